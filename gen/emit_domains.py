@@ -139,7 +139,7 @@ def build(apis):
         '}', 'tap_tables = files(' +
         ', '.join(f"'{a.domain}_tables.c'" for a in apis if a.operations) + ')',
         'tap_attachments = files(' +
-        ', '.join(f"'{a.domain}_attach.c'" for a in apis if a.interposed) + ')'
+        ', '.join(f"'{a.domain}_interposed.c'" for a in apis if a.interposed) + ')'
     ]
     return '\n'.join(out) + '\n'
 
@@ -197,40 +197,40 @@ def taps_source(api):
 def tables_source(api):
     """generated/<domain>_tables.c"""
     d = api.domain
-    least = [f'#define GT_DOOR_LEAST (sizeof(uint64_t) + {api.least} * sizeof(void *))'
+    least = [f'#define GT_TABLE_LEAST (sizeof(uint64_t) + {api.least} * sizeof(void *))'
              ] if api.least else []
     return '\n'.join([
         head(api, 'emit_domains.py') + '#include <stdbool.h>\n#include <stddef.h>\n',
         f'#include "generated/{d}_wraps.h"\n#include "generated/{d}_taps.h"\n',
-        f'#define GT_DOOR {d}', f'#define GT_DOOR_UP {upper(api)}',
-        f'#define GT_DOOR_OPERATIONS "generated/{d}_operations.inc"',
-        f'#define GT_DOOR_NAME "{api.called or api.title}"'
+        f'#define GT_ATTACH {d}', f'#define GT_ATTACH_UP {upper(api)}',
+        f'#define GT_TABLE_OPERATIONS "generated/{d}_operations.inc"',
+        f'#define GT_TABLE_NAME "{api.called or api.title}"'
     ] + least + ['#include "runtime/tap_tables.inc"']) + '\n'
 
 
 def attach_source(api):
-    """generated/<domain>_attach.c: libgputap.so's half of interposition, where a description says
+    """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description says
     all that it needs"""
     d, up = api.domain, upper(api)
     return head(api, 'emit_domains.py') + f'''#include "core/recording.h"
 #include "generated/{d}_taps.h"
 #include "runtime/interposition.h"
 
-#define GT_DOOR {d}
-#define GT_DOOR_UP {up}
-#define GT_DOOR_EXPORTS "generated/{d}_exports.inc"
-#include "runtime/door_object.inc"
+#define GT_ATTACH {d}
+#define GT_ATTACH_UP {up}
+#define GT_ATTACH_EXPORTS "generated/{d}_exports.inc"
+#include "runtime/attach_object.inc"
 
 /* Maybe with the dynamic linker's lock held. */
-__attribute__((visibility("hidden"), used)) void gt_{d}_door_opened(void)
+__attribute__((visibility("hidden"), used)) void gt_{d}_attached(void)
 {{
-	gt_door_adopt_all(gt_{d}_door_states, gt_{d}_tables, GT_DOMAIN_{up}, "{api.called or api.title}");
+	gt_attach_adopt_all(gt_{d}_attach_states, gt_{d}_tables, GT_DOMAIN_{up}, "{api.called or api.title}");
 }}
 
 __attribute__((constructor)) static void begin(void)
 {{
 	gt_recording_init();
-	atomic_store_explicit(&gt_{d}_door_states[0].ready, 1, memory_order_relaxed);
-	gt_{d}_door_opened();
+	atomic_store_explicit(&gt_{d}_attach_states[0].ready, 1, memory_order_relaxed);
+	gt_{d}_attached();
 }}
 '''

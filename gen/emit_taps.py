@@ -328,13 +328,13 @@ def tap(api, op):
 
 
 TOLD = """
-static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
+static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 {{
 	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;{values}
 	struct gt_tool_frame frame;
 	if (!gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size}))
 		{early}
-	{result}GT_UNTOLD{order}({name}, GT_{up}_INDEX_{name}{changed});
+	{result}GT_INNER_CALL{order}({name}, GT_{up}_INDEX_{name}{changed});
 	gt_tool_call_exit(&frame, {ret});{returned}
 }}
 """
@@ -346,7 +346,7 @@ def told(api, op):
     c, call, void, order = op.ret_c(), ', '.join(
         a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
     early = (
-        f'GT_UNTOLD{order}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
+        f'GT_INNER_CALL{order}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
     )
     return TOLD.format(
         c=c,
@@ -447,7 +447,7 @@ def taps(api):
 
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
-#define GT_TOLD_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
+#define GT_NOTIFIED_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
 #define GT_ORDER_NAME(f) GT_PASTE(ordered, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
 #define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])
@@ -461,7 +461,7 @@ def taps(api):
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
     out.append(
-        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_ORDER_NAME\n#undef'
+        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_NOTIFIED_NAME\n#undef GT_ORDER_NAME\n#undef'
         ' GT_TAPS\n#undef GT_TABLE'
     )
     return [

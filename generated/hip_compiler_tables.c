@@ -5,8 +5,8 @@
 #include "generated/hip_compiler_wraps.h"
 #include "generated/hip_compiler_taps.h"
 
-#define GT_DOOR hip_compiler
-#define GT_DOOR_UP HIP_COMPILER
-#define GT_DOOR_OPERATIONS "generated/hip_compiler_operations.inc"
-#define GT_DOOR_NAME "HIP compiler"
+#define GT_ATTACH hip_compiler
+#define GT_ATTACH_UP HIP_COMPILER
+#define GT_TABLE_OPERATIONS "generated/hip_compiler_operations.inc"
+#define GT_TABLE_NAME "HIP compiler"
 #include "runtime/tap_tables.inc"

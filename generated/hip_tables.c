@@ -5,9 +5,9 @@
 #include "generated/hip_wraps.h"
 #include "generated/hip_taps.h"
 
-#define GT_DOOR hip
-#define GT_DOOR_UP HIP
-#define GT_DOOR_OPERATIONS "generated/hip_operations.inc"
-#define GT_DOOR_NAME "HIP"
-#define GT_DOOR_LEAST (sizeof(uint64_t) + 442 * sizeof(void *))
+#define GT_ATTACH hip
+#define GT_ATTACH_UP HIP
+#define GT_TABLE_OPERATIONS "generated/hip_operations.inc"
+#define GT_TABLE_NAME "HIP"
+#define GT_TABLE_LEAST (sizeof(uint64_t) + 442 * sizeof(void *))
 #include "runtime/tap_tables.inc"

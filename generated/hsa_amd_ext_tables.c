@@ -5,8 +5,8 @@
 #include "generated/hsa_amd_ext_wraps.h"
 #include "generated/hsa_amd_ext_taps.h"
 
-#define GT_DOOR hsa_amd_ext
-#define GT_DOOR_UP HSA_AMD_EXT
-#define GT_DOOR_OPERATIONS "generated/hsa_amd_ext_operations.inc"
-#define GT_DOOR_NAME "HSA AMD extensions"
+#define GT_ATTACH hsa_amd_ext
+#define GT_ATTACH_UP HSA_AMD_EXT
+#define GT_TABLE_OPERATIONS "generated/hsa_amd_ext_operations.inc"
+#define GT_TABLE_NAME "HSA AMD extensions"
 #include "runtime/tap_tables.inc"

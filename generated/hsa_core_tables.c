@@ -5,8 +5,8 @@
 #include "generated/hsa_core_wraps.h"
 #include "generated/hsa_core_taps.h"
 
-#define GT_DOOR hsa_core
-#define GT_DOOR_UP HSA_CORE
-#define GT_DOOR_OPERATIONS "generated/hsa_core_operations.inc"
-#define GT_DOOR_NAME "HSA core"
+#define GT_ATTACH hsa_core
+#define GT_ATTACH_UP HSA_CORE
+#define GT_TABLE_OPERATIONS "generated/hsa_core_operations.inc"
+#define GT_TABLE_NAME "HSA core"
 #include "runtime/tap_tables.inc"

@@ -5,8 +5,8 @@
 #include "generated/hsa_finalize_ext_wraps.h"
 #include "generated/hsa_finalize_ext_taps.h"
 
-#define GT_DOOR hsa_finalize_ext
-#define GT_DOOR_UP HSA_FINALIZE_EXT
-#define GT_DOOR_OPERATIONS "generated/hsa_finalize_ext_operations.inc"
-#define GT_DOOR_NAME "HSA finalizer extension"
+#define GT_ATTACH hsa_finalize_ext
+#define GT_ATTACH_UP HSA_FINALIZE_EXT
+#define GT_TABLE_OPERATIONS "generated/hsa_finalize_ext_operations.inc"
+#define GT_TABLE_NAME "HSA finalizer extension"
 #include "runtime/tap_tables.inc"

@@ -5,8 +5,8 @@
 #include "generated/hsa_image_ext_wraps.h"
 #include "generated/hsa_image_ext_taps.h"
 
-#define GT_DOOR hsa_image_ext
-#define GT_DOOR_UP HSA_IMAGE_EXT
-#define GT_DOOR_OPERATIONS "generated/hsa_image_ext_operations.inc"
-#define GT_DOOR_NAME "HSA image extension"
+#define GT_ATTACH hsa_image_ext
+#define GT_ATTACH_UP HSA_IMAGE_EXT
+#define GT_TABLE_OPERATIONS "generated/hsa_image_ext_operations.inc"
+#define GT_TABLE_NAME "HSA image extension"
 #include "runtime/tap_tables.inc"

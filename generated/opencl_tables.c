@@ -5,8 +5,8 @@
 #include "generated/opencl_wraps.h"
 #include "generated/opencl_taps.h"
 
-#define GT_DOOR opencl
-#define GT_DOOR_UP OPENCL
-#define GT_DOOR_OPERATIONS "generated/opencl_operations.inc"
-#define GT_DOOR_NAME "OpenCL"
+#define GT_ATTACH opencl
+#define GT_ATTACH_UP OPENCL
+#define GT_TABLE_OPERATIONS "generated/opencl_operations.inc"
+#define GT_TABLE_NAME "OpenCL"
 #include "runtime/tap_tables.inc"

@@ -5,8 +5,8 @@
 #include "generated/rccl_wraps.h"
 #include "generated/rccl_taps.h"
 
-#define GT_DOOR rccl
-#define GT_DOOR_UP RCCL
-#define GT_DOOR_OPERATIONS "generated/rccl_operations.inc"
-#define GT_DOOR_NAME "RCCL"
+#define GT_ATTACH rccl
+#define GT_ATTACH_UP RCCL
+#define GT_TABLE_OPERATIONS "generated/rccl_operations.inc"
+#define GT_TABLE_NAME "RCCL"
 #include "runtime/tap_tables.inc"

@@ -5,8 +5,8 @@
 #include "generated/roctx_wraps.h"
 #include "generated/roctx_taps.h"
 
-#define GT_DOOR roctx
-#define GT_DOOR_UP ROCTX
-#define GT_DOOR_OPERATIONS "generated/roctx_operations.inc"
-#define GT_DOOR_NAME "ROCTx"
+#define GT_ATTACH roctx
+#define GT_ATTACH_UP ROCTX
+#define GT_TABLE_OPERATIONS "generated/roctx_operations.inc"
+#define GT_TABLE_NAME "ROCTx"
 #include "runtime/tap_tables.inc"

@@ -197,23 +197,25 @@ GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
 				    const uint32_t *operations, size_t count, uint32_t flags,
 				    gputap_call_fn fn, void *user);
 
-/* gputap_context_quiet() flags */
+/* gputap_context_uncorrelated() flags */
 enum {
-	GPUTAP_QUIET_ALONE = 1, /* .. but a number of its own if no numbered call is around it */
+	GPUTAP_UNCORRELATED_ALONE =
+		1, /* .. but a number of its own if no numbered call is around it */
 };
 
 /**
- * gputap_context_quiet() - some of the calls that a context is told of need no correlation of their
+ * gputap_context_uncorrelated() - some of the calls that a context is told of need no correlation of their
  * own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first
- * @flags:      GPUTAP_QUIET_*
+ * @flags:      GPUTAP_UNCORRELATED_*
  * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).
  * For tools that tell of something else by the calls that make it, allocations for example: the
  * numbers of calls that are told as calls stay without gaps. A call that nobody wants a number for
  * has the number of the call it was made in (0: of none), and causes no work.
  */
-GPUTAP_API int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain,
-				    const uint32_t *operations, size_t count, uint32_t flags);
+GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
+					   const uint32_t *operations, size_t count,
+					   uint32_t flags);
 
 /* Names and arguments -------------------------------------------------------- */
 

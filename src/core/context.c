@@ -37,7 +37,7 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
 		if (c->ops[domain][i] || c->work[domain][i])
 			return true;
-	return c->work_told >> domain & 1;
+	return c->notify_work >> domain & 1;
 }
 
 /* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed
@@ -60,7 +60,7 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 		return false;
 	if (operation->wrap_always && asks_domain(c, domain))
 		return true;
-	return (c->device_activity || c->work_told) && asks_work_of(c, domain);
+	return (c->device_activity || c->notify_work) && asks_work_of(c, domain);
 }
 
 /* Does what this operation waits for have to be harvested when it returns? Also in a pause: that
@@ -69,7 +69,7 @@ static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
 	     c = c->next)
-		if ((c->device_activity || c->work_told) &&
+		if ((c->device_activity || c->notify_work) &&
 		    asks_work_of(c, GT_OP_DOMAIN(operation->op)))
 			return true;
 	return false;
@@ -85,7 +85,7 @@ static bool goes_another_way(const struct gt_operation *operation)
 bool gt_contexts_ask(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = contexts; c; c = c->next)
-		if (asks(c, operation->op) || in_set(c->told, operation->op) ||
+		if (asks(c, operation->op) || in_set(c->notify, operation->op) ||
 		    needs_wrap(c, operation))
 			return true;
 	return goes_another_way(operation);
@@ -93,13 +93,13 @@ bool gt_contexts_ask(const struct gt_operation *operation)
 
 static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
 {
-	uint32_t services = before & GT_SERVICE_WRAP, told = 0;
+	uint32_t services = before & GT_SERVICE_WRAP, notify = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
 		if (c->started && asks(c, operation->op))
 			services |= GT_SERVICE_STREAM;
-		if (c->started && in_set(c->told, operation->op))
-			told = GT_SERVICE_TOLD;
+		if (c->started && in_set(c->notify, operation->op))
+			notify = GT_SERVICE_NOTIFY;
 		if (needs_wrap(c, operation))
 			services |= GT_SERVICE_WRAP;
 		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
@@ -111,8 +111,8 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER);
 	/* tools are still to be started: the first call does */
 	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
-		told = GT_SERVICE_TOLD;
-	return services | told;
+		notify = GT_SERVICE_NOTIFY;
+	return services | notify;
 }
 
 void gt_contexts_apply(struct gt_table *table)

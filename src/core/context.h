@@ -22,9 +22,9 @@ struct gt_context {
 	/* whose device work is asked for in any case */
 	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* asked by a tool, for callbacks or a buffer */
-	uint64_t told[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	uint64_t notify[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* domains whose work a tool asks for: 1 << domain */
-	uint32_t work_told;
+	uint32_t notify_work;
 };
 
 /* The session's own context, started. */

@@ -349,5 +349,5 @@ void gt_emit_renew(struct gt_thread *t)
 		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e;
 		     e = e->next)
 			entry_id(t, e);
-	gt_kept_renew(t);
+	gt_fork_replay_all(t);
 }

@@ -10,7 +10,7 @@
  * opportunity.
  *
  * After a fork the child's image has a region of its own. Strings are written into it again by
- * themselves, under their old ids, and so are objects that are kept (gt_object_keep()).
+ * themselves, under their old ids, and so are objects that are kept (gt_fork_replay_add()).
  *
  * Device work is one record reserved with
  *     gt_ring_reserve(t, sizeof(struct gt_record_device), GT_CLASS_DEVICE, domain) ..
@@ -61,24 +61,24 @@ bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_doma
 
 /* An object that lives on in the children of a fork: written now, and again into each child's
  * records, until it is gone.
- * NULL: no memory, it was written only now; or no thread. gt_object_gone() takes NULL, too. */
+ * NULL: no memory, it was written only now; or no thread. gt_fork_replay_remove() takes NULL, too. */
 struct gt_object {
 	enum gt_object_type type;
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
-	bool begins; /* with its GT_RECORD_LIFETIME; gt_object_gone() writes the end */
+	bool begins; /* with its GT_RECORD_LIFETIME; gt_fork_replay_remove() writes the end */
 };
-struct gt_kept;
-struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *object,
-			       const struct gt_text *text);
-void gt_object_gone(struct gt_thread *t, struct gt_kept *kept);
+struct gt_fork_replay;
+struct gt_fork_replay *gt_fork_replay_add(struct gt_thread *t, const struct gt_object *object,
+					  const struct gt_text *text);
+void gt_fork_replay_remove(struct gt_thread *t, struct gt_fork_replay *replay);
 /* The object once more, with the program's name for it, "label". In children too, if there is
  * room beside the text. */
-void gt_kept_label(struct gt_thread *t, struct gt_kept *kept, const char *label);
+void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *replay, const char *label);
 /* Once more, if the ring was full. True: it is in this image's records. */
-bool gt_kept_write(struct gt_thread *t, struct gt_kept *kept);
+bool gt_fork_replay_write(struct gt_thread *t, struct gt_fork_replay *replay);
 /* All of them; gt_emit_renew() does. */
-void gt_kept_renew(struct gt_thread *t);
+void gt_fork_replay_all(struct gt_thread *t);
 
 /* Memory that stays, not zeroed. Lock-free. NULL: there is none. */
 void *gt_arena_take(size_t bytes);

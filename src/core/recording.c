@@ -88,14 +88,14 @@ static void make_region(void)
 	} else {
 		r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
 		if (!r) {
-			bool told;
+			bool noted;
 
 			error = errno;
-			told = gt_untraced_tell(gt_recording.directory, ticks, error);
+			noted = gt_untraced_tell(gt_recording.directory, ticks, error);
 			if (parent)
 				atomic_fetch_add_explicit(&parent->children_lost, 1,
 							  memory_order_relaxed);
-			if (parent && !told) /* after chroot() or setuid() */
+			if (parent && !noted) /* after chroot() or setuid() */
 				gt_lost_tell(parent, GT_LOST_SESSION, error,
 					     (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();

@@ -23,7 +23,7 @@ enum gt_service {
 	GT_SERVICE_WRAP = 2,
 	/* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
-	GT_SERVICE_TOLD = 8, /* tell tools of it, before and after (src/tool) */
+	GT_SERVICE_NOTIFY = 8, /* tell tools of it, before and after (src/tool) */
 	/* it is not recorded, but its stream's submit order has to know of it; or what it waits
 	 * for is harvested */
 	GT_SERVICE_ORDER = 16,
@@ -153,11 +153,11 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		return (gt_likely(!(services & (others))) ? GT_ASKED_NAME(f) : (other)) arguments; \
 	}
 #define GT_TAP(ret, f, index, parameters, arguments) \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD, GT_TOLD_NAME(f))
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY, GT_NOTIFIED_NAME(f))
 /* Where a stream's submit order may have to know of calls that are not recorded. */
-#define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                   \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_ORDER, \
-		   services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_ORDER_NAME(f))
+#define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                     \
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY | GT_SERVICE_ORDER, \
+		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
 
 /* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all
  * that is done unless the call is recorded or told. */
@@ -170,18 +170,20 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 			return wrapped;                                                            \
 		if (gt_likely(!services))                                                          \
 			return to arguments;                                                       \
-		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f)                \
-								 : GT_TOLD_NAME(f)) arguments;     \
+		return (gt_likely(!(services & GT_SERVICE_NOTIFY)) ? GT_ASKED_NAME(f)              \
+								   : GT_NOTIFIED_NAME(f))          \
+			arguments;                                                                 \
 	}
 
 /* Between a tool's two callbacks: the call as it is without tools. */
-#define GT_UNTOLD(f, index, ...)                                       \
-	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD \
-		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                       \
+#define GT_INNER_CALL(f, index, ...)                                     \
+	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_NOTIFY \
+		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                         \
 		 : real(__VA_ARGS__))
-#define GT_UNTOLD_ORDER(f, index, ...)                                                       \
-	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_ORDER ? GT_ORDER_NAME(f)(__VA_ARGS__) \
-							     : GT_UNTOLD(f, index, __VA_ARGS__))
+#define GT_INNER_CALL_ORDER(f, index, ...)                   \
+	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_ORDER \
+		 ? GT_ORDER_NAME(f)(__VA_ARGS__)             \
+		 : GT_INNER_CALL(f, index, __VA_ARGS__))
 
 /* Return word of a record without arguments, of an operation that gives its status through one:
  * a call that failed returned NULL, so that the status can stand in its place (record/record.h). */

@@ -29,7 +29,7 @@ struct gt_arming {
 
 /* What can be interposed. Several domains may be in one library. */
 struct gt_interposable {
-	const char *object; /* of libgputap.so: gputap_door_<domain> */
+	const char *object; /* of libgputap.so: gputap_attach_<domain> */
 	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
 	/* one that a smaller library of the same runtime defines; NULL: there is no such library */
 	const char *part;
@@ -54,7 +54,7 @@ static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_el
 /* In the order of GT_INTERPOSED. */
 static const struct gt_interposable gt_interposables[] = {
 #define X(name, marker, part, left, wants, own_calls) \
-	{"gputap_door_" #name, marker, part, left, wants, own_calls},
+	{"gputap_attach_" #name, marker, part, left, wants, own_calls},
 	GT_INTERPOSED(X)
 #undef X
 };
@@ -71,25 +71,25 @@ static inline bool gt_is_interposable(const struct gt_interposable *what,
 /* An instance that no other door and no other library uses. The first, but the last for a
  * library that is only a part: tools know runtimes by their instance, and such a library may be
  * mapped before the runtime's. */
-static inline int gt_door_take_instance(const struct gt_door *door, bool is_part)
+static inline int gt_attach_take_instance(const struct gt_attach *point, bool is_part)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
+	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 
 	for (uint32_t i = 0; i < shape->instances; i++) {
-		uint32_t free = GT_DOOR_FREE, at = is_part ? shape->instances - 1 - i : i;
+		uint32_t free = GT_ATTACH_FREE, at = is_part ? shape->instances - 1 - i : i;
 
-		if (atomic_compare_exchange_strong(&states[at].state, &free, GT_DOOR_LAYER))
+		if (atomic_compare_exchange_strong(&states[at].state, &free, GT_ATTACH_LAYER))
 			return (int)at;
 	}
 	return -1;
 }
 
 /* Position of an exported name; -1: there are no taps for it. */
-static inline int gt_door_position(const struct gt_door *door, const char *name)
+static inline int gt_attach_position(const struct gt_attach *point, const char *name)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const char *at = GT_DOOR_AT(door, door->names);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
+	const char *at = GT_ATTACH_AT(point, point->names);
 
 	for (uint32_t i = 0; i < shape->count; i++, at += bare_length(at) + 1)
 		if (bare_equal(at, name))
@@ -98,29 +98,29 @@ static inline int gt_door_position(const struct gt_door *door, const char *name)
 }
 
 /* The tap of a position. */
-static inline void *gt_door_tap(const struct gt_door *door, int instance, int position)
+static inline void *gt_attach_tap(const struct gt_attach *point, int instance, int position)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const int32_t *functions = (const int32_t *)GT_DOOR_AT(door, door->functions) +
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
+	const int32_t *functions = (const int32_t *)GT_ATTACH_AT(point, point->functions) +
 				   (size_t)instance * shape->count;
 
-	return GT_DOOR_AT(door, functions[position]);
+	return GT_ATTACH_AT(point, functions[position]);
 }
 
 /* Its state. */
-static inline struct gt_tap *gt_door_tap_state(const struct gt_door *door, int instance,
-					       int position)
+static inline struct gt_tap *gt_attach_tap_state(const struct gt_attach *point, int instance,
+						 int position)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const uint16_t *indices = GT_DOOR_AT(door, door->indices);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
+	const uint16_t *indices = GT_ATTACH_AT(point, point->indices);
 
-	return (struct gt_tap *)GT_DOOR_AT(door, door->taps) +
+	return (struct gt_tap *)GT_ATTACH_AT(point, point->taps) +
 	       (size_t)instance * shape->operations + indices[position];
 }
 
 /* One table of relocations: those of PLT and GOT slots for the library's own exports are done
  * here, for good. */
-static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door,
+static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *point,
 			       const struct gt_elf *o, const struct gt_symbols *s,
 			       const struct gt_relocations *table)
 {
@@ -138,12 +138,12 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door,
 
 		if (type != GT_JUMP_SLOT && type != GT_GLOB_DAT)
 			continue;
-		if (!gt_symbol_is_defined(symbol) && door->threads &&
+		if (!gt_symbol_is_defined(symbol) && point->threads &&
 		    bare_equal(s->strings + symbol->st_name, "pthread_create"))
 			/* runtime/submit_order.h says why */
-			to = (ElfW(Addr))GT_DOOR_AT(door, door->threads);
+			to = (ElfW(Addr))GT_ATTACH_AT(point, point->threads);
 		else if (!gt_symbol_is_defined(symbol) ||
-			 gt_door_position(door, s->strings + symbol->st_name) < 0)
+			 gt_attach_position(point, s->strings + symbol->st_name) < 0)
 			continue;
 		slots = gt_elf_segment(o, slot);
 		if (!slots || !(slots->p_flags & PF_W) ||
@@ -157,12 +157,13 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door,
 
 /* The next name of @door that the library defines as a function, from *position on; *position
  * and *name are behind it then. NULL: no more. */
-static inline ElfW(Sym) * gt_next_function(const struct gt_door *door, const struct gt_symbols *s,
-					   uint32_t *position, const char **name)
+static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
+					   const struct gt_symbols *s, uint32_t *position,
+					   const char **name)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 
-	*name = *position ? *name : GT_DOOR_AT(door, door->names);
+	*name = *position ? *name : GT_ATTACH_AT(point, point->names);
 	while (*position < shape->count) {
 		ElfW(Sym) *symbol = gt_symbol_find(s, *name);
 
@@ -175,13 +176,13 @@ static inline ElfW(Sym) * gt_next_function(const struct gt_door *door, const str
 }
 
 /* From the first to behind the last of them. */
-static inline void gt_symbols_range(const struct gt_door *door, const struct gt_symbols *s,
+static inline void gt_symbols_range(const struct gt_attach *point, const struct gt_symbols *s,
 				    ElfW(Sym) * *from, ElfW(Sym) * *to)
 {
 	const char *name;
 
 	for (uint32_t i = 0;;) {
-		ElfW(Sym) *symbol = gt_next_function(door, s, &i, &name);
+		ElfW(Sym) *symbol = gt_next_function(point, s, &i, &name);
 
 		if (!symbol)
 			return;
@@ -193,14 +194,14 @@ static inline void gt_symbols_range(const struct gt_door *door, const struct gt_
 }
 
 /* Taps know what is behind them. */
-static inline void gt_fill_taps(const struct gt_door *door, const struct gt_symbols *s,
+static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_symbols *s,
 				int instance)
 {
 	ElfW(Sym) * symbol;
 	const char *name;
 
-	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;) {
-		struct gt_tap *tap = gt_door_tap_state(door, instance, (int)i - 1);
+	for (uint32_t i = 0; (symbol = gt_next_function(point, s, &i, &name)) != NULL;) {
+		struct gt_tap *tap = gt_attach_tap_state(point, instance, (int)i - 1);
 
 		tap->real = (void *)(s->base + symbol->st_value);
 		/* until libgputap.so's constructor has decided: a call before that goes its slow
@@ -209,23 +210,23 @@ static inline void gt_fill_taps(const struct gt_door *door, const struct gt_symb
 	}
 }
 
-static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s,
+static inline void gt_change_symbols(const struct gt_attach *point, const struct gt_symbols *s,
 				     int instance)
 {
 	ElfW(Sym) * symbol;
 	const char *name;
 
-	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;)
+	for (uint32_t i = 0; (symbol = gt_next_function(point, s, &i, &name)) != NULL;)
 		__atomic_store_n(&symbol->st_value,
-				 (ElfW(Addr))gt_door_tap(door, instance, (int)i - 1) - s->base,
+				 (ElfW(Addr))gt_attach_tap(point, instance, (int)i - 1) - s->base,
 				 __ATOMIC_RELEASE);
 }
 
 /* Return: the instance; -1: it stays as it is. */
 static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what,
-			 const struct gt_door *door, const struct gt_elf *o, bool own_calls)
+			 const struct gt_attach *point, const struct gt_elf *o, bool own_calls)
 {
-	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 	ElfW(Sym) *from = NULL, *to = NULL;
 	struct gt_relocations tables[2];
 	const ElfW(Phdr) * segment;
@@ -234,27 +235,27 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what
 
 	if (!gt_symbols_of(o, &s))
 		return -1;
-	gt_symbols_range(door, &s, &from, &to);
+	gt_symbols_range(point, &s, &from, &to);
 	segment = from ? gt_elf_segment(o, from) : NULL;
 	if (segment && own_calls) {
 		/* before the symbols change. Tables of pointers are left to the linker: those
 		 * are for others */
 		gt_relocations_of(o, tables);
-		gt_keep_own(a, door, o, &s, &tables[0]);
-		gt_keep_own(a, door, o, &s, &tables[1]);
+		gt_keep_own(a, point, o, &s, &tables[0]);
+		gt_keep_own(a, point, o, &s, &tables[1]);
 	}
 	if (!segment || !gt_set_protection(from, to, PF_R | PF_W))
 		return -1;
-	i = gt_door_take_instance(door, !gt_symbol_find(&s, what->marker));
+	i = gt_attach_take_instance(point, !gt_symbol_find(&s, what->marker));
 	if (i >= 0) {
-		gt_fill_taps(door, &s, i);
+		gt_fill_taps(point, &s, i);
 		bare_copy(states[i].path, o->path, sizeof states[i].path);
 		states[i].base = o->base;
 		atomic_store(&states[i].adopted, 0);
-		atomic_store(&states[i].state, GT_DOOR_ARMED);
+		atomic_store(&states[i].state, GT_ATTACH_ARMED);
 		if (a->opened)
 			a->opened();
-		gt_change_symbols(door, &s, i);
+		gt_change_symbols(point, &s, i);
 	} else {
 		atomic_fetch_add(&states[0].missed, 1);
 	}

@@ -9,13 +9,13 @@
 #include "core/table.h"
 #include "runtime/module.h"
 
-bool gt_door_adopt(struct gt_door_state *state)
+bool gt_attach_adopt(struct gt_attach_state *state)
 {
-	return atomic_load_explicit(&state->state, memory_order_acquire) == GT_DOOR_ARMED &&
+	return atomic_load_explicit(&state->state, memory_order_acquire) == GT_ATTACH_ARMED &&
 	       !atomic_exchange_explicit(&state->adopted, 1, memory_order_relaxed);
 }
 
-static void tell_missed(struct gt_door_state *states, enum gt_domain domain, const char *library)
+static void tell_missed(struct gt_attach_state *states, enum gt_domain domain, const char *library)
 {
 	char text[96];
 
@@ -26,13 +26,13 @@ static void tell_missed(struct gt_door_state *states, enum gt_domain domain, con
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, text);
 }
 
-bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, enum gt_domain domain,
-		       const char *library)
+bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
+			 enum gt_domain domain, const char *library)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		if (!gt_door_adopt(&states[i]))
+		if (!gt_attach_adopt(&states[i]))
 			continue;
 		any = true;
 		gt_table_adopt(&tables[i]);

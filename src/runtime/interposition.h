@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* How libgputap-audit.so finds and arms the taps of libgputap.so: the contract between the two.
  *
- * libgputap.so exports one object per domain, gputap_door_<domain>. The audit library may need
+ * libgputap.so exports one object per domain, gputap_attach_<domain>. The audit library may need
  * it before libgputap.so is relocated (libraries are relocated from the last to the first, a
  * preloaded one comes late), so there is no pointer in it: all are offsets from the object's own
  * address, which the linker knew.
  *
- *   gt_door ─► names      "clBuildProgram\0clCloneKernel\0.."   what a runtime's library exports
+ *   gt_attach ─► names      "clBuildProgram\0clCloneKernel\0.."   what a runtime's library exports
  *           ─► indices    uint16_t[count]                       of each name, by operation
- *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_door
+ *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_attach
  *           ─► taps       struct gt_tap[instances][operations]  .bss: written before relocation,
  *                                                               too
- *           ─► states     struct gt_door_state[instances]       .bss
+ *           ─► states     struct gt_attach_state[instances]       .bss
  *           ─► threads    what the library gets in the place of pthread_create(); 0: the real one
  *           ─► opened     void (void): something was armed after libgputap.so's constructor ran
  *
@@ -28,21 +28,21 @@
 
 struct gt_table;
 
-#define GT_DOOR_MAGIC UINT64_C(0x3130524f4f445447) /* "GTDOOR01" */
+#define GT_ATTACH_MAGIC UINT64_C(0x3130484354415447) /* "GTATCH01" */
 
-struct gt_door {
+struct gt_attach {
 	uint64_t magic;
 	int32_t shape, names, indices, functions, taps, states, opened, threads;
 };
 
-struct gt_door_shape {
+struct gt_attach_shape {
 	uint32_t count, instances, operations;
 	uint32_t tap_bytes; /* sizeof(struct gt_tap) */
 };
 
-enum { GT_DOOR_FREE = 0, GT_DOOR_LAYER = 1 /* used by another door */, GT_DOOR_ARMED = 2 };
+enum { GT_ATTACH_FREE = 0, GT_ATTACH_LAYER = 1 /* used by another door */, GT_ATTACH_ARMED = 2 };
 
-struct gt_door_state {
+struct gt_attach_state {
 	_Atomic uint32_t state;
 	/* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
 	_Atomic uint32_t ready;
@@ -55,9 +55,9 @@ struct gt_door_state {
 
 /* In libgputap.so. True once for each library that was armed: its table is to be adopted, its
  * module told. */
-bool gt_door_adopt(struct gt_door_state *state);
+bool gt_attach_adopt(struct gt_attach_state *state);
 /**
- * gt_door_adopt_all() - take over what was armed of a domain: its tables, its libraries' names, an
+ * gt_attach_adopt_all() - take over what was armed of a domain: its tables, its libraries' names, an
  * event for those that found no instance free
  * @tables:  of the instances; the states are those of the same numbers
  * @library: "HIP": what the event calls a copy of it. NULL: the library is told with another domain
@@ -65,9 +65,9 @@ bool gt_door_adopt(struct gt_door_state *state);
  * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held,
  * so no dlopen(), no dladdr().
  */
-bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, enum gt_domain domain,
-		       const char *library);
+bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
+			 enum gt_domain domain, const char *library);
 
-#define GT_DOOR_AT(door, offset) ((void *)((char *)(uintptr_t)(door) + (offset)))
+#define GT_ATTACH_AT(point, offset) ((void *)((char *)(uintptr_t)(point) + (offset)))
 
 #endif

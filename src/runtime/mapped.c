@@ -27,12 +27,12 @@
 #include "core/recording.h"
 #include "runtime/arm.h"
 #include "runtime/hip/hip_door.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "tool/tool_load.h"
 
-#define X(name, marker, part, left, wants, own_calls)   \
-	extern const struct gt_door gputap_door_##name; \
-	void gt_##name##_door_opened(void);
+#define X(name, marker, part, left, wants, own_calls)       \
+	extern const struct gt_attach gputap_attach_##name; \
+	void gt_##name##_attached(void);
 GT_INTERPOSED(X)
 #undef X
 
@@ -49,18 +49,17 @@ enum { MOVES = 16 };
 
 /* In the order of gt_interposables. */
 static const struct {
-	const struct gt_door *door;
+	const struct gt_attach *point;
 	void (*opened)(void);
-} doors[GT_INTERPOSABLES] = {
-#define X(name, marker, part, left, wants, own_calls) \
-	{&gputap_door_##name, gt_##name##_door_opened},
+} points[GT_INTERPOSABLES] = {
+#define X(name, marker, part, left, wants, own_calls) {&gputap_attach_##name, gt_##name##_attached},
 	GT_INTERPOSED(X)
 #undef X
 };
 
 /* Addresses that are to be exchanged wherever they are bound. */
 struct move {
-	const struct gt_door *door;
+	const struct gt_attach *point;
 	int instance;
 	/* NULL: from the real functions to the taps */
 	void *(*to)(uint32_t instance, uint32_t index);
@@ -144,10 +143,10 @@ static bool is_ours(const struct gt_elf *o)
 static uint32_t mapped[GT_INTERPOSABLES];
 
 /* Do the library's symbols lead to us? Not if it was closed and opened again at the same place. */
-static bool is_changed(const struct gt_door *door, const struct gt_symbols *s)
+static bool is_changed(const struct gt_attach *point, const struct gt_symbols *s)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const char *name = GT_DOOR_AT(door, door->names);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
+	const char *name = GT_ATTACH_AT(point, point->names);
 
 	for (uint32_t i = 0; i < shape->count; i++, name += strlen(name) + 1) {
 		const ElfW(Sym) *symbol = gt_symbol_find(s, name);
@@ -160,37 +159,37 @@ static bool is_changed(const struct gt_door *door, const struct gt_symbols *s)
 
 static bool is_armed(unsigned d, const struct gt_elf *o, const struct gt_symbols *s)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(doors[d].door, doors[d].door->shape);
-	struct gt_door_state *states = GT_DOOR_AT(doors[d].door, doors[d].door->states);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(points[d].point, points[d].point->shape);
+	struct gt_attach_state *states = GT_ATTACH_AT(points[d].point, points[d].point->states);
 
 	for (unsigned i = 0; i < shape->instances; i++) {
-		if (atomic_load(&states[i].state) != GT_DOOR_ARMED || states[i].base != o->base)
+		if (atomic_load(&states[i].state) != GT_ATTACH_ARMED || states[i].base != o->base)
 			continue;
-		if (is_changed(doors[d].door, s)) {
+		if (is_changed(points[d].point, s)) {
 			mapped[d] |= 1u << i;
 			return true;
 		}
-		atomic_store(&states[i].state, GT_DOOR_FREE);
+		atomic_store(&states[i].state, GT_ATTACH_FREE);
 	}
 	return false;
 }
 
-static void add_move(const struct gt_door *door, int instance, void *(*to)(uint32_t, uint32_t),
+static void add_move(const struct gt_attach *point, int instance, void *(*to)(uint32_t, uint32_t),
 		     uintptr_t library)
 {
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 	struct move *m = &state.moves[state.move_count];
 
 	if (state.move_count == MOVES)
 		return;
-	*m = (struct move){.door = door,
+	*m = (struct move){.point = point,
 			   .instance = instance,
 			   .to = to,
 			   .low = UINTPTR_MAX,
 			   .library = library};
 	for (int i = 0; i < (int)shape->count; i++) {
-		struct gt_tap *tap = gt_door_tap_state(door, instance, i);
-		uintptr_t from = (uintptr_t)(to ? gt_door_tap(door, instance, i) : tap->real);
+		struct gt_tap *tap = gt_attach_tap_state(point, instance, i);
+		uintptr_t from = (uintptr_t)(to ? gt_attach_tap(point, instance, i) : tap->real);
 
 		if (!tap->real)
 			continue;
@@ -218,13 +217,13 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 			continue;
 		/* other threads may have opened the same library: what they call is told from
 		 * the first moment on */
-		state.arming.opened = doors[d].opened;
-		instance = gt_arm(&state.arming, what, doors[d].door, &o, what->own_calls);
+		state.arming.opened = points[d].opened;
+		instance = gt_arm(&state.arming, what, points[d].point, &o, what->own_calls);
 		state.armed = true;
 		if (instance < 0)
 			continue;
 		mapped[d] |= 1u << instance;
-		add_move(doors[d].door, instance, NULL, o.base);
+		add_move(points[d].point, instance, NULL, o.base);
 	}
 	return 0;
 }
@@ -233,15 +232,17 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 static void forget(void)
 {
 	for (unsigned d = 0; d < GT_INTERPOSABLES; d++) {
-		const struct gt_door_shape *shape = GT_DOOR_AT(doors[d].door, doors[d].door->shape);
-		struct gt_door_state *states = GT_DOOR_AT(doors[d].door, doors[d].door->states);
+		const struct gt_attach_shape *shape =
+			GT_ATTACH_AT(points[d].point, points[d].point->shape);
+		struct gt_attach_state *states =
+			GT_ATTACH_AT(points[d].point, points[d].point->states);
 
 		for (unsigned i = 0; i < shape->instances; i++) {
-			uint32_t armed = GT_DOOR_ARMED;
+			uint32_t armed = GT_ATTACH_ARMED;
 
 			if (!(mapped[d] >> i & 1))
 				atomic_compare_exchange_strong(&states[i].state, &armed,
-							       GT_DOOR_FREE);
+							       GT_ATTACH_FREE);
 		}
 		mapped[d] = 0;
 	}
@@ -252,14 +253,14 @@ static void forget(void)
 /* Where a slot that holds @value is to lead; 0: it is not one of ours. */
 static uintptr_t moved(const struct move *m, uintptr_t value, const char *name)
 {
-	const uint16_t *indices = GT_DOOR_AT(m->door, m->door->indices);
-	int i = gt_door_position(m->door, name);
+	const uint16_t *indices = GT_ATTACH_AT(m->point, m->point->indices);
+	int i = gt_attach_position(m->point, name);
 	void *tap, *from;
 
 	if (i < 0)
 		return 0;
-	tap = gt_door_tap(m->door, m->instance, i);
-	from = m->to ? tap : gt_door_tap_state(m->door, m->instance, i)->real;
+	tap = gt_attach_tap(m->point, m->instance, i);
+	from = m->to ? tap : gt_attach_tap_state(m->point, m->instance, i)->real;
 	if (value != (uintptr_t)from)
 		return 0;
 	return (uintptr_t)(m->to ? m->to((uint32_t)m->instance, indices[i]) : tap);
@@ -410,8 +411,8 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 	}
 	for (unsigned n = 0; n < state.move_count; n++) {
 		const struct move *m = &state.moves[n];
-		const struct gt_door_shape *shape = GT_DOOR_AT(m->door, m->door->shape);
-		const char *name = GT_DOOR_AT(m->door, m->door->names);
+		const struct gt_attach_shape *shape = GT_ATTACH_AT(m->point, m->point->shape);
+		const char *name = GT_ATTACH_AT(m->point, m->point->names);
 
 		if (!m->to || m->library != o.base)
 			continue;
@@ -537,7 +538,7 @@ void gt_mapped_look(void)
 	end();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
 		/* and if there was no instance for one: that is told without a lock */
-		doors[d].opened();
+		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();
 		gt_hip_fronts_tell();
@@ -545,14 +546,14 @@ void gt_mapped_look(void)
 	errno = saved;
 }
 
-void gt_mapped_redirect(const struct gt_door *door, uint32_t instance,
+void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 			void *(*to)(uint32_t instance, uint32_t index))
 {
-	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 
 	begin();
-	if (atomic_load(&states[instance].state) == GT_DOOR_ARMED) {
-		add_move(door, (int)instance, to, states[instance].base);
+	if (atomic_load(&states[instance].state) == GT_ATTACH_ARMED) {
+		add_move(point, (int)instance, to, states[instance].base);
 		settle_all();
 	}
 	end();

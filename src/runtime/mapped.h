@@ -33,8 +33,8 @@ bool gt_mapped_program(const char *name, void *to);
 
 /* Whatever leads to the tap of an operation of an interposed table leads to @to(operation's
  * index) from now on; NULL: stays. */
-struct gt_door;
-void gt_mapped_redirect(const struct gt_door *door, uint32_t instance,
+struct gt_attach;
+void gt_mapped_redirect(const struct gt_attach *door, uint32_t instance,
 			void *(*to)(uint32_t instance, uint32_t index));
 
 #endif

@@ -56,36 +56,37 @@ static bool stand_in(const char *name, char *path)
 }
 
 void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base,
-			     const char *door, uint64_t version)
+			     const char *way, uint64_t version)
 {
 	int saved = errno;
-	char path[PATH_MAX], told[32];
-	const char *file = path, *said = told;
+	char path[PATH_MAX], version_text[32];
+	const char *file = path, *version_name = version_text;
 	struct gt_text text = {0};
 
 	if (gt_recording.session && is_new(domain, base)) {
 		if (!realpath(name, path) && !stand_in(name, path))
 			file = name;
 		if (version)
-			snprintf(told, sizeof told, "%u.%u.%u", (unsigned)(version / 10000),
-				 (unsigned)(version / 100 % 100), (unsigned)(version % 100));
+			snprintf(version_text, sizeof version_text, "%u.%u.%u",
+				 (unsigned)(version / 10000), (unsigned)(version / 100 % 100),
+				 (unsigned)(version % 100));
 		else
-			said = version_in(file);
+			version_name = version_in(file);
 		gt_text_add(&text, "path", file);
-		if (said)
-			gt_text_add(&text, "version", said);
-		gt_text_add(&text, "door", door);
+		if (version_name)
+			gt_text_add(&text, "version", version_name);
+		gt_text_add(&text, "door", way);
 		gt_module_add(domain, base, &text);
 	}
 	errno = saved;
 }
 
-void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door,
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *way,
 			  uint64_t version)
 {
 	Dl_info where;
 
 	if (gt_recording.session && dladdr(function, &where) && where.dli_fname)
-		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door,
+		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, way,
 					version);
 }

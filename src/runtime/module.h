@@ -10,11 +10,11 @@
 /* Record the library that holds @function. @door: how its calls are seen, "layer",
  * "interposition", ..
  * @version: as it told rocprofiler-register; 0: what its file's name says. */
-void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door,
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *way,
 			  uint64_t version);
 /* The same while the dynamic linker is busy with the library, so that it cannot be asked for its
  * name. */
 void gt_runtime_module_named(enum gt_domain domain, const char *path, uint64_t base,
-			     const char *door, uint64_t version);
+			     const char *way, uint64_t version);
 
 #endif

@@ -91,6 +91,6 @@ __attribute__((constructor)) static void begin(void)
 	else if (!(expected || gt_tools_are_hidden()) || !gt_tools_find())
 		return;
 	atomic_store(&gt_recording.pending, gt_tools_start);
-	gt_tool_doors_open();
+	gt_tool_attach_begin();
 	gt_contexts_refresh();
 }

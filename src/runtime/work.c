@@ -16,7 +16,7 @@ struct gt_work {
 	bool recorded;
 	uint64_t id, call_start;
 	struct gt_work_what what;
-	struct gt_tool_piece *piece; /* NULL: no tool asks for it */
+	struct gt_work_item *item; /* NULL: no tool asks for it */
 };
 
 static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
@@ -29,13 +29,13 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 }
 
 /* Return: NULL: no tool asks for it. */
-static struct gt_tool_piece *tell_enter(const struct gt_work_what *what)
+static struct gt_work_item *tell_enter(const struct gt_work_what *what)
 {
-	struct gt_tool_piece *p;
+	struct gt_work_item *p;
 
 	if (!(gt_tool_work_asked(what->domain) & GPUTAP_WORK_BIT(what->op)))
 		return NULL;
-	p = gt_tool_piece_take(what->domain, true);
+	p = gt_work_item_take(what->domain, true);
 	if (!p)
 		return NULL;
 	p->dispatch = what->op == GT_DEVICE_KERNEL;
@@ -52,16 +52,16 @@ static struct gt_tool_piece *tell_enter(const struct gt_work_what *what)
 		p->work.grid[i] = what->grid[i];
 		p->work.group[i] = what->block[i];
 	}
-	return gt_tool_piece_enter(p) ? p : NULL;
+	return gt_work_item_enter(p) ? p : NULL;
 }
 
 struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what)
 {
 	bool recorded = is_recorded(call, what->domain);
-	struct gt_tool_piece *piece = tell_enter(what);
+	struct gt_work_item *item = tell_enter(what);
 	struct gt_work *w;
 
-	if (!recorded && !piece)
+	if (!recorded && !item)
 		return NULL;
 	w = gt_tool_stock_take(&stock, true);
 	if (!w) {
@@ -69,9 +69,9 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 			gt_device_seen(call->thread, what->domain);
 			gt_drop(call->thread, GT_CLASS_DEVICE, what->domain, GT_DROP_POOL);
 		}
-		if (piece) {
-			gt_tool_piece_exit(piece);
-			gt_tool_piece_drop(piece, true);
+		if (item) {
+			gt_work_item_exit(item);
+			gt_work_item_drop(item, true);
 		}
 		return NULL;
 	}
@@ -80,7 +80,7 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 	w->id = call->id;
 	w->call_start = call->start;
 	w->what = *what;
-	w->piece = piece;
+	w->item = item;
 	atomic_store_explicit(&w->left, 2, memory_order_release);
 	return w;
 }
@@ -97,8 +97,8 @@ void gt_work_submitted(struct gt_work *w)
 		return;
 	if (w->recorded) /* not before: what the runtime refuses is no device work */
 		gt_device_seen(gt_thread_own(), w->what.domain);
-	if (w->piece)
-		gt_tool_piece_exit(w->piece);
+	if (w->item)
+		gt_work_item_exit(w->item);
 	put(w);
 }
 
@@ -106,9 +106,9 @@ void gt_work_refused(struct gt_work *w)
 {
 	if (!w)
 		return;
-	if (w->piece) {
-		gt_tool_piece_exit(w->piece);
-		gt_tool_piece_drop(w->piece, false);
+	if (w->item) {
+		gt_work_item_exit(w->item);
+		gt_work_item_drop(w->item, false);
 	}
 	gt_tool_stock_give(&stock, &w->entry);
 }
@@ -150,8 +150,8 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 	t = w->recorded ? gt_thread_own() : NULL;
 	if (t)
 		write_record(t, w, status, times);
-	if (w->piece) {
-		gt_tool_piece_done(w->piece, status, start_ns, end_ns);
+	if (w->item) {
+		gt_work_item_done(w->item, status, start_ns, end_ns);
 		gt_tool_deliver();
 	}
 	put(w);

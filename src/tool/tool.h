@@ -89,9 +89,9 @@ struct gt_tool_context {
 	struct gt_tool_buffered buffered[GT_DOMAIN_COUNT];
 	gputap_retired_fn retired;
 	void *retired_user;
-	uint32_t quiet_flags[GT_DOMAIN_COUNT];
-	uint64_t quiet[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];   /* for calls[] */
+	uint32_t uncorrelated_flags[GT_DOMAIN_COUNT];
+	uint64_t uncorrelated[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];          /* for calls[] */
 	/* all of the above as calls look at it: enum gt_tool_how */
 	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* how[] says what the rest does */
@@ -99,13 +99,13 @@ struct gt_tool_context {
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 
 /* GT_TOOL_RETIRED, or 0. */
-static inline uint32_t gt_tool_hears_all_retired(const struct gt_tool_context *c)
+static inline uint32_t gt_tool_wants_all_retired(const struct gt_tool_context *c)
 {
 	return c->retired && c->flags & GPUTAP_CONTEXT_ALL_RETIRED ? GT_TOOL_RETIRED : 0;
 }
 
 /* Who had the beginning of something, and has its end. */
-struct gt_tool_heard {
+struct gt_tool_subscriber {
 	uint32_t place, generation;
 	uint64_t data; /* the callback's eight bytes */
 	uint32_t how;  /* enum gt_tool_how */
@@ -131,7 +131,7 @@ struct gt_tool_frame {
 	bool numbered;  /* has a correlation of its own */
 	uint32_t how;   /* enum gt_tool_how of all who heard */
 	uint32_t count; /* heard */
-	struct gt_tool_heard heard[GT_TOOL_POOL];
+	struct gt_tool_subscriber subscribers[GT_TOOL_POOL];
 };
 
 /* Of the frame whose call is open; else none, so that it is not taken for one after a jump out

@@ -141,7 +141,7 @@ int gputap_context_stop(struct gputap_context *ctx)
 {
 	if (!ctx)
 		return -EINVAL;
-	if (ctx->core.started && ctx->core.work_told)
+	if (ctx->core.started && ctx->core.notify_work)
 		gt_tool_work_settle();
 	gt_tool_context_stop(ctx, ctx->flags & GPUTAP_CONTEXT_FINISH_CALLS);
 	return 0;
@@ -257,25 +257,26 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 		return leave(-EEXIST);
 	c->calls[domain] = (struct gt_tool_calls){fn, user, flags};
 	add_set(c->ops[domain], set);
-	add_set(ctx->core.told[domain], set);
+	add_set(ctx->core.notify[domain], set);
 	return leave(0);
 }
 
-int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
-			 size_t count, uint32_t flags)
+int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
+				const uint32_t *operations, size_t count, uint32_t flags)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
-	int rc = flags & ~(uint32_t)GPUTAP_QUIET_ALONE ? -EINVAL
-						       : set_operations(set, operations, count);
+	int rc = flags & ~(uint32_t)GPUTAP_UNCORRELATED_ALONE
+			 ? -EINVAL
+			 : set_operations(set, operations, count);
 
 	rc = rc ? rc : place_in(ctx, domain, ctx, &c);
 	if (rc)
 		return rc;
 	if (!c->calls[domain].fn)
 		return leave(-ENOENT);
-	add_set(c->quiet[domain], set);
-	c->quiet_flags[domain] |= flags;
+	add_set(c->uncorrelated[domain], set);
+	c->uncorrelated_flags[domain] |= flags;
 	return leave(0);
 }
 
@@ -290,7 +291,7 @@ int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t ty
 	if (c->work[domain].fn)
 		return leave(-EEXIST);
 	c->work[domain] = (struct gt_tool_work){fn, user, types};
-	ctx->core.work_told |= 1u << domain;
+	ctx->core.notify_work |= 1u << domain;
 	return leave(0);
 }
 
@@ -308,7 +309,7 @@ int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t
 	if (c->objects[domain].fn)
 		return leave(-EEXIST);
 	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
-	ctx->core.work_told |= 1u << domain; /* the same hand-written wraps see them */
+	ctx->core.notify_work |= 1u << domain; /* the same hand-written wraps see them */
 	return leave(0);
 }
 
@@ -343,9 +344,9 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 							.types = work_types,
 							.retirement = retirement != 0};
 	add_set(c->buffered[domain].ops, set);
-	add_set(ctx->core.told[domain], set);
+	add_set(ctx->core.notify[domain], set);
 	if (work_types)
-		ctx->core.work_told |= 1u << domain;
+		ctx->core.notify_work |= 1u << domain;
 	return leave(0);
 }
 

@@ -451,7 +451,7 @@ int gputap_call_status(const struct gputap_call *call, int32_t *status)
 {
 	const struct gt_operation_info *info =
 		call ? operation(call->domain, call->operation) : NULL;
-	const int32_t *told;
+	const int32_t *given;
 
 	if (!info || !status)
 		return -EINVAL;
@@ -463,8 +463,8 @@ int gputap_call_status(const struct gputap_call *call, int32_t *status)
 		memcpy(status, call->ret, sizeof *status);
 		return gt_status_failed((enum gt_domain)call->domain, *status);
 	}
-	told = pointer((const uint8_t *)call->args + info->args[info->status_arg].offset);
-	if (read_memory(status, told, sizeof *status) == sizeof *status)
+	given = pointer((const uint8_t *)call->args + info->args[info->status_arg].offset);
+	if (read_memory(status, given, sizeof *status) == sizeof *status)
 		return gt_status_failed((enum gt_domain)call->domain, *status);
 	/* The program did not ask for it: there is one only when it returned something. */
 	*status = 0;

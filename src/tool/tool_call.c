@@ -82,7 +82,7 @@ static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum g
 		       uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
-	uint32_t all = 0, heard = 0;
+	uint32_t all = 0, subscribers = 0;
 	unsigned count;
 
 	atomic_store_explicit(&r->hazards[r->depth - 1], GT_TOOL_ANY, GT_ORDER_HAZARD);
@@ -95,18 +95,18 @@ static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum g
 		if (!how)
 			continue;
 		all |= how;
-		f->heard[heard++] =
-			(struct gt_tool_heard){places[i],
-					       atomic_load_explicit(&c->generation,
-								    memory_order_acquire),
-					       0, how};
+		f->subscribers[subscribers++] =
+			(struct gt_tool_subscriber){places[i],
+						    atomic_load_explicit(&c->generation,
+									 memory_order_acquire),
+						    0, how};
 	}
-	f->count = heard;
+	f->count = subscribers;
 	return all & (GT_TOOL_CALLED | GT_TOOL_BUFFERED) ? all : 0;
 }
 
 static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_reader *r,
-				       uint32_t level, struct gt_tool_heard *h, bool begun)
+				       uint32_t level, struct gt_tool_subscriber *h, bool begun)
 {
 	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->call.domain];
 
@@ -188,7 +188,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	f->calling = true;
 	gt_tool_frame = f;
 	level = r->depth;
-	for (struct gt_tool_heard *h = f->heard, *end = h + f->count; h < end; h++)
+	for (struct gt_tool_subscriber *h = f->subscribers, *end = h + f->count; h < end; h++)
 		if (h->how & GT_TOOL_CALLED)
 			call_one(f, r, level, h, false);
 	gt_tool_level_out(r, level);
@@ -210,11 +210,11 @@ static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t
 		       f->call.ret_bytes < sizeof word ? f->call.ret_bytes : sizeof word);
 	for (uint32_t first, last = f->count; last > 0; last = first) {
 		first = last - 1;
-		while (gt_unlikely(f->heard[first].how & GT_TOOL_FORWARD) && first > 0 &&
-		       f->heard[first - 1].how & GT_TOOL_FORWARD)
+		while (gt_unlikely(f->subscribers[first].how & GT_TOOL_FORWARD) && first > 0 &&
+		       f->subscribers[first - 1].how & GT_TOOL_FORWARD)
 			first--;
 		for (uint32_t i = first; i < last; i++) {
-			struct gt_tool_heard *h = &f->heard[i];
+			struct gt_tool_subscriber *h = &f->subscribers[i];
 
 			if (h->how & GT_TOOL_CALLED)
 				call_one(f, r, level, h, true);
@@ -245,7 +245,8 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
 			exit_all(f, r, level, end);
 		else
-			for (struct gt_tool_heard *h = f->heard + f->count; h-- > f->heard;)
+			for (struct gt_tool_subscriber *h = f->subscribers + f->count;
+			     h-- > f->subscribers;)
 				if (h->how & GT_TOOL_CALLED)
 					call_one(f, r, level, h, true);
 		gt_tool_level_out(r, level);

@@ -4,7 +4,7 @@
  * of everything.
  *
  * Locking: none. The list is a stack that is taken whole. */
-#include "tool/tool_piece.h"
+#include "tool/tool_work_item.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -45,7 +45,7 @@ static void (*_Atomic looks[LOOKS])(void);
 /* this thread is in the middle of */
 static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec")));
 
-void gt_tool_piece_is_done(struct gt_tool_piece *p)
+void gt_work_item_is_done(struct gt_work_item *p)
 {
 	uint32_t head = atomic_load_explicit(&done_list, memory_order_relaxed);
 
@@ -56,7 +56,7 @@ void gt_tool_piece_is_done(struct gt_tool_piece *p)
 }
 
 /* COMPLETE, also the rest of it after a callback jumped out. */
-static void complete(struct gt_tool_piece *p)
+static void complete(struct gt_work_item *p)
 {
 	p->work.phase = GPUTAP_PHASE_COMPLETE;
 	p->work.status = p->done_status;
@@ -66,18 +66,18 @@ static void complete(struct gt_tool_piece *p)
 		gt_correlation_reaches(p->shared, p->work.end);
 	/* a callback that jumps out is not called again when the others are told */
 	for (; p->count; p->count--) {
-		struct gt_tool_heard *h = &p->heard[p->count - 1], once = *h;
+		struct gt_tool_subscriber *h = &p->subscribers[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
 
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
-		gt_tool_piece_tell(p, &once);
+		gt_work_item_notify(p, &once);
 		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
 			continue;
 		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK,
 					   &p->work, sizeof p->work, 0, 0, false);
 		gt_tool_lock_out();
 	}
-	gt_tool_piece_give(p);
+	gt_work_item_give(p);
 }
 
 static struct batch *take_batch(uint64_t owner, const void *here)
@@ -104,7 +104,7 @@ static uint32_t tell_list(struct batch *b, uint32_t list)
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	for (; list; count++) {
-		struct gt_tool_piece *p = gt_tool_piece_at(list - 1);
+		struct gt_work_item *p = gt_work_item_at(list - 1);
 		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 
 		if (b) {
@@ -120,7 +120,7 @@ static uint32_t tell_list(struct batch *b, uint32_t list)
 	return count;
 }
 
-/* A batch that is this thread's now, and was left: that piece's last hearers, and what was
+/* A batch that is this thread's now, and was left: that piece's last subscribers, and what was
  * behind it. Return: how many. */
 static uint32_t tell_rest(struct batch *b, const void *here)
 {
@@ -207,11 +207,11 @@ uint32_t gt_tool_deliver(void)
 			       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const void *here = __builtin_frame_address(0);
 	uint32_t head, reversed = 0, count = 0;
-	struct gt_tool_piece *p;
+	struct gt_work_item *p;
 	struct batch *b;
 	int saved = errno;
 
-	gt_tool_tell_loss();
+	gt_tool_notify_loss();
 	if (gt_unlikely(deliveries))
 		count = tell_left(owner, here);
 	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) &&
@@ -224,7 +224,7 @@ uint32_t gt_tool_deliver(void)
 	b = take_batch(owner, here);
 	head = atomic_exchange_explicit(&done_list, 0, memory_order_seq_cst);
 	while (head) { /* oldest first */
-		p = gt_tool_piece_at(head - 1);
+		p = gt_work_item_at(head - 1);
 		head = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
 		reversed = p->entry.index + 1;

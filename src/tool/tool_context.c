@@ -277,13 +277,13 @@ static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t num
 		(c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
 		(b->buffer && in_set(b->ops, number) ? GT_TOOL_BUFFERED : 0);
 
-	if (how & GT_TOOL_BUFFERED || (how && !in_set(c->quiet[domain], number)))
+	if (how & GT_TOOL_BUFFERED || (how && !in_set(c->uncorrelated[domain], number)))
 		how |= GT_TOOL_NUMBERED;
-	else if (how && c->quiet_flags[domain] & GPUTAP_QUIET_ALONE)
+	else if (how && c->uncorrelated_flags[domain] & GPUTAP_UNCORRELATED_ALONE)
 		how |= GT_TOOL_ALONE;
 	if (how & GT_TOOL_CALLED && c->calls[domain].flags & GPUTAP_CALLS_TIMED)
 		how |= GT_TOOL_TIMED;
-	how |= gt_tool_hears_all_retired(c);
+	how |= gt_tool_wants_all_retired(c);
 	if (how && (c->retired || (how & GT_TOOL_BUFFERED && b->retirement)))
 		how |= GT_TOOL_RETIRES;
 	if (how && c->flags & GPUTAP_CONTEXT_EXIT_FORWARD)
@@ -295,7 +295,7 @@ static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t num
 static void plan(struct gt_tool_context *c)
 {
 	for (int d = 0; d < GT_DOMAIN_COUNT && !c->is_current; d++)
-		if (c->calls[d].fn || c->buffered[d].buffer || gt_tool_hears_all_retired(c))
+		if (c->calls[d].fn || c->buffered[d].buffer || gt_tool_wants_all_retired(c))
 			for (uint32_t n = 0; n < GT_OPS_PER_DOMAIN; n++)
 				c->how[d][n] = (uint8_t)how_of(c, d, n);
 	c->is_current = true;

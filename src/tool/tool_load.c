@@ -586,7 +586,7 @@ static void start_found(bool all)
 	atomic_store(&gt_recording.pending, pick(FOUND, false, true) ? gt_tools_start : NULL);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
-		gt_tool_doors_look();
+		gt_tool_attach_look();
 	starts_here = 0;
 	atomic_store(&starting.busy, 0);
 }
@@ -608,7 +608,7 @@ void gt_tools_needed(void)
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
 		return;
 	gt_recording_join();
-	gt_tool_doors_open();
+	gt_tool_attach_begin();
 	gt_tools_finish_at_exit();
 	at_quick_exit(finish_all);
 	errno = saved;
@@ -632,7 +632,7 @@ int gputap_tool_add(const struct gputap_tool *tool)
 		return rc;
 	gt_tools_needed();
 	rc = start(e);
-	gt_tool_doors_look();
+	gt_tool_attach_look();
 	return rc;
 }
 

@@ -35,9 +35,9 @@ bool gt_tools_are_hidden(void);
 
 /* What makes runtimes come to us without `gputap run`: variables that they read, once; libraries
  * that are interposed. */
-void gt_tool_doors_open(void);
+void gt_tool_attach_begin(void);
 /* Libraries that were mapped meanwhile, subscribers that came meanwhile. Calls tools. */
-void gt_tool_doors_look(void);
+void gt_tool_attach_look(void);
 
 /* A runtime hands over its table: tools that are still to be started are, and will be finished
  * before it ends. @mapped: other libraries may have come with it. */

@@ -3,7 +3,7 @@
  *
  *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
- *                                      └ hearings: {context, its eight bytes}, one for each LOAD
+ *                                      └ subscriptions: {context, its eight bytes}, one for each LOAD
  *
  * A context hears LOAD of an object once, whether it is told as it happens, or by replay when
  * the context starts (in the thread that starts it), or both at the same time: who adds the
@@ -34,18 +34,18 @@ struct listener {
 };
 
 /* One context has heard of one object. */
-struct hearing {
-	struct hearing *next;
-	struct gt_tool_heard heard;
-	uint32_t flags;            /* as he asked */
-	_Atomic uint32_t telling;  /* thread that tells LOAD just now; 0: it was told */
-	_Atomic uint32_t void_now; /* LOAD was not told after all, or UNLOAD was */
+struct subscription {
+	struct subscription *next;
+	struct gt_tool_subscriber subscriber;
+	uint32_t flags;             /* as he asked */
+	_Atomic uint32_t notifying; /* thread that tells LOAD just now; 0: it was told */
+	_Atomic uint32_t void_now;  /* LOAD was not told after all, or UNLOAD was */
 };
 
 struct gt_tool_object {
 	struct gt_tool_object *next, *previous;
 	struct gt_tool_object *parent, *first, *last; /* children */
-	struct hearing *hearings;
+	struct subscription *subscriptions;
 	uint32_t pins;
 	bool gone;
 	struct gputap_object o;
@@ -59,7 +59,7 @@ struct text {
 
 static struct gt_tool_object *first, *last; /* without parent */
 static struct gt_tool_object *spare_objects;
-static struct hearing *spare_hearings;
+static struct subscription *spare_subscriptions;
 static struct text *texts[TEXT_BUCKETS];
 static _Atomic uint32_t over;
 
@@ -101,12 +101,12 @@ static struct gt_tool_object *take_object(void)
 	return x;
 }
 
-static struct hearing *take_hearing(void)
+static struct subscription *take_subscription(void)
 {
-	struct hearing *h = spare_hearings;
+	struct subscription *h = spare_subscriptions;
 
 	if (h)
-		spare_hearings = h->next;
+		spare_subscriptions = h->next;
 	else
 		h = take_bytes(sizeof *h);
 	return h;
@@ -157,12 +157,12 @@ static void unlink_and_free(struct gt_tool_object *x)
 
 	*(x->previous ? &x->previous->next : head) = x->next;
 	*(x->next ? &x->next->previous : tail) = x->previous;
-	while (x->hearings) {
-		struct hearing *h = x->hearings;
+	while (x->subscriptions) {
+		struct subscription *h = x->subscriptions;
 
-		x->hearings = h->next;
-		h->next = spare_hearings;
-		spare_hearings = h;
+		x->subscriptions = h->next;
+		h->next = spare_subscriptions;
+		spare_subscriptions = h;
 	}
 	x->next = spare_objects;
 	spare_objects = x;
@@ -174,12 +174,12 @@ static void unpin(struct gt_tool_object *x)
 		unlink_and_free(x);
 }
 
-static struct hearing *hearing_of(const struct gt_tool_object *x, uint32_t place,
-				  uint32_t generation)
+static struct subscription *find_subscription(const struct gt_tool_object *x, uint32_t place,
+					      uint32_t generation)
 {
-	struct hearing *h = x->hearings;
+	struct subscription *h = x->subscriptions;
 
-	while (h && (h->heard.place != place || h->heard.generation != generation ||
+	while (h && (h->subscriber.place != place || h->subscriber.generation != generation ||
 		     atomic_load_explicit(&h->void_now, memory_order_relaxed)))
 		h = h->next;
 	return h;
@@ -205,9 +205,10 @@ static bool asks(const struct listener *l, const struct gputap_object *o)
 	return l->types >> o->type & 1;
 }
 
-static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t phase, bool replayed)
+static bool call(struct subscription *h, const struct gt_tool_object *x, uint32_t phase,
+		 bool replayed)
 {
-	const struct gt_tool_objects *to = &gt_tool_pool[h->heard.place].objects[x->o.domain];
+	const struct gt_tool_objects *to = &gt_tool_pool[h->subscriber.place].objects[x->o.domain];
 	struct gputap_object o = x->o;
 	int saved = errno;
 	bool before;
@@ -215,10 +216,11 @@ static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t pha
 	o.size = sizeof o;
 	o.phase = phase;
 	o.replayed = replayed;
-	if (!gt_tool_lock_in(h->heard.place, h->heard.generation, phase == GPUTAP_PHASE_UNLOAD))
+	if (!gt_tool_lock_in(h->subscriber.place, h->subscriber.generation,
+			     phase == GPUTAP_PHASE_UNLOAD))
 		return false;
 	before = gt_tool_calling(true);
-	to->fn(&o, &h->heard.data, to->user);
+	to->fn(&o, &h->subscriber.data, to->user);
 	gt_tool_calling(before);
 	gt_tool_lock_out();
 	errno = saved;
@@ -227,33 +229,34 @@ static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t pha
 
 /* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another
  * thread tells it. */
-static struct hearing *begin(struct gt_tool_object *x, const struct listener *l)
+static struct subscription *begin(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
-	struct hearing *h;
+	struct subscription *h;
 
 	for (unsigned n = 0;; n++) {
-		uint32_t telling;
+		uint32_t notifying;
 
 		gt_core_lock();
-		h = hearing_of(x, l->place, l->generation);
+		h = find_subscription(x, l->place, l->generation);
 		if (!h)
 			break;
-		telling = atomic_load_explicit(&h->telling, memory_order_acquire);
-		if (!telling || telling == me || n == PATIENCE) {
+		notifying = atomic_load_explicit(&h->notifying, memory_order_acquire);
+		if (!notifying || notifying == me || n == PATIENCE) {
 			gt_core_unlock();
 			return NULL;
 		}
 		gt_core_unlock();
 		nap();
 	}
-	if (!x->gone && (h = take_hearing()) != NULL) {
-		h->next = x->hearings;
-		h->heard = (struct gt_tool_heard){.place = l->place, .generation = l->generation};
+	if (!x->gone && (h = take_subscription()) != NULL) {
+		h->next = x->subscriptions;
+		h->subscriber =
+			(struct gt_tool_subscriber){.place = l->place, .generation = l->generation};
 		h->flags = l->flags;
-		atomic_store_explicit(&h->telling, me, memory_order_relaxed);
+		atomic_store_explicit(&h->notifying, me, memory_order_relaxed);
 		atomic_store_explicit(&h->void_now, 0, memory_order_relaxed);
-		x->hearings = h;
+		x->subscriptions = h;
 	}
 	gt_core_unlock();
 	return h;
@@ -262,7 +265,7 @@ static struct hearing *begin(struct gt_tool_object *x, const struct listener *l)
 /* @x is pinned, or in the middle of being loaded. */
 static void tell_load(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
-	struct hearing *h;
+	struct subscription *h;
 
 	if (x->parent && asks(l, &x->parent->o) && !(l->flags & GPUTAP_OBJECTS_NO_REPLAY))
 		tell_load(x->parent, l, replayed);
@@ -271,19 +274,19 @@ static void tell_load(struct gt_tool_object *x, const struct listener *l, bool r
 		return;
 	if (!call(h, x, GPUTAP_PHASE_LOAD, replayed))
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
-	atomic_store_explicit(&h->telling, 0, memory_order_release);
+	atomic_store_explicit(&h->notifying, 0, memory_order_release);
 }
 
-/* @x has gone, and is pinned: hearings come no more. @parent_first: to contexts that want it so,
+/* @x has gone, and is pinned: subscriptions come no more. @parent_first: to contexts that want it so,
  *         or to the others; both: 2 */
 static void tell_unload(struct gt_tool_object *x, int parent_first)
 {
-	uint32_t me = gt_tool_thread(), telling;
+	uint32_t me = gt_tool_thread(), notifying;
 
-	for (struct hearing *h = x->hearings; h; h = h->next) {
+	for (struct subscription *h = x->subscriptions; h; h = h->next) {
 		for (unsigned n = 0; n < PATIENCE; n++) {
-			telling = atomic_load_explicit(&h->telling, memory_order_acquire);
-			if (!telling || telling == me)
+			notifying = atomic_load_explicit(&h->notifying, memory_order_acquire);
+			if (!notifying || notifying == me)
 				break;
 			nap();
 		}

@@ -7,7 +7,7 @@
  * A call that nothing hangs on needs none: it retires when it returns.
  *
  * Locking: none. */
-#include "tool/tool_piece.h"
+#include "tool/tool_work_item.h"
 
 #include <errno.h>
 
@@ -142,7 +142,7 @@ static void add_frame(const struct gt_tool_frame *f, struct retiring *r,
 	r->id = f->call.correlation;
 	r->call_domain = f->call.domain;
 	for (uint32_t i = 0; i < f->count; i++) {
-		const struct gt_tool_heard *h = &f->heard[i];
+		const struct gt_tool_subscriber *h = &f->subscribers[i];
 		uint64_t bit = UINT64_C(1) << h->place;
 
 		r->called |= bit;
@@ -175,13 +175,13 @@ void gt_correlation_number(struct gt_correlation *c, uint64_t id)
 	c->id = id;
 }
 
-void gt_correlation_hears(struct gt_correlation *c, uint32_t domain,
-			  const struct gt_tool_heard *heard, uint32_t count)
+void gt_correlation_subscribe(struct gt_correlation *c, uint32_t domain,
+			      const struct gt_tool_subscriber *subscribers, uint32_t count)
 {
 	uint64_t called = 0, recorded = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct gt_tool_heard *h = &heard[i];
+		const struct gt_tool_subscriber *h = &subscribers[i];
 
 		atomic_store_explicit(&c->generation[h->place], h->generation,
 				      memory_order_relaxed);

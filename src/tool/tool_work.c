@@ -10,7 +10,7 @@
  *
  * Locking: none.
  * Never here: malloc. System calls only where a caller lets the pool grow. */
-#include "tool/tool_piece.h"
+#include "tool/tool_work_item.h"
 
 #include <errno.h>
 
@@ -20,13 +20,13 @@
 
 enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
-static struct gt_tool_stock pieces = {.entry_bytes = sizeof(struct gt_tool_piece)};
-static _Atomic uint64_t lost, lost_told;
+static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_work_item)};
+static _Atomic uint64_t lost, lost_notified;
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2]; /* given; [1]: dispatches */
 
-struct gt_tool_piece *gt_tool_piece_at(uint32_t index)
+struct gt_work_item *gt_work_item_at(uint32_t index)
 {
-	return (struct gt_tool_piece *)(void *)gt_tool_stock_at(&pieces, index);
+	return (struct gt_work_item *)(void *)gt_tool_stock_at(&items, index);
 }
 
 bool gt_tool_calling(bool calling)
@@ -63,7 +63,7 @@ static struct gt_tool_frame *cause(void)
 }
 
 /* Without a call the work will have a number of its own, once somebody is told of it. */
-static void set_cause(struct gt_tool_piece *p, struct gt_tool_frame *f, bool may_grow)
+static void set_cause(struct gt_work_item *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
 	p->work.correlation = f ? f->call.correlation : 0;
@@ -71,9 +71,9 @@ static void set_cause(struct gt_tool_piece *p, struct gt_tool_frame *f, bool may
 		 !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
-struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)
+struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
 {
-	struct gt_tool_piece *p = gt_tool_stock_take(&pieces, may_grow);
+	struct gt_work_item *p = gt_tool_stock_take(&items, may_grow);
 
 	if (gt_unlikely(!p)) {
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -90,7 +90,7 @@ struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)
 	return p;
 }
 
-void gt_tool_piece_submitting(struct gt_tool_piece *p)
+void gt_work_item_submitting(struct gt_work_item *p)
 {
 	struct gt_correlation *old = p->shared;
 	struct gt_tool_frame *f;
@@ -103,20 +103,20 @@ void gt_tool_piece_submitting(struct gt_tool_piece *p)
 		gt_correlation_put(old);
 }
 
-void gt_tool_piece_give(struct gt_tool_piece *p)
+void gt_work_item_give(struct gt_work_item *p)
 {
 	if (p->shared)
 		gt_correlation_put(p->shared);
-	gt_tool_stock_give(&pieces, &p->entry);
+	gt_tool_stock_give(&items, &p->entry);
 }
 
 /* Return: false: nobody wants to hear of it. */
-static bool choose(struct gt_tool_piece *p)
+static bool choose(struct gt_work_item *p)
 {
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
 	uint32_t domain = p->work.domain;
 	uint8_t places[GT_TOOL_POOL];
-	bool told = false;
+	bool is_notified = false;
 	unsigned count;
 
 	if (atomic_load_explicit(&gt_tool_ended, memory_order_relaxed) || !gt_tool_look())
@@ -130,22 +130,20 @@ static bool choose(struct gt_tool_piece *p)
 				 ? GT_TOOL_BUFFERED
 				 : 0);
 
-		told |= how != 0;
-		how |= gt_tool_hears_all_retired(c);
-		if (how && p->count < GT_TOOL_HEARERS)
-			p->heard[p->count++] =
-				(struct gt_tool_heard){places[i],
-						       atomic_load_explicit(&c->generation,
-									    memory_order_acquire),
-						       0, how};
+		is_notified |= how != 0;
+		how |= gt_tool_wants_all_retired(c);
+		if (how && p->count < GT_TOOL_SUBSCRIBERS)
+			p->subscribers[p->count++] = (struct gt_tool_subscriber){
+				places[i],
+				atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 		else if (how)
 			atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	}
 	gt_tool_look_done();
-	return told;
+	return is_notified;
 }
 
-void gt_tool_piece_tell(struct gt_tool_piece *p, struct gt_tool_heard *h)
+void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h)
 {
 	const struct gt_tool_work *to = &gt_tool_pool[h->place].work[p->work.domain];
 	uint32_t phase = p->work.phase;
@@ -163,12 +161,12 @@ void gt_tool_piece_tell(struct gt_tool_piece *p, struct gt_tool_heard *h)
 	gt_tool_lock_out();
 }
 
-bool gt_tool_piece_enter(struct gt_tool_piece *p)
+bool gt_work_item_enter(struct gt_work_item *p)
 {
 	int saved = errno;
 
 	if (!choose(p)) {
-		gt_tool_piece_give(p);
+		gt_work_item_give(p);
 		return false;
 	}
 	if (!p->work.correlation) {
@@ -177,7 +175,7 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 			gt_correlation_number(p->shared, p->work.correlation);
 	}
 	if (p->shared)
-		gt_correlation_hears(p->shared, p->work.domain, p->heard, p->count);
+		gt_correlation_subscribe(p->shared, p->work.domain, p->subscribers, p->count);
 	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1,
 						   memory_order_relaxed) +
 			 1;
@@ -185,7 +183,7 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 	p->work.phase = GPUTAP_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++) {
 		p->entering = i + 1;
-		gt_tool_piece_tell(p, &p->heard[i]);
+		gt_work_item_notify(p, &p->subscribers[i]);
 	}
 	p->entered = gt_ticks_boottime();
 	errno = saved;
@@ -193,35 +191,35 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 }
 
 /* Both sides have come by. */
-static void settle(struct gt_tool_piece *p, uint32_t state)
+static void settle(struct gt_work_item *p, uint32_t state)
 {
 	if (state & DROPPED)
-		gt_tool_piece_give(p);
+		gt_work_item_give(p);
 	else
-		gt_tool_piece_is_done(p);
+		gt_work_item_is_done(p);
 }
 
-void gt_tool_piece_exit(struct gt_tool_piece *p)
+void gt_work_item_exit(struct gt_work_item *p)
 {
 	int saved = errno;
 	uint32_t before;
 
 	p->work.phase = GPUTAP_PHASE_EXIT;
 	for (uint32_t i = p->count; i-- > 0;)
-		gt_tool_piece_tell(p, &p->heard[i]);
+		gt_work_item_notify(p, &p->subscribers[i]);
 	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
 	if (before)
 		settle(p, before);
 	errno = saved;
 }
 
-void gt_tool_piece_left(struct gt_tool_piece *p)
+void gt_work_item_left(struct gt_work_item *p)
 {
 	uint32_t before;
 
 	if (p->work.phase == GPUTAP_PHASE_ENTER) {
 		for (uint32_t i = p->entering; i < p->count; i++)
-			p->heard[i].how &= ~(uint32_t)GT_TOOL_CALLED;
+			p->subscribers[i].how &= ~(uint32_t)GT_TOOL_CALLED;
 		p->entered = gt_ticks_boottime();
 	}
 	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
@@ -229,22 +227,22 @@ void gt_tool_piece_left(struct gt_tool_piece *p)
 		settle(p, before);
 }
 
-void gt_tool_piece_abandon(void)
+void gt_work_item_abandon(void)
 {
 	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }
 
-void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted)
+void gt_work_item_drop(struct gt_work_item *p, bool counted)
 {
 	if (counted)
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	if (atomic_fetch_or_explicit(&p->state, DROPPED, memory_order_acq_rel) & EXITED)
-		gt_tool_piece_give(p);
+		gt_work_item_give(p);
 }
 
 /* Never before it was submitted, never in the future: where the runtime's conversion of its
  * clock is off by a little. */
-static void clamp(const struct gt_tool_piece *p, uint64_t *start, uint64_t *end)
+static void clamp(const struct gt_work_item *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();
 
@@ -263,30 +261,30 @@ static void clamp(const struct gt_tool_piece *p, uint64_t *start, uint64_t *end)
 		*end = *start + 1;
 }
 
-void gt_tool_piece_done(struct gt_tool_piece *p, int32_t status, uint64_t start, uint64_t end)
+void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end)
 {
 	clamp(p, &start, &end);
 	p->done_status = status;
 	p->done_start = start;
 	p->done_end = end;
 	if (atomic_fetch_or_explicit(&p->state, DONE, memory_order_acq_rel) & EXITED)
-		gt_tool_piece_is_done(p);
+		gt_work_item_is_done(p);
 }
 
 static void tell_loss(uint64_t n)
 {
-	uint64_t told = atomic_exchange_explicit(&lost_told, n, memory_order_relaxed);
+	uint64_t is_notified = atomic_exchange_explicit(&lost_notified, n, memory_order_relaxed);
 
-	if (n > told)
-		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - told,
+	if (n > is_notified)
+		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - is_notified,
 				     "device work that tools are not told of, or not to its end");
 }
 
-void gt_tool_tell_loss(void)
+void gt_tool_notify_loss(void)
 {
 	uint64_t n = atomic_load_explicit(&lost, memory_order_relaxed);
 
-	if (gt_unlikely(n != atomic_load_explicit(&lost_told, memory_order_relaxed)))
+	if (gt_unlikely(n != atomic_load_explicit(&lost_notified, memory_order_relaxed)))
 		tell_loss(n);
 }
 

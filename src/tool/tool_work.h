@@ -3,14 +3,14 @@
  *
  * A piece of work:
  *
- *   gt_tool_piece_take()   in the thread that will submit it, inside the call that causes it
- *   gt_tool_piece_enter()  ENTER: who asks for it hears of it, to its end
+ *   gt_work_item_take()   in the thread that will submit it, inside the call that causes it
+ *   gt_work_item_enter()  ENTER: who asks for it hears of it, to its end
  *   .. it is submitted ..
- *   gt_tool_piece_exit()   EXIT
- *   gt_tool_piece_done()   whoever learns how it ended, from any thread, also before EXIT has been
+ *   gt_work_item_exit()   EXIT
+ *   gt_work_item_done()   whoever learns how it ended, from any thread, also before EXIT has been
  *   gt_tool_deliver()      COMPLETE, in a thread of gputap's that holds no lock
  *
- * Pieces lie in a pool that grows where a system call is allowed (gt_tool_piece_take() with
+ * Pieces lie in a pool that grows where a system call is allowed (gt_work_item_take() with
  * @grow) and is never given back. */
 #ifndef GPUTAP_TOOL_WORK_H
 #define GPUTAP_TOOL_WORK_H
@@ -18,9 +18,9 @@
 #include "tool/tool.h"
 #include "tool/tool_stock.h"
 
-enum { GT_TOOL_HEARERS = 16 }; /* of one piece of work; more contexts are not told, counted */
+enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one piece of work; more contexts are not told, counted */
 
-struct gt_tool_piece {
+struct gt_work_item {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
 	uint32_t epoch; /* image that it was submitted in: a fork's child has no such work */
@@ -35,7 +35,7 @@ struct gt_tool_piece {
 	uint64_t done_start, done_end; /* as the helper says, while EXIT may still be told */
 	int32_t done_status;
 	struct gputap_work work;
-	struct gt_tool_heard heard[GT_TOOL_HEARERS];
+	struct gt_tool_subscriber subscribers[GT_TOOL_SUBSCRIBERS];
 };
 
 /* A callback begins or has ended, maybe in the middle of a call: what it calls is told, not
@@ -50,40 +50,40 @@ static inline uint64_t gt_tool_work_asked(enum gt_domain domain)
 }
 
 /**
- * gt_tool_piece_take() - this thread is about to submit work of that domain
+ * gt_work_item_take() - this thread is about to submit work of that domain
  * @grow: memory may be taken for it (a system call now and then)
  * Return: with the open call's correlation, thread and external ids; NULL: no memory, counted.
  */
-struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool grow);
+struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool grow);
 /* It is in the thread that took it, and in the call that really submits: that one causes it,
  * unless it was one of HIP's already. */
-void gt_tool_piece_submitting(struct gt_tool_piece *p);
+void gt_work_item_submitting(struct gt_work_item *p);
 /* It was no work that is told. */
-void gt_tool_piece_give(struct gt_tool_piece *p);
+void gt_work_item_give(struct gt_work_item *p);
 
 /**
- * gt_tool_piece_enter() - tell ENTER
+ * gt_work_item_enter() - tell ENTER
  * p->work is filled in but for what take() knows, size, phase and number; p->dispatch is set.
  * Return: false: nobody asks for it; it was given back.
  */
-bool gt_tool_piece_enter(struct gt_tool_piece *p);
+bool gt_work_item_enter(struct gt_work_item *p);
 /* After it was submitted. */
-void gt_tool_piece_exit(struct gt_tool_piece *p);
-/* Instead of gt_tool_piece_exit(), when a callback was left by a jump or an exception at ENTER
+void gt_work_item_exit(struct gt_work_item *p);
+/* Instead of gt_work_item_exit(), when a callback was left by a jump or an exception at ENTER
  * or EXIT and the work is submitted all the same: who was told ENTER will be told COMPLETE. */
-void gt_tool_piece_left(struct gt_tool_piece *p);
+void gt_work_item_left(struct gt_work_item *p);
 /* A callback has not come back for so long that the work was submitted without the piece:
  * counted. It is left as it is. */
-void gt_tool_piece_abandon(void);
+void gt_work_item_abandon(void);
 /* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it
  * any more. After EXIT. */
-void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted);
+void gt_work_item_drop(struct gt_work_item *p, bool counted);
 
 /**
- * gt_tool_piece_done() - it has completed
+ * gt_work_item_done() - it has completed
  * @start, @end: ns; 0: not known
  */
-void gt_tool_piece_done(struct gt_tool_piece *p, int32_t status, uint64_t start, uint64_t end);
+void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end);
 
 /* COMPLETE of all that are done. Return: how many. */
 uint32_t gt_tool_deliver(void);

@@ -15,7 +15,7 @@
 #include "core/recording.h"
 #include "ring/session.h"
 #include "runtime/opencl/activity.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "unit.h"
 
 enum { DEVICES = 2, QUEUES_MOST = 64, SHARED = 2, THREADS = 4, KERNELS = 3 };

@@ -193,14 +193,14 @@ UNIT_TEST(a_call_for_which_nobody_wants_a_number_has_that_of_the_call_around_it)
 	const uint32_t quiet[] = {1, 2};
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE), *other = context(0);
 
-	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0), -ENOENT);
+	CHECK_EQ(gputap_context_uncorrelated(ctx, DOMAIN, quiet, 2, 0), -ENOENT);
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_number, "x"));
-	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 4), -EINVAL);
-	CHECK_EQ(gputap_context_quiet(NULL, DOMAIN, quiet, 2, 0), -EINVAL);
-	CHECK_OK(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0));
+	CHECK_EQ(gputap_context_uncorrelated(ctx, DOMAIN, quiet, 2, 4), -EINVAL);
+	CHECK_EQ(gputap_context_uncorrelated(NULL, DOMAIN, quiet, 2, 0), -EINVAL);
+	CHECK_OK(gputap_context_uncorrelated(ctx, DOMAIN, quiet, 2, 0));
 	CHECK_OK(gputap_context_calls(other, DOMAIN, &quiet[1], 1, 0, tell_number, "y"));
 	CHECK_OK(gputap_context_start(ctx));
-	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0), -EBUSY);
+	CHECK_EQ(gputap_context_uncorrelated(ctx, DOMAIN, quiet, 2, 0), -EBUSY);
 	call(1, 0);
 	call_of(&table, 0, 0, call_in_the_middle);
 	CHECK_EQ(seen_inside, 1);
@@ -218,7 +218,7 @@ UNIT_TEST(a_call_may_have_a_number_only_if_it_is_made_in_no_other)
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_number, "x"));
-	CHECK_OK(gputap_context_quiet(ctx, DOMAIN, quiet, 2, GPUTAP_QUIET_ALONE));
+	CHECK_OK(gputap_context_uncorrelated(ctx, DOMAIN, quiet, 2, GPUTAP_UNCORRELATED_ALONE));
 	CHECK_OK(gputap_context_start(ctx));
 	call(2, 0);
 	call_of(&table, 0, 0, call_in_the_middle);
@@ -287,10 +287,10 @@ static uint64_t cause;
 
 static void submit(void)
 {
-	struct gt_tool_piece *p = gt_tool_piece_take(DOMAIN, true);
+	struct gt_work_item *p = gt_work_item_take(DOMAIN, true);
 
 	cause = p->work.correlation;
-	gt_tool_piece_give(p);
+	gt_work_item_give(p);
 }
 
 static void call_that_submits(void)

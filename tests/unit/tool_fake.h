@@ -36,7 +36,7 @@ static inline uint64_t call_of(const struct gt_table *t, uint32_t op, uint64_t v
 	struct gt_tool_frame frame;
 	uint64_t ret;
 
-	if (!(gt_tap_services(&t->taps[op]) & GT_SERVICE_TOLD) ||
+	if (!(gt_tap_services(&t->taps[op]) & GT_SERVICE_NOTIFY) ||
 	    !gt_tool_call_enter(&frame, t, op, &held, sizeof held)) {
 		if (inside)
 			inside();

@@ -53,24 +53,24 @@ static struct gputap_context *listen(void)
 }
 
 /* As a wrap does it. */
-static struct gt_tool_piece *submit(void)
+static struct gt_work_item *submit(void)
 {
-	struct gt_tool_piece *p = gt_tool_piece_take(DOMAIN, true);
+	struct gt_work_item *p = gt_work_item_take(DOMAIN, true);
 
 	CHECK_NE(p, NULL);
 	p->work.type = GPUTAP_WORK_COPY;
-	if (!gt_tool_piece_enter(p))
+	if (!gt_work_item_enter(p))
 		return NULL;
-	gt_tool_piece_exit(p);
+	gt_work_item_exit(p);
 	return p;
 }
 
 static void run_one(void)
 {
 	uint64_t now = gt_ticks_boottime();
-	struct gt_tool_piece *p = submit();
+	struct gt_work_item *p = submit();
 
-	gt_tool_piece_done(p, 0, now, now + 10);
+	gt_work_item_done(p, 0, now, now + 10);
 	CHECK_EQ(gt_tool_deliver(), 1);
 }
 
@@ -105,7 +105,7 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_told_with_the_next_
 	struct gputap_context *ctx = listen(), *second = listen();
 
 	for (int i = 0; i < 3; i++)
-		gt_tool_piece_done(submit(), 0, 1, 2);
+		gt_work_item_done(submit(), 0, 1, 2);
 	told[0] = '\0';
 	jump_at = GPUTAP_PHASE_COMPLETE;
 	for (volatile int i = 0; i < 4; i++)
@@ -135,7 +135,7 @@ static void jump_in_a_thread_that_ends(int pieces)
 	pthread_t thread;
 
 	for (int i = 0; i < pieces; i++)
-		gt_tool_piece_done(submit(), 0, 1, 2);
+		gt_work_item_done(submit(), 0, 1, 2);
 	told[0] = '\0';
 	jump_at = GPUTAP_PHASE_COMPLETE;
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
@@ -215,7 +215,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_told_with_the_next_del
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, end_thread, &calls));
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 3; i++)
-		gt_tool_piece_done(submit(), 0, 1, 2);
+		gt_work_item_done(submit(), 0, 1, 2);
 	told[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
@@ -258,7 +258,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
-	gt_tool_piece_done(submit(), 0, 1, 2);
+	gt_work_item_done(submit(), 0, 1, 2);
 	told[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
@@ -286,20 +286,20 @@ UNIT_TEST(a_context_that_destroys_itself_when_work_begins_hears_no_more_of_it)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
-	struct gt_tool_piece *p;
+	struct gt_work_item *p;
 
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, stop_at_enter, &ctx));
 	CHECK_OK(gputap_context_start(ctx));
 	p = submit();
-	gt_tool_piece_done(p, 0, 1, 2);
+	gt_work_item_done(p, 0, 1, 2);
 	CHECK_EQ(gt_tool_deliver(), 1);
 	CHECK_EQ(gt_tool_work_asked(DOMAIN), 0);
 }
 
 UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 {
-	struct gt_tool_piece *in_flight, *done;
+	struct gt_work_item *in_flight, *done;
 	uint64_t now = gt_ticks_boottime();
 	int status;
 	pid_t pid;
@@ -308,7 +308,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	listen();
 	in_flight = submit();
 	done = submit();
-	gt_tool_piece_done(done, 0, now, now + 1); /* and nobody has told it so far */
+	gt_work_item_done(done, 0, now, now + 1); /* and nobody has told it so far */
 	pid = fork();
 	if (pid == 0) {
 		told[0] = '\0';
@@ -323,7 +323,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	gt_tool_piece_done(in_flight, 0, now, now + 1);
+	gt_work_item_done(in_flight, 0, now, now + 1);
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(told, "+1 -1 +2 -2 .2 .1 ");
 	CHECK_EQ(retirements, 2);

@@ -211,7 +211,7 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
 void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
-/* Have hearers of threads told (once). */
+/* Have subscribers of threads told (once). */
 void sdk_threads_init(void);
 
 /* Call @fn. Return: false: it threw, which ends here. */

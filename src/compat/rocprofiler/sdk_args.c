@@ -109,7 +109,7 @@ static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-struct told {
+struct visitor {
 	const rocprofiler_callback_tracing_record_t *record;
 	rocprofiler_callback_tracing_operation_args_cb_t fn;
 	void *user;
@@ -117,7 +117,7 @@ struct told {
 
 static int tell(const struct argument *a, void *data)
 {
-	const struct told *t = data;
+	const struct visitor *t = data;
 
 	return t->fn(t->record->kind, t->record->operation, a->number, a->value, a->indirection,
 		     a->type, a->name, a->text, a->dereferenced, t->user);
@@ -128,7 +128,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 	rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,
 	void *user_data)
 {
-	struct told t = {&record, callback, user_data};
+	struct visitor t = {&record, callback, user_data};
 
 	if (sdk_callback_operations((int)record.kind) < 0)
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
@@ -141,7 +141,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 		       max_dereference_count, tell, &t);
 }
 
-struct told_of_buffer {
+struct is_of_buffer {
 	rocprofiler_buffer_tracing_kind_t kind;
 	int32_t operation;
 	rocprofiler_buffer_tracing_operation_args_cb_t fn;
@@ -150,7 +150,7 @@ struct told_of_buffer {
 
 static int tell_of_buffer(const struct argument *a, void *data)
 {
-	const struct told_of_buffer *t = data;
+	const struct is_of_buffer *t = data;
 
 	return t->fn(t->kind, t->operation, a->number, a->value, a->indirection, a->type, a->name,
 		     a->text, t->user);
@@ -162,7 +162,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
 {
 	const rocprofiler_buffer_tracing_hip_api_ext_record_t *r = record.payload;
 	rocprofiler_callback_tracing_kind_t of = ROCPROFILER_CALLBACK_TRACING_NONE;
-	struct told_of_buffer t = {.fn = callback, .user = user_data};
+	struct is_of_buffer t = {.fn = callback, .user = user_data};
 
 	if (record.category != ROCPROFILER_BUFFER_CATEGORY_TRACING || !callback || !r)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;

@@ -7,7 +7,7 @@
 
 #include "sdk.h"
 
-enum { HEARERS = 64 };
+enum { SUBSCRIBERS = 64 };
 
 struct sdk_buffer {
 	uint64_t handle; /* 0: free */
@@ -199,23 +199,23 @@ void sdk_buffers_drop(const struct sdk_context *c)
 static struct {
 	rocprofiler_internal_thread_library_cb_t before, after;
 	void *user;
-} hearers[HEARERS];
-static _Atomic int hearer_count;
+} subscribers[SUBSCRIBERS];
+static _Atomic int subscriber_count;
 
 static void before(void *user)
 {
 	(void)user;
-	for (int i = 0; i < atomic_load(&hearer_count); i++)
-		if (hearers[i].before)
-			hearers[i].before(ROCPROFILER_LIBRARY, hearers[i].user);
+	for (int i = 0; i < atomic_load(&subscriber_count); i++)
+		if (subscribers[i].before)
+			subscribers[i].before(ROCPROFILER_LIBRARY, subscribers[i].user);
 }
 
 static void after(void *user)
 {
 	(void)user;
-	for (int i = 0; i < atomic_load(&hearer_count); i++)
-		if (hearers[i].after)
-			hearers[i].after(ROCPROFILER_LIBRARY, hearers[i].user);
+	for (int i = 0; i < atomic_load(&subscriber_count); i++)
+		if (subscribers[i].after)
+			subscribers[i].after(ROCPROFILER_LIBRARY, subscribers[i].user);
 }
 
 static void subscribe(void)
@@ -244,12 +244,12 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();
-	n = atomic_load(&hearer_count);
-	if (n < HEARERS) {
-		hearers[n].before = precreate;
-		hearers[n].after = postcreate;
-		hearers[n].user = data;
-		atomic_store(&hearer_count, n + 1);
+	n = atomic_load(&subscriber_count);
+	if (n < SUBSCRIBERS) {
+		subscribers[n].before = precreate;
+		subscribers[n].after = postcreate;
+		subscribers[n].user = data;
+		atomic_store(&subscriber_count, n + 1);
 		status = ROCPROFILER_STATUS_SUCCESS;
 	}
 	sdk_unlock();

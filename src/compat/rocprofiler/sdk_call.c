@@ -193,13 +193,13 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	struct slot *s = (struct slot *)(uintptr_t)*data;
 	uint64_t end = call->phase == GPUTAP_PHASE_EXIT ? gputap_now() : 0;
 	uint32_t operation;
-	bool told, recorded, recorded_more, inner = c->inner >> call->domain & 1;
+	bool is_notified, recorded, recorded_more, inner = c->inner >> call->domain & 1;
 
 	if (!sdk_kind_of(call->domain, call->operation, &kind, &operation))
 		return;
 	more = extended(kind);
 	/* API kinds have the same numbers as callbacks and as records */
-	told = sdk_asks(&c->called[kind].ops, operation);
+	is_notified = sdk_asks(&c->called[kind].ops, operation);
 	recorded = sdk_asks(&c->recorded[kind].ops, operation);
 	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE &&
 			sdk_asks(&c->recorded[more].ops, operation);
@@ -208,11 +208,11 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 			return;
 		*data = (uintptr_t)s;
 		s->user.value = 0;
-		if (told || recorded || recorded_more)
+		if (is_notified || recorded || recorded_more)
 			s->external =
 				sdk_external_id(c, call->thread, sdk_request_of(kind),
 						(int32_t)operation, call->correlation, &s->asked);
-		if (told)
+		if (is_notified)
 			tell(c, &c->called[kind], kind, operation, call, s);
 		if (inner)
 			sdk_inner_enter(c, call, &s->inner);
@@ -224,7 +224,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		sdk_inner_exit(c, call, &s->inner, end);
 	if (!s->asked) /* the client may have pushed one at ENTER */
 		s->external = sdk_external_top(c, call->thread);
-	if (told)
+	if (is_notified)
 		tell(c, &c->called[kind], kind, operation, call, s);
 	if (recorded)
 		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation,

@@ -167,8 +167,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 /* Making gputap's context ------------------------------------------------------------ */
 
 struct asked {
-	uint32_t operations[DOMAINS][SDK_OPERATIONS], quiet[DOMAINS][SDK_OPERATIONS];
-	uint32_t count[DOMAINS], quiet_count[DOMAINS]; /* the latter are among the former */
+	uint32_t operations[DOMAINS][SDK_OPERATIONS], uncorrelated[DOMAINS][SDK_OPERATIONS];
+	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS]; /* the latter are among the former */
 	uint64_t work, objects;
 	uint32_t inner;
 };
@@ -213,7 +213,7 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 				continue;
 			a->operations[d][a->count[d]++] = op;
 			if (d != GPUTAP_DOMAIN_ROCTX || !sdk_range_begins(op))
-				a->quiet[d][a->quiet_count[d]++] = op;
+				a->uncorrelated[d][a->uncorrelated_count[d]++] = op;
 		}
 	}
 }
@@ -247,7 +247,7 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 static void ask(struct asked *a, const struct sdk_context *c)
 {
 	memset(a->count, 0, sizeof a->count);
-	memset(a->quiet_count, 0, sizeof a->quiet_count);
+	memset(a->uncorrelated_count, 0, sizeof a->uncorrelated_count);
 	a->work = a->objects = 0;
 	a->inner = 0;
 	for (int kind = 1; kind < ROCPROFILER_CALLBACK_TRACING_LAST; kind++) {
@@ -319,12 +319,12 @@ static int make(struct sdk_context *c)
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
 		/* an allocation that is made in no call that is told has a correlation of its
 		 * own */
-		if (a.quiet_count[d])
-			rc = gputap_context_quiet(c->tap, d, a.quiet[d], a.quiet_count[d],
-						  d == GPUTAP_DOMAIN_HSA_CORE ||
-								  d == GPUTAP_DOMAIN_HSA_AMD_EXT
-							  ? GPUTAP_QUIET_ALONE
-							  : 0);
+		if (a.uncorrelated_count[d])
+			rc = gputap_context_uncorrelated(
+				c->tap, d, a.uncorrelated[d], a.uncorrelated_count[d],
+				d == GPUTAP_DOMAIN_HSA_CORE || d == GPUTAP_DOMAIN_HSA_AMD_EXT
+					? GPUTAP_UNCORRELATED_ALONE
+					: 0);
 	if (rc == 0 && a.work)
 		rc = gputap_context_work(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work, c);
 	if (rc == 0 && a.objects)
@@ -361,7 +361,7 @@ static const struct {
 /* Once for each, where upstream's library would tell of such things, too. */
 static void tell_silent(const struct sdk_context *c)
 {
-	static _Atomic unsigned told;
+	static _Atomic unsigned reported;
 	const char *level = getenv("ROCPROFILER_LOG_LEVEL");
 
 	if (!level || (strcasecmp(level, "info") && strcasecmp(level, "trace")))
@@ -369,7 +369,7 @@ static void tell_silent(const struct sdk_context *c)
 	for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++)
 		if ((c->called[silent[i].called].ops.configured ||
 		     c->recorded[silent[i].recorded].ops.configured) &&
-		    !(atomic_fetch_or(&told, 1u << i) >> i & 1))
+		    !(atomic_fetch_or(&reported, 1u << i) >> i & 1))
 			sdk_tell("can be configured, and nothing is told of it: %s", silent[i].why);
 }
 

@@ -14,7 +14,7 @@
 #include "sdk.h"
 
 enum {
-	HEARERS = 64,
+	SUBSCRIBERS = 64,
 	INSTANCES = 16,
 	OFFERED = 15,
 	FIRST_OFFERED = 16 /* bit */,
@@ -25,8 +25,8 @@ static struct {
 	rocprofiler_intercept_library_cb_t fn;
 	uint32_t libs;
 	void *user;
-} hearers[HEARERS];
-static _Atomic int hearer_count;
+} subscribers[SUBSCRIBERS];
+static _Atomic int subscriber_count;
 
 /* HSA's, as far as it is read here; AMD's releases add members. */
 struct hsa_tables {
@@ -41,9 +41,9 @@ static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint6
 {
 	void *tables[1] = {table};
 
-	for (int i = 0; i < atomic_load(&hearer_count); i++)
-		if (hearers[i].libs & (uint32_t)type)
-			hearers[i].fn(type, version, instance, tables, 1, hearers[i].user);
+	for (int i = 0; i < atomic_load(&subscriber_count); i++)
+		if (subscribers[i].libs & (uint32_t)type)
+			subscribers[i].fn(type, version, instance, tables, 1, subscribers[i].user);
 }
 
 /* Version of a runtime ---------------------------------------------------------------- */
@@ -241,12 +241,12 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	sdk_lock();
-	n = atomic_load(&hearer_count);
-	if (n < HEARERS) {
-		hearers[n].fn = callback;
-		hearers[n].libs = libs ? (uint32_t)libs : KNOWN_TABLES;
-		hearers[n].user = data;
-		atomic_store(&hearer_count, n + 1);
+	n = atomic_load(&subscriber_count);
+	if (n < SUBSCRIBERS) {
+		subscribers[n].fn = callback;
+		subscribers[n].libs = libs ? (uint32_t)libs : KNOWN_TABLES;
+		subscribers[n].user = data;
+		atomic_store(&subscriber_count, n + 1);
 		status = ROCPROFILER_STATUS_SUCCESS;
 	}
 	sdk_unlock();

@@ -193,7 +193,7 @@ static int watch_streams(struct gputap_context *ctx)
 		    sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_DESTROY)
 			operations[count++] = op;
 	rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0, on_call, NULL);
-	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0);
+	return rc ? rc : gputap_context_uncorrelated(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0);
 }
 
 static int watch_functions(struct gputap_context *ctx)
@@ -202,7 +202,8 @@ static int watch_functions(struct gputap_context *ctx)
 	int rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0, on_call,
 				      NULL);
 
-	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0);
+	return rc ? rc
+		  : gputap_context_uncorrelated(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0);
 }
 
 static void begin(bool wanted, bool *watched, int (*watch)(struct gputap_context *ctx))

@@ -12,7 +12,7 @@
 #include "sdk.h"
 
 /* Of a piece of work and context, from ENTER to COMPLETE. */
-struct piece {
+struct item {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 };
@@ -54,8 +54,7 @@ static uint64_t end_of(const struct gputap_work *w)
 }
 
 static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c,
-						  const struct gputap_work *w,
-						  const struct piece *p,
+						  const struct gputap_work *w, const struct item *p,
 						  rocprofiler_callback_tracing_kind_t kind,
 						  int operation)
 {
@@ -73,7 +72,7 @@ static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c,
 	};
 }
 
-static void tell_dispatch(const struct sdk_context *c, const struct gputap_work *w, struct piece *p)
+static void tell_dispatch(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
 {
 	const struct sdk_service *service =
 		&c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
@@ -95,7 +94,7 @@ static void tell_dispatch(const struct sdk_context *c, const struct gputap_work 
 }
 
 static void record_dispatch(const struct sdk_context *c, const struct gputap_work *w,
-			    const struct piece *p)
+			    const struct item *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH];
 	const rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
@@ -115,7 +114,7 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_wor
 }
 
 /* gputap's COMPLETE is the copy's EXIT. */
-static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, struct piece *p)
+static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
 	rocprofiler_callback_tracing_record_t r =
@@ -140,7 +139,7 @@ static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, 
 }
 
 static void record_copy(const struct sdk_context *c, const struct gputap_work *w,
-			const struct piece *p)
+			const struct item *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY];
 	const rocprofiler_buffer_tracing_memory_copy_record_t r = {
@@ -166,7 +165,7 @@ static void record_copy(const struct sdk_context *c, const struct gputap_work *w
 void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	bool dispatch = is_dispatch(w), asked;
-	struct piece *p = (struct piece *)(uintptr_t)*data;
+	struct item *p = (struct item *)(uintptr_t)*data;
 	struct sdk_context *c = user;
 
 	if (!dispatch && direction(w) == ROCPROFILER_MEMORY_COPY_NONE)

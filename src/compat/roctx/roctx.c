@@ -152,7 +152,7 @@ static void offer(void)
 		chain(&names.stream, "roctxNameHipStream");
 	}
 	if (dlsym(RTLD_NEXT, "roctxProfilerPause") ||
-	    (real && dlsym(RTLD_DEFAULT, "gputap_door_roctx")))
+	    (real && dlsym(RTLD_DEFAULT, "gputap_attach_roctx")))
 		return;
 	take = (set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	if (take)

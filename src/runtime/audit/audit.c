@@ -43,7 +43,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
 /* libgputap.so's, where this library is mapped once more, beside it: by ROCr. */
-__attribute__((weak)) void gputap_door_hsa_failed(uint64_t count, const char *const *names);
+__attribute__((weak)) void gputap_attach_hsa_failed(uint64_t count, const char *const *names);
 EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 
@@ -53,7 +53,7 @@ static struct gt_arming arming;
 
 /* One of gt_interposables. */
 static struct api {
-	const struct gt_door *door; /* once libgputap.so is mapped */
+	const struct gt_attach *point; /* once libgputap.so is mapped */
 	unsigned pending_count;
 	const struct link_map *pending[PENDING_MAX]; /* libraries that were mapped before it */
 } apis[GT_INTERPOSABLES];
@@ -75,27 +75,27 @@ static struct gt_elf object_of(const struct link_map *map)
 
 static void arm(unsigned i, const struct gt_elf *o, bool own_calls)
 {
-	const struct gt_door *door = apis[i].door;
-	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+	const struct gt_attach *point = apis[i].point;
+	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 
-	gt_arm(&arming, &gt_interposables[i], door, o, own_calls);
+	gt_arm(&arming, &gt_interposables[i], point, o, own_calls);
 	if (atomic_load(&states[0].ready)) {
 		void (*opened)(void);
 
-		*(void **)&opened = GT_DOOR_AT(door, door->opened);
+		*(void **)&opened = GT_ATTACH_AT(point, point->opened);
 		opened();
 	}
 }
 
-static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym) * symbol)
+static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sym) * symbol)
 {
 	struct api *a = &apis[index];
-	const struct gt_door *door = (const struct gt_door *)(s->base + symbol->st_value);
-	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const struct gt_attach *point = (const struct gt_attach *)(s->base + symbol->st_value);
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 
-	if (door->magic != GT_DOOR_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
+	if (point->magic != GT_ATTACH_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
 		return; /* another version's */
-	a->door = door;
+	a->point = point;
 	/* libgputap.so came late (not preloaded): these may be relocated, and their slots
 	 * read-only */
 	for (unsigned i = 0; i < a->pending_count; i++) {
@@ -111,13 +111,13 @@ static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
 {
 	const struct gt_interposable *what = &gt_interposables[i];
 	struct api *a = &apis[i];
-	const ElfW(Sym) *symbol = a->door ? NULL : gt_symbol_find(s, what->object);
+	const ElfW(Sym) *symbol = a->point ? NULL : gt_symbol_find(s, what->object);
 
 	if (symbol)
-		meet_door(i, s, symbol);
+		meet_point(i, s, symbol);
 	else if (!gt_is_interposable(what, s) || !what->wants(&arming, o, s))
 		return;
-	else if (a->door)
+	else if (a->point)
 		arm(i, o, what->own_calls);
 	else if (a->pending_count < PENDING_MAX)
 		a->pending[a->pending_count++] = map;
@@ -125,15 +125,17 @@ static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
 
 static void forget(struct api *a, const struct link_map *map)
 {
-	const struct gt_door_shape *shape = a->door ? GT_DOOR_AT(a->door, a->door->shape) : NULL;
-	struct gt_door_state *states = a->door ? GT_DOOR_AT(a->door, a->door->states) : NULL;
+	const struct gt_attach_shape *shape =
+		a->point ? GT_ATTACH_AT(a->point, a->point->shape) : NULL;
+	struct gt_attach_state *states = a->point ? GT_ATTACH_AT(a->point, a->point->states) : NULL;
 
 	for (unsigned i = 0; i < a->pending_count; i++)
 		if (a->pending[i] == map)
 			a->pending[i] = a->pending[--a->pending_count];
 	for (unsigned i = 0; shape && i < shape->instances; i++)
-		if (atomic_load(&states[i].state) == GT_DOOR_ARMED && states[i].base == map->l_addr)
-			atomic_store(&states[i].state, GT_DOOR_FREE);
+		if (atomic_load(&states[i].state) == GT_ATTACH_ARMED &&
+		    states[i].base == map->l_addr)
+			atomic_store(&states[i].state, GT_ATTACH_FREE);
 }
 
 __attribute__((constructor)) static void begin(int argc, char **argv, char **environment)
@@ -235,7 +237,7 @@ bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
 {
 	(void)tables;
 	(void)runtime_version;
-	if (gputap_door_hsa_failed)
-		gputap_door_hsa_failed(failed_count, failed_names);
+	if (gputap_attach_hsa_failed)
+		gputap_attach_hsa_failed(failed_count, failed_names);
 	return true;
 }

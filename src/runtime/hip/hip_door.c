@@ -15,51 +15,51 @@
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 
-#define GT_DOOR         hip
-#define GT_DOOR_UP      HIP
-#define GT_DOOR_EXPORTS "generated/hip_exports.inc"
-#define GT_DOOR_THREADS "gt_hip_thread_create"
-#include "runtime/door_object.inc"
+#define GT_ATTACH         hip
+#define GT_ATTACH_UP      HIP
+#define GT_ATTACH_EXPORTS "generated/hip_exports.inc"
+#define GT_ATTACH_THREADS "gt_hip_thread_create"
+#include "runtime/attach_object.inc"
 
-#define GT_DOOR         hip_compiler
-#define GT_DOOR_UP      HIP_COMPILER
-#define GT_DOOR_EXPORTS "generated/hip_compiler_exports.inc"
-#include "runtime/door_object.inc"
+#define GT_ATTACH         hip_compiler
+#define GT_ATTACH_UP      HIP_COMPILER
+#define GT_ATTACH_EXPORTS "generated/hip_compiler_exports.inc"
+#include "runtime/attach_object.inc"
 
 /* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
-__attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
+__attribute__((visibility("hidden"), used)) void gt_hip_attached(void)
 {
-	gt_door_adopt_all(gt_hip_door_states, gt_hip_tables, GT_DOMAIN_HIP, "HIP");
+	gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_DOMAIN_HIP, "HIP");
 }
 
-__attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(void)
+__attribute__((visibility("hidden"), used)) void gt_hip_compiler_attached(void)
 {
-	gt_door_adopt_all(gt_hip_compiler_door_states, gt_hip_compiler_tables,
-			  GT_DOMAIN_HIP_COMPILER, NULL);
+	gt_attach_adopt_all(gt_hip_compiler_attach_states, gt_hip_compiler_tables,
+			    GT_DOMAIN_HIP_COMPILER, NULL);
 }
 
-bool gt_hip_door_take(enum gt_domain domain, uint32_t instance)
+bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance)
 {
-	struct gt_door_state *states =
-		domain == GT_DOMAIN_HIP ? gt_hip_door_states : gt_hip_compiler_door_states;
-	uint32_t free = GT_DOOR_FREE;
+	struct gt_attach_state *states =
+		domain == GT_DOMAIN_HIP ? gt_hip_attach_states : gt_hip_compiler_attach_states;
+	uint32_t free = GT_ATTACH_FREE;
 
-	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_DOOR_LAYER) ||
-	       free == GT_DOOR_LAYER;
+	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_ATTACH_LAYER) ||
+	       free == GT_ATTACH_LAYER;
 }
 
 bool gt_hip_is_interposed(uint32_t instance)
 {
-	return atomic_load_explicit(&gt_hip_door_states[instance].state, memory_order_relaxed) ==
-	       GT_DOOR_ARMED;
+	return atomic_load_explicit(&gt_hip_attach_states[instance].state, memory_order_relaxed) ==
+	       GT_ATTACH_ARMED;
 }
 
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
 	gt_hip_order_configure();
-	atomic_store_explicit(&gt_hip_door_states[0].ready, 1, memory_order_relaxed);
-	atomic_store_explicit(&gt_hip_compiler_door_states[0].ready, 1, memory_order_relaxed);
-	gt_hip_door_opened();
-	gt_hip_compiler_door_opened();
+	atomic_store_explicit(&gt_hip_attach_states[0].ready, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_hip_compiler_attach_states[0].ready, 1, memory_order_relaxed);
+	gt_hip_attached();
+	gt_hip_compiler_attached();
 }

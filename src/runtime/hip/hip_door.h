@@ -10,7 +10,7 @@
 
 /* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False:
  * interposition has it. */
-bool gt_hip_door_take(enum gt_domain domain, uint32_t instance);
+bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance);
 
 /* Tell the subscribers of raw tables of what is interposed and was not told yet (hip_front.c).
  * Calls tools: no locks. */

@@ -28,7 +28,7 @@
 #define COMPILER_ENTRIES 9
 enum { ERROR_NOT_SUPPORTED = 801 };
 
-extern const struct gt_door gputap_door_hip, gputap_door_hip_compiler;
+extern const struct gt_attach gputap_attach_hip, gputap_attach_hip_compiler;
 
 /* Named by the assembler below, hence not static. */
 HIDDEN struct {
@@ -73,20 +73,20 @@ FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIE
 
 /* One of HIP's two tables. */
 struct front {
-	const struct gt_door *door;
+	const struct gt_attach *door;
 	struct gt_table *tables;
 	char *fronts, *made; /* the tables, one behind the other */
 	uint32_t entries;
 	bool done[GT_INSTANCES];
 };
 static struct front fronts[2] = {
-	{&gputap_door_hip,
+	{&gputap_attach_hip,
 	 gt_hip_tables,
 	 gt_hip_fronts,
 	 (char *)gt_hip_front_tables,
 	 HIP_ENTRIES,
 	 {false}},
-	{&gputap_door_hip_compiler,
+	{&gputap_attach_hip_compiler,
 	 gt_hip_compiler_tables,
 	 gt_hip_compiler_fronts,
 	 (char *)gt_hip_compiler_front_tables,
@@ -174,9 +174,10 @@ void gt_hip_fronts_tell(void)
 	for (unsigned d = 0; d < 2; d++)
 		for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 			struct front *f = &fronts[d];
-			const struct gt_door_state *states = GT_DOOR_AT(f->door, f->door->states);
+			const struct gt_attach_state *states =
+				GT_ATTACH_AT(f->door, f->door->states);
 
-			if (atomic_load(&states[i].state) != GT_DOOR_ARMED ||
+			if (atomic_load(&states[i].state) != GT_ATTACH_ARMED ||
 			    !atomic_load(&states[i].adopted)) {
 				/* closed, and maybe opened again */
 				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE);

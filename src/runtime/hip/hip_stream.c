@@ -23,7 +23,7 @@ struct stream {
 	/* of the bucket; never taken out: destroyed ones wait for another handle */
 	struct stream *next;
 	void *handle;
-	struct gt_kept *kept;
+	struct gt_fork_replay *kept;
 	struct gt_tool_object *object; /* for tools */
 };
 
@@ -89,7 +89,7 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_text text = {0};
 	struct gt_tool_object *object, *former_object = NULL;
-	struct gt_kept *kept, *former = NULL;
+	struct gt_fork_replay *kept, *former = NULL;
 	uint64_t number, device;
 	struct stream *s;
 
@@ -102,10 +102,10 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
-	kept = gt_object_keep(t,
-			      &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number,
-						  (uintptr_t)handle, device, true},
-			      &text);
+	kept = gt_fork_replay_add(t,
+				  &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number,
+						      (uintptr_t)handle, device, true},
+				  &text);
 	object = tell(number, handle, device);
 	gt_core_lock();
 	s = entry_for(handle);
@@ -118,14 +118,14 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 	}
 	gt_core_unlock();
 	gt_tool_object_unload(former_object);
-	gt_object_gone(t, former);
+	gt_fork_replay_remove(t, former);
 }
 
 /* Before the real call: what comes after it may get the same handle. */
 static void destroyed(const struct gt_call *call, void *handle)
 {
 	struct gt_tool_object *object = NULL;
-	struct gt_kept *kept = NULL;
+	struct gt_fork_replay *kept = NULL;
 
 	if (gt_tap_options.submit_orders)
 		gt_hip_order_destroy_stream(handle);
@@ -138,7 +138,7 @@ static void destroyed(const struct gt_call *call, void *handle)
 		}
 	gt_core_unlock();
 	gt_tool_object_unload(object);
-	gt_object_gone(call->thread ? call->thread : gt_thread_own(), kept);
+	gt_fork_replay_remove(call->thread ? call->thread : gt_thread_own(), kept);
 }
 
 void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
@@ -153,23 +153,23 @@ void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 		return;
 	gt_text_add(&text, "name", "default stream");
 	number = gt_object_number(GT_OBJECT_STREAM);
-	gt_object_keep(t,
-		       &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device,
-					   true},
-		       &text);
+	gt_fork_replay_add(t,
+			   &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device,
+					       true},
+			   &text);
 	tell(number, NULL, device);
 }
 
 void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *name)
 {
-	struct gt_kept *kept = NULL;
+	struct gt_fork_replay *kept = NULL;
 
 	gt_core_lock();
 	for (struct stream *s = *bucket_of(stream); s; s = s->next)
 		if (s->handle == stream)
 			kept = s->kept;
 	gt_core_unlock();
-	gt_kept_label(t, kept, name);
+	gt_fork_replay_label(t, kept, name);
 }
 
 void gt_hip_name_device(struct gt_thread *t, int device, const char *name)

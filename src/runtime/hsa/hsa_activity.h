@@ -97,7 +97,7 @@ struct gt_hsa_agent {
 	uint64_t number; /* of its device object; 0: a CPU */
 	bool gpu;
 	_Atomic uint32_t written; /* image that has its object record */
-	struct gt_kept *kept;
+	struct gt_fork_replay *kept;
 	_Atomic uint32_t used; /* has had a queue */
 	/* nothing has happened for a while, and its helper sleeps longer: to be woken */
 	_Atomic uint32_t deep;
@@ -152,7 +152,7 @@ struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: not armed yet */
 	/* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_span *, or
-	 * 0; `end`: struct gt_tool_piece * that is to be told, or 0 */
+	 * 0; `end`: struct gt_work_item * that is to be told, or 0 */
 	struct gt_record_device record;
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
@@ -167,7 +167,7 @@ struct gt_hsa_owner {
 	/* what the call moves; 0: it does not say. Else also `source`, `destination`,
 	 * `direction` */
 	uint64_t bytes;
-	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
+	_Atomic(struct gt_work_item *) piece; /* for tools; NULL: none asks */
 	/* of a runtime's own thread, when it is asked whose the packet is: then NULL */
 	struct gt_submit_order *order;
 	/* `replay` 0: of no graph; then `graph` may be GT_HSA_UNRECORDED */
@@ -187,7 +187,7 @@ struct gt_hsa_guard {
 
 /* What they are told of. */
 struct gt_hsa_telling {
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 	const volatile struct gt_hsa_guard *guard;
 	bool enter;    /* its packet has not been handed on; else it has: */
 	bool followed; /* to its end */
@@ -210,7 +210,7 @@ struct gt_hsa_scratch {
 	uint64_t start;      /* system time; 0: not begun */
 	uint64_t id, called; /* the call that caused it, and its begin; 0: not known */
 	uint64_t address;
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 };
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
@@ -515,23 +515,23 @@ static inline bool gt_hsa_is_unrecorded(const struct gt_hsa_owner *o)
 
 /* This thread has reserved the packet. */
 void gt_hsa_told_reserve(struct gt_hsa_queue *q, struct gt_hsa_owner *o, bool wanted);
-/* The piece of a dispatch, filled in, before gt_tool_piece_enter(). NULL: nobody asks. */
-struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
-					 const struct gt_hsa_kernel *k,
-					 const struct gt_hsa_kernel_packet *p);
-struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o);
+/* The piece of a dispatch, filled in, before gt_work_item_enter(). NULL: nobody asks. */
+struct gt_work_item *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
+					const struct gt_hsa_kernel *k,
+					const struct gt_hsa_kernel_packet *p);
+struct gt_work_item *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o);
 /* A copy is about to be submitted: after ENTER. NULL: nobody asks. */
-struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
-				       const struct gt_hsa_agent *from,
-				       const struct gt_hsa_agent *to,
-				       const struct gt_record_device *r,
-				       const struct gt_node_ref *stamp);
+struct gt_work_item *gt_hsa_told_copy(const struct gt_hsa_agent *device,
+				      const struct gt_hsa_agent *from,
+				      const struct gt_hsa_agent *to,
+				      const struct gt_record_device *r,
+				      const struct gt_node_ref *stamp);
 /* @times: NULL: nobody can tell them. */
 /* A queue is given scratch memory, or loses it: after ENTER. NULL: nobody asks. @q: NULL: not
  * known; @handle: then the runtime's */
-struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
-					  const char *name);
-void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a,
+struct gt_work_item *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
+					 const char *name);
+void gt_hsa_told_done(struct gt_work_item *p, const struct gt_hsa_agent *a,
 		      const struct gt_hsa_times *times);
 /* How the runtime's clock and CLOCK_BOOTTIME go together now. */
 void gt_hsa_told_clock(struct gt_hsa_agent *a);
@@ -561,7 +561,7 @@ struct gt_hsa_kernel {
 	const char *text;  /* its name, for tools; NULL: none */
 	uint32_t kernarg_bytes;
 	bool internal; /* the runtime's own that is neither copy nor fill */
-	struct gt_kept *kept;
+	struct gt_fork_replay *kept;
 };
 
 /* Lock-free; NULL: no code object that we saw being loaded has it. */

@@ -107,7 +107,7 @@ static void give_name(struct gt_hsa_agent *a, struct gt_thread *t)
 			mine = given[i];
 	gt_core_unlock();
 	if (mine.name[0])
-		gt_kept_label(t, a->kept, mine.name);
+		gt_fork_replay_label(t, a->kept, mine.name);
 }
 
 /* Again: in the place of the former one. */
@@ -135,7 +135,7 @@ void gt_hsa_name_agent(struct gt_thread *t, uint64_t handle, const char *pci, co
 	note_name(&new);
 	for (uint32_t i = 0; i < atomic_load_explicit(&agent_count, memory_order_acquire); i++)
 		if (agents[i].kept && is_for(&new, &agents[i]))
-			gt_kept_label(t, agents[i].kept, new.name);
+			gt_fork_replay_label(t, agents[i].kept, new.name);
 }
 
 static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
@@ -165,10 +165,10 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
 	gt_hsa_told_agent(a, product[0] ? product : name,
 			  get(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
-	a->kept = gt_object_keep(t,
-				 &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE,
-						     a->number, a->handle, 0, false},
-				 &text);
+	a->kept = gt_fork_replay_add(t,
+				     &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE,
+							 a->number, a->handle, 0, false},
+				     &text);
 	give_name(a, t);
 }
 
@@ -216,7 +216,7 @@ struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_
 			atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
 		if (!a->kept)
 			write_agent(a, t);
-		if (gt_kept_write(t, a->kept))
+		if (gt_fork_replay_write(t, a->kept))
 			atomic_store_explicit(&a->written, t->epoch, memory_order_release);
 		gt_hsa_agent_clock(a, t);
 	}

@@ -25,7 +25,7 @@ static _Atomic(struct gt_hsa_kernel *) buckets[1 << BUCKET_BITS];
 struct code_object {
 	struct code_object *next;
 	uint64_t executable;
-	struct gt_kept *kept;
+	struct gt_fork_replay *kept;
 	struct gt_tool_object *object; /* for tools */
 	bool untold;
 };
@@ -262,10 +262,10 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	info(symbol, GT_HSA_SYMBOL_KERNARG_BYTES, &kernel.kernarg_bytes);
 	kernel.unwanted = !gt_kernel_wanted(name, bytes);
 	kernel.kept =
-		gt_object_keep(f->thread,
-			       &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE,
-						   kernel.symbol, object, f->code_object, true},
-			       &text);
+		gt_fork_replay_add(f->thread,
+				   &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE,
+						       kernel.symbol, object, f->code_object, true},
+				   &text);
 	add_kernel(&kernel, object);
 	add_told(f, symbol, &kernel, object, name, whole, described ? &d : NULL);
 	return GT_HSA_SUCCESS;
@@ -320,7 +320,7 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	struct gt_text text = {0};
 	struct gt_hsa_agent *agent;
 	struct code_object *c;
-	struct gt_kept *kept;
+	struct gt_fork_replay *kept;
 	struct gputap_object o = {0};
 	uint32_t storage = 0;
 
@@ -339,11 +339,11 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	gt_text_add_number(&text, "load_delta", (uint64_t)o.load_delta);
 	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
 	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
-	kept = gt_object_keep(f->thread,
-			      &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE,
-						  f->code_object, object, agent ? agent->number : 0,
-						  true},
-			      &text);
+	kept = gt_fork_replay_add(f->thread,
+				  &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE,
+						      f->code_object, object,
+						      agent ? agent->number : 0, true},
+				  &text);
 	o.parent = agent ? agent->number : 0;
 	add_object(f, object, &o, storage);
 	gt_core_lock();
@@ -416,7 +416,7 @@ static void unload(uint64_t executable, struct gt_thread *t)
 			if (k->executable == executable &&
 			    atomic_load_explicit(&k->object, memory_order_relaxed)) {
 				atomic_store_explicit(&k->object, 0, memory_order_release);
-				gt_object_gone(t, k->kept);
+				gt_fork_replay_remove(t, k->kept);
 			}
 	for (struct code_object **at = &loaded; *at;) {
 		struct code_object *c = *at;
@@ -425,7 +425,7 @@ static void unload(uint64_t executable, struct gt_thread *t)
 			at = &c->next;
 			continue;
 		}
-		gt_object_gone(t, c->kept);
+		gt_fork_replay_remove(t, c->kept);
 		*at = c->next;
 		c->next = NULL;
 		*end = c;

@@ -24,7 +24,7 @@ struct copy {
 	struct gt_record_device record;
 	_Atomic uint32_t taken;
 	uint32_t epoch;
-	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
+	_Atomic(struct gt_work_item *) piece; /* for tools; NULL: none asks */
 };
 
 static struct copy copies[SLOTS];
@@ -116,7 +116,7 @@ struct transfer {
 struct submission {
 	struct copy *copy; /* NULL: not followed */
 	bool watched;      /* its times can be told: it is not let go before the call is over */
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 };
 
 /* Not followed. If it is a part of a launch's record, that has no end. */
@@ -169,7 +169,7 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_hsa_agent *to, *from, *device;
 	struct gt_node_ref stamp = {.replay = 0};
 	struct gt_record_device record;
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 	bool recorded, watched;
 	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0,
 				     .start = t ? t->api_start : 0,
@@ -241,17 +241,17 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 /* After it. The runtime refused: nothing was seen. */
 static int end(const struct submission *x, int status)
 {
-	struct gt_tool_piece *piece = x->piece;
+	struct gt_work_item *piece = x->piece;
 
 	if (gt_unlikely(piece != NULL))
-		gt_tool_piece_exit(piece); /* it may be the helper's by now */
+		gt_work_item_exit(piece); /* it may be the helper's by now */
 	if (!x->copy) {
 		if (piece)
-			gt_tool_piece_drop(piece, status == GT_HSA_SUCCESS);
+			gt_work_item_drop(piece, status == GT_HSA_SUCCESS);
 	} else if (status != GT_HSA_SUCCESS && x->watched) {
 		piece = atomic_exchange_explicit(&x->copy->piece, NULL, memory_order_acq_rel);
 		if (piece)
-			gt_tool_piece_drop(piece, false);
+			gt_work_item_drop(piece, false);
 		gt_hsa_signal_forget(&x->copy->watch);
 		atomic_store_explicit(&x->copy->watch.state, GT_HSA_SLOT_LOST,
 				      memory_order_release);
@@ -339,7 +339,7 @@ uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uin
 	for (uint32_t i = 0; i < n; i++) {
 		struct copy *c = &copies[i];
 		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
-		struct gt_tool_piece *piece;
+		struct gt_work_item *piece;
 		struct gt_hsa_times times;
 
 		if (state == GT_HSA_SLOT_FREE || c->watch.agent != agent || c->epoch != t->epoch)
@@ -366,7 +366,7 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct copy *c = &copies[i];
-		struct gt_tool_piece *piece;
+		struct gt_work_item *piece;
 
 		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) ==
 			    GT_HSA_SLOT_FREE ||
@@ -376,7 +376,7 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 		gt_hsa_count_unfinished(&c->record, t);
 		piece = atomic_exchange_explicit(&c->piece, NULL, memory_order_acq_rel);
 		if (piece)
-			gt_tool_piece_drop(piece, true);
+			gt_work_item_drop(piece, true);
 		give(c);
 	}
 }

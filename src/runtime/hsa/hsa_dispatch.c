@@ -359,18 +359,18 @@ static bool telling_take(struct gt_hsa_queue *q, uint64_t number, bool left)
 
 /* ENTER. Return: false: the ring is not ours any more. *piece: NULL: nobody asks for it. */
 static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q,
-						 struct gt_tool_piece **piece)
+						 struct gt_work_item **piece)
 {
 	struct gt_hsa_guard g;
 	bool heard;
 
 	telling_begin(q, &g, (struct gt_hsa_telling){.piece = *piece, .enter = true});
-	heard = gt_tool_piece_enter(*piece);
+	heard = gt_work_item_enter(*piece);
 	g.q = NULL;
 	if (gt_unlikely(!telling_end(q, g.number))) {
 		if (heard) {
-			gt_tool_piece_exit(*piece);
-			gt_tool_piece_drop(*piece, false); /* counted already */
+			gt_work_item_exit(*piece);
+			gt_work_item_drop(*piece, false); /* counted already */
 		}
 		return false;
 	}
@@ -380,18 +380,18 @@ static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q,
 
 /* EXIT, and the piece is the helper's, if it is followed. Return: false: the ring is not ours
  * any more. */
-static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_tool_piece *piece,
+static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_work_item *piece,
 						bool followed)
 {
 	struct gt_hsa_guard g;
 	bool ours;
 
 	telling_begin(q, &g, (struct gt_hsa_telling){.piece = piece, .followed = followed});
-	gt_tool_piece_exit(piece);
+	gt_work_item_exit(piece);
 	g.q = NULL;
 	ours = telling_end(q, g.number);
 	if (!followed)
-		gt_tool_piece_drop(piece, true);
+		gt_work_item_drop(piece, true);
 	return ours;
 }
 
@@ -403,29 +403,29 @@ static void resume_exit(struct gt_hsa_queue *q)
 	q->resume.piece = NULL;
 	if (!was.left)
 		return; /* whoever tells it finishes it */
-	gt_tool_piece_left(was.piece);
+	gt_work_item_left(was.piece);
 	if (!was.followed)
-		gt_tool_piece_drop(was.piece, true);
+		gt_work_item_drop(was.piece, true);
 }
 
 /* ENTER was being told of the packet that comes next. Return: its piece; NULL: it goes without. */
-static struct gt_tool_piece *resume_enter(struct gt_hsa_queue *q)
+static struct gt_work_item *resume_enter(struct gt_hsa_queue *q)
 {
 	const struct gt_hsa_telling was = q->resume;
 
 	q->resume.piece = NULL;
 	if (was.left) {
-		gt_tool_piece_left(was.piece);
+		gt_work_item_left(was.piece);
 		return was.piece;
 	}
-	gt_tool_piece_abandon();
+	gt_work_item_abandon();
 	return NULL;
 }
 
 /* Return: false: it is not followed to its end. */
 static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 		   const struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
-		   struct gt_tool_piece *piece, struct gt_thread *t)
+		   struct gt_work_item *piece, struct gt_thread *t)
 {
 	bool recorded = is_recorded(k, o),
 	     span = gt_unlikely(o && o->stamp.replay) && o->stamp.span;
@@ -456,7 +456,7 @@ static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 /* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. Return:
  * false: it is not followed to its end. */
 static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
-		    const struct gt_hsa_owner *o, bool recorded, struct gt_tool_piece *piece,
+		    const struct gt_hsa_owner *o, bool recorded, struct gt_work_item *piece,
 		    struct gt_thread *t)
 {
 	struct gt_hsa_slot *s;
@@ -481,13 +481,13 @@ static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 
 /* Its packet has been handed on. @resumed: its functions have been told what they are told of
  * that. */
-static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool resumed,
+static bool packet_told(struct gt_hsa_queue *q, struct gt_work_item *piece, bool resumed,
 			bool followed)
 {
 	if (!resumed)
 		return tell_exit(q, piece, followed);
 	if (!followed)
-		gt_tool_piece_drop(piece, true);
+		gt_work_item_drop(piece, true);
 	return true;
 }
 
@@ -528,7 +528,7 @@ static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 			  struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
 			  struct gt_thread *t)
 {
-	struct gt_tool_piece *piece = NULL;
+	struct gt_work_item *piece = NULL;
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
 
 	if (gt_unlikely(o && o->order))
@@ -552,7 +552,7 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 {
 	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded() && !gt_hsa_is_unrecorded(o);
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
-	struct gt_tool_piece *piece = NULL;
+	struct gt_work_item *piece = NULL;
 
 	if (resumed) {
 		piece = resume_enter(q);
@@ -625,10 +625,10 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 /* Nothing is recorded, or told: this is a fork's child, or the end. */
 static void pass_untold(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
-	struct gt_tool_piece *piece = q->resume.piece ? resume_enter(q) : NULL;
+	struct gt_work_item *piece = q->resume.piece ? resume_enter(q) : NULL;
 
 	if (piece)
-		gt_tool_piece_drop(piece, true);
+		gt_work_item_drop(piece, true);
 	pass(q, from);
 }
 

@@ -286,7 +286,7 @@ static void tell_module(struct gt_hsa_runtime *r, const char *door, uint64_t ver
 					version);
 }
 
-int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
+int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
 	bool known;
@@ -325,11 +325,11 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
-EXPORT void gputap_door_hsa_failed(uint64_t count, const char *const *names);
+EXPORT void gputap_attach_hsa_failed(uint64_t count, const char *const *names);
 
 /* Tools in HSA_TOOLS_LIB that are not there or said no; libgputap-audit.so is told of them, as
  * the last one. */
-void gputap_door_hsa_failed(uint64_t count, const char *const *names)
+void gputap_attach_hsa_failed(uint64_t count, const char *const *names)
 {
 	for (uint64_t i = 0; gt_recording.session && i < count; i++)
 		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HSA_CORE, 0, names[i]);
@@ -344,7 +344,7 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	(void)failed_names;
 	gt_tools_meet_runtime(true);
 	if (tables && gt_recording.session)
-		gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);
+		gt_hsa_attach_tables(tables, "HSA_TOOLS_LIB", 0);
 	return true;
 }
 

@@ -75,11 +75,11 @@ void gt_hsa_activity_loaded(struct gt_hsa_runtime *runtime) GT_WRAP;
 void gt_hsa_activity_unloading(struct gt_hsa_runtime *runtime) GT_WRAP;
 
 /**
- * gt_hsa_door_tables() - a copy of the runtime has handed over its tables
+ * gt_hsa_attach_tables() - a copy of the runtime has handed over its tables
  * @door:    for the module's record: "HSA_TOOLS_LIB" or "rocprofiler-register"
  * @version: of the runtime as 10000 * major + 100 * minor + patch; 0: it did not say
  * Return: 0; also when its tables are ours already.
  */
-int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version);
+int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version);
 
 #endif

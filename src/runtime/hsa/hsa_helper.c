@@ -189,7 +189,7 @@ static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct g
 	s->record.queued = ns_of(q->agent, s->record.queued);
 	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
 	if (gt_unlikely(s->record.end))
-		gt_hsa_told_done((struct gt_tool_piece *)(uintptr_t)s->record.end, q->agent,
+		gt_hsa_told_done((struct gt_work_item *)(uintptr_t)s->record.end, q->agent,
 				 status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
@@ -264,7 +264,7 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		gt_hsa_signal_forget(&s->watch);
 		gt_hsa_count_unfinished(&s->record, t);
 		if (s->record.end)
-			gt_tool_piece_drop((struct gt_tool_piece *)(uintptr_t)s->record.end, true);
+			gt_work_item_drop((struct gt_work_item *)(uintptr_t)s->record.end, true);
 	}
 	gt_hsa_queue_bury(q);
 }

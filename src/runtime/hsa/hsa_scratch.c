@@ -132,7 +132,7 @@ static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 		w->destination = s->address;
 		w->private_bytes =
 			operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
-		gt_tool_piece_exit(s->piece);
+		gt_work_item_exit(s->piece);
 		gt_hsa_told_done(s->piece, q->agent, &times);
 		s->piece = NULL;
 	}

@@ -56,11 +56,11 @@ static uint64_t boottime(const struct gt_hsa_agent *a, uint64_t stamp)
 
 void gt_hsa_told_reserve(struct gt_hsa_queue *q, struct gt_hsa_owner *o, bool wanted)
 {
-	struct gt_tool_piece *p = wanted ? gt_tool_piece_take(GT_DOMAIN_HSA_CORE, true) : NULL;
+	struct gt_work_item *p = wanted ? gt_work_item_take(GT_DOMAIN_HSA_CORE, true) : NULL;
 
 	p = atomic_exchange_explicit(&o->piece, p, memory_order_acq_rel);
 	if (p) /* of a packet that never came by */
-		gt_tool_piece_give(p);
+		gt_work_item_give(p);
 	atomic_store_explicit(&q->has_pieces, true, memory_order_relaxed);
 }
 
@@ -84,19 +84,19 @@ static void set_graph(struct gputap_work *w, const struct gt_node_ref *s, enum g
 }
 
 /* The packet's piece, or a new one. NULL: nobody asks. */
-static struct gt_tool_piece *piece_of(struct gt_hsa_queue *q, struct gt_hsa_owner *o, uint32_t type)
+static struct gt_work_item *piece_of(struct gt_hsa_queue *q, struct gt_hsa_owner *o, uint32_t type)
 {
-	struct gt_tool_piece *p =
+	struct gt_work_item *p =
 		o ? atomic_exchange_explicit(&o->piece, NULL, memory_order_acq_rel) : NULL;
 
 	if (!(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(type))) {
 		if (p)
-			gt_tool_piece_give(p);
+			gt_work_item_give(p);
 		return NULL;
 	}
-	if (!p && !(p = gt_tool_piece_take(GT_DOMAIN_HSA_CORE, false)))
+	if (!p && !(p = gt_work_item_take(GT_DOMAIN_HSA_CORE, false)))
 		return NULL;
-	gt_tool_piece_submitting(p);
+	gt_work_item_submitting(p);
 	p->dispatch = false;
 	p->work.type = type;
 	p->work.device = q->agent->number;
@@ -106,9 +106,9 @@ static struct gt_tool_piece *piece_of(struct gt_hsa_queue *q, struct gt_hsa_owne
 	return p;
 }
 
-struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o)
+struct gt_work_item *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o)
 {
-	struct gt_tool_piece *p = piece_of(q, o, GPUTAP_WORK_BARRIER);
+	struct gt_work_item *p = piece_of(q, o, GPUTAP_WORK_BARRIER);
 
 	if (p && o && o->stamp.replay) {
 		p->work.graph = o->stamp.graph;
@@ -118,12 +118,12 @@ struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_
 	return p;
 }
 
-struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
-					 const struct gt_hsa_kernel *k,
-					 const struct gt_hsa_kernel_packet *p)
+struct gt_work_item *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
+					const struct gt_hsa_kernel *k,
+					const struct gt_hsa_kernel_packet *p)
 {
 	uint32_t type = type_of(k, o);
-	struct gt_tool_piece *piece = piece_of(q, o, type);
+	struct gt_work_item *piece = piece_of(q, o, type);
 	struct gputap_work *w;
 
 	if (!piece)
@@ -152,17 +152,17 @@ struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_o
 	return piece;
 }
 
-struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
-				       const struct gt_hsa_agent *from,
-				       const struct gt_hsa_agent *to,
-				       const struct gt_record_device *r,
-				       const struct gt_node_ref *stamp)
+struct gt_work_item *gt_hsa_told_copy(const struct gt_hsa_agent *device,
+				      const struct gt_hsa_agent *from,
+				      const struct gt_hsa_agent *to,
+				      const struct gt_record_device *r,
+				      const struct gt_node_ref *stamp)
 {
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 	struct gputap_work *w;
 
 	if (!(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(r->head.depth)) ||
-	    !(piece = gt_tool_piece_take(GT_DOMAIN_HSA_CORE, true)))
+	    !(piece = gt_work_item_take(GT_DOMAIN_HSA_CORE, true)))
 		return NULL;
 	w = &piece->work;
 	w->type = r->head.depth;
@@ -177,17 +177,17 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
 	if (stamp->replay)
 		set_graph(w, stamp, GT_GRAPH_COPY);
 	piece->dispatch = false;
-	return gt_tool_piece_enter(piece) ? piece : NULL;
+	return gt_work_item_enter(piece) ? piece : NULL;
 }
 
-struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
-					  const char *name)
+struct gt_work_item *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
+					 const char *name)
 {
-	struct gt_tool_piece *piece;
+	struct gt_work_item *piece;
 	struct gputap_work *w;
 
 	if (!(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_SCRATCH)) ||
-	    !(piece = gt_tool_piece_take(GT_DOMAIN_HSA_CORE, true)))
+	    !(piece = gt_work_item_take(GT_DOMAIN_HSA_CORE, true)))
 		return NULL;
 	w = &piece->work;
 	w->type = GPUTAP_WORK_SCRATCH;
@@ -197,16 +197,16 @@ struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t
 	w->queue_handle = q ? (uintptr_t)q->handle : handle;
 	w->name = name;
 	piece->dispatch = false;
-	return gt_tool_piece_enter(piece) ? piece : NULL;
+	return gt_work_item_enter(piece) ? piece : NULL;
 }
 
-void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a,
+void gt_hsa_told_done(struct gt_work_item *p, const struct gt_hsa_agent *a,
 		      const struct gt_hsa_times *times)
 {
 	if (times)
-		gt_tool_piece_done(p, 0, boottime(a, times->start), boottime(a, times->end));
+		gt_work_item_done(p, 0, boottime(a, times->start), boottime(a, times->end));
 	else
-		gt_tool_piece_done(p, -ENODATA, 0, 0);
+		gt_work_item_done(p, -ENODATA, 0, 0);
 }
 
 /* Objects ------------------------------------------------------------------------ */

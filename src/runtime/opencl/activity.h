@@ -6,7 +6,7 @@
  *   activity_queue.c      queues: profiling forced on, and hidden from the program
  *   activity_event.c      events: our references and the forced profiling hidden from the program
  *   activity_work.c       work in flight, and the harvest of what has completed
- *   activity_told.c       what tools are told of all this
+ *   activity_notify.c       what tools are told of all this
  *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
  *   activity_shown.c      events that a call shows to the program before it returns
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
@@ -135,12 +135,12 @@ struct gt_cl_device {
 	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
 	/* not 0: its properties are to be asked for (the handle was created, or created again) */
 	_Atomic uint32_t fresh;
-	unsigned version;             /* 102 for OpenCL 1.2 */
-	_Atomic bool timer;           /* clGetDeviceAndHostTimer() works */
-	bool host;                    /* it computes on the host's processors */
-	_Atomic uint64_t clock_read;  /* ticks of the last reading */
-	_Atomic int told_clock;       /* which host clock its stamps are of, + 1; 0: not known */
-	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	unsigned version;            /* 102 for OpenCL 1.2 */
+	_Atomic bool timer;          /* clGetDeviceAndHostTimer() works */
+	bool host;                   /* it computes on the host's processors */
+	_Atomic uint64_t clock_read; /* ticks of the last reading */
+	_Atomic int notified_clock;  /* which host clock its stamps are of, + 1; 0: not known */
+	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
@@ -165,7 +165,7 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 			      cl_context context);
 
 /* A kernel's number, which tools have heard of. 0: no memory. No lock is held. */
-uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
+uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
 /* String id of the kernel's name; 0: not known. */
 uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
@@ -203,7 +203,7 @@ struct gt_cl_pending {
 	uint16_t op;     /* enum gt_device_op */
 	bool recorded;   /* and not only told */
 	struct gt_cl_what what;
-	struct gt_tool_piece *piece; /* for tools; NULL: none asks */
+	struct gt_work_item *item; /* for tools; NULL: none asks */
 };
 
 struct gt_cl_chunk; /* of a queue's list: some of these in a row */
@@ -215,9 +215,9 @@ struct gt_cl_queue {
 	struct gt_cl_device *device;
 	_Atomic(cl_context) context;
 	uint64_t number;
-	_Atomic uint32_t written;     /* image that has its object record */
-	_Atomic uint32_t epoch;       /* image whose work is in the lists */
-	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	_Atomic uint32_t written;         /* image that has its object record */
+	_Atomic uint32_t epoch;           /* image whose work is in the lists */
+	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
 	bool forced; /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
@@ -277,8 +277,8 @@ struct gt_cl_work {
 	cl_event *wanted;             /* where the program wants it; NULL: it does not */
 	/* of an event that the program wants, one reference is ours already */
 	bool retained;
-	struct gt_thread *thread;    /* NULL: not followed either */
-	struct gt_tool_piece *piece; /* for tools; NULL: none asks */
+	struct gt_thread *thread;  /* NULL: not followed either */
+	struct gt_work_item *item; /* for tools; NULL: none asks */
 	/* with a piece: told, and open around this one in this thread */
 	struct gt_cl_work *outer;
 	bool unwanted; /* of `gputap run --kernels`: not recorded */
@@ -293,22 +293,22 @@ static inline bool gt_cl_recorded(const struct gt_call *call)
 		1);
 }
 
-/* Tools (activity_told.c): ENTER, before the real call. w->piece, w->thread then. */
+/* Tools (activity_notify.c): ENTER, before the real call. w->piece, w->thread then. */
 void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
 		struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
 void gt_cl_tell_over(const struct gt_cl_work *w);
 /* An object is there. No lock is held. */
-struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle,
-					 const char *name);
+struct gt_tool_object *gt_cl_notify_object(uint32_t type, uint64_t number, const void *handle,
+					   const char *name);
 /* A queue is there. Once its device has been asked, tools hear of them, once for each number. No
  * lock is held. */
-void gt_cl_told_queue(struct gt_cl_queue *q);
+void gt_cl_notify_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */
-void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
+void gt_cl_notify_enter(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
 /* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
-void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status,
-		     const uint64_t times[4]);
+void gt_cl_notify_done(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+		       const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
@@ -323,7 +323,7 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 	w->wanted = NULL;
 	w->shown = NULL;
 	w->retained = false;
-	w->piece = NULL;
+	w->item = NULL;
 	w->recorded = gt_cl_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_OPENCL)))

@@ -93,7 +93,7 @@ struct form {
 struct answer {
 	struct form form;
 	cl_int ret;
-	bool size_told;
+	bool size_of_result;
 	size_t size;
 	unsigned char value[ROOM]; /* a byte that the runtime did not write is UNTOUCHED */
 };
@@ -165,7 +165,7 @@ static void ask_marker(const struct gt_table *table, cl_event marker, struct ans
 	a->ret = GT_CL(table, clGetEventProfilingInfo)(marker, f->name, f->size,
 						       f->value ? a->value : NULL,
 						       f->size_ret ? &a->size : NULL);
-	a->size_told = a->size != SIZE_MAX;
+	a->size_of_result = a->size != SIZE_MAX;
 }
 
 /* False: it cannot be asked in this way. */
@@ -235,7 +235,7 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 		for (size_t i = 0; value && i < a.form.size; i++)
 			if (a.value[i] != UNTOUCHED)
 				((unsigned char *)value)[i] = a.value[i];
-		if (a.size_told)
+		if (a.size_of_result)
 			*size_ret = a.size;
 		return a.ret;
 	}

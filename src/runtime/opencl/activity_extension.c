@@ -9,21 +9,21 @@
 
 #include <string.h>
 
-enum { TOLD = 256 };
+enum { REPORTED_MAX = 256 };
 
 /* Names that were told about, by hash. When it is full, no more are told. */
 static bool tell(const char *name)
 {
-	static _Atomic uint64_t told[TOLD];
+	static _Atomic uint64_t reported[REPORTED_MAX];
 	uint64_t hash = UINT64_C(0xcbf29ce484222325), seen;
 
 	for (const char *c = name; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
 	hash |= 1;
-	for (unsigned i = 0; i < TOLD; i++) {
+	for (unsigned i = 0; i < REPORTED_MAX; i++) {
 		seen = 0;
-		if (atomic_compare_exchange_strong_explicit(&told[(hash + i) % TOLD], &seen, hash,
-							    memory_order_relaxed,
+		if (atomic_compare_exchange_strong_explicit(&reported[(hash + i) % REPORTED_MAX],
+							    &seen, hash, memory_order_relaxed,
 							    memory_order_relaxed))
 			return true;
 		if (seen == hash)

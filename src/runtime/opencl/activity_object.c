@@ -10,7 +10,7 @@
 
 #include "core/kernels.h"
 #include "core/recording.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 
 #include <CL/cl_ext.h>
 #include <string.h>
@@ -29,15 +29,15 @@ struct context {
 	struct gt_cl_node node;
 	_Atomic uint64_t number;
 	_Atomic uint32_t epoch;
-	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
 };
 
 struct kernel {
 	struct gt_cl_node node;
-	_Atomic uint32_t name;        /* string id; 0: ask the runtime when it is launched */
-	_Atomic uint32_t choice;      /* of --kernels: not asked yet, WANTED, UNWANTED */
-	_Atomic uint64_t told_number; /* that tools have heard of, as this object; 0: none */
+	_Atomic uint32_t name;            /* string id; 0: ask the runtime when it is launched */
+	_Atomic uint32_t choice;          /* of --kernels: not asked yet, WANTED, UNWANTED */
+	_Atomic uint64_t notified_number; /* that tools have heard of, as this object; 0: none */
 	struct gt_tool_object *object;
 };
 enum { WANTED = 1, UNWANTED };
@@ -440,10 +440,10 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 
 static void tell_context(struct context *c, uint64_t number)
 {
-	if (atomic_exchange_explicit(&c->told_number, number, memory_order_acq_rel) == number)
+	if (atomic_exchange_explicit(&c->notified_number, number, memory_order_acq_rel) == number)
 		return;
 	gt_tool_object_unload(c->object); /* that had the handle before */
-	c->object = gt_cl_told_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
+	c->object = gt_cl_notify_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
 }
 
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
@@ -590,21 +590,21 @@ bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 	return wanted;
 }
 
-uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
 	struct kernel *k = t && handle ? kernel_get(t, handle) : NULL;
-	uint64_t number = k ? atomic_load_explicit(&k->told_number, memory_order_acquire) : 0,
+	uint64_t number = k ? atomic_load_explicit(&k->notified_number, memory_order_acquire) : 0,
 		 fresh;
 
 	if (!k || number)
 		return number;
 	fresh = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
-	if (!atomic_compare_exchange_strong_explicit(&k->told_number, &number, fresh,
+	if (!atomic_compare_exchange_strong_explicit(&k->notified_number, &number, fresh,
 						     memory_order_acq_rel, memory_order_acquire))
 		return number;
 	gt_tool_object_unload(k->object); /* that had the handle before */
-	k->object = gt_cl_told_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
-				      gt_string_text(gt_cl_kernel_name(table, t, handle)));
+	k->object = gt_cl_notify_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
+					gt_string_text(gt_cl_kernel_name(table, t, handle)));
 	return fresh;
 }
 
@@ -622,9 +622,9 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
 	/* the handle may have been another kernel's */
 	atomic_store_explicit(&k->choice, 0, memory_order_relaxed);
-	atomic_store_explicit(&k->told_number, 0, memory_order_relaxed);
+	atomic_store_explicit(&k->notified_number, 0, memory_order_relaxed);
 	if (tools && table)
-		gt_cl_told_kernel(table, t, handle);
+		gt_cl_notify_kernel(table, t, handle);
 }
 
 cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program,

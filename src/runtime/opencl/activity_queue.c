@@ -133,7 +133,7 @@ static __attribute__((noinline, cold)) struct gt_cl_queue *meet_queue(const stru
 		gt_cl_unlock(&learning);
 	gt_internal_leave();
 	if (q)
-		gt_cl_told_queue(q);
+		gt_cl_notify_queue(q);
 	return q;
 }
 
@@ -162,7 +162,7 @@ static _Thread_local const struct creation *open_creation
 	__attribute__((tls_model("initial-exec")));
 
 /* False: the runtime's own, in the middle of the program's, which knows what was asked for (see
- * door_interposition.c). */
+ * attach_interposition.c). */
 static bool begins(struct creation *c)
 {
 	/* left by longjmp(): we do not stand deeper in the stack */
@@ -216,7 +216,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_OPENCL, q->number,
 			       "the runtime refused a queue with profiling");
 	gt_cl_spare_grow(t->epoch);
-	gt_cl_told_queue(q);
+	gt_cl_notify_queue(q);
 }
 
 static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)

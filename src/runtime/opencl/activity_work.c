@@ -203,7 +203,7 @@ static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_devi
 		p->op = (uint16_t)op;
 		p->what = w->what;
 		p->recorded = w->recorded;
-		p->piece = w->piece;
+		p->item = w->item;
 		tail_done(q);
 	}
 	gt_cl_unlock(&q->push);
@@ -258,9 +258,9 @@ static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_de
 static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
 {
 	gt_cl_tell_over(w);
-	gt_tool_piece_exit(w->piece);
+	gt_work_item_exit(w->item);
 	if (!followed)
-		gt_tool_piece_drop(w->piece, ret == CL_SUCCESS);
+		gt_work_item_drop(w->item, ret == CL_SUCCESS);
 }
 
 /* The harvest --------------------------------------------------------------- */
@@ -350,13 +350,13 @@ static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_c
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
 		record(t, p, status, v);
-	if (gt_unlikely(p->piece != NULL)) {
+	if (gt_unlikely(p->item != NULL)) {
 		const uint64_t times[4] = {v[0], v[1], v[2], v[3]};
 
 		if (status == 2)
-			gt_tool_piece_drop(p->piece, true);
+			gt_work_item_drop(p->item, true);
 		else
-			gt_cl_told_done(p->piece, q->device, status, times);
+			gt_cl_notify_done(p->item, q->device, status, times);
 	}
 	if (status != 2)
 		GT_CL(q->table, clReleaseEvent)(p->event);
@@ -561,7 +561,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 	uint64_t count;
 
 	if (gt_unlikely(!w->table)) {
-		if (w->piece)
+		if (w->item)
 			tell_exit(w, ret, false);
 		return ret;
 	}
@@ -571,18 +571,18 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 		if (gt_likely(w->recorded))
 			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
 		q = gt_cl_queue_get(w->table, w->thread, handle);
-		if (gt_unlikely(w->piece != NULL))
-			gt_cl_told(w, q, op);
+		if (gt_unlikely(w->item != NULL))
+			gt_cl_notify_enter(w, q, op);
 		followed = follow(call, q, op, w);
 	}
 	if (w->wanted && !w->shown && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
-	if (gt_unlikely(w->piece != NULL))
+	if (gt_unlikely(w->item != NULL))
 		tell_exit(w, ret, followed);
 	if (gt_unlikely(!q))
 		return ret;
 	count = gt_cl_queue_count(q);
-	if ((count == 1 && !blocking) || gt_unlikely(w->piece != NULL))
+	if ((count == 1 && !blocking) || gt_unlikely(w->item != NULL))
 		gt_cl_helper_want(w->thread);
 	if (blocking)
 		gt_cl_harvest_waited(q, &w->event, 1);

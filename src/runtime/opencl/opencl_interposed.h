@@ -2,8 +2,8 @@
 /* Which libraries of OpenCL are interposed: one that exports clGetPlatformIDs. Left alone: a
  * loader that knows layers (the text OPENCL_LAYERS is in it: the layer takes its table), a
  * layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
- * clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c). The same of
- * such a driver, to tell of a program that calls it without the loader (opencl/door_direct.c).
+ * clGetPlatformIDs alone: without drivers it asks no layer (opencl/attach_first.c). The same of
+ * such a driver, to tell of a program that calls it without the loader (opencl/attach_direct.c).
  * Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H

@@ -5,9 +5,9 @@
 #include "generated/tiny_wraps.h"
 #include "generated/tiny_taps.h"
 
-#define GT_DOOR tiny
-#define GT_DOOR_UP TINY
-#define GT_DOOR_OPERATIONS "generated/tiny_operations.inc"
-#define GT_DOOR_NAME "Tiny"
-#define GT_DOOR_LEAST (sizeof(uint64_t) + 3 * sizeof(void *))
+#define GT_ATTACH tiny
+#define GT_ATTACH_UP TINY
+#define GT_TABLE_OPERATIONS "generated/tiny_operations.inc"
+#define GT_TABLE_NAME "Tiny"
+#define GT_TABLE_LEAST (sizeof(uint64_t) + 3 * sizeof(void *))
 #include "runtime/tap_tables.inc"

@@ -15,9 +15,9 @@
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 #include "generated/roctx_taps.h"
-#include "runtime/roctx/roctx_door.h"
+#include "runtime/roctx/roctx_attach.h"
 
-extern struct gt_door_state gt_roctx_door_states[GT_INSTANCES]
+extern struct gt_attach_state gt_roctx_attach_states[GT_INSTANCES]
 	__attribute__((visibility("hidden")));
 
 enum { TABLES = 3, ENTRIES = 20 };
@@ -101,12 +101,12 @@ static uint64_t entries(const struct functions *table)
 
 static bool take(int instance)
 {
-	uint32_t free = GT_DOOR_FREE;
+	uint32_t free = GT_ATTACH_FREE;
 
 	return !instances[instance].core &&
-	       (atomic_compare_exchange_strong(&gt_roctx_door_states[instance].state, &free,
-					       GT_DOOR_LAYER) ||
-		free == GT_DOOR_LAYER);
+	       (atomic_compare_exchange_strong(&gt_roctx_attach_states[instance].state, &free,
+					       GT_ATTACH_LAYER) ||
+		free == GT_ATTACH_LAYER);
 }
 
 /* The instance for a library's tables; -EALREADY: they have one. */
@@ -127,7 +127,7 @@ static int find(void *core)
 	return found;
 }
 
-int gt_roctx_door_tables(uint64_t version, void **tables, uint64_t count)
+int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
 {
 	struct functions *const *from = (struct functions *const *)tables;
 	int n;

@@ -25,12 +25,12 @@ enum { GT_OPENCL_DIRECT_INDEX_clGetPlatformIDs, GT_OPENCL_DIRECT_INDEX_COUNT };
 extern struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
 
-#define GT_DOOR         opencl_direct
-#define GT_DOOR_UP      OPENCL_DIRECT
-#define GT_DOOR_EXPORTS "runtime/opencl/opencl_first_exports.inc"
-#include "runtime/door_object.inc"
+#define GT_ATTACH         opencl_direct
+#define GT_ATTACH_UP      OPENCL_DIRECT
+#define GT_ATTACH_EXPORTS "runtime/opencl/opencl_first_exports.inc"
+#include "runtime/attach_object.inc"
 
-HIDDEN_FUNCTION void gt_opencl_direct_door_opened(void)
+HIDDEN_FUNCTION void gt_opencl_direct_attached(void)
 {
 }
 
@@ -38,15 +38,16 @@ static void tell(unsigned instance)
 {
 	static const char why[] = ": a driver that the program calls without the loader that is "
 				  "there, too: its calls are not seen";
-	static _Atomic uint32_t told[GT_INSTANCES]; /* the image that has told */
-	const struct gt_door_state *state = &gt_opencl_direct_door_states[instance];
+	static _Atomic uint32_t reported[GT_INSTANCES]; /* the image that has told */
+	const struct gt_attach_state *state = &gt_opencl_direct_attach_states[instance];
 	struct gt_thread *t = gt_thread_own();
 	char text[sizeof state->path + sizeof why];
 	size_t n = strnlen(state->path, sizeof state->path);
 
 	/* inside of a call that is recorded: a loader's or a layer's */
 	if (!t || t->depth ||
-	    atomic_exchange_explicit(&told[instance], t->epoch, memory_order_relaxed) == t->epoch)
+	    atomic_exchange_explicit(&reported[instance], t->epoch, memory_order_relaxed) ==
+		    t->epoch)
 		return;
 	memcpy(text, state->path, n);
 	memcpy(text + n, why, sizeof why);

@@ -74,7 +74,7 @@ static void set_environment(void)
 	}
 }
 
-static void open_doors(void)
+static void attach_all(void)
 {
 	const char *path = own_path();
 
@@ -85,15 +85,15 @@ static void open_doors(void)
 	gt_mapped_watch();
 }
 
-void gt_tool_doors_open(void)
+void gt_tool_attach_begin(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, open_doors);
+	pthread_once(&once, attach_all);
 	gt_mapped_look();
 }
 
-void gt_tool_doors_look(void)
+void gt_tool_attach_look(void)
 {
 	gt_mapped_look();
 	gt_hip_fronts_tell();
@@ -108,6 +108,6 @@ void gt_tools_meet_runtime(bool mapped)
 	if (!atomic_load(&gt_recording.tools))
 		return;
 	if (mapped)
-		gt_tool_doors_look();
+		gt_tool_attach_look();
 	gt_tools_finish_at_exit();
 }

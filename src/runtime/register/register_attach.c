@@ -29,7 +29,7 @@
 #include "runtime/module.h"
 #include "generated/rccl_taps.h"
 #include "generated/roctx_taps.h"
-#include "runtime/roctx/roctx_door.h"
+#include "runtime/roctx/roctx_attach.h"
 #include "tool/tool_load.h"
 
 #pragma weak gputap_tool_add /* unit tests link without it */
@@ -53,9 +53,9 @@ struct sized {
 	const char *too_many;
 };
 static const struct sized sized[] = {
-	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_door_take,
+	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_attach_take,
 	 "a copy of the HIP library: there are more than can be told apart"},
-	{"hip_compiler", GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, gt_hip_door_take,
+	{"hip_compiler", GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, gt_hip_attach_take,
 	 "a copy of the HIP library: there are more than can be told apart"},
 	{"rccl", GT_DOMAIN_RCCL, gt_rccl_tables, NULL,
 	 "a copy of the RCCL library: there are more than can be told apart"},
@@ -105,9 +105,9 @@ static int take(const char *name, uint64_t version, uint64_t instance, void **ta
 		if (!strcmp(name, s->name))
 			return take_sized(s, version, tables[0]);
 	if (!strcmp(name, "hsa"))
-		return gt_hsa_door_tables(tables[0], "rocprofiler-register", version);
+		return gt_hsa_attach_tables(tables[0], "rocprofiler-register", version);
 	if (!strcmp(name, "roctx"))
-		return gt_roctx_door_tables(version, tables, count);
+		return gt_roctx_attach_tables(version, tables, count);
 	return offer(name, version, instance, tables[0]);
 }
 

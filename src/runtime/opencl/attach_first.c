@@ -16,7 +16,7 @@
 #include "core/table.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "generated/opencl_taps.h"
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
@@ -27,12 +27,12 @@ enum { GT_OPENCL_FIRST_INDEX_clGetPlatformIDs, GT_OPENCL_FIRST_INDEX_COUNT };
 extern struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
 
-#define GT_DOOR         opencl_first
-#define GT_DOOR_UP      OPENCL_FIRST
-#define GT_DOOR_EXPORTS "runtime/opencl/opencl_first_exports.inc"
-#include "runtime/door_object.inc"
+#define GT_ATTACH         opencl_first
+#define GT_ATTACH_UP      OPENCL_FIRST
+#define GT_ATTACH_EXPORTS "runtime/opencl/opencl_first_exports.inc"
+#include "runtime/attach_object.inc"
 
-HIDDEN_FUNCTION void gt_opencl_first_door_opened(void)
+HIDDEN_FUNCTION void gt_opencl_first_attached(void)
 {
 }
 
@@ -91,7 +91,7 @@ static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *plat
 	cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) =
 		gt_opencl_first_taps[instance][0].real,
 							  status;
-	const struct gt_door_state *state = &gt_opencl_first_door_states[instance];
+	const struct gt_attach_state *state = &gt_opencl_first_attach_states[instance];
 	uint64_t start;
 
 	if (gt_opencl_has_layer())

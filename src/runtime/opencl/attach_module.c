@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which libraries are really mapped: the loader that the program uses, the drivers behind it. */
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What OpenCL's doors share with the rest of the runtime's folder. */
-#ifndef GPUTAP_RUNTIME_OPENCL_DOOR_H
-#define GPUTAP_RUNTIME_OPENCL_DOOR_H
+#ifndef GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
+#define GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +18,10 @@ struct gt_table;
 void gt_opencl_used(const struct gt_table *table, const void *object);
 
 /* The layer door takes an instance. False: interposition has it. */
-bool gt_opencl_door_take(uint32_t instance);
+bool gt_opencl_attach_take(uint32_t instance);
 
 /* Is the library with that function interposed? */
-bool gt_opencl_door_armed(const void *function);
+bool gt_opencl_attach_armed(const void *function);
 
 /* Has a loader us for a layer? */
 bool gt_opencl_has_layer(void);

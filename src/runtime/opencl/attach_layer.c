@@ -20,7 +20,7 @@
 #include "core/emit.h"
 #include "core/table.h"
 #include "runtime/module.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "generated/opencl_taps.h"
 #include "tool/tool_load.h"
 
@@ -52,14 +52,14 @@ static int register_instance(const void *const *target, size_t entries, void ***
 	int rc = -ENOSPC;
 
 	for (uint32_t i = 0; i < GT_INSTANCES && rc; i++) {
-		if (!gt_opencl_door_take(i))
+		if (!gt_opencl_attach_take(i))
 			continue;
 		*out = dispatch[i];
 		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *),
 				       *out);
 	}
 	for (uint32_t i = 0; i < GT_INSTANCES && rc; i++)
-		if (gt_opencl_door_take(i) && instance_unused(i, target)) {
+		if (gt_opencl_attach_take(i) && instance_unused(i, target)) {
 			gt_table_unregister(&gt_opencl_tables[i]);
 			*out = dispatch[i];
 			rc = gt_table_register(&gt_opencl_tables[i], target,
@@ -79,7 +79,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
-	if (gt_opencl_door_armed(caller)) /* one door is enough: each call would be seen twice */
+	if (gt_opencl_attach_armed(caller)) /* one door is enough: each call would be seen twice */
 		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);
 	rc = register_instance(target, entries, &table);

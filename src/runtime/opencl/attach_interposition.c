@@ -14,45 +14,46 @@
 #include "core/table.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
-#include "runtime/opencl/door.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "generated/opencl_taps.h"
 
-#define GT_DOOR         opencl
-#define GT_DOOR_UP      OPENCL
-#define GT_DOOR_EXPORTS "generated/opencl_exports.inc"
-#include "runtime/door_object.inc"
+#define GT_ATTACH         opencl
+#define GT_ATTACH_UP      OPENCL
+#define GT_ATTACH_EXPORTS "generated/opencl_exports.inc"
+#include "runtime/attach_object.inc"
 
 /* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
-__attribute__((visibility("hidden"), used)) void gt_opencl_door_opened(void)
+__attribute__((visibility("hidden"), used)) void gt_opencl_attached(void)
 {
-	if (gt_door_adopt_all(gt_opencl_door_states, gt_opencl_tables, GT_DOMAIN_OPENCL, "OpenCL"))
+	if (gt_attach_adopt_all(gt_opencl_attach_states, gt_opencl_tables, GT_DOMAIN_OPENCL,
+				"OpenCL"))
 		gt_skip_nested[GT_DOMAIN_OPENCL] = UINT32_MAX;
 }
 
-bool gt_opencl_door_take(uint32_t instance)
+bool gt_opencl_attach_take(uint32_t instance)
 {
-	uint32_t free = GT_DOOR_FREE;
+	uint32_t free = GT_ATTACH_FREE;
 
-	return atomic_compare_exchange_strong(&gt_opencl_door_states[instance].state, &free,
-					      GT_DOOR_LAYER) ||
-	       free == GT_DOOR_LAYER;
+	return atomic_compare_exchange_strong(&gt_opencl_attach_states[instance].state, &free,
+					      GT_ATTACH_LAYER) ||
+	       free == GT_ATTACH_LAYER;
 }
 
-bool gt_opencl_door_armed(const void *function)
+bool gt_opencl_attach_armed(const void *function)
 {
 	Dl_info where;
 	bool found = dladdr(function, &where) != 0, armed = false;
 
 	for (uint32_t i = 0; found && i < GT_INSTANCES; i++)
-		armed |= atomic_load(&gt_opencl_door_states[i].state) == GT_DOOR_ARMED &&
-			 gt_opencl_door_states[i].base == (uintptr_t)where.dli_fbase;
+		armed |= atomic_load(&gt_opencl_attach_states[i].state) == GT_ATTACH_ARMED &&
+			 gt_opencl_attach_states[i].base == (uintptr_t)where.dli_fbase;
 	return armed;
 }
 
 bool gt_opencl_has_layer(void)
 {
 	for (uint32_t i = 0; i < GT_INSTANCES; i++)
-		if (atomic_load(&gt_opencl_door_states[i].state) == GT_DOOR_LAYER)
+		if (atomic_load(&gt_opencl_attach_states[i].state) == GT_ATTACH_LAYER)
 			return true;
 	return false;
 }
@@ -60,6 +61,6 @@ bool gt_opencl_has_layer(void)
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
-	atomic_store_explicit(&gt_opencl_door_states[0].ready, 1, memory_order_relaxed);
-	gt_opencl_door_opened();
+	atomic_store_explicit(&gt_opencl_attach_states[0].ready, 1, memory_order_relaxed);
+	gt_opencl_attached();
 }

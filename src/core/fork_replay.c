@@ -18,8 +18,8 @@
 enum { CLASSES = 6, SMALLEST = 64 };
 enum state { GONE = 0, WRITING, LIVE };
 
-struct gt_kept {
-	struct gt_kept *next;
+struct gt_fork_replay {
+	struct gt_fork_replay *next;
 	_Atomic uint32_t state; /* enum state */
 	_Atomic uint32_t epoch; /* image that has its records; 0: none yet */
 	enum gt_object_type type;
@@ -31,7 +31,7 @@ struct gt_kept {
 };
 
 static struct {
-	_Atomic(struct gt_kept *) first;
+	_Atomic(struct gt_fork_replay *) first;
 	uint32_t gone; /* entries that may be used again */
 } rooms[CLASSES];
 
@@ -44,9 +44,9 @@ static unsigned class_of(size_t bytes)
 	return class;
 }
 
-static struct gt_kept *find_room(unsigned class)
+static struct gt_fork_replay *find_room(unsigned class)
 {
-	struct gt_kept *k =
+	struct gt_fork_replay *k =
 		rooms[class].gone ? atomic_load_explicit(&rooms[class].first, memory_order_relaxed)
 				  : NULL;
 
@@ -65,7 +65,7 @@ static struct gt_kept *find_room(unsigned class)
 	return k;
 }
 
-static bool write_kept(struct gt_thread *t, struct gt_kept *k, const struct gt_text *text)
+static bool write_records(struct gt_thread *t, struct gt_fork_replay *k, const struct gt_text *text)
 {
 	if (!gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, text) ||
 	    (k->begins && !gt_lifetime_write(t, k->type, k->domain, k->number, true)))
@@ -74,7 +74,7 @@ static bool write_kept(struct gt_thread *t, struct gt_kept *k, const struct gt_t
 	return true;
 }
 
-bool gt_kept_write(struct gt_thread *t, struct gt_kept *k)
+bool gt_fork_replay_write(struct gt_thread *t, struct gt_fork_replay *k)
 {
 	struct gt_text text;
 
@@ -83,14 +83,14 @@ bool gt_kept_write(struct gt_thread *t, struct gt_kept *k)
 		return true;
 	text.bytes = k->bytes;
 	memcpy(text.data, k->text, k->bytes);
-	return write_kept(t, k, &text);
+	return write_records(t, k, &text);
 }
 
-struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o,
-			       const struct gt_text *text)
+struct gt_fork_replay *gt_fork_replay_add(struct gt_thread *t, const struct gt_object *o,
+					  const struct gt_text *text)
 {
 	size_t bytes = text ? text->bytes : 0;
-	struct gt_kept *k;
+	struct gt_fork_replay *k;
 
 	static_assert(sizeof text->data <= SMALLEST << (CLASSES - 1),
 		      "the largest text has a class");
@@ -115,13 +115,13 @@ struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o,
 	atomic_store_explicit(&k->epoch, 0, memory_order_relaxed);
 	if (bytes)
 		memcpy(k->text, text->data, bytes);
-	write_kept(t, k, text);
+	write_records(t, k, text);
 	atomic_store_explicit(&k->state, LIVE, memory_order_release);
 	return k;
 }
 
 /* Bytes of the text without a former label, which would be its last string. */
-static size_t bytes_without_label(const struct gt_kept *k)
+static size_t bytes_without_label(const struct gt_fork_replay *k)
 {
 	static const char key[] = "label=";
 
@@ -131,7 +131,7 @@ static size_t bytes_without_label(const struct gt_kept *k)
 	return k->bytes;
 }
 
-void gt_kept_label(struct gt_thread *t, struct gt_kept *k, const char *label)
+void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *k, const char *label)
 {
 	struct gt_text text;
 
@@ -150,7 +150,7 @@ void gt_kept_label(struct gt_thread *t, struct gt_kept *k, const char *label)
 	atomic_store_explicit(&k->state, LIVE, memory_order_release);
 }
 
-void gt_object_gone(struct gt_thread *t, struct gt_kept *k)
+void gt_fork_replay_remove(struct gt_thread *t, struct gt_fork_replay *k)
 {
 	if (!k || atomic_load_explicit(&k->state, memory_order_relaxed) != LIVE)
 		return;
@@ -160,11 +160,11 @@ void gt_object_gone(struct gt_thread *t, struct gt_kept *k)
 	__atomic_add_fetch(&rooms[class_of(k->bytes)].gone, 1, __ATOMIC_RELAXED);
 }
 
-void gt_kept_renew(struct gt_thread *t)
+void gt_fork_replay_all(struct gt_thread *t)
 {
 	for (unsigned class = 0; class < CLASSES; class ++)
-		for (struct gt_kept *k =
+		for (struct gt_fork_replay *k =
 			     atomic_load_explicit(&rooms[class].first, memory_order_acquire);
 		     k; k = k->next)
-			gt_kept_write(t, k);
+			gt_fork_replay_write(t, k);
 }

@@ -20,7 +20,7 @@
 static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
 
 /* Is it the runtime's own, in the middle of one of the program's? (interposition; see
- * door_interposition.c) */
+ * attach_interposition.c) */
 static bool is_nested(const struct gt_cl_work *w)
 {
 	/* left by longjmp(): we do not stand deeper in the stack */
@@ -33,22 +33,22 @@ void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_devi
 		struct gt_cl_work *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
-	struct gt_tool_piece *piece;
+	struct gt_work_item *item;
 	struct gt_cl_queue *q;
 
 	if (!t || !(gt_tool_work_asked(GT_DOMAIN_OPENCL) & GPUTAP_WORK_BIT(op)) || is_nested(w) ||
-	    !(piece = gt_tool_piece_take(GT_DOMAIN_OPENCL, true)))
+	    !(item = gt_work_item_take(GT_DOMAIN_OPENCL, true)))
 		return;
 	q = gt_cl_queue_find(queue);
-	piece->dispatch = op == GT_DEVICE_KERNEL;
-	piece->work.type = op;
-	piece->work.queue = q ? q->number : 0;
-	piece->work.queue_handle = (uintptr_t)queue;
-	piece->work.device = q && q->device ? q->device->number : 0;
-	piece->work.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
-	if (!gt_tool_piece_enter(piece))
+	item->dispatch = op == GT_DEVICE_KERNEL;
+	item->work.type = op;
+	item->work.queue = q ? q->number : 0;
+	item->work.queue_handle = (uintptr_t)queue;
+	item->work.device = q && q->device ? q->device->number : 0;
+	item->work.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
+	if (!gt_work_item_enter(item))
 		return;
-	w->piece = piece;
+	w->item = item;
 	w->thread = t;
 	w->outer = open_work;
 	open_work = w;
@@ -59,30 +59,30 @@ void gt_cl_tell_over(const struct gt_cl_work *w)
 	open_work = w->outer;
 }
 
-void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
+void gt_cl_notify_enter(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
 {
-	struct gputap_work *told = &w->piece->work;
+	struct gputap_work *work = &w->item->work;
 
-	w->piece->left = gt_ticks_boottime();
+	w->item->left = gt_ticks_boottime();
 	if (q) {
-		told->queue = q->number;
-		told->device = q->device ? q->device->number : 0;
-		told->device_handle = q->device ? (uintptr_t)q->device->node.handle : 0;
+		work->queue = q->number;
+		work->device = q->device ? q->device->number : 0;
+		work->device_handle = q->device ? (uintptr_t)q->device->node.handle : 0;
 	}
-	told->name = w->what.name ? gt_string_text(w->what.name) : NULL;
-	told->bytes = w->what.bytes;
-	told->replay = w->what.replay;
+	work->name = w->what.name ? gt_string_text(w->what.name) : NULL;
+	work->bytes = w->what.bytes;
+	work->replay = w->what.replay;
 	for (int i = 0; i < 3; i++) {
-		told->grid[i] = w->what.global[i];
-		told->group[i] = w->what.local[i];
+		work->grid[i] = w->what.global[i];
+		work->group[i] = w->what.local[i];
 	}
 	if (op == GT_DEVICE_KERNEL) {
-		told->kernel = gt_cl_told_kernel(w->table, w->thread,
-						 (cl_kernel)(uintptr_t)w->what.object[0]);
+		work->kernel = gt_cl_notify_kernel(w->table, w->thread,
+						   (cl_kernel)(uintptr_t)w->what.object[0]);
 		return;
 	}
-	told->source = w->what.object[0];
-	told->destination = w->what.object[1];
+	work->source = w->what.object[0];
+	work->destination = w->what.object[1];
 }
 
 /* What makes a stamp of the device CLOCK_BOOTTIME. @queued: of a command between these two
@@ -91,7 +91,7 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 {
 	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
 					   CLOCK_REALTIME};
-	int known = d ? atomic_load_explicit(&d->told_clock, memory_order_relaxed) - 1 : -1;
+	int known = d ? atomic_load_explicit(&d->notified_clock, memory_order_relaxed) - 1 : -1;
 
 	for (int i = known >= 0 ? known : 0; i < 4; i++) {
 		uint64_t boottime = gt_clock_ns(CLOCK_BOOTTIME);
@@ -101,24 +101,24 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 		if (known < 0 && (at + TOLERANCE_NS < entered || at > left + TOLERANCE_NS))
 			continue;
 		if (d)
-			atomic_store_explicit(&d->told_clock, i + 1, memory_order_relaxed);
+			atomic_store_explicit(&d->notified_clock, i + 1, memory_order_relaxed);
 		return offset;
 	}
 	return (int64_t)(entered - queued);
 }
 
-void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status,
-		     const uint64_t times[4])
+void gt_cl_notify_done(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+		       const uint64_t times[4])
 {
 	int64_t offset;
 
 	if (!times[0] || !times[3]) {
-		gt_tool_piece_done(p, status < 0 ? status : -ENODATA, 0, 0);
+		gt_work_item_done(p, status < 0 ? status : -ENODATA, 0, 0);
 		return;
 	}
 	offset = offset_of(d, times[0], p->began, p->left);
-	gt_tool_piece_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
-			   times[3] + (uint64_t)offset);
+	gt_work_item_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
+			  times[3] + (uint64_t)offset);
 }
 
 /* Objects ------------------------------------------------------------------------ */
@@ -146,8 +146,8 @@ static void tell_device(struct gt_cl_device *d)
 	gt_tool_object_loaded(d->object);
 }
 
-struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle,
-					 const char *name)
+struct gt_tool_object *gt_cl_notify_object(uint32_t type, uint64_t number, const void *handle,
+					   const char *name)
 {
 	const struct gputap_object o = {
 		.domain = GT_DOMAIN_OPENCL,
@@ -163,7 +163,7 @@ struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const v
 	return x;
 }
 
-void gt_cl_told_queue(struct gt_cl_queue *q)
+void gt_cl_notify_queue(struct gt_cl_queue *q)
 {
 	struct gt_cl_device *d = q->device;
 	const struct gputap_object o = {
@@ -178,10 +178,11 @@ void gt_cl_told_queue(struct gt_cl_queue *q)
 
 	if (d && !gt_cl_device_asked(d))
 		return;
-	if (d &&
-	    atomic_exchange_explicit(&d->told_number, d->number, memory_order_acq_rel) != d->number)
+	if (d && atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) !=
+			 d->number)
 		tell_device(d);
-	if (atomic_exchange_explicit(&q->told_number, q->number, memory_order_acq_rel) == q->number)
+	if (atomic_exchange_explicit(&q->notified_number, q->number, memory_order_acq_rel) ==
+	    q->number)
 		return;
 	/* that had the handle before: when a queue ends only the runtime knows */
 	gt_tool_object_unload(q->object);
