@@ -10,7 +10,7 @@
 #include "cli/lookup.h"
 #include "util/error.h"
 
-enum { ROWS_MOST = 256 * 1024, RUN_ROWS = 256 };
+enum { BYTES_MOST = 32 << 20, RUN_ROWS = 256 };
 
 struct spill_run {
 	uint64_t at, left; /* bytes in the file: where the next are, how many */
@@ -39,6 +39,55 @@ static void add_run(struct spill *s, struct spill_run run)
 	s->runs[s->run_count++] = run;
 }
 
+/* Rows mostly come in order, but for those of a few threads that were written in turns: what is in
+ * order already is found, and merged. */
+static void sort_rows(struct spill *s)
+{
+	size_t bytes = s->row_bytes, count = 0, room = 0;
+	size_t *ends = NULL; /* of rows that are in order, among each other; in rows */
+	char *from = s->rows, *to = NULL;
+
+	for (size_t i = 1; i <= s->count; i++) {
+		if (i < s->count && s->compare(from + (i - 1) * bytes, from + i * bytes) <= 0)
+			continue;
+		if (count == room) {
+			room = room ? 2 * room : 64;
+			ends = lookup_grow(ends, room, room, sizeof *ends);
+		}
+		ends[count++] = i;
+	}
+	if (count > 1)
+		to = lookup_grow(NULL, s->room, s->room, bytes);
+	while (count > 1) {
+		size_t kept = 0, begin = 0;
+		char *swap = from;
+
+		for (size_t i = 0; i < count; i += 2) {
+			size_t a = begin, a_end = ends[i], b = a_end,
+			       b_end = i + 1 < count ? ends[i + 1] : a_end;
+			char *p = to + begin * bytes;
+
+			while (a < a_end && b < b_end) {
+				size_t *least = s->compare(from + a * bytes, from + b * bytes) <= 0
+							? &a
+							: &b;
+				memcpy(p, from + (*least)++ * bytes, bytes);
+				p += bytes;
+			}
+			memcpy(p, from + a * bytes, (a_end - a) * bytes);
+			p += (a_end - a) * bytes;
+			memcpy(p, from + b * bytes, (b_end - b) * bytes);
+			ends[kept++] = begin = b_end;
+		}
+		count = kept;
+		from = to;
+		to = swap;
+	}
+	s->rows = from;
+	free(to);
+	free(ends);
+}
+
 /* All rows become a run. When the file takes no more they stay where they are, now and later. */
 static void write_run(struct spill *s)
 {
@@ -48,7 +97,7 @@ static void write_run(struct spill *s)
 		s->no_file = true;
 		return;
 	}
-	qsort(s->rows, s->count, s->row_bytes, s->compare);
+	sort_rows(s);
 	while (done < bytes) {
 		ssize_t n = pwrite(s->file, s->rows + done, bytes - done,
 				   (off_t)(s->file_bytes + done));
@@ -72,11 +121,12 @@ void spill_add(struct spill *s, const void *row)
 	if (s->count == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
 
-		s->rows = lookup_grow(s->rows, s->room, room, s->row_bytes);
+		/* not zeroed: each row is written whole */
+		s->rows = lookup_grow(s->rows, room, room, s->row_bytes);
 		s->room = room;
 	}
 	memcpy(s->rows + s->count++ * s->row_bytes, row, s->row_bytes);
-	if (s->count >= (s->rows_most ? s->rows_most : ROWS_MOST))
+	if (s->count >= (s->rows_most ? s->rows_most : BYTES_MOST / s->row_bytes))
 		write_run(s);
 }
 
@@ -141,7 +191,7 @@ static int begin_reading(struct spill *s)
 			return rc;
 	}
 	if (s->count) {
-		qsort(s->rows, s->count, s->row_bytes, s->compare);
+		sort_rows(s);
 		add_run(s, (struct spill_run){.buffer = s->rows, .have = s->count});
 		s->rows = NULL;
 	}

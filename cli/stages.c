@@ -6,21 +6,33 @@
 
 enum { SPANS_MOST = 1 << 20 };
 
-/* Of the first pass: device work, at its start, and calls that wait for queues, at their end. */
+/* Of work: where it ran. Of a call: whose it is. Without padding: compared as bytes. */
+struct stages_origin {
+	uint64_t slack_ns;
+	uint32_t process;
+	uint32_t device, queue, lane;
+	uint32_t thread, group;
+	uint32_t kind; /* of a call: enum stages_kind */
+	uint32_t moves, dependent;
+	uint32_t zero;
+};
+
+/* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
+ * is one for each piece of work: 40 bytes. */
 struct row {
 	uint64_t at;
+	uint64_t other; /* of work: its end; of a call: its start */
+	uint64_t from;  /* of work: its call's start; of a call: the queue's handle */
+	uint64_t id;    /* of work */
+	uint32_t origin;
 	bool is_call;
-	union {
-		struct stages_work work;
-		struct stages_call call;
-	};
 };
 
 /* Of the second pass: work that moves data, and the call that waited for it. */
 struct join {
-	uint64_t id, start, end, earlier, slack;
-	uint32_t process, thread, group;
-	bool is_call, dependent;
+	uint64_t id, start, end, earlier;
+	uint32_t process;
+	uint32_t origin : 31, is_call : 1;
 };
 
 struct running {
@@ -93,39 +105,103 @@ void stages_init(struct stages *s)
 			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins}};
 }
 
+/* Origins ------------------------------------------------------------------------- */
+
+static uint32_t *slot_of(const struct stages *s, const struct stages_origin *origin)
+{
+	uint64_t words[sizeof *origin / 8], h = 0;
+
+	memcpy(words, origin, sizeof words);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		h = (h ^ words[i]) * UINT64_C(0xd6e8feb86659fd93);
+		h ^= h >> 32;
+	}
+	for (;; h++) {
+		uint32_t *slot = &s->slots[h & (s->slot_count - 1)];
+
+		if (!*slot || !memcmp(&s->origins[*slot - 1], origin, sizeof *origin))
+			return slot;
+	}
+}
+
+static void add_slots(struct stages *s)
+{
+	free(s->slots);
+	s->slot_count = s->slot_count ? 2 * s->slot_count : 256;
+	s->slots = lookup_grow(NULL, 0, s->slot_count, sizeof *s->slots);
+	for (uint32_t i = 0; i < s->origin_count; i++)
+		*slot_of(s, &s->origins[i]) = i + 1;
+}
+
+/* @last: the same is often asked for again. */
+static uint32_t number_of(struct stages *s, const struct stages_origin *origin, uint32_t *last)
+{
+	uint32_t *slot;
+
+	if (*last && !memcmp(&s->origins[*last - 1], origin, sizeof *origin))
+		return *last - 1;
+	if (2 * (s->origin_count + 1) > s->slot_count)
+		add_slots(s);
+	slot = slot_of(s, origin);
+	if (!*slot) {
+		if (s->origin_count == s->origin_room) {
+			uint32_t room = s->origin_room ? 2 * s->origin_room : 64;
+
+			s->origins =
+				lookup_grow(s->origins, s->origin_room, room, sizeof *s->origins);
+			s->origin_room = room;
+		}
+		s->origins[s->origin_count] = *origin;
+		*slot = ++s->origin_count;
+	}
+	*last = *slot;
+	return *slot - 1;
+}
+
 void stages_work(struct stages *s, const struct stages_work *work)
 {
-	struct row row;
+	struct stages_origin origin = {.slack_ns = work->slack_ns,
+				       .process = work->process,
+				       .device = work->device,
+				       .queue = work->queue,
+				       .lane = work->lane,
+				       .moves = work->moves};
+	struct row row = {.at = work->start_ns,
+			  .other = work->end_ns,
+			  .from = work->call_start_ns,
+			  .id = work->id,
+			  .origin = number_of(s, &origin, &s->last_work)};
 
-	memset(&row, 0, sizeof row);
-	row.at = work->start_ns;
-	row.work = *work;
 	spill_add(&s->work, &row);
 }
 
 void stages_call(struct stages *s, const struct stages_call *call)
 {
-	struct join join;
-	struct row row;
+	struct stages_origin origin = {.process = call->process,
+				       .thread = call->thread,
+				       .group = call->group,
+				       .kind = call->kind,
+				       .dependent = call->dependent};
+	uint32_t number = number_of(s, &origin, &s->last_call);
 
 	if (call->kind == STAGES_COPY) {
-		memset(&join, 0, sizeof join);
-		join.id = call->id;
-		join.start = call->start_ns;
-		join.end = call->end_ns;
-		join.process = call->process;
-		join.thread = call->thread;
-		join.group = call->group;
-		join.is_call = true;
-		join.dependent = call->dependent;
+		struct join join = {.id = call->id,
+				    .start = call->start_ns,
+				    .end = call->end_ns,
+				    .process = call->process,
+				    .origin = number & INT32_MAX,
+				    .is_call = true};
+
 		spill_add(&s->calls, &join);
-		return;
+	} else {
+		struct row row = {.at = call->end_ns,
+				  .other = call->start_ns,
+				  .from = call->queue,
+				  .origin = number,
+				  .is_call = true};
+
+		spill_add(&s->work, &row);
 	}
-	memset(&row, 0, sizeof row);
-	row.at = call->end_ns;
-	row.is_call = true;
-	row.call = *call;
-	spill_add(&s->work, &row);
 }
 
 /* Queues and devices ------------------------------------------------------------- */
@@ -163,7 +239,7 @@ static void advance(struct queue *q, uint64_t now)
 	q->count = n;
 }
 
-static void add_running(struct queue *q, const struct stages_work *work)
+static void add_running(struct queue *q, const struct row *work, const struct stages_origin *origin)
 {
 	if (q->count == q->room) {
 		size_t room = q->room ? 2 * q->room : 4;
@@ -172,7 +248,7 @@ static void add_running(struct queue *q, const struct stages_work *work)
 		q->room = room;
 	}
 	q->running[q->count++] =
-		(struct running){work->call_start_ns, work->start_ns, work->end_ns, work->slack_ns};
+		(struct running){work->from, work->at, work->other, origin->slack_ns};
 }
 
 static void add_span(struct device *d, uint64_t start, uint64_t end)
@@ -222,12 +298,12 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 /* The first pass ----------------------------------------------------------------- */
 
 /* How long work stood behind its own queue's work, and behind others' work of the device. */
-static void find_behind(struct sweep *w, const struct stages_work *work, uint64_t *own,
-			uint64_t *others)
+static void find_behind(struct sweep *w, const struct row *work, const struct stages_origin *origin,
+			uint64_t *own, uint64_t *others)
 {
-	struct queue *q = work->queue == LOOKUP_NONE ? NULL : queue_at(w, work->queue);
-	const struct device *d = device_at(w, work->device);
-	uint64_t start = work->start_ns, from = work->call_start_ns, free_at = from, beside = start;
+	struct queue *q = origin->queue == LOOKUP_NONE ? NULL : queue_at(w, origin->queue);
+	const struct device *d = device_at(w, origin->device);
+	uint64_t start = work->at, from = work->from, free_at = from, beside = start;
 
 	*own = *others = 0;
 	if (q) {
@@ -244,62 +320,61 @@ static void find_behind(struct sweep *w, const struct stages_work *work, uint64_
 	*others = busy_by(d, beside) - busy_by(d, free_at);
 }
 
-static void sweep_work(struct sweep *w, const struct stages_work *work)
+static void sweep_work(struct sweep *w, const struct row *work)
 {
+	const struct stages_origin *origin = &w->stages->origins[work->origin];
 	uint64_t own, others;
 
-	find_behind(w, work, &own, &others);
-	if (work->lane != LOOKUP_NONE && work->call_start_ns &&
-	    work->start_ns >= work->call_start_ns)
-		w->out->latency(w->out->data, work->lane, own, others,
-				work->start_ns - work->call_start_ns - own - others);
-	if (work->moves && work->id) {
-		struct join join;
+	find_behind(w, work, origin, &own, &others);
+	if (origin->lane != LOOKUP_NONE && work->from && work->at >= work->from)
+		w->out->latency(w->out->data, origin->lane, own, others,
+				work->at - work->from - own - others);
+	if (origin->moves && work->id) {
+		struct join join = {.id = work->id,
+				    .start = work->at,
+				    .end = work->other,
+				    .earlier = own + others,
+				    .process = origin->process,
+				    .origin = work->origin & INT32_MAX};
 
-		memset(&join, 0, sizeof join);
-		join.id = work->id;
-		join.process = work->process;
-		join.start = work->start_ns;
-		join.end = work->end_ns;
-		join.earlier = own + others;
-		join.slack = work->slack_ns;
 		spill_add(&w->stages->calls, &join);
 	}
-	if (work->queue != LOOKUP_NONE)
-		add_running(queue_at(w, work->queue), work);
-	add_span(device_at(w, work->device), work->start_ns, work->end_ns);
+	if (origin->queue != LOOKUP_NONE)
+		add_running(queue_at(w, origin->queue), work, origin);
+	add_span(device_at(w, origin->device), work->at, work->other);
 }
 
 /* When the last work of a queue ended that a call waited for. False: it returned before that, or
  * not all of the queue's work has times. */
-static bool find_last(struct sweep *w, const struct stages_queue *known,
-		      const struct stages_call *call, uint64_t *last)
+static bool find_last(struct sweep *w, const struct stages_queue *known, const struct row *call,
+		      uint64_t *last)
 {
 	struct queue *q = queue_at(w, known->queue);
 
-	advance(q, call->end_ns);
+	advance(q, call->at);
 	*last = q->ended > *last ? q->ended : *last;
 	for (size_t i = 0; i < q->count; i++) {
 		const struct running *r = &q->running[i];
 
-		if (r->call_start >= call->start_ns)
+		if (r->call_start >= call->other)
 			continue; /* another thread's, which is not waited for */
-		if (r->end - call->end_ns > r->slack)
+		if (r->end - call->at > r->slack)
 			return false;
-		*last = call->end_ns;
+		*last = call->at;
 	}
 	return !known->untimed;
 }
 
-static void sweep_call(struct sweep *w, const struct stages_call *call)
+static void sweep_call(struct sweep *w, const struct row *call)
 {
+	const struct stages_origin *origin = &w->stages->origins[call->origin];
 	struct stages_wait wait = {0};
-	uint64_t last = call->start_ns, length = call->end_ns - call->start_ns;
+	uint64_t last = call->other, length = call->at - call->other;
 	bool found = false, sure = !w->lost;
-	struct stages_queue key = {.process = call->process, .handle = call->queue};
+	struct stages_queue key = {.process = origin->process, .handle = call->from};
 	size_t low = 0, high = w->known_count;
 
-	if (call->kind == STAGES_FINISH_ALL)
+	if (origin->kind == STAGES_FINISH_ALL)
 		key.handle = 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -309,23 +384,23 @@ static void sweep_call(struct sweep *w, const struct stages_call *call)
 		else
 			high = middle;
 	}
-	for (; low < w->known_count && w->known[low].process == call->process; low++) {
+	for (; low < w->known_count && w->known[low].process == origin->process; low++) {
 		const struct stages_queue *known = &w->known[low];
 
-		if (call->kind == STAGES_FINISH && known->handle != call->queue)
+		if (origin->kind == STAGES_FINISH && known->handle != call->from)
 			break;
-		if (call->kind == STAGES_FINISH_ALL && known->finished_alone)
+		if (origin->kind == STAGES_FINISH_ALL && known->finished_alone)
 			continue;
 		found = true;
 		sure = find_last(w, known, call, &last) && sure;
 	}
 	if (found && sure) {
-		wait.earlier_ns = last - call->start_ns;
+		wait.earlier_ns = last - call->other;
 		wait.runtime_ns = length - wait.earlier_ns;
 	} else {
 		wait.unknown_ns = length;
 	}
-	w->out->wait(w->out->data, call->thread, call->group, &wait);
+	w->out->wait(w->out->data, origin->thread, origin->group, &wait);
 }
 
 /* The second pass ---------------------------------------------------------------- */
@@ -337,7 +412,7 @@ struct pieces {
 	bool any;
 };
 
-static void add_piece(struct pieces *p, const struct join *j)
+static void add_piece(struct pieces *p, const struct join *j, uint64_t slack)
 {
 	uint64_t from;
 
@@ -351,11 +426,11 @@ static void add_piece(struct pieces *p, const struct join *j)
 	from = j->start > p->end ? j->start : p->end;
 	p->moved += j->end > from ? j->end - from : 0;
 	p->end = j->end > p->end ? j->end : p->end;
-	p->slack = j->slack > p->slack ? j->slack : p->slack;
+	p->slack = slack > p->slack ? slack : p->slack;
 }
 
 static void split_copy(const struct pieces *p, const struct join *call,
-		       const struct stages_out *out)
+		       const struct stages_origin *origin, const struct stages_out *out)
 {
 	struct stages_wait wait = {0};
 	uint64_t length = call->end - call->start,
@@ -368,12 +443,12 @@ static void split_copy(const struct pieces *p, const struct join *call,
 		wait.moving_ns = p->moved - late;
 		wait.earlier_ns = p->earlier;
 		wait.runtime_ns = length - wait.moving_ns - wait.earlier_ns;
-		if (call->dependent) { /* before it began, it may have waited for anything */
+		if (origin->dependent) { /* before it began, it may have waited for anything */
 			wait.unknown_ns = p->start - call->start - p->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}
 	}
-	out->wait(out->data, call->thread, call->group, &wait);
+	out->wait(out->data, origin->thread, origin->group, &wait);
 }
 
 static int join_calls(struct stages *s, const struct stages_out *out)
@@ -384,11 +459,12 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 
 	while ((rc = spill_next(&s->calls, &row)) > 0) {
 		const struct join *j = row;
+		const struct stages_origin *origin = &s->origins[j->origin];
 
 		if (j->is_call)
-			split_copy(&pieces, j, out);
+			split_copy(&pieces, j, origin, out);
 		else
-			add_piece(&pieces, j);
+			add_piece(&pieces, j, origin->slack_ns);
 	}
 	return rc;
 }
@@ -407,9 +483,9 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 		const struct row *r = row;
 
 		if (r->is_call)
-			sweep_call(&w, &r->call);
+			sweep_call(&w, r);
 		else
-			sweep_work(&w, &r->work);
+			sweep_work(&w, r);
 	}
 	for (size_t i = 0; i < w.queue_room; i++)
 		free(w.queues[i].running);
@@ -424,4 +500,7 @@ void stages_fini(struct stages *s)
 {
 	spill_fini(&s->work);
 	spill_fini(&s->calls);
+	free(s->origins);
+	free(s->slots);
+	*s = (struct stages){0};
 }

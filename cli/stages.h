@@ -6,7 +6,7 @@
  *        |  queue's work     |  through the runtime   |  moving   |  the runtime  |
  *
  * All device work is sorted by its start, so that what ran before it is known; then a blocking copy
- * is joined with its work by the call's id. Memory is bounded: rows are sorted in files. */
+ * is joined with its work by the call's id. Memory is bounded: rows are small, and sorted in files. */
 #ifndef GPUTAP_CLI_STAGES_H
 #define GPUTAP_CLI_STAGES_H
 
@@ -62,8 +62,16 @@ struct stages_out {
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
 };
 
+/* What many pieces of work, or many calls, have in common: rows have its number. */
+struct stages_origin;
+
 struct stages {
 	struct spill work, calls;
+	struct stages_origin *origins;
+	uint32_t origin_count, origin_room;
+	uint32_t *slots; /* number + 1, open addressing */
+	uint32_t slot_count;
+	uint32_t last_work, last_call; /* asked for last, plus 1 */
 };
 
 void stages_init(struct stages *s);

@@ -236,22 +236,33 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 	return queue;
 }
 
-static uint32_t find_lane(struct summary *s, const struct summary_lane *k)
+/* What tells lanes apart; small, as it is made for every record. */
+struct lane_ids {
+	uint32_t device, name, process, thread, queue;
+};
+
+static bool is_lane(const struct summary_lane *l, const struct lane_ids *k)
+{
+	return l->device == k->device && l->name == k->name && l->process == k->process &&
+	       l->thread == k->thread && l->queue == k->queue;
+}
+
+static uint32_t find_lane(struct summary *s, const struct lane_ids *k)
 {
 	uint64_t hash = lookup_mix((uint64_t)k->device << 32 | k->name);
 	uint32_t i;
 
 	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
 	hash = lookup_mix(hash + k->queue);
-	for (; (i = idmap_get(&s->lanes_by_hash, hash)) != LOOKUP_NONE; hash++) {
-		const struct summary_lane *l = &s->lanes[i];
-
-		if (l->device == k->device && l->name == k->name && l->process == k->process &&
-		    l->thread == k->thread && l->queue == k->queue)
+	for (; (i = idmap_get(&s->lanes_by_hash, hash)) != LOOKUP_NONE; hash++)
+		if (is_lane(&s->lanes[i], k))
 			return i;
-	}
 	GROW(s->lanes, s->lane_count, s->lane_room);
-	s->lanes[s->lane_count] = *k;
+	s->lanes[s->lane_count] = (struct summary_lane){.device = k->device,
+							.name = k->name,
+							.process = k->process,
+							.thread = k->thread,
+							.queue = k->queue};
 	idmap_put(&s->lanes_by_hash, hash, s->lane_count);
 	return s->lane_count++;
 }
@@ -260,7 +271,7 @@ static uint32_t lane_of(struct summary *s, const struct entry *e)
 {
 	unsigned keys = s->lane_keys;
 
-	return find_lane(s, &(struct summary_lane){
+	return find_lane(s, &(struct lane_ids){
 				    .device = e->device,
 				    .name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
 				    .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,

@@ -229,7 +229,8 @@ static void append_span(struct timeline *t, const struct timeline_span *span)
 	}
 	if (t->span_count == t->span_room) {
 		size_t room = t->span_room ? t->span_room * 2 : 1024;
-		t->spans = lookup_grow(t->spans, t->span_room, room, sizeof *t->spans);
+		/* not zeroed: each span is written whole */
+		t->spans = lookup_grow(t->spans, room, room, sizeof *t->spans);
 		t->span_room = room;
 	}
 	t->spans[t->span_count++] = *span;

@@ -242,3 +242,44 @@ UNIT_TEST(rows_that_went_into_a_file_come_in_the_same_order)
 	CHECK_GT(t[0].others, 0);
 	CHECK(!memcmp(&t[0], &t[1], sizeof t[0]));
 }
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+UNIT_TEST(rows_that_writers_put_down_in_turns_come_in_order)
+{
+	for (unsigned writers = 1; writers < 9; writers++) {
+		struct spill s = {.row_bytes = sizeof(uint64_t), .compare = compare_numbers};
+		uint64_t next[9], count = 0, sum = 0, last = 0;
+		const void *row;
+
+		s.rows_most = writers % 2 ? 0 : 700;
+		for (unsigned i = 0; i < writers; i++)
+			next[i] = i * 97;
+		for (unsigned batch = 0; batch < 60; batch++) {
+			for (unsigned i = 0; i < 1 + batch * 7 % 50; i++) {
+				uint64_t number = next[batch % writers]++;
+
+				spill_add(&s, &number);
+				sum += number;
+				count++;
+			}
+		}
+		while (spill_next(&s, &row) > 0) {
+			uint64_t number;
+
+			memcpy(&number, row, sizeof number);
+			CHECK(number >= last);
+			last = number;
+			sum -= number;
+			count--;
+		}
+		CHECK_EQ(count, 0);
+		CHECK_EQ(sum, 0);
+		spill_fini(&s);
+	}
+}
