@@ -297,7 +297,7 @@ static int child(const char *setting)
 			exit(4);
 		all("untouched", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
 	} else if (!strcmp(setting, "passive")) {
-		/* the collector has stopped the region: taps are there, nobody wants them now */
+		/* the collector has stopped the segment: taps are there, nobody wants them now */
 		for (int i = 0; i < 4 * CALLS; i++)
 			table->clSetKernelArg(NULL, 0, 0, NULL);
 		all("passive", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
@@ -315,9 +315,9 @@ static int child(const char *setting)
 
 /* The collector's part --------------------------------------------------------- */
 
-static struct gt_region *find_region(const char *dir)
+static struct gt_segment *find_segment(const char *dir)
 {
-	struct gt_region *r = NULL;
+	struct gt_segment *r = NULL;
 	struct dirent *e;
 	struct stat st;
 	char path[4096];
@@ -325,7 +325,7 @@ static struct gt_region *find_region(const char *dir)
 	int fd;
 
 	while (d && !r && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.' || !strstr(e->d_name, GT_REGION_SUFFIX))
+		if (e->d_name[0] == '.' || !strstr(e->d_name, GT_SEGMENT_SUFFIX))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		fd = open(path, O_RDWR);
@@ -340,15 +340,15 @@ static struct gt_region *find_region(const char *dir)
 }
 
 /* Give every block but each ring's last one back. */
-static void drain(struct gt_region *r)
+static void drain(struct gt_segment *r)
 {
 	uint32_t used = atomic_load(&r->slots_used);
 
 	for (uint32_t i = 1; i < used; i++) {
-		struct gt_slot *s = gt_region_slot(r, i);
+		struct gt_slot *s = gt_segment_slot(r, i);
 		uint32_t first = atomic_load_explicit(&s->first, memory_order_acquire), next;
 
-		while (first && (next = atomic_load_explicit(&gt_region_block(r, first)->next,
+		while (first && (next = atomic_load_explicit(&gt_segment_block(r, first)->next,
 							     memory_order_acquire)) != 0) {
 			atomic_store_explicit(&s->first, next, memory_order_relaxed);
 			gt_pool_push(r, first);
@@ -361,7 +361,7 @@ static void drain(struct gt_region *r)
 static int run_setting(const char *self, const char *library, const char *setting)
 {
 	char dir[] = "/dev/shm/gputap-tap-cost-XXXXXX", path[4096], command[4200];
-	struct gt_region *r = NULL;
+	struct gt_segment *r = NULL;
 	struct gt_session *s;
 	int fd, status = 0;
 	pid_t pid;
@@ -399,7 +399,7 @@ static int run_setting(const char *self, const char *library, const char *settin
 	bench_pin(3);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		if (!r)
-			r = find_region(dir);
+			r = find_segment(dir);
 		if (r && !strcmp(setting, "passive"))
 			atomic_store(&r->stop, 1); /* the first full block switches the taps off */
 		if (r)

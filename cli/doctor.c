@@ -27,7 +27,7 @@
 #include "collector/environment.h"
 #include "collector/target.h"
 #include "config.h"
-#include "ring/region.h"
+#include "ring/segment.h"
 #include "util/error.h"
 
 enum finding_level { FOUND_OK, FOUND_NOTE, FOUND_BAD };

@@ -129,7 +129,7 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-enum { SLOTS_NOT_THREADS = 2 }; /* of a region: the first, and that of gputap's own thread */
+enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of gputap's own thread */
 
 struct request {
 	struct gt_run_options run;

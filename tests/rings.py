@@ -52,7 +52,7 @@ class Session:
         for line in out.stdout.splitlines():
             item = json.loads(line)
             assert item["kind"] != "bad", line
-            if item["kind"] == "region":
+            if item["kind"] == "segment":
                 wanted = exe is None or os.path.basename(item["exe"]) == exe
             if wanted:
                 items.append(item)

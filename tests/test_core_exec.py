@@ -33,7 +33,7 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
         assert f"LD_AUDIT={session.audit}" in lines
         assert f"OPENCL_LAYERS={session.library}" in lines
         assert [
-            r for r in session.kind("region") if os.path.basename(r["exe"]) in ("env", "coreutils")
+            r for r in session.kind("segment") if os.path.basename(r["exe"]) in ("env", "coreutils")
         ]
 
 
@@ -138,7 +138,7 @@ def test_a_program_that_gains_privileges_runs_and_is_told(build, ways, work):
         assert texts == [
             f"{program}: it gains privileges (set-user-ID, set-group-ID or file capabilities)"
         ]
-        assert not session.kind("region", "setuid_true")
+        assert not session.kind("segment", "setuid_true")
 
 
 def test_scripts_are_judged_by_their_interpreter(build, ways, work):

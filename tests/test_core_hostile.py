@@ -52,7 +52,7 @@ def test_a_sandbox_older_than_some_system_calls_is_no_trouble(build, answer):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", answer, "thread", "fork", "exec"])
         assert session.counts("hostile") == (140, 140, 0)
-        assert session.kind("region", "true")
+        assert session.kind("segment", "true")
 
 
 @pytest.mark.parametrize("what", ["chroot", "setuid"])
@@ -67,19 +67,19 @@ def test_recording_goes_on_after_privileged(build, what):
 def test_a_child_records_for_itself(build, way):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", way])
-        regions = sorted(session.kind("region", "hostile"), key=lambda r: r["image"])
-        assert [r["image"] for r in regions] == [0, 1]
-        assert regions[1]["ppid"] == regions[0]["pid"]
+        segments = sorted(session.kind("segment", "hostile"), key=lambda r: r["image"])
+        assert [r["image"] for r in segments] == [0, 1]
+        assert segments[1]["ppid"] == segments[0]["pid"]
         assert session.counts("hostile") == (60, 60, 0)
 
 
 @pytest.mark.parametrize("trouble", ["no_files", "chroot", "setuid"])
 @ROOT_ONLY
-def test_a_child_that_cannot_make_its_region_runs_and_is_counted(build, trouble):
+def test_a_child_that_cannot_make_its_segment_runs_and_is_counted(build, trouble):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", trouble, "fork"])
-        regions = session.kind("region", "hostile")
-        assert [r["children_lost"] for r in regions] == [1]
+        segments = session.kind("segment", "hostile")
+        assert [r["children_lost"] for r in segments] == [1]
         assert session.counts("hostile") == (60, 60, 0)
 
 
@@ -91,14 +91,14 @@ def test_what_was_recorded_outlives_the_end_by(build, end, status):
         session.run(command, status=status)
         assert session.calls("hostile") == ["clGetPlatformIDs"] * 40
         assert session.counts("hostile") == (40, 40, 0)
-        assert [r["state"] for r in session.kind("region", "hostile")] == [1]  # not a proper end
+        assert [r["state"] for r in session.kind("segment", "hostile")] == [1]  # not a proper end
 
 
 @pytest.mark.parametrize("end", ["thread", "quick_exit"])
 def test_exit_and_quick_exit_are_proper_ends(build, end):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", end])
-        assert {r["state"] for r in session.kind("region", "hostile")} == {2}
+        assert {r["state"] for r in session.kind("segment", "hostile")} == {2}
 
 
 @pytest.mark.parametrize("limits", [{"as": 4 << 30}, {"fsize": 1 << 20}],
@@ -106,15 +106,15 @@ def test_exit_and_quick_exit_are_proper_ends(build, end):
 def test_a_small_limit_gives_a_small_pool(build, limits):
     with Session(build, pool=16 << 30, slots=16) as session:
         session.run([*limited(**limits), build / "tests/core/hostile"])
-        region, = session.kind("region", "hostile")
-        assert 4 <= region["block_count"] < (16 << 30) / 65536
+        segment, = session.kind("segment", "hostile")
+        assert 4 <= segment["block_count"] < (16 << 30) / 65536
         assert session.counts("hostile") == (20, 20, 0)
 
 
 def test_a_file_size_limit_too_small_for_any_pool_means_no_recording(build):
     with Session(build) as session:
         session.run([*limited(fsize=4096), build / "tests/core/hostile"])
-        assert not session.kind("region", "hostile")
+        assert not session.kind("segment", "hostile")
 
 
 @ROOT_ONLY
@@ -137,11 +137,11 @@ def test_a_full_memory_file_system_gives_drops_and_no_sigbus(build, work, run):
 def test_a_session_of_another_version_is_left_alone(build):
     with Session(build, version=99) as session:
         session.run([build / "tests/core/hostile"])
-        assert not session.kind("region")
+        assert not session.kind("segment")
 
 
 def test_a_stopped_session_starts_nothing(build):
     with Session(build) as session:
         session.stop()
         session.run([build / "tests/core/hostile"])
-        assert not session.kind("region")
+        assert not session.kind("segment")

@@ -122,7 +122,7 @@ def test_a_link_in_the_place_of_a_ring_is_not_followed_and_told(tree, tap, work,
 
 STORM = int(os.environ.get("GPUTAP_RECOVER_STORM", "40"))
 """Damaged sessions that are recovered; 5000 before a release."""
-# of struct gt_region: version, sizes, counts, offsets
+# of struct gt_segment: version, sizes, counts, offsets
 GEOMETRY = [8, 12, 16, 24, 28, 32, 36, 40, 48]
 
 

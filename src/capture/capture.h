@@ -114,7 +114,7 @@ uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain
 
 /**
  * gt_capture_write_records() - encode whole records into the capture
- * @data: records as in ring/region.h, 8-byte aligned; @bytes: multiple of 8; validated: a malformed
+ * @data: records as in ring/segment.h, 8-byte aligned; @bytes: multiple of 8; checked: a malformed
  *        record ends the batch with -EBADMSG and what was good before it is kept. It is memory that
  *        a wild program may be writing to: read each word once, or copy first
  * @recorded: += by class and domain for what went in

@@ -79,7 +79,7 @@ void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image)
 			i++;
 }
 
-/* Carry out one mark in its region. Again and again the same, whoever owns the slot meanwhile. */
+/* Carry out one mark in its segment. Again and again the same, whoever owns the slot meanwhile. */
 static void apply_mark(struct gt_tracee *image, const struct gt_mark *m)
 {
 	struct gt_slot *slot = gt_tracee_slot(image, m->slot);
@@ -213,14 +213,14 @@ void gt_drain_commit(struct gt_drain *d)
 	d->batch_dirty = false;
 }
 
-/* The marks of one account, in its region. */
+/* The marks of one account, in its segment. */
 static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 {
 	const struct gt_journal_file *f = d->journal.file;
 	struct gt_tracee image;
 	char name[64];
 
-	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, redo->account.pid,
+	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, redo->account.pid,
 		 (unsigned long long)redo->account.start_ticks);
 	if (gt_tracee_open(d->folder, name, &image)) {
 		gt_error_clear(); /* removed already, or never good */

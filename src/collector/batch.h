@@ -25,7 +25,7 @@ void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slo
 /* The block goes back to its pool when the batch is in the file. */
 void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint32_t block);
 
-/* Nothing of this region is looked at again. */
+/* Nothing of this segment is looked at again. */
 void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image);
 
 /* An event of the collector's own. @text: cut if it is long. */

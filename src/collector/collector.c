@@ -11,7 +11,7 @@
  * files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
  * 10 to 25 ms, more than all the rest of a short run.)
  *
- * When has an image ended? When its process has (pidfd) or when nobody maps its region any more
+ * When has an image ended? When its process has (pidfd) or when nobody maps its segment any more
  * (gt_file_in_use): exec ends an image but not the process, and a pid from another namespace
  * means nothing here. Who waits for the whole tree waits for processes that have lost their
  * image, too: they may be about to make another, or be a program that is not traced. */
@@ -41,7 +41,7 @@
 #include "collector/memory.h"
 #include "collector/target.h"
 #include "config.h"
-#include "ring/region.h"
+#include "ring/segment.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/rank.h"
@@ -52,7 +52,7 @@
 #define PARTIAL_EVERY_NS (50 * MS)
 #define SLOW_EVERY_NS    (1000 * MS)
 #define COUNTS_EVERY_NS  (5000 * MS)
-/* process gone, region still mapped by others and silent for so long: ended */
+/* process gone, segment still mapped by others and silent for so long: ended */
 #define LINGER_NS        (1000 * MS)
 #define IDLE_SLEEP_MS    20
 #define BUSY_SLEEP_MS    10
@@ -314,7 +314,7 @@ static uint64_t process_start_ms(uint32_t pid)
 	return start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* A pidfd of the process that made the region; -1: it is gone, or the pid is another's by now. */
+/* A pidfd of the process that made the segment; -1: it is gone, or the pid is another's by now. */
 static int open_pidfd(const struct gt_tracee *image)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)image->pid, 0);
@@ -357,7 +357,7 @@ static void add(const char *name, void *data)
 
 	if (gt_drain_add(&c->drain, name, &image))
 		c->rescan = true;
-	else if (image && image->region)
+	else if (image && image->segment)
 		adopt(c, image);
 	gt_error_clear(); /* refused ones are counted */
 }
@@ -392,7 +392,7 @@ static bool is_over(const struct gt_tracee *image, bool slow, uint64_t now)
 {
 	int in_use;
 
-	if (!image->region)
+	if (!image->segment)
 		return false;
 	if (image->lost)
 		return true;
@@ -571,7 +571,7 @@ static void finish_images(struct collector *c, struct gt_run_result *result)
 	while (c->drain.image_count) {
 		struct gt_tracee *image = c->drain.images[0];
 
-		result->still_running += image->region && !image->exited;
+		result->still_running += image->segment && !image->exited;
 		gt_drain_end_image(&c->drain, image, now);
 	}
 	gt_drain_write_untraced(&c->drain);

@@ -273,8 +273,8 @@ static uint64_t drain_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t
 }
 
 /* Is there anything to look for, and in how many slots? */
-static bool look_at_region(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how,
-			   uint32_t *used)
+static bool look_at_segment(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how,
+			    uint32_t *used)
 {
 	uint64_t full;
 
@@ -282,7 +282,7 @@ static bool look_at_region(struct gt_drain *d, struct gt_tracee *image, enum gt_
 		gt_drain_lose(d, image);
 		return false;
 	}
-	full = atomic_load_explicit(&image->region->full_count, memory_order_acquire);
+	full = atomic_load_explicit(&image->segment->full_count, memory_order_acquire);
 	*used = gt_tracee_slots_used(image);
 	gt_guard_end();
 	if (how == GT_DRAIN_FULL && full == image->full_seen)
@@ -297,7 +297,7 @@ uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_dra
 	uint32_t used, state;
 	uint64_t bytes = 0;
 
-	if (!image->region || image->lost || !look_at_region(d, image, how, &used))
+	if (!image->segment || image->lost || !look_at_segment(d, image, how, &used))
 		return 0;
 	if (used > image->slots_used)
 		image->slots_used = used;

@@ -56,12 +56,12 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 void gt_drain_fini(struct gt_drain *d);
 
 /**
- * gt_drain_add() - a region file has appeared
+ * gt_drain_add() - a segment file has appeared
  * Return: 0, also when it is known already or refused (counted); -EAGAIN: not now.
  */
 int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out);
 
-/* The image whose region file has that name, refused ones too. NULL: none. */
+/* The image whose segment file has that name, refused ones too. NULL: none. */
 struct gt_tracee *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks);
 
 enum gt_drain_how {

@@ -235,7 +235,7 @@ bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks)
 	int n = 0;
 
 	if (name[0] < '0' || name[0] > '9' || sscanf(name, "%u-%llu%n", &p, &t, &n) != 2 ||
-	    strcmp(name + n, GT_REGION_SUFFIX))
+	    strcmp(name + n, GT_SEGMENT_SUFFIX))
 		return false;
 	*pid = p;
 	*ticks = t;

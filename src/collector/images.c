@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a session, from the first look at a region to its last word: see drain.h. */
+/* The processes of a session, from the first look at a segment to its last word: see drain.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 		return 0; /* all of it is in the capture; only the file was not removed yet */
 	if (!GT_GUARD())
 		return gt_error(-EBADMSG, "%s was cut", name);
-	status = gt_tracee_open(d->folder, name, &fresh); /* no region when it fails */
+	status = gt_tracee_open(d->folder, name, &fresh); /* no segment when it fails */
 	gt_guard_end();
 	if (status == -EAGAIN)
 		return status;
@@ -144,7 +144,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 			gt_journal_release(&d->journal, account);
 		gt_tracee_close(&fresh);
 	}
-	if (status || !(*out)->region)
+	if (status || !(*out)->segment)
 		return status;
 	d->processes++;
 	if (!gt_batch_make_room(d, *out))
@@ -212,14 +212,14 @@ static void balance(struct gt_tracee *image, struct gt_counts *counts)
  * recording is over. */
 static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *image, uint32_t used)
 {
-	if (atomic_load_explicit(&image->region->slots_used, memory_order_relaxed) >
+	if (atomic_load_explicit(&image->segment->slots_used, memory_order_relaxed) >
 	    image->slot_count)
 		return true;
 	if (used < image->slots_used ||
 	    (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
 		return true; /* threads are missing: it only grows */
 	return !d->recovering && !image->stopped &&
-	       atomic_load_explicit(&image->region->stop, memory_order_relaxed);
+	       atomic_load_explicit(&image->segment->stop, memory_order_relaxed);
 }
 
 /* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
@@ -276,7 +276,7 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image)
 {
 	struct gt_counts counts;
 
-	if (!image->region)
+	if (!image->segment)
 		return;
 	sum_counts(d, image, false, &counts);
 	gt_capture_write_counts(d->writer, image->index, &counts);
@@ -299,13 +299,13 @@ void gt_drain_stop(struct gt_drain *d)
 	volatile size_t i;
 
 	for (i = 0; i < d->image_count; i++) {
-		if (!d->images[i]->region || d->images[i]->lost)
+		if (!d->images[i]->segment || d->images[i]->lost)
 			continue;
 		if (!GT_GUARD()) {
 			gt_drain_lose(d, d->images[i]);
 			continue;
 		}
-		atomic_store_explicit(&d->images[i]->region->stop, 1, memory_order_release);
+		atomic_store_explicit(&d->images[i]->segment->stop, 1, memory_order_release);
 		d->images[i]->stopped = true;
 		gt_guard_end();
 	}
@@ -320,7 +320,7 @@ static void forget_image(struct gt_drain *d, struct gt_tracee *image)
 			d->images[i] = d->images[--d->image_count];
 			break;
 		}
-	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, image->name_pid,
+	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, image->name_pid,
 		 (unsigned long long)image->name_ticks);
 	unlinkat(d->folder->fd, name, 0);
 	if (image->account != UINT32_MAX)
@@ -363,7 +363,7 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 	struct gt_tracee_text text;
 	struct gt_counts counts;
 
-	if (!image->region) {
+	if (!image->segment) {
 		forget_image(d, image);
 		return;
 	}

@@ -39,10 +39,10 @@ enum gt_account_state {
 	GT_ACCOUNT_ENDED = 2 /* all is in the capture */
 };
 
-/* What is known of an image beside its region. */
+/* What is known of an image beside its segment. */
 struct gt_account {
 	uint32_t state, pid;
-	uint64_t start_ticks; /* with pid: the region file's name */
+	uint64_t start_ticks; /* with pid: the segment file's name */
 	uint32_t index;       /* of the image in the capture */
 	uint32_t torn;        /* bytes in its rings were no records */
 	/* recorded; and seen and dropped of the threads that ended, and the collector's own
@@ -103,13 +103,13 @@ void gt_journal_close(struct gt_journal *j);
 /* Which collector holds the journal; 0: none does. */
 uint32_t gt_journal_owner(const struct gt_folder *f);
 
-/* The account of a region file, or UINT32_MAX. */
+/* The account of a segment file, or UINT32_MAX. */
 uint32_t gt_journal_find(const struct gt_journal *j, uint32_t pid, uint64_t start_ticks);
 /* A free one, or UINT32_MAX. It stays free in the file until a redo fills it. */
 uint32_t gt_journal_take(struct gt_journal *j);
 void gt_journal_release(struct gt_journal *j, uint32_t number);
 
-/* Steps 2 and 3 for what does not lie in regions; marks are the caller's, between begin and end. */
+/* Steps 2 and 3 for what does not lie in segments; marks are the caller's, in between. */
 void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes, uint32_t next_index);
 void gt_journal_redo_accounts(struct gt_journal *j);
 void gt_journal_redo_end(struct gt_journal *j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h. Who owns a block while it is cooled stands in ring/region.h.
+/* See memory.h. Who owns a block while it is cooled stands in ring/segment.h.
  *
- * An image that is short of blocks shows in two words of its region. Only then are the limits
+ * An image that is short of blocks shows in two words of its segment. Only then are the limits
  * read anew: 50 us. */
 #include "collector/memory.h"
 
@@ -230,14 +230,14 @@ static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
 	for (size_t i = 0; i < m->group_count; i++)
 		m->groups[i].granted_bytes = 0;
 	for (size_t i = 0; i < d->image_count; i++)
-		if (d->images[i]->region)
+		if (d->images[i]->segment)
 			find_group(m, d->images[i])->granted_bytes += limit_bytes(d->images[i]);
 	for (size_t i = 0; i < m->group_count; i++) {
 		uint64_t left = gt_memory_left(m->groups[i].name, CGROUP_ROOT), used = 0;
 
 		left = left < machine ? left : machine;
 		for (size_t k = 0; k < d->image_count; k++)
-			if (d->images[k]->region && find_group(m, d->images[k]) == &m->groups[i])
+			if (d->images[k]->segment && find_group(m, d->images[k]) == &m->groups[i])
 				used += present_bytes(d->images[k]);
 		m->groups[i].budget_bytes =
 			left > UINT64_MAX / 2 ? UINT64_MAX : (left + used) / PART;
@@ -254,19 +254,19 @@ uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32
 	return start / block_bytes < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)(start / block_bytes);
 }
 
-/* Two words of the region, checked. False: nothing can be said of it. */
+/* Two words of the segment, checked. False: nothing can be said of it. */
 static bool look(struct gt_drain *d, struct gt_tracee *image)
 {
 	uint32_t used, limit;
 
-	if (!image->region || image->lost)
+	if (!image->segment || image->lost)
 		return false;
 	if (!GT_GUARD()) {
 		gt_drain_lose(d, image);
 		return false;
 	}
-	used = atomic_load_explicit(&image->region->blocks_used, memory_order_relaxed);
-	limit = atomic_load_explicit(&image->region->block_limit, memory_order_relaxed);
+	used = atomic_load_explicit(&image->segment->blocks_used, memory_order_relaxed);
+	limit = atomic_load_explicit(&image->segment->block_limit, memory_order_relaxed);
 	gt_guard_end();
 	image->blocks_seen = used < image->block_count ? used : image->block_count;
 	image->block_limit = limit && limit < image->block_count ? limit : image->block_count;
@@ -280,7 +280,7 @@ static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limi
 		gt_drain_lose(d, image);
 		return;
 	}
-	atomic_store_explicit(&image->region->block_limit, limit, memory_order_relaxed);
+	atomic_store_explicit(&image->segment->block_limit, limit, memory_order_relaxed);
 	gt_guard_end();
 }
 
@@ -290,7 +290,7 @@ static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limi
  * GT_BLOCK_NONE: no. */
 static uint32_t pop_block(struct gt_tracee *image)
 {
-	struct gt_region *r = image->region;
+	struct gt_segment *r = image->segment;
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire), next;
 
 	for (int tries = 0; tries < 1 << 10 && gt_tracee_has_block(image, (uint32_t)top); tries++) {
@@ -309,7 +309,7 @@ static uint32_t pop_block(struct gt_tracee *image)
 static bool cool_block(struct gt_tracee *image, uint32_t number)
 {
 	struct gt_block *b = gt_tracee_block(image, number);
-	uint64_t at = (uint64_t)((const char *)b - (const char *)image->region), keep = 4096;
+	uint64_t at = (uint64_t)((const char *)b - (const char *)image->segment), keep = 4096;
 
 	if (atomic_load_explicit(&b->is_cold, memory_order_relaxed))
 		return true;
@@ -459,7 +459,7 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 		struct gt_tracee *image = d->images[i];
 		struct gt_memory_group *g = find_group(m, image);
 
-		if (!image->region || image->lost)
+		if (!image->segment || image->lost)
 			continue;
 		if (g->granted_bytes > g->budget_bytes)
 			take_away(d, g, image);

@@ -3,7 +3,7 @@
  *
  *   limits of the control groups (v1, v2: memory.max, memory.high) ─┐
  *   memory that the machine has left, room in the session's folder ─┴─► a quarter is for rings
- *                                                                       ─► region.block_limit
+ *                                                                       ─► segment.block_limit
  *
  * Where that is ample, images begin with all their blocks. Else they begin with few, and get
  * more when they use them, as long as those of all images together stay within the quarter.

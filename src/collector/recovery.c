@@ -49,7 +49,7 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 
 	for (size_t i = 0; i < d->image_count; i++) {
 		struct gt_tracee *image = d->images[i];
-		bool in_use = image->region && gt_file_in_use(image->fd) == 1;
+		bool in_use = image->segment && gt_file_in_use(image->fd) == 1;
 
 		image->exited = !in_use;
 		result->still_running += in_use;

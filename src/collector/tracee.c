@@ -22,18 +22,18 @@ enum {
 };
 
 /* The head as it is now, against the file's size. Copies what is used later. */
-static int check_region(struct gt_tracee *image, const char *name, uint64_t file_bytes)
+static int check_segment(struct gt_tracee *image, const char *name, uint64_t file_bytes)
 {
-	const volatile struct gt_region *r = image->region;
+	const volatile struct gt_segment *r = image->segment;
 	uint64_t end;
 
-	if (r->magic != GT_REGION_MAGIC)
+	if (r->magic != GT_SEGMENT_MAGIC)
 		return gt_error(-EBADMSG, "%s is not a ring file", name);
-	if (r->version != GT_REGION_VERSION)
+	if (r->version != GT_SEGMENT_VERSION)
 		return gt_error(
 			-ENOTSUP,
 			"%s was made by another version of libgputap (ring version %u, ours is %u)",
-			name, r->version, GT_REGION_VERSION);
+			name, r->version, GT_SEGMENT_VERSION);
 	image->slots_offset = r->header_bytes;
 	image->slot_count = r->slot_count;
 	image->block_bytes = r->block_bytes;
@@ -45,7 +45,7 @@ static int check_region(struct gt_tracee *image, const char *name, uint64_t file
 	image->number = r->image;
 	end = image->slots_offset + (uint64_t)image->slot_count * sizeof(struct gt_slot);
 	if (r->slot_bytes != sizeof(struct gt_slot) ||
-	    image->slots_offset < sizeof(struct gt_region) || image->slots_offset % 64 ||
+	    image->slots_offset < sizeof(struct gt_segment) || image->slots_offset % 64 ||
 	    image->slots_offset > file_bytes || image->slot_count > SLOTS_MAX || end > file_bytes ||
 	    image->block_bytes < BLOCK_BYTES_MIN || image->block_bytes > BLOCK_BYTES_MAX ||
 	    image->block_bytes % 64 || image->block_count > BLOCKS_MAX ||
@@ -72,19 +72,19 @@ int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee
 		return gt_error(status, "cannot open %s", name);
 	}
 	if (fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size < (off_t)sizeof(struct gt_region)) {
+	    st.st_size < (off_t)sizeof(struct gt_segment)) {
 		status = gt_error(-EBADMSG, "%s is not a ring file", name);
 		goto fail;
 	}
-	out->region =
+	out->segment =
 		mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
-	if (out->region == MAP_FAILED) {
-		out->region = NULL;
+	if (out->segment == MAP_FAILED) {
+		out->segment = NULL;
 		status = gt_error(-EAGAIN, "cannot map %s", name);
 		goto fail;
 	}
 	out->bytes = (uint64_t)st.st_size;
-	status = check_region(out, name, out->bytes);
+	status = check_segment(out, name, out->bytes);
 	if (!status)
 		return 0;
 fail:
@@ -94,8 +94,8 @@ fail:
 
 void gt_tracee_close(struct gt_tracee *image)
 {
-	if (image->region)
-		munmap(image->region, image->bytes);
+	if (image->segment)
+		munmap(image->segment, image->bytes);
 	if (image->fd >= 0)
 		close(image->fd);
 	if (image->pidfd >= 0)
@@ -107,7 +107,7 @@ void gt_tracee_close(struct gt_tracee *image)
 	free(image->held);
 	image->held = NULL;
 	image->held_count = 0;
-	image->region = NULL;
+	image->segment = NULL;
 	image->rings = NULL;
 	image->rings_known = 0;
 	image->fd = image->pidfd = -1;
@@ -115,7 +115,7 @@ void gt_tracee_close(struct gt_tracee *image)
 
 uint32_t gt_tracee_slots_used(const struct gt_tracee *image)
 {
-	uint32_t n = atomic_load_explicit(&image->region->slots_used, memory_order_acquire);
+	uint32_t n = atomic_load_explicit(&image->segment->slots_used, memory_order_acquire);
 
 	return n < image->slot_count ? n : image->slot_count;
 }
@@ -140,7 +140,7 @@ int gt_tracee_know_rings(struct gt_tracee *image, uint32_t count)
 
 void gt_tracee_give_back(struct gt_tracee *image, uint32_t number)
 {
-	struct gt_region *r = image->region;
+	struct gt_segment *r = image->segment;
 	struct gt_block *b = gt_tracee_block(image, number);
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
@@ -207,7 +207,7 @@ void gt_counts_add(struct gt_counts *to, const struct gt_counts *what)
 void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
 		    struct gt_tracee_text *text)
 {
-	const struct gt_region *r = image->region;
+	const struct gt_segment *r = image->segment;
 	uint32_t n = r->argv_bytes;
 
 	static_assert(sizeof text->argv >= sizeof r->argv + 2 && sizeof text->exe == sizeof r->exe,
@@ -229,10 +229,10 @@ void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
 	info->exe = text->exe;
 	info->argv = text->argv;
 	info->wait_status = image->wait_status;
-	info->runtimes =
-		atomic_load_explicit(&((struct gt_region *)r)->runtimes_seen, memory_order_relaxed);
-	info->children_lost =
-		atomic_load_explicit(&((struct gt_region *)r)->children_lost, memory_order_relaxed);
-	info->proper_end = atomic_load_explicit(&((struct gt_region *)r)->state,
-						memory_order_relaxed) == GT_REGION_EXITED;
+	info->runtimes = atomic_load_explicit(&((struct gt_segment *)r)->runtimes_seen,
+					      memory_order_relaxed);
+	info->children_lost = atomic_load_explicit(&((struct gt_segment *)r)->children_lost,
+						   memory_order_relaxed);
+	info->proper_end = atomic_load_explicit(&((struct gt_segment *)r)->state,
+						memory_order_relaxed) == GT_SEGMENT_EXITED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One process image as the collector sees it: its region mapped, how far each ring is read.
+/* One process image as the collector sees it: its segment mapped, how far each ring is read.
  *
- * The region is memory that a wild program may scribble over at any time. So the geometry is
+ * The segment is memory that a wild program may scribble over at any time. So the geometry is
  * checked once and kept in private fields, every number read later is checked against it, and a
  * ring that makes no sense is given up (`torn`), never followed. Walking a chain is bounded by
  * the number of blocks. */
@@ -14,7 +14,7 @@
 #include "capture/capture.h"
 #include "collector/folder.h"
 #include "collector/journal.h"
-#include "ring/region.h"
+#include "ring/segment.h"
 
 /* A thread's ring. */
 struct gt_ring {
@@ -29,15 +29,15 @@ struct gt_ring {
 };
 
 struct gt_tracee {
-	struct gt_region *region; /* NULL: refused, only its name is remembered */
-	int fd;                   /* the region's; kept for gt_file_in_use() */
-	int pidfd;                /* -1: its pid is gone or means nothing here */
-	uint32_t name_pid;        /* as in the file's name, with name_ticks */
+	struct gt_segment *segment; /* NULL: refused, only its name is remembered */
+	int fd;                     /* the segment's; kept for gt_file_in_use() */
+	int pidfd;                  /* -1: its pid is gone or means nothing here */
+	uint32_t name_pid;          /* as in the file's name, with name_ticks */
 	uint64_t name_ticks;
 	/* geometry, checked and constant */
 	uint64_t bytes, slots_offset, block_offset;
 	uint32_t slot_count, block_bytes, block_count;
-	uint32_t pid, ppid, number; /* number: gt_region.image */
+	uint32_t pid, ppid, number; /* number: gt_segment.image */
 
 	uint32_t account, index;  /* in the journal, in the capture */
 	struct gt_counts pending; /* of the batch being made: added to the account with it */
@@ -49,11 +49,11 @@ struct gt_tracee {
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
 	bool lost;                /* so little sense that nothing of it is read any more */
-	/* region.full_count then; when records were last read, counts last written */
+	/* segment.full_count then; when records were last read, counts last written */
 	uint64_t full_seen, active_ns, counted_ns;
 	int32_t wait_status;
 	/* memory.c's */
-	uint32_t group, blocks_seen, block_limit; /* region.blocks_used and block_limit, checked */
+	uint32_t group, blocks_seen, block_limit; /* segment.blocks_used and block_limit, checked */
 	bool is_grouped;
 	uint64_t cooled_ns;
 	uint32_t *held; /* blocks that are taken from the pool, cold */
@@ -66,7 +66,7 @@ struct gt_tracee {
 };
 
 /**
- * gt_tracee_open() - map a region file and check its head
+ * gt_tracee_open() - map a segment file and check its head
  * Return: 0; -EAGAIN: not now (descriptors or memory are short), try later; else refused, with a
  *         cause: another version, damaged. @out is then only good for its name.
  */
@@ -75,13 +75,13 @@ void gt_tracee_close(struct gt_tracee *image);
 
 static inline struct gt_slot *gt_tracee_slot(const struct gt_tracee *image, uint32_t i)
 {
-	return (struct gt_slot *)((char *)image->region + image->slots_offset +
+	return (struct gt_slot *)((char *)image->segment + image->slots_offset +
 				  (uint64_t)i * sizeof(struct gt_slot));
 }
 
 static inline struct gt_block *gt_tracee_block(const struct gt_tracee *image, uint32_t number)
 {
-	return (struct gt_block *)((char *)image->region + image->block_offset +
+	return (struct gt_block *)((char *)image->segment + image->block_offset +
 				   (uint64_t)(number - 1) * image->block_bytes);
 }
 

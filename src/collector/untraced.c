@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that could not be traced, into the capture with who and why: those that could not
- * make a ring file left a link or a line instead (ring/session.h); others stand in the region of
- * who began them (ring/region.h). */
+ * make a ring file left a link or a line instead (ring/session.h); others stand in the segment of
+ * who began them (ring/segment.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "collector/batch.h"
 #include "collector/guard.h"
-#include "ring/region.h"
+#include "ring/segment.h"
 #include "ring/session.h"
 #include "util/error.h"
 
@@ -99,9 +99,9 @@ void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image)
 
 	if (image->lost || !GT_GUARD())
 		return;
-	count = atomic_load_explicit(&image->region->lost_count, memory_order_acquire);
+	count = atomic_load_explicit(&image->segment->lost_count, memory_order_acquire);
 	if (count)
-		memcpy(lost, image->region->lost, sizeof lost);
+		memcpy(lost, image->segment->lost, sizeof lost);
 	gt_guard_end();
 	if (!count || !is_sound(lost, count))
 		return;

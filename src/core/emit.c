@@ -114,7 +114,7 @@ static uint32_t entry_id(struct gt_thread *t, struct entry *e)
 
 static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 	size_t cap = r->block_bytes / 2 < STRING_BYTES ? r->block_bytes / 2 : STRING_BYTES;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	struct entry *head, *e, *mine;
@@ -178,7 +178,7 @@ const char *gt_string_text(uint32_t id)
 
 uint64_t gt_object_number(enum gt_object_type type)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 
 	return r ? atomic_fetch_add_explicit(&r->next_object[type], 1, memory_order_relaxed) +
 			       UINT64_C(1)

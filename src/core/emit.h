@@ -9,7 +9,7 @@
  * work. When a ring is full they fail visibly (0, false), and the caller tries again at the next
  * opportunity.
  *
- * After a fork the child's image has a region of its own. Strings are written into it again by
+ * After a fork the child's image has a segment of its own. Strings are written into it again by
  * themselves, under their old ids, and so are objects that are kept (gt_fork_replay_add()).
  *
  * Device work is one record reserved with

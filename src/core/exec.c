@@ -6,7 +6,7 @@
  *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: what is missing of
  *                         ours is put back ──► the real one
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
- *                     ──► cannot reach the session? the region says so: core/exec_lost.c
+ *                     ──► cannot reach the session? the segment says so: core/exec_lost.c
  *                     ──► its libraries' static thread-local storage: as much room as they need
  *
  * A program that another `gputap run` starts, itself in our session, is that one's: whoever

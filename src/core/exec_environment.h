@@ -15,7 +15,7 @@ struct gt_exec {
 	char *const *environment;
 	void *area;   /* where it lies; NULL: nowhere */
 	bool is_lent; /* of the thread's; else mapped for this one time */
-	/* place in the region where the program is told to be out of reach, or GT_LOST_NOWHERE */
+	/* place in the segment where the program is told to be out of reach, or GT_LOST_NOWHERE */
 	uint32_t lost;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that are executed where they cannot be traced: as another user, in another mount
  * namespace or root, with ids that make the dynamic linker forget us. They could not tell it
- * themselves. Who executes them can: its region is mapped, whatever has become of its rights.
- * See ring/region.h, struct gt_lost.
+ * themselves. Who executes them can: its segment is mapped, whatever has become of its rights.
+ * See ring/segment.h, struct gt_lost.
  *
  * Never here: malloc, locks, stdio, errno changed; a ring, as the child of a fork would need one
  * of its own. */
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/recording.h"
-#include "ring/region_writer.h"
+#include "ring/segment_writer.h"
 
 /* By the real ids; where the effective ones differ, that is the obstacle. (faccessat2() asks for
  * those, and old sandboxes kill who calls what they do not know.) Return: 0 or errno. */
@@ -49,7 +49,7 @@ static enum gt_lost_why look(int *error, const char *library)
 
 enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uint32_t *place)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 	int saved = errno, error;
 	enum gt_lost_why why = r ? look(&error, library) : GT_LOST_NONE;
 
@@ -64,6 +64,6 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 void gt_exec_begun_not(uint32_t place)
 {
 	if (place != GT_LOST_NOWHERE)
-		gt_lost_take_back(atomic_load_explicit(&gt_recording.region, memory_order_acquire),
+		gt_lost_take_back(atomic_load_explicit(&gt_recording.segment, memory_order_acquire),
 				  place);
 }

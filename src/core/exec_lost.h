@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ring/region.h"
+#include "ring/segment.h"
 
 #define GT_LOST_NOWHERE UINT32_MAX
 
 /**
  * gt_exec_lose() - can a program that is about to be executed reach the session and our library? If
- * not, the region says so
+ * not, the segment says so
  * @path:    of the program; NULL: it is @fd
  * @fd:      folder of a relative @path, or AT_FDCWD
  * @library: path of libgputap.so, as LD_PRELOAD has it

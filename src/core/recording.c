@@ -5,14 +5,14 @@
  *
  * gt_epoch points to the first word. It is 0 in a child however that was made (fork, _Fork,
  * clone without CLONE_VM), with no handler of ours run: every thread's state is stale at once,
- * all records fail into the slow path, and the first call there makes a region for the child. A
+ * all records fail into the slow path, and the first call there makes a segment for the child. A
  * vfork child shares memory with its parent: its page is not wiped, and it records, as it may,
  * into the ring of the thread that waits for it.
  *
- * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken
+ * The locks are in the wiped page too: a fork in the middle of making a segment leaves none taken
  * in the child.
  *
- * Tools without `gputap run` have all this with a region of their own, in which there are slots
+ * Tools without `gputap run` have all this with a segment of their own, in which there are slots
  * for threads and no blocks: what is written goes nowhere, and costs little. */
 #include "core/recording.h"
 
@@ -28,7 +28,7 @@
 #include "core/context.h"
 #include "core/emit.h"
 #include "core/tap.h"
-#include "ring/region_writer.h"
+#include "ring/segment_writer.h"
 
 enum { PAGE = 4096, TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
@@ -67,26 +67,27 @@ void gt_recording_stop(void)
 
 int gt_recording_stop_asked(void)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
 	return atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed) ||
 	       (r && atomic_load_explicit(&r->stop, memory_order_relaxed));
 }
 
 /* Called with `making` held. */
-static void make_region(void)
+static void make_segment(void)
 {
-	static struct gt_region *former; /* of the parent's parent: nobody looks at it any more */
-	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed),
-			 *r;
+	static struct gt_segment *former; /* of the parent's parent: nobody looks at it any more */
+	struct gt_segment *parent =
+				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
+			  *r;
 	uint64_t ticks = gt_ticks();
 	int error;
 
 	if (!gt_recording_is_run() ||
 	    atomic_load_explicit(&gt_recording.off, memory_order_relaxed)) {
-		r = gt_region_private(&tools_session, parent, ticks);
+		r = gt_segment_private(&tools_session, parent, ticks);
 	} else {
-		r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
+		r = gt_segment_create(gt_recording.directory, gt_recording.session, parent, ticks);
 		if (!r) {
 			bool noted;
 
@@ -100,16 +101,16 @@ static void make_region(void)
 					     (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();
 			if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
-				r = gt_region_private(&tools_session, parent, ticks);
+				r = gt_segment_private(&tools_session, parent, ticks);
 		}
 	}
 	if (!r)
 		return;
-	atomic_store_explicit(&gt_recording.region, r, memory_order_release);
+	atomic_store_explicit(&gt_recording.segment, r, memory_order_release);
 	/* the parent's stays mapped for a generation: another thread may have looked up the
-	 * region just now */
+	 * segment just now */
 	if (former)
-		gt_region_unmap(former);
+		gt_segment_unmap(former);
 	former = parent;
 	atomic_store_explicit(&wiped.epoch, ++last_epoch, memory_order_release);
 }
@@ -163,7 +164,7 @@ uint32_t gt_recording_epoch(void)
 		return epoch;
 	take(&wiped.making);
 	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
-		make_region();
+		make_segment();
 	atomic_store_explicit(&wiped.making, 0, memory_order_release);
 	return atomic_load_explicit(&wiped.epoch, memory_order_acquire);
 }
@@ -208,7 +209,7 @@ static void init(void)
 		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
-	make_region();
+	make_segment();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		gt_contexts_init(s);
 	return;
@@ -249,18 +250,18 @@ void gt_recording_join(void)
 		gt_recording.session = &tools_session;
 	atomic_store_explicit(&gt_recording.tools, 1, memory_order_release);
 	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0)
-		make_region();
+		make_segment();
 	atomic_store_explicit(&wiped.making, 0, memory_order_release);
 	errno = saved;
 }
 
 __attribute__((destructor)) static void end(void)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
-	/* a fork child that recorded nothing still has its parent's region: not its own to end */
+	/* a fork child that recorded nothing still has its parent's segment: not its own to end */
 	if (r && atomic_load_explicit(&wiped.epoch, memory_order_relaxed) != 0)
-		atomic_store_explicit(&r->state, GT_REGION_EXITED, memory_order_release);
+		atomic_store_explicit(&r->state, GT_SEGMENT_EXITED, memory_order_release);
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process image's part in a session: whether there is one, and the region that records go
+/* This process image's part in a session: whether there is one, and the segment that records go
  * to. */
 #ifndef GPUTAP_CORE_RECORDING_H
 #define GPUTAP_CORE_RECORDING_H
@@ -15,7 +15,7 @@ extern struct gt_recording {
 	 * which asks for nothing. Never changes again */
 	_Atomic(const struct gt_session *) session;
 	/* of this image, or of the parent's until this one has its own */
-	_Atomic(struct gt_region *) region;
+	_Atomic(struct gt_segment *) segment;
 	/* nothing is recorded (any more, or it never was): do not try again */
 	_Atomic uint32_t off;
 	/* there are tools: threads have a state also while nothing is recorded */
@@ -35,26 +35,26 @@ static inline bool gt_recording_is_run(void)
  * nowhere. */
 static inline bool gt_recording_has_rings(void)
 {
-	const struct gt_region *r =
-		atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	const struct gt_segment *r =
+		atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 
 	return r && r->block_count;
 }
 
 /**
- * gt_recording_init() - find the session, make the region
+ * gt_recording_init() - find the session, make the segment
  * Called by the constructor and by whatever is reached before it; the second call does nothing.
  */
 void gt_recording_init(void);
 
 /**
  * gt_recording_join() - a tool is there: everything works for it, with or without a session
- * Without: a region of the process's own that has slots and no blocks. Thread: any.
+ * Without: a segment of the process's own that has slots and no blocks. Thread: any.
  */
 void gt_recording_join(void);
 
 /**
- * gt_recording_epoch() - this image's epoch; in the child of a fork this makes its region
+ * gt_recording_epoch() - this image's epoch; in the child of a fork this makes its segment
  * Return: 0: nothing is recorded (any more), and there is no tool.
  * Thread: any; system calls only when the image is new.
  */

@@ -46,9 +46,9 @@ static int enter(struct gt_table *table)
 	return 0;
 }
 
-static void seen_in_region(enum gt_domain domain)
+static void seen_in_segment(enum gt_domain domain)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 
 	if (r)
 		atomic_fetch_or_explicit(&r->runtimes_seen, 1u << domain, memory_order_relaxed);
@@ -82,7 +82,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	gt_core_unlock();
 	if (rc)
 		return rc;
-	seen_in_region(table->domain);
+	seen_in_segment(table->domain);
 	if (bytes > known || bytes < (table->least ? table->least : known))
 		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, table->domain,
 			       bytes / sizeof(void *), table->name);
@@ -112,7 +112,7 @@ int gt_table_adopt(struct gt_table *table)
 		gt_contexts_apply(table);
 	gt_core_unlock();
 	if (rc == 0)
-		seen_in_region(table->domain);
+		seen_in_segment(table->domain);
 	return rc;
 }
 

@@ -4,8 +4,8 @@
  *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
  *                 ── thread ends ──► CLOSED
  *
- * A thread beyond the region's slots has none. It counts in a page of its own, which is added to
- * slot 0 of the region (nobody's ring: only counts) each time it drops, so that seen = recorded
+ * A thread beyond the segment's slots has none. It counts in a page of its own, which is added to
+ * slot 0 of the segment (nobody's ring: only counts) each time it drops, so that seen = recorded
  * + dropped stays exact.
  *
  * Where there are only tools, a slot is all a thread gets: no blocks, no counts.
@@ -30,7 +30,7 @@
 #include "core/external.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
-#include "ring/region_writer.h"
+#include "ring/segment_writer.h"
 #include "util/clock_ns.h"
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
@@ -43,22 +43,22 @@ static pthread_key_t key;
 static bool key_there;
 static _Atomic uint32_t slot_hint = 1;
 
-/* A thread that the region has no slot for: `slot` is this one's, `folded` is what slot 0 has of
+/* A thread that the segment has no slot for: `slot` is this one's, `folded` is what slot 0 has of
  * it. */
 struct overflow {
 	struct gt_slot slot;
 	uint64_t folded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
-static bool slot_in_region(const struct gt_region *r, const struct gt_slot *s)
+static bool slot_in_segment(const struct gt_segment *r, const struct gt_slot *s)
 {
 	return (const char *)s >= (const char *)r &&
 	       (const char *)s < (const char *)r + r->block_offset;
 }
 
-static struct gt_region *current_region(void)
+static struct gt_segment *current_segment(void)
 {
-	return atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	return atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 }
 
 /* The thread's own state, or a closed shell: nothing of a former image is touched. */
@@ -82,13 +82,13 @@ static void count32(_Atomic uint32_t *counter)
 
 /* What an overflow thread has seen since the last time, into the counts that the collector
  * reads. */
-static void fold(struct gt_region *r, struct overflow *o, enum gt_class class,
+static void fold(struct gt_segment *r, struct overflow *o, enum gt_class class,
 		 enum gt_domain domain)
 {
 	uint64_t seen =
 		atomic_load_explicit(&o->slot.domains[domain].seen[class], memory_order_relaxed);
 
-	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->domains[domain].seen[class],
+	atomic_fetch_add_explicit(&gt_segment_slot(r, OVERFLOW_SLOT)->domains[domain].seen[class],
 				  seen - o->folded[class][domain], memory_order_relaxed);
 	o->folded[class][domain] = seen;
 }
@@ -96,22 +96,23 @@ static void fold(struct gt_region *r, struct overflow *o, enum gt_class class,
 void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	     enum gt_drop_reason reason)
 {
-	struct gt_region *r = current_region();
+	struct gt_segment *r = current_segment();
 
 	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed) ||
 	    !r->block_count)
 		return;
 	t->lost++;
 	t->lost_domain = domain;
-	if (slot_in_region(r, t->slot)) {
+	if (slot_in_segment(r, t->slot)) {
 		if (class == GT_CLASS_CALL) /* it may be the newest, and is not open any more */
 			atomic_store_explicit(&t->slot->domains[domain].newest, 0,
 					      memory_order_relaxed);
 		count32(&t->slot->dropped[reason][class][domain]);
 		return;
 	}
-	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain],
-				  1, memory_order_relaxed);
+	atomic_fetch_add_explicit(
+		&gt_segment_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain], 1,
+		memory_order_relaxed);
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		fold(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
 }
@@ -137,7 +138,7 @@ static void thread_ends(void *arg)
 {
 	struct gt_thread *t = arg;
 	struct gt_slot *slot = t->slot;
-	struct gt_region *r = current_region();
+	struct gt_segment *r = current_segment();
 	bool mine = t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	forget(t);
@@ -147,12 +148,12 @@ static void thread_ends(void *arg)
 	t->exec_area = NULL;
 	if (!slot || !mine) /* slots of a former image are the parent's */
 		return;
-	if (!slot_in_region(r, slot)) {
+	if (!slot_in_segment(r, slot)) {
 		munmap(slot, sizeof(struct overflow));
 		return;
 	}
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
-	/* a region without blocks has no collector, which frees the slots of others */
+	/* a segment without blocks has no collector, which frees the slots of others */
 	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE,
 			      memory_order_release);
 }
@@ -182,8 +183,8 @@ static struct gt_slot *overflow_slot(void)
 /* Wait until what the collector has given back can be taken, or session.wait_ns is over. A
  * collector that has given no block back during a whole wait is taken for dead or stuck: no
  * waiting again until its count moves. @take: false: not yet; *hope: false: never. */
-static bool wait_for(struct gt_region *r,
-		     bool (*take)(struct gt_region *r, uint32_t *number, bool *hope),
+static bool wait_for(struct gt_segment *r,
+		     bool (*take)(struct gt_segment *r, uint32_t *number, bool *hope),
 		     uint32_t *number)
 {
 	static _Atomic uint64_t stuck_at = UINT64_MAX;
@@ -209,7 +210,7 @@ static bool wait_for(struct gt_region *r,
 	return false;
 }
 
-static bool take_block(struct gt_region *r, uint32_t *number, bool *hope)
+static bool take_block(struct gt_segment *r, uint32_t *number, bool *hope)
 {
 	(void)hope;
 	*number = gt_block_take(r);
@@ -217,27 +218,27 @@ static bool take_block(struct gt_region *r, uint32_t *number, bool *hope)
 }
 
 /* Those of threads that have ended come back. */
-static bool take_slot(struct gt_region *r, uint32_t *index, bool *hope)
+static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 {
 	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
 
 	*hope = false;
 	for (uint32_t i = 0; i < used && !*hope; i++)
-		*hope = atomic_load_explicit(&gt_region_slot(r, i)->state, memory_order_relaxed) ==
+		*hope = atomic_load_explicit(&gt_segment_slot(r, i)->state, memory_order_relaxed) ==
 			GT_SLOT_CLOSED;
 	/* after that look: what was closed then may be free now */
 	*index = gt_slot_take(r, &slot_hint);
 	return *index != UINT32_MAX;
 }
 
-static struct gt_slot *slot_for(struct gt_region *r)
+static struct gt_slot *slot_for(struct gt_segment *r)
 {
 	uint32_t index = gt_slot_take(r, &slot_hint), ordinal;
 	struct gt_slot *slot;
 
 	if (index == UINT32_MAX && !wait_for(r, take_slot, &index))
 		return overflow_slot();
-	slot = gt_region_slot(r, index);
+	slot = gt_segment_slot(r, index);
 	ordinal = atomic_fetch_add_explicit(&r->next_ordinal, 1, memory_order_relaxed) + 1;
 	slot->ordinal = ordinal;
 	slot->tid = (uint32_t)syscall(SYS_gettid);
@@ -264,7 +265,7 @@ static struct gt_thread *attach(struct gt_thread *t)
 	if (t->epoch == epoch)
 		return t;
 	forget(t);
-	t->slot = slot_for(current_region());
+	t->slot = slot_for(current_segment());
 	if (!t->slot)
 		return NULL;
 	t->depth = 0;
@@ -374,7 +375,7 @@ struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here)
 /* `writing` is held by the caller. */
 static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 {
-	struct gt_region *r = current_region();
+	struct gt_segment *r = current_segment();
 	uint32_t number, index;
 
 	*why = GT_DROP_FULL;
@@ -391,7 +392,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 		*why = GT_DROP_TOO_LONG;
 		return NULL;
 	}
-	if (!slot_in_region(r, t->slot))
+	if (!slot_in_segment(r, t->slot))
 		return NULL;
 	number = gt_block_take(r);
 	if (number == GT_BLOCK_NONE && !wait_for(r, take_block, &number)) {
@@ -399,10 +400,10 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 			*why = GT_DROP_UNFINISHED;
 		return NULL;
 	}
-	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_region_slot(r, 0)) /
+	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_segment_slot(r, 0)) /
 			   r->slot_bytes);
 	gt_block_link(r, index, t->block, number);
-	t->block = gt_region_block(r, number);
+	t->block = gt_segment_block(r, number);
 	t->cur = gt_block_data(t->block);
 	t->end = (uint8_t *)t->block + r->block_bytes;
 	return t->cur;

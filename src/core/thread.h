@@ -5,7 +5,7 @@
  *   -> gt_call_end()
  *
  * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads
- * but through the region (ring/region.h).
+ * but through the segment (ring/segment.h).
  * Never on this path: allocation, locks, formatting, system calls, errno. The slow paths
  * (gt_thread_attach(), gt_ring_next()) run once per thread and once per block. */
 #ifndef GPUTAP_CORE_THREAD_H
@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "clock/counter.h"
-#include "ring/region.h"
+#include "ring/segment.h"
 
 #define gt_likely(x)   __builtin_expect(!!(x), 1)
 #define gt_unlikely(x) __builtin_expect(!!(x), 0)

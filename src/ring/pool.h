@@ -2,7 +2,7 @@
 /* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones
  * back.
  *
- *   region.free    tag << 32 | block: a stack through block.free_next; the tag rises with every
+ *   segment.free    tag << 32 | block: a stack through block.free_next; the tag rises with every
  *                  change, so that a block that was taken and given back meanwhile is not
  *                  mistaken for itself (ABA)
  *   blocks_used    blocks 1 .. blocks_used were handed out at least once; the rest is untouched
@@ -13,12 +13,12 @@
 #ifndef GPUTAP_RING_POOL_H
 #define GPUTAP_RING_POOL_H
 
-#include "ring/region.h"
+#include "ring/segment.h"
 
 #define GT_POOL_TAG_ONE (UINT64_C(1) << 32)
 
 /* A block that was drained before: warm and present. GT_BLOCK_NONE: there is none. */
-static inline uint32_t gt_pool_pop(struct gt_region *r)
+static inline uint32_t gt_pool_pop(struct gt_segment *r)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire);
 
@@ -30,7 +30,7 @@ static inline uint32_t gt_pool_pop(struct gt_region *r)
 			return GT_BLOCK_NONE;
 		/* may be another writer's block by now; then the tag has changed and the
 		 * exchange fails */
-		next = atomic_load_explicit(&gt_region_block(r, number)->free_next,
+		next = atomic_load_explicit(&gt_segment_block(r, number)->free_next,
 					    memory_order_relaxed);
 		next |= (top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE;
 		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next,
@@ -41,12 +41,12 @@ static inline uint32_t gt_pool_pop(struct gt_region *r)
 }
 
 /* Everything that was read from the block happens before its next owner writes into it. */
-static inline void gt_pool_push(struct gt_region *r, uint32_t number)
+static inline void gt_pool_push(struct gt_segment *r, uint32_t number)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_relaxed), next;
 
 	do {
-		atomic_store_explicit(&gt_region_block(r, number)->free_next, (uint32_t)top,
+		atomic_store_explicit(&gt_segment_block(r, number)->free_next, (uint32_t)top,
 				      memory_order_relaxed);
 		next = ((top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE) | number;
 	} while (!atomic_compare_exchange_weak_explicit(&r->free, &top, next, memory_order_release,
@@ -55,7 +55,7 @@ static inline void gt_pool_push(struct gt_region *r, uint32_t number)
 
 /* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed
  * out that may be. */
-static inline uint32_t gt_pool_grow(struct gt_region *r)
+static inline uint32_t gt_pool_grow(struct gt_segment *r)
 {
 	uint32_t used = atomic_load_explicit(&r->blocks_used, memory_order_relaxed);
 	uint32_t limit = atomic_load_explicit(&r->block_limit, memory_order_relaxed);

@@ -5,10 +5,10 @@
  *       struct gt_session: the collector writes it before the program starts; constant but for
  *       `stop`; every process maps it read-only
  *   <folder>/<pid>-<ticks>.gpuring
- *       struct gt_region of one process image; made under a name that starts with '.' and renamed
+ *       struct gt_segment of one process image; made under a name that starts with '.' and renamed
  *       when it is whole
  *   <folder>/<pid>-<ticks>.gpulost
- *       symbolic link left by an image that could not make its region, as a link needs no
+ *       symbolic link left by an image that could not make its segment, as a link needs no
  *       descriptor and no block of memory: "errno path-of-the-program", its end if it is long
  *   <folder>/untraced
  *       the same where no link can be made, for want of inodes: a line for each image, with its
@@ -30,7 +30,7 @@
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
 #define GT_SESSION_VERSION 3u
-#define GT_REGION_SUFFIX   ".gpuring"
+#define GT_SEGMENT_SUFFIX   ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
 #define GT_OPS_PER_DOMAIN  1024u

@@ -2,7 +2,7 @@
 /* A session folder without a collector, for tests of the injected library alone.
  *
  *   rings make DIR [key=value ..]   write DIR/session
- *   rings dump DIR                  print every region's records and counts, one JSON object a line
+ *   rings dump DIR                  print each segment's records and counts, one JSON object a line
  *   rings stop DIR                  the session is over
  *
  * Also checks while it reads: blocks belong to their chain, records are whole, seen = recorded +
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ring/region.h"
+#include "ring/segment.h"
 #include "ring/session.h"
 
 static int bad;
@@ -189,13 +189,13 @@ static void dump_record(const struct gt_record *h, unsigned ordinal)
 	printf("}\n");
 }
 
-static void dump_ring(const struct gt_region *r, uint32_t index, uint64_t *recorded)
+static void dump_ring(const struct gt_segment *r, uint32_t index, uint64_t *recorded)
 {
-	const struct gt_slot *slot = gt_region_slot(r, index);
+	const struct gt_slot *slot = gt_segment_slot(r, index);
 	uint32_t walked = 0;
 
 	for (uint32_t n = atomic_load(&slot->first); n != GT_BLOCK_NONE;) {
-		struct gt_block *b = gt_region_block(r, n);
+		struct gt_block *b = gt_segment_block(r, n);
 		uint32_t committed = atomic_load(&b->committed), at = 0;
 
 		if (n > r->block_count || ++walked > r->block_count ||
@@ -224,10 +224,10 @@ static void dump_ring(const struct gt_region *r, uint32_t index, uint64_t *recor
 	}
 }
 
-static void dump_region(const char *path, const char *file)
+static void dump_segment(const char *path, const char *file)
 {
 	uint64_t seen[2] = {0}, dropped[2] = {0}, recorded[2] = {0};
-	struct gt_region *r;
+	struct gt_segment *r;
 	struct stat st;
 	int fd = open(path, O_RDONLY);
 
@@ -237,13 +237,14 @@ static void dump_region(const char *path, const char *file)
 	}
 	r = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
-	if (r == MAP_FAILED || r->magic != GT_REGION_MAGIC ||
-	    r->region_bytes != (uint64_t)st.st_size) {
-		printf("{\"kind\": \"bad\", \"what\": \"region\"}\n");
+	if (r == MAP_FAILED || r->magic != GT_SEGMENT_MAGIC ||
+	    r->segment_bytes != (uint64_t)st.st_size) {
+		printf("{\"kind\": \"bad\", \"what\": \"segment\"}\n");
 		bad = 1;
 		return;
 	}
-	printf("{\"kind\": \"region\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": %u, "
+	printf("{\"kind\": \"segment\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": "
+	       "%u, "
 	       "\"state\": %u, \"slots\": %u, "
 	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %u",
 	       file, r->pid, r->ppid, r->image, atomic_load(&r->state), atomic_load(&r->slots_used),
@@ -253,7 +254,7 @@ static void dump_region(const char *path, const char *file)
 	text("argv", r->argv, r->argv_bytes);
 	printf("}\n");
 	for (uint32_t i = 0; i < atomic_load(&r->slots_used); i++) {
-		const struct gt_slot *s = gt_region_slot(r, i);
+		const struct gt_slot *s = gt_segment_slot(r, i);
 
 		for (int c = 0; c < 2; c++)
 			for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
@@ -289,13 +290,13 @@ static int dump(const char *dir)
 		return 2;
 	}
 	while ((e = readdir(d)) != NULL) {
-		size_t n = strlen(e->d_name), suffix = strlen(GT_REGION_SUFFIX);
+		size_t n = strlen(e->d_name), suffix = strlen(GT_SEGMENT_SUFFIX);
 
 		if (e->d_name[0] == '.' || n < suffix ||
-		    strcmp(e->d_name + n - suffix, GT_REGION_SUFFIX) != 0)
+		    strcmp(e->d_name + n - suffix, GT_SEGMENT_SUFFIX) != 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-		dump_region(path, e->d_name);
+		dump_segment(path, e->d_name);
 	}
 	closedir(d);
 	return bad;

@@ -16,7 +16,7 @@
 #include "collector/guard.h"
 #include "generated/opencl_ops.h"
 #include "ring/pool.h"
-#include "ring/region_writer.h"
+#include "ring/segment_writer.h"
 #include "unit.h"
 #include "util/error.h"
 
@@ -32,14 +32,14 @@ enum {
 	RECORDS_PER_BLOCK = 20
 };
 
-/* A session, and the region of a program in it --------------------------------------- */
+/* A session, and the segment of a program in it --------------------------------------- */
 
 struct bench {
 	char output[512];
 	struct gt_folder folder;
 	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
-	struct gt_region *region;
-	uint64_t region_bytes;
+	struct gt_segment *segment;
+	uint64_t segment_bytes;
 	uint64_t made; /* records */
 };
 
@@ -65,14 +65,14 @@ static void bench_init(struct bench *b)
 	snprintf(b->output, sizeof b->output, "%s/c.gputap", unit_folder());
 	unlink(b->output);
 	CHECK_OK(gt_folder_create(&s, b->output, &b->folder));
-	b->region = gt_region_create(b->folder.path, b->folder.session, NULL, 1000);
-	CHECK_NOT_NULL(b->region);
-	b->region_bytes = b->region->region_bytes;
+	b->segment = gt_segment_create(b->folder.path, b->folder.session, NULL, 1000);
+	CHECK_NOT_NULL(b->segment);
+	b->segment_bytes = b->segment->segment_bytes;
 }
 
 static void bench_fini(struct bench *b)
 {
-	munmap(b->region, b->region_bytes);
+	munmap(b->segment, b->segment_bytes);
 	gt_folder_remove(&b->folder);
 }
 
@@ -80,20 +80,20 @@ static void new_block(struct bench *b, struct pen *p)
 {
 	struct gt_block *last = p->block;
 
-	p->number = gt_block_take(b->region);
+	p->number = gt_block_take(b->segment);
 	CHECK_NE(p->number, GT_BLOCK_NONE);
-	gt_block_link(b->region, p->index, last, p->number);
-	p->block = gt_region_block(b->region, p->number);
+	gt_block_link(b->segment, p->index, last, p->number);
+	p->block = gt_segment_block(b->segment, p->number);
 }
 
 static struct pen new_pen(struct bench *b)
 {
 	_Atomic uint32_t hint = 1;
-	struct pen p = {.index = gt_slot_take(b->region, &hint)};
-	struct gt_slot *slot = gt_region_slot(b->region, p.index);
+	struct pen p = {.index = gt_slot_take(b->segment, &hint)};
+	struct gt_slot *slot = gt_segment_slot(b->segment, p.index);
 
 	CHECK_NE(p.index, UINT32_MAX);
-	slot->ordinal = atomic_fetch_add(&b->region->next_ordinal, 1) + 1;
+	slot->ordinal = atomic_fetch_add(&b->segment->next_ordinal, 1) + 1;
 	slot->tid = 77;
 	slot->start_ticks = 1000;
 	atomic_store(&slot->state, GT_SLOT_ACTIVE);
@@ -103,7 +103,7 @@ static struct pen new_pen(struct bench *b)
 
 static struct gt_slot *slot_of(const struct bench *b, const struct pen *p)
 {
-	return gt_region_slot(b->region, p->index);
+	return gt_segment_slot(b->segment, p->index);
 }
 
 /* @n calls; a block holds few, so that small tests have chains. */
@@ -167,7 +167,7 @@ static void begin(struct bench *b, struct gt_drain *d, struct gt_tracee **image)
 	CHECK_OK(gt_journal_create(&b->folder, b->capture_id, &d->journal));
 	gt_drain_write_clock(d, &t);
 	gt_drain_commit(d);
-	snprintf(name, sizeof name, "%d-1000" GT_REGION_SUFFIX, (int)getpid());
+	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)getpid());
 	CHECK_OK(gt_drain_add(d, name, image));
 	CHECK_NOT_NULL(*image);
 }
@@ -234,7 +234,7 @@ static void collect(struct bench *b, pid_t program)
 		_exit(3);
 	d.batch_dirty = true;
 	gt_drain_commit(&d);
-	snprintf(name, sizeof name, "%d-1000" GT_REGION_SUFFIX, (int)program);
+	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)program);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
 	if (gt_drain_add(&d, name, &image) || !image)
@@ -374,8 +374,8 @@ UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 		gt_drain_commit(&d);
 		CHECK_EQ(atomic_load(&slot_of(&b, &p)->state), GT_SLOT_FREE);
 	}
-	CHECK_LE(atomic_load(&b.region->blocks_used), 4);
-	CHECK_LE(atomic_load(&b.region->slots_used), 2);
+	CHECK_LE(atomic_load(&b.segment->blocks_used), 4);
+	CHECK_LE(atomic_load(&b.segment->slots_used), 2);
 	gt_drain_end_image(&d, image, 1000);
 	end(&d);
 	read_capture(&b, &c);
@@ -566,7 +566,7 @@ static void point_outside(struct bench *b, struct pen *p, struct gt_block *first
 	atomic_store(&first->next, 123456789);
 }
 
-UNIT_TEST(a_next_block_outside_the_region_is_not_followed)
+UNIT_TEST(a_next_block_outside_the_segment_is_not_followed)
 {
 	survive(point_outside, true);
 }
@@ -645,7 +645,7 @@ static void forget_slots(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)p;
 	(void)first;
-	atomic_store(&b->region->slots_used, 1);
+	atomic_store(&b->segment->slots_used, 1);
 }
 
 UNIT_TEST(slots_that_are_forgotten_are_told)
@@ -657,7 +657,7 @@ static void stop_recording(struct bench *b, struct pen *p, struct gt_block *firs
 {
 	(void)p;
 	(void)first;
-	atomic_store(&b->region->stop, 1);
+	atomic_store(&b->segment->stop, 1);
 }
 
 UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_told)
@@ -755,12 +755,12 @@ UNIT_TEST(more_device_work_than_can_be_is_told)
 	survive(see_much_work, true);
 }
 
-/* A byte to a word anywhere in what is used of the region's head, of its slots or of a block. */
+/* A byte to a word anywhere in what is used of the segment's head, of its slots or of a block. */
 static void write_astray(struct bench *b, uint64_t seed)
 {
-	uint32_t blocks = atomic_load(&b->region->blocks_used),
-		 slots = atomic_load(&b->region->slots_used);
-	uint64_t value, at = 0, room = sizeof *b->region;
+	uint32_t blocks = atomic_load(&b->segment->blocks_used),
+		 slots = atomic_load(&b->segment->slots_used);
+	uint64_t value, at = 0, room = sizeof *b->segment;
 	size_t bytes;
 
 	srandom((unsigned)seed + 1);
@@ -769,15 +769,16 @@ static void write_astray(struct bench *b, uint64_t seed)
 	switch (random() % 4) {
 	case 0: break;
 	case 1:
-		at = b->region->header_bytes;
+		at = b->segment->header_bytes;
 		room = slots * sizeof(struct gt_slot);
 		break;
 	default:
-		at = b->region->block_offset + (uint64_t)random() % blocks * BLOCK_BYTES;
+		at = b->segment->block_offset + (uint64_t)random() % blocks * BLOCK_BYTES;
 		room = GT_BLOCK_HEADER_BYTES + RECORDS_PER_BLOCK * sizeof(struct gt_record_call);
 	}
-	CHECK_EQ(mprotect(b->region, b->region_bytes, PROT_READ | PROT_WRITE), 0);
-	memcpy((char *)b->region + at + (uint64_t)random() % (room / bytes) * bytes, &value, bytes);
+	CHECK_EQ(mprotect(b->segment, b->segment_bytes, PROT_READ | PROT_WRITE), 0);
+	memcpy((char *)b->segment + at + (uint64_t)random() % (room / bytes) * bytes, &value,
+	       bytes);
 }
 
 static uint64_t all_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
@@ -848,9 +849,9 @@ static void spoil_everything(struct bench *b, struct pen *p, struct gt_block *fi
 	(void)p;
 	(void)first;
 	/* parts that were not used yet have no access rights */
-	CHECK_EQ(mprotect(b->region, b->region_bytes, PROT_READ | PROT_WRITE), 0);
-	for (uint64_t i = 0; i < b->region_bytes && i < 1 << 20; i++)
-		((uint8_t *)b->region)[i] = (uint8_t)random();
+	CHECK_EQ(mprotect(b->segment, b->segment_bytes, PROT_READ | PROT_WRITE), 0);
+	for (uint64_t i = 0; i < b->segment_bytes && i < 1 << 20; i++)
+		((uint8_t *)b->segment)[i] = (uint8_t)random();
 }
 
 UNIT_TEST(noise_does_no_harm)
@@ -864,11 +865,11 @@ static void cut_file(struct bench *b, struct pen *p, struct gt_block *first)
 
 	(void)p;
 	(void)first;
-	snprintf(path, sizeof path, "%s/%d-1000" GT_REGION_SUFFIX, b->folder.path, (int)getpid());
+	snprintf(path, sizeof path, "%s/%d-1000" GT_SEGMENT_SUFFIX, b->folder.path, (int)getpid());
 	CHECK_OK(truncate(path, 8192));
 }
 
-UNIT_TEST(a_region_that_is_cut_away_under_us_is_lost_but_nothing_else)
+UNIT_TEST(a_segment_that_is_cut_away_under_us_is_lost_but_nothing_else)
 {
 	survive(cut_file, false);
 }

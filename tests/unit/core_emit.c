@@ -41,20 +41,20 @@ static void with_session(const char *test)
 	execl("/proc/self/exe", "core_emit", "--no-fork", test, (char *)NULL);
 }
 
-static struct gt_region *region(void)
+static struct gt_segment *segment(void)
 {
-	return atomic_load(&gt_recording.region);
+	return atomic_load(&gt_recording.segment);
 }
 
-/* Calls @each with every record of the region. */
+/* Calls @each with every record of the segment. */
 static void for_records(void (*each)(const struct gt_record *, void *), void *data)
 {
-	const struct gt_region *r = region();
+	const struct gt_segment *r = segment();
 
 	for (uint32_t i = 1; i < atomic_load(&r->slots_used); i++)
-		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n;
-		     n = atomic_load(&gt_region_block(r, n)->next)) {
-			struct gt_block *b = gt_region_block(r, n);
+		for (uint32_t n = atomic_load(&gt_segment_slot(r, i)->first); n;
+		     n = atomic_load(&gt_segment_block(r, n)->next)) {
+			struct gt_block *b = gt_segment_block(r, n);
 
 			for (uint32_t at = 0; at < atomic_load(&b->committed);) {
 				const struct gt_record *h = (const void *)(gt_block_data(b) + at);

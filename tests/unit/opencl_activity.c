@@ -477,13 +477,13 @@ static void find(const struct gt_record *h, struct found *f)
 
 static struct found find_all(void)
 {
-	const struct gt_region *r = atomic_load(&gt_recording.region);
+	const struct gt_segment *r = atomic_load(&gt_recording.segment);
 	struct found f = {0};
 
 	for (uint32_t i = 1; i < atomic_load(&r->slots_used); i++)
-		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n;
-		     n = atomic_load(&gt_region_block(r, n)->next)) {
-			struct gt_block *b = gt_region_block(r, n);
+		for (uint32_t n = atomic_load(&gt_segment_slot(r, i)->first); n;
+		     n = atomic_load(&gt_segment_block(r, n)->next)) {
+			struct gt_block *b = gt_segment_block(r, n);
 			uint32_t committed = atomic_load(&b->committed);
 
 			for (uint32_t at = 0; at < committed;

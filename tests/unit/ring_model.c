@@ -3,12 +3,12 @@
  * gt_pool_push, gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), run by writers and a
  * collector in every order of their atomic operations, with any of them dying between any two.
  *
- *   world | contexts and stacks of the actors | region: header, slots, blocks | what must come
+ *   world | contexts and stacks of the actors | segment: header, slots, blocks | what must come
  *         | out of it |
  *
  * Each atomic operation of the included sources is a point where another actor may go on. The
  * search is depth first: at each point the world is copied, one actor makes one step, and a
- * state that was met before is not followed again. A state is the region, what has come out, and
+ * state that was met before is not followed again. A state is the segment, what has come out, and
  * for each actor a hash of all that it has read: an actor's next step depends on nothing else.
  *
  * Checked in every state: no block is twice in the rings and the pool together. At every end
@@ -77,7 +77,7 @@ static void has_read(uint64_t value);
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
 
 #include "ring/pool.h"
-#include "../../src/ring/region_writer.c"
+#include "../../src/ring/segment_writer.c"
 
 #include "unit.h"
 
@@ -90,7 +90,7 @@ enum {
 	RECORD_WORDS = 4,
 	RECORD_BYTES = RECORD_WORDS * 8,
 	BLOCK_BYTES = 128,
-	HEADER_BYTES = (sizeof(struct gt_region) + 63) & ~63u,
+	HEADER_BYTES = (sizeof(struct gt_segment) + 63) & ~63u,
 	TABLE_BITS = 23,
 	DEPTH_MAX = 4000,
 };
@@ -122,13 +122,13 @@ static struct world {
 	struct cursor cursor[SLOTS_MAX];
 	unsigned committed[WRITERS_MAX], out[WRITERS_MAX];
 	const char *broken;
-	_Alignas(64) uint8_t region[HEADER_BYTES + SLOTS_MAX * sizeof(struct gt_slot) +
+	_Alignas(64) uint8_t segment[HEADER_BYTES + SLOTS_MAX * sizeof(struct gt_slot) +
 				    BLOCKS_MAX * BLOCK_BYTES];
 	_Alignas(64) uint8_t stack[ACTORS_MAX][STACK_BYTES];
 } world;
 
 static int running = -1; /* actor; -1: the scheduler, whose own operations are no steps */
-static struct gt_region *const region = (struct gt_region *)world.region;
+static struct gt_segment *const segment = (struct gt_segment *)world.segment;
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -147,18 +147,18 @@ static void step(void)
 
 static struct gt_block *block_at(const volatile void *at)
 {
-	const uint8_t *start = (const uint8_t *)gt_region_block(region, 1),
+	const uint8_t *start = (const uint8_t *)gt_segment_block(segment, 1),
 		      *byte = (const uint8_t *)(uintptr_t)at;
 
 	return byte >= start && byte < start + setting.blocks * BLOCK_BYTES
-		       ? gt_region_block(region,
+		       ? gt_segment_block(segment,
 					 1 + (uint32_t)((size_t)(byte - start) / BLOCK_BYTES))
 		       : NULL;
 }
 
 static uint32_t bit_of(const struct gt_block *b)
 {
-	return 1u << (((const uint8_t *)b - (const uint8_t *)gt_region_block(region, 1)) /
+	return 1u << (((const uint8_t *)b - (const uint8_t *)gt_segment_block(segment, 1)) /
 			      BLOCK_BYTES +
 		      1);
 }
@@ -170,8 +170,8 @@ static void step_at(const volatile void *at)
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)at;
 	const struct gt_block *b = block_at(at);
 
-	if (byte < world.region || byte >= world.region + sizeof world.region ||
-	    at == (void *)&region->full_count ||
+	if (byte < world.segment || byte >= world.segment + sizeof world.segment ||
+	    at == (void *)&segment->full_count ||
 	    (b && !(world.linked & bit_of(b)) && at != (void *)&b->free_next))
 		return;
 	step();
@@ -184,7 +184,7 @@ static void stored(const volatile void *at, uint64_t value)
 	bool link = b && at == (void *)&b->next;
 
 	for (uint32_t i = 1; i < setting.slots; i++)
-		link |= at == (void *)&gt_region_slot(region, i)->first;
+		link |= at == (void *)&gt_segment_slot(segment, i)->first;
 	if (link && value)
 		world.linked |= 1u << value;
 }
@@ -217,24 +217,24 @@ static void write_record(uint8_t *at, unsigned writer, unsigned number)
 static void writer(unsigned self)
 {
 	_Atomic uint32_t hint = 1;
-	uint32_t index = gt_slot_take(region, &hint), number;
+	uint32_t index = gt_slot_take(segment, &hint), number;
 	struct gt_block *block = NULL;
 	struct gt_slot *slot;
 	unsigned in_block = setting.a_block;
 
 	if (index == UINT32_MAX)
 		return;
-	slot = gt_region_slot(region, index);
+	slot = gt_segment_slot(segment, index);
 	slot->ordinal = self + 1;
 	atomic_store_explicit(&slot->first, GT_BLOCK_NONE, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, GT_SLOT_ACTIVE, memory_order_release);
 	for (unsigned tries = 0, n = 0; tries < setting.records[self]; tries++) {
 		if (in_block == setting.a_block) {
-			number = gt_block_take(region);
+			number = gt_block_take(segment);
 			if (number == GT_BLOCK_NONE)
 				continue;
-			gt_block_link(region, index, block, number);
-			block = gt_region_block(region, number);
+			gt_block_link(segment, index, block, number);
+			block = gt_segment_block(segment, number);
 			in_block = 0;
 		}
 		write_record(gt_block_data(block) + in_block * RECORD_BYTES, self, n);
@@ -270,7 +270,7 @@ static void take_records(const struct gt_block *b, uint32_t at, uint32_t committ
 /* One look at a slot. Return: something was done. */
 static bool collect(uint32_t index)
 {
-	struct gt_slot *slot = gt_region_slot(region, index);
+	struct gt_slot *slot = gt_segment_slot(segment, index);
 	struct cursor *c = &world.cursor[index];
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire), next, committed,
 		 old;
@@ -286,18 +286,18 @@ static bool collect(uint32_t index)
 			atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 			return true;
 		}
-		c->at = atomic_load_explicit(&gt_region_block(region, c->block)->drained,
+		c->at = atomic_load_explicit(&gt_segment_block(segment, c->block)->drained,
 					     memory_order_relaxed);
 		c->active = true;
 	}
-	b = gt_region_block(region, c->block);
+	b = gt_segment_block(segment, c->block);
 	/* before `committed`: then that is final */
 	next = atomic_load_explicit(&b->next, memory_order_acquire);
 	committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 	if (committed == c->at && next == GT_BLOCK_NONE && state != GT_SLOT_CLOSED)
 		return false;
 	step();
-	/* the journal's commit: records in the file and marks in the region are one */
+	/* the journal's commit: records in the file and marks in the segment are one */
 	take_records(b, c->at, committed);
 	old = c->block;
 	c->at = committed;
@@ -307,13 +307,13 @@ static bool collect(uint32_t index)
 		c->at = 0;
 		__atomic_store_n((uint32_t *)&slot->first, next, __ATOMIC_SEQ_CST);
 		world.linked &= ~(1u << old);
-		gt_pool_push(region, old);
+		gt_pool_push(segment, old);
 	} else if (state == GT_SLOT_CLOSED) {
 		__atomic_store_n((uint32_t *)&slot->first, GT_BLOCK_NONE, __ATOMIC_SEQ_CST);
 		c->active = false;
 		atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 		world.linked &= ~(1u << old);
-		gt_pool_push(region, old);
+		gt_pool_push(segment, old);
 	}
 	return true;
 }
@@ -323,14 +323,14 @@ static uint64_t hash_cursors(void);
 /* As collector/memory.c does it. Dead in between, the block is lost to the pool. */
 static void cool(void)
 {
-	uint32_t number = gt_pool_pop(region);
+	uint32_t number = gt_pool_pop(segment);
 
 	if (number == GT_BLOCK_NONE)
 		return;
 	world.cooled++;
 	world.history[running] = mix(hash_cursors(), 1000 + number);
-	atomic_store_explicit(&gt_region_block(region, number)->is_cold, 1, memory_order_relaxed);
-	gt_pool_push(region, number);
+	atomic_store_explicit(&gt_segment_block(segment, number)->is_cold, 1, memory_order_relaxed);
+	gt_pool_push(segment, number);
 }
 
 static uint64_t hash_cursors(void)
@@ -347,8 +347,8 @@ static void collector(void)
 {
 	for (;;) {
 		world.history[running] = mix(hash_cursors(), 500);
-		if (setting.limit && region->block_limit != setting.blocks)
-			atomic_store_explicit(&region->block_limit, setting.blocks,
+		if (setting.limit && segment->block_limit != setting.blocks)
+			atomic_store_explicit(&segment->block_limit, setting.blocks,
 					      memory_order_relaxed);
 		if (world.cooled < setting.cools)
 			cool();
@@ -378,20 +378,20 @@ static struct world *saved[DEPTH_MAX];
 static void make_world(void)
 {
 	memset(&world, 0, sizeof world);
-	region->header_bytes = HEADER_BYTES;
-	region->slot_bytes = sizeof(struct gt_slot);
-	region->slot_count = setting.slots;
-	region->block_bytes = BLOCK_BYTES;
-	region->block_count = setting.blocks;
-	region->block_limit = setting.limit;
-	region->block_offset = region->header_bytes + setting.slots * sizeof(struct gt_slot);
-	__atomic_store_n((uint32_t *)&region->slots_used, 1, __ATOMIC_SEQ_CST);
+	segment->header_bytes = HEADER_BYTES;
+	segment->slot_bytes = sizeof(struct gt_slot);
+	segment->slot_count = setting.slots;
+	segment->block_bytes = BLOCK_BYTES;
+	segment->block_count = setting.blocks;
+	segment->block_limit = setting.limit;
+	segment->block_offset = segment->header_bytes + setting.slots * sizeof(struct gt_slot);
+	__atomic_store_n((uint32_t *)&segment->slots_used, 1, __ATOMIC_SEQ_CST);
 	/* nobody's */
-	__atomic_store_n((uint32_t *)&gt_region_slot(region, 0)->state, GT_SLOT_ACTIVE,
+	__atomic_store_n((uint32_t *)&gt_segment_slot(segment, 0)->state, GT_SLOT_ACTIVE,
 			 __ATOMIC_SEQ_CST);
 	for (uint32_t n = setting.blocks; n > 0 && setting.warm; n--) {
-		gt_pool_grow(region);
-		gt_pool_push(region, n);
+		gt_pool_grow(segment);
+		gt_pool_push(segment, n);
 	}
 	for (unsigned i = 0; i <= setting.writers; i++) {
 		world.alive[i] = true;
@@ -408,11 +408,11 @@ static void make_world(void)
 
 static uint64_t hash_world(void)
 {
-	const uint64_t *words = (const uint64_t *)world.region;
+	const uint64_t *words = (const uint64_t *)world.segment;
 	uint64_t hash = 7;
 
 	/* what lies before is constant */
-	for (size_t i = offsetof(struct gt_region, state) / 8; i < sizeof world.region / 8; i++)
+	for (size_t i = offsetof(struct gt_segment, state) / 8; i < sizeof world.segment / 8; i++)
 		hash = words[i] ? mix(hash + i, words[i]) : hash;
 	for (unsigned i = 0; i <= setting.writers; i++)
 		hash = mix(hash, world.alive[i] ? world.history[i] + world.finished[i] : 3);
@@ -441,20 +441,20 @@ static bool enter_state(void)
 static void check_blocks(void)
 {
 	bool taken[BLOCKS_MAX + 1] = {false};
-	uint32_t n = (uint32_t)region->free;
+	uint32_t n = (uint32_t)segment->free;
 
-	for (; n && !world.broken; n = gt_region_block(region, n)->free_next) {
+	for (; n && !world.broken; n = gt_segment_block(segment, n)->free_next) {
 		if (n > setting.blocks || taken[n])
 			broken("a block is twice in the pool");
 		else
 			taken[n] = true;
 	}
 	for (uint32_t i = 1; i < setting.slots && !world.broken; i++) {
-		const struct gt_slot *slot = gt_region_slot(region, i);
+		const struct gt_slot *slot = gt_segment_slot(segment, i);
 
 		if (slot->state != GT_SLOT_ACTIVE && slot->state != GT_SLOT_CLOSED)
 			continue;
-		for (n = slot->first; n && !world.broken; n = gt_region_block(region, n)->next) {
+		for (n = slot->first; n && !world.broken; n = gt_segment_block(segment, n)->next) {
 			if (n > setting.blocks || taken[n])
 				broken("a block is in two places");
 			else
@@ -578,7 +578,7 @@ UNIT_TEST(two_writers_after_each_other_in_one_slot)
 			       .halves = true});
 }
 
-/* Without the tag in region.free this fails: a block is popped, given back and popped again
+/* Without the tag in segment.free this fails: a block is popped, given back and popped again
  * meanwhile. */
 UNIT_TEST(two_writers_and_blocks_that_come_back)
 {

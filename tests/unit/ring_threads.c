@@ -62,15 +62,15 @@ static void with_session(const char *test, struct gt_session s)
 	unit_fail(__FILE__, __LINE__, "exec: %s", strerror(errno));
 }
 
-static struct gt_region *own_region(void)
+static struct gt_segment *own_segment(void)
 {
-	return atomic_load(&gt_recording.region);
+	return atomic_load(&gt_recording.segment);
 }
 
-static struct gt_region *map_region(const char *name)
+static struct gt_segment *map_segment(const char *name)
 {
 	char path[512];
-	struct gt_region *r;
+	struct gt_segment *r;
 	struct stat st;
 	int fd;
 
@@ -81,22 +81,22 @@ static struct gt_region *map_region(const char *name)
 	r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	CHECK(r != MAP_FAILED);
-	CHECK_EQ(r->magic, GT_REGION_MAGIC);
+	CHECK_EQ(r->magic, GT_SEGMENT_MAGIC);
 	return r;
 }
 
-/* The newest region of a process, or NULL. */
-static struct gt_region *find_region(pid_t pid)
+/* The newest segment of a process, or NULL. */
+static struct gt_segment *find_segment(pid_t pid)
 {
 	char prefix[32];
-	struct gt_region *r = NULL;
+	struct gt_segment *r = NULL;
 	struct dirent *e;
 	DIR *d = opendir(getenv(GT_SESSION_ENV));
 
 	snprintf(prefix, sizeof prefix, "%d-", (int)pid);
 	while ((e = readdir(d)) != NULL && !r)
 		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-			r = map_region(e->d_name);
+			r = map_segment(e->d_name);
 	closedir(d);
 	return r;
 }
@@ -104,7 +104,7 @@ static struct gt_region *find_region(pid_t pid)
 /* Reader ------------------------------------------------------------------------ */
 
 struct reader {
-	struct gt_region *region;
+	struct gt_segment *segment;
 	uint32_t block[THREADS_MAX], at[THREADS_MAX];  /* by slot */
 	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
 	uint64_t next[THREADS_MAX];                    /* by ordinal: number of its next record */
@@ -139,7 +139,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 /* Return: records that were read. */
 static uint64_t read_slot(struct reader *r, uint32_t i)
 {
-	struct gt_slot *slot = gt_region_slot(r->region, i);
+	struct gt_slot *slot = gt_segment_slot(r->segment, i);
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire), next, committed;
 	uint64_t before = r->records;
 	struct gt_block *b;
@@ -149,7 +149,7 @@ static uint64_t read_slot(struct reader *r, uint32_t i)
 	if (!r->block[i])
 		r->block[i] = atomic_load_explicit(&slot->first, memory_order_acquire);
 	while (r->block[i]) {
-		b = gt_region_block(r->region, r->block[i]);
+		b = gt_segment_block(r->segment, r->block[i]);
 		next = atomic_load_explicit(&b->next, memory_order_acquire);
 		committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 		while (r->at[i] < committed) {
@@ -165,15 +165,16 @@ static uint64_t read_slot(struct reader *r, uint32_t i)
 			break;
 		if (r->give_back) {
 			atomic_store_explicit(&slot->first, next, memory_order_relaxed);
-			gt_pool_push(r->region, r->block[i]);
-			atomic_fetch_add_explicit(&r->region->drain_count, 1, memory_order_relaxed);
+			gt_pool_push(r->segment, r->block[i]);
+			atomic_fetch_add_explicit(&r->segment->drain_count, 1,
+						  memory_order_relaxed);
 		}
 		r->block[i] = next;
 		r->at[i] = 0;
 	}
 	if (state == GT_SLOT_CLOSED && r->give_back) {
 		if (r->block[i])
-			gt_pool_push(r->region, r->block[i]);
+			gt_pool_push(r->segment, r->block[i]);
 		r->block[i] = r->at[i] = 0;
 		atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 	}
@@ -182,7 +183,7 @@ static uint64_t read_slot(struct reader *r, uint32_t i)
 
 static uint64_t read_all(struct reader *r)
 {
-	uint32_t used = atomic_load_explicit(&r->region->slots_used, memory_order_acquire);
+	uint32_t used = atomic_load_explicit(&r->segment->slots_used, memory_order_acquire);
 	uint64_t n = 0;
 
 	for (uint32_t i = 1; i < used; i++)
@@ -202,20 +203,20 @@ static void *read_until_stopped(void *arg)
 	return NULL;
 }
 
-static struct reader *reader_new(struct gt_region *region, bool give_back)
+static struct reader *reader_new(struct gt_segment *segment, bool give_back)
 {
 	struct reader *r = calloc(1, sizeof *r);
 
-	r->region = region;
+	r->segment = segment;
 	r->give_back = give_back;
 	return r;
 }
 
-static void sums(const struct gt_region *r, uint64_t *seen, uint64_t *dropped)
+static void sums(const struct gt_segment *r, uint64_t *seen, uint64_t *dropped)
 {
 	*seen = *dropped = 0;
 	for (uint32_t i = 0; i < atomic_load(&r->slots_used); i++) {
-		const struct gt_slot *s = gt_region_slot(r, i);
+		const struct gt_slot *s = gt_segment_slot(r, i);
 
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			*seen += atomic_load_explicit(&s->domains[d].seen[GT_CLASS_CALL],
@@ -267,7 +268,7 @@ static void *write_calls(void *arg)
 	return NULL;
 }
 
-static void check_sums(const struct gt_region *r, uint64_t calls, uint64_t recorded)
+static void check_sums(const struct gt_segment *r, uint64_t calls, uint64_t recorded)
 {
 	uint64_t seen, dropped;
 
@@ -287,7 +288,7 @@ UNIT_TEST(many_threads_lose_nothing)
 
 	with_session("many_threads_lose_nothing",
 		     (struct gt_session){.pool_bytes = 1 << 20, .wait_ns = UINT64_C(20000000000)});
-	r = reader_new(own_region(), true);
+	r = reader_new(own_segment(), true);
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	for (int i = 0; i < WRITERS; i++) {
 		w[i] = (struct writer){.calls = CALLS};
@@ -300,7 +301,7 @@ UNIT_TEST(many_threads_lose_nothing)
 	atomic_store(&r->stop, true);
 	pthread_join(reading, NULL);
 	CHECK_EQ(r->records, WRITERS * (uint64_t)CALLS);
-	check_sums(r->region, WRITERS * (uint64_t)CALLS, r->records);
+	check_sums(r->segment, WRITERS * (uint64_t)CALLS, r->records);
 	free(r);
 }
 
@@ -318,10 +319,10 @@ UNIT_TEST(without_a_reader_calls_are_dropped_and_counted)
 	CHECK_LT(w.recorded, w.calls);
 	/* else a dropped call looks like an open one */
 	CHECK_EQ(gt_thread.slot->domains[GT_DOMAIN_OPENCL].newest, 0);
-	r = reader_new(own_region(), false);
+	r = reader_new(own_segment(), false);
 	read_all(r);
 	CHECK_EQ(r->records, w.recorded);
-	check_sums(r->region, w.calls, w.recorded);
+	check_sums(r->segment, w.calls, w.recorded);
 	free(r);
 }
 
@@ -332,7 +333,7 @@ UNIT_TEST(a_loss_is_told_when_there_is_room_again)
 
 	with_session("a_loss_is_told_when_there_is_room_again",
 		     (struct gt_session){.pool_bytes = 1 << 18});
-	r = reader_new(own_region(), true);
+	r = reader_new(own_segment(), true);
 	write_calls(&w);
 	CHECK_LT(w.recorded, w.calls);
 	read_all(r);
@@ -359,7 +360,7 @@ UNIT_TEST(a_record_longer_than_a_block_is_dropped_and_counted)
 	CHECK_NULL(gt_ring_reserve(t, 1 << 15, GT_CLASS_CALL, GT_DOMAIN_OPENCL));
 	gt_call_end(t);
 	CHECK(call(0));
-	check_sums(own_region(), 2, 1);
+	check_sums(own_segment(), 2, 1);
 }
 
 UNIT_TEST(threads_that_come_and_go_use_slots_again)
@@ -374,7 +375,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 		     (struct gt_session){.pool_bytes = 1 << 20,
 					 .slot_count = 24,
 					 .wait_ns = UINT64_C(20000000000)});
-	r = reader_new(own_region(), true);
+	r = reader_new(own_segment(), true);
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < TOGETHER; i++) {
@@ -390,8 +391,8 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 	pthread_join(reading, NULL);
 	CHECK_EQ(recorded, ROUNDS * TOGETHER * CALLS); /* who finds no slot waits for one */
 	CHECK_EQ(r->records, recorded);
-	check_sums(r->region, ROUNDS * TOGETHER * CALLS, recorded);
-	CHECK_LE(atomic_load(&r->region->slots_used), 24);
+	check_sums(r->segment, ROUNDS * TOGETHER * CALLS, recorded);
+	CHECK_LE(atomic_load(&r->segment->slots_used), 24);
 	free(r);
 }
 
@@ -421,9 +422,9 @@ UNIT_TEST(a_thread_waits_for_the_slot_of_one_that_has_ended)
 		     (struct gt_session){.pool_bytes = 1 << 20,
 					 .slot_count = 24,
 					 .wait_ns = UINT64_C(100000000000)});
-	r = reader_new(own_region(), true);
+	r = reader_new(own_segment(), true);
 	pthread_create(&writing, NULL, run_writers, &recorded);
-	while (atomic_load(&r->region->slots_used) < 24)
+	while (atomic_load(&r->segment->slots_used) < 24)
 		usleep(100);
 	usleep(20000); /* by now one waits, most likely */
 	pthread_create(&reading, NULL, read_until_stopped, r);
@@ -455,7 +456,7 @@ UNIT_TEST(threads_without_a_slot_are_counted)
 		pthread_join(threads[i], NULL);
 		CHECK_EQ(w[i].recorded, 0);
 	}
-	check_sums(own_region(), (THREADS + 1) * CALLS, recorded);
+	check_sums(own_segment(), (THREADS + 1) * CALLS, recorded);
 }
 
 static volatile sig_atomic_t in_handler, handled;
@@ -492,15 +493,15 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 	timer_settime(timer, 0, &never, NULL);
 	timer_delete(timer);
 	CHECK_GT(handled, 0);
-	sums(own_region(), &seen, &dropped);
+	sums(own_segment(), &seen, &dropped);
 	CHECK_EQ(seen, CALLS + (uint64_t)handled);
 	CHECK_EQ(recorded + recorded_in_handler + dropped, seen);
 	/* ids are unique and all records whole; those of handlers stand between a call's begin
 	 * and its record */
-	r = reader_new(own_region(), false);
-	for (uint32_t n = atomic_load(&gt_region_slot(r->region, 1)->first); n;
-	     n = atomic_load(&gt_region_block(r->region, n)->next)) {
-		struct gt_block *b = gt_region_block(r->region, n);
+	r = reader_new(own_segment(), false);
+	for (uint32_t n = atomic_load(&gt_segment_slot(r->segment, 1)->first); n;
+	     n = atomic_load(&gt_segment_block(r->segment, n)->next)) {
+		struct gt_block *b = gt_segment_block(r->segment, n);
 
 		for (uint32_t at = 0; at < atomic_load(&b->committed);
 		     at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
@@ -526,7 +527,7 @@ static int work_in_child(void)
 	return w.recorded == 1000 ? 0 : 1;
 }
 
-/* The child's region, after it has ended well. */
+/* The child's segment, after it has ended well. */
 static void check_child(pid_t pid, uint32_t image)
 {
 	struct reader *r;
@@ -534,33 +535,33 @@ static void check_child(pid_t pid, uint32_t image)
 
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	r = reader_new(find_region(pid), false);
-	CHECK_NOT_NULL(r->region);
-	CHECK_EQ(r->region->pid, pid);
-	CHECK_EQ(r->region->image, image);
+	r = reader_new(find_segment(pid), false);
+	CHECK_NOT_NULL(r->segment);
+	CHECK_EQ(r->segment->pid, pid);
+	CHECK_EQ(r->segment->image, image);
 	read_all(r);
 	CHECK_EQ(r->records, 1000);
-	check_sums(r->region, 1000, 1000);
-	munmap(r->region, r->region->region_bytes);
+	check_sums(r->segment, 1000, 1000);
+	munmap(r->segment, r->segment->segment_bytes);
 	free(r);
 }
 
 static void check_own(uint64_t calls)
 {
-	struct reader *r = reader_new(own_region(), false);
+	struct reader *r = reader_new(own_segment(), false);
 
 	read_all(r);
 	CHECK_EQ(r->records, calls);
-	check_sums(r->region, calls, calls);
+	check_sums(r->segment, calls, calls);
 	free(r);
 }
 
-UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
+UNIT_TEST(a_child_of_any_fork_has_a_segment_of_its_own)
 {
 	pid_t pid;
 
 	unit_need_the_kernel();
-	with_session("a_child_of_any_fork_has_a_region_of_its_own",
+	with_session("a_child_of_any_fork_has_a_segment_of_its_own",
 		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
@@ -583,7 +584,7 @@ UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
 	if (pid == 0)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	CHECK_NULL(find_region(pid));
+	CHECK_NULL(find_segment(pid));
 	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer makes a
 	 * fork of it */
 	pid = SCALE == 1 ? vfork() : 0;
@@ -594,19 +595,19 @@ UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
 	}
 	if (pid)
 		waitpid(pid, NULL, 0);
-	CHECK_NULL(find_region(pid));
+	CHECK_NULL(find_segment(pid));
 	CHECK(call(5));
 	check_own(6);
-	CHECK_EQ(own_region()->image, 0);
-	CHECK_EQ(atomic_load(&own_region()->children_lost), 0);
+	CHECK_EQ(own_segment()->image, 0);
+	CHECK_EQ(atomic_load(&own_segment()->children_lost), 0);
 }
 
-UNIT_TEST(a_grandchild_has_a_region_too)
+UNIT_TEST(a_grandchild_has_a_segment_too)
 {
 	pid_t pid, grandchild;
 
 	unit_need_the_kernel();
-	with_session("a_grandchild_has_a_region_too", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_grandchild_has_a_segment_too", (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
 	if (pid == 0) {
@@ -653,19 +654,19 @@ UNIT_TEST(a_call_that_began_before_the_fork_is_the_parents_alone)
 		_exit(r ? 8 : work_in_child());
 	CHECK_NOT_NULL(r);
 	check_child(pid, 1);
-	sums(own_region(), &seen, &dropped);
+	sums(own_segment(), &seen, &dropped);
 	CHECK_EQ(seen, 1);
 	CHECK_EQ(dropped, 0);
 	check_own(1);
 }
 
-UNIT_TEST(a_child_that_cannot_make_a_region_is_counted_and_goes_on)
+UNIT_TEST(a_child_that_cannot_make_a_segment_is_counted_and_goes_on)
 {
 	pid_t pid;
 	int status;
 
 	unit_need_the_kernel();
-	with_session("a_child_that_cannot_make_a_region_is_counted_and_goes_on",
+	with_session("a_child_that_cannot_make_a_segment_is_counted_and_goes_on",
 		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
@@ -678,7 +679,7 @@ UNIT_TEST(a_child_that_cannot_make_a_region_is_counted_and_goes_on)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	CHECK_EQ(atomic_load(&own_region()->children_lost), 1);
+	CHECK_EQ(atomic_load(&own_segment()->children_lost), 1);
 	CHECK(call(1));
 	check_own(2);
 }
@@ -719,11 +720,11 @@ UNIT_TEST(a_stopped_session_stops_recording)
 	with_session("a_stopped_session_stops_recording",
 		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK_NOT_NULL(gt_thread_get());
-	atomic_store(&own_region()->stop, 1);
+	atomic_store(&own_segment()->stop, 1);
 	write_calls(&w);
 	CHECK_EQ(w.recorded, 0); /* the first record already wants a block */
 	CHECK(atomic_load(&gt_recording.off));
-	r = reader_new(own_region(), false);
+	r = reader_new(own_segment(), false);
 	read_all(r);
 	CHECK_EQ(r->records, w.recorded);
 	free(r);
@@ -759,7 +760,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	while (!(r->region = find_region(pid))) /* the test's time limit */
+	while (!(r->segment = find_segment(pid))) /* the test's time limit */
 		usleep(200);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);
@@ -774,13 +775,13 @@ static void kill_once(unsigned delay_us, bool live)
 	} else {
 		read_all(r);
 	}
-	sums(r->region, &seen, &dropped);
+	sums(r->segment, &seen, &dropped);
 	CHECK_LE(sum, r->records); /* what the program knew to be in */
 	/* and one each that it did not know of yet */
 	CHECK_LE(r->records, sum + KILLED_WRITERS);
 	CHECK_LE(r->records + dropped, seen);
 	CHECK_LE(seen, r->records + dropped + KILLED_WRITERS); /* open calls */
-	munmap(r->region, r->region->region_bytes);
+	munmap(r->segment, r->segment->segment_bytes);
 	munmap((void *)(uintptr_t)acknowledged, 4096);
 	free(r);
 }

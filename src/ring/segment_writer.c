@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's side of a region.
+/* The writer's side of a segment.
  *
  * Making one takes about a dozen system calls, 20 to 50 us: each process of a traced tree does
  * it. They are made by number: the libc functions are cancellation points, and other preloaded
@@ -14,7 +14,7 @@
  * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate()
  * beyond it would send SIGXFSZ), descriptors that stay open (a program that closes all of them
  * must find its own numbers free, and keep recording). */
-#include "ring/region_writer.h"
+#include "ring/segment_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,13 +39,13 @@ enum {
 };
 
 /* Is [at, at + bytes) there, or can it be made? */
-static bool make_present(const struct gt_region *r, const void *at, size_t bytes)
+static bool make_present(const struct gt_segment *r, const void *at, size_t bytes)
 {
 	uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
 	uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	long rc;
 
-	/* beyond what creation opened; a private region has no file, and no need */
+	/* beyond what creation opened; a private segment has no file, and no need */
 	if (r->block_count &&
 	    syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
 		return false;
@@ -142,31 +142,31 @@ static uint64_t page_round(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* The begin of struct gt_region, which as a whole is too large for the stacks that this may run
+/* The begin of struct gt_segment, which as a whole is too large for the stacks that this may run
  * on. */
 struct layout {
 	uint64_t magic;
 	uint32_t version, header_bytes;
-	uint64_t region_bytes;
+	uint64_t segment_bytes;
 	uint32_t slot_bytes, slot_count, block_bytes, block_count;
 	uint64_t block_offset;
 };
-static_assert(sizeof(struct layout) == offsetof(struct gt_region, host_clock), "the same members");
+static_assert(sizeof(struct layout) == offsetof(struct gt_segment, host_clock), "the same members");
 
 /* Sizes and offsets for a pool of @blocks. Return: bytes of the file. */
 static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks,
 			uint32_t slots)
 {
-	r->magic = GT_REGION_MAGIC;
-	r->version = GT_REGION_VERSION;
-	r->header_bytes = (uint32_t)page_round(sizeof(struct gt_region));
+	r->magic = GT_SEGMENT_MAGIC;
+	r->version = GT_SEGMENT_VERSION;
+	r->header_bytes = (uint32_t)page_round(sizeof(struct gt_segment));
 	r->slot_bytes = sizeof(struct gt_slot);
 	r->slot_count = slots;
 	r->block_bytes = s->block_bytes;
 	r->block_count = (uint32_t)blocks;
 	r->block_offset = page_round(r->header_bytes + (uint64_t)r->slot_count * r->slot_bytes);
-	r->region_bytes = r->block_offset + blocks * r->block_bytes;
-	return r->region_bytes;
+	r->segment_bytes = r->block_offset + blocks * r->block_bytes;
+	return r->segment_bytes;
 }
 
 static uint64_t file_size_limit(void)
@@ -208,25 +208,25 @@ static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 
 /* Map the file, its header present and laid out, with the largest pool that goes. NULL with
  * errno. */
-static struct gt_region *map_largest(int fd, const struct gt_session *s)
+static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 {
 	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(),
 		 address_limit = mapping_limit(), bytes;
 	struct layout sizes = {0};
-	struct gt_region *r;
+	struct gt_segment *r;
 	uint32_t populate = 0;
 
 	if (blocks > UINT32_MAX / 2)
 		blocks = UINT32_MAX / 2;
-	if (blocks < GT_REGION_MIN_BLOCKS)
-		blocks = GT_REGION_MIN_BLOCKS;
+	if (blocks < GT_SEGMENT_MIN_BLOCKS)
+		blocks = GT_SEGMENT_MIN_BLOCKS;
 	for (;; blocks /= 2) {
-		if (blocks < GT_REGION_MIN_BLOCKS)
+		if (blocks < GT_SEGMENT_MIN_BLOCKS)
 			return NULL; /* errno of the last failure */
 		bytes = lay_out(&sizes, s, blocks,
 				slots_within(s->slot_count,
 					     limit < address_limit ? limit : address_limit));
-		if (blocks / 2 >= GT_REGION_MIN_BLOCKS && bytes > address_limit)
+		if (blocks / 2 >= GT_SEGMENT_MIN_BLOCKS && bytes > address_limit)
 			continue;
 		if (bytes > limit) {
 			errno = EFBIG;
@@ -259,7 +259,8 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 
 /* Who this is, from the kernel: true for every way in which a process image can begin. Without
  * /proc (after chroot) a fork child takes its parent's. */
-static void describe_process(struct gt_region *r, const struct gt_region *parent, bool hide_command)
+static void describe_process(struct gt_segment *r, const struct gt_segment *parent,
+			     bool hide_command)
 {
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", r->exe, sizeof r->exe - 1);
 	int fd;
@@ -284,7 +285,7 @@ static void describe_process(struct gt_region *r, const struct gt_region *parent
 
 /* Numbers go on where the parent's were: what the child inherited (handles, ids of names) stays
  * unique. */
-static void inherit(struct gt_region *r, const struct gt_region *parent)
+static void inherit(struct gt_segment *r, const struct gt_segment *parent)
 {
 	r->image = parent->image + 1;
 	/* its tables, too */
@@ -297,19 +298,19 @@ static void inherit(struct gt_region *r, const struct gt_region *parent)
 			    atomic_load_explicit(&parent->next_object[i], memory_order_relaxed));
 }
 
-struct gt_region *gt_region_create(const char *directory, const struct gt_session *session,
-				   const struct gt_region *parent, uint64_t ticks)
+struct gt_segment *gt_segment_create(const char *directory, const struct gt_session *session,
+				     const struct gt_segment *parent, uint64_t ticks)
 {
 	char name[64], hidden[PATH_BYTES], path[PATH_BYTES], *at;
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	struct gt_region *r;
+	struct gt_segment *r;
 	int fd;
 
 	name[0] = '.';
 	at = put_number(name + 1, pid);
 	at = put_text(at, "-");
 	at = put_number(at, ticks);
-	put_text(at, GT_REGION_SUFFIX);
+	put_text(at, GT_SEGMENT_SUFFIX);
 	if (!path_join(hidden, directory, name) || !path_join(path, directory, name + 1))
 		return NULL;
 	fd = open_at(hidden, O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -330,11 +331,11 @@ struct gt_region *gt_region_create(const char *directory, const struct gt_sessio
 	atomic_init(&r->block_limit,
 		    atomic_load_explicit(&session->start_blocks, memory_order_relaxed));
 	atomic_init(&r->slots_used, 1);
-	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
-	atomic_store_explicit(&r->state, GT_REGION_LIVE, memory_order_release);
+	atomic_init(&gt_segment_slot(r, 0)->state, GT_SLOT_ACTIVE);
+	atomic_store_explicit(&r->state, GT_SEGMENT_LIVE, memory_order_release);
 	if (syscall(SYS_renameat, AT_FDCWD, hidden, AT_FDCWD, path) == 0)
 		return r;
-	gt_region_unmap(r);
+	gt_segment_unmap(r);
 remove:
 	fd = errno;
 	syscall(SYS_unlinkat, AT_FDCWD, hidden, 0);
@@ -342,11 +343,11 @@ remove:
 	return NULL;
 }
 
-struct gt_region *gt_region_private(const struct gt_session *session,
-				    const struct gt_region *parent, uint64_t ticks)
+struct gt_segment *gt_segment_private(const struct gt_session *session,
+				      const struct gt_segment *parent, uint64_t ticks)
 {
 	struct layout sizes = {0};
-	struct gt_region *r;
+	struct gt_segment *r;
 	uint64_t bytes = lay_out(&sizes, session, 0, session->slot_count);
 
 	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -360,7 +361,7 @@ struct gt_region *gt_region_private(const struct gt_session *session,
 	if (parent)
 		inherit(r, parent);
 	atomic_init(&r->slots_used, 1);
-	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
+	atomic_init(&gt_segment_slot(r, 0)->state, GT_SLOT_ACTIVE);
 	return r;
 }
 
@@ -396,7 +397,7 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	return n == at - line;
 }
 
-uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid,
+uint32_t gt_lost_tell(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
 		      uint64_t ticks, const char *path)
 {
 	uint32_t place = atomic_fetch_add_explicit(&r->lost_count, 1, memory_order_relaxed);
@@ -418,7 +419,7 @@ uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint
 	return place;
 }
 
-void gt_lost_take_back(struct gt_region *r, uint32_t place)
+void gt_lost_take_back(struct gt_segment *r, uint32_t place)
 {
 	if (place < GT_LOST_NAMED)
 		atomic_store_explicit(&r->lost[place].why, GT_LOST_NONE, memory_order_release);
@@ -426,15 +427,15 @@ void gt_lost_take_back(struct gt_region *r, uint32_t place)
 		atomic_fetch_sub_explicit(&r->lost_count, 1, memory_order_relaxed);
 }
 
-void gt_region_unmap(struct gt_region *r)
+void gt_segment_unmap(struct gt_segment *r)
 {
 	int saved = errno;
 
-	munmap(r, r->region_bytes);
+	munmap(r, r->segment_bytes);
 	errno = saved;
 }
 
-uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
+uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint)
 {
 	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
 	uint32_t start = atomic_load_explicit(hint, memory_order_relaxed), index, expected;
@@ -443,7 +444,7 @@ uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
 		struct gt_slot *slot;
 
 		index = (start + i) % used;
-		slot = gt_region_slot(r, index);
+		slot = gt_segment_slot(r, index);
 		expected = GT_SLOT_FREE;
 		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == GT_SLOT_FREE &&
 		    atomic_compare_exchange_strong_explicit(&slot->state, &expected, GT_SLOT_TAKEN,
@@ -456,14 +457,14 @@ uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
 	/* one that was never used: present before anybody may look at it, then counted */
 	for (;;) {
 		if (used >= r->slot_count ||
-		    !make_present(r, gt_region_slot(r, used), sizeof(struct gt_slot)))
+		    !make_present(r, gt_segment_slot(r, used), sizeof(struct gt_slot)))
 			return UINT32_MAX;
 		if (!atomic_compare_exchange_strong_explicit(&r->slots_used, &used, used + 1,
 							     memory_order_release,
 							     memory_order_acquire))
 			continue;
 		expected = GT_SLOT_FREE; /* another thread may have found it meanwhile */
-		if (atomic_compare_exchange_strong_explicit(&gt_region_slot(r, used)->state,
+		if (atomic_compare_exchange_strong_explicit(&gt_segment_slot(r, used)->state,
 							    &expected, GT_SLOT_TAKEN,
 							    memory_order_acquire,
 							    memory_order_relaxed))
@@ -472,13 +473,13 @@ uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
 	}
 }
 
-uint32_t gt_block_take(struct gt_region *r)
+uint32_t gt_block_take(struct gt_segment *r)
 {
 	uint32_t number = gt_pool_pop(r), last;
 	struct gt_block *b;
 
 	if (number != GT_BLOCK_NONE) {
-		b = gt_region_block(r, number);
+		b = gt_segment_block(r, number);
 		if (!atomic_load_explicit(&b->is_cold, memory_order_relaxed))
 			return number;
 		if (make_present(r, b, r->block_bytes)) {
@@ -489,7 +490,7 @@ uint32_t gt_block_take(struct gt_region *r)
 		return GT_BLOCK_NONE;
 	}
 	number = gt_pool_grow(r);
-	if (number == GT_BLOCK_NONE || make_present(r, gt_region_block(r, number), r->block_bytes))
+	if (number == GT_BLOCK_NONE || make_present(r, gt_segment_block(r, number), r->block_bytes))
 		return number;
 	/* no memory: undo, unless somebody grew the pool after us; then the block's number is
 	 * lost */
@@ -499,10 +500,10 @@ uint32_t gt_block_take(struct gt_region *r)
 	return GT_BLOCK_NONE;
 }
 
-void gt_block_link(struct gt_region *r, uint32_t slot, struct gt_block *last, uint32_t number)
+void gt_block_link(struct gt_segment *r, uint32_t slot, struct gt_block *last, uint32_t number)
 {
-	struct gt_block *b = gt_region_block(r, number);
-	struct gt_slot *s = gt_region_slot(r, slot);
+	struct gt_block *b = gt_segment_block(r, number);
+	struct gt_slot *s = gt_segment_slot(r, slot);
 
 	atomic_store_explicit(&b->committed, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);

@@ -2,7 +2,7 @@
 /* The shared memory of one traced process image: one file in the session folder,
  * mapped by the program (writer) and the collector (reader).
  *
- *   | gt_region, whole pages | gt_slot x slot_count | gt_block 64 + data x block_count |
+ *   | gt_segment, whole pages | gt_slot x slot_count | gt_block 64 + data x block_count |
  *
  * A thread's ring is a chain of blocks. The thread takes a block from the pool,
  * fills it, links the next one behind it; the collector drains in chain order and
@@ -27,21 +27,21 @@
  *   slot.first                  the slot's thread, once   release   -> a new ring to drain
  *   slot.first                  then the collector        release   moves on as blocks are drained
  *   slot.* of a CLOSED one      the collector             release   counts to 0, FREE
- *   block.drained, region.free  the collector             release   (free: compare-and-swap, both
+ *   block.drained, segment.free  the collector             release   (free: compare-and-swap, both
  *                                                                   sides)
- *   region.block_limit          the collector             relaxed   how many blocks may be handed
+ *   segment.block_limit          the collector             relaxed   how many blocks may be handed
  *                                                                   out; publishes no other memory
  *   block.is_cold               the collector, of a block that it has popped; the release of its
  *                               push publishes it. Cleared (relaxed) by the writer that popped the
  *                               block and owns it from then on
- *   region.drain_count          the collector             relaxed   -> it lives: wait for room
- *   region.lost[]               who takes a place of it   release   -> read at the image's end
+ *   segment.drain_count          the collector             relaxed   -> it lives: wait for room
+ *   segment.lost[]               who takes a place of it   release   -> read at the image's end
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
  * linked is lost to the pool, never to the reader.
- * Never here: pointers, locks, system calls after gt_region_create() but for the waiting. */
-#ifndef GPUTAP_RING_REGION_H
-#define GPUTAP_RING_REGION_H
+ * Never here: pointers, locks, system calls after gt_segment_create() but for the waiting. */
+#ifndef GPUTAP_RING_SEGMENT_H
+#define GPUTAP_RING_SEGMENT_H
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -50,8 +50,8 @@
 #include "clock/hostclock.h"
 #include "record/record.h"
 
-#define GT_REGION_MAGIC       UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_REGION_VERSION     4u
+#define GT_SEGMENT_MAGIC       UINT64_C(0x314e474552505447) /* "GTPREGN1" */
+#define GT_SEGMENT_VERSION     4u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* blocks count from 1 */
 
@@ -108,15 +108,15 @@ struct gt_block {
 	_Alignas(8) _Atomic uint32_t drained;
 };
 
-enum gt_region_state {
-	GT_REGION_CREATING = 0,
-	GT_REGION_LIVE = 1,
+enum gt_segment_state {
+	GT_SEGMENT_CREATING = 0,
+	GT_SEGMENT_LIVE = 1,
 	/* the library's destructor or its handler of quick_exit() ran: a proper end */
-	GT_REGION_EXITED = 2,
+	GT_SEGMENT_EXITED = 2,
 };
 
 /* A program of the tree that cannot be traced: told by the image that began it, or by a fork's
- * child in its parent's region, without a system call. Written by any of these processes, in a
+ * child in its parent's segment, without a system call. Written by any of these processes, in a
  * place of its own; read by the collector when the image has ended. */
 enum gt_lost_why {
 	GT_LOST_NONE = 0, /* not written yet, or it was not begun after all */
@@ -138,12 +138,12 @@ struct gt_lost {
 };
 static_assert(sizeof(struct gt_lost) == 120, "shared memory is an ABI");
 
-struct gt_region {
+struct gt_segment {
 	uint64_t magic;
 	uint32_t version; /* another version is refused, with a sentence */
-	/* sizeof(struct gt_region), rounded up to a page: offset of the slots */
+	/* sizeof(struct gt_segment), rounded up to a page: offset of the slots */
 	uint32_t header_bytes;
-	uint64_t region_bytes; /* of the whole file; sparse: only touched pages are there */
+	uint64_t segment_bytes; /* of the whole file; sparse: only touched pages are there */
 	uint32_t slot_bytes, slot_count;
 	uint32_t block_bytes, block_count; /* block_bytes with its header */
 	uint64_t block_offset;             /* of block 1 */
@@ -162,7 +162,7 @@ struct gt_region {
 	_Atomic uint32_t slots_used;        /* high-water mark: the reader looks no further */
 	_Atomic uint32_t blocks_used;       /* blocks taken that never were in the pool */
 	_Atomic uint32_t runtimes_seen;     /* bit per enum gt_domain: a table was registered */
-	_Atomic uint32_t children_lost;     /* fork children that could not make a region */
+	_Atomic uint32_t children_lost;     /* fork children that could not make a segment */
 	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */
 	/* blocks handed on: the collector looks at this one word */
 	_Alignas(64) _Atomic uint64_t full_count;
@@ -177,13 +177,13 @@ struct gt_region {
 	struct gt_lost lost[GT_LOST_NAMED];
 };
 
-static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)
+static inline struct gt_slot *gt_segment_slot(const struct gt_segment *r, uint32_t index)
 {
 	return (struct gt_slot *)((char *)(uintptr_t)r + r->header_bytes +
 				  (uint64_t)index * r->slot_bytes);
 }
 
-static inline struct gt_block *gt_region_block(const struct gt_region *r, uint32_t number)
+static inline struct gt_block *gt_segment_block(const struct gt_segment *r, uint32_t number)
 {
 	return (struct gt_block *)((char *)(uintptr_t)r + r->block_offset +
 				   (uint64_t)(number - 1) * r->block_bytes);

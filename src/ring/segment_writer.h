@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's side of a region: making the file, taking slots and blocks. core/thread.c runs
+/* The writer's side of a segment: making the file, taking slots and blocks. core/thread.c runs
  * it. */
 #ifndef GPUTAP_RING_WRITER_H
 #define GPUTAP_RING_WRITER_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ring/region.h"
+#include "ring/segment.h"
 #include "ring/session.h"
 
 /**
@@ -19,7 +19,7 @@
 const struct gt_session *gt_session_map(const char *directory);
 
 /**
- * gt_untraced_tell() - leave word in the session folder that this image has no region, for want of
+ * gt_untraced_tell() - leave word in the session folder that this image has no segment, for want of
  * @error
  * @ticks: host clock, now
  * Return: false: the folder cannot be reached for that either.
@@ -27,50 +27,50 @@ const struct gt_session *gt_session_map(const char *directory);
 bool gt_untraced_tell(const char *directory, uint64_t ticks, int error);
 
 /**
- * gt_lost_tell() - say in a region that is mapped here which program of the tree cannot be traced
+ * gt_lost_tell() - say in a segment that is mapped here which program of the tree cannot be traced
  * @r:     of this image, or of its parent, which need not be told by a system call
- * @path:  of the program; NULL: the region's own, of a fork's child
+ * @path:  of the program; NULL: the segment's own, of a fork's child
  * Return: for gt_lost_take_back(), if the program was not begun after all. Signal: safe; also in
  * the child of a vfork.
  */
-uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid,
+uint32_t gt_lost_tell(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
 		      uint64_t ticks, const char *path);
-void gt_lost_take_back(struct gt_region *r, uint32_t place);
+void gt_lost_take_back(struct gt_segment *r, uint32_t place);
 
 /**
- * gt_region_create() - make this process image's file in the session folder and map it
- * @parent: region of the image that forked this one, inherited; NULL after exec
+ * gt_segment_create() - make this process image's file in the session folder and map it
+ * @parent: segment of the image that forked this one, inherited; NULL after exec
  * @ticks:  host clock, now
  * Return: NULL with errno. No descriptor stays open. A pool that the limits of the process (address
  *         space, file size) or the file system refuse is halved until it fits, down to
- *         GT_REGION_MIN_BLOCKS.
+ *         GT_SEGMENT_MIN_BLOCKS.
  */
-struct gt_region *gt_region_create(const char *directory, const struct gt_session *session,
-				   const struct gt_region *parent, uint64_t ticks);
-void gt_region_unmap(struct gt_region *r);
+struct gt_segment *gt_segment_create(const char *directory, const struct gt_session *session,
+				     const struct gt_segment *parent, uint64_t ticks);
+void gt_segment_unmap(struct gt_segment *r);
 
 /**
- * gt_region_private() - a region that nobody else sees, without blocks: for tools where nothing is
+ * gt_segment_private() - a segment that nobody else sees, without blocks: for tools when nothing is
  * recorded
  * @parent, @ticks, Return: as above
  */
-struct gt_region *gt_region_private(const struct gt_session *session,
-				    const struct gt_region *parent, uint64_t ticks);
+struct gt_segment *gt_segment_private(const struct gt_session *session,
+				      const struct gt_segment *parent, uint64_t ticks);
 
-enum { GT_REGION_MIN_BLOCKS = 4 };
+enum { GT_SEGMENT_MIN_BLOCKS = 4 };
 
 /**
  * gt_slot_take() - a slot for the calling thread, TAKEN: fill it in, then store ACTIVE (release)
  * @hint: where to begin looking; the caller's, updated
- * Return: its index, or UINT32_MAX: as many threads as the region can hold, or no memory.
+ * Return: its index, or UINT32_MAX: as many threads as the segment can hold, or no memory.
  */
-uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint);
+uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint);
 
 /* A block that is present in memory, or GT_BLOCK_NONE: the pool is empty now, or memory is. */
-uint32_t gt_block_take(struct gt_region *r);
+uint32_t gt_block_take(struct gt_segment *r);
 
 /* First or next block of a slot's chain: after this the collector finds it. @last: NULL for the
  * first. */
-void gt_block_link(struct gt_region *r, uint32_t slot, struct gt_block *last, uint32_t number);
+void gt_block_link(struct gt_segment *r, uint32_t slot, struct gt_block *last, uint32_t number);
 
 #endif
