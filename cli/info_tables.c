@@ -69,7 +69,7 @@ static const struct grid_column stream_columns[] = {
 static const struct grid_column process_columns[] = {
 	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
 	{"parent_pid", "parent", GRID_ID, GRID_ALWAYS, 1, false},
-	{"image", "fork", GRID_COUNT, GRID_IF_ANY, 2, false},
+	{"forks", "forks", GRID_COUNT, GRID_IF_ANY, 2, false},
 	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false},
 	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 3, false},
@@ -276,7 +276,7 @@ static void make_processes(struct grid *g, const struct info *i)
 		}
 		*cell++ = cell_count(info->pid);
 		*cell++ = cell_count(info->ppid);
-		*cell++ = cell_count(info->image);
+		*cell++ = cell_count(info->fork_count);
 		*cell++ = info->end_ns > info->start_ns ? cell_count(info->end_ns - info->start_ns)
 							: cell_none();
 		*cell++ = cell_count(threads[p]);

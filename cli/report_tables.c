@@ -186,7 +186,7 @@ static const struct grid_column process_columns[] = {
 	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
 	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false},
 	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
-	{"image", "image", GRID_COUNT, GRID_DATA, 0, false},
+	{"forks", "forks", GRID_COUNT, GRID_DATA, 0, false},
 	{"parent_pid", "parent", GRID_ID, GRID_DATA, 0, false},
 	{"end", "end", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false},
@@ -734,7 +734,7 @@ static void make_processes(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(p->device_ns);
 		*cell++ = cell_count(p->threads);
 		*cell++ = cell_count(p->failed);
-		*cell++ = cell_count(p->image);
+		*cell++ = cell_count(p->fork_count);
 		*cell++ = cell_count(p->ppid);
 		*cell++ = cell_text(grid_keep(g, "%s",
 					      report_process_end(p->ended, p->proper_end,

@@ -780,7 +780,7 @@ static void add_processes(struct reading *r)
 			.file = info->session,
 			.index = i,
 			.pid = info->pid,
-			.image = info->image,
+			.fork_count = info->fork_count,
 			.ppid = info->ppid,
 			.start_ns = info->start_ns,
 			.end_ns = info->end_ns,

@@ -85,7 +85,7 @@ struct summary_lane {
 };
 
 struct summary_process {
-	uint32_t file, index, pid, image, ppid;
+	uint32_t file, index, pid, fork_count, ppid;
 	const char *exe, *name; /* path, last part of it */
 	uint32_t threads;
 	uint64_t calls, call_ns, device_count, device_ns, failed;

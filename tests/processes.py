@@ -54,7 +54,7 @@ class Tree:
         return found
 
     def calls(self, capture="c.gputap"):
-        """(pid, calls) of each image, sorted; no loss."""
+        """(pid, calls) of each process, sorted; no loss."""
         found = self.read(capture)
         assert found["end"] == "complete", found
         assert all(not p["count_calls"]["dropped"] for p in found["processes"]), found
@@ -62,7 +62,7 @@ class Tree:
 
 
 def told(result):
-    """What the images said they made: (pid, calls), sorted."""
+    """What the processes said they made: (pid, calls), sorted."""
     return sorted(tuple(int(w) for w in line.split()) for line in result.out.splitlines())
 
 

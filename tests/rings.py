@@ -46,7 +46,7 @@ class Session:
         subprocess.run([self.tool, "stop", self.folder], check=True)
 
     def records(self, exe=None):
-        """All there is, checked on the way; of the images of one program, if named."""
+        """All there is, checked on the way; of the processes of one program, if named."""
         out = subprocess.run([self.tool, "dump", self.folder], stdout=subprocess.PIPE, text=True)
         items, wanted = [], True
         for line in out.stdout.splitlines():

@@ -47,10 +47,10 @@ def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, statu
 def test_every_process_of_the_tree_is_followed(tree, steps):
     result = tree.run(*steps)
     # one that called nothing has no ring
-    assert tree.calls() == [image for image in told(result) if image[1]]
+    assert tree.calls() == [process for process in told(result) if process[1]]
 
 
-def test_exec_makes_a_second_image_of_the_same_process(tree):
+def test_exec_makes_a_second_process_of_the_same_pid(tree):
     tree.run("calls:3", "exec:calls:4+exit:9", status=9)
     first, second = tree.read()["processes"]
     assert first["pid"] == second["pid"]
@@ -77,7 +77,7 @@ def test_wait_stays_until_the_last_process_of_the_tree(tree):
     assert "still ran" not in result.err
 
 
-def test_wait_stays_for_a_process_that_has_no_image_meanwhile(tree, build):
+def test_wait_stays_for_a_pid_that_has_no_segment_meanwhile(tree, build):
     result = tree.run("calls:3",
                       "leave",
                       "calls:10",

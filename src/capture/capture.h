@@ -3,7 +3,7 @@
  * The writer is the collector (and `gputap recover`); the reader is everything else.
  * capture/format.h has the bytes; docs/capture-format.md explains them.
  *
- * A process image is what one exec or fork made: a pid may stand for several. */
+ * A process is what one exec or fork made, as everywhere in gputap: a pid may stand for several. */
 #ifndef GPUTAP_CAPTURE_CAPTURE_H
 #define GPUTAP_CAPTURE_CAPTURE_H
 
@@ -40,9 +40,10 @@ struct gt_session_info {
 };
 
 struct gt_process_info {
-	uint32_t index;   /* of the image in this capture, from 0 */
+	uint32_t index;   /* of the process in this capture, from 0 */
 	uint32_t session; /* reader: whose; gt_capture_session_at() */
-	uint32_t pid, ppid, image;
+	uint32_t pid, ppid;
+	uint32_t fork_count;  /* 0 after exec; a fork child's is its parent's + 1 */
 	uint64_t start_ticks; /* writer; the reader gives start_ns, end_ns */
 	/* end 0: not known to have ended; BOOTTIME, given by who writes the end */
 	uint64_t start_ns, end_ns;
@@ -59,7 +60,7 @@ struct gt_thread_info {
 	const char *name;
 };
 
-/* Sums at some moment; the newest counts. dropped includes GT_DROP_UNFINISHED once the image is
+/* Sums at some moment; the newest counts. dropped includes GT_DROP_UNFINISHED once the process is
  * gone. */
 struct gt_counts {
 	uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];

@@ -672,7 +672,7 @@ int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_proces
 		return -ENOMEM;
 	pack32(&p, i->pid);
 	pack32(&p, i->ppid);
-	pack32(&p, i->image);
+	pack32(&p, i->fork_count);
 	pack32(&p, 0);
 	pack64(&p, i->start_ticks);
 	pack_text(&p, i->exe, length(i->exe));

@@ -61,7 +61,7 @@ static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
 enum gt_block_type {
 	GT_BLOCK_SESSION = 1, /* gt_session_info */
-	GT_BLOCK_PROCESS = 2, /* a process image began; head.process is its index */
+	GT_BLOCK_PROCESS = 2, /* a process began; head.process is its index */
 	GT_BLOCK_PROCESS_END = 3,
 	GT_BLOCK_THREAD = 4, /* again when it ended: the newest counts */
 	GT_BLOCK_CLOCK = 5,  /* gt_clock_tuple */

@@ -169,7 +169,7 @@ static int read_process(struct gt_capture *c, struct gt_process_info *p, struct 
 {
 	p->pid = unpack32(u);
 	p->ppid = unpack32(u);
-	p->image = unpack32(u);
+	p->fork_count = unpack32(u);
 	unpack32(u);
 	p->start_ticks = unpack64(u);
 	p->exe = unpack_text(u, c);

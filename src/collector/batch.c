@@ -17,37 +17,37 @@ bool gt_batch_halted(const struct gt_drain *d)
 	return d->recovering && d->output_error;
 }
 
-void gt_batch_touch(struct gt_drain *d, struct gt_tracee *image)
+void gt_batch_touch(struct gt_drain *d, struct gt_process *process)
 {
-	if (!image->touched) {
-		image->touched = true;
+	if (!process->touched) {
+		process->touched = true;
 		/* gt_batch_make_room() saw to it that it fits */
-		d->touched[d->touched_count++] = image;
+		d->touched[d->touched_count++] = process;
 	}
 }
 
-bool gt_batch_make_room(struct gt_drain *d, const struct gt_tracee *image)
+bool gt_batch_make_room(struct gt_drain *d, const struct gt_process *process)
 {
 	if (d->batch_bytes >= BATCH_BYTES || d->journal.file->head.mark_count == GT_JOURNAL_MARKS ||
-	    (!image->touched && d->touched_count == GT_JOURNAL_REDOS))
+	    (!process->touched && d->touched_count == GT_JOURNAL_REDOS))
 		gt_drain_commit(d);
 	return !gt_batch_halted(d);
 }
 
-void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slot,
+void gt_batch_set_mark(struct gt_drain *d, struct gt_process *process, uint32_t slot,
 		       struct gt_ring *ring)
 {
 	struct gt_journal_head *h = &d->journal.file->head;
 	struct gt_mark *m;
 
-	gt_batch_touch(d, image);
+	gt_batch_touch(d, process);
 	if (ring->mark == UINT32_MAX) {
 		ring->mark = h->mark_count;
-		d->mark_image[h->mark_count++] = image;
+		d->mark_process[h->mark_count++] = process;
 	}
 	m = &d->journal.file->marks[ring->mark];
 	*m = (struct gt_mark){
-		.account = image->account,
+		.account = process->account,
 		.slot = slot,
 		.ordinal = ring->ordinal,
 		.first = ring->done ? GT_BLOCK_NONE : ring->block,
@@ -56,7 +56,7 @@ void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slo
 	};
 }
 
-void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint32_t block)
+void gt_batch_give_back_later(struct gt_drain *d, struct gt_process *process, uint32_t block)
 {
 	struct gt_give_back *more;
 
@@ -66,33 +66,33 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint3
 	if (!more)
 		return; /* the pool loses a block */
 	d->give = more;
-	d->give[d->give_count++] = (struct gt_give_back){image, block};
+	d->give[d->give_count++] = (struct gt_give_back){process, block};
 }
 
-void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image)
+void gt_drain_lose(struct gt_drain *d, struct gt_process *process)
 {
-	image->torn = image->lost = true;
+	process->torn = process->lost = true;
 	for (size_t i = 0; i < d->give_count;)
-		if (d->give[i].image == image)
+		if (d->give[i].process == process)
 			d->give[i] = d->give[--d->give_count];
 		else
 			i++;
 }
 
 /* Carry out one mark in its segment. Again and again the same, whoever owns the slot meanwhile. */
-static void apply_mark(struct gt_tracee *image, const struct gt_mark *m)
+static void apply_mark(struct gt_process *process, const struct gt_mark *m)
 {
-	struct gt_slot *slot = gt_tracee_slot(image, m->slot);
+	struct gt_slot *slot = gt_process_slot(process, m->slot);
 
 	if (slot->ordinal != m->ordinal)
 		return;
 	if (m->free_slot) {
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_CLOSED)
-			gt_tracee_free_slot(image, m->slot);
+			gt_process_free_slot(process, m->slot);
 		return;
 	}
-	if (gt_tracee_has_block(image, m->first))
-		atomic_store_explicit(&gt_tracee_block(image, m->first)->drained, m->drained,
+	if (gt_process_has_block(process, m->first))
+		atomic_store_explicit(&gt_process_block(process, m->first)->drained, m->drained,
 				      memory_order_relaxed);
 	atomic_store_explicit(&slot->first, m->first, memory_order_release);
 }
@@ -103,15 +103,15 @@ static void apply_marks(struct gt_drain *d)
 	volatile uint32_t i;
 
 	for (i = 0; i < f->head.mark_count; i++) {
-		struct gt_tracee *image = d->mark_image[i];
+		struct gt_process *process = d->mark_process[i];
 
-		if (!image || image->lost)
+		if (!process || process->lost)
 			continue;
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, d->mark_image[i]);
+			gt_drain_lose(d, d->mark_process[i]);
 			continue;
 		}
-		apply_mark(image, &f->marks[i]);
+		apply_mark(process, &f->marks[i]);
 		gt_guard_end();
 	}
 }
@@ -122,11 +122,11 @@ static void give_back(struct gt_drain *d)
 
 	for (i = 0; i < d->give_count; i++) {
 		if (!GT_GUARD()) {
-			d->give[i].image->torn = d->give[i].image->lost = true;
+			d->give[i].process->torn = d->give[i].process->lost = true;
 			continue;
 		}
-		if (!d->give[i].image->lost)
-			gt_tracee_give_back(d->give[i].image, d->give[i].block);
+		if (!d->give[i].process->lost)
+			gt_process_give_back(d->give[i].process, d->give[i].block);
 		gt_guard_end();
 	}
 	d->give_count = 0;
@@ -136,8 +136,8 @@ static void give_back(struct gt_drain *d)
 static void settle_rings(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->journal.file->head.mark_count; i++) {
-		struct gt_tracee *image = d->mark_image[i];
-		struct gt_ring *ring = &image->rings[d->journal.file->marks[i].slot];
+		struct gt_process *process = d->mark_process[i];
+		struct gt_ring *ring = &process->rings[d->journal.file->marks[i].slot];
 
 		ring->mark = UINT32_MAX;
 		if (!ring->done)
@@ -154,19 +154,19 @@ static void fill_redos(struct gt_drain *d)
 	struct gt_journal_file *f = d->journal.file;
 
 	for (uint32_t i = 0; i < d->touched_count; i++) {
-		struct gt_tracee *image = d->touched[i];
+		struct gt_process *process = d->touched[i];
 		struct gt_redo *redo = &f->redos[i];
 
-		redo->number = image->account;
-		redo->account = f->accounts[image->account];
-		redo->account.state = image->ended ? GT_ACCOUNT_ENDED : GT_ACCOUNT_OPEN;
-		redo->account.pid = image->name_pid;
-		redo->account.start_ticks = image->name_ticks;
-		redo->account.index = image->index;
-		redo->account.torn = image->torn;
-		gt_counts_add(&redo->account.counts, &image->pending);
-		memset(&image->pending, 0, sizeof image->pending);
-		image->touched = false;
+		redo->number = process->account;
+		redo->account = f->accounts[process->account];
+		redo->account.state = process->ended ? GT_ACCOUNT_ENDED : GT_ACCOUNT_OPEN;
+		redo->account.pid = process->name_pid;
+		redo->account.start_ticks = process->name_ticks;
+		redo->account.index = process->index;
+		redo->account.torn = process->torn;
+		gt_counts_add(&redo->account.counts, &process->pending);
+		memset(&process->pending, 0, sizeof process->pending);
+		process->touched = false;
 	}
 	f->head.redo_count = d->touched_count;
 	d->touched_count = 0;
@@ -217,19 +217,19 @@ void gt_drain_commit(struct gt_drain *d)
 static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 {
 	const struct gt_journal_file *f = d->journal.file;
-	struct gt_tracee image;
+	struct gt_process process;
 	char name[64];
 
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, redo->account.pid,
 		 (unsigned long long)redo->account.start_ticks);
-	if (gt_tracee_open(d->folder, name, &image)) {
+	if (gt_process_open(d->folder, name, &process)) {
 		gt_error_clear(); /* removed already, or never good */
 		return;
 	}
 	for (uint32_t i = 0; i < f->head.mark_count && i < GT_JOURNAL_MARKS; i++)
-		if (f->marks[i].account == redo->number && f->marks[i].slot < image.slot_count)
-			apply_mark(&image, &f->marks[i]);
-	gt_tracee_close(&image);
+		if (f->marks[i].account == redo->number && f->marks[i].slot < process.slot_count)
+			apply_mark(&process, &f->marks[i]);
+	gt_process_close(&process);
 }
 
 void gt_drain_redo(struct gt_drain *d)

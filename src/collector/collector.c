@@ -11,10 +11,10 @@
  * files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
  * 10 to 25 ms, more than all the rest of a short run.)
  *
- * When has an image ended? When its process has (pidfd) or when nobody maps its segment any more
- * (gt_file_in_use): exec ends an image but not the process, and a pid from another namespace
- * means nothing here. Who waits for the whole tree waits for processes that have lost their
- * image, too: they may be about to make another, or be a program that is not traced. */
+ * When has a process ended? When its pid has (pidfd) or when nobody maps its segment any more
+ * (gt_file_in_use): exec ends a process of ours but not its pid, and a pid from another namespace
+ * means nothing here. Who waits for the whole tree waits for the pids of such processes, too: they
+ * may be about to make another segment, or run a program that is not traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -68,8 +68,8 @@ struct collector {
 	struct gt_child child;
 	struct gt_memory memory;
 	int epoll;
-	int *imageless; /* pidfds of processes whose image has ended, before they did */
-	size_t imageless_count, imageless_room;
+	int *kept_pidfds; /* pids that go on behind their processes' end */
+	size_t kept_count, kept_room;
 	struct timespec folder_time; /* of change, when it was last looked into */
 	bool rescan;                 /* something could not be opened yet */
 	bool exec_failed, has_files_limit, wait_tree;
@@ -288,7 +288,7 @@ static void take_clock(struct collector *c)
 	gt_drain_write_clock(&c->drain, &tuple);
 }
 
-/* Images ----------------------------------------------------------------------- */
+/* Processes ----------------------------------------------------------------------- */
 
 /* Start of a process in ms since boot; 0: not known. */
 static uint64_t process_start_ms(uint32_t pid)
@@ -315,50 +315,50 @@ static uint64_t process_start_ms(uint32_t pid)
 }
 
 /* A pidfd of the process that made the segment; -1: it is gone, or the pid is another's by now. */
-static int open_pidfd(const struct gt_tracee *image)
+static int open_pidfd(const struct gt_process *process)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)image->pid, 0);
+	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0);
 	struct timespec real, boot;
 	struct stat st;
 	uint64_t made_ms;
 
-	if (pidfd < 0 || fstat(image->fd, &st))
+	if (pidfd < 0 || fstat(process->fd, &st))
 		return pidfd;
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	made_ms = (uint64_t)((st.st_ctim.tv_sec - real.tv_sec + boot.tv_sec) * 1000 +
 			     (st.st_ctim.tv_nsec - real.tv_nsec + boot.tv_nsec) / 1000000);
-	if (process_start_ms(image->pid) > made_ms + 100) {
+	if (process_start_ms(process->pid) > made_ms + 100) {
 		close(pidfd);
 		return -1;
 	}
 	return pidfd;
 }
 
-static void adopt(struct collector *c, struct gt_tracee *image)
+static void adopt(struct collector *c, struct gt_process *process)
 {
-	image->active_ns = image->counted_ns = now_ns();
-	image->pidfd = open_pidfd(image);
-	if (image->pidfd < 0)
-		image->exited = true; /* if nobody maps it either */
-	else if (watch(c, image->pidfd, image))
+	process->active_ns = process->counted_ns = now_ns();
+	process->pidfd = open_pidfd(process);
+	if (process->pidfd < 0)
+		process->exited = true; /* if nobody maps it either */
+	else if (watch(c, process->pidfd, process))
 		c->rescan = true;
-	/* exec: the image that had this pid before is over */
-	for (size_t i = 0; i < c->drain.image_count; i++)
-		if (c->drain.images[i] != image && c->drain.images[i]->pid == image->pid &&
-		    image->number == 0)
-			c->drain.images[i]->replaced = true;
+	/* exec: the process that had this pid before is over */
+	for (size_t i = 0; i < c->drain.process_count; i++)
+		if (c->drain.processes[i] != process &&
+		    c->drain.processes[i]->pid == process->pid && process->number == 0)
+			c->drain.processes[i]->replaced = true;
 }
 
 static void add(const char *name, void *data)
 {
 	struct collector *c = data;
-	struct gt_tracee *image;
+	struct gt_process *process;
 
-	if (gt_drain_add(&c->drain, name, &image))
+	if (gt_drain_add(&c->drain, name, &process))
 		c->rescan = true;
-	else if (image && image->segment)
-		adopt(c, image);
+	else if (process && process->segment)
+		adopt(c, process);
 	gt_error_clear(); /* refused ones are counted */
 }
 
@@ -387,55 +387,54 @@ static bool folder_changed(struct collector *c)
 				  50;
 }
 
-/* Has the image ended? @slow: also ask about those that nothing has been heard of. */
-static bool is_over(const struct gt_tracee *image, bool slow, uint64_t now)
+/* Has the process ended? @slow: also ask about those that nothing has been heard of. */
+static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 {
 	int in_use;
 
-	if (!image->segment)
+	if (!process->segment)
 		return false;
-	if (image->lost)
+	if (process->lost)
 		return true;
-	if (!image->exited && !image->replaced && !slow)
+	if (!process->exited && !process->replaced && !slow)
 		return false;
-	in_use = gt_file_in_use(image->fd);
+	in_use = gt_file_in_use(process->fd);
 	if (in_use == 0)
 		return true;
 	/* gone or replaced, but others (fork children) hold on to its memory, or the file system
 	 * cannot tell */
-	return (image->exited || image->replaced) &&
-	       (in_use < 0 || now - image->active_ns > LINGER_NS);
+	return (process->exited || process->replaced) &&
+	       (in_use < 0 || now - process->active_ns > LINGER_NS);
 }
 
-/* Its process lives on without it. */
-static void keep_pidfd(struct collector *c, struct gt_tracee *image)
+/* The pid goes on: another program runs in it. */
+static void keep_pidfd(struct collector *c, struct gt_process *process)
 {
-	int *more =
-		gt_grow(c->imageless, c->imageless_count, &c->imageless_room, sizeof *c->imageless);
+	int *more = gt_grow(c->kept_pidfds, c->kept_count, &c->kept_room, sizeof *c->kept_pidfds);
 
 	if (!more)
 		return;
-	c->imageless = more;
-	c->imageless[c->imageless_count++] = image->pidfd;
-	epoll_ctl(c->epoll, EPOLL_CTL_DEL, image->pidfd, NULL);
-	image->pidfd = -1;
+	c->kept_pidfds = more;
+	c->kept_pidfds[c->kept_count++] = process->pidfd;
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, process->pidfd, NULL);
+	process->pidfd = -1;
 }
 
-static void end_images(struct collector *c, bool slow, uint64_t now)
+static void end_processes(struct collector *c, bool slow, uint64_t now)
 {
-	for (size_t i = 0; i < c->drain.image_count;) {
-		struct gt_tracee *image = c->drain.images[i];
+	for (size_t i = 0; i < c->drain.process_count;) {
+		struct gt_process *process = c->drain.processes[i];
 
-		if (!is_over(image, slow, now)) {
+		if (!is_over(process, slow, now)) {
 			i++;
 			continue;
 		}
-		if (c->wait_tree && !image->exited && !image->replaced && image->pidfd >= 0)
-			keep_pidfd(c, image);
-		image->exited = true;
-		if (c->child.ended && (pid_t)image->pid == c->child.pid && !image->replaced)
-			image->wait_status = c->child.wait_status;
-		gt_drain_end_image(&c->drain, image, now); /* another one stands at i now */
+		if (c->wait_tree && !process->exited && !process->replaced && process->pidfd >= 0)
+			keep_pidfd(c, process);
+		process->exited = true;
+		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
+			process->wait_status = c->child.wait_status;
+		gt_drain_end_process(&c->drain, process, now); /* another one stands at i now */
 	}
 }
 
@@ -443,8 +442,8 @@ static uint64_t drain_all(struct collector *c, enum gt_drain_how how, uint64_t n
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < c->drain.image_count; i++)
-		bytes += gt_drain_image(&c->drain, c->drain.images[i], how, now);
+	for (size_t i = 0; i < c->drain.process_count; i++)
+		bytes += gt_drain_process(&c->drain, c->drain.processes[i], how, now);
 	return bytes;
 }
 
@@ -459,11 +458,11 @@ static void handle_events(struct collector *c, int timeout_ms)
 		void *what = events[i].data.ptr;
 
 		if (what != &c->child) {
-			struct gt_tracee *image = what;
+			struct gt_process *process = what;
 
-			image->exited = true;
-			close(image->pidfd); /* leaves the epoll set with it */
-			image->pidfd = -1;
+			process->exited = true;
+			close(process->pidfd); /* leaves the epoll set with it */
+			process->pidfd = -1;
 		}
 	}
 	gt_child_poll(&c->child); /* each time: a SIGCHLD may stand for several */
@@ -473,42 +472,42 @@ static void handle_events(struct collector *c, int timeout_ms)
 static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
-	end_images(c, true, now);
-	for (size_t i = 0; i < c->drain.image_count; i++) {
-		struct gt_tracee *image = c->drain.images[i];
+	end_processes(c, true, now);
+	for (size_t i = 0; i < c->drain.process_count; i++) {
+		struct gt_process *process = c->drain.processes[i];
 
-		if (now - image->counted_ns < COUNTS_EVERY_NS ||
-		    image->active_ns < image->counted_ns)
+		if (now - process->counted_ns < COUNTS_EVERY_NS ||
+		    process->active_ns < process->counted_ns)
 			continue;
-		gt_drain_write_counts(&c->drain, image);
-		image->counted_ns = now;
+		gt_drain_write_counts(&c->drain, process);
+		process->counted_ns = now;
 	}
 	c->slow_ns = now;
 }
 
-static bool imageless_have_ended(struct collector *c)
+static bool kept_have_ended(struct collector *c)
 {
-	for (size_t i = 0; i < c->imageless_count;) {
-		struct pollfd p = {.fd = c->imageless[i], .events = POLLIN};
+	for (size_t i = 0; i < c->kept_count;) {
+		struct pollfd p = {.fd = c->kept_pidfds[i], .events = POLLIN};
 
 		if (poll(&p, 1, 0) == 0) {
 			i++;
 			continue;
 		}
 		close(p.fd);
-		c->imageless[i] = c->imageless[--c->imageless_count];
+		c->kept_pidfds[i] = c->kept_pidfds[--c->kept_count];
 	}
-	return !c->imageless_count;
+	return !c->kept_count;
 }
 
 static bool tree_has_ended(struct collector *c)
 {
-	if (!imageless_have_ended(c))
+	if (!kept_have_ended(c))
 		return false;
-	/* a process that had no image yet, between exec and the new image's first breath, maps
+	/* a program that has no segment yet, between exec and its first recorded call, maps
 	 * nothing: look twice */
 	for (int i = 0; i < 2; i++) {
-		if (c->drain.image_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
+		if (c->drain.process_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
 		if (i == 0)
 			handle_events(c, 100);
@@ -549,7 +548,7 @@ static void collect(struct collector *c)
 		if (now - c->slow_ns >= SLOW_EVERY_NS)
 			slow_work(c, now);
 		else
-			end_images(c, false, now);
+			end_processes(c, false, now);
 		gt_drain_commit(&c->drain);
 		gt_memory_balance(&c->memory, &c->drain, now);
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
@@ -560,19 +559,19 @@ static void collect(struct collector *c)
 }
 
 /* Everything is told to stop; read what there is, whoever still runs. */
-static void finish_images(struct collector *c, struct gt_run_result *result)
+static void finish_processes(struct collector *c, struct gt_run_result *result)
 {
 	uint64_t now = now_ns();
 
 	gt_folder_stop(&c->folder);
 	scan(c);
-	end_images(c, true, now);
+	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
-	while (c->drain.image_count) {
-		struct gt_tracee *image = c->drain.images[0];
+	while (c->drain.process_count) {
+		struct gt_process *process = c->drain.processes[0];
 
-		result->still_running += image->segment && !image->exited;
-		gt_drain_end_image(&c->drain, image, now);
+		result->still_running += process->segment && !process->exited;
+		gt_drain_end_process(&c->drain, process, now);
 	}
 	gt_drain_write_untraced(&c->drain);
 	take_clock(c);
@@ -644,7 +643,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	}
 	result->pid = (uint32_t)c->child.pid;
 	collect(c);
-	finish_images(c, result);
+	finish_processes(c, result);
 	result->wait_status = c->child.wait_status;
 	finish_capture(&c->drain, c->writer, result);
 remove_folder:
@@ -653,9 +652,9 @@ remove_folder:
 	gt_folder_remove(&c->folder);
 	gt_guard_restore();
 	restore_files_limit(c);
-	while (c->imageless_count)
-		close(c->imageless[--c->imageless_count]);
-	free(c->imageless);
+	while (c->kept_count)
+		close(c->kept_pidfds[--c->kept_count]);
+	free(c->kept_pidfds);
 	if (c->epoll >= 0)
 		close(c->epoll);
 restore_signals:

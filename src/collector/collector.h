@@ -25,13 +25,13 @@ struct gt_run_result {
 	int wait_status; /* of the program, as waitpid() gives it */
 	/* not 0: the program could not be started, and there is no capture */
 	int exec_errno;
-	uint32_t pid;           /* of the program */
-	uint32_t processes;     /* images that recorded */
-	uint32_t runtimes;      /* bit per enum gt_domain that was seen in any of them */
-	uint32_t torn;          /* images whose rings made no sense in part: they wrote over them */
-	uint32_t refused;       /* ring files of another version, or damaged from the start */
-	uint32_t untraced;      /* programs that could not be traced */
-	uint32_t still_running; /* images that went on when the session ended */
+	uint32_t pid;       /* of the program */
+	uint32_t processes; /* processes that recorded */
+	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of them */
+	uint32_t torn;      /* processes whose rings made no sense in part: they wrote over them */
+	uint32_t refused;   /* ring files of another version, or damaged from the start */
+	uint32_t untraced;  /* programs that could not be traced */
+	uint32_t still_running; /* processes that went on when the session ended */
 	/* calls and device work; unfinished is part of dropped */
 	uint64_t seen, recorded, dropped, unfinished;
 	bool complete; /* nothing that was traced and ended is missing */

@@ -51,14 +51,14 @@ int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_cod
 
 /* The newest calls of a slot's thread, one a domain, and its ordinal. False: it has none, or
  * they cannot be read. */
-static bool read_newest(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
+static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t i,
 			uint64_t words[GT_DOMAIN_COUNT], uint32_t *ordinal)
 {
-	const struct gt_slot *slot = gt_tracee_slot(image, i);
+	const struct gt_slot *slot = gt_process_slot(process, i);
 	volatile bool active;
 
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, image);
+		gt_drain_lose(d, process);
 		return false;
 	}
 	active = atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_ACTIVE;
@@ -83,16 +83,16 @@ static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t 
 }
 
 /* Return: how many, the outermost first. */
-static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
+static unsigned find_open_calls(struct gt_drain *d, struct gt_process *process, uint32_t i,
 				const struct gt_counts *counts,
 				struct open_call calls[GT_DOMAIN_COUNT])
 {
-	struct gt_ring *ring = &image->rings[i];
+	struct gt_ring *ring = &process->rings[i];
 	uint64_t words[GT_DOMAIN_COUNT];
 	uint32_t ordinal;
 	unsigned n = 0;
 
-	if (ring->broken || ring->done || !read_newest(d, image, i, words, &ordinal) ||
+	if (ring->broken || ring->done || !read_newest(d, process, i, words, &ordinal) ||
 	    (ring->stream && ring->ordinal != ordinal))
 		return 0;
 	ring->ordinal = ordinal;
@@ -111,25 +111,26 @@ static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uin
 	return n;
 }
 
-void gt_drain_write_open_calls(struct gt_drain *d, struct gt_tracee *image,
+void gt_drain_write_open_calls(struct gt_drain *d, struct gt_process *process,
 			       const struct gt_counts *counts)
 {
 	struct open_call calls[GT_DOMAIN_COUNT];
 	struct gt_clock_tuple now = {0};
 
-	if (d->recovering || image->torn || image->replaced)
+	if (d->recovering || process->torn || process->replaced)
 		return;
-	for (uint32_t i = 1; i < image->slots_used && i < image->rings_known && !image->lost; i++) {
-		unsigned n = find_open_calls(d, image, i, counts, calls);
+	for (uint32_t i = 1; i < process->slots_used && i < process->rings_known && !process->lost;
+	     i++) {
+		unsigned n = find_open_calls(d, process, i, counts, calls);
 
 		if (n && !now.ticks)
 			gt_clock_tuple_take(d->folder->session->host_clock, &now);
-		if (n && !image->rings[i].stream) /* without a record it was not announced yet */
-			gt_drain_announce_thread(d, image, i);
+		if (n && !process->rings[i].stream) /* without a record it was not announced yet */
+			gt_drain_announce_thread(d, process, i);
 		for (unsigned k = 0; k < n; k++)
-			if (gt_drain_write_event(d, image->index, GT_EVENT_OPEN_CALL,
+			if (gt_drain_write_event(d, process->index, GT_EVENT_OPEN_CALL,
 						 (enum gt_domain)GT_OP_DOMAIN(calls[k].op),
-						 now.ticks, image->rings[i].ordinal,
+						 now.ticks, process->rings[i].ordinal,
 						 gt_operation_name(calls[k].op)))
 				/* the file takes nothing: told at the end, once */
 				gt_error_clear();

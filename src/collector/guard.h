@@ -4,7 +4,7 @@
  * GT_GUARD().
  *
  * 	if (!GT_GUARD())
- * 		return image_is_lost();
+ * 		return process_is_lost();
  *  .. read; no allocation, no stdio, no capture writing, locals that matter are volatile or in
  *  structs .. gt_guard_end();
  * */

@@ -28,8 +28,8 @@
 
 enum {
 	GT_JOURNAL_MARKS = 4096, /* rings in one batch */
-	GT_JOURNAL_REDOS = 64,   /* images in one batch */
-	/* images at one time; sparse, and fewer if files may not be so long */
+	GT_JOURNAL_REDOS = 64,   /* processes in one batch */
+	/* processes at one time; sparse, and fewer if files may not be so long */
 	GT_JOURNAL_ACCOUNTS = 8192,
 };
 
@@ -39,11 +39,11 @@ enum gt_account_state {
 	GT_ACCOUNT_ENDED = 2 /* all is in the capture */
 };
 
-/* What is known of an image beside its segment. */
+/* What is known of a process beside its segment. */
 struct gt_account {
 	uint32_t state, pid;
 	uint64_t start_ticks; /* with pid: the segment file's name */
-	uint32_t index;       /* of the image in the capture */
+	uint32_t index;       /* of the process in the capture */
 	uint32_t torn;        /* bytes in its rings were no records */
 	/* recorded; and seen and dropped of the threads that ended, and the collector's own
 	 * losses */

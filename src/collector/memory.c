@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory.h. Who owns a block while it is cooled stands in ring/segment.h.
  *
- * An image that is short of blocks shows in two words of its segment. Only then are the limits
+ * A process that is short of blocks shows in two words of its segment. Only then are the limits
  * read anew: 50 us. */
 #include "collector/memory.h"
 
@@ -26,7 +26,7 @@
 #define PART             4  /* of what is left, for rings */
 #define IMAGES           16 /* that may begin at once within that */
 #define START_BYTES_MAX  (UINT64_C(32) << 20)
-#define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle image: stays warm */
+#define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle process: stays warm */
 #define BLOCKS_MIN       4u
 #define CGROUP_ROOT      "/sys/fs/cgroup"
 #define NO_LIMIT         (UINT64_C(1) << 60) /* control groups v1 say a number as large for none */
@@ -177,38 +177,40 @@ static bool read_cgroup(uint32_t pid, char *out, size_t room)
 
 /* Budgets ---------------------------------------------------------------------- */
 
-static struct gt_memory_group *find_group(struct gt_memory *m, const struct gt_tracee *image)
+static struct gt_memory_group *find_group(struct gt_memory *m, const struct gt_process *process)
 {
-	return &m->groups[image->group < m->group_count ? image->group : 0];
+	return &m->groups[process->group < m->group_count ? process->group : 0];
 }
 
-static uint64_t limit_bytes(const struct gt_tracee *image)
+static uint64_t limit_bytes(const struct gt_process *process)
 {
-	return image->held_count < image->block_limit
-		       ? (uint64_t)(image->block_limit - image->held_count) * image->block_bytes
+	return process->held_count < process->block_limit
+		       ? (uint64_t)(process->block_limit - process->held_count) *
+				 process->block_bytes
 		       : 0;
 }
 
-static uint64_t present_bytes(const struct gt_tracee *image)
+static uint64_t present_bytes(const struct gt_process *process)
 {
-	return image->held_count < image->blocks_seen
-		       ? (uint64_t)(image->blocks_seen - image->held_count) * image->block_bytes
+	return process->held_count < process->blocks_seen
+		       ? (uint64_t)(process->blocks_seen - process->held_count) *
+				 process->block_bytes
 		       : 0;
 }
 
-/* The group of a new image. */
-static void join_group(struct gt_memory *m, struct gt_tracee *image)
+/* The group of a new process. */
+static void join_group(struct gt_memory *m, struct gt_process *process)
 {
 	struct gt_memory_group *more;
 	char text[4096];
 	size_t i;
 
-	image->is_grouped = true;
-	if (image->pidfd < 0 || !read_cgroup(image->pid, text, sizeof text))
+	process->is_grouped = true;
+	if (process->pidfd < 0 || !read_cgroup(process->pid, text, sizeof text))
 		return;
 	for (i = 0; i < m->group_count; i++)
 		if (strcmp(m->groups[i].name, text) == 0) {
-			image->group = (uint32_t)i;
+			process->group = (uint32_t)i;
 			return;
 		}
 	more = gt_grow(m->groups, m->group_count, &m->group_room, sizeof *more);
@@ -219,26 +221,28 @@ static void join_group(struct gt_memory *m, struct gt_tracee *image)
 	if (!more[i].name)
 		return;
 	m->group_count++;
-	image->group = (uint32_t)i;
+	process->group = (uint32_t)i;
 }
 
-/* What all images may have, as things are now. */
+/* What all processes may have, as things are now. */
 static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
 {
 	uint64_t machine = left_on_machine(d->folder->path);
 
 	for (size_t i = 0; i < m->group_count; i++)
 		m->groups[i].granted_bytes = 0;
-	for (size_t i = 0; i < d->image_count; i++)
-		if (d->images[i]->segment)
-			find_group(m, d->images[i])->granted_bytes += limit_bytes(d->images[i]);
+	for (size_t i = 0; i < d->process_count; i++)
+		if (d->processes[i]->segment)
+			find_group(m, d->processes[i])->granted_bytes +=
+				limit_bytes(d->processes[i]);
 	for (size_t i = 0; i < m->group_count; i++) {
 		uint64_t left = gt_memory_left(m->groups[i].name, CGROUP_ROOT), used = 0;
 
 		left = left < machine ? left : machine;
-		for (size_t k = 0; k < d->image_count; k++)
-			if (d->images[k]->segment && find_group(m, d->images[k]) == &m->groups[i])
-				used += present_bytes(d->images[k]);
+		for (size_t k = 0; k < d->process_count; k++)
+			if (d->processes[k]->segment &&
+			    find_group(m, d->processes[k]) == &m->groups[i])
+				used += present_bytes(d->processes[k]);
 		m->groups[i].budget_bytes =
 			left > UINT64_MAX / 2 ? UINT64_MAX : (left + used) / PART;
 	}
@@ -255,32 +259,32 @@ uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32
 }
 
 /* Two words of the segment, checked. False: nothing can be said of it. */
-static bool look(struct gt_drain *d, struct gt_tracee *image)
+static bool look(struct gt_drain *d, struct gt_process *process)
 {
 	uint32_t used, limit;
 
-	if (!image->segment || image->lost)
+	if (!process->segment || process->lost)
 		return false;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, image);
+		gt_drain_lose(d, process);
 		return false;
 	}
-	used = atomic_load_explicit(&image->segment->blocks_used, memory_order_relaxed);
-	limit = atomic_load_explicit(&image->segment->block_limit, memory_order_relaxed);
+	used = atomic_load_explicit(&process->segment->blocks_used, memory_order_relaxed);
+	limit = atomic_load_explicit(&process->segment->block_limit, memory_order_relaxed);
 	gt_guard_end();
-	image->blocks_seen = used < image->block_count ? used : image->block_count;
-	image->block_limit = limit && limit < image->block_count ? limit : image->block_count;
+	process->blocks_seen = used < process->block_count ? used : process->block_count;
+	process->block_limit = limit && limit < process->block_count ? limit : process->block_count;
 	return true;
 }
 
-static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limit)
+static void set_limit(struct gt_drain *d, struct gt_process *process, uint32_t limit)
 {
-	image->block_limit = limit;
+	process->block_limit = limit;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, image);
+		gt_drain_lose(d, process);
 		return;
 	}
-	atomic_store_explicit(&image->segment->block_limit, limit, memory_order_relaxed);
+	atomic_store_explicit(&process->segment->block_limit, limit, memory_order_relaxed);
 	gt_guard_end();
 }
 
@@ -288,13 +292,14 @@ static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limi
 
 /* gt_pool_pop() in memory that a wild program may change: every number checked, tries bounded.
  * GT_BLOCK_NONE: no. */
-static uint32_t pop_block(struct gt_tracee *image)
+static uint32_t pop_block(struct gt_process *process)
 {
-	struct gt_segment *r = image->segment;
+	struct gt_segment *r = process->segment;
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire), next;
 
-	for (int tries = 0; tries < 1 << 10 && gt_tracee_has_block(image, (uint32_t)top); tries++) {
-		next = atomic_load_explicit(&gt_tracee_block(image, (uint32_t)top)->free_next,
+	for (int tries = 0; tries < 1 << 10 && gt_process_has_block(process, (uint32_t)top);
+	     tries++) {
+		next = atomic_load_explicit(&gt_process_block(process, (uint32_t)top)->free_next,
 					    memory_order_relaxed);
 		next |= ((top >> 32) + 1) << 32;
 		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next,
@@ -306,16 +311,16 @@ static uint32_t pop_block(struct gt_tracee *image)
 }
 
 /* Its memory goes, but for the page with its header. False: the file system cannot. */
-static bool cool_block(struct gt_tracee *image, uint32_t number)
+static bool cool_block(struct gt_process *process, uint32_t number)
 {
-	struct gt_block *b = gt_tracee_block(image, number);
-	uint64_t at = (uint64_t)((const char *)b - (const char *)image->segment), keep = 4096;
+	struct gt_block *b = gt_process_block(process, number);
+	uint64_t at = (uint64_t)((const char *)b - (const char *)process->segment), keep = 4096;
 
 	if (atomic_load_explicit(&b->is_cold, memory_order_relaxed))
 		return true;
-	if (image->block_bytes <= keep ||
-	    fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep),
-		      (off_t)(image->block_bytes - keep)) != 0)
+	if (process->block_bytes <= keep ||
+	    fallocate(process->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep),
+		      (off_t)(process->block_bytes - keep)) != 0)
 		return false;
 	/* the push below publishes it */
 	atomic_store_explicit(&b->is_cold, 1, memory_order_relaxed);
@@ -323,7 +328,7 @@ static bool cool_block(struct gt_tracee *image, uint32_t number)
 }
 
 /* Take free blocks, until @most are cold or there are no more, and keep them. */
-static void hold_blocks(struct gt_drain *d, struct gt_tracee *image, uint32_t most)
+static void hold_blocks(struct gt_drain *d, struct gt_process *process, uint32_t most)
 {
 	uint32_t *more;
 	volatile uint32_t n;
@@ -332,103 +337,105 @@ static void hold_blocks(struct gt_drain *d, struct gt_tracee *image, uint32_t mo
 		volatile uint32_t number = GT_BLOCK_NONE;
 		volatile bool good = false;
 
-		more = gt_grow(image->held, image->held_count, &image->held_room, sizeof *more);
+		more = gt_grow(process->held, process->held_count, &process->held_room,
+			       sizeof *more);
 		if (!more)
 			return;
-		image->held = more;
+		process->held = more;
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, image);
+			gt_drain_lose(d, process);
 			return;
 		}
-		number = pop_block(image);
-		good = number != GT_BLOCK_NONE && cool_block(image, number);
+		number = pop_block(process);
+		good = number != GT_BLOCK_NONE && cool_block(process, number);
 		if (number != GT_BLOCK_NONE && !good)
-			gt_tracee_give_back(image, number);
+			gt_process_give_back(process, number);
 		gt_guard_end();
 		if (!good)
 			return;
-		image->held[image->held_count++] = number;
+		process->held[process->held_count++] = number;
 	}
 }
 
 /* Give back up to @most of them. */
-static void release_blocks(struct gt_drain *d, struct gt_tracee *image, uint32_t most)
+static void release_blocks(struct gt_drain *d, struct gt_process *process, uint32_t most)
 {
 	volatile uint32_t n;
 
-	for (n = 0; n < most && image->held_count && !image->lost; n++) {
+	for (n = 0; n < most && process->held_count && !process->lost; n++) {
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, image);
+			gt_drain_lose(d, process);
 			return;
 		}
-		gt_tracee_give_back(image, image->held[--image->held_count]);
+		gt_process_give_back(process, process->held[--process->held_count]);
 		gt_guard_end();
 	}
 }
 
 /* All that it does not need now, above a floor for speed; writers find it in the pool as before. */
-static void cool_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)
+static void cool_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)
 {
-	uint32_t floor = (uint32_t)(FLOOR_BYTES / image->block_bytes), held = image->held_count;
+	uint32_t floor = (uint32_t)(FLOOR_BYTES / process->block_bytes), held = process->held_count;
 
-	if (image->cooled_ns >= image->active_ns || now_ns - image->active_ns < IDLE_NS ||
-	    image->blocks_seen <= floor)
+	if (process->cooled_ns >= process->active_ns || now_ns - process->active_ns < IDLE_NS ||
+	    process->blocks_seen <= floor)
 		return;
-	image->cooled_ns = now_ns;
-	hold_blocks(d, image, image->blocks_seen);
-	release_blocks(d, image, image->held_count - held);
+	process->cooled_ns = now_ns;
+	hold_blocks(d, process, process->blocks_seen);
+	release_blocks(d, process, process->held_count - held);
 }
 
 /* The loop ----------------------------------------------------------------------- */
 
-static bool wants_more(const struct gt_tracee *image)
+static bool wants_more(const struct gt_process *process)
 {
-	return image->block_limit < image->block_count + image->held_count &&
-	       (image->held_count ||
-		image->blocks_seen >= image->block_limit - image->block_limit / 4);
+	return process->block_limit < process->block_count + process->held_count &&
+	       (process->held_count ||
+		process->blocks_seen >= process->block_limit - process->block_limit / 4);
 }
 
-static void grant(struct gt_drain *d, struct gt_memory_group *g, struct gt_tracee *image)
+static void grant(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
 	uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
-	uint32_t more = image->held_count < image->block_limit
-				? image->block_limit - image->held_count
+	uint32_t more = process->held_count < process->block_limit
+				? process->block_limit - process->held_count
 				: BLOCKS_MIN,
 		 fresh;
 
-	if (more > room / image->block_bytes)
-		more = (uint32_t)(room / image->block_bytes);
+	if (more > room / process->block_bytes)
+		more = (uint32_t)(room / process->block_bytes);
 	if (!more)
 		return;
-	g->granted_bytes += (uint64_t)more * image->block_bytes;
-	fresh = more - (more < image->held_count ? more : image->held_count);
-	release_blocks(d, image, more - fresh);
-	if (fresh > image->block_count - image->block_limit)
-		fresh = image->block_count - image->block_limit;
+	g->granted_bytes += (uint64_t)more * process->block_bytes;
+	fresh = more - (more < process->held_count ? more : process->held_count);
+	release_blocks(d, process, more - fresh);
+	if (fresh > process->block_count - process->block_limit)
+		fresh = process->block_count - process->block_limit;
 	if (fresh)
-		set_limit(d, image, image->block_limit + fresh);
+		set_limit(d, process, process->block_limit + fresh);
 }
 
 /* More than its part: what it has not used, and what lies free. */
-static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_tracee *image)
+static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
-	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(image);
-	uint32_t least = image->blocks_seen > BLOCKS_MIN ? image->blocks_seen : BLOCKS_MIN, blocks;
+	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(process);
+	uint32_t least = process->blocks_seen > BLOCKS_MIN ? process->blocks_seen : BLOCKS_MIN,
+		 blocks;
 
-	if (image->block_limit > least) {
-		blocks = (uint32_t)(excess / image->block_bytes + 1);
-		set_limit(d, image,
-			  image->block_limit - least > blocks ? image->block_limit - blocks
-							      : least);
+	if (process->block_limit > least) {
+		blocks = (uint32_t)(excess / process->block_bytes + 1);
+		set_limit(d, process,
+			  process->block_limit - least > blocks ? process->block_limit - blocks
+								: least);
 	}
-	excess -= before - limit_bytes(image) < excess ? before - limit_bytes(image) : excess;
-	blocks = (uint32_t)(excess / image->block_bytes);
-	least = image->block_limit > image->held_count + BLOCKS_MIN
-			? image->block_limit - image->held_count - BLOCKS_MIN
+	excess -= before - limit_bytes(process) < excess ? before - limit_bytes(process) : excess;
+	blocks = (uint32_t)(excess / process->block_bytes);
+	least = process->block_limit > process->held_count + BLOCKS_MIN
+			? process->block_limit - process->held_count - BLOCKS_MIN
 			: 0;
 	if (blocks && least)
-		hold_blocks(d, image, blocks < least ? blocks : least);
-	g->granted_bytes -= before - limit_bytes(image);
+		hold_blocks(d, process, blocks < least ? blocks : least);
+	g->granted_bytes -= before - limit_bytes(process);
 }
 
 void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
@@ -440,33 +447,33 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 		return;
 	if (now_ns - m->balanced_ns < BALANCE_EVERY_NS)
 		return;
-	for (size_t i = 0; i < d->image_count; i++) {
-		struct gt_tracee *image = d->images[i];
+	for (size_t i = 0; i < d->process_count; i++) {
+		struct gt_process *process = d->processes[i];
 
-		if (!look(d, image))
+		if (!look(d, process))
 			continue;
-		if (!image->is_grouped) {
-			join_group(m, image);
+		if (!process->is_grouped) {
+			join_group(m, process);
 			wanted = true;
 		}
-		wanted |= wants_more(image);
+		wanted |= wants_more(process);
 	}
 	if (!wanted)
 		return;
 	m->balanced_ns = now_ns;
 	read_budgets(m, d);
-	for (size_t i = 0; i < d->image_count; i++) {
-		struct gt_tracee *image = d->images[i];
-		struct gt_memory_group *g = find_group(m, image);
+	for (size_t i = 0; i < d->process_count; i++) {
+		struct gt_process *process = d->processes[i];
+		struct gt_memory_group *g = find_group(m, process);
 
-		if (!image->segment || image->lost)
+		if (!process->segment || process->lost)
 			continue;
 		if (g->granted_bytes > g->budget_bytes)
-			take_away(d, g, image);
-		else if (wants_more(image))
-			grant(d, g, image);
+			take_away(d, g, process);
+		else if (wants_more(process))
+			grant(d, g, process);
 		if (slow)
-			cool_image(d, image, now_ns);
+			cool_process(d, process, now_ns);
 	}
 	for (size_t i = 0; i < m->group_count; i++) {
 		const struct gt_memory_group *g = &m->groups[i];
@@ -499,7 +506,7 @@ void gt_memory_init(struct gt_memory *m, struct gt_drain *d)
 			      memory_order_relaxed);
 	m->groups = gt_grow(NULL, 0, &m->group_room, sizeof *m->groups);
 	if (!m->groups)
-		return; /* no balance: what images begin with */
+		return; /* no balance: what processes begin with */
 	m->groups[0] = (struct gt_memory_group){.name = strdup(text), .budget_bytes = UINT64_MAX};
 	m->group_count = m->groups[0].name != NULL;
 }

@@ -5,9 +5,9 @@
  *   memory that the machine has left, room in the session's folder ─┴─► a quarter is for rings
  *                                                                       ─► segment.block_limit
  *
- * Where that is ample, images begin with all their blocks. Else they begin with few, and get
- * more when they use them, as long as those of all images together stay within the quarter.
- * Memory is the image's own control group's. */
+ * Where that is ample, processes begin with all their blocks. Else they begin with few, and get
+ * more when they use them, as long as those of all processes together stay within the quarter.
+ * Memory is the process's own control group's. */
 #ifndef GPUTAP_COLLECTOR_MEMORY_H
 #define GPUTAP_COLLECTOR_MEMORY_H
 
@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 struct gt_drain;
-struct gt_tracee;
+struct gt_process;
 
-/* Images whose memory is counted together. */
+/* Processes whose memory is counted together. */
 struct gt_memory_group {
 	/* text of /proc/PID/cgroup; "": not known, the collector's own is taken */
 	char *name;
 	uint64_t budget_bytes;  /* for rings; UINT64_MAX: no limit is known */
-	uint64_t granted_bytes; /* sum of the images' limits */
+	uint64_t granted_bytes; /* sum of the processes' limits */
 };
 
 struct gt_memory {
@@ -40,7 +40,7 @@ struct gt_memory {
  */
 uint64_t gt_memory_left(const char *cgroup, const char *root);
 
-/* At the session's begin: how many blocks an image begins with; 0: all. */
+/* At the session's begin: how many blocks a process begins with; 0: all. */
 uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32_t block_bytes);
 
 void gt_memory_init(struct gt_memory *m, struct gt_drain *d);

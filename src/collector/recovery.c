@@ -23,9 +23,9 @@
 
 static void add(const char *name, void *data)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 
-	gt_drain_add(data, name, &image);
+	gt_drain_add(data, name, &process);
 	gt_error_clear(); /* refused ones are counted */
 }
 
@@ -47,11 +47,11 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 {
 	struct timespec t = {.tv_nsec = 20 * 1000 * 1000};
 
-	for (size_t i = 0; i < d->image_count; i++) {
-		struct gt_tracee *image = d->images[i];
-		bool in_use = image->segment && gt_file_in_use(image->fd) == 1;
+	for (size_t i = 0; i < d->process_count; i++) {
+		struct gt_process *process = d->processes[i];
+		bool in_use = process->segment && gt_file_in_use(process->fd) == 1;
 
-		image->exited = !in_use;
+		process->exited = !in_use;
 		result->still_running += in_use;
 	}
 	if (result->still_running)
@@ -78,8 +78,8 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	count_missing(d);
 	gt_drain_stop(d);
 	let_writers_finish(d, result);
-	while (d->image_count && !d->output_error)
-		gt_drain_end_image(d, d->images[0], 0);
+	while (d->process_count && !d->output_error)
+		gt_drain_end_process(d, d->processes[0], 0);
 	gt_drain_write_untraced(d);
 	gt_drain_commit(d);
 	if (d->output_error) {

@@ -91,17 +91,17 @@ static bool is_sound(const struct gt_lost lost[GT_LOST_NAMED], uint32_t count)
 	return count <= NAMELESS_MOST;
 }
 
-void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image)
+void gt_drain_write_lost(struct gt_drain *d, struct gt_process *process)
 {
 	struct gt_lost lost[GT_LOST_NAMED];
 	volatile uint32_t count = 0;
 	char why[TEXT_BYTES / 2];
 
-	if (image->lost || !GT_GUARD())
+	if (process->lost || !GT_GUARD())
 		return;
-	count = atomic_load_explicit(&image->segment->lost_count, memory_order_acquire);
+	count = atomic_load_explicit(&process->segment->lost_count, memory_order_acquire);
 	if (count)
-		memcpy(lost, image->segment->lost, sizeof lost);
+		memcpy(lost, process->segment->lost, sizeof lost);
 	gt_guard_end();
 	if (!count || !is_sound(lost, count))
 		return;
@@ -113,7 +113,7 @@ void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image)
 			      lost[i].error > 0 ? lost[i].error : EPERM);
 	}
 	for (uint32_t i = GT_LOST_NAMED; i < count; i++)
-		write_process(d, 0, image->name_ticks, "a program",
+		write_process(d, 0, process->name_ticks, "a program",
 			      "more of them than have a name could not be traced", EPERM);
 }
 

@@ -7,7 +7,7 @@
  * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
  * loses the race finds the winner's entry, and its own text was written under an id that nobody
  * uses. A fork at any moment leaves the table whole. An entry's `epoch` says in which process
- * image its record is. */
+ * process its record is. */
 #include "core/emit.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct module {
 
 static _Atomic(struct entry *) buckets[BUCKETS];
 static _Atomic(struct chunk *) arena;
-static _Atomic uint32_t written_epoch; /* image in which everything inherited was written again */
+static _Atomic uint32_t written_epoch; /* process in which everything inherited was written again */
 static struct module modules[MODULES];
 static _Atomic uint32_t module_count;
 
@@ -100,7 +100,7 @@ static struct entry *find(struct entry *from, const struct entry *until, uint64_
 	return NULL;
 }
 
-/* The entry's text is in this image's records, or it is written now. */
+/* The entry's text is in this process's records, or it is written now. */
 static uint32_t entry_id(struct gt_thread *t, struct entry *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)

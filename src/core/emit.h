@@ -9,7 +9,7 @@
  * work. When a ring is full they fail visibly (0, false), and the caller tries again at the next
  * opportunity.
  *
- * After a fork the child's image has a segment of its own. Strings are written into it again by
+ * After a fork the child's process has a segment of its own. Strings are written into it again by
  * themselves, under their old ids, and so are objects that are kept (gt_fork_replay_add()).
  *
  * Device work is one record reserved with
@@ -30,7 +30,7 @@
 /**
  * gt_string_id() - the number under which records name a text
  * @bytes: length; texts beyond 64 KiB or half a block are cut
- * Return: the id, written once per process image; 0 when it could not be written now. Lock-free;
+ * Return: the id, written once per process; 0 when it could not be written now. Lock-free;
  * the first use of a text allocates (mmap, never malloc). For creation of kernels, not for
  * launches.
  */
@@ -40,7 +40,7 @@ uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes);
  * ever other texts. */
 const char *gt_string_text(uint32_t id);
 
-/* A number for a new object: unique in the process image and its fork children, from 1. 0:
+/* A number for a new object: unique in the process and its fork children, from 1. 0:
  * recording is off. */
 uint64_t gt_object_number(enum gt_object_type type);
 
@@ -75,7 +75,7 @@ void gt_fork_replay_remove(struct gt_thread *t, struct gt_fork_replay *replay);
 /* The object once more, with the program's name for it, "label". In children too, if there is
  * room beside the text. */
 void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *replay, const char *label);
-/* Once more, if the ring was full. True: it is in this image's records. */
+/* Once more, if the ring was full. True: it is in this process's records. */
 bool gt_fork_replay_write(struct gt_thread *t, struct gt_fork_replay *replay);
 /* All of them; gt_emit_renew() does. */
 void gt_fork_replay_all(struct gt_thread *t);
@@ -90,7 +90,7 @@ bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_do
 /* A runtime library that is mapped, written now and again in each fork child. For doors. */
 void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text);
 
-/* Write again what a new process image inherited. thread.c calls it when a thread attaches;
+/* Write again what a new process inherited. thread.c calls it when a thread attaches;
  * quick when nothing is new. */
 void gt_emit_renew(struct gt_thread *t);
 

@@ -21,7 +21,7 @@ enum state { GONE = 0, WRITING, LIVE };
 struct gt_fork_replay {
 	struct gt_fork_replay *next;
 	_Atomic uint32_t state; /* enum state */
-	_Atomic uint32_t epoch; /* image that has its records; 0: none yet */
+	_Atomic uint32_t epoch; /* process that has its records; 0: none yet */
 	enum gt_object_type type;
 	enum gt_domain domain;
 	bool begins; /* has a lifetime */

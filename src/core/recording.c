@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process image's part in a session.
+/* This process's part in a session.
  *
  *   page that the kernel wipes in a fork child | epoch | making | lock |
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process image's part in a session: whether there is one, and the segment that records go
+/* This process's part in a session: whether there is one, and the segment that records go
  * to. */
 #ifndef GPUTAP_CORE_RECORDING_H
 #define GPUTAP_CORE_RECORDING_H
@@ -14,7 +14,7 @@ extern struct gt_recording {
 	/* NULL: gputap does nothing in this process. Tools without `gputap run`: one of our own,
 	 * which asks for nothing. Never changes again */
 	_Atomic(const struct gt_session *) session;
-	/* of this image, or of the parent's until this one has its own */
+	/* of this process, or of the parent's until this one has its own */
 	_Atomic(struct gt_segment *) segment;
 	/* nothing is recorded (any more, or it never was): do not try again */
 	_Atomic uint32_t off;
@@ -54,13 +54,13 @@ void gt_recording_init(void);
 void gt_recording_join(void);
 
 /**
- * gt_recording_epoch() - this image's epoch; in the child of a fork this makes its segment
+ * gt_recording_epoch() - this process's epoch; in the child of a fork this makes its segment
  * Return: 0: nothing is recorded (any more), and there is no tool.
- * Thread: any; system calls only when the image is new.
+ * Thread: any; system calls only when the process is new.
  */
 uint32_t gt_recording_epoch(void);
 
-/* Recording is over, in this image: all services of the stream off. From any thread, never
+/* Recording is over, in this process: all services of the stream off. From any thread, never
  * waits. */
 void gt_recording_stop(void);
 

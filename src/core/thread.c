@@ -61,7 +61,7 @@ static struct gt_segment *current_segment(void)
 	return atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 }
 
-/* The thread's own state, or a closed shell: nothing of a former image is touched. */
+/* The thread's own state, or a closed shell: nothing of a former process is touched. */
 static void forget(struct gt_thread *t)
 {
 	t->cur = t->end = NULL;
@@ -146,7 +146,7 @@ static void thread_ends(void *arg)
 	if (t->exec_area)
 		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
 	t->exec_area = NULL;
-	if (!slot || !mine) /* slots of a former image are the parent's */
+	if (!slot || !mine) /* slots of a former process are the parent's */
 		return;
 	if (!slot_in_segment(r, slot)) {
 		munmap(slot, sizeof(struct overflow));

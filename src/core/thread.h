@@ -46,7 +46,7 @@ struct gt_thread {
 	/* between reserve and commit: a signal handler's records are counted, not written */
 	uint8_t writing;
 	uint32_t outer_return; /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
-	/* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale
+	/* equals *gt_epoch when attached to this process; else GT_EPOCH_NONE or a stale
 	 * one */
 	uint32_t epoch;
 	/* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read
@@ -109,7 +109,7 @@ extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidde
 #define GT_RETURN() ((uint32_t)(uintptr_t)__builtin_return_address(0))
 
 /**
- * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is
+ * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process, or recording is
  * off
  * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
  */
@@ -119,7 +119,7 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t);
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 
-/* Attached to this process image, and not inside a call of gputap's own. */
+/* Attached to this process, and not inside a call of gputap's own. */
 static inline bool gt_thread_ready(const struct gt_thread *t)
 {
 	uint64_t epoch_internal;

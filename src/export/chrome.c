@@ -176,12 +176,12 @@ static void write_processes(struct chrome *x)
 	const struct gt_capture *c = x->view.capture;
 
 	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
-		const struct gt_process_info *image = gt_capture_process(c, i);
+		const struct gt_process_info *process = gt_capture_process(c, i);
 		uint64_t pid = gt_view_pid(&x->view, i);
 		char label[256];
 
 		write_label(x, "process_name", pid, 0, "name",
-			    gt_view_process_title(&x->view, image, label, sizeof label));
+			    gt_view_process_title(&x->view, process, label, sizeof label));
 		write_label(x, "process_labels", pid, 0, "labels", "CPU");
 		write_sort(x, "process_sort_index", pid, 0, i);
 	}

@@ -473,31 +473,32 @@ static void write_clocks(struct gt_pf *x)
 	gt_pf_packet_close(x, p, packet);
 }
 
-static void write_process(struct gt_pf *x, const struct gt_process_info *image)
+static void write_process(struct gt_pf *x, const struct gt_process_info *process)
 {
 	char label[256], command[TEXT_MAX], *p, *packet, *mark, *inner;
-	const char *word = image->argv;
+	const char *word = process->argv;
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID,
-		      gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
+		      gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, process->index),
+				  0));
 	p = gt_pb_open(p, TRACK_PROCESS, &inner);
-	p = gt_pb_u64(p, PROCESS_PID, gt_view_pid(&x->view, image->index));
+	p = gt_pb_u64(p, PROCESS_PID, gt_view_pid(&x->view, process->index));
 	p = gt_pf_put_text(p, PROCESS_NAME,
-			   gt_view_process_title(&x->view, image, label, sizeof label));
+			   gt_view_process_title(&x->view, process, label, sizeof label));
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
 		p = gt_pf_put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
 	/* the reader keeps this for people; the command line above it drops */
 	p = gt_pf_put_text(p, TRACK_DESCRIPTION,
-			   gt_view_command(image->argv, command, sizeof command));
+			   gt_view_command(process->argv, command, sizeof command));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* One track a pid: an exec goes on in the same one. The newest image gives the name; the reader
+/* One track a pid: an exec goes on in the same one. The newest process gives the name; the reader
  * keeps the first that it sees, so there is one descriptor only. */
 static int write_processes(struct gt_pf *x)
 {
@@ -506,12 +507,12 @@ static int write_processes(struct gt_pf *x)
 
 	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture);
 	     i-- > 0 && !status;) {
-		const struct gt_process_info *image = gt_capture_process(x->view.capture, i);
+		const struct gt_process_info *process = gt_capture_process(x->view.capture, i);
 
 		if (gt_map_find(&pids, gt_view_pid(&x->view, i), 0) >= 0)
 			continue;
 		status = gt_map_add(&pids, gt_view_pid(&x->view, i), 0, 0);
-		write_process(x, image);
+		write_process(x, process);
 	}
 	gt_map_fini(&pids);
 	return status ? gt_error(status, "export") : 0;
@@ -583,10 +584,10 @@ static void write_events(struct gt_pf *x)
 
 	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
 		const struct gt_event_info *e = gt_capture_event(c, i);
-		const struct gt_process_info *image = gt_capture_process(c, e->process);
-		uint64_t track = image ? gt_pf_track(x, GT_PF_TRACKS_PROCESS,
-						     gt_view_pid(&x->view, e->process), 0)
-				       : gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
+		const struct gt_process_info *process = gt_capture_process(c, e->process);
+		uint64_t track = process ? gt_pf_track(x, GT_PF_TRACKS_PROCESS,
+						       gt_view_pid(&x->view, e->process), 0)
+					 : gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
 		char *p, *packet, *mark;
 
 		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code),

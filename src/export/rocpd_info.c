@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues,
- * kernels, tracks. They are written by SQL when all is known; where several images or threads
+ * kernels, tracks. They are written by SQL when all is known; where several processes or threads
  * had one number, the newest says what it was. */
 #include <errno.h>
 #include <stdio.h>

@@ -142,7 +142,8 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
 
 		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u",
-			(unsigned long long)gt_view_pid(&r->view, (uint32_t)i), p->image, p->ppid);
+			(unsigned long long)gt_view_pid(&r->view, (uint32_t)i), p->fork_count,
+			p->ppid);
 		put_clean_text(r, sql, ", ", p->exe);
 		put_clean_text(r, sql, ", ", gt_view_command(p->argv, line, sizeof line));
 		put_sql(r, sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns,

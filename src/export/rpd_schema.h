@@ -45,7 +45,7 @@ static const char rpd_tables[] =
 	  "rocpd_op") ", " RPD_TEXT("name_id") ");"
 	"CREATE TABLE rocpd_stackframe (" RPD_ID RPD_REF("api_ptr_id", "bigint", "rocpd_api") ", "
 	  "depth integer NOT NULL, " RPD_TEXT("name_id") ");"
-	"CREATE TABLE gputap_process (pid integer NOT NULL, image integer NOT NULL, "
+	"CREATE TABLE gputap_process (pid integer NOT NULL, forks integer NOT NULL, "
 	  "ppid integer NOT NULL, exe text NOT NULL, command text NOT NULL, "
 	  "start integer NOT NULL, \"end\" integer);"
 	"CREATE TABLE gputap_thread (pid integer NOT NULL, tid integer NOT NULL, "

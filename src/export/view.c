@@ -58,9 +58,9 @@ static uint64_t node_offset(const struct gt_view *v, const struct gt_process_inf
 
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process)
 {
-	const struct gt_process_info *image = gt_capture_process(v->capture, process);
+	const struct gt_process_info *p = gt_capture_process(v->capture, process);
 
-	return image ? image->pid + node_offset(v, image) : 0;
+	return p ? p->pid + node_offset(v, p) : 0;
 }
 
 static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
@@ -68,7 +68,7 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map,
 				       process, ordinal, sizeof *t);
 	const struct gt_thread_info *info = gt_capture_thread_find(v->capture, process, ordinal);
-	const struct gt_process_info *image = gt_capture_process(v->capture, process);
+	const struct gt_process_info *p = gt_capture_process(v->capture, process);
 
 	if (!t)
 		return NULL;
@@ -76,7 +76,7 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	t->process = process;
 	t->ordinal = ordinal;
 	t->pid = gt_view_pid(v, process);
-	t->tid = info && info->tid ? info->tid + (image ? node_offset(v, image) : 0) : 0;
+	t->tid = info && info->tid ? info->tid + (p ? node_offset(v, p) : 0) : 0;
 	t->name = info && info->name ? info->name : "";
 	return t;
 }

@@ -140,7 +140,7 @@ static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struc
 	return gt_view_queue_slow(v, work);
 }
 
-/* The capture's ids are unique in a process image and large. These are unique in the file, and
+/* The capture's ids are unique in a process and large. These are unique in the file, and
  * small for programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0.
  * NULL thread: 0. */
 static inline uint64_t gt_view_correlation(const struct gt_view *v,
@@ -189,7 +189,7 @@ uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
  * capture. */
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
 				  char *buffer, size_t size);
-/* "python3": of the program that the image runs. */
+/* "python3": of the program that the process runs. */
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
 /* A NUL-joined list as one line of words. */
 const char *gt_view_command(const char *argv, char *buffer, size_t size);

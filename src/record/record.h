@@ -54,7 +54,7 @@ struct gt_record {
 };
 
 /* Correlation id: the ring's thread ordinal and a count. Unique in a process
- * image, 0 is never one. Ids of a thread rise with the calls' begin. */
+ * process, 0 is never one. Ids of a thread rise with the calls' begin. */
 #define GT_ID_SEQ_BITS      40
 #define GT_ID(ordinal, seq) ((uint64_t)(ordinal) << GT_ID_SEQ_BITS | (uint64_t)(seq))
 #define GT_ID_ORDINAL(id)   ((uint32_t)((id) >> GT_ID_SEQ_BITS))
@@ -156,7 +156,7 @@ static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an AB
 #define GT_SCRATCH_SLOTS(detail)      ((uint32_t)(detail))
 enum gt_scratch { GT_SCRATCH_ALLOC = 1, GT_SCRATCH_FREE, GT_SCRATCH_RECLAIM };
 
-/* head.op: string id, unique in the process image, from 1 */
+/* head.op: string id, unique in the process, from 1 */
 struct gt_record_string {
 	struct gt_record head;
 	uint64_t bytes;
@@ -180,7 +180,7 @@ enum gt_object_type {
 /* head.op: enum gt_object_type; head.depth: enum gt_domain */
 struct gt_record_object {
 	struct gt_record head;
-	uint64_t number; /* of its type in this process image, from 1, never reused */
+	uint64_t number; /* of its type in this process, from 1, never reused */
 	uint64_t handle; /* as the program knows it */
 	/* queue, code object, stream: number of its device; kernel symbol: of its code object;
 	 * else 0 */
@@ -261,7 +261,7 @@ enum gt_drop_reason {
 	GT_DROP_POOL,     /* device work: too much in flight to follow */
 	GT_DROP_RUNTIME,  /* device work: the runtime refused an event or its times */
 	GT_DROP_TOO_LONG, /* a record longer than a block */
-	/* call or device work still open when the process image or the session ended; collector
+	/* call or device work still open when the process or the session ended; collector
 	 * counts it */
 	GT_DROP_UNFINISHED,
 	GT_DROP_TORN, /* lost with a damaged ring or file: the bytes were no records */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared memory of one traced process image: one file in the session folder,
+/* The shared memory of one traced process: one file in the session folder,
  * mapped by the program (writer) and the collector (reader).
  *
  *   | gt_segment, whole pages | gt_slot x slot_count | gt_block 64 + data x block_count |
@@ -27,15 +27,15 @@
  *   slot.first                  the slot's thread, once   release   -> a new ring to drain
  *   slot.first                  then the collector        release   moves on as blocks are drained
  *   slot.* of a CLOSED one      the collector             release   counts to 0, FREE
- *   block.drained, segment.free  the collector             release   (free: compare-and-swap, both
+ *   block.drained, segment.free the collector             release   (free: compare-and-swap, both
  *                                                                   sides)
- *   segment.block_limit          the collector             relaxed   how many blocks may be handed
+ *   segment.block_limit         the collector             relaxed   how many blocks may be handed
  *                                                                   out; publishes no other memory
  *   block.is_cold               the collector, of a block that it has popped; the release of its
  *                               push publishes it. Cleared (relaxed) by the writer that popped the
  *                               block and owns it from then on
- *   segment.drain_count          the collector             relaxed   -> it lives: wait for room
- *   segment.lost[]               who takes a place of it   release   -> read at the image's end
+ *   segment.drain_count         the collector             relaxed   -> it lives: wait for room
+ *   segment.lost[]              who takes a place of it   release   -> read at the process's end
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
  * linked is lost to the pool, never to the reader.
@@ -63,7 +63,7 @@ enum gt_slot_state {
 };
 
 /* A thread's calls and device work of one domain: all that the begin of a call writes is in one
- * cache line. When the image is gone: seen = recorded + dropped, with GT_DROP_UNFINISHED for
+ * cache line. When the process is gone: seen = recorded + dropped, with GT_DROP_UNFINISHED for
  * what was still open. */
 struct gt_slot_domain {
 	_Alignas(32) _Atomic uint64_t seen[GT_CLASS_COUNT];
@@ -83,7 +83,7 @@ struct gt_slot {
 	/* the thread's, except where said */
 	/* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED by the thread, -> FREE by the collector */
 	_Alignas(64) _Atomic uint32_t state;
-	/* of this thread in the image, from 1, never reused; part of the ids */
+	/* of this thread in the process, from 1, never reused; part of the ids */
 	uint32_t ordinal;
 	uint32_t tid;
 	_Atomic uint32_t first; /* first block of the ring, or GT_BLOCK_NONE */
@@ -115,9 +115,9 @@ enum gt_segment_state {
 	GT_SEGMENT_EXITED = 2,
 };
 
-/* A program of the tree that cannot be traced: told by the image that began it, or by a fork's
+/* A program of the tree that cannot be traced: told by the process that began it, or by a fork's
  * child in its parent's segment, without a system call. Written by any of these processes, in a
- * place of its own; read by the collector when the image has ended. */
+ * place of its own; read by the collector when the process has ended. */
 enum gt_lost_why {
 	GT_LOST_NONE = 0, /* not written yet, or it was not begun after all */
 	GT_LOST_RING,     /* its ring file cannot be made */
@@ -149,7 +149,7 @@ struct gt_segment {
 	uint64_t block_offset;             /* of block 1 */
 	uint32_t host_clock;               /* enum gt_host_clock */
 	uint32_t pid, ppid;
-	uint32_t image; /* 0 after exec; a fork child's is its parent's + 1 */
+	uint32_t fork_count; /* 0 after exec; a fork child's is its parent's + 1 */
 	uint64_t start_ticks;
 	char exe[512]; /* cut if longer */
 	uint32_t argv_bytes;

@@ -257,7 +257,7 @@ static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 	return r;
 }
 
-/* Who this is, from the kernel: true for every way in which a process image can begin. Without
+/* Who this is, from the kernel: true for every way in which a process can begin. Without
  * /proc (after chroot) a fork child takes its parent's. */
 static void describe_process(struct gt_segment *r, const struct gt_segment *parent,
 			     bool hide_command)
@@ -287,7 +287,7 @@ static void describe_process(struct gt_segment *r, const struct gt_segment *pare
  * unique. */
 static void inherit(struct gt_segment *r, const struct gt_segment *parent)
 {
-	r->image = parent->image + 1;
+	r->fork_count = parent->fork_count + 1;
 	/* its tables, too */
 	atomic_init(&r->runtimes_seen,
 		    atomic_load_explicit(&parent->runtimes_seen, memory_order_relaxed));

@@ -19,8 +19,7 @@
 const struct gt_session *gt_session_map(const char *directory);
 
 /**
- * gt_untraced_tell() - leave word in the session folder that this image has no segment, for want of
- * @error
+ * gt_untraced_tell() - leave word in the session folder that this process has no segment, for @error
  * @ticks: host clock, now
  * Return: false: the folder cannot be reached for that either.
  */
@@ -28,7 +27,7 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error);
 
 /**
  * gt_lost_tell() - say in a segment that is mapped here which program of the tree cannot be traced
- * @r:     of this image, or of its parent, which need not be told by a system call
+ * @r:     of this process, or of its parent, which need not be told by a system call
  * @path:  of the program; NULL: the segment's own, of a fork's child
  * Return: for gt_lost_take_back(), if the program was not begun after all. Signal: safe; also in
  * the child of a vfork.
@@ -38,8 +37,8 @@ uint32_t gt_lost_tell(struct gt_segment *r, enum gt_lost_why why, int error, uin
 void gt_lost_take_back(struct gt_segment *r, uint32_t place);
 
 /**
- * gt_segment_create() - make this process image's file in the session folder and map it
- * @parent: segment of the image that forked this one, inherited; NULL after exec
+ * gt_segment_create() - make this process's file in the session folder and map it
+ * @parent: segment of the process that forked this one, inherited; NULL after exec
  * @ticks:  host clock, now
  * Return: NULL with errno. No descriptor stays open. A pool that the limits of the process (address
  *         space, file size) or the file system refuse is halved until it fits, down to

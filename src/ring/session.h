@@ -5,13 +5,13 @@
  *       struct gt_session: the collector writes it before the program starts; constant but for
  *       `stop`; every process maps it read-only
  *   <folder>/<pid>-<ticks>.gpuring
- *       struct gt_segment of one process image; made under a name that starts with '.' and renamed
+ *       struct gt_segment of one process; made under a name that starts with '.' and renamed
  *       when it is whole
  *   <folder>/<pid>-<ticks>.gpulost
- *       symbolic link left by an image that could not make its segment, as a link needs no
+ *       symbolic link left by a process that could not make its segment, as a link needs no
  *       descriptor and no block of memory: "errno path-of-the-program", its end if it is long
  *   <folder>/untraced
- *       the same where no link can be made, for want of inodes: a line for each image, with its
+ *       the same where no link can be made, for want of inodes: a line for each process, with its
  *       "pid ticks " in front; made by the collector
  *   <folder>/output
  *       text: absolute path of the capture that is being written, for `gputap recover`
@@ -53,10 +53,10 @@ struct gt_session {
 	uint32_t bytes;       /* sizeof(struct gt_session) */
 	uint32_t host_clock;  /* enum gt_host_clock */
 	uint32_t block_bytes; /* power of two, 16 KiB to 4 MiB */
-	uint64_t pool_bytes;  /* blocks of one process image together */
+	uint64_t pool_bytes;  /* blocks of one process together */
 	/* a writer without a block waits this long, then drops and counts */
 	uint64_t wait_ns;
-	uint32_t slot_count;      /* threads of a process image at one time */
+	uint32_t slot_count;      /* threads of a process at one time */
 	uint32_t payload_cap;     /* bytes recorded of one string or array argument */
 	uint32_t record_args;     /* 0: calls without arguments and payload */
 	uint32_t device_activity; /* 0: host calls only */
@@ -73,7 +73,7 @@ struct gt_session {
 	/* extended regular expression: kernels that are recorded; "": all */
 	char kernels[GT_KERNELS_BYTES];
 	_Atomic uint32_t stop; /* collector: the session is over, be passive */
-	/* collector: blocks that a new image may use before it is given more; 0: all */
+	/* collector: blocks that a new process may use before it is given more; 0: all */
 	_Atomic uint32_t start_blocks;
 };
 

@@ -12,7 +12,7 @@
 struct gt_work {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t left; /* of submitted and completed, how many are still to come */
-	uint32_t epoch;        /* image that it was submitted in */
+	uint32_t epoch;        /* process that it was submitted in */
 	bool recorded;
 	uint64_t id, call_start;
 	struct gt_work_what what;

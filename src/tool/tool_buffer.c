@@ -48,7 +48,7 @@ struct wiped {
 	_Atomic uint32_t lock;
 };
 static struct wiped not_wiped, *wiped = &not_wiped;
-static _Atomic uint32_t image = 1;
+static _Atomic uint32_t process = 1;
 static pthread_key_t key;
 static uint64_t last_id; /* with the lock */
 
@@ -513,9 +513,9 @@ static void buffer_reset(struct gputap_buffer *b)
 /* One thread, the child's first. Locks that others held are open again, or will be overwritten. */
 static void reset(void)
 {
-	uint32_t now = atomic_load_explicit(&image, memory_order_relaxed) + 1;
+	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;
 
-	atomic_store_explicit(&image, now, memory_order_relaxed);
+	atomic_store_explicit(&process, now, memory_order_relaxed);
 	memset(&gt_lane_owner, 0, sizeof gt_lane_owner);
 	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
 		buffer_reset(b);
@@ -537,10 +537,10 @@ void gt_buffers_look(void)
 		gt_word_wait(&wiped->state, RESETTING);
 }
 
-uint32_t gt_buffers_image(void)
+uint32_t gt_buffers_process(void)
 {
 	gt_buffers_look();
-	return atomic_load_explicit(&image, memory_order_relaxed);
+	return atomic_load_explicit(&process, memory_order_relaxed);
 }
 
 static sigset_t before_fork;

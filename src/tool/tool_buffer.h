@@ -94,8 +94,8 @@ struct gt_lane_owner {
 struct gputap_delivery {
 	_Atomic uint32_t signal; /* futex: something is wanted */
 	_Atomic uint32_t asleep;
-	_Atomic uint32_t waits; /* its thread waits for other threads: nobody may wait for it */
-	_Atomic uint32_t image; /* process image that has its thread; 0: none yet */
+	_Atomic uint32_t waits;   /* its thread waits for other threads: nobody may wait for it */
+	_Atomic uint32_t process; /* process that has its thread; 0: none yet */
 	_Atomic uint32_t starting;
 	struct gputap_delivery *next;
 };
@@ -157,8 +157,8 @@ void gt_word_wait(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_sleep(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_wake(_Atomic uint32_t *word);
 
-/* A number for this process image. In a fork child the first call empties all buffers. */
-uint32_t gt_buffers_image(void);
+/* A number for this process. In a fork child the first call empties all buffers. */
+uint32_t gt_buffers_process(void);
 /* The same, quickly: does something only in a child that no handler of ours saw being made. */
 void gt_buffers_look(void);
 
@@ -171,7 +171,7 @@ int gt_delivery_default(struct gputap_delivery **out);
 void gt_delivery_want(struct gputap_buffer *b);
 /* Its thread cannot be waited for: it is this one, or it waits, or there is none. */
 bool gt_delivery_blocked(const struct gputap_delivery *d);
-void gt_deliveries_reset(uint32_t image);
+void gt_deliveries_reset(uint32_t process);
 
 /* tool_ticks.c */
 void gt_tool_ticks_start(void);

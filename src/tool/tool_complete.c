@@ -33,7 +33,7 @@ _Atomic uint32_t gt_tool_ended;
  * The same thread's next delivery finds that it was left, as it stands higher in the stack;
  * another one does when the process ends, of a thread that is gone. */
 static struct batch {
-	_Atomic uint64_t owner;   /* thread << 32 | image; 0: free */
+	_Atomic uint64_t owner;   /* thread << 32 | process; 0: free */
 	uintptr_t stack;          /* where the delivery stands */
 	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
 	/* index + 1 of the first of those behind it. Exchanged: who gets it tells it */

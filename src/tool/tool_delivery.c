@@ -133,18 +133,18 @@ static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 }
 
 /* False: a callback forked and this is the child: the buffer has been emptied below us. */
-static bool hand(struct gputap_buffer *b, uint32_t image)
+static bool hand(struct gputap_buffer *b, uint32_t process)
 {
 	gt_tool_ticks_convert(b->batch, b->batch_count);
 	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed),
 	      b->user);
-	if (gt_buffers_image() != image)
+	if (gt_buffers_process() != process)
 		return false;
 	give_back(b);
 	return true;
 }
 
-static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t image)
+static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t process)
 {
 	while (at_record(l)) {
 		struct gt_buffered_head *h =
@@ -162,13 +162,13 @@ static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t image
 			atomic_fetch_sub_explicit(&b->oversize, bytes, memory_order_relaxed);
 		l->read_word += bytes;
 		l->consumed += bytes;
-		if (b->batch_count == GT_BATCH && !hand(b, image))
+		if (b->batch_count == GT_BATCH && !hand(b, process))
 			return false;
 	}
 	return true;
 }
 
-static bool drain_lanes(struct gputap_buffer *b, uint32_t image)
+static bool drain_lanes(struct gputap_buffer *b, uint32_t process)
 {
 	uint64_t number = ++b->drains;
 
@@ -183,15 +183,15 @@ static bool drain_lanes(struct gputap_buffer *b, uint32_t image)
 	for (int last = 0; last < 2; last++)
 		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
 		     l = l->next)
-			if (l->last == last && l->drain == number && !hand_lane(b, l, image))
+			if (l->last == last && l->drain == number && !hand_lane(b, l, process))
 				return false;
-	return !b->batch_count || hand(b, image);
+	return !b->batch_count || hand(b, process);
 }
 
 /* The caller has `draining`. */
 static __attribute__((noinline)) void drain(struct gputap_buffer *b)
 {
-	uint32_t image = gt_buffers_image();
+	uint32_t process = gt_buffers_process();
 	sigset_t signals;
 	uint64_t ticket;
 
@@ -199,7 +199,7 @@ static __attribute__((noinline)) void drain(struct gputap_buffer *b)
 	atomic_store_explicit(&b->drainer, &gt_lane_owner, memory_order_relaxed);
 	atomic_exchange_explicit(&b->wanted, 0, memory_order_seq_cst);
 	ticket = atomic_load_explicit(&b->flush_ticket, memory_order_seq_cst);
-	if (!drain_lanes(b, image))
+	if (!drain_lanes(b, process))
 		return;
 	atomic_store_explicit(&b->flush_done, ticket, memory_order_release);
 	gt_buffers_lock(&signals);
@@ -258,7 +258,7 @@ static void thread_left(void *arg)
 	gt_buffers_unlock(&signals);
 	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
 	if (gt_tool_thread_start(run, d, 0)) /* the next one who wants it tries again */
-		atomic_store_explicit(&d->image, 0, memory_order_release);
+		atomic_store_explicit(&d->process, 0, memory_order_release);
 }
 
 static void *run(void *arg)
@@ -284,13 +284,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* In this process image, if it is not there. Return: 0, or -EAGAIN. */
+/* In this process, if it is not there. Return: 0, or -EAGAIN. */
 static int start(struct gputap_delivery *d)
 {
-	uint32_t image = gt_buffers_image(), nobody;
+	uint32_t process = gt_buffers_process(), nobody;
 	int rc = 0;
 
-	while (rc == 0 && atomic_load_explicit(&d->image, memory_order_acquire) != image) {
+	while (rc == 0 && atomic_load_explicit(&d->process, memory_order_acquire) != process) {
 		nobody = 0;
 		if (!atomic_compare_exchange_strong_explicit(&d->starting, &nobody, 1,
 							     memory_order_acquire,
@@ -298,10 +298,10 @@ static int start(struct gputap_delivery *d)
 			gt_word_wait(&d->starting, 1);
 			continue;
 		}
-		if (atomic_load_explicit(&d->image, memory_order_relaxed) != image) {
+		if (atomic_load_explicit(&d->process, memory_order_relaxed) != process) {
 			rc = gt_tool_thread_start(run, d, 0);
 			if (rc == 0)
-				atomic_store_explicit(&d->image, image, memory_order_release);
+				atomic_store_explicit(&d->process, process, memory_order_release);
 		}
 		atomic_store_explicit(&d->starting, 0, memory_order_release);
 		gt_word_wake(&d->starting);
@@ -309,7 +309,7 @@ static int start(struct gputap_delivery *d)
 	return rc ? -EAGAIN : 0;
 }
 
-void gt_deliveries_reset(uint32_t image)
+void gt_deliveries_reset(uint32_t process)
 {
 	for (struct gputap_delivery *d = atomic_load(&deliveries); d; d = d->next) {
 		atomic_store(&d->asleep, 0);
@@ -319,7 +319,7 @@ void gt_deliveries_reset(uint32_t image)
 	gt_tool_ticks_reset();
 	/* a callback forked: this is the child's only thread, and the delivery's */
 	if (gt_delivery_here)
-		atomic_store(&gt_delivery_here->image, image);
+		atomic_store(&gt_delivery_here->process, process);
 }
 
 int gputap_delivery_create(struct gputap_delivery **out)
@@ -379,7 +379,7 @@ bool gt_tool_delivery_is_here(void)
 bool gt_delivery_blocked(const struct gputap_delivery *d)
 {
 	return gt_delivery_here || atomic_load_explicit(&d->waits, memory_order_seq_cst) ||
-	       atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image();
+	       atomic_load_explicit(&d->process, memory_order_acquire) != gt_buffers_process();
 }
 
 void gt_delivery_want(struct gputap_buffer *b)
@@ -389,7 +389,7 @@ void gt_delivery_want(struct gputap_buffer *b)
 	if (atomic_exchange_explicit(&b->wanted, 1, memory_order_seq_cst))
 		return;
 	d = atomic_load_explicit(&b->delivery, memory_order_seq_cst);
-	if (atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image())
+	if (atomic_load_explicit(&d->process, memory_order_acquire) != gt_buffers_process())
 		start(d);
 	ring(d);
 }
@@ -411,7 +411,7 @@ static bool stuck(struct gputap_buffer *b)
 {
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
 
-	return atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image() ||
+	return atomic_load_explicit(&d->process, memory_order_acquire) != gt_buffers_process() ||
 	       ((gt_delivery_here || gt_tool_frame) &&
 		atomic_load_explicit(&d->waits, memory_order_seq_cst));
 }

@@ -17,7 +17,7 @@ struct gt_correlation {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t references;
 	_Atomic uint32_t retired;
-	/* image that it was made in; 0: none has written anything so far */
+	/* process that it was made in; 0: none has written anything so far */
 	uint32_t epoch;
 	uint64_t id;
 	_Atomic uint64_t last; /* ns: the latest time told of it */

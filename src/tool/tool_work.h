@@ -23,7 +23,7 @@ enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one piece of work; more contexts are no
 struct gt_work_item {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
-	uint32_t epoch; /* image that it was submitted in: a fork's child has no such work */
+	uint32_t epoch; /* process that it was submitted in: a fork's child has no such work */
 	bool dispatch;  /* one of those that are numbered together */
 	bool api;       /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;

@@ -4,7 +4,7 @@
  *
  * In it: calls without length; children with the times of their parents; siblings back to back;
  * failed calls; names with quotes, backslashes, control characters, bytes that are no UTF-8,
- * 5,000 letters; two processes on one device; an exec (two images of one pid); overlapping work
+ * 5,000 letters; two processes on one device; an exec (two processes, one pid); overlapping work
  * of a queue, in the file's order and against it; work without times, without a call, without a
  * queue; one call with three pieces of work; a loss event. */
 #include <stdio.h>

@@ -243,13 +243,13 @@ static void dump_segment(const char *path, const char *file)
 		bad = 1;
 		return;
 	}
-	printf("{\"kind\": \"segment\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": "
+	printf("{\"kind\": \"segment\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"forks\": "
 	       "%u, "
 	       "\"state\": %u, \"slots\": %u, "
 	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %u",
-	       file, r->pid, r->ppid, r->image, atomic_load(&r->state), atomic_load(&r->slots_used),
-	       atomic_load(&r->blocks_used), r->block_count, atomic_load(&r->children_lost),
-	       atomic_load(&r->runtimes_seen));
+	       file, r->pid, r->ppid, r->fork_count, atomic_load(&r->state),
+	       atomic_load(&r->slots_used), atomic_load(&r->blocks_used), r->block_count,
+	       atomic_load(&r->children_lost), atomic_load(&r->runtimes_seen));
 	text("exe", r->exe, strlen(r->exe));
 	text("argv", r->argv, r->argv_bytes);
 	printf("}\n");
@@ -270,7 +270,7 @@ static void dump_segment(const char *path, const char *file)
 		}
 		dump_ring(r, i, recorded);
 	}
-	printf("{\"kind\": \"counts\", \"pid\": %u, \"image\": %u", r->pid, r->image);
+	printf("{\"kind\": \"counts\", \"pid\": %u, \"forks\": %u", r->pid, r->fork_count);
 	for (int c = 0; c < 2; c++)
 		printf(", \"%s\": {\"seen\": %llu, \"recorded\": %llu, \"dropped\": %llu}",
 		       c ? "device" : "call", (unsigned long long)seen[c],

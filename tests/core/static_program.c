@@ -7,7 +7,7 @@
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "become")) {
-		usleep(2500000); /* the collector looks once a second for images that have gone */
+		usleep(2500000); /* each second the collector looks for processes that have gone */
 		execv(argv[2], argv + 2);
 	}
 	return 7;

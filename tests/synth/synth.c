@@ -553,7 +553,7 @@ static void begin_process(struct process *p, uint32_t index)
 	struct gt_process_info info = {.index = index,
 				       .pid = o.pid + index * 100,
 				       .ppid = index ? o.pid : o.pid - 1,
-				       .image = index ? 1 : 0,
+				       .fork_count = index ? 1 : 0,
 				       .start_ticks = ticks_of(T0_NS),
 				       .exe = o.tricky ? "/opt/my \"app\"/b\\in"
 						       : "/usr/bin/synthetic",

@@ -6,7 +6,7 @@
  *
  * Each step is a word, its number behind a colon: calls:1000 fork exit:3
  *
- * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every image prints "PID
+ * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every process prints "PID
  * CALLS" when it ends in an orderly way; `tally:FILE` makes it count in a shared file instead,
  * one word per call that has returned. */
 #define CL_TARGET_OPENCL_VERSION 300

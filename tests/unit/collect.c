@@ -156,7 +156,7 @@ static struct gt_capture_writer *new_capture(struct bench *b)
 	return w;
 }
 
-static void begin(struct bench *b, struct gt_drain *d, struct gt_tracee **image)
+static void begin(struct bench *b, struct gt_drain *d, struct gt_process **process)
 {
 	struct gt_clock_tuple t = {
 		.ticks = 1, .boottime_ns = 1, .monotonic_ns = 1, .raw_ns = 1, .realtime_ns = 1};
@@ -168,8 +168,8 @@ static void begin(struct bench *b, struct gt_drain *d, struct gt_tracee **image)
 	gt_drain_write_clock(d, &t);
 	gt_drain_commit(d);
 	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)getpid());
-	CHECK_OK(gt_drain_add(d, name, image));
-	CHECK_NOT_NULL(*image);
+	CHECK_OK(gt_drain_add(d, name, process));
+	CHECK_NOT_NULL(*process);
 }
 
 static void end(struct gt_drain *d)
@@ -224,7 +224,7 @@ static uint64_t calls_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 /* Two batches: full blocks first, then the rest and the end. Stops before each stage. */
 static void collect(struct bench *b, pid_t program)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct gt_drain d;
 	char name[64];
 
@@ -237,13 +237,13 @@ static void collect(struct bench *b, pid_t program)
 	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)program);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
-	if (gt_drain_add(&d, name, &image) || !image)
+	if (gt_drain_add(&d, name, &process) || !process)
 		_exit(4);
-	gt_drain_image(&d, image, GT_DRAIN_FULL, 1);
+	gt_drain_process(&d, process, GT_DRAIN_FULL, 1);
 	raise(SIGSTOP);
 	gt_drain_commit(&d);
 	raise(SIGSTOP);
-	gt_drain_end_image(&d, image, 2);
+	gt_drain_end_process(&d, process, 2);
 	raise(SIGSTOP);
 	gt_capture_writer_finish(d.writer, true);
 	_exit(0);
@@ -341,7 +341,7 @@ UNIT_TEST(collector_killed_while_it_commits_recovers_every_record_once)
 	kill_everywhere_in(1);
 }
 
-UNIT_TEST(collector_killed_while_an_image_ends_recovers_every_record_once)
+UNIT_TEST(collector_killed_while_a_process_ends_recovers_every_record_once)
 {
 	unit_need_the_kernel();
 	kill_everywhere_in(2);
@@ -358,25 +358,25 @@ UNIT_TEST(collector_killed_while_it_finishes_recovers_every_record_once)
 
 UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct content c;
 	struct gt_drain d;
 	struct bench b;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	for (unsigned i = 0; i < 200; i++) { /* many times what the pool holds */
 		struct pen p = new_pen(&b);
 
 		write_calls(&b, &p, 3 * RECORDS_PER_BLOCK + 1);
 		close_pen(&b, &p);
-		gt_drain_image(&d, image, GT_DRAIN_PARTIAL, 1 + i);
+		gt_drain_process(&d, process, GT_DRAIN_PARTIAL, 1 + i);
 		gt_drain_commit(&d);
 		CHECK_EQ(atomic_load(&slot_of(&b, &p)->state), GT_SLOT_FREE);
 	}
 	CHECK_LE(atomic_load(&b.segment->blocks_used), 4);
 	CHECK_LE(atomic_load(&b.segment->slots_used), 2);
-	gt_drain_end_image(&d, image, 1000);
+	gt_drain_end_process(&d, process, 1000);
 	end(&d);
 	read_capture(&b, &c);
 	CHECK_EQ(c.calls, b.made);
@@ -387,39 +387,39 @@ UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 
 UNIT_TEST(a_block_that_is_being_filled_is_left_alone_for_a_few_records)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct gt_drain d;
 	struct bench b;
 	struct pen p;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	p = new_pen(&b);
 	write_calls(&b, &p, 3);
-	CHECK_GT(gt_drain_image(&d, image, GT_DRAIN_PARTIAL, UINT64_C(5000000000)), 0);
+	CHECK_GT(gt_drain_process(&d, process, GT_DRAIN_PARTIAL, UINT64_C(5000000000)), 0);
 	write_calls(&b, &p, 3);
-	CHECK_EQ(gt_drain_image(&d, image, GT_DRAIN_FULL, UINT64_C(5001000000)), 0);
-	CHECK_EQ(gt_drain_image(&d, image, GT_DRAIN_PARTIAL, UINT64_C(5050000000)), 0);
-	CHECK_GT(gt_drain_image(&d, image, GT_DRAIN_PARTIAL, UINT64_C(6100000000)), 0);
-	gt_drain_end_image(&d, image, 1000);
+	CHECK_EQ(gt_drain_process(&d, process, GT_DRAIN_FULL, UINT64_C(5001000000)), 0);
+	CHECK_EQ(gt_drain_process(&d, process, GT_DRAIN_PARTIAL, UINT64_C(5050000000)), 0);
+	CHECK_GT(gt_drain_process(&d, process, GT_DRAIN_PARTIAL, UINT64_C(6100000000)), 0);
+	gt_drain_end_process(&d, process, 1000);
 	end(&d);
 	bench_fini(&b);
 }
 
 UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct content c;
 	struct gt_drain d;
 	struct bench b;
 	struct pen p;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	p = new_pen(&b);
 	write_calls(&b, &p, 7);
 	atomic_fetch_add(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 2);
-	gt_drain_end_image(&d, image, 1000);
+	gt_drain_end_process(&d, process, 1000);
 	end(&d);
 	read_capture(&b, &c);
 	CHECK_EQ(calls_of(c.counts.seen), 9);
@@ -428,26 +428,26 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	bench_fini(&b);
 }
 
-/* The image dies after @records calls; then what the begin of a call leaves names call @newest
+/* The process dies after @records calls; then what the begin of a call leaves names call @newest
  * of the thread. Return: what the capture says: the event's text, "" for none. */
 static const char *name_open_call(unsigned records, unsigned newest, bool exited, uint64_t *thread)
 {
 	static char text[64];
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct gt_capture *c;
 	struct gt_drain d;
 	struct bench b;
 	struct pen p;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	p = new_pen(&b);
 	write_calls(&b, &p, records);
 	atomic_fetch_add(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 1);
 	atomic_store(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].newest,
 		     GT_CALL_WORD(GT_ID(slot_of(&b, &p)->ordinal, newest), GT_OPENCL_clFinish));
-	image->exited = exited;
-	gt_drain_end_image(&d, image, 1000);
+	process->exited = exited;
+	gt_drain_end_process(&d, process, 1000);
 	end(&d);
 	CHECK_OK(gt_capture_open(b.output, &c));
 	*text = '\0';
@@ -501,7 +501,7 @@ UNIT_TEST(calls_of_a_process_that_lives_on_are_not_named)
 static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_block *first),
 		    bool whole_other)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	struct gt_block *first;
 	struct content c;
 	struct gt_drain d;
@@ -510,7 +510,7 @@ static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_bloc
 	uint64_t sum = 0;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	bad = new_pen(&b);
 	first = bad.block;
 	good = new_pen(&b);
@@ -518,12 +518,12 @@ static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_bloc
 	write_calls(&b, &good, 2 * RECORDS_PER_BLOCK);
 	spoil(&b, &bad, first);
 	for (int i = 0; i < 10; i++) {
-		gt_drain_image(&d, image, GT_DRAIN_FULL, 1);
-		gt_drain_image(&d, image, GT_DRAIN_PARTIAL, 1);
+		gt_drain_process(&d, process, GT_DRAIN_FULL, 1);
+		gt_drain_process(&d, process, GT_DRAIN_PARTIAL, 1);
 		gt_drain_commit(&d);
 	}
-	image->exited = true;
-	gt_drain_end_image(&d, image, 1000);
+	process->exited = true;
+	gt_drain_end_process(&d, process, 1000);
 	CHECK_EQ(d.torn, 1);
 	end(&d);
 	read_capture(&b, &c);
@@ -794,7 +794,7 @@ static uint64_t all_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 /* Return: was it told? */
 static bool survive_astray(uint64_t seed)
 {
-	struct gt_tracee *image;
+	struct gt_process *process;
 	uint64_t dropped = 0, unfinished;
 	struct content c;
 	struct gt_drain d;
@@ -803,17 +803,17 @@ static bool survive_astray(uint64_t seed)
 	bool told;
 
 	bench_init(&b);
-	begin(&b, &d, &image);
+	begin(&b, &d, &process);
 	for (unsigned i = 0; i < 2; i++) {
 		pens[i] = new_pen(&b);
 		write_calls(&b, &pens[i], 3 * RECORDS_PER_BLOCK + 2 + i);
 	}
 	if (seed & 4)
-		gt_drain_image(&d, image, GT_DRAIN_FULL, 1);
+		gt_drain_process(&d, process, GT_DRAIN_FULL, 1);
 	write_astray(&b, seed);
-	gt_drain_image(&d, image, GT_DRAIN_PARTIAL, 1);
-	image->exited = true;
-	gt_drain_end_image(&d, image, 1000);
+	gt_drain_process(&d, process, GT_DRAIN_PARTIAL, 1);
+	process->exited = true;
+	gt_drain_end_process(&d, process, 1000);
 	told = d.torn;
 	end(&d);
 	read_capture(&b, &c);

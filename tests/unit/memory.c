@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process may still take, by control groups that are folders made here; and what images
+/* What a process may still take, by control groups that are folders made here; and what processes
  * begin with. */
 #include "collector/memory.h"
 
@@ -99,7 +99,7 @@ UNIT_TEST(in_a_container_what_is_mounted_counts)
 	end();
 }
 
-UNIT_TEST(images_begin_with_all_blocks_only_where_memory_is_ample)
+UNIT_TEST(processes_begin_with_all_blocks_only_where_memory_is_ample)
 {
 	CHECK_EQ(gt_memory_start_blocks(UINT64_MAX, 256 * MIB, 65536), 0);
 	CHECK_EQ(gt_memory_start_blocks(64 * 256 * MIB, 256 * MIB, 65536), 0);

@@ -528,7 +528,7 @@ static int work_in_child(void)
 }
 
 /* The child's segment, after it has ended well. */
-static void check_child(pid_t pid, uint32_t image)
+static void check_child(pid_t pid, uint32_t fork_count)
 {
 	struct reader *r;
 	int status;
@@ -538,7 +538,7 @@ static void check_child(pid_t pid, uint32_t image)
 	r = reader_new(find_segment(pid), false);
 	CHECK_NOT_NULL(r->segment);
 	CHECK_EQ(r->segment->pid, pid);
-	CHECK_EQ(r->segment->image, image);
+	CHECK_EQ(r->segment->fork_count, fork_count);
 	read_all(r);
 	CHECK_EQ(r->records, 1000);
 	check_sums(r->segment, 1000, 1000);
@@ -598,7 +598,7 @@ UNIT_TEST(a_child_of_any_fork_has_a_segment_of_its_own)
 	CHECK_NULL(find_segment(pid));
 	CHECK(call(5));
 	check_own(6);
-	CHECK_EQ(own_segment()->image, 0);
+	CHECK_EQ(own_segment()->fork_count, 0);
 	CHECK_EQ(atomic_load(&own_segment()->children_lost), 0);
 }
 

@@ -55,7 +55,7 @@
 #define GT_HSA_AMD(r, f)  gt_hsa_amd_ext_real(r, f)
 #define GT_HSA_MS         UINT64_C(1000000)
 
-/* This thread's state in this image; NULL: it can record nothing. */
+/* This thread's state in this process; NULL: it can record nothing. */
 static inline struct gt_thread *gt_hsa_thread(void)
 {
 	return gt_thread_own();
@@ -96,7 +96,7 @@ struct gt_hsa_agent {
 	uint64_t handle;
 	uint64_t number; /* of its device object; 0: a CPU */
 	bool gpu;
-	_Atomic uint32_t written; /* image that has its object record */
+	_Atomic uint32_t written; /* process that has its object record */
 	struct gt_fork_replay *kept;
 	_Atomic uint32_t used; /* has had a queue */
 	/* nothing has happened for a while, and its helper sleeps longer: to be woken */
@@ -112,7 +112,7 @@ struct gt_hsa_agent {
 	/* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic uint64_t copies;
 	_Atomic(struct gt_hsa_queue *) queues;
-	/* image in which somebody harvests this agent's work just now; 0: nobody */
+	/* process in which somebody harvests this agent's work just now; 0: nobody */
 	_Atomic uint32_t harvester;
 };
 
@@ -236,7 +236,7 @@ struct gt_hsa_queue {
 	/* are recorded, with these names: string ids of barrier-and, barrier-or */
 	bool barriers;
 	uint32_t barrier_names[2];
-	uint32_t epoch;    /* image that it was made in: a fork's child has no such queue */
+	uint32_t epoch;    /* process that it was made in: a fork's child has no such queue */
 	uint32_t capacity; /* slots, power of two */
 	uint32_t owner_mask;
 	struct gt_hsa_slot *slots;

@@ -56,7 +56,7 @@ enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 1024 };
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
 struct helper {
-	_Atomic uint32_t epoch;   /* image that has this helper, or tried to */
+	_Atomic uint32_t epoch;   /* process that has this helper, or tried to */
 	_Atomic uint32_t asleep;  /* futex: 1 while it naps with nothing in flight */
 	_Atomic uint32_t at_work; /* inside the runtime, or about to be */
 };

@@ -59,7 +59,7 @@ static inline struct gt_thread *gt_cl_thread(const struct gt_call *call)
 
 /* Locks, memory, maps (activity_map.c) -------------------------------------- */
 
-/* Holds the epoch of the image that took it, so that one that a fork left taken is seen to be
+/* Holds the epoch of the process that took it, so that one that a fork left taken is seen to be
  * stale. */
 struct gt_cl_lock {
 	_Atomic uint32_t owner;
@@ -69,7 +69,7 @@ enum gt_cl_lock_result {
 	/* a signal handler in the holder, or a stopped holder: go on without */
 	GT_CL_LOCK_FAILED = 0,
 	GT_CL_LOCK_TAKEN,
-	/* taken, but what it guards was left half done by another image: reset it */
+	/* taken, but what it guards was left half done by another process: reset it */
 	GT_CL_LOCK_STALE,
 };
 
@@ -132,7 +132,7 @@ void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *h
 struct gt_cl_device {
 	struct gt_cl_node node;
 	uint64_t number;
-	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
+	_Atomic uint32_t epoch; /* process that has its object record; 0: none */
 	/* not 0: its properties are to be asked for (the handle was created, or created again) */
 	_Atomic uint32_t fresh;
 	unsigned version;            /* 102 for OpenCL 1.2 */
@@ -215,8 +215,8 @@ struct gt_cl_queue {
 	struct gt_cl_device *device;
 	_Atomic(cl_context) context;
 	uint64_t number;
-	_Atomic uint32_t written;         /* image that has its object record */
-	_Atomic uint32_t epoch;           /* image whose work is in the lists */
+	_Atomic uint32_t written;         /* process that has its object record */
+	_Atomic uint32_t epoch;           /* process whose work is in the lists */
 	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
 	bool forced; /* profiling is on, and the program did not ask for it */
@@ -252,7 +252,7 @@ static inline uint64_t gt_cl_queue_count(const struct gt_cl_queue *q)
 	       atomic_load_explicit(&q->harvested, memory_order_relaxed);
 }
 
-/* The list is this image's, and empty: what fork left in it is the parent's. */
+/* The list is this process's, and empty: what fork left in it is the parent's. */
 void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
 
 /* The queue's entry as it is; NULL: created while nothing was recorded. */

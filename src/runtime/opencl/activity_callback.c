@@ -81,11 +81,11 @@ static struct stock large_stock = {.bytes = sizeof(struct large)};
 static struct {
 	struct gt_cl_lock lock;
 	struct callback *first, *last;
-	_Atomic uint32_t epoch; /* image whose they are */
+	_Atomic uint32_t epoch; /* process whose they are */
 	_Atomic uint32_t count;
-	_Atomic uint32_t thread; /* image whose thread for them runs */
+	_Atomic uint32_t thread; /* process whose thread for them runs */
 	_Atomic uint32_t asleep; /* futex: 1 while that thread sleeps */
-	_Atomic uint32_t over;   /* image that is ending */
+	_Atomic uint32_t over;   /* process that is ending */
 } handed;
 
 /* The last one that waits in this thread; its `next` is the first. */

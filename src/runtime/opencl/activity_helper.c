@@ -38,8 +38,8 @@
 enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
-	_Atomic uint32_t epoch;   /* image that has a helper, or tried to */
-	_Atomic uint32_t alive;   /* image whose helper runs */
+	_Atomic uint32_t epoch;   /* process that has a helper, or tried to */
+	_Atomic uint32_t alive;   /* process whose helper runs */
 	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
 	_Atomic uint32_t at_work; /* inside look() */
 	_Atomic uint32_t over;    /* the process is ending */

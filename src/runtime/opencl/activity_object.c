@@ -50,7 +50,7 @@ static _Atomic(struct gt_cl_device *) all_devices;
 /* of devices and contexts: two threads that meet one make one entry of it */
 static struct gt_cl_lock learning;
 static _Atomic(const struct gt_table *) core_table;
-/* threads that ask for devices; << 32: the image that they are in */
+/* threads that ask for devices; << 32: the process that they are in */
 static _Atomic uint64_t making;
 
 /* Not one that only stands for functions handed out by name. */
@@ -414,7 +414,7 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
 }
 
-/* Its number, if that is in a record of this image. */
+/* Its number, if that is in a record of this process. */
 static uint64_t known_context(const struct context *c, const struct gt_thread *t)
 {
 	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number

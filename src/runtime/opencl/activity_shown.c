@@ -28,7 +28,7 @@ enum { PLACES = 64, KERNEL_SIGSET_BYTES = 8 };
 
 struct gt_cl_shown {
 	_Alignas(64) struct gt_cl_lock lock;
-	uint32_t epoch; /* image in which it was opened */
+	uint32_t epoch; /* process in which it was opened */
 	const struct gt_thread *thread;
 	uintptr_t stack;   /* where that thread stood */
 	cl_event *where;   /* NULL: it is closed */

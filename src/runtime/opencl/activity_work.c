@@ -148,7 +148,7 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 	gt_cl_unlock(&q->push);
 }
 
-/* A lock of a queue whose list is this image's. */
+/* A lock of a queue whose list is this process's. */
 static bool queue_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
 	enum gt_cl_lock_result r = gt_cl_lock(lock, epoch);

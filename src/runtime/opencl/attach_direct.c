@@ -38,7 +38,7 @@ static void tell(unsigned instance)
 {
 	static const char why[] = ": a driver that the program calls without the loader that is "
 				  "there, too: its calls are not seen";
-	static _Atomic uint32_t reported[GT_INSTANCES]; /* the image that has told */
+	static _Atomic uint32_t reported[GT_INSTANCES]; /* the process that has told */
 	const struct gt_attach_state *state = &gt_opencl_direct_attach_states[instance];
 	struct gt_thread *t = gt_thread_own();
 	char text[sizeof state->path + sizeof why];

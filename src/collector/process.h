@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One process image as the collector sees it: its segment mapped, how far each ring is read.
+/* One process as the collector sees it: its segment mapped, how far each ring is read.
  *
  * The segment is memory that a wild program may scribble over at any time. So the geometry is
  * checked once and kept in private fields, every number read later is checked against it, and a
  * ring that makes no sense is given up (`torn`), never followed. Walking a chain is bounded by
  * the number of blocks. */
-#ifndef GPUTAP_COLLECTOR_TRACEE_H
-#define GPUTAP_COLLECTOR_TRACEE_H
+#ifndef GPUTAP_COLLECTOR_PROCESS_H
+#define GPUTAP_COLLECTOR_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct gt_ring {
 	bool broken, done; /* given up; drained to its end and to be freed with the batch */
 };
 
-struct gt_tracee {
+struct gt_process {
 	struct gt_segment *segment; /* NULL: refused, only its name is remembered */
 	int fd;                     /* the segment's; kept for gt_file_in_use() */
 	int pidfd;                  /* -1: its pid is gone or means nothing here */
@@ -37,14 +37,14 @@ struct gt_tracee {
 	/* geometry, checked and constant */
 	uint64_t bytes, slots_offset, block_offset;
 	uint32_t slot_count, block_bytes, block_count;
-	uint32_t pid, ppid, number; /* number: gt_segment.image */
+	uint32_t pid, ppid, number; /* number: gt_segment.process */
 
 	uint32_t account, index;  /* in the journal, in the capture */
 	struct gt_counts pending; /* of the batch being made: added to the account with it */
 	bool touched;             /* the batch changes the account */
 	bool announced;           /* the process stands in the capture */
 	bool exited;              /* its process is gone, or was never one of this pid namespace */
-	bool replaced;            /* by exec: its process has another image now */
+	bool replaced;            /* by exec: its pid is another process's now */
 	bool stopped;             /* we told it to record no more */
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
@@ -66,50 +66,50 @@ struct gt_tracee {
 };
 
 /**
- * gt_tracee_open() - map a segment file and check its head
+ * gt_process_open() - map a segment file and check its head
  * Return: 0; -EAGAIN: not now (descriptors or memory are short), try later; else refused, with a
  *         cause: another version, damaged. @out is then only good for its name.
  */
-int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee *out);
-void gt_tracee_close(struct gt_tracee *image);
+int gt_process_open(const struct gt_folder *f, const char *name, struct gt_process *out);
+void gt_process_close(struct gt_process *process);
 
-static inline struct gt_slot *gt_tracee_slot(const struct gt_tracee *image, uint32_t i)
+static inline struct gt_slot *gt_process_slot(const struct gt_process *process, uint32_t i)
 {
-	return (struct gt_slot *)((char *)image->segment + image->slots_offset +
+	return (struct gt_slot *)((char *)process->segment + process->slots_offset +
 				  (uint64_t)i * sizeof(struct gt_slot));
 }
 
-static inline struct gt_block *gt_tracee_block(const struct gt_tracee *image, uint32_t number)
+static inline struct gt_block *gt_process_block(const struct gt_process *process, uint32_t number)
 {
-	return (struct gt_block *)((char *)image->segment + image->block_offset +
-				   (uint64_t)(number - 1) * image->block_bytes);
+	return (struct gt_block *)((char *)process->segment + process->block_offset +
+				   (uint64_t)(number - 1) * process->block_bytes);
 }
 
-static inline bool gt_tracee_has_block(const struct gt_tracee *image, uint32_t number)
+static inline bool gt_process_has_block(const struct gt_process *process, uint32_t number)
 {
-	return number - 1 < image->block_count; /* 0 wraps */
+	return number - 1 < process->block_count; /* 0 wraps */
 }
 
 /* Slots that were ever used. */
-uint32_t gt_tracee_slots_used(const struct gt_tracee *image);
+uint32_t gt_process_slots_used(const struct gt_process *process);
 /* Room to remember that many rings. -ENOMEM. */
-int gt_tracee_know_rings(struct gt_tracee *image, uint32_t count);
+int gt_process_know_rings(struct gt_process *process, uint32_t count);
 
 /* Put a drained block on the pool's stack. */
-void gt_tracee_give_back(struct gt_tracee *image, uint32_t block);
+void gt_process_give_back(struct gt_process *process, uint32_t block);
 /* The thread has ended and everything is read: the slot may be taken again. */
-void gt_tracee_free_slot(struct gt_tracee *image, uint32_t slot);
+void gt_process_free_slot(struct gt_process *process, uint32_t slot);
 
 /* += what the slot's thread counted as seen and dropped. */
-void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t slot,
-			       struct gt_counts *counts);
+void gt_process_add_slot_counts(const struct gt_process *process, uint32_t slot,
+				struct gt_counts *counts);
 void gt_counts_add(struct gt_counts *to, const struct gt_counts *what);
 
 /* What the capture shall say of the process. Strings lie in @text. */
-struct gt_tracee_text {
+struct gt_process_text {
 	char exe[512], argv[3072];
 };
-void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
-		    struct gt_tracee_text *text);
+void gt_process_describe(const struct gt_process *process, struct gt_process_info *info,
+			 struct gt_process_text *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process image: see tracee.h. Nothing here writes to the capture; drain.c does. */
-#include "collector/tracee.h"
+/* One process: see process.h. Nothing here writes to the capture; drain.c does. */
+#include "collector/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@ enum {
 };
 
 /* The head as it is now, against the file's size. Copies what is used later. */
-static int check_segment(struct gt_tracee *image, const char *name, uint64_t file_bytes)
+static int check_segment(struct gt_process *process, const char *name, uint64_t file_bytes)
 {
-	const volatile struct gt_segment *r = image->segment;
+	const volatile struct gt_segment *r = process->segment;
 	uint64_t end;
 
 	if (r->magic != GT_SEGMENT_MAGIC)
@@ -34,29 +34,30 @@ static int check_segment(struct gt_tracee *image, const char *name, uint64_t fil
 			-ENOTSUP,
 			"%s was made by another version of libgputap (ring version %u, ours is %u)",
 			name, r->version, GT_SEGMENT_VERSION);
-	image->slots_offset = r->header_bytes;
-	image->slot_count = r->slot_count;
-	image->block_bytes = r->block_bytes;
-	image->block_count = r->block_count;
-	image->block_offset = r->block_offset;
-	image->bytes = file_bytes;
-	image->pid = r->pid;
-	image->ppid = r->ppid;
-	image->number = r->image;
-	end = image->slots_offset + (uint64_t)image->slot_count * sizeof(struct gt_slot);
+	process->slots_offset = r->header_bytes;
+	process->slot_count = r->slot_count;
+	process->block_bytes = r->block_bytes;
+	process->block_count = r->block_count;
+	process->block_offset = r->block_offset;
+	process->bytes = file_bytes;
+	process->pid = r->pid;
+	process->ppid = r->ppid;
+	process->number = r->fork_count;
+	end = process->slots_offset + (uint64_t)process->slot_count * sizeof(struct gt_slot);
 	if (r->slot_bytes != sizeof(struct gt_slot) ||
-	    image->slots_offset < sizeof(struct gt_segment) || image->slots_offset % 64 ||
-	    image->slots_offset > file_bytes || image->slot_count > SLOTS_MAX || end > file_bytes ||
-	    image->block_bytes < BLOCK_BYTES_MIN || image->block_bytes > BLOCK_BYTES_MAX ||
-	    image->block_bytes % 64 || image->block_count > BLOCKS_MAX ||
-	    image->block_offset < end || image->block_offset % 64 ||
-	    image->block_offset > file_bytes ||
-	    (uint64_t)image->block_count * image->block_bytes > file_bytes - image->block_offset)
+	    process->slots_offset < sizeof(struct gt_segment) || process->slots_offset % 64 ||
+	    process->slots_offset > file_bytes || process->slot_count > SLOTS_MAX ||
+	    end > file_bytes || process->block_bytes < BLOCK_BYTES_MIN ||
+	    process->block_bytes > BLOCK_BYTES_MAX || process->block_bytes % 64 ||
+	    process->block_count > BLOCKS_MAX || process->block_offset < end ||
+	    process->block_offset % 64 || process->block_offset > file_bytes ||
+	    (uint64_t)process->block_count * process->block_bytes >
+		    file_bytes - process->block_offset)
 		return gt_error(-EBADMSG, "%s has a damaged head", name);
 	return 0;
 }
 
-int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee *out)
+int gt_process_open(const struct gt_folder *f, const char *name, struct gt_process *out)
 {
 	struct stat st;
 	int status;
@@ -88,60 +89,60 @@ int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee
 	if (!status)
 		return 0;
 fail:
-	gt_tracee_close(out);
+	gt_process_close(out);
 	return status;
 }
 
-void gt_tracee_close(struct gt_tracee *image)
+void gt_process_close(struct gt_process *process)
 {
-	if (image->segment)
-		munmap(image->segment, image->bytes);
-	if (image->fd >= 0)
-		close(image->fd);
-	if (image->pidfd >= 0)
-		close(image->pidfd);
-	for (uint32_t i = 0; i < image->rings_known; i++)
-		if (image->rings[i].stream)
-			gt_capture_stream_destroy(image->rings[i].stream);
-	free(image->rings);
-	free(image->held);
-	image->held = NULL;
-	image->held_count = 0;
-	image->segment = NULL;
-	image->rings = NULL;
-	image->rings_known = 0;
-	image->fd = image->pidfd = -1;
+	if (process->segment)
+		munmap(process->segment, process->bytes);
+	if (process->fd >= 0)
+		close(process->fd);
+	if (process->pidfd >= 0)
+		close(process->pidfd);
+	for (uint32_t i = 0; i < process->rings_known; i++)
+		if (process->rings[i].stream)
+			gt_capture_stream_destroy(process->rings[i].stream);
+	free(process->rings);
+	free(process->held);
+	process->held = NULL;
+	process->held_count = 0;
+	process->segment = NULL;
+	process->rings = NULL;
+	process->rings_known = 0;
+	process->fd = process->pidfd = -1;
 }
 
-uint32_t gt_tracee_slots_used(const struct gt_tracee *image)
+uint32_t gt_process_slots_used(const struct gt_process *process)
 {
-	uint32_t n = atomic_load_explicit(&image->segment->slots_used, memory_order_acquire);
+	uint32_t n = atomic_load_explicit(&process->segment->slots_used, memory_order_acquire);
 
-	return n < image->slot_count ? n : image->slot_count;
+	return n < process->slot_count ? n : process->slot_count;
 }
 
-int gt_tracee_know_rings(struct gt_tracee *image, uint32_t count)
+int gt_process_know_rings(struct gt_process *process, uint32_t count)
 {
 	uint32_t room = count < 16 ? 16 : count + count / 2;
 	struct gt_ring *rings;
 
-	if (count <= image->rings_known)
+	if (count <= process->rings_known)
 		return 0;
-	rings = realloc(image->rings, room * sizeof *rings);
+	rings = realloc(process->rings, room * sizeof *rings);
 	if (!rings)
 		return gt_error(-ENOMEM, "no memory for %u rings", room);
-	memset(rings + image->rings_known, 0, (room - image->rings_known) * sizeof *rings);
-	for (uint32_t i = image->rings_known; i < room; i++)
+	memset(rings + process->rings_known, 0, (room - process->rings_known) * sizeof *rings);
+	for (uint32_t i = process->rings_known; i < room; i++)
 		rings[i].mark = UINT32_MAX;
-	image->rings = rings;
-	image->rings_known = room;
+	process->rings = rings;
+	process->rings_known = room;
 	return 0;
 }
 
-void gt_tracee_give_back(struct gt_tracee *image, uint32_t number)
+void gt_process_give_back(struct gt_process *process, uint32_t number)
 {
-	struct gt_segment *r = image->segment;
-	struct gt_block *b = gt_tracee_block(image, number);
+	struct gt_segment *r = process->segment;
+	struct gt_block *b = gt_process_block(process, number);
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
@@ -158,9 +159,9 @@ void gt_tracee_give_back(struct gt_tracee *image, uint32_t number)
 	atomic_fetch_add_explicit(&r->drain_count, 1, memory_order_relaxed);
 }
 
-void gt_tracee_free_slot(struct gt_tracee *image, uint32_t i)
+void gt_process_free_slot(struct gt_process *process, uint32_t i)
 {
-	struct gt_slot *slot = gt_tracee_slot(image, i);
+	struct gt_slot *slot = gt_process_slot(process, i);
 
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
@@ -176,9 +177,10 @@ void gt_tracee_free_slot(struct gt_tracee *image, uint32_t i)
 	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 }
 
-void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t i, struct gt_counts *counts)
+void gt_process_add_slot_counts(const struct gt_process *process, uint32_t i,
+				struct gt_counts *counts)
 {
-	const struct gt_slot *slot = gt_tracee_slot(image, i);
+	const struct gt_slot *slot = gt_process_slot(process, i);
 
 	/* dropped before seen: a call that ends in between must not make dropped more than seen */
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
@@ -204,10 +206,10 @@ void gt_counts_add(struct gt_counts *to, const struct gt_counts *what)
 		a[i] += b[i];
 }
 
-void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
-		    struct gt_tracee_text *text)
+void gt_process_describe(const struct gt_process *process, struct gt_process_info *info,
+			 struct gt_process_text *text)
 {
-	const struct gt_segment *r = image->segment;
+	const struct gt_segment *r = process->segment;
 	uint32_t n = r->argv_bytes;
 
 	static_assert(sizeof text->argv >= sizeof r->argv + 2 && sizeof text->exe == sizeof r->exe,
@@ -221,14 +223,14 @@ void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
 	if (n && text->argv[n - 1])
 		text->argv[n++] = '\0'; /* cut inside an argument */
 	text->argv[n] = '\0';
-	info->index = image->index;
-	info->pid = image->pid;
-	info->ppid = image->ppid;
-	info->image = image->number;
+	info->index = process->index;
+	info->pid = process->pid;
+	info->ppid = process->ppid;
+	info->fork_count = process->number;
 	info->start_ticks = r->start_ticks;
 	info->exe = text->exe;
 	info->argv = text->argv;
-	info->wait_status = image->wait_status;
+	info->wait_status = process->wait_status;
 	info->runtimes = atomic_load_explicit(&((struct gt_segment *)r)->runtimes_seen,
 					      memory_order_relaxed);
 	info->children_lost = atomic_load_explicit(&((struct gt_segment *)r)->children_lost,

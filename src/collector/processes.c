@@ -33,43 +33,43 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 
 void gt_drain_fini(struct gt_drain *d)
 {
-	for (size_t i = 0; i < d->image_count; i++) {
-		gt_tracee_close(d->images[i]);
-		free(d->images[i]);
+	for (size_t i = 0; i < d->process_count; i++) {
+		gt_process_close(d->processes[i]);
+		free(d->processes[i]);
 	}
-	free(d->images);
+	free(d->processes);
 	free(d->give);
 	gt_journal_close(&d->journal);
 }
 
-void gt_drain_announce_process(struct gt_drain *d, struct gt_tracee *image)
+void gt_drain_announce_process(struct gt_drain *d, struct gt_process *process)
 {
 	struct gt_process_info info;
-	struct gt_tracee_text text;
+	struct gt_process_text text;
 
-	if (image->lost)
+	if (process->lost)
 		return;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, image);
+		gt_drain_lose(d, process);
 		return;
 	}
-	gt_tracee_info(image, &info, &text);
+	gt_process_describe(process, &info, &text);
 	gt_guard_end();
 	gt_capture_write_process(d->writer, &info);
 }
 
-void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint32_t i)
+void gt_drain_announce_thread(struct gt_drain *d, struct gt_process *process, uint32_t i)
 {
-	const struct gt_slot *slot = gt_tracee_slot(image, i);
+	const struct gt_slot *slot = gt_process_slot(process, i);
 	char name[sizeof slot->name + 1];
-	struct gt_thread_info info = {.process = image->index,
-				      .ordinal = image->rings[i].ordinal,
+	struct gt_thread_info info = {.process = process->index,
+				      .ordinal = process->rings[i].ordinal,
 				      .name = name};
 
-	if (image->lost)
+	if (process->lost)
 		return;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, image);
+		gt_drain_lose(d, process);
 		return;
 	}
 	memcpy(name, slot->name, sizeof slot->name);
@@ -81,32 +81,34 @@ void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint3
 	gt_capture_write_thread(d->writer, &info);
 }
 
-struct gt_tracee *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
+struct gt_process *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
 {
-	for (size_t i = d->image_count; i-- > 0;)
-		if (d->images[i]->name_pid == pid && d->images[i]->name_ticks == ticks)
-			return d->images[i];
+	for (size_t i = d->process_count; i-- > 0;)
+		if (d->processes[i]->name_pid == pid && d->processes[i]->name_ticks == ticks)
+			return d->processes[i];
 	return NULL;
 }
 
-static int push_image(struct gt_drain *d, const struct gt_tracee *image, struct gt_tracee **out)
+static int push_process(struct gt_drain *d, const struct gt_process *process,
+			struct gt_process **out)
 {
-	void *more = gt_grow(d->images, d->image_count, &d->image_room, sizeof *d->images);
-	struct gt_tracee *copy = more ? malloc(sizeof *copy) : NULL;
+	void *more =
+		gt_grow(d->processes, d->process_count, &d->process_room, sizeof *d->processes);
+	struct gt_process *copy = more ? malloc(sizeof *copy) : NULL;
 
 	if (more)
-		d->images = more;
+		d->processes = more;
 	if (!copy)
 		return gt_error(-EAGAIN, "no memory for another process");
-	*copy = *image;
-	d->images[d->image_count++] = copy;
+	*copy = *process;
+	d->processes[d->process_count++] = copy;
 	*out = copy;
 	return 0;
 }
 
-int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
+int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 {
-	struct gt_tracee fresh;
+	struct gt_process fresh;
 	uint32_t pid, account;
 	uint64_t ticks;
 	int status;
@@ -119,14 +121,14 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 		return 0; /* all of it is in the capture; only the file was not removed yet */
 	if (!GT_GUARD())
 		return gt_error(-EBADMSG, "%s was cut", name);
-	status = gt_tracee_open(d->folder, name, &fresh); /* no segment when it fails */
+	status = gt_process_open(d->folder, name, &fresh); /* no segment when it fails */
 	gt_guard_end();
 	if (status == -EAGAIN)
 		return status;
 	if (!status && account == UINT32_MAX) {
 		account = gt_journal_take(&d->journal);
 		if (account == UINT32_MAX) {
-			gt_tracee_close(&fresh);
+			gt_process_close(&fresh);
 			return gt_error(-EAGAIN, "too many processes at one time");
 		}
 		fresh.index = d->next_index++;
@@ -137,16 +139,16 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	fresh.account = account;
 	if (status)
 		d->refused++;
-	status = push_image(d, &fresh, out);
+	status = push_process(d, &fresh, out);
 	if (status) {
 		if (account != UINT32_MAX &&
 		    d->journal.file->accounts[account].state == GT_ACCOUNT_FREE)
 			gt_journal_release(&d->journal, account);
-		gt_tracee_close(&fresh);
+		gt_process_close(&fresh);
 	}
 	if (status || !(*out)->segment)
 		return status;
-	d->processes++;
+	d->recorded++;
 	if (!gt_batch_make_room(d, *out))
 		return 0;
 	gt_batch_touch(d, *out);
@@ -178,19 +180,19 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 }
 
 /* Counters that noise has got into, in a ring or in a journal, are worth nothing. */
-static void forget_noise(struct gt_tracee *image, struct gt_counts *counts)
+static void forget_noise(struct gt_process *process, struct gt_counts *counts)
 {
 	uint64_t *all = (uint64_t *)counts;
 
 	for (size_t i = 0; i < sizeof *counts / sizeof *all; i++)
 		if (all[i] > COUNT_MOST) {
-			image->torn = true;
+			process->torn = true;
 			all[i] = 0;
 		}
 }
 
 /* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
-static void balance(struct gt_tracee *image, struct gt_counts *counts)
+static void balance(struct gt_process *process, struct gt_counts *counts)
 {
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
@@ -200,33 +202,34 @@ static void balance(struct gt_tracee *image, struct gt_counts *counts)
 				known += counts->dropped[why][c][k];
 			/* the counters themselves were written over */
 			if (known > counts->seen[c][k]) {
-				image->torn = true;
+				process->torn = true;
 				counts->seen[c][k] = known;
 			}
-			counts->dropped[image->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] +=
+			counts->dropped[process->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] +=
 				counts->seen[c][k] - known;
 		}
 }
 
 /* Words that one stray write can change without a trace: how many slots there are, and that
  * recording is over. */
-static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *image, uint32_t used)
+static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *process,
+			    uint32_t used)
 {
-	if (atomic_load_explicit(&image->segment->slots_used, memory_order_relaxed) >
-	    image->slot_count)
+	if (atomic_load_explicit(&process->segment->slots_used, memory_order_relaxed) >
+	    process->slot_count)
 		return true;
-	if (used < image->slots_used ||
-	    (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
+	if (used < process->slots_used ||
+	    (used < process->slot_count && gt_process_slot(process, used)->ordinal))
 		return true; /* threads are missing: it only grows */
-	return !d->recovering && !image->stopped &&
-	       atomic_load_explicit(&image->segment->stop, memory_order_relaxed);
+	return !d->recovering && !process->stopped &&
+	       atomic_load_explicit(&process->segment->stop, memory_order_relaxed);
 }
 
 /* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
-static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
+static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 {
-	const struct gt_slot *slot = gt_tracee_slot(image, i);
-	const struct gt_ring *ring = i < image->rings_known ? &image->rings[i] : NULL;
+	const struct gt_slot *slot = gt_process_slot(process, i);
+	const struct gt_ring *ring = i < process->rings_known ? &process->rings[i] : NULL;
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 	uint64_t seen = 0;
 
@@ -243,43 +246,43 @@ static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
 }
 
 /* @last: the process is gone, and all of its rings was read. */
-static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last,
+static void sum_counts(struct gt_drain *d, struct gt_process *process, bool last,
 		       struct gt_counts *out)
 {
 	volatile uint32_t i = 0, used = 0;
 
-	*out = d->journal.file->accounts[image->account].counts;
-	gt_counts_add(out, &image->pending);
-	if (!image->lost) {
+	*out = d->journal.file->accounts[process->account].counts;
+	gt_counts_add(out, &process->pending);
+	if (!process->lost) {
 		if (GT_GUARD()) {
-			used = gt_tracee_slots_used(image);
-			if (last && is_head_spoiled(d, image, used))
-				image->torn = true;
+			used = gt_process_slots_used(process);
+			if (last && is_head_spoiled(d, process, used))
+				process->torn = true;
 			for (i = 0; i < used; i++) { /* those that are done stand in `pending` */
-				if (last && is_slot_spoiled(image, i))
-					image->torn = true;
-				if (i >= image->rings_known || !image->rings[i].done)
-					gt_tracee_add_slot_counts(image, i, out);
+				if (last && is_slot_spoiled(process, i))
+					process->torn = true;
+				if (i >= process->rings_known || !process->rings[i].done)
+					gt_process_add_slot_counts(process, i, out);
 			}
 			gt_guard_end();
 		} else {
-			gt_drain_lose(d, image);
+			gt_drain_lose(d, process);
 		}
 	}
-	forget_noise(image, out);
-	if (last && is_open_too_much(out, image->slots_used > used ? image->slots_used : used))
-		image->torn = true;
-	balance(image, out);
+	forget_noise(process, out);
+	if (last && is_open_too_much(out, process->slots_used > used ? process->slots_used : used))
+		process->torn = true;
+	balance(process, out);
 }
 
-void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image)
+void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process)
 {
 	struct gt_counts counts;
 
-	if (!image->segment)
+	if (!process->segment)
 		return;
-	sum_counts(d, image, false, &counts);
-	gt_capture_write_counts(d->writer, image->index, &counts);
+	sum_counts(d, process, false, &counts);
+	gt_capture_write_counts(d->writer, process->index, &counts);
 	d->batch_dirty = true;
 }
 
@@ -298,99 +301,99 @@ void gt_drain_stop(struct gt_drain *d)
 {
 	volatile size_t i;
 
-	for (i = 0; i < d->image_count; i++) {
-		if (!d->images[i]->segment || d->images[i]->lost)
+	for (i = 0; i < d->process_count; i++) {
+		if (!d->processes[i]->segment || d->processes[i]->lost)
 			continue;
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, d->images[i]);
+			gt_drain_lose(d, d->processes[i]);
 			continue;
 		}
-		atomic_store_explicit(&d->images[i]->segment->stop, 1, memory_order_release);
-		d->images[i]->stopped = true;
+		atomic_store_explicit(&d->processes[i]->segment->stop, 1, memory_order_release);
+		d->processes[i]->stopped = true;
 		gt_guard_end();
 	}
 }
 
-static void forget_image(struct gt_drain *d, struct gt_tracee *image)
+static void forget_process(struct gt_drain *d, struct gt_process *process)
 {
 	char name[64];
 
-	for (size_t i = 0; i < d->image_count; i++)
-		if (d->images[i] == image) {
-			d->images[i] = d->images[--d->image_count];
+	for (size_t i = 0; i < d->process_count; i++)
+		if (d->processes[i] == process) {
+			d->processes[i] = d->processes[--d->process_count];
 			break;
 		}
-	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, image->name_pid,
-		 (unsigned long long)image->name_ticks);
+	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, process->name_pid,
+		 (unsigned long long)process->name_ticks);
 	unlinkat(d->folder->fd, name, 0);
-	if (image->account != UINT32_MAX)
-		gt_journal_release(&d->journal, image->account);
-	gt_tracee_close(image);
-	free(image);
+	if (process->account != UINT32_MAX)
+		gt_journal_release(&d->journal, process->account);
+	gt_process_close(process);
+	free(process);
 }
 
-static void end_threads(struct gt_drain *d, struct gt_tracee *image)
+static void end_threads(struct gt_drain *d, struct gt_process *process)
 {
-	for (uint32_t i = 0; i < image->rings_known && !image->lost; i++)
-		if (image->rings[i].stream && !image->rings[i].done)
-			gt_drain_announce_thread(d, image, i);
+	for (uint32_t i = 0; i < process->rings_known && !process->lost; i++)
+		if (process->rings[i].stream && !process->rings[i].done)
+			gt_drain_announce_thread(d, process, i);
 }
 
-static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_process_info *info,
-		       struct gt_tracee_text *text)
+static void final_info(struct gt_drain *d, struct gt_process *process, struct gt_process_info *info,
+		       struct gt_process_text *text)
 {
 	memset(info, 0, sizeof *info);
 	info->exe = info->argv = "";
-	if (!image->lost) {
+	if (!process->lost) {
 		if (GT_GUARD()) {
-			gt_tracee_info(image, info, text);
+			gt_process_describe(process, info, text);
 			gt_guard_end();
 		} else {
-			gt_drain_lose(d, image);
+			gt_drain_lose(d, process);
 		}
 	}
-	info->index = image->index;
-	info->wait_status = image->wait_status;
-	info->ended = image->exited || image->wait_status != -1;
+	info->index = process->index;
+	info->wait_status = process->wait_status;
+	info->ended = process->exited || process->wait_status != -1;
 	if (info->ended && !d->recovering)
 		/* when we noticed; after the collector's death nobody knows */
 		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 }
 
-void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)
+void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)
 {
 	struct gt_process_info info;
-	struct gt_tracee_text text;
+	struct gt_process_text text;
 	struct gt_counts counts;
 
-	if (!image->segment) {
-		forget_image(d, image);
+	if (!process->segment) {
+		forget_process(d, process);
 		return;
 	}
-	gt_drain_image(d, image, GT_DRAIN_ALL, now_ns);
+	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
 	gt_drain_commit(d); /* a failed flush moves what was recorded: sum only after it */
 	if (gt_batch_halted(d))
 		return;
-	end_threads(d, image);
-	final_info(d, image, &info, &text);
-	sum_counts(d, image, image->exited, &counts);
+	end_threads(d, process);
+	final_info(d, process, &info, &text);
+	sum_counts(d, process, process->exited, &counts);
 	if (info.ended && !info.proper_end)
-		gt_drain_write_open_calls(d, image, &counts);
+		gt_drain_write_open_calls(d, process, &counts);
 	gt_capture_write_process_end(d->writer, &info);
 	gt_capture_write_counts(d->writer, info.index, &counts);
 	d->batch_dirty = true;
-	image->ended = true;
-	gt_batch_touch(d, image);
+	process->ended = true;
+	gt_batch_touch(d, process);
 	gt_drain_commit(d);
 	if (gt_batch_halted(d)) {
-		image->ended = false;
+		process->ended = false;
 		return;
 	}
 	d->runtimes |= info.runtimes;
-	d->torn += image->torn;
+	d->torn += process->torn;
 	gt_counts_add(&d->totals, &counts);
-	gt_drain_write_lost(d, image);
-	forget_image(d, image);
+	gt_drain_write_lost(d, process);
+	forget_process(d, process);
 }
 
 static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
@@ -414,7 +417,7 @@ static uint64_t dropped_of(const struct gt_counts *counts)
 
 void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 {
-	result->processes = d->processes;
+	result->processes = d->recorded;
 	result->runtimes = d->runtimes;
 	result->torn = d->torn;
 	result->refused = d->refused;
