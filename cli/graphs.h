@@ -16,7 +16,7 @@ struct graphs_row {
 	uint64_t nodes, kernels; /* of one launch, as the graph was made; 0: not known */
 	uint64_t work;           /* records of all launches */
 	uint64_t launches;
-	bool whole;             /* launches were recorded as one piece each */
+	bool whole;             /* launches were recorded as one item each */
 	struct histogram times; /* of launches, after graphs_finish() */
 	/* of all nodes together: launches of one graph follow each other */
 	struct timeline busy;

@@ -4,7 +4,7 @@
 #define GPUTAP_CAPTURE_CURSOR_H
 
 #include "capture/reader.h"
-#include "clock/piece.h"
+#include "clock/line.h"
 
 /* The next items, at k->item. Return: how many, 0 at the end, negative errno with a cause. */
 typedef int gt_cursor_fill_fn(struct gt_cursor *k);
@@ -46,11 +46,11 @@ struct gt_cursor {
 	bool in_block;
 	struct block_reader reader;
 
-	const struct gt_clock_pieces *host_pieces; /* of the stream's session */
-	const struct gt_clock_piece *host;         /* of the last stamp */
-	const struct gt_clock_piece *queued, *running;
-	const struct gt_clock_pieces *device_pieces;
-	uint32_t device_ref; /* whose pieces those are */
+	const struct gt_clock_lines *host_lines; /* of the stream's session */
+	const struct gt_clock_line *host;        /* of the last stamp */
+	const struct gt_clock_line *queued, *running;
+	const struct gt_clock_lines *device_lines;
+	uint32_t device_ref; /* whose lines those are */
 	bool device_set;
 	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
 

@@ -20,7 +20,7 @@
  * stacks' tops are kept with their times until the outermost call has arrived.
  *
  * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search
- * for clocks while the stamp lies in the piece of the last one, one byte of the shape says
+ * for clocks while the stamp lies in the line of the last one, one byte of the shape says
  * whether a row is as nearly all are. Compiled twice, see codec.c. */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,45 +32,44 @@
 
 /* Times --------------------------------------------------------------------- */
 
-/* Of another piece than the last stamp, or where that one has no short way. */
-static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_piece **piece,
-						       const struct gt_clock_pieces *pieces,
+/* Of another line than the last stamp, or where that one has no short way. */
+static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_line **line,
+						       const struct gt_clock_lines *lines,
 						       uint64_t stamp)
 {
-	if (!gt_clock_piece_holds(*piece, stamp))
-		*piece = gt_clock_pieces_find(pieces, stamp);
-	return gt_clock_piece_convert(*piece, stamp);
+	if (!gt_clock_line_holds(*line, stamp))
+		*line = gt_clock_lines_find(lines, stamp);
+	return gt_clock_line_convert(*line, stamp);
 }
 
 static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 {
-	if (__builtin_expect(gt_clock_piece_is_plain(k->host, ticks), 1))
-		return gt_clock_piece_convert_plain(k->host, ticks);
-	return convert_anew(&k->host, k->host_pieces, ticks);
+	if (__builtin_expect(gt_clock_line_is_plain(k->host, ticks), 1))
+		return gt_clock_line_convert_plain(k->host, ticks);
+	return convert_anew(&k->host, k->host_lines, ticks);
 }
 
-/* @piece: of the last such stamp; work may run long after it was queued, so those have pieces of
+/* @line: of the last such stamp; work may run long after it was queued, so those have lines of
  *         their own */
-static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piece **piece,
+static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
 				 uint64_t stamp)
 {
 	if (__builtin_expect(!stamp, 0))
 		return 0; /* not known */
-	if (__builtin_expect(gt_clock_piece_is_plain(*piece, stamp), 1))
-		return gt_clock_piece_convert_plain(*piece, stamp);
-	return convert_anew(piece, k->device_pieces, stamp);
+	if (__builtin_expect(gt_clock_line_is_plain(*line, stamp), 1))
+		return gt_clock_line_convert_plain(*line, stamp);
+	return convert_anew(line, k->device_lines, stamp);
 }
 
 static __attribute__((noinline)) void choose_device(struct gt_cursor *k, uint32_t ref)
 {
-	static const struct gt_clock_piece same = {.to = UINT64_MAX, .cap = UINT64_MAX, .mult = 1};
-	static const struct gt_clock_pieces identity = {(struct gt_clock_piece *)(uintptr_t)&same,
-							1};
+	static const struct gt_clock_line same = {.to = UINT64_MAX, .cap = UINT64_MAX, .mult = 1};
+	static const struct gt_clock_lines identity = {(struct gt_clock_line *)(uintptr_t)&same, 1};
 	const struct gt_device_clock *clock;
 
 	clock = gt_device_clock_find(k->capture, k->process, GT_DEVICE_REF_NUMBER(ref));
-	k->device_pieces = clock ? gt_device_clock_pieces(clock) : &identity;
-	k->queued = k->running = &k->device_pieces->list[0];
+	k->device_lines = clock ? gt_device_clock_lines(clock) : &identity;
+	k->queued = k->running = &k->device_lines->list[0];
 	k->device_ref = ref;
 	k->device_set = true;
 }
@@ -216,7 +215,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
 #undef WORD
 }
-static_assert(DEVICE_TAIL == 56, "copied in three pieces");
+static_assert(DEVICE_TAIL == 56, "copied in three lines");
 
 /* Return: false if it is of a stack that we do not know. */
 static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,
@@ -402,8 +401,8 @@ static bool next_stream(struct gt_cursor *k)
 	}
 	k->depth[0] = k->depth[1] = 0;
 	k->device_set = false;
-	k->host_pieces = gt_host_clock_pieces(gt_session_of(k->capture, s->process)->host);
-	k->host = gt_clock_pieces_find(k->host_pieces, 0);
+	k->host_lines = gt_host_clock_lines(gt_session_of(k->capture, s->process)->host);
+	k->host = gt_clock_lines_find(k->host_lines, 0);
 	close_log(k);
 	return true;
 }

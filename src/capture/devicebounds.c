@@ -122,7 +122,7 @@ static void flush_pending(struct bounding *b, uint64_t by)
 	b->pending_count = 0;
 }
 
-/* By when the program had waited for a piece of work; UINT64_MAX: it did not. */
+/* By when the program had waited for an item of work; UINT64_MAX: it did not. */
 static uint64_t find_end(const struct bounding *b, uint32_t process, const uint64_t *words)
 {
 	const struct gt_object_info *queue =

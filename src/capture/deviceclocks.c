@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Settling the clock of every device of a capture when it is opened: the readings are all there,
  * and of the work a bounded sample is decoded, from blocks spread over the whole file. The call
- * that caused a sampled piece of work lies in its thread's stream; the blocks' tick ranges say
+ * that caused a sampled item of work lies in its thread's stream; the blocks' tick ranges say
  * where. */
 #include <errno.h>
 #include <stdlib.h>

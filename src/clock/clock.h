@@ -4,7 +4,7 @@
  * Tuples of all host clocks are taken by the collector at start, every second and at the end
  * (two at least: one gives no rate); conversion happens when reading, piecewise linear between
  * neighbouring tuples, in 128-bit integers, and reports its residual (how far a tuple lies from
- * the line through its neighbours). Before the first and after the last tuple the nearest piece
+ * the line through its neighbours). Before the first and after the last tuple the nearest line
  * is extended.
  * Device clocks: the host clock that all gt_record_clock readings agree with, else the line
  * through them; without readings the host clock in which every QUEUED stamp lies inside its call
@@ -74,7 +74,7 @@ void gt_device_clock_destroy(struct gt_device_clock *clock);
 /* A gt_record_clock: device stamp read between two host stamps. */
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 				uint64_t host_before, uint64_t host_after);
-/* A piece of work: its call's begin and end in ticks (end 0: not known) and its raw queued
+/* Device work: its call's begin and end in ticks (end 0: not known) and its raw queued
  * stamp. */
 void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
 			      uint64_t queued);

@@ -14,7 +14,7 @@ enum {
 	KEPT_MAX = 32768,    /* bounds of a side; more are thinned */
 	PARTS_MAX = 2048,    /* of the time, when they are thinned: each keeps its hull */
 	TOLERANCE_NS = 1000, /* of stamps on both clocks: lines may lie half of it beyond a bound */
-	SEGMENTS_MAX = 64,   /* lines */
+	LINES_MAX = 64,      /* lines */
 	JUMP_MAX_NS = 1000000,     /* from one line to the next */
 	DRIFT_MIN_NS = 1000000000, /* in less time, or from fewer bounds, a drift is noise */
 	DRIFT_MIN_COUNT = 100,
@@ -307,14 +307,14 @@ static bool fit_line(const struct slice *s, bool long_enough, struct line *l)
 	return true;
 }
 
-/* Segments -------------------------------------------------------------------- */
+/* Lines ----------------------------------------------------------------------- */
 
 struct fitting {
 	const struct gt_clock_bounds *bounds;
 	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for those of a slice */
 	int64_t *times;                                    /* device stamps of all bounds, sorted */
 	size_t time_count;
-	struct line lines[SEGMENTS_MAX];
+	struct line lines[LINES_MAX];
 	size_t line_count;
 };
 
@@ -354,7 +354,7 @@ static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct line
 
 /* Lines one behind the other, each as long as it can be. False: too many, or too far from each
  * other. */
-static bool fit_segments(struct fitting *f)
+static bool fit_lines(struct fitting *f)
 {
 	size_t from = 0;
 
@@ -362,7 +362,7 @@ static bool fit_segments(struct fitting *f)
 		size_t good = from, bad = f->time_count, step = 1;
 		struct line *l = &f->lines[f->line_count], trial;
 
-		if (f->line_count == SEGMENTS_MAX)
+		if (f->line_count == LINES_MAX)
 			return false;
 		fit_part(f, f->times[from], f->times[from], l);
 		while (bad - good > 1) {
@@ -493,10 +493,9 @@ static struct gt_clock_point point_of(const struct gt_clock_bounds *b, const str
 					       (uint64_t)offset_at(l, device)};
 }
 
-static int make_pieces(const struct fitting *f, struct gt_clock_pieces *pieces,
-		       uint64_t *residual_ns)
+static int make_lines(const struct fitting *f, struct gt_clock_lines *lines, uint64_t *residual_ns)
 {
-	struct gt_clock_point points[2 * SEGMENTS_MAX];
+	struct gt_clock_point points[2 * LINES_MAX];
 	const struct gt_clock_ratio rate = {(UINT64_C(1) << SLOPE_BITS) +
 						    (uint64_t)f->lines[0].slope,
 					    UINT64_C(1) << SLOPE_BITS};
@@ -512,15 +511,15 @@ static int make_pieces(const struct fitting *f, struct gt_clock_pieces *pieces,
 		*residual_ns = l->residual_ns > *residual_ns ? l->residual_ns : *residual_ns;
 	}
 	if (f->line_count == 1)
-		status = gt_clock_pieces_init(pieces, points, 1, &rate);
+		status = gt_clock_lines_init(lines, points, 1, &rate);
 	else
-		status = gt_clock_pieces_init_exact(pieces, points, n);
+		status = gt_clock_lines_init_exact(lines, points, n);
 	if (status)
-		gt_clock_pieces_fini(pieces);
+		gt_clock_lines_fini(lines);
 	return status;
 }
 
-int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_pieces *pieces,
+int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_lines *lines,
 			uint64_t *residual_ns)
 {
 	struct fitting *f;
@@ -535,8 +534,8 @@ int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_pieces *piece
 	if (!status) {
 		f->line_count = 1;
 		if (fit_part(f, f->times[0], f->times[f->time_count - 1], &f->lines[0]) ||
-		    fit_segments(f) || fit_without_outliers(f, b))
-			status = make_pieces(f, pieces, residual_ns);
+		    fit_lines(f) || fit_without_outliers(f, b))
+			status = make_lines(f, lines, residual_ns);
 		else
 			status = -ERANGE;
 	}
@@ -548,7 +547,7 @@ int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_pieces *piece
 }
 
 uint64_t gt_clock_bounds_worst_ns(const struct gt_clock_bounds *b,
-				  const struct gt_clock_pieces *pieces)
+				  const struct gt_clock_lines *lines)
 {
 	uint64_t worst = 0;
 
@@ -558,8 +557,8 @@ uint64_t gt_clock_bounds_worst_ns(const struct gt_clock_bounds *b,
 			uint64_t device = b->device + (uint64_t)bound->device;
 			uint64_t host =
 				b->host_ns + (uint64_t)bound->device + (uint64_t)bound->offset;
-			uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(pieces, device),
-							     device);
+			uint64_t at =
+				gt_clock_line_convert(gt_clock_lines_find(lines, device), device);
 			uint64_t off = k == GT_CLOCK_NOT_EARLIER ? (at < host ? host - at : 0)
 				       : at > host               ? at - host
 								 : 0;

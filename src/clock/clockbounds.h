@@ -13,7 +13,7 @@
 #ifndef GPUTAP_CLOCK_CLOCKBOUNDS_H
 #define GPUTAP_CLOCK_CLOCKBOUNDS_H
 
-#include "clock/piece.h"
+#include "clock/line.h"
 
 /* One bound, relative to the first one that was added. */
 struct gt_clock_bound {
@@ -40,16 +40,16 @@ void gt_clock_bounds_add(struct gt_clock_bounds *b, enum gt_clock_side side, uin
 
 /**
  * gt_clock_bounds_fit() - lines that keep the bounds
- * @pieces:      initialised when 0 is returned; gt_clock_pieces_fini()
+ * @lines:      initialised when 0 is returned; gt_clock_lines_fini()
  * @residual_ns: the farthest that another line which keeps the bounds lies from these
  * Return: 0; -ENODATA: a side has no bounds; -ERANGE: no lines keep nearly all of them; -ENOMEM.
  * One line if there is one; else up to 64, one behind the other; else the one that few bounds
  * contradict.
  */
-int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_pieces *pieces,
+int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_lines *lines,
 			uint64_t *residual_ns);
 /* How far the bound that is kept least well lies on the wrong side of the lines, ns. */
 uint64_t gt_clock_bounds_worst_ns(const struct gt_clock_bounds *b,
-				  const struct gt_clock_pieces *pieces);
+				  const struct gt_clock_lines *lines);
 
 #endif

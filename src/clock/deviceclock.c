@@ -7,7 +7,7 @@
 
 #include "clock/clock.h"
 #include "clock/clockbounds.h"
-#include "clock/piece.h"
+#include "clock/line.h"
 #include "util/grow.h"
 
 enum {
@@ -39,8 +39,8 @@ struct gt_device_clock {
 	struct work *work;
 	size_t reading_count, reading_room, work_count, work_room;
 	uint64_t work_seen;
-	struct gt_clock_pieces pieces;
-	const struct gt_clock_pieces *use;
+	struct gt_clock_lines lines;
+	const struct gt_clock_lines *use;
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
 	struct gt_clock_bounds bounds;
@@ -54,11 +54,11 @@ int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_devic
 	if (!clock)
 		return -ENOMEM;
 	clock->host = host;
-	if (gt_clock_pieces_init(&clock->pieces, NULL, 0, NULL)) {
+	if (gt_clock_lines_init(&clock->lines, NULL, 0, NULL)) {
 		free(clock);
 		return -ENOMEM;
 	}
-	clock->use = &clock->pieces;
+	clock->use = &clock->lines;
 	*out = clock;
 	return 0;
 }
@@ -67,7 +67,7 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 {
 	if (!clock)
 		return;
-	gt_clock_pieces_fini(&clock->pieces);
+	gt_clock_lines_fini(&clock->lines);
 	gt_clock_bounds_fini(&clock->bounds);
 	free(clock->readings);
 	free(clock->work);
@@ -159,7 +159,7 @@ static bool settle_read_host(struct gt_device_clock *clock)
 	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
 		if (read_host(clock, candidates[i], &clock->residual_ns)) {
 			clock->method = candidates[i];
-			clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
+			clock->use = gt_host_clock_lines_of(clock->host, clock->method);
 			return true;
 		}
 	clock->residual_ns = 0;
@@ -169,7 +169,7 @@ static bool settle_read_host(struct gt_device_clock *clock)
 static bool settle_readings(struct gt_device_clock *clock)
 {
 	struct gt_clock_point *points;
-	struct gt_clock_pieces pieces;
+	struct gt_clock_lines lines;
 	struct reading *r = clock->readings;
 	size_t n = 0, i, best;
 	int status;
@@ -188,17 +188,17 @@ static bool settle_readings(struct gt_device_clock *clock)
 		points[n].in = r[best].device;
 		points[n++].out = r[best].host_ns;
 	}
-	status = gt_clock_pieces_init(&pieces, points, n, NULL);
+	status = gt_clock_lines_init(&lines, points, n, NULL);
 	free(points);
 	if (status) {
-		gt_clock_pieces_fini(&pieces);
+		gt_clock_lines_fini(&lines);
 		return false;
 	}
-	gt_clock_pieces_fini(&clock->pieces);
-	clock->pieces = pieces;
+	gt_clock_lines_fini(&clock->lines);
+	clock->lines = lines;
 	for (i = 0; i < clock->reading_count; i++) {
-		uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(&pieces, r[i].device),
-						     r[i].device);
+		uint64_t at = gt_clock_line_convert(gt_clock_lines_find(&lines, r[i].device),
+						    r[i].device);
 		uint64_t off = at > r[i].host_ns ? at - r[i].host_ns : r[i].host_ns - at;
 
 		/* inside its bracket a reading agrees; half the bracket is what it cannot say */
@@ -270,7 +270,7 @@ static bool settle_host(struct gt_device_clock *clock)
 	if (!best.inside)
 		return false;
 	clock->residual_ns = host > best.outside_ns ? host : best.outside_ns;
-	clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
+	clock->use = gt_host_clock_lines_of(clock->host, clock->method);
 	return true;
 }
 
@@ -357,7 +357,7 @@ static void settle_offset(struct gt_device_clock *clock)
 {
 	struct gt_clock_point point;
 	struct gt_clock_ratio rate = {1, 1};
-	struct gt_clock_pieces pieces;
+	struct gt_clock_lines lines;
 	uint64_t least = UINT64_MAX;
 	size_t i, best = 0;
 
@@ -371,12 +371,12 @@ static void settle_offset(struct gt_device_clock *clock)
 		point.out = clock->work[best].start_ns;
 		rate = (struct gt_clock_ratio){1, 1};
 	}
-	if (gt_clock_pieces_init(&pieces, &point, 1, &rate)) {
-		gt_clock_pieces_fini(&pieces);
+	if (gt_clock_lines_init(&lines, &point, 1, &rate)) {
+		gt_clock_lines_fini(&lines);
 		return;
 	}
-	gt_clock_pieces_fini(&clock->pieces);
-	clock->pieces = pieces;
+	gt_clock_lines_fini(&clock->lines);
+	clock->lines = lines;
 	clock->method = GT_CLOCK_OFFSET;
 	/* the work that set the offset was queued somewhere within its call: the shortest call
 	 * bounds the error */
@@ -405,7 +405,7 @@ static bool settle_timer(struct gt_device_clock *clock)
 	if (clock->work_count < DOUBT_MIN_WORK ||
 	    count_early(clock) <= clock->work_count / DOUBT_PART)
 		return true;
-	clock->use = &clock->pieces;
+	clock->use = &clock->lines;
 	clock->method = GT_CLOCK_UNKNOWN;
 	clock->residual_ns = 0;
 	return false;
@@ -415,7 +415,7 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 {
 	size_t i;
 
-	clock->use = &clock->pieces;
+	clock->use = &clock->lines;
 	clock->method = GT_CLOCK_UNKNOWN;
 	clock->residual_ns = 0;
 	if (!settle_timer(clock) && !settle_host(clock))
@@ -455,17 +455,17 @@ void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side
  * the residual. */
 bool gt_device_clock_settle_bounds(struct gt_device_clock *clock)
 {
-	struct gt_clock_pieces pieces;
+	struct gt_clock_lines lines;
 	uint64_t residual_ns, worst_ns;
 	bool left_out;
 
-	if (!gt_clock_bounds_fit(&clock->bounds, &pieces, &residual_ns)) {
-		gt_clock_pieces_fini(&clock->pieces);
-		clock->pieces = pieces;
+	if (!gt_clock_bounds_fit(&clock->bounds, &lines, &residual_ns)) {
+		gt_clock_lines_fini(&clock->lines);
+		clock->lines = lines;
 		clock->method = GT_CLOCK_BOUNDS;
 		clock->residual_ns = residual_ns;
 	}
-	worst_ns = gt_clock_bounds_worst_ns(&clock->bounds, &clock->pieces);
+	worst_ns = gt_clock_bounds_worst_ns(&clock->bounds, &clock->lines);
 	if (worst_ns > TOLERANCE_NS && worst_ns > clock->residual_ns)
 		clock->residual_ns = worst_ns;
 	left_out = clock->bounds.left_out;
@@ -487,10 +487,10 @@ void gt_device_clock_check_bound(struct gt_device_clock *clock, enum gt_clock_si
 
 uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t device)
 {
-	return gt_clock_piece_convert(gt_clock_pieces_find(clock->use, device), device);
+	return gt_clock_line_convert(gt_clock_lines_find(clock->use, device), device);
 }
 
-const struct gt_clock_pieces *gt_device_clock_pieces(const struct gt_device_clock *clock)
+const struct gt_clock_lines *gt_device_clock_lines(const struct gt_device_clock *clock)
 {
 	return clock->use;
 }

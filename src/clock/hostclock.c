@@ -11,14 +11,14 @@
 #include "clock/clock.h"
 #include "clock/counter.h"
 #include "clock/hostclock.h"
-#include "clock/piece.h"
+#include "clock/line.h"
 #include "util/clock_ns.h"
 
 enum { TRIES = 8 };
 
 struct gt_host_clock_map {
 	/* the last: the identity */
-	struct gt_clock_pieces ticks, monotonic, raw, realtime, boottime;
+	struct gt_clock_lines ticks, monotonic, raw, realtime, boottime;
 	struct gt_clock_tuple *tuples; /* by boottime_ns, rising */
 	size_t count;
 	uint64_t residual_ns;
@@ -142,8 +142,8 @@ static uint64_t residual(const struct gt_clock_tuple *t, size_t n)
 	return worst;
 }
 
-static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tuple *t, size_t n,
-		       size_t member, const struct gt_clock_ratio *usual)
+static int init_lines(struct gt_clock_lines *lines, const struct gt_clock_tuple *t, size_t n,
+		      size_t member, const struct gt_clock_ratio *usual)
 {
 	struct gt_clock_point *points = calloc(n ? n : 1, sizeof *points);
 	size_t i;
@@ -155,7 +155,7 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tup
 		memcpy(&points[i].in, (const char *)&t[i] + member, sizeof points[i].in);
 		points[i].out = t[i].boottime_ns;
 	}
-	status = gt_clock_pieces_init(pieces, points, n, usual);
+	status = gt_clock_lines_init(lines, points, n, usual);
 	free(points);
 	return status;
 }
@@ -186,16 +186,16 @@ int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t
 	status = usual_rate(map->tuples, count, &usual);
 	if (status)
 		goto fail;
-#define PIECES(clock, member, rate)                                                \
-	if ((status = init_pieces(&map->clock, map->tuples, count,                 \
-				  offsetof(struct gt_clock_tuple, member), rate))) \
+#define LINES(clock, member, rate)                                                \
+	if ((status = init_lines(&map->clock, map->tuples, count,                 \
+				 offsetof(struct gt_clock_tuple, member), rate))) \
 	goto fail
-	PIECES(ticks, ticks, &usual);
-	PIECES(monotonic, monotonic_ns, &one);
-	PIECES(raw, raw_ns, &one);
-	PIECES(realtime, realtime_ns, NULL);
-#undef PIECES
-	status = gt_clock_pieces_init(&map->boottime, &moved, shift_ns != 0, &one);
+	LINES(ticks, ticks, &usual);
+	LINES(monotonic, monotonic_ns, &one);
+	LINES(raw, raw_ns, &one);
+	LINES(realtime, realtime_ns, NULL);
+#undef LINES
+	status = gt_clock_lines_init(&map->boottime, &moved, shift_ns != 0, &one);
 	if (status)
 		goto fail;
 	map->residual_ns = residual(map->tuples, count);
@@ -218,27 +218,27 @@ void gt_host_clock_map_destroy(struct gt_host_clock_map *map)
 {
 	if (!map)
 		return;
-	gt_clock_pieces_fini(&map->ticks);
-	gt_clock_pieces_fini(&map->monotonic);
-	gt_clock_pieces_fini(&map->raw);
-	gt_clock_pieces_fini(&map->realtime);
-	gt_clock_pieces_fini(&map->boottime);
+	gt_clock_lines_fini(&map->ticks);
+	gt_clock_lines_fini(&map->monotonic);
+	gt_clock_lines_fini(&map->raw);
+	gt_clock_lines_fini(&map->realtime);
+	gt_clock_lines_fini(&map->boottime);
 	free(map->tuples);
 	free(map);
 }
 
-const struct gt_clock_pieces *gt_host_clock_pieces(const struct gt_host_clock_map *map)
+const struct gt_clock_lines *gt_host_clock_lines(const struct gt_host_clock_map *map)
 {
 	return &map->ticks;
 }
 
 uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks)
 {
-	return gt_clock_piece_convert(gt_clock_pieces_find(&map->ticks, ticks), ticks);
+	return gt_clock_line_convert(gt_clock_lines_find(&map->ticks, ticks), ticks);
 }
 
-const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map,
-						      enum gt_clock_method method)
+const struct gt_clock_lines *gt_host_clock_lines_of(const struct gt_host_clock_map *map,
+						    enum gt_clock_method method)
 {
 	switch (method) {
 	case GT_CLOCK_HOST_RAW: return &map->raw;
@@ -251,9 +251,8 @@ const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock
 uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method,
 			    uint64_t ns)
 {
-	return gt_clock_piece_convert(gt_clock_pieces_find(gt_host_clock_pieces_of(map, method),
-							   ns),
-				      ns);
+	return gt_clock_line_convert(gt_clock_lines_find(gt_host_clock_lines_of(map, method), ns),
+				     ns);
 }
 
 int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns)

@@ -6,7 +6,7 @@
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so
  *                        calls must come in order of begin, which is what a cursor gives
  *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
- *   one per queue lane   device work; times are from the trace's start, because work comes in any
+ *   one per queue row    device work; times are from the trace's start, because work comes in any
  *                        order
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c
  *   end
@@ -14,9 +14,9 @@
  * A sequence says once: its track, its clock, and every text that it names by number (interned).
  * All clocks hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock
  * to rise through the file. Slices of a track nest by position in the file where times are
- * equal, so a call's end is written before the begin of what comes after it, and lanes (lanes.h)
- * keep device slices of a track apart. A flow leads from a call to the device work that it
- * caused; its id is the correlation number.
+ * equal, so a call's end is written before the begin of what comes after it, and rows
+ * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the device work
+ * that it caused; its id is the correlation number.
  * Memory: by threads, queues, names and launches of graphs. Numbers of fields:
  * protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
@@ -350,12 +350,12 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 		snprintf(label, size, "queue %u", q->stream);
 }
 
-/* The track of a new lane: lanes of a queue have one name, so that the reader shows them as rows
+/* The track of a new row: those of a queue have one name, so that the reader shows them as rows
  * of one track. */
-static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s,
-		       unsigned lane)
+static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s,
+		      unsigned row)
 {
-	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_LANE, q->index, lane);
+	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_QUEUE, q->index, row);
 	uint32_t bit = gt_pf_device_bit(q->device);
 	char label[64], *p, *packet, *mark;
 
@@ -383,11 +383,11 @@ static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_se
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_MARK + 1, "marker");
 }
 
-struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane)
+struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row)
 {
-	struct gt_pf_lanes *own = q->own;
+	struct gt_pf_rows *own = q->own;
 
-	own = realloc(own, sizeof *own + (lane + 1) * sizeof own->lane[0]);
+	own = realloc(own, sizeof *own + (row + 1) * sizeof own->row[0]);
 	if (!own) {
 		gt_error(-ENOMEM, "export");
 		return NULL;
@@ -395,10 +395,10 @@ struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q,
 	if (!q->own)
 		own->count = 0;
 	q->own = own;
-	memset(&own->lane[own->count], 0, (lane + 1 - own->count) * sizeof own->lane[0]);
-	for (; own->count <= lane; own->count++)
-		lane_begin(x, q, &own->lane[own->count], own->count);
-	return &own->lane[lane];
+	memset(&own->row[own->count], 0, (row + 1 - own->count) * sizeof own->row[0]);
+	for (; own->count <= row; own->count++)
+		begin_row(x, q, &own->row[own->count], own->count);
+	return &own->row[row];
 }
 
 /* What the capture says of itself ----------------------------------------------- */
@@ -629,10 +629,10 @@ static void fini(struct gt_pf *x)
 	gt_ranges_fini(&x->ranges);
 	gt_replays_fini(&x->replays);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
-		struct gt_pf_lanes *own = x->view.queues[i]->own;
+		struct gt_pf_rows *own = x->view.queues[i]->own;
 
-		for (unsigned lane = 0; own && lane < own->count; lane++)
-			gt_pf_sequence_fini(&own->lane[lane]);
+		for (unsigned row = 0; own && row < own->count; row++)
+			gt_pf_sequence_fini(&own->row[row]);
 	}
 	gt_bits_fini(&x->devices);
 	free(x->arg_names);

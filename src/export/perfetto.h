@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number,
  * what the capture says of itself), perfetto_records.c the two loops that write each call and
- * each piece of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
+ * each item of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
  * launches of graphs. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
@@ -207,7 +207,7 @@ struct gt_pf_begin {
 struct gt_pf_call {
 	uint32_t op;
 	struct gt_pf_begin begin;
-	struct gt_pb_piece event;     /* the part of it that stays: at most 16 bytes */
+	struct gt_pb_snippet event;   /* the part of it that stays: at most 16 bytes */
 	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
 	uint32_t named;               /* bits: arguments whose values have names .. */
 	/* .. and that are a payload if there is one, else the word; 0 is "NULL" */
@@ -248,8 +248,8 @@ struct gt_pf_correlation {
 struct gt_pf_sequence {
 	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its
 	 * time, with room for the length at [1] */
-	struct gt_pb_piece head, timed_head;
-	struct gt_pb_piece work; /* annotations that all work of a lane has: device and queue */
+	struct gt_pb_snippet head, timed_head;
+	struct gt_pb_snippet work; /* annotations that all work of a row has: device and queue */
 	uint32_t id;
 	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
@@ -260,9 +260,9 @@ struct gt_pf_sequence {
 };
 
 /* Of a queue. */
-struct gt_pf_lanes {
+struct gt_pf_rows {
 	unsigned count;
-	struct gt_pf_sequence lane[];
+	struct gt_pf_sequence row[];
 };
 
 /* Payloads seen lately, so that what comes again becomes a text by number. */
@@ -283,7 +283,7 @@ static inline unsigned gt_pf_payload_slot(uint64_t hash)
 }
 static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
-/* How the track event of a piece of work begins, up to its length, at [1], and type, name,
+/* How the track event of device work begins, up to its length, at [1], and type, name,
  * category; those of late. */
 struct gt_pf_work {
 	uint64_t name;     /* process and string .. */
@@ -294,7 +294,7 @@ struct gt_pf_work {
 enum { WORKS = 256 };
 static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
 
-/* Sizes of a piece of work as annotations, "64 x 64", those of late. A free one is that of no
+/* Sizes of device work as annotations, "64 x 64", those of late. A free one is that of no
  * sizes. */
 struct gt_pf_size {
 	uint64_t size[3]; /* global, local */
@@ -314,7 +314,7 @@ struct gt_pf {
 	struct gt_ranges ranges; /* that are started and stopped */
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
-	unsigned replay_lanes;                    /* .. in so many lanes until now */
+	unsigned replay_track_rows;               /* .. in so many rows until now */
 	/* of the call at hand: arguments that have a payload; one that has to be formatted is
 	 * `unknown`, with another value */
 	uint32_t given_bits;
@@ -330,7 +330,7 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_PROCESS = 1,
 	GT_PF_TRACKS_THREAD,
 	GT_PF_TRACKS_DEVICE,
-	GT_PF_TRACKS_LANE,
+	GT_PF_TRACKS_QUEUE,
 	GT_PF_TRACKS_SELF,
 	GT_PF_TRACKS_RANGES,
 	GT_PF_TRACKS_REPLAYS
@@ -355,18 +355,18 @@ void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uin
 /* An operation, with what a sequence needs before its first call of it, and after another's
  * call. NULL: no memory, with a cause. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
-/* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory,
+/* A thread's sequence and track, on its first record; that of a queue's row. NULL: no memory,
  * with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
-struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
+struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row);
 
-static inline struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q,
-						unsigned lane)
+static inline struct gt_pf_sequence *gt_pf_row(struct gt_pf *x, struct gt_view_queue *q,
+					       unsigned row)
 {
-	struct gt_pf_lanes *own = q->own;
+	struct gt_pf_rows *own = q->own;
 
-	return __builtin_expect(own && lane < own->count, 1) ? &own->lane[lane]
-							     : gt_pf_lane_slow(x, q, lane);
+	return __builtin_expect(own && row < own->count, 1) ? &own->row[row]
+							    : gt_pf_row_slow(x, q, row);
 }
 
 /* A call by which thread @t says something of itself (gt_mark_of()). Return: 0 or negative errno

@@ -2,11 +2,11 @@
 /* What a program says of itself (ROCTx), in Perfetto: tracks "ranges" under its thread's, beside
  * the calls.
  *
- *   lane 0     ranges that are pushed and popped: they nest, so each is begun and ended where it
+ *   row 0      ranges that are pushed and popped: they nest, so each is begun and ended where it
  *              was; marks as instants
- *   lane 1 ..  ranges that are started and stopped, of the thread that started them: they overlap
+ *   row 1 ..   ranges that are started and stopped, of the thread that started them: they overlap
  *              as they like, so each is written when both ends are known, where it overlaps no
- *              other (lanes.h)
+ *              other (track_rows.h)
  *
  * Times are from the trace's start: ends may come with another thread's records. A range that
  * nobody ended ends with the last that any thread said. Rare against calls: texts are written in
@@ -18,9 +18,9 @@
 #include "util/error.h"
 
 struct gt_pf_ranges {
-	struct gt_lanes lanes; /* from lane 1 */
-	struct gt_pf_sequence *lane;
-	unsigned lane_count;
+	struct gt_track_rows rows; /* from row 1 */
+	struct gt_pf_sequence *row;
+	unsigned row_count;
 	uint32_t depth; /* pushed and not popped */
 };
 
@@ -28,18 +28,18 @@ void gt_pf_ranges_fini(struct gt_pf_ranges *r)
 {
 	if (!r)
 		return;
-	gt_lanes_fini(&r->lanes);
-	for (unsigned i = 0; i < r->lane_count; i++)
-		gt_pf_sequence_fini(&r->lane[i]);
-	free(r->lane);
+	gt_track_rows_fini(&r->rows);
+	for (unsigned i = 0; i < r->row_count; i++)
+		gt_pf_sequence_fini(&r->row[i]);
+	free(r->row);
 	free(r);
 }
 
-static void lane_begin(struct gt_pf *x, const struct gt_view_thread *t, struct gt_pf_sequence *s,
-		       unsigned lane)
+static void begin_row(struct gt_pf *x, const struct gt_view_thread *t, struct gt_pf_sequence *s,
+		      unsigned row)
 {
 	uint64_t key = gt_pf_thread_key(t),
-		 track = gt_pf_track(x, GT_PF_TRACKS_RANGES, t->pid, (uint64_t)lane << 40 | key);
+		 track = gt_pf_track(x, GT_PF_TRACKS_RANGES, t->pid, (uint64_t)row << 40 | key);
 	char *p, *packet, *mark;
 
 	gt_pf_sequence_begin(x, s, CLOCK_ZERO, track);
@@ -47,30 +47,30 @@ static void lane_begin(struct gt_pf *x, const struct gt_view_thread *t, struct g
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
 	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_THREAD, t->pid, key));
-	/* one name, so that the reader shows lanes as rows of one track */
+	/* one name, so that the reader shows rows as rows of one track */
 	p = gt_pf_put_text(p, TRACK_NAME, "ranges");
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
 /* NULL: no memory, with a cause. */
-static struct gt_pf_sequence *lane_of(struct gt_pf *x, struct gt_view_thread *t, unsigned lane)
+static struct gt_pf_sequence *get_row(struct gt_pf *x, struct gt_view_thread *t, unsigned row)
 {
 	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t), *more;
 
 	if (s && !s->ranges && !(s->ranges = calloc(1, sizeof *s->ranges)))
 		goto no_memory;
-	if (!s || lane < s->ranges->lane_count)
-		return s ? &s->ranges->lane[lane] : NULL;
-	more = realloc(s->ranges->lane, (lane + 1) * sizeof *more);
+	if (!s || row < s->ranges->row_count)
+		return s ? &s->ranges->row[row] : NULL;
+	more = realloc(s->ranges->row, (row + 1) * sizeof *more);
 	if (!more)
 		goto no_memory;
-	s->ranges->lane = more;
-	for (; s->ranges->lane_count <= lane; s->ranges->lane_count++) {
-		more[s->ranges->lane_count] = (struct gt_pf_sequence){.last_ns = 0};
-		lane_begin(x, t, &more[s->ranges->lane_count], s->ranges->lane_count);
+	s->ranges->row = more;
+	for (; s->ranges->row_count <= row; s->ranges->row_count++) {
+		more[s->ranges->row_count] = (struct gt_pf_sequence){.last_ns = 0};
+		begin_row(x, t, &more[s->ranges->row_count], s->ranges->row_count);
 	}
-	return &more[lane];
+	return &more[row];
 
 no_memory:
 	gt_error(-ENOMEM, "export");
@@ -98,17 +98,17 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 static int write_range(struct gt_pf *x, const struct gt_range *range)
 {
 	struct gt_view_thread *t = gt_view_thread_find(&x->view, range->process, range->ordinal);
-	struct gt_pf_sequence *s = t ? lane_of(x, t, 0) : NULL;
-	int lane;
+	struct gt_pf_sequence *s = t ? get_row(x, t, 0) : NULL;
+	int row;
 
 	if (!s)
 		return -ENOMEM;
 	s = t->own;
-	s->ranges->lanes.budget = &x->view.lanes_budget;
-	lane = gt_lanes_place(&s->ranges->lanes, range->start_ns, range->end_ns);
-	if (lane < 0)
-		return gt_error(lane, "export");
-	s = lane_of(x, t, 1 + (unsigned)lane);
+	s->ranges->rows.budget = &x->view.rows_budget;
+	row = gt_track_rows_place(&s->ranges->rows, range->start_ns, range->end_ns);
+	if (row < 0)
+		return gt_error(row, "export");
+	s = get_row(x, t, 1 + (unsigned)row);
 	if (!s)
 		return -ENOMEM;
 	write_event(x, s, range->start_ns, TYPE_BEGIN, range->name);
@@ -127,7 +127,7 @@ static int step(struct gt_pf *x, const struct gt_item *call)
 int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call)
 {
 	enum gt_range_mark mark = gt_mark_of(call->op);
-	struct gt_pf_sequence *s, *lane;
+	struct gt_pf_sequence *s, *row;
 	char text[TEXT_MAX + 1];
 	const char *message;
 	size_t bytes;
@@ -136,15 +136,15 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 		x->ranges.last_ns = call->end_ns;
 	if (mark == GT_MARK_START || mark == GT_MARK_STOP)
 		return step(x, call);
-	lane = lane_of(x, t, 0);
-	if (!lane)
+	row = get_row(x, t, 0);
+	if (!row)
 		return -ENOMEM;
 	s = t->own;
 	/* one without its push is of a range from before the recording */
 	if (mark == GT_MARK_POP) {
 		if (s->ranges->depth) {
 			s->ranges->depth--;
-			write_event(x, lane, call->end_ns, TYPE_END, NULL);
+			write_event(x, row, call->end_ns, TYPE_END, NULL);
 		}
 		return 0;
 	}
@@ -152,8 +152,7 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
 	memcpy(text, message, bytes);
 	text[bytes] = '\0';
-	write_event(x, lane, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT,
-		    text);
+	write_event(x, row, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT, text);
 	s->ranges->depth += mark == GT_MARK_PUSH;
 	return 0;
 }
@@ -169,7 +168,7 @@ int gt_pf_ranges_end(struct gt_pf *x)
 		struct gt_pf_sequence *s = x->view.threads[i]->own;
 
 		for (; s && s->ranges && s->ranges->depth; s->ranges->depth--)
-			write_event(x, &s->ranges->lane[0], x->ranges.last_ns, TYPE_END, NULL);
+			write_event(x, &s->ranges->row[0], x->ranges.last_ns, TYPE_END, NULL);
 	}
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's loops: each call as slice begin and end, each piece of work as both at
+/* The Perfetto exporter's loops: each call as slice begin and end, each item of work as both at
  * once. Millions of times, so what repeats is made once (perfetto.c) and copied: a slice's type,
  * name and category by operation, an annotation up to its value by argument, device and queue by
- * lane. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
+ * row. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
  *
  * Arguments are numbers, addresses, or texts by number: names of values, and payloads (arrays,
  * small memory) from the second time that they are seen. Only what is new is formatted. */
@@ -703,7 +703,7 @@ static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 	struct gt_pf_work *kind = NULL;
 	enum gt_work_class class;
 	bool whole;
-	int lane;
+	int row;
 
 	if (!q)
 		return -ENOMEM;
@@ -711,10 +711,10 @@ static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 		start_ns = x->zero;
 	if (end_ns < start_ns)
 		end_ns = start_ns;
-	lane = timed ? gt_lanes_place(&q->lanes, start_ns, end_ns) : 0;
-	if (lane < 0)
-		return gt_error(lane, "export");
-	s = gt_pf_lane(x, q, (unsigned)lane);
+	row = timed ? gt_track_rows_place(&q->rows, start_ns, end_ns) : 0;
+	if (row < 0)
+		return gt_error(row, "export");
+	s = gt_pf_row(x, q, (unsigned)row);
 	if (!s)
 		return -ENOMEM;
 	correlation = need_correlation(x, s, work);

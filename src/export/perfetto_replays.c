@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, a slice for
  * each launch (replays.h). Not on the queue's own track: a launch's nodes run on several queues,
- * and launches may overlap. Lanes have one name, so that the reader shows them as rows of one
+ * and launches may overlap. Rows have one name, so that the reader shows them as rows of one
  * track. Rare against nodes: on sequence 1, texts in full each time. */
 #include <stdio.h>
 
 #include "export/perfetto.h"
 
-static uint64_t lane_track(const struct gt_pf *x, const struct gt_view_queue *q, unsigned lane)
+static uint64_t row_track(const struct gt_pf *x, const struct gt_view_queue *q, unsigned row)
 {
-	return gt_pf_track(x, GT_PF_TRACKS_REPLAYS, q->index, lane);
+	return gt_pf_track(x, GT_PF_TRACKS_REPLAYS, q->index, row);
 }
 
-static void lane_begin(struct gt_pf *x, const struct gt_view_queue *q, unsigned lane)
+static void begin_row(struct gt_pf *x, const struct gt_view_queue *q, unsigned row)
 {
 	char queue[64], label[80], *p, *packet, *mark;
 
@@ -21,7 +21,7 @@ static void lane_begin(struct gt_pf *x, const struct gt_view_queue *q, unsigned 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
-	p = gt_pb_u64(p, TRACK_UUID, lane_track(x, q, lane));
+	p = gt_pb_u64(p, TRACK_UUID, row_track(x, q, row));
 	p = gt_pb_u64(p, TRACK_PARENT,
 		      gt_pf_track(x, GT_PF_TRACKS_DEVICE, gt_pf_device_bit(q->device), 0));
 	p = gt_pf_put_text(p, TRACK_NAME, label);
@@ -48,20 +48,20 @@ static void event_close(struct gt_pf *x, char *p, char *packet, char *event)
 	gt_pf_packet_close(x, p, packet);
 }
 
-static int write_replay(void *exporter, const struct gt_replay *replay, unsigned lane)
+static int write_replay(void *exporter, const struct gt_replay *replay, unsigned row)
 {
 	struct gt_pf *x = exporter;
 	const struct gt_view_queue *q = replay->queue;
-	uint64_t track = lane_track(x, q, lane),
+	uint64_t track = row_track(x, q, row),
 		 nodes = gt_replay_nodes(&x->view, replay->process, replay->graph);
 	char name[GT_REPLAY_NAME], *p, *packet, *event;
 
 	if (q != x->replay_queue) {
 		x->replay_queue = q;
-		x->replay_lanes = 0;
+		x->replay_track_rows = 0;
 	}
-	if (lane == x->replay_lanes) /* lanes are made one after the other */
-		lane_begin(x, q, x->replay_lanes++);
+	if (row == x->replay_track_rows) /* rows are made one after the other */
+		begin_row(x, q, x->replay_track_rows++);
 	p = event_open(x, replay->start_ns, track, TYPE_BEGIN, &packet, &event);
 	p = gt_pb_text(p, EVENT_CATEGORY_TEXT, "graph");
 	p = gt_pf_put_text(p, EVENT_NAME_TEXT, gt_replay_name(replay->graph, replay->replay, name));

@@ -82,24 +82,24 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 
 /* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes
  * more are written. */
-struct gt_pb_piece {
+struct gt_pb_snippet {
 	uint8_t bytes;
 	char data[63];
 };
 
-static inline char *gt_pb_put(char *p, const struct gt_pb_piece *piece)
+static inline char *gt_pb_put(char *p, const struct gt_pb_snippet *snippet)
 {
-	memcpy(p, piece->data, 16);
-	for (unsigned i = 16; __builtin_expect(i < piece->bytes, 0); i += 16)
-		memcpy(p + i, piece->data + i, 16);
-	return p + piece->bytes;
+	memcpy(p, snippet->data, 16);
+	for (unsigned i = 16; __builtin_expect(i < snippet->bytes, 0); i += 16)
+		memcpy(p + i, snippet->data + i, 16);
+	return p + snippet->bytes;
 }
 
-/* The same for a piece of at most 16 bytes: always 16 are written. */
-static inline char *gt_pb_put_short(char *p, const struct gt_pb_piece *piece)
+/* The same for a snippet of at most 16 bytes: always 16 are written. */
+static inline char *gt_pb_put_short(char *p, const struct gt_pb_snippet *snippet)
 {
-	memcpy(p, piece->data, 16);
-	return p + piece->bytes;
+	memcpy(p, snippet->data, 16);
+	return p + snippet->bytes;
 }
 
 static inline char *gt_pb_tag(char *p, uint32_t field, unsigned type)

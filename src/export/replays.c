@@ -83,28 +83,27 @@ static int compare(const void *one, const void *other)
 int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns,
 		    gt_replay_fn *write, void *exporter)
 {
-	struct gt_lanes lanes = {.budget = &v->lanes_budget};
+	struct gt_track_rows rows = {.budget = &v->rows_budget};
 	int status = 0;
 
 	if (r->count)
 		qsort(r->list, r->count, sizeof *r->list, compare);
 	for (size_t i = 0; i < r->count && !status; i++) {
 		struct gt_replay *replay = &r->list[i];
-		int lane;
+		int row;
 
 		if (replay->start_ns < earliest_ns)
 			replay->start_ns = earliest_ns;
 		if (replay->end_ns < replay->start_ns)
 			replay->end_ns = replay->start_ns;
 		if (i && replay->queue != replay[-1].queue) {
-			gt_lanes_fini(&lanes);
-			lanes.budget = &v->lanes_budget;
+			gt_track_rows_fini(&rows);
+			rows.budget = &v->rows_budget;
 		}
-		lane = gt_lanes_place(&lanes, replay->start_ns, replay->end_ns);
-		status = lane < 0 ? gt_error(lane, "export")
-				  : write(exporter, replay, (unsigned)lane);
+		row = gt_track_rows_place(&rows, replay->start_ns, replay->end_ns);
+		status = row < 0 ? gt_error(row, "export") : write(exporter, replay, (unsigned)row);
 	}
-	gt_lanes_fini(&lanes);
+	gt_track_rows_fini(&rows);
 	return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches of graphs as slices: from the first node's start to the last node's end, made from
- * the nodes that were recorded, for formats that draw. Where launches were recorded as one piece
- * each (`--mode lite`) that piece is the slice. Nodes run on several queues, and launches of one
+ * the nodes that were recorded, for formats that draw. Where launches were recorded as one item
+ * each (`--mode lite`) that item is the slice. Nodes run on several queues, and launches of one
  * queue may overlap, so slices have tracks of their own: beside the queue of the node that
- * started first, in lanes in which nothing overlaps.
+ * started first, in rows in which nothing overlaps.
  * Memory: a few words for each launch, none for a node. */
 #ifndef GPUTAP_EXPORT_REPLAYS_H
 #define GPUTAP_EXPORT_REPLAYS_H
@@ -39,10 +39,10 @@ static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queu
 	return gt_replays_add_node(r, q, work, correlation);
 }
 
-/* Each launch, queue by queue in order of their starts. @lane: from 0. @earliest_ns: what is
+/* Each launch, queue by queue in order of their starts. @row: from 0. @earliest_ns: what is
  * before it is taken as then.
  * Return: 0, what @write said, or -ENOMEM with a cause. */
-typedef int gt_replay_fn(void *exporter, const struct gt_replay *replay, unsigned lane);
+typedef int gt_replay_fn(void *exporter, const struct gt_replay *replay, unsigned row);
 int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns,
 		    gt_replay_fn *write, void *exporter);
 void gt_replays_fini(struct gt_replays *r);
@@ -53,7 +53,7 @@ const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_
 /* Nodes of one launch, as the graph was made; 0: not known. */
 uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph);
 
-/* A launch that was recorded as one piece. */
+/* A launch that was recorded as one item. */
 static inline bool gt_replay_is_whole(const struct gt_item *work)
 {
 	return work->device_op == GT_DEVICE_GRAPH && work->graph && work->replay;

@@ -89,7 +89,7 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 	*v = (struct gt_view){
 		.capture = capture,
 		.correlation_stride = (uint32_t)count + STRIDE_SPARE,
-		.lanes_budget = GT_LANES_BUDGET,
+		.rows_budget = GT_TRACK_ROWS_BUDGET,
 		.mangled = options && options->mangled,
 	};
 	v->streams = calloc(devices + 1, sizeof *v->streams);
@@ -126,7 +126,7 @@ void gt_view_fini(struct gt_view *v)
 	}
 	free(v->threads);
 	for (uint32_t i = 0; i < v->queue_count; i++) {
-		gt_lanes_fini(&v->queues[i]->lanes);
+		gt_track_rows_fini(&v->queues[i]->rows);
 		free(v->queues[i]->own);
 		free(v->queues[i]);
 	}
@@ -175,7 +175,7 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 			     : gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE,
 						      GT_DEVICE_REF_NUMBER(work->op));
 	q->index = v->queue_count - 1;
-	q->lanes.budget = &v->lanes_budget;
+	q->rows.budget = &v->rows_budget;
 	q->process = work->process;
 	q->pid = gt_view_pid(v, work->process);
 	q->object = work->queue;

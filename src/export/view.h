@@ -12,7 +12,7 @@
 
 #include "capture/capture.h"
 #include "export/export.h"
-#include "export/lanes.h"
+#include "export/track_rows.h"
 #include "export/map.h"
 #include "record/operation.h"
 
@@ -31,7 +31,7 @@ struct gt_view_queue {
 	uint32_t device;                     /* merged device index; UINT32_MAX: not known */
 	uint32_t stream;                     /* queues of the device in all processes, from 1 */
 	const struct gt_object_info *object; /* NULL: work whose queue is not known */
-	struct gt_lanes lanes;
+	struct gt_track_rows rows;
 	void *own; /* the exporter's; freed with free() */
 };
 
@@ -68,7 +68,7 @@ struct gt_view {
 	uint32_t thread_count, queue_count, name_count, word_count;
 	uint32_t *streams; /* used numbers by device, the last one for "not known" */
 	uint32_t correlation_stride;
-	size_t lanes_budget;
+	size_t rows_budget;
 	bool mangled; /* names stay as they were recorded */
 	/* of the last look-up: records come thread by thread */
 	struct gt_view_thread *last_thread, *last_caller;

@@ -22,7 +22,7 @@
 enum gt_record_kind {
 	GT_RECORD_PAD = 0,    /* nothing: skip `words` words */
 	GT_RECORD_CALL = 1,   /* struct gt_record_call: one completed host API call */
-	GT_RECORD_DEVICE = 2, /* struct gt_record_device: one completed piece of device work */
+	GT_RECORD_DEVICE = 2, /* struct gt_record_device: one completed item of device work */
 	/* struct gt_record_string: a text that other records name by number */
 	GT_RECORD_STRING = 3,
 	/* struct gt_record_object: a device, queue or context and its properties */

@@ -19,7 +19,7 @@
 const struct gt_session *gt_session_map(const char *directory);
 
 /**
- * gt_untraced_tell() - leave word in the session folder that this process has no segment, for @error
+ * gt_untraced_tell() - leave word in the session folder: this process has no segment, for @error
  * @ticks: host clock, now
  * Return: false: the folder cannot be reached for that either.
  */

@@ -5,7 +5,7 @@
 
 #include "clock/clock.h"
 #include "clock/counter.h"
-#include "clock/piece.h"
+#include "clock/line.h"
 #include "unit.h"
 #include "util/clock_ns.h"
 
@@ -110,7 +110,7 @@ UNIT_TEST(drifting_ticks_convert_within_the_jitter_of_tuples)
 		}
 	CHECK_LT(gt_host_clock_residual_ns(map), 60000);
 	CHECK_GT(gt_host_clock_residual_ns(map), 0);
-	/* extended beyond both ends, at the rate of the nearest piece */
+	/* extended beyond both ends, at the rate of the nearest line */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[0] - 2600000), ns_at[0] - 1000000), 200);
 	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[59] + 2600000), ns_at[59] + 1000000),
 		 200);
@@ -153,11 +153,11 @@ UNIT_TEST(conversion_never_runs_backwards_whatever_the_tuples)
 	}
 }
 
-static void check_plain(const struct gt_clock_piece *piece, uint64_t in)
+static void check_plain(const struct gt_clock_line *line, uint64_t in)
 {
-	if (gt_clock_piece_holds(piece, in) && gt_clock_piece_is_plain(piece, in))
-		CHECK_EQ(gt_clock_piece_convert_plain(piece, in),
-			 gt_clock_piece_convert_any(piece, in));
+	if (gt_clock_line_holds(line, in) && gt_clock_line_is_plain(line, in))
+		CHECK_EQ(gt_clock_line_convert_plain(line, in),
+			 gt_clock_line_convert_any(line, in));
 }
 
 UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
@@ -165,7 +165,7 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 	int round;
 
 	for (round = 0; round < 1000; round++) {
-		const struct gt_clock_pieces *pieces;
+		const struct gt_clock_lines *lines;
 		struct gt_clock_tuple t[20];
 		struct gt_host_clock_map *map;
 		unsigned shift = (unsigned)draw(60), other = (unsigned)draw(60);
@@ -174,12 +174,12 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 		for (i = 0; i < n; i++)
 			t[i] = tuple(draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> other);
 		CHECK_OK(gt_host_clock_map_create(t, n, &map));
-		pieces = gt_host_clock_pieces(map);
-		for (i = 0; i < pieces->count; i++) {
-			const struct gt_clock_piece *p = &pieces->list[i];
+		lines = gt_host_clock_lines(map);
+		for (i = 0; i < lines->count; i++) {
+			const struct gt_clock_line *p = &lines->list[i];
 			uint64_t end = p->in0 + p->plain;
 
-			/* no stamp of another piece is taken for one of this */
+			/* no stamp of another line is taken for one of this */
 			CHECK_LE(p->plain, p->to - p->in0);
 			for (k = 0; k < 100; k++)
 				check_plain(p, p->in0 + draw(p->plain + 1));
@@ -198,23 +198,22 @@ UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
 {
 	struct gt_clock_tuple t[10];
 	struct gt_host_clock_map *map;
-	const struct gt_clock_pieces *pieces;
+	const struct gt_clock_lines *lines;
 	uint64_t tenths, i;
 
 	for (tenths = 2; tenths <= 60; tenths++) { /* a tenth of 1 GHz each */
 		for (i = 0; i < 10; i++)
 			t[i] = tuple(i * S / 10 * tenths + draw(100), 100 * S + i * S);
 		CHECK_OK(gt_host_clock_map_create(t, 10, &map));
-		pieces = gt_host_clock_pieces(map);
-		for (i = 0; i + 1 < pieces->count; i++)
-			CHECK_GE(pieces->list[i].plain + 1,
-				 pieces->list[i].to - pieces->list[i].in0);
+		lines = gt_host_clock_lines(map);
+		for (i = 0; i + 1 < lines->count; i++)
+			CHECK_GE(lines->list[i].plain + 1, lines->list[i].to - lines->list[i].in0);
 		/* the last one, for months */
-		CHECK_GT(pieces->list[i].plain, 100 * 86400 * S / 10 * tenths);
+		CHECK_GT(lines->list[i].plain, 100 * 86400 * S / 10 * tenths);
 		gt_host_clock_map_destroy(map);
 	}
 	CHECK_OK(gt_host_clock_map_create(NULL, 0, &map)); /* the identity */
-	CHECK_GT(gt_host_clock_pieces(map)->list[0].plain, 100 * 86400 * S);
+	CHECK_GT(gt_host_clock_lines(map)->list[0].plain, 100 * 86400 * S);
 	gt_host_clock_map_destroy(map);
 }
 
@@ -329,11 +328,11 @@ UNIT_TEST(wall_time_follows_a_step_of_the_clock)
 	gt_host_clock_map_destroy(map);
 }
 
-UNIT_TEST(cached_pieces_convert_as_the_map_does)
+UNIT_TEST(cached_lines_convert_as_the_map_does)
 {
 	struct gt_clock_tuple t[4] = {tuple(100, 10 * S), tuple(26 * S / 10, 11 * S),
 				      tuple(26 * S / 5, 12 * S + 5000), tuple(8 * S, 13 * S)};
-	const struct gt_clock_piece *piece = NULL;
+	const struct gt_clock_line *line = NULL;
 	struct gt_host_clock_map *map;
 	uint64_t i;
 
@@ -341,10 +340,10 @@ UNIT_TEST(cached_pieces_convert_as_the_map_does)
 	for (i = 0; i < 10000; i++) {
 		uint64_t at = i % 2 ? draw(9 * S) : i * 800000;
 
-		if (!piece || !gt_clock_piece_holds(piece, at))
-			piece = gt_clock_pieces_find(gt_host_clock_pieces(map), at);
-		CHECK(gt_clock_piece_holds(piece, at));
-		CHECK_EQ(gt_clock_piece_convert(piece, at), gt_host_clock_to_ns(map, at));
+		if (!line || !gt_clock_line_holds(line, at))
+			line = gt_clock_lines_find(gt_host_clock_lines(map), at);
+		CHECK(gt_clock_line_holds(line, at));
+		CHECK_EQ(gt_clock_line_convert(line, at), gt_host_clock_to_ns(map, at));
 	}
 	gt_host_clock_map_destroy(map);
 }

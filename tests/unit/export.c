@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/export: numbers, texts, lanes, output files, and what the formats make of odd captures. */
+/* src/export: numbers, texts, rows, output files, and what the formats make of odd captures. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "export/lanes.h"
+#include "export/track_rows.h"
 #include "export/number.h"
 #include "export/out.h"
 #include "export/proto.h"
@@ -224,65 +224,65 @@ UNIT_TEST(texts_without_memory_are_not_kept_half)
 	CHECK(look_without_memory(true) >= 3);
 }
 
-/* Lanes ------------------------------------------------------------------------- */
+/* Rows ------------------------------------------------------------------------- */
 
-UNIT_TEST(lanes_put_work_that_does_not_overlap_in_the_first)
+UNIT_TEST(rows_put_work_that_does_not_overlap_in_the_first)
 {
-	struct gt_lanes lanes = {0};
+	struct gt_track_rows rows = {0};
 
 	for (uint64_t t = 0; t < 100000; t += 10)
-		CHECK_EQ(gt_lanes_place(&lanes, t, t + 10), 0);
-	CHECK_EQ(lanes.count, 1);
-	gt_lanes_fini(&lanes);
+		CHECK_EQ(gt_track_rows_place(&rows, t, t + 10), 0);
+	CHECK_EQ(rows.count, 1);
+	gt_track_rows_fini(&rows);
 }
 
-UNIT_TEST(lanes_put_overlapping_work_in_more)
+UNIT_TEST(rows_put_overlapping_work_in_more)
 {
-	struct gt_lanes lanes = {0};
+	struct gt_track_rows rows = {0};
 
-	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 150, 250), 1);
-	CHECK_EQ(gt_lanes_place(&lanes, 160, 170), 2);
-	CHECK_EQ(gt_lanes_place(&lanes, 200, 210), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 180, 190), 2);
-	gt_lanes_fini(&lanes);
+	CHECK_EQ(gt_track_rows_place(&rows, 100, 200), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 150, 250), 1);
+	CHECK_EQ(gt_track_rows_place(&rows, 160, 170), 2);
+	CHECK_EQ(gt_track_rows_place(&rows, 200, 210), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 180, 190), 2);
+	gt_track_rows_fini(&rows);
 }
 
-UNIT_TEST(lanes_take_empty_work_between_its_neighbours)
+UNIT_TEST(rows_take_empty_work_between_its_neighbours)
 {
-	struct gt_lanes lanes = {0};
+	struct gt_track_rows rows = {0};
 
-	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 200, 200), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 200, 200), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 200, 300), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 150, 150), 1);
-	gt_lanes_fini(&lanes);
+	CHECK_EQ(gt_track_rows_place(&rows, 100, 200), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 200, 200), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 200, 200), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 200, 300), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 150, 150), 1);
+	gt_track_rows_fini(&rows);
 }
 
 /* Readers keep the file's order for equal times: what is placed later must not end where
  * something earlier begins. */
-UNIT_TEST(lanes_keep_late_work_from_ending_where_earlier_placed_work_begins)
+UNIT_TEST(rows_keep_late_work_from_ending_where_earlier_placed_work_begins)
 {
-	struct gt_lanes lanes = {0};
+	struct gt_track_rows rows = {0};
 
-	CHECK_EQ(gt_lanes_place(&lanes, 200, 300), 0);
-	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 1);
-	CHECK_EQ(gt_lanes_place(&lanes, 100, 199), 0);
-	gt_lanes_fini(&lanes);
+	CHECK_EQ(gt_track_rows_place(&rows, 200, 300), 0);
+	CHECK_EQ(gt_track_rows_place(&rows, 100, 200), 1);
+	CHECK_EQ(gt_track_rows_place(&rows, 100, 199), 0);
+	gt_track_rows_fini(&rows);
 }
 
 struct placed {
 	uint64_t start, end;
-	int lane;
+	int row;
 };
 
-static int by_lane_and_start(const void *a, const void *b)
+static int by_row_and_start(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
 	return x->start < y->start   ? -1
 	       : x->start > y->start ? 1
 	       : x->end < y->end     ? -1
@@ -290,46 +290,46 @@ static int by_lane_and_start(const void *a, const void *b)
 }
 
 /* Work in an order that @shuffle spoils, checked against all pairs that are neighbours. */
-static void check_lanes(size_t count, unsigned shuffle, uint64_t length, size_t budget)
+static void check_rows(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);
-	struct gt_lanes lanes = {.budget = &budget};
+	struct gt_track_rows rows = {.budget = &budget};
 	uint64_t random = count;
 
 	for (size_t i = 0; i < count; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		all[i].start = 10 * (i + (shuffle ? (random >> 33) % shuffle : 0));
 		all[i].end = all[i].start + (length ? (random >> 20) % length : 0);
-		all[i].lane = gt_lanes_place(&lanes, all[i].start, all[i].end);
+		all[i].row = gt_track_rows_place(&rows, all[i].start, all[i].end);
 	}
-	qsort(all, count, sizeof *all, by_lane_and_start);
+	qsort(all, count, sizeof *all, by_row_and_start);
 	for (size_t i = 1; i < count; i++)
-		if (all[i].lane == all[i - 1].lane)
+		if (all[i].row == all[i - 1].row)
 			CHECK_LE(all[i - 1].end, all[i].start);
-	gt_lanes_fini(&lanes);
+	gt_track_rows_fini(&rows);
 	free(all);
 }
 
-UNIT_TEST(lanes_never_overlap_whatever_the_order)
+UNIT_TEST(rows_never_overlap_whatever_the_order)
 {
-	check_lanes(20000, 0, 30, GT_LANES_BUDGET);
-	check_lanes(20000, 5, 30, GT_LANES_BUDGET);
-	check_lanes(20000, 1000, 100, GT_LANES_BUDGET);
-	check_lanes(20000, 20000, 200, GT_LANES_BUDGET);
-	check_lanes(20000, 1000, 0, GT_LANES_BUDGET);
+	check_rows(20000, 0, 30, GT_TRACK_ROWS_BUDGET);
+	check_rows(20000, 5, 30, GT_TRACK_ROWS_BUDGET);
+	check_rows(20000, 1000, 100, GT_TRACK_ROWS_BUDGET);
+	check_rows(20000, 20000, 200, GT_TRACK_ROWS_BUDGET);
+	check_rows(20000, 1000, 0, GT_TRACK_ROWS_BUDGET);
 }
 
-UNIT_TEST(lanes_never_overlap_when_the_older_half_was_forgotten)
+UNIT_TEST(rows_never_overlap_when_the_older_half_was_forgotten)
 {
-	check_lanes(20000, 3, 8, 1000);
-	check_lanes(20000, 5000, 8, 1000);
-	check_lanes(20000, 20000, 200, 300);
-	check_lanes(20000, 100, 200, 0);
+	check_rows(20000, 3, 8, 1000);
+	check_rows(20000, 5000, 8, 1000);
+	check_rows(20000, 20000, 200, 300);
+	check_rows(20000, 100, 200, 0);
 }
 
-UNIT_TEST(lanes_merge_two_threads_whose_parts_come_one_after_the_other)
+UNIT_TEST(rows_merge_two_threads_whose_parts_come_one_after_the_other)
 {
-	struct gt_lanes lanes = {0};
+	struct gt_track_rows rows = {0};
 
 	/* batches of 1000: thread A at even times, then thread B in the gaps */
 	for (uint64_t batch = 0; batch < 50; batch++)
@@ -337,9 +337,9 @@ UNIT_TEST(lanes_merge_two_threads_whose_parts_come_one_after_the_other)
 			for (uint64_t i = 0; i < 1000; i++) {
 				uint64_t start = (batch * 1000 + i) * 100 + thread * 50;
 
-				CHECK_EQ(gt_lanes_place(&lanes, start, start + 40), 0);
+				CHECK_EQ(gt_track_rows_place(&rows, start, start + 40), 0);
 			}
-	gt_lanes_fini(&lanes);
+	gt_track_rows_fini(&rows);
 }
 
 /* Files -------------------------------------------------------------------------- */
@@ -376,17 +376,17 @@ static size_t files_in_folder(void)
 
 /* Launches of graphs ------------------------------------------------------------ */
 
-static int find_queue(void *data, const struct gt_replay *replay, unsigned lane)
+static int find_queue(void *data, const struct gt_replay *replay, unsigned row)
 {
 	const struct gt_view_queue **queue = data;
 
 	*queue = replay->queue;
-	return (int)lane;
+	return (int)row;
 }
 
 UNIT_TEST(a_launch_whose_first_node_begins_at_the_end_of_time_has_a_queue)
 {
-	struct gt_view view = {.lanes_budget = 1000};
+	struct gt_view view = {.rows_budget = 1000};
 	struct gt_view_queue queue = {.index = 3};
 	const struct gt_view_queue *found = NULL;
 	struct gt_item node = {.graph = 1,

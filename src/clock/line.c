@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines through points, in integers. Each piece is capped at the point where the next one
+/* Lines through points, in integers. Each line is capped at the point where the next one
  * begins, and the multiplier is rounded down: so conversion never runs backwards, whatever the
  * points. */
-#include "clock/piece.h"
+#include "clock/line.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,34 +14,33 @@ static unsigned bits(uint64_t v)
 	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
-static void set_rate(struct gt_clock_piece *piece, uint64_t out, uint64_t in)
+static void set_rate(struct gt_clock_line *line, uint64_t out, uint64_t in)
 {
 	int shift = 62 + (int)bits(in) - (int)bits(out);
 	unsigned __int128 mult;
 
-	piece->shift = (uint8_t)(shift < 0 ? 0 : shift > 126 ? 126 : shift);
-	mult = ((unsigned __int128)out << piece->shift) / (in ? in : 1);
-	piece->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
+	line->shift = (uint8_t)(shift < 0 ? 0 : shift > 126 ? 126 : shift);
+	mult = ((unsigned __int128)out << line->shift) / (in ? in : 1);
+	line->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
 }
 
-/* How far from in0 the short way gives what the long one does: the piece lasts, no bit is
+/* How far from in0 the short way gives what the long one does: the line lasts, no bit is
  * shifted out, the cap is not reached. Conversion rises, so what holds for the last stamp holds
  * for all before. */
-static void set_plain(struct gt_clock_piece *piece)
+static void set_plain(struct gt_clock_line *line)
 {
-	uint64_t last = piece->to - piece->in0, most;
+	uint64_t last = line->to - line->in0, most;
 
-	piece->left = piece->shift < 64 ? (uint8_t)(64 - piece->shift) : 0;
-	piece->right = piece->shift > 64 ? (uint8_t)(piece->shift - 64) : 0;
-	if (piece->left == 64)
+	line->left = line->shift < 64 ? (uint8_t)(64 - line->shift) : 0;
+	line->right = line->shift > 64 ? (uint8_t)(line->shift - 64) : 0;
+	if (line->left == 64)
 		return;
-	most = UINT64_MAX >> piece->left;
+	most = UINT64_MAX >> line->left;
 	last = last < most ? last : most;
-	/* a last piece has no end: half of it and half of that, until it fits */
-	while (last &&
-	       (unsigned __int128)last * piece->mult >> piece->shift > piece->cap - piece->out0)
+	/* a last line has no end: half of it and half of that, until it fits */
+	while (last && (unsigned __int128)last * line->mult >> line->shift > line->cap - line->out0)
 		last /= 2;
-	piece->plain = last;
+	line->plain = last;
 }
 
 /* Did `in` stand still for a while? More than 0.1 % and 1 ms beyond the usual rate. */
@@ -53,14 +52,14 @@ static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usua
 }
 
 /* @nearest_ns: from a point to the next one that is taken */
-static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
-		       size_t count, const struct gt_clock_ratio *usual, uint64_t nearest_ns)
+static int init_lines(struct gt_clock_lines *lines, const struct gt_clock_point *points,
+		      size_t count, const struct gt_clock_ratio *usual, uint64_t nearest_ns)
 {
-	struct gt_clock_piece *list = calloc(count ? count : 1, sizeof *list);
+	struct gt_clock_line *list = calloc(count ? count : 1, sizeof *list);
 	size_t n = 0, i;
 
-	pieces->list = list;
-	pieces->count = 0;
+	lines->list = list;
+	lines->count = 0;
 	if (!list)
 		return -ENOMEM;
 	if (usual && (!usual->in || !usual->out))
@@ -83,7 +82,7 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_poi
 	if (!n)
 		n = 1;
 	for (i = 0; i < n; i++) {
-		struct gt_clock_piece *p = &list[i];
+		struct gt_clock_line *p = &list[i];
 
 		p->from = i ? p->in0 : 0;
 		p->to = i + 1 < n ? p[1].in0 - 1 : UINT64_MAX;
@@ -98,40 +97,40 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_poi
 			set_rate(p, usual ? usual->out : 1, usual ? usual->in : 1);
 		set_plain(p);
 	}
-	pieces->count = n;
+	lines->count = n;
 	return 0;
 }
 
-int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
-			 size_t count, const struct gt_clock_ratio *usual)
+int gt_clock_lines_init(struct gt_clock_lines *lines, const struct gt_clock_point *points,
+			size_t count, const struct gt_clock_ratio *usual)
 {
-	return init_pieces(pieces, points, count, usual, NEAREST_NS);
+	return init_lines(lines, points, count, usual, NEAREST_NS);
 }
 
-int gt_clock_pieces_init_exact(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
-			       size_t count)
+int gt_clock_lines_init_exact(struct gt_clock_lines *lines, const struct gt_clock_point *points,
+			      size_t count)
 {
-	return init_pieces(pieces, points, count, NULL, 1);
+	return init_lines(lines, points, count, NULL, 1);
 }
 
-void gt_clock_pieces_fini(struct gt_clock_pieces *pieces)
+void gt_clock_lines_fini(struct gt_clock_lines *lines)
 {
-	free(pieces->list);
-	pieces->list = NULL;
-	pieces->count = 0;
+	free(lines->list);
+	lines->list = NULL;
+	lines->count = 0;
 }
 
-const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces, uint64_t in)
+const struct gt_clock_line *gt_clock_lines_find(const struct gt_clock_lines *lines, uint64_t in)
 {
-	size_t low = 0, high = pieces->count;
+	size_t low = 0, high = lines->count;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (pieces->list[middle].from <= in)
+		if (lines->list[middle].from <= in)
 			low = middle;
 		else
 			high = middle;
 	}
-	return &pieces->list[low];
+	return &lines->list[low];
 }

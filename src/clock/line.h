@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* A clock as straight lines, each for a range of stamps. For those who convert many: find the line
+ * once, use it while gt_clock_line_holds(). */
+#ifndef GPUTAP_CLOCK_LINE_H
+#define GPUTAP_CLOCK_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/clock.h"
+
+/* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
+struct gt_clock_line {
+	uint64_t in0, out0;
+	uint64_t mult; /* below 2^63: the product of 128 bits never overflows */
+	/* up to so far behind in0, the result is out0 + (high word of ((in - in0) << left) *
+	 * mult) >> right */
+	uint64_t plain;
+	uint8_t left, right, shift;
+	uint64_t from, to, cap;
+};
+
+struct gt_clock_lines {
+	/* by `from`; the first begins at 0, the last ends at UINT64_MAX, no holes */
+	struct gt_clock_line *list;
+	size_t count;
+};
+
+struct gt_clock_ratio {
+	uint64_t out, in;
+};
+
+static inline bool gt_clock_line_holds(const struct gt_clock_line *line, uint64_t in)
+{
+	return in >= line->from && in <= line->to;
+}
+
+/* Any `in` of the line. */
+static inline uint64_t gt_clock_line_convert_any(const struct gt_clock_line *line, uint64_t in)
+{
+	unsigned __int128 d;
+
+	if (in >= line->in0) {
+		d = (unsigned __int128)(in - line->in0) * line->mult >> line->shift;
+		return d > line->cap - line->out0 ? line->cap : line->out0 + (uint64_t)d;
+	}
+	d = (unsigned __int128)(line->in0 - in) * line->mult >> line->shift;
+	return d > line->out0 ? 0 : line->out0 - (uint64_t)d;
+}
+
+/* The line's own work for nearly all stamps of it: no shift of 128 bits, no cap to look at. */
+static inline bool gt_clock_line_is_plain(const struct gt_clock_line *line, uint64_t in)
+{
+	return in - line->in0 < line->plain;
+}
+
+static inline uint64_t gt_clock_line_convert_plain(const struct gt_clock_line *line, uint64_t in)
+{
+	uint64_t high =
+		(uint64_t)((unsigned __int128)((in - line->in0) << line->left) * line->mult >> 64);
+
+	return line->out0 + (high >> line->right);
+}
+
+static inline uint64_t gt_clock_line_convert(const struct gt_clock_line *line, uint64_t in)
+{
+	return gt_clock_line_is_plain(line, in) ? gt_clock_line_convert_plain(line, in)
+						: gt_clock_line_convert_any(line, in);
+}
+
+/* One point on both clocks. */
+struct gt_clock_point {
+	uint64_t in, out;
+};
+
+/**
+ * gt_clock_lines_init() - lines through points
+ * @points:   in any state: those that go backwards or lie nearer than 1 ms to the one before are
+ *            left out, unless there are no others
+ * @usual:    rate when nothing unusual happens, or NULL. A line that is clearly faster holds a
+ *            stop of the `in` clock (suspended host): it runs at the usual rate and jumps at its
+ *            end.
+ * Return: 0 or -ENOMEM. No points: the identity; one point: that offset and the usual rate, else 1.
+ */
+int gt_clock_lines_init(struct gt_clock_lines *lines, const struct gt_clock_point *points,
+			size_t count, const struct gt_clock_ratio *usual);
+/* The same where points are no readings and have no jitter: all that rise. */
+int gt_clock_lines_init_exact(struct gt_clock_lines *lines, const struct gt_clock_point *points,
+			      size_t count);
+void gt_clock_lines_fini(struct gt_clock_lines *lines);
+const struct gt_clock_line *gt_clock_lines_find(const struct gt_clock_lines *lines, uint64_t in);
+
+const struct gt_clock_lines *gt_host_clock_lines(const struct gt_host_clock_map *map);
+const struct gt_clock_lines *gt_host_clock_lines_of(const struct gt_host_clock_map *map,
+						    enum gt_clock_method method);
+/* settled */
+const struct gt_clock_lines *gt_device_clock_lines(const struct gt_device_clock *clock);
+
+#endif

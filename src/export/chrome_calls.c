@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The Chrome exporter's calls and ranges: see chrome.h. */
+#include "export/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+/* Of an operation: all before the thread's row, and what goes behind the correlation. */
+struct call_text {
+	struct gt_snippet *begin, *api;
+	bool by_return; /* the status is what it returns */
+};
+
+/* Calls ----------------------------------------------------------------------- */
+
+static const char *call_category(uint32_t op)
+{
+	unsigned domain = GT_OP_DOMAIN(op);
+
+	if (domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].category[0])
+		return gt_domain_traits[domain].category;
+	return "cuda_runtime";
+}
+
+/* What CUDA calls such a call; NULL: nothing that readers look for. */
+static const char *cuda_name(const struct gt_view_operation *o)
+{
+	switch (o->info ? o->info->kind : GT_KIND_OTHER) {
+	case GT_KIND_LAUNCH: return "cudaLaunchKernel";
+	case GT_KIND_COPY: return "cudaMemcpyAsync";
+	case GT_KIND_SET: return "cudaMemsetAsync";
+	default: return NULL;
+	}
+}
+
+/* begin: {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
+static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_operation *o,
+					 uint32_t op)
+{
+	const char *other = x->cuda_names ? cuda_name(o) : NULL;
+	struct call_text *call = calloc(1, sizeof *call);
+	char text[1024], *p = text;
+
+	if (!call) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	o->own = call;
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":");
+	p = gt_chrome_put_quoted(p, call_category(op));
+	p = GT_PUT(p, ",\"name\":");
+	p = gt_chrome_put_quoted(p, other ? other : o->name); /* ours: short */
+	p = GT_PUT(p, ",\"pid\":");
+	call->begin = gt_chrome_make_snippet(text, (size_t)(p - text));
+	p = text;
+	if (other) {
+		p = GT_PUT(p, ",\"api\":");
+		p = gt_chrome_put_quoted(p, o->name);
+	}
+	call->api = gt_chrome_make_snippet(text, (size_t)(p - text));
+	call->by_return = o->info && o->info->status_arg == -1;
+	return call;
+}
+
+/* 4711,"tid":4712,"ts": */
+static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_thread *t)
+{
+	char text[128], name[64], *p = text;
+
+	/* a thread that damage left without its number still needs a row */
+	uint64_t tid = t->tid ? t->tid : (UINT64_C(1) << 32) + t->index;
+
+	snprintf(name, sizeof name, "thread %u", (unsigned)tid);
+	gt_chrome_write_label(x, "thread_name", t->pid, tid, "name", *t->name ? t->name : name);
+	gt_chrome_write_sort(x, "thread_sort_index", t->pid, tid, t->ordinal);
+	p = gt_put_u64(p, t->pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
+}
+
+static int write_call(void *exporter, const struct gt_item *call)
+{
+	struct gt_chrome *x = exporter;
+	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
+	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
+	const struct call_text *text;
+	const struct gt_snippet *row;
+	uint64_t correlation;
+	int32_t status = 0;
+	bool failed;
+	char *p, *place, *place_end;
+
+	if (!t || !o)
+		return -ENOMEM;
+	text = o->own ? o->own : operation_begin(x, o, call->op);
+	row = t->own ? t->own : thread_begin(x, t);
+	if (!text || !text->begin || !text->api || !row)
+		return -ENOMEM;
+	correlation = gt_view_correlation(&x->view, t, call->id);
+	/* what has no result mostly did not fail: a look at the description only for the others */
+	failed = (call->ret || !text->by_return) &&
+		 gt_call_status(call->op, call->ret, call->args, &status) &&
+		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
+
+	p = gt_out_room(&x->out);
+	place = p = gt_chrome_put_snippet(p, text->begin);
+	p = gt_chrome_put_snippet(p, row);
+	place_end = p = gt_put_us(p, gt_chrome_shift(x, call->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, call->end_ns - call->start_ns);
+	p = GT_PUT(p, ",\"args\":{");
+	if (call->external[GT_EXTERNAL_OPERATION]) {
+		p = GT_PUT(p, "\"External id\":");
+		p = gt_put_u64(p, call->external[GT_EXTERNAL_OPERATION]);
+		*p++ = ',';
+	}
+	p = GT_PUT(p, "\"cbid\":");
+	p = gt_put_u64(p, GT_OP_NUMBER(call->op));
+	p = GT_PUT(p, ",\"correlation\":");
+	p = gt_put_u64(p, correlation);
+	p = gt_chrome_put_snippet(p, text->api);
+	if (failed)
+		p = gt_chrome_put_error(p, GT_OP_DOMAIN(call->op), status);
+	p = GT_PUT(p, "}},\n");
+	if (o->submits && !failed)
+		p = gt_chrome_put_flow(p, 's', correlation, place, place_end);
+	gt_out_end(&x->out, p);
+	return 0;
+}
+/* Ranges ----------------------------------------------------------------------- */
+
+static int write_range(struct gt_chrome *x, const struct gt_range *range)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, range->process, range->ordinal);
+	const struct gt_snippet *row = !t ? NULL : t->own ? t->own : thread_begin(x, t);
+	char *p;
+
+	if (!row)
+		return -ENOMEM;
+	p = gt_out_room(&x->out);
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
+	p = gt_chrome_put_quoted(p, range->name);
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_chrome_put_snippet(p, row);
+	p = gt_put_us(p, gt_chrome_shift(x, range->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, range->end_ns - range->start_ns);
+	p = GT_PUT(p, ",\"args\":{}},\n");
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+int gt_chrome_write_call(void *exporter, const struct gt_item *call)
+{
+	struct gt_chrome *x = exporter;
+	struct gt_range range;
+	int status;
+
+	if (__builtin_expect(gt_mark_of(call->op) == GT_MARK_NONE, 1))
+		return write_call(x, call);
+	status = gt_ranges_step(&x->ranges, call, &range);
+	return status > 0 ? write_range(x, &range) : status;
+}
+
+int gt_chrome_write_open_ranges(struct gt_chrome *x)
+{
+	struct gt_range range;
+	int status = 0;
+
+	while (!status && gt_ranges_rest(&x->ranges, &range))
+		status = write_range(x, &range);
+	return status;
+}
+
+void gt_chrome_calls_fini(struct gt_chrome *x)
+{
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; i < x->view.operation_limit[d]; i++) {
+			struct call_text *call =
+				x->view.operations[d][i] ? x->view.operations[d][i]->own : NULL;
+
+			free(call ? call->begin : NULL);
+			free(call ? call->api : NULL);
+		}
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* The Chrome exporter's device work and launches of graphs: see chrome.h. */
+#include "export/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+/* Of a queue: "pid,"tid":row,"ts":" by row */
+struct rows {
+	unsigned count;
+	struct gt_snippet *row[];
+};
+
+static void name_device(struct gt_chrome *x, uint32_t device)
+{
+	uint64_t pid = gt_chrome_device_pid(x, device);
+	char label[256];
+
+	if (x->device_named[pid])
+		return;
+	x->device_named[pid] = true;
+	gt_chrome_write_label(x, "process_name", pid, 0, "name",
+			      gt_view_device_label(&x->view, device, label, sizeof label));
+	snprintf(label, sizeof label, "GPU %u", (unsigned)pid);
+	gt_chrome_write_label(x, "process_labels", pid, 0, "labels", label);
+	gt_chrome_write_sort(x, "process_sort_index", pid, 0, DEVICE_SORT + pid);
+}
+
+/* Device work ----------------------------------------------------------------- */
+
+static const char *const class_categories[] = {
+	[GT_WORK_KERNEL] = "kernel",
+	[GT_WORK_COPY] = "gpu_memcpy",
+	[GT_WORK_SET] = "gpu_memset",
+	[GT_WORK_MARK] = "gpu_marker",
+};
+
+/* Readers tell the direction of a copy by the first 11 letters. */
+static const char *work_text(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_READ: return "Memcpy DtoH (Device -> Host)";
+	case GT_DEVICE_WRITE: return "Memcpy HtoD (Host -> Device)";
+	case GT_DEVICE_COPY: return "Memcpy DtoD (Device -> Device)";
+	case GT_DEVICE_FILL: return "Memset (Device)";
+	case GT_DEVICE_MAP: return "Memcpy DtoH (map)";
+	case GT_DEVICE_UNMAP: return "Memcpy HtoD (unmap)";
+	case GT_DEVICE_MIGRATE: return "Memcpy HtoD (migrate)";
+	default: return gt_device_op_name(op);
+	}
+}
+
+/* "cat":"kernel","name":"saxpy","pid": */
+static struct gt_snippet *work_begin(enum gt_device_op op, const char *name, size_t bytes)
+{
+	char text[6 * TEXT_MAX + 64], *p = text;
+
+	if (bytes > TEXT_MAX)
+		bytes = TEXT_MAX;
+	p = GT_PUT(p, "\"cat\":");
+	p = gt_chrome_put_quoted(p, class_categories[gt_view_work_class(op)]);
+	p = GT_PUT(p, ",\"name\":\"");
+	p = gt_put_json(p, name, bytes);
+	p = GT_PUT(p, "\",\"pid\":");
+	return gt_chrome_make_snippet(text, (size_t)(p - text));
+}
+
+static const struct gt_snippet *work_name(struct gt_chrome *x, const struct gt_item *work)
+{
+	struct gt_view_text *name;
+	unsigned op =
+		work->device_op < GT_DEVICE_OP_COUNT ? (unsigned)work->device_op : GT_DEVICE_OTHER;
+
+	if (!work->name) {
+		const char *text = work_text((enum gt_device_op)op);
+
+		if (!x->works[op])
+			x->works[op] = work_begin((enum gt_device_op)op, text, strlen(text));
+		return x->works[op];
+	}
+	name = gt_view_name(&x->view, work->process, work->name);
+	if (name && !name->own)
+		name->own = work_begin((enum gt_device_op)op, name->text, name->bytes);
+	return name ? name->own : NULL;
+}
+
+/* 0,"tid":1,"ts": */
+static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
+{
+	uint64_t pid = gt_chrome_device_pid(x, q->device),
+		 tid = (uint64_t)ROW_TID * row + q->stream;
+	char text[128], label[64], *p = text;
+
+	name_device(x, q->device);
+	snprintf(label, sizeof label, row ? "stream %u (overlap %u)" : "stream %u", q->stream, row);
+	gt_chrome_write_label(x, "thread_name", pid, tid, "name", label);
+	gt_chrome_write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 + row);
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	return gt_chrome_make_snippet(text, (size_t)(p - text));
+}
+
+static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
+{
+	struct rows *rows = q->own;
+	unsigned count = rows ? rows->count : 0;
+
+	if (row < count)
+		return rows->row[row];
+	rows = realloc(rows, sizeof *rows + (row + 1) * sizeof rows->row[0]);
+	if (!rows) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	q->own = rows;
+	rows->count = count;
+	for (; rows->count <= row; rows->count++) {
+		rows->row[rows->count] = make_row(x, q, rows->count);
+		if (!rows->row[rows->count])
+			return NULL;
+	}
+	return rows->row[row];
+}
+
+static char *put_triple(char *p, const uint32_t size[3])
+{
+	for (int i = 0; i < 3; i++) {
+		*p++ = i ? ',' : '[';
+		p = gt_put_u64(p, size[i] ? size[i] : 1);
+	}
+	*p++ = ']';
+	return p;
+}
+
+static char *put_kernel_sizes(char *p, const struct gt_item *work)
+{
+	uint32_t groups[3];
+
+	if (!work->global[0])
+		return p;
+	p = GT_PUT(p, ",\"global size\":");
+	p = put_triple(p, work->global);
+	if (!work->local[0]) /* the runtime chose and did not tell */
+		return p;
+	for (int i = 0; i < 3; i++)
+		groups[i] = work->local[i]
+				    ? (uint32_t)(((uint64_t)work->global[i] + work->local[i] - 1) /
+						 work->local[i])
+				    : 1;
+	p = GT_PUT(p, ",\"grid\":");
+	p = put_triple(p, groups);
+	p = GT_PUT(p, ",\"block\":");
+	return put_triple(p, work->local);
+}
+
+static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns)
+{
+	p = GT_PUT(p, ",\"bytes\":");
+	p = gt_put_u64(p, work->bytes);
+	if (duration_ns) {
+		/* bytes in a ns are GB/s; three decimals */
+		uint64_t milli = (uint64_t)((unsigned __int128)work->bytes * 1000 / duration_ns);
+
+		p = GT_PUT(p, ",\"memory bandwidth (GB/s)\":");
+		p = gt_put_us(p, milli);
+	}
+	return p;
+}
+
+static char *put_nodes(char *p, const struct gt_chrome *x, uint32_t process, uint32_t graph)
+{
+	uint64_t nodes = gt_replay_nodes(&x->view, process, graph);
+
+	if (!nodes)
+		return p;
+	p = GT_PUT(p, ",\"graph nodes\":");
+	return gt_put_u64(p, nodes);
+}
+
+static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_view_queue *q,
+			   const struct gt_item *work, uint64_t device, uint64_t correlation,
+			   uint64_t duration_ns)
+{
+	enum gt_work_class class = gt_view_work_class(work->device_op);
+
+	p = GT_PUT(p, ",\"args\":{\"device\":");
+	p = gt_put_u64(p, device);
+	p = GT_PUT(p, ",\"context\":");
+	p = gt_put_u64(p, q->process + 1);
+	if (class == GT_WORK_MARK)
+		p = GT_PUT(p, ",\"queue\":");
+	else
+		p = GT_PUT(p, ",\"stream\":");
+	p = gt_put_u64(p, q->stream);
+	if (correlation) {
+		p = GT_PUT(p, ",\"correlation\":");
+		p = gt_put_u64(p, correlation);
+	}
+	if (class == GT_WORK_KERNEL)
+		p = put_kernel_sizes(p, work);
+	else if (class != GT_WORK_MARK)
+		p = put_bytes(p, work, duration_ns);
+	if (work->replay) {
+		p = GT_PUT(p, ",\"graph id\":");
+		p = gt_put_u64(p, work->graph ? work->graph : work->replay);
+		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH) {
+			p = GT_PUT(p, ",\"graph node id\":");
+			p = gt_put_u64(p, work->ordinal_in_graph);
+		}
+		p = GT_PUT(p, ",\"graph replay\":");
+		p = gt_put_u64(p, work->replay);
+		if (gt_replay_is_whole(work))
+			p = put_nodes(p, x, work->process, work->graph);
+	}
+	if (work->status < 0)
+		p = gt_chrome_put_error(p, GT_OP_DOMAIN(work->op), work->status);
+	return GT_PUT(p, "}},\n");
+}
+
+int gt_chrome_write_work(void *exporter, const struct gt_item *work)
+{
+	struct gt_chrome *x = exporter;
+	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	struct gt_view_thread *caller =
+		work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id),
+		 start_ns = work->start_ns;
+	bool timed = work->start_ns && work->end_ns >= work->start_ns;
+	const struct gt_snippet *text, *begin;
+	char *p, *place, *place_end;
+	int row = 0;
+
+	if (!q)
+		return -ENOMEM;
+	if (timed)
+		row = gt_track_rows_place(&q->rows, work->start_ns, work->end_ns);
+	else
+		start_ns = gt_view_work_time(work);
+	if (row < 0)
+		return gt_error(row, "export");
+	text = find_row(x, q, (unsigned)row);
+	begin = work_name(x, work);
+	if (!text || !begin || gt_replays_add(&x->replays, q, work, correlation))
+		return -ENOMEM;
+	p = gt_out_room(&x->out);
+	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	place = p = gt_chrome_put_snippet(p, begin);
+	p = gt_chrome_put_snippet(p, text);
+	place_end = p = gt_put_us(p, gt_chrome_shift(x, start_ns));
+	if (timed) {
+		p = GT_PUT(p, ",\"dur\":");
+		p = gt_put_us(p, work->end_ns - work->start_ns);
+	}
+	p = put_work_args(p, x, q, work, gt_chrome_device_pid(x, q->device), correlation,
+			  timed ? work->end_ns - work->start_ns : 0);
+	if (correlation)
+		p = gt_chrome_put_flow(p, 'f', correlation, place, place_end);
+	gt_out_end(&x->out, p);
+	return 0;
+}
+/* Launches of graphs whose nodes were recorded --------------------------------- */
+
+int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsigned row)
+{
+	struct gt_chrome *x = exporter;
+	const struct gt_view_queue *q = replay->queue;
+	uint64_t pid = gt_chrome_device_pid(x, q->device),
+		 tid = GRAPH_TID + (uint64_t)ROW_TID * row + q->stream;
+	char name[GT_REPLAY_NAME], *p;
+
+	if (q != x->replay_queue) {
+		x->replay_queue = q;
+		x->replay_rows = 0;
+	}
+	if (row == x->replay_rows) { /* rows are made one after the other */
+		char label[64];
+
+		x->replay_rows++;
+		snprintf(label, sizeof label,
+			 row ? "stream %u graphs (overlap %u)" : "stream %u graphs", q->stream,
+			 row);
+		gt_chrome_write_label(x, "thread_name", pid, tid, "name", label);
+		gt_chrome_write_sort(x, "thread_sort_index", pid, tid,
+				     (uint64_t)q->stream * 1000 - 500 + row);
+	}
+	p = gt_out_room(&x->out);
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":");
+	p = gt_chrome_put_quoted(p, gt_replay_name(replay->graph, replay->replay, name));
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	p = gt_put_us(p, gt_chrome_shift(x, replay->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, replay->end_ns - replay->start_ns);
+	p = GT_PUT(p, ",\"args\":{\"device\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"context\":");
+	p = gt_put_u64(p, q->process + 1);
+	p = GT_PUT(p, ",\"queue\":");
+	p = gt_put_u64(p, q->stream);
+	if (replay->correlation) {
+		p = GT_PUT(p, ",\"graph launch\":");
+		p = gt_put_u64(p, replay->correlation);
+	}
+	p = GT_PUT(p, ",\"graph id\":");
+	p = gt_put_u64(p, replay->graph);
+	p = GT_PUT(p, ",\"graph replay\":");
+	p = gt_put_u64(p, replay->replay);
+	p = put_nodes(p, x, replay->process, replay->graph);
+	p = GT_PUT(p, ",\"graph recorded\":");
+	p = gt_put_u64(p, replay->work);
+	p = GT_PUT(p, "}},\n");
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+void gt_chrome_work_fini(struct gt_chrome *x)
+{
+	for (uint32_t i = 0; i < x->view.queue_count; i++) {
+		struct rows *rows = x->view.queues[i]->own;
+
+		for (unsigned row = 0; rows && row < rows->count; row++)
+			free(rows->row[row]);
+	}
+	for (int i = 0; i < GT_DEVICE_OP_COUNT; i++)
+		free(x->works[i]);
+}

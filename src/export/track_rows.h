@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Which row of a queue's track an item of work is drawn in, so that no two of a row overlap.
+ *
+ * Work comes in any order: several threads feed a queue or report its work, and a cursor gives
+ * one thread after the other. A row keeps the intervals that it holds, sorted, in a gap buffer
+ * (neighbours come one after the other, so insertions are near the last one). All rows of an
+ * export share a budget of intervals. A row that gets no more forgets its older half, and
+ * everything before the end of that counts as taken: memory is bounded, the answer stays right,
+ * and only work that comes that late may get a row more than it needs. */
+#ifndef GPUTAP_EXPORT_TRACK_ROWS_H
+#define GPUTAP_EXPORT_TRACK_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GT_TRACK_ROWS_BUDGET = 8 << 20 }; /* 128 MiB */
+
+struct gt_interval {
+	uint64_t start, end;
+};
+
+struct gt_track_row {
+	uint64_t last_end;  /* end of the latest interval */
+	uint64_t forgotten; /* all before this counts as taken */
+	size_t count, capacity, gap;
+	struct gt_interval *interval;
+};
+
+struct gt_track_rows {
+	struct gt_track_row **rows;
+	unsigned count;
+	size_t *budget; /* intervals that may still be allocated; shared; NULL: no limit */
+};
+
+void gt_track_rows_fini(struct gt_track_rows *l);
+int gt_track_rows_place_anywhere(struct gt_track_rows *l, uint64_t start, uint64_t end);
+
+/* Behind all that the row holds, where there is room: nearly all work. */
+static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start, uint64_t end)
+{
+	size_t count = row->count, joined;
+	struct gt_interval *last;
+
+	if (start < row->last_end || row->gap != count || count == row->capacity ||
+	    start < row->forgotten)
+		return false;
+	/* without a branch: whether work follows at once is hard to guess */
+	last = row->interval + count;
+	joined = (row->last_end == start) & (count != 0);
+	last -= joined;
+	*last = (struct gt_interval){joined ? last->start : start, end};
+	row->gap = row->count = count + 1 - joined;
+	row->last_end = end;
+	return true;
+}
+
+/**
+ * gt_track_rows_place() - find or make a row that is free from @start to @end
+ * @end: not before @start; equal is legal
+ *
+ * Work that begins just where earlier placed work of its row ends is let in. Work that ends just
+ * where earlier placed work begins is not: readers sort by time and keep the file's order for equal
+ * times, so they would see the later slice begin before this one ends.
+ * Return: row from 0, or -ENOMEM.
+ */
+static inline int gt_track_rows_place(struct gt_track_rows *l, uint64_t start, uint64_t end)
+{
+	if (__builtin_expect(l->count && gt_track_row_append(l->rows[0], start, end), 1))
+		return 0;
+	return gt_track_rows_place_anywhere(l, start, end);
+}
+
+#endif
