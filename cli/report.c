@@ -378,7 +378,7 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
 		 device = s->read[GT_CLASS_DEVICE];
-	char links[80], of_calls[64], of_work[64];
+	char links[80], of_calls[64], of_work[64], of_ranges[64] = "";
 	bool calls_asked, work_asked, untraced = false;
 
 	for (uint32_t i = 0; i < s->file_count; i++)
@@ -388,7 +388,10 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
 	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device),
 		 device == 1 ? "" : "s");
-	print_sentence(out, NULL, "%s, %s%s%s",
+	if (s->read_ranges)
+		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
+			 s->read_ranges == 1 ? "" : "s");
+	print_sentence(out, NULL, "%s%s, %s%s%s", of_ranges,
 		       calls || calls_asked ? of_calls : "calls not recorded",
 		       device || work_asked ? of_work : "device work not recorded",
 		       calls_asked ? links : "",
@@ -554,6 +557,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_bool(&j, "complete", complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
+	json_count(&j, "ranges", s->read_ranges);
 	json_count(&j, "linked", s->linked.work);
 	json_count(&j, "call_lost", s->linked.lost);
 	json_count(&j, "seen", summary_seen(s));

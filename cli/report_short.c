@@ -147,6 +147,9 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
+	if (s->read_ranges)
+		line(out, "ranges", NULL, "%s of the program and its operators",
+		     ui_count(s->read_ranges));
 	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
 	     ui_duration(s->outer_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
 	     failed ? " failed" : "");
@@ -314,7 +317,7 @@ int gt_report_short(const char *capture, FILE *out)
 	if (rc)
 		goto out;
 	f = &s.files[0];
-	records = s.read[GT_CLASS_CALL] + s.read[GT_CLASS_DEVICE];
+	records = s.read[GT_CLASS_CALL] + s.read_ranges + s.read[GT_CLASS_DEVICE];
 	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset,
 		ui_duration(f->end_ns - f->start_ns), ui_count(f->processes),
 		f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",

@@ -526,7 +526,7 @@ static void add_range(struct reading *r, const struct gt_range *range)
 		.kind = GT_KIND_MARKER,
 		.item = &item,
 		.class = SUMMARY_RANGES,
-		.domain = range->domain,
+		.domain = GT_OP_DOMAIN(range->op),
 		.device = LOOKUP_NONE,
 		.queue = LOOKUP_NONE,
 		.process = range->process,
@@ -814,9 +814,15 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 		file = &s->files[s->processes[item->process].file];
 		file->records++;
 		if (item->kind == GT_RECORD_CALL) {
-			s->read[GT_CLASS_CALL]++;
-			add_call(r, item);
-			if (gt_mark_of(item->op) && (rc = add_mark(r, item)))
+			enum gt_range_mark mark = gt_mark_of(item->op);
+
+			if (mark == GT_MARK_RANGE) { /* its time is that of the calls in it */
+				s->read_ranges++;
+			} else {
+				s->read[GT_CLASS_CALL]++;
+				add_call(r, item);
+			}
+			if (mark && (rc = add_mark(r, item)))
 				return rc;
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			s->read[GT_CLASS_DEVICE]++;

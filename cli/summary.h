@@ -149,6 +149,7 @@ struct summary {
 
 	struct gt_counts counts;         /* of all processes together, whatever the filter */
 	uint64_t read[GT_CLASS_COUNT];   /* records that were there */
+	uint64_t read_ranges;            /* that are whole ranges, and no calls */
 	uint64_t matched;                /* by the filter */
 	uint64_t matched_ranges;         /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */

@@ -13,7 +13,7 @@ import re
 ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 # Between host and device, where no argument says it.
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
-MARKS = ('instant', 'push', 'pop', 'start', 'stop')
+MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
 REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4}
 C_NAMES = {

@@ -16,6 +16,7 @@
 	X(10, REFDEV, "refdev", "reference accelerator") \
 	X(11, HSA_IMAGE_EXT, "hsa_image_ext", "HSA image extension") \
 	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension") \
-	X(13, RCCL, "rccl", "RCCL collectives")
+	X(13, RCCL, "rccl", "RCCL collectives") \
+	X(15, TORCH, "torch", "PyTorch operators and ranges")
 
 #endif

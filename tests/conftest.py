@@ -167,6 +167,29 @@ def softgpu(build):
 
 
 @pytest.fixture(scope="session")
+def torch_python(repo):
+    """A Python that has PyTorch."""
+    path = os.environ.get("GPUTAP_TORCH_PYTHON") or repo / ".venv-torch/bin/python"
+    if subprocess.run([path, "-c", "import torch"], capture_output=True, check=False
+                      ).returncode if os.path.exists(path) else True:
+        pytest.skip("needs PyTorch: tools/setup torch")
+    return path
+
+
+@pytest.fixture(scope="session")
+def torch_package(torch_python, repo, tmp_path_factory):
+    """Environment in which that Python finds gputap's package, built for its torch."""
+    folder = tmp_path_factory.mktemp("package")
+    source = folder / "torch"
+    shutil.copytree(repo / "torch", source)
+    subprocess.run([
+        torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
+        folder / "site", source
+    ], check=True)
+    return {"PYTHONPATH": folder / "site", "OMP_NUM_THREADS": 1}
+
+
+@pytest.fixture(scope="session")
 def rocr():
     """ROCr's version as its library counts it: 5 is ROCm 5.2, 13 is ROCm 6.1, which tells of
     scratch memory."""

@@ -18,6 +18,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_HSA_IMAGE_EXT = 11, /* HSA image extension */
 	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12, /* HSA finalizer extension */
 	GPUTAP_DOMAIN_RCCL = 13, /* RCCL collectives */
+	GPUTAP_DOMAIN_TORCH = 15, /* PyTorch operators and ranges */
 };
 
 #endif

@@ -57,6 +57,49 @@ GPUTAP_API int gputap_external_push(enum gputap_stack stack, uint64_t id);
  */
 GPUTAP_API int gputap_external_pop(enum gputap_stack stack, uint64_t *id);
 
+/* Ranges ---------------------------------------------------------------------- */
+
+/* What a range is; their numbers in captures. */
+enum gputap_range_kind {
+	GPUTAP_RANGE_OPERATOR = 0, /* of a framework */
+	GPUTAP_RANGE_BACKWARD = 1, /* a node of its automatic differentiation */
+	GPUTAP_RANGE_USER = 2      /* the program's own */
+};
+
+/**
+ * gputap_range_begin() - from now on, this thread's calls are inside the range @name
+ * @kind:     enum gputap_range_kind
+ * @name:     stays until the range ends; text beyond 1 KiB is cut
+ * @key:      the caller's word for it, as its address; gputap_range_end() names it
+ * @sequence: number that an operator and its node have in common; negative: none
+ * @shapes:   of the operator's inputs: for each, the number of its dimensions and then these; -1
+ *            for what is no tensor. Copied. NULL: not told
+ * @words:    at @shapes; where 2,048 of all open ranges are exceeded, the range has none
+ * Return: 0; -EINVAL; -ENOSPC: 250 are open in this thread: it is counted, not recorded; -ENOMEM;
+ *         -ENOTCONN: nothing is recorded in this process.
+ * Ranges of a thread nest. A range is recorded when it ends; one that never ends is not.
+ * Thread: the one that the range is of.   Signal: not safe.   Since: 0.1
+ * Source: torch's RecordFunction; NVTX and ROCTx ranges.
+ */
+GPUTAP_API int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
+				  const int64_t *shapes, uint32_t words);
+
+/**
+ * gputap_range_end() - end this thread's innermost range with that key, and all that are in it
+ * Return: 0; -ENODATA: none is open in this thread.
+ * Thread: the one that began it.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_range_end(uint64_t key);
+
+/**
+ * gputap_range_source() - whose ranges these are: before the first of a framework's
+ * @function: any of its library, which is then named as a runtime of the process; may be NULL
+ * @version:  of it, 10000 * major + 100 * minor + patch
+ * Return: 0; -ENOTCONN: nothing is recorded in this process, ranges need not be told.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_range_source(const void *function, uint32_t version);
+
 /* Contexts ------------------------------------------------------------------- */
 
 struct gputap_context;

@@ -143,6 +143,8 @@ static void thread_ends(void *arg)
 
 	forget(t);
 	gt_external_release(t);
+	if (gt_ranges_release)
+		gt_ranges_release(t);
 	if (t->exec_area)
 		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
 	t->exec_area = NULL;

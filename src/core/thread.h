@@ -54,6 +54,7 @@ struct gt_thread {
 	uint32_t internal;
 	uintptr_t outer;              /* its GT_HERE() */
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
+	struct gt_ranges *ranges;     /* of runtime/torch; NULL: none was ever begun */
 	uint32_t lost;                /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
 	/* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
@@ -77,6 +78,9 @@ struct gt_thread {
 
 /* A thread that has memory of the above: it goes when the thread ends. Signal: safe. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
+
+/* Gives back what runtime/torch has mapped for the thread. */
+void gt_ranges_release(struct gt_thread *t) __attribute__((weak, visibility("hidden")));
 
 extern _Thread_local struct gt_thread gt_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));

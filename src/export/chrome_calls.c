@@ -133,6 +133,26 @@ static int write_call(void *exporter, const struct gt_item *call)
 }
 /* Ranges ----------------------------------------------------------------------- */
 
+/* As torch.profiler names them. */
+static char *put_range_detail(struct gt_chrome *x, char *p, struct gt_view_thread *t,
+			      const struct gt_item *call)
+{
+	const struct gt_range_detail detail = gt_range_detail(call);
+	char shapes[1024];
+
+	p = GT_PUT(p, "\"External id\":");
+	p = gt_put_u64(p, gt_view_correlation(&x->view, t, call->id));
+	if (detail.sequence) {
+		p = GT_PUT(p, ",\"Sequence number\":");
+		p = gt_put_u64(p, detail.sequence);
+	}
+	if (detail.shapes) {
+		p = GT_PUT(p, ",\"Input Dims\":");
+		p = gt_put(p, shapes, gt_range_shapes(&detail, shapes, sizeof shapes));
+	}
+	return p;
+}
+
 static int write_range(struct gt_chrome *x, const struct gt_range *range)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, range->process, range->ordinal);
@@ -142,14 +162,19 @@ static int write_range(struct gt_chrome *x, const struct gt_range *range)
 	if (!row)
 		return -ENOMEM;
 	p = gt_out_room(&x->out);
-	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":");
+	p = gt_chrome_put_quoted(p, gt_range_category(range));
+	p = GT_PUT(p, ",\"name\":");
 	p = gt_chrome_put_quoted(p, range->name);
 	p = GT_PUT(p, ",\"pid\":");
 	p = gt_chrome_put_snippet(p, row);
 	p = gt_put_us(p, gt_chrome_shift(x, range->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, range->end_ns - range->start_ns);
-	p = GT_PUT(p, ",\"args\":{}},\n");
+	p = GT_PUT(p, ",\"args\":{");
+	if (range->whole)
+		p = put_range_detail(x, p, t, range->whole);
+	p = GT_PUT(p, "}},\n");
 	gt_out_end(&x->out, p);
 	return 0;
 }

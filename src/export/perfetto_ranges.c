@@ -3,7 +3,8 @@
  * the calls.
  *
  *   row 0      ranges that are pushed and popped: they nest, so each is begun and ended where it
- *              was; marks as instants
+ *              was; marks as instants; whole ranges (torch's operators): what was in one comes
+ *              before it, and readers sort by time
  *   row 1 ..   ranges that are started and stopped, of the thread that started them: they overlap
  *              as they like, so each is written when both ends are known, where it overlaps no
  *              other (track_rows.h)
@@ -77,9 +78,26 @@ no_memory:
 	return NULL;
 }
 
-/* @name: of what begins, else NULL */
+static char *put_detail(char *p, const struct gt_item *call)
+{
+	const struct gt_range_detail detail = gt_range_detail(call);
+	char text[1024], *mark;
+
+	if (detail.sequence)
+		p = gt_pf_annotate_named(p, "sequence", detail.sequence);
+	if (detail.shapes) {
+		gt_range_shapes(&detail, text, sizeof text);
+		p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+		p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, "shapes");
+		p = gt_pf_put_text(p, ANNOTATION_STRING, text);
+		gt_pb_close(p, mark);
+	}
+	return p;
+}
+
+/* @range: what begins, else NULL */
 static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t ns, uint64_t type,
-			const char *name)
+			const struct gt_range *range)
 {
 	char *packet, *mark, *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 
@@ -87,31 +105,43 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns > x->zero ? ns - x->zero : 0);
 	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, type);
-	if (name) {
-		p = gt_pb_text(p, EVENT_CATEGORY_TEXT, "user_annotation");
-		p = gt_pf_put_text(p, EVENT_NAME_TEXT, name);
+	if (range) {
+		p = gt_pb_text(p, EVENT_CATEGORY_TEXT, gt_range_category(range));
+		p = gt_pf_put_text(p, EVENT_NAME_TEXT, range->name);
+		if (range->whole)
+			p = put_detail(p, range->whole);
 	}
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-static int write_range(struct gt_pf *x, const struct gt_range *range)
+/* The row that it goes to: those that nest share row 0. NULL: an error that is told. */
+static struct gt_pf_sequence *place_range(struct gt_pf *x, struct gt_view_thread *t,
+					  const struct gt_range *range)
 {
-	struct gt_view_thread *t = gt_view_thread_find(&x->view, range->process, range->ordinal);
-	struct gt_pf_sequence *s = t ? get_row(x, t, 0) : NULL;
+	struct gt_pf_sequence *s = get_row(x, t, 0);
 	int row;
 
-	if (!s)
-		return -ENOMEM;
+	if (!s || range->whole)
+		return s;
 	s = t->own;
 	s->ranges->rows.budget = &x->view.rows_budget;
 	row = gt_track_rows_place(&s->ranges->rows, range->start_ns, range->end_ns);
-	if (row < 0)
-		return gt_error(row, "export");
-	s = get_row(x, t, 1 + (unsigned)row);
+	if (row < 0) {
+		gt_error(row, "export");
+		return NULL;
+	}
+	return get_row(x, t, 1 + (unsigned)row);
+}
+
+static int write_range(struct gt_pf *x, const struct gt_range *range)
+{
+	struct gt_view_thread *t = gt_view_thread_find(&x->view, range->process, range->ordinal);
+	struct gt_pf_sequence *s = t ? place_range(x, t, range) : NULL;
+
 	if (!s)
 		return -ENOMEM;
-	write_event(x, s, range->start_ns, TYPE_BEGIN, range->name);
+	write_event(x, s, range->start_ns, TYPE_BEGIN, range);
 	write_event(x, s, range->end_ns, TYPE_END, NULL);
 	return 0;
 }
@@ -134,7 +164,7 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 
 	if (call->end_ns > x->ranges.last_ns)
 		x->ranges.last_ns = call->end_ns;
-	if (mark == GT_MARK_START || mark == GT_MARK_STOP)
+	if (mark == GT_MARK_START || mark == GT_MARK_STOP || mark == GT_MARK_RANGE)
 		return step(x, call);
 	row = get_row(x, t, 0);
 	if (!row)
@@ -152,7 +182,8 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
 	memcpy(text, message, bytes);
 	text[bytes] = '\0';
-	write_event(x, row, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT, text);
+	write_event(x, row, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT,
+		    &(struct gt_range){.op = call->op, .name = text});
 	s->ranges->depth += mark == GT_MARK_PUSH;
 	return 0;
 }

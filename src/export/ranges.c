@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/number.h"
 #include "record/describe.h"
 #include "record/operation.h"
 #include "util/error.h"
 #include "util/grow.h"
 
 struct gt_range_open {
-	uint32_t process, ordinal, domain;
+	uint32_t process, ordinal, op;
 	uint64_t start_ns, id; /* id 0: pushed */
 	char *name;
 };
@@ -53,6 +54,58 @@ size_t gt_mark_text(const struct gt_item *call, const char **text)
 	return message ? strnlen(*text, head.bytes) : strlen(*text);
 }
 
+const char *gt_range_category(const struct gt_range *range)
+{
+	const struct gt_operation_info *info = range->whole ? gt_operation(range->op) : NULL;
+
+	return info ? info->group : "user_annotation";
+}
+
+enum { ARG_SEQUENCE = 1, ARG_SHAPES = 2 };
+
+struct gt_range_detail gt_range_detail(const struct gt_item *call)
+{
+	struct gt_range_detail detail = {0};
+	struct gt_payload head;
+	const uint8_t *shapes =
+		gt_payload_find(call->payload, call->payload_bytes, ARG_SHAPES, &head);
+
+	if (call->args && GT_OP_NARGS(call->op) > ARG_SEQUENCE &&
+	    (int64_t)call->args[ARG_SEQUENCE] > 0)
+		detail.sequence = call->args[ARG_SEQUENCE];
+	if (shapes) {
+		detail.shapes = shapes;
+		detail.shape_words = head.bytes / sizeof(int64_t);
+	}
+	return detail;
+}
+
+size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size)
+{
+	enum { CLOSING = 32 }; /* room for one number and what closes the lists */
+	char *p = text, *const end = text + size - CLOSING;
+	int64_t word, dimensions;
+	size_t i = 0;
+
+	*p++ = '[';
+	while (i < detail->shape_words && p < end) {
+		memcpy(&dimensions, detail->shapes + 8 * i++, sizeof dimensions);
+		p = i > 1 ? gt_put(p, ", [", 3) : gt_put(p, "[", 1);
+		for (int64_t d = 0; d < dimensions && i < detail->shape_words && p < end; d++) {
+			memcpy(&word, detail->shapes + 8 * i++, sizeof word);
+			if (d)
+				p = gt_put(p, ", ", 2);
+			if (word < 0)
+				*p++ = '-';
+			p = gt_put_u64(p, word < 0 ? 0 - (uint64_t)word : (uint64_t)word);
+		}
+		*p++ = ']';
+	}
+	*p++ = ']';
+	*p = '\0';
+	return (size_t)(p - text);
+}
+
 /* The number that start and stop of a range have in common: an argument, else what start
  * returned. */
 static uint64_t range_id(const struct gt_item *call)
@@ -82,14 +135,9 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	r->open_count--;
 	free(r->name);
 	r->name = o.name;
-	*out = (struct gt_range){o.process,
-				 o.ordinal,
-				 o.domain,
-				 o.start_ns,
-				 end_ns > o.start_ns ? end_ns : o.start_ns,
-				 o.name,
-				 o.id != 0,
-				 false};
+	*out = (struct gt_range){
+		o.process, o.ordinal, o.op,  o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns,
+		o.name,    o.id != 0, false, NULL};
 	return 1;
 }
 
@@ -106,8 +154,9 @@ static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 		free(name);
 		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
 	}
-	r->open[r->open_count++] = (struct gt_range_open){
-		call->process, call->ordinal, GT_OP_DOMAIN(call->op), call->start_ns, id, name};
+	r->open[r->open_count++] =
+		(struct gt_range_open){call->process, call->ordinal, call->op, call->start_ns, id,
+				       name};
 	return 0;
 }
 
@@ -142,6 +191,25 @@ static int stop(struct gt_ranges *r, const struct gt_item *call, struct gt_range
 	return 0;
 }
 
+static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+{
+	const char *text;
+	size_t bytes = gt_mark_text(call, &text);
+
+	free(r->name);
+	r->name = strndup(text, bytes);
+	if (!r->name)
+		return gt_error(-ENOMEM, "ranges of the program");
+	*out = (struct gt_range){.process = call->process,
+				 .ordinal = call->ordinal,
+				 .op = call->op,
+				 .start_ns = call->start_ns,
+				 .end_ns = call->end_ns,
+				 .name = r->name,
+				 .whole = call};
+	return 1;
+}
+
 int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
 	int status;
@@ -156,6 +224,7 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 		give(r, r->open_count - 1, call->start_ns, out);
 		out->instant = true;
 		return 1;
+	case GT_MARK_RANGE: return give_whole(r, call, out);
 	case GT_MARK_PUSH: return begin(r, call, 0);
 	case GT_MARK_START: return start(r, call, out);
 	case GT_MARK_STOP: return stop(r, call, out);

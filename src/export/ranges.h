@@ -27,14 +27,32 @@ static inline enum gt_range_mark gt_mark_of(uint32_t op)
  * bytes. */
 size_t gt_mark_text(const struct gt_item *call, const char **text);
 
+struct gt_range;
+
+/* "cpu_op", "user_annotation": the range's category, as torch names it. */
+const char *gt_range_category(const struct gt_range *range);
+
+/* What a range says of itself beside its name. */
+struct gt_range_detail {
+	uint64_t sequence; /* 0: none */
+	/* for each input of an operator the number of its dimensions and these, -1: no tensor */
+	const uint8_t *shapes; /* int64_t, not aligned */
+	size_t shape_words;
+};
+struct gt_range_detail gt_range_detail(const struct gt_item *call);
+/* "[[8, 8], []]" of them; cut at @size, always well formed and terminated. Return: bytes. */
+size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size);
+
 struct gt_range {
 	uint32_t process, ordinal; /* the thread that began it */
-	uint32_t domain;           /* of the call that began it */
+	uint32_t op;               /* of the call that began it, or is it */
 	uint64_t start_ns, end_ns; /* of an instant: the same */
 	const char *name;          /* terminated; valid until the next call of this file */
 	/* started and stopped, maybe by different threads: may overlap others of its thread */
 	bool across;
 	bool instant; /* a mark */
+	/* the call that is the range (GT_MARK_RANGE), which tells more of it; else NULL */
+	const struct gt_item *whole;
 };
 
 /* All zero at first. */

@@ -41,7 +41,10 @@ enum gt_range_mark {
 	GT_MARK_PUSH,
 	GT_MARK_POP,
 	GT_MARK_START,
-	GT_MARK_STOP
+	GT_MARK_STOP,
+	/* the call is the range, recorded at its end: behind what was inside; ret: number of
+	 * the last call that was begun in it */
+	GT_MARK_RANGE
 };
 
 enum gt_role {

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of a framework and of the program: gputap_range_begin() .. gputap_range_end().
+ *
+ * A thread's open ranges are a stack in memory of its own, which its first range maps:
+ *
+ *   | depth | words_used | open[RANGES]: name, start, id, .. | words[WORDS]: their shapes |
+ *
+ * A range takes a number of its thread's when it begins, as a call does, and is one record when it
+ * ends, with the number of the last call that the thread has begun by then. So a reader knows what
+ * is inside by numbers, not by times. It is no call that is open: a runtime's calls in it are the
+ * program's (core/thread.h).
+ * Locking: none, but for the first range of the process.
+ * Never here: allocation beyond a thread's first range, formatting. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "generated/torch_taps.h"
+#include "generated/torch_wraps.h"
+#include "runtime/module.h"
+#include "gputap/gputap.h"
+
+enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, OPERATIONS = 3 };
+
+struct open_range {
+	const char *name;
+	uint64_t start, id; /* id 0: not recorded */
+	uint64_t key;
+	int64_t sequence;
+	uint32_t epoch; /* of the process image that it began in */
+	uint16_t kind, words;
+};
+
+struct gt_ranges {
+	uint32_t depth; /* also of those that are beyond RANGES, which are not kept */
+	uint32_t words_used;
+	struct open_range open[RANGES];
+	int64_t words[WORDS];
+};
+
+static_assert((int)GPUTAP_RANGE_OPERATOR == GT_TORCH_torch_operator &&
+		      (int)GPUTAP_RANGE_BACKWARD == GT_TORCH_torch_backward &&
+		      (int)GPUTAP_RANGE_USER == GT_TORCH_torch_range,
+	      "a kind is its operation's number");
+static_assert((int)GT_TORCH_INDEX_COUNT == (int)OPERATIONS, "one tap each");
+
+/* What stands in the table in the place of a runtime's functions: nobody calls it. */
+static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
+{
+	(void)name, (void)sequence, (void)shapes, (void)words;
+	return 0;
+}
+
+static void register_table(void)
+{
+	static const void *const real[OPERATIONS] = {(const void *)(uintptr_t)nothing,
+						     (const void *)(uintptr_t)nothing,
+						     (const void *)(uintptr_t)nothing};
+	static void *taps[OPERATIONS];
+
+	gt_table_register(&gt_torch_tables[0], real, sizeof real, taps);
+}
+
+static bool is_ready(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (!gt_recording.session)
+		return false;
+	pthread_once(&once, register_table);
+	return true;
+}
+
+static __attribute__((cold, noinline)) struct gt_ranges *map_ranges(struct gt_thread *t)
+{
+	int saved = errno;
+	struct gt_ranges *r;
+
+	if (!is_ready())
+		return NULL;
+	r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = saved;
+	if (r == MAP_FAILED)
+		return NULL;
+	return t->ranges = r;
+}
+
+void gt_ranges_release(struct gt_thread *t)
+{
+	if (t->ranges)
+		munmap(t->ranges, sizeof *t->ranges);
+	t->ranges = NULL;
+}
+
+/* As gt_call_begin(), but nothing is open. */
+static inline uint64_t take_id(struct gt_thread *t, uint32_t number)
+{
+	struct gt_slot_domain *mine = &t->slot->domains[GT_DOMAIN_TORCH];
+	uint64_t id = 1;
+
+	gt_count(&mine->seen[GT_CLASS_CALL]);
+#if defined(__x86_64__)
+	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
+#else
+	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
+#endif
+	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id + 1, number), memory_order_relaxed);
+	return id + 1;
+}
+
+int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
+		       const int64_t *shapes, uint32_t words)
+{
+	struct gt_thread *t = &gt_thread;
+	struct gt_ranges *r = t->ranges;
+	struct open_range *o;
+
+	if (gt_unlikely(kind >= OPERATIONS || !name))
+		return -EINVAL;
+	if (gt_unlikely(!r)) {
+		r = map_ranges(t);
+		if (!r)
+			return gt_recording.session ? -ENOMEM : -ENOTCONN;
+	}
+	if (gt_unlikely(r->depth >= RANGES)) {
+		r->depth++;
+		return -ENOSPC;
+	}
+	o = &r->open[r->depth];
+	o->name = name;
+	o->key = key;
+	o->sequence = sequence;
+	o->kind = (uint16_t)kind;
+	o->words = 0;
+	o->id = 0;
+	if (gt_unlikely(words) && words <= WORDS - r->words_used) {
+		memcpy(r->words + r->words_used, shapes, words * sizeof *shapes);
+		o->words = (uint16_t)words;
+		r->words_used += words;
+	}
+	r->depth++;
+	if (gt_likely(gt_tap_services(&gt_torch_taps[0][kind]) & GT_SERVICE_STREAM)) {
+		t = gt_thread_get();
+		if (gt_likely(t != NULL)) {
+			o->epoch = t->epoch;
+			o->id = take_id(t, kind);
+			o->start = gt_ticks();
+		}
+	}
+	return 0;
+}
+
+static void write_range(struct gt_thread *t, const struct gt_ranges *r, const struct open_range *o,
+			uint64_t end)
+{
+	const struct gt_blob name = {o->name, 0, strnlen(o->name, NAME_MAX_BYTES)};
+	size_t name_bytes = sizeof(struct gt_payload) + ((name.bytes + 7) & ~UINT64_C(7)),
+	       bytes = sizeof(struct gt_record_call) + 4 * sizeof(uint64_t) + name_bytes +
+		       (o->words ? sizeof(struct gt_payload) + o->words * 8u : 0);
+	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_TORCH);
+	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
+			(uint64_t)GT_OP(GT_DOMAIN_TORCH, o->kind, 4) << 32;
+	uint64_t *p;
+
+	if (gt_unlikely(!w))
+		return;
+	memcpy(&w->head, &head, sizeof head);
+	w->start = o->start;
+	w->end = end;
+	w->id = o->id;
+	w->ret = t->id;
+	w->args[0] = (uintptr_t)o->name;
+	w->args[1] = (uint64_t)o->sequence;
+	w->args[2] = o->words ? (uintptr_t)(r->words + r->words_used) : 0;
+	w->args[3] = o->words;
+	p = w->args + 4;
+	gt_value_put(p, 0, name.data, name.bytes);
+	if (gt_unlikely(o->words))
+		gt_value_put(p + name_bytes / 8, 2, r->words + r->words_used - o->words,
+			     o->words * 8u);
+	gt_ring_commit(t, bytes);
+}
+
+/* The innermost one ends. */
+static inline void end_range(struct gt_ranges *r)
+{
+	const struct open_range *o = &r->open[r->depth - 1];
+	uint64_t end = o->id ? gt_ticks() : 0;
+	struct gt_thread *t = o->id ? gt_thread_get() : NULL;
+
+	/* one that a fork's parent began is recorded there */
+	if (gt_likely(t && t->epoch == o->epoch))
+		write_range(t, r, o, end);
+	r->words_used -= o->words;
+	r->depth--;
+}
+
+static __attribute__((cold, noinline)) int end_outer(struct gt_ranges *r, uint64_t key)
+{
+	uint32_t depth = r->depth;
+
+	while (depth && r->open[depth - 1].key != key)
+		depth--;
+	if (!depth)
+		return -ENODATA;
+	while (r->depth >= depth)
+		end_range(r);
+	return 0;
+}
+
+int gputap_range_end(uint64_t key)
+{
+	struct gt_ranges *r = gt_thread.ranges;
+
+	if (gt_unlikely(!r || !r->depth))
+		return -ENODATA;
+	if (gt_unlikely(r->depth > RANGES)) {
+		r->depth--;
+		return 0;
+	}
+	if (gt_unlikely(r->open[r->depth - 1].key != key))
+		return end_outer(r, key);
+	end_range(r);
+	return 0;
+}
+
+int gputap_range_source(const void *function, uint32_t version)
+{
+	if (!is_ready() || !gt_recording_is_run())
+		return -ENOTCONN;
+	if (function)
+		gt_runtime_module_of(GT_DOMAIN_TORCH, function, "observer", version);
+	return 0;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Ranges of the program and of frameworks: gputap_range_begin() and gputap_range_end()."""
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+
+from consumers import perfetto
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, repo, build):
+    path = tmp_path_factory.mktemp("ranges") / "ranges"
+    subprocess.run([
+        "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/ranges.c", "-o", path,
+        f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}", "-lpthread"
+    ], check=True)
+    return path
+
+
+@pytest.fixture
+def trace(tap, program, work):
+    """What the program printed, and its recorded ranges."""
+    def run(*words):
+        result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+        return result.out, [r for r in rows if r["domain"] == "torch"]
+    return run
+
+
+def names(rows):
+    return [r["arguments"].split('"')[1] for r in rows]
+
+
+def test_without_gputap_nothing_is_begun(run, program):
+    assert run([program]).out.split() == ["-107", "-107", "-107", "-107", "-61", "-61", "-107",
+                                          "-61", "-61"]
+
+
+def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
+    out, rows = trace("nest")
+    assert out.split() == ["0"] * 9
+    assert [(r["operation"], r["arguments"]) for r in rows] == [
+        ("torch_operator", 'name="aten::empty", sequence=-1, shapes=NULL, words=0'),
+        ("torch_operator", 'name="aten::add", sequence=7, shapes=[2, 4, 8, -1, 0], words=5'),
+        ("torch_backward", 'name="AddBackward0", sequence=-1, shapes=NULL, words=0'),
+        ("torch_range", 'name="step", sequence=-1, shapes=NULL, words=0'),
+    ]
+
+
+def test_a_range_names_the_last_call_that_was_begun_in_it(trace):
+    rows = {names([r])[0]: r for r in trace("nest")[1]}
+    ids = {name: int(r["correlation"]) for name, r in rows.items()}
+    lasts = {name: int(r["return"], 16) & (1 << 40) - 1 for name, r in rows.items()}
+    assert ids == {"step": 1, "aten::add": 2, "aten::empty": 3, "AddBackward0": 4}
+    assert lasts == {"step": 4, "aten::add": 3, "aten::empty": 3, "AddBackward0": 4}
+
+
+def test_an_outer_ranges_end_ends_what_is_in_it(trace):
+    out, rows = trace("cross")
+    assert out.split() == ["0", "-61", "-61", "0", "-61", "-22", "-22"]
+    assert names(rows) == ["inner", "outer"]
+
+
+def test_what_is_never_ended_is_counted_as_unfinished(trace, tap):
+    trace("cross")
+    counts = json.loads(tap("info", "--json", "a.gputap").out)
+    assert "unfinished" in json.dumps(counts)
+
+
+def test_ranges_beyond_250_deep_are_counted_and_ended_in_order(trace):
+    out, rows = trace("deep")
+    assert out.split() == ["0", "50", "0"]
+    assert len(rows) == 250
+
+
+def test_a_long_name_is_cut_and_an_empty_one_is_none(trace):
+    out, rows = trace("long")
+    assert out.split() == ["0"] * 5
+    assert len(rows) == 2 and "x" * 1024 in rows[1]["arguments"]
+    assert "x" * 1025 not in rows[1]["arguments"]
+
+
+def test_threads_have_ranges_of_their_own(trace):
+    _, rows = trace("threads")
+    assert len(rows) == 16 and len({r["thread"] for r in rows}) == 4
+
+
+def test_a_range_that_is_open_at_a_fork_is_the_parents(trace):
+    out, rows = trace("fork")
+    assert out.split()[-1] == "0"
+    assert sorted((r["process"], names([r])[0]) for r in rows) == [("0", "across the fork"),
+                                                                   ("1", "the child's")]
+
+
+def test_reports_tell_of_ranges_apart_from_calls(trace, tap):
+    trace("nest")
+    report = tap("report", "a.gputap").out
+    assert "4 ranges, 0 calls" in report and "aten::add" in report
+
+
+def test_chrome_json_has_ranges_as_torch_has_them(trace, tap, work):
+    trace("nest")
+    tap("export", "a.gputap", "-o", "a.json")
+    events = {e["name"]: e for e in json.loads((work / "a.json").read_text())["traceEvents"]
+              if e["ph"] == "X"}
+    assert {n: e["cat"] for n, e in events.items()} == {
+        "step": "user_annotation", "aten::add": "cpu_op", "aten::empty": "cpu_op",
+        "AddBackward0": "cpu_op"}
+    assert events["aten::add"]["args"] == {
+        "External id": 2, "Sequence number": 7, "Input Dims": [[4, 8], [], []]}
+
+
+def test_perfetto_nests_ranges_that_came_innermost_first(trace, tap, work):
+    trace("nest")
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    rows = perfetto.ask(work / "a.pftrace", ranges="""
+        select s.name as name, p.name as parent, s.category as category
+        from slice s left join slice p on s.parent_id = p.id
+        where s.category in ('cpu_op', 'user_annotation') order by s.ts""")["ranges"]
+    assert [tuple(r.values()) for r in rows] == [
+        ("step", None, "user_annotation"), ("aten::add", "step", "cpu_op"),
+        ("aten::empty", "aten::add", "cpu_op"), ("AddBackward0", "step", "cpu_op")]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""torch's operators, autograd's nodes and the program's ranges in captures, as `gputap run` finds
+them in a script that imports nothing of ours."""
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+
+NEVER = {"GPUTAP_TORCH_OPERATORS": 0}
+
+
+@pytest.fixture
+def train(tap, run, repo, torch_python, torch_package, work):
+    """Ranges as (operation, name, row) of the training program, and what it printed."""
+    def call(*words, env=None, status=0):
+        result = tap("run", "-f", "-o", "a.gputap", "--", torch_python,
+                     repo / "tests/torch_train.py", *words, env={**torch_package, **(env or {})},
+                     status=status)
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+        return result, [(r["operation"], r["arguments"].split('"')[1], r) for r in rows
+                        if r["domain"] == "torch"]
+    return call
+
+
+def count(ranges, name):
+    return sum(n == name for _, n, _ in ranges)
+
+
+def test_operators_are_recorded_without_an_import(train, run, torch_python, torch_package, repo):
+    bare = run([torch_python, repo / "tests/torch_train.py"], env=torch_package)
+    result, ranges = train()
+    assert result.out == bare.out and result.err.count("gputap:") == bare.err.count("gputap:") + 2
+    assert count(ranges, "aten::linear") == 6 and count(ranges, "aten::relu") == 3
+    assert {o for o, n, _ in ranges if n == "aten::linear"} == {"torch_operator"}
+
+
+def test_the_programs_ranges_are_told_apart(train):
+    _, ranges = train()
+    users = [n for o, n, _ in ranges if o == "torch_range"]
+    assert [n for n in users if n.startswith("step")] == ["step 0", "step 1", "step 2"]
+    assert users.count("forward") == 3
+
+
+def test_an_operator_lies_inside_of_what_called_it(train):
+    _, ranges = train()
+    spans = {int(r["correlation"]): (int(r["return"], 16) & (1 << 40) - 1, n)
+             for _, n, r in ranges}
+    inside = [n for i, (_, n) in spans.items()
+              if any(j < i <= last and name == "aten::linear" for j, (last, name) in spans.items())]
+    assert inside.count("aten::addmm") == 6
+
+
+def test_autograds_nodes_have_the_sequence_number_of_their_operator(train):
+    _, ranges = train()
+    number = lambda r: r["arguments"].split("sequence=")[1].split(",")[0]  # noqa: E731
+    forward = {number(r) for _, n, r in ranges if n == "aten::addmm" and number(r) != "-1"}
+    backward = {number(r) for o, n, r in ranges
+                if o == "torch_backward" and n == "AddmmBackward0"}
+    assert len(backward) == 6 and backward <= forward
+
+
+def test_another_threads_operators_are_its_own(train):
+    _, ranges = train("thread")
+    threads = {r["tid"] for _, n, r in ranges if n == "aten::linear"}
+    assert len(threads) == 1 and threads != {r["pid"] for _, _, r in ranges}
+
+
+def test_an_operator_that_throws_is_ended(train):
+    _, ranges = train("raise")
+    assert count(ranges, "raises") == 1 and count(ranges, "aten::matmul") == 1
+    after = [r for _, n, r in ranges if n == "aten::add"]
+    assert len(after) == 1
+
+
+def test_ranges_are_decorators_too(train):
+    assert count(train("decorate")[1], "decorated") == 2
+
+
+def test_shapes_are_recorded_when_they_are_asked_for(train, tap, work):
+    assert all("shapes=NULL" in r["arguments"] for _, _, r in train()[1])
+    train(env={"GPUTAP_TORCH_SHAPES": 1})
+    tap("export", "a.gputap", "-o", "a.json")
+    events = json.loads((work / "a.json").read_text())["traceEvents"]
+    dims = [e["args"]["Input Dims"] for e in events if e["name"] == "aten::addmm"]
+    assert dims[0][:3] == [[16], [4, 8], [8, 16]]
+
+
+def test_torchs_own_profiler_sees_what_it_sees_without_us(train):
+    result, ranges = train("profile")
+    assert result.out.split()[0] == "6" and count(ranges, "aten::linear") == 6
+
+
+def test_operators_can_be_left_out(train):
+    assert [n for o, n, _ in train(env=NEVER)[1] if o != "torch_range"] == []
+
+
+def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, tmp_path):
+    site = tmp_path / "other"
+    subprocess.run(["cp", "-r", torch_package["PYTHONPATH"], site], check=True)
+    (site / "gputap/torch/_built.py").write_text("VERSION = '2.11.0'\nNUMBERS = (2, 11, 0)\n")
+    result, ranges = train(env={"PYTHONPATH": site})
+    assert "was built for torch 2.11.0, this one is 2.13" in result.err
+    assert [n for o, n, _ in ranges if o != "torch_range"] == []
+
+
+def test_the_capture_names_torch_and_its_version(train, tap):
+    train()
+    assert "libtorch_cpu.so" in (info := tap("info", "a.gputap").out)
+    assert "2.13" in info
+
+
+def test_without_gputap_the_package_costs_nothing_and_says_nothing(run, torch_python,
+                                                                   torch_package):
+    script = "import torch, sys; print('gputap.torch._built' in sys.modules)"
+    result = run([torch_python, "-c", script], env=torch_package)
+    assert result.out == "False\n" and result.err == ""
+
+
+@pytest.mark.parametrize("given, sentence", [
+    ({"GPUTAP_TORCH": "/nonexistent"}, "no torch in /nonexistent: install torch first"),
+    ({"CXX": "/nonexistent/g++", "PATH": "/nonexistent"}, "no C++ compiler: install g++"),
+])
+def test_what_a_build_lacks_is_one_sentence(run, torch_python, repo, tmp_path, given, sentence):
+    script = (f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(repo/'torch')!r})\n"
+              f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
+    result = run([torch_python, "-c", script], env=given, status=1)
+    assert sentence in result.err and "Traceback" not in result.err
+
+
+def test_an_unknown_torch_is_not_built_for(run, torch_python, repo, tmp_path):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/version.py").write_text("__version__ = '9.1.0'\n")
+    script = (f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(repo/'torch')!r})\n"
+              f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
+    result = run([torch_python, "-c", script], env={"GPUTAP_TORCH": tmp_path / "torch"}, status=1)
+    assert "torch 9.1.0 is not one that this gputap knows" in result.err

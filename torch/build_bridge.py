@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""pip's way to build the package (PEP 517), with nothing but Python and a C++ compiler.
+
+torch's C++ interface changes with every minor version, so the libraries are built from the headers
+of the torch that is installed, and hold for that minor version only. pip hides installed packages
+from a build: torch is looked for where this Python keeps them. GPUTAP_TORCH names its folder."""
+import base64
+import hashlib
+import os
+import re
+import shutil
+import site
+import subprocess
+import sysconfig
+import tempfile
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAME, SUPPORTED = 'gputap', ((2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
+LIBRARIES = {'observer': '_observer.so'}
+FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '-DUSE_KINETO',
+         '-DFMT_HEADER_ONLY', '-DNDEBUG', '-D_GLIBCXX_USE_CXX11_ABI=1')
+
+
+class Wrong(SystemExit):
+    """What keeps it from being built, with the way out."""
+
+
+def gputap_version():
+    with open(os.path.join(HERE, 'src', NAME, '__init__.py'), encoding='utf-8') as f:
+        return re.search(r"^__version__ = '([^']+)'", f.read(), re.M).group(1)
+
+
+def find_torch():
+    """Folder of the installed torch."""
+    given = os.environ.get('GPUTAP_TORCH')
+    folders = [given] if given else [
+        os.path.join(folder, 'torch')
+        for folder in (sysconfig.get_path('platlib'), sysconfig.get_path('purelib'),
+                       site.getusersitepackages(), '/usr/lib/python3/dist-packages')
+    ]
+    for folder in folders:
+        if os.path.isfile(os.path.join(folder, 'version.py')):
+            return folder
+    raise Wrong(f'gputap: no torch in {", ".join(dict.fromkeys(folders))}: install torch first, or '
+                'name its folder in GPUTAP_TORCH')
+
+
+def torch_version(folder):
+    with open(os.path.join(folder, 'version.py'), encoding='utf-8') as f:
+        text = re.search(r"__version__ = '([^']+)'", f.read()).group(1)
+    numbers = tuple(int(n) for n in re.match(r'(\d+)\.(\d+)\.(\d+)', text).groups())
+    if numbers[:2] not in SUPPORTED:
+        known = ', '.join('%d.%d' % v for v in SUPPORTED)
+        raise Wrong(f'gputap: torch {text} is not one that this gputap knows ({known}): install '
+                    'one of these, or a gputap that knows it')
+    return text, numbers
+
+
+def find_compiler():
+    found = shutil.which(os.environ.get('CXX', '').split(' ')[0] or 'g++') or shutil.which('c++')
+    if not found:
+        raise Wrong('gputap: no C++ compiler: install g++ (apt install g++), or name one in CXX')
+    return os.environ.get('CXX', '').split() or [found]
+
+
+def compile_libraries(folder, output):
+    include = os.path.join(folder, 'include')
+    if not os.path.isfile(os.path.join(include, 'ATen', 'record_function.h')):
+        raise Wrong(f'gputap: {folder} has no C++ headers: install torch from a wheel (pip)')
+    for source, library in LIBRARIES.items():
+        command = [
+            *find_compiler(), *FLAGS, f'-I{include}', f'-I{include}/kineto', '-o',
+            os.path.join(output, library),
+            os.path.join(HERE, 'shim', source + '.cpp'), f'-L{folder}/lib', '-ltorch_cpu', '-lc10'
+        ]
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Wrong(f'gputap: {source}.cpp does not compile with the headers of {folder}:\n'
+                        + done.stdout)
+
+
+def write_wheel(tree, wheel, files):
+    """Everything beneath @tree and the texts @files (name: text), listed with their digests."""
+    info = f'{NAME}-{gputap_version()}.dist-info'
+    contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, 'rb') as f:
+                contents[os.path.relpath(path, tree)] = f.read()
+    record = ''
+    for name, data in sorted(contents.items()):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
+        record += f'{name},sha256={digest},{len(data)}\n'
+    contents[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
+    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as z:
+        for name, data in sorted(contents.items()):
+            z.writestr(name, data)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    folder = find_torch()
+    text, numbers = torch_version(folder)
+    tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
+    name = f'{NAME}-{gputap_version()}-{tag}.whl'
+    with tempfile.TemporaryDirectory() as tree:
+        shutil.copytree(os.path.join(HERE, 'src'), tree, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns('__pycache__', '*.so', '_built.py'))
+        package = os.path.join(tree, NAME, 'torch')
+        compile_libraries(folder, package)
+        with open(os.path.join(package, '_built.py'), 'w', encoding='utf-8') as f:
+            f.write(f'# The torch that the libraries beside this were built for.\n'
+                    f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
+        write_wheel(
+            tree, os.path.join(wheel_directory, name), {
+                'METADATA': f'Metadata-Version: 2.1\nName: {NAME}\nVersion: {gputap_version()}\n'
+                            'Summary: gputap for Python and PyTorch\nLicense: MIT\n',
+                'WHEEL': f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\n'
+                         f'Tag: {tag}\n',
+                # torch calls it at the end of `import torch`
+                'entry_points.txt': f'[torch.backends]\n{NAME} = gputap.torch._load:autoload\n',
+            })
+    return name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise Wrong('gputap: the package is built from its folder: pip install ./torch')
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return []

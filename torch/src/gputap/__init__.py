@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""gputap for Python: say what the program is doing.
+
+    with gputap.range('step'): ..
+    @gputap.range('load')
+    def load(): ..
+
+Under `gputap run` ranges are recorded with the calls and the device work in them; without it they
+cost a look and do nothing."""
+import ctypes
+import functools
+import itertools
+
+__version__ = '0.1'
+__all__ = ['range']
+
+_USER = 2  # enum gputap_range_kind
+_keys = itertools.count(1 << 48)  # apart from addresses, which torch's observer uses
+
+
+def _functions():
+    """The library's, where `gputap run` has loaded it and records; else None."""
+    process = ctypes.CDLL(None)
+    try:
+        begin, end, source = (process.gputap_range_begin, process.gputap_range_end,
+                              process.gputap_range_source)
+    except AttributeError:
+        return None
+    source.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
+    begin.argtypes = [
+        ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p,
+        ctypes.c_uint32
+    ]
+    end.argtypes = [ctypes.c_uint64]
+    return (begin, end) if source(None, 0) == 0 else None
+
+
+_library = _functions()
+
+
+class range:
+    """A range of the program, as a context or as a function's decorator. Ranges of a thread nest."""
+
+    def __init__(self, name):
+        self._name = str(name).encode()
+        self._open = []
+
+    def __enter__(self):
+        if _library:
+            key = next(_keys)
+            self._open.append(key)
+            _library[0](_USER, self._name, key, -1, None, 0)
+        return self
+
+    def __exit__(self, *exception):
+        if _library and self._open:
+            _library[1](self._open.pop())
+        return False
+
+    def __call__(self, function):
+        name = self._name.decode()
+
+        @functools.wraps(function)
+        def ranged(*args, **kwargs):
+            with range(name):
+                return function(*args, **kwargs)
+
+        return ranged
