@@ -1,27 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* What the layer that makes packets of a graph (HSA) asks the layer that knows graphs (HIP).
+/* Which node of which launch of a graph a packet is: the interface between the folder that knows
+ * graphs (HIP) and the folder that makes packets (HSA). Neither includes the other.
  *
  *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node()
  *                                         copy submitted:         gt_graph_assign_copy()
  *                                                                        │ node reference
  *                                                                        ▼
- *                                         packet handled, by whichever thread:
- *                                         record {graph, replay, ordinal}, or a part of the
- *                                         launch's one record
+ *                                         packet handled, by any thread:
+ *                                         record {graph, replay, ordinal}, or a part of the span
  *
- * The thread that launches reserves its packets' numbers in the order of the graph's nodes, one
- * packet after the other, and has written the former one when it reserves the next: that is
- * where a packet gets its node. Whether it is a kernel of the program, a copy or a fill made of
- * kernels, or a barrier is known when it is handled, maybe by another thread that shares the
- * queue: so a stamp has a node for each of these.
+ * Steps of a launch, all in the thread that launches but 4 and 5:
+ *   1. HIP embeds a struct gt_graph_launch in its own and sets gt_thread.graph (plain store; only
+ *      this thread reads it).
+ *   2. Each time that the thread reserves a packet's number, HSA calls gt_graph_assign_node().
+ *      The thread reserves numbers in the order of the graph's nodes, and has written the packet
+ *      before when it reserves the next one. HIP looks at that one (gt_packet_kernel()), moves its
+ *      place in the order over it, and says which node the new packet is. What the packet is
+ *      (a kernel of the program, a copy or a fill made of kernels, a barrier) is known only when
+ *      it is handled, so a reference has a node for each of these.
+ *   3. HIP 7 reserves many numbers at a time. Their references are made when all packets are
+ *      written, which is before the thread rings: gt_graph_assign_deferred(). Until then no
+ *      thread handles them.
+ *   4. Whoever handles the packet puts the reference into its work in flight.
+ *   5. The work has completed: the harvester writes the record; or, where the launch has a span,
+ *      calls gt_graph_span_complete_part().
+ *   6. The launch has returned: gt_graph_flush_held(), then gt_thread.graph is NULL again.
  *
- * HIP 7 reserves many at a time. These get their nodes when all are written, which is before the
- * thread rings; until then nobody handles them (GT_HSA_LATER).
+ * A launch that is like one that was learnt from skips most of 2: HIP sets `unobserved_left`, and
+ * the next so many packets that the thread reserves in `queue` have no reference and no signal.
  *
  * In a record the graph's number stands in the upper half of `queue` (record/record.h), beside
  * `replay` and `ordinal`.
  *
- * Weak: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
+ * Weak functions: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
 #ifndef GPUTAP_RUNTIME_GRAPH_NODES_H
 #define GPUTAP_RUNTIME_GRAPH_NODES_H
 
@@ -30,71 +41,104 @@
 
 #include "core/tap.h"
 
-/* What a packet of a launch can be. Its numbers are those of enum gt_hsa_kernel_class. */
+/* What a packet of a launch can be. */
 enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
 
 #define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: the node is not known */
 
-/* What begins a struct gt_graph_launch: the next @left packets that its thread reserves in this
- * queue are known not to be observed, and need not be asked for. */
-struct gt_graph_quiet {
+/* A launch that is open in this thread, as both sides know it. HIP has it in a struct of its own;
+ * only the thread that launches uses it. */
+struct gt_graph_launch {
+	/* HIP sets them, HSA counts `unobserved_left` down: so many packets that come next in
+	 * that queue need neither reference nor signal */
 	const void *queue;
-	uint64_t left;
-	uint64_t all; /* as many were they at first */
-	/* of those that it has rung for, so many were not handed on; how many may be */
-	uint32_t held, most;
-	struct gt_hsa_queue *holder; /* where its helper looks after them; NULL: there were none */
-	/* where packets were reserved that have no node yet; NULL: nowhere */
-	struct gt_hsa_queue *later;
-	uint64_t later_from, later_count;
+	uint64_t unobserved_left, unobserved_all;
+	/* HSA's: packets that the thread has rung for and that were not handed on yet, how many
+	 * there may be, and the queue where a helper looks after them (NULL: there were none) */
+	uint32_t held, held_max;
+	void *held_in;
+	/* HSA's: packets [deferred_from, + deferred_count) of that queue are reserved and have no
+	 * reference yet; NULL: there are none */
+	void *deferred_in;
+	uint64_t deferred_from, deferred_count;
 };
 
-/* One launch's record where nodes have none. Its memory is never given back. */
+/* The one record of a launch whose nodes have none. Its memory is never given back. */
 struct gt_graph_span;
 
+/* Which node of which launch a packet is. */
 struct gt_node_ref {
-	uint32_t graph;                   /* number of its object */
+	/* number of the graph's object. `replay` 0: GT_NODE_NOT_RECORDED, or 0 */
+	uint32_t graph;
 	uint32_t replay;                  /* of the graph, from 1; 0: not of a graph */
 	uint32_t ordinal[GT_GRAPH_PARTS]; /* node, if the packet is that */
-	/* bit per part: let it run as if gputap were not there, and count nothing */
+	/* bit per part: such a packet goes on as if gputap were not there, and is not counted */
 	uint32_t unobserved;
-	/* NULL: a record of its own. Else, unless unobserved: gt_graph_span_complete_part() when it
-	 * has completed, or _lost(), once; not counted as device work */
+	/* NULL: the packet has a record of its own. Else, unless unobserved, it is a part of the
+	 * span and not counted as device work: gt_graph_span_complete_part() or _lose_part(), once */
 	struct gt_graph_span *span;
 };
 
+/* `graph` of work that was launched while the program paused its recording: tools are notified
+ * of it, but it is not recorded. */
+#define GT_NODE_NOT_RECORDED UINT32_MAX
+
+/* Was it launched in such a pause? */
+static inline bool gt_node_ref_is_paused(const struct gt_node_ref *ref)
+{
+	return !ref->replay && ref->graph == GT_NODE_NOT_RECORDED;
+}
+
+/* The folder that knows graphs ------------------------------------------------------------ */
+
 /**
  * gt_graph_assign_node() - the thread has reserved a packet's number in a queue
- * @queue: hsa_queue_t as the runtime has it, its packets as the producer writes them
+ * @queue: hsa_queue_t as the program has it
  */
 void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue, uint64_t number,
-			  struct gt_node_ref *stamp) GT_WRAP;
+			  struct gt_node_ref *ref) GT_WRAP;
 
-/* Packets that were reserved together are written: they get their nodes. @handle: and are moved
- * on, whether they are rung for or not. */
-void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle) GT_WRAP;
-
-/* The launch has returned: nothing that it rang for is held back any longer. */
-void gt_graph_flush_held(struct gt_graph_launch *launch) GT_WRAP;
-
-/**
- * gt_graph_mark_end() - a packet of gputap's behind the newest one in @queue, whose end is a part
- * of the span Where the launch's last packet was not observed. It waits for all before it, and so
- * does what comes behind. Counted as lost if it cannot be.
- */
-void gt_graph_mark_end(const void *queue, const struct gt_node_ref *stamp) GT_WRAP;
-
-/* A copy that is no packet: stamp->ordinal[GT_GRAPH_COPY]. */
+/* The same for a copy that is no packet: ref->ordinal[GT_GRAPH_COPY]. */
 void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
-			  const void *source, uint64_t bytes, struct gt_node_ref *stamp) GT_WRAP;
+			  const void *source, uint64_t bytes, struct gt_node_ref *ref) GT_WRAP;
 
 /**
- * gt_graph_span_complete_part() - a part has completed
+ * gt_graph_span_complete_part() - a part of the launch has completed
  * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw, of the device's clock
  */
 void gt_graph_span_complete_part(struct gt_graph_span *span, struct gt_thread *t, uint32_t device,
 				 uint64_t queue, uint64_t start, uint64_t end) GT_WRAP;
-/* Its times will never be known. */
+/* A part's times will never be known. */
 void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t) GT_WRAP;
+
+/* The folder that makes packets ------------------------------------------------------------ */
+
+/* What is known of a kernel by the address in its packets. */
+struct gt_kernel_info {
+	uint32_t name; /* string id; 0: not known */
+	uint16_t part; /* enum gt_graph_part: a copy or fill of the runtime's own, or a kernel */
+	uint16_t unwanted; /* not among `gputap run --kernels` */
+};
+
+/**
+ * gt_packet_kernel() - the kernel of a packet that this thread has written
+ * @grid: receives its work-items in three dimensions; NULL if the packet is no kernel's
+ * Return: NULL: no kernel's packet, or no code object that was seen being loaded has it.
+ */
+const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
+					      const uint32_t **grid) GT_WRAP;
+
+/* Step 3. @handle: hand the packets on, too, whether they are rung for or not. */
+void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle) GT_WRAP;
+
+/* Packets that the launch has rung for and that are held back go to the device. */
+void gt_graph_flush_held(struct gt_graph_launch *launch) GT_WRAP;
+
+/**
+ * gt_graph_mark_end() - put a packet of gputap's behind the newest one in @queue
+ * Where the launch's last packet was not observed: the end of this one is a part of ref->span. It
+ * waits for all packets before it, and so do those behind it. Counted as lost if there is no room.
+ */
+void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref) GT_WRAP;
 
 #endif

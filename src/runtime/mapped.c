@@ -26,7 +26,7 @@
 
 #include "core/recording.h"
 #include "runtime/arm.h"
-#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_attach.h"
 #include "runtime/opencl/opencl_attach.h"
 #include "tool/tool_load.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which call a packet belongs to when the runtime submits from threads of its own (HIP with
- * AMD_DIRECT_DISPATCH=0).
+ * AMD_DIRECT_DISPATCH=0): the interface between the folder that knows the calls (HIP) and the
+ * folder that makes packets (HSA). Neither includes the other.
  *
  *   program's thread: launch, copy, set ─ gt_submit_order_add_call() ─► its stream's order of calls
  *                                       ─► the runtime's queue of commands         │
@@ -9,34 +10,42 @@
  *                                             A thread that HIP made for that stream:
  *                                             gt_thread.submit_order
  *
- * A link is made when it is certain, else the work stays without a call and shows as not linked:
- *   - which stream a thread of HIP's works for is known from the call that was open when it was
- *     made;
- *   - of a stream's calls the oldest one must fit: a kernel by its name, a copy or fill by an
- *     address that it works on;
- *   - calls of several threads on one stream at the same time have no order: one is taken if it
- *     alone fits. If a kernel fits calls of several threads, it is known how many of them wait
- *     for theirs, but not which: until all of them have theirs, no kernel of that name is
- *     linked, even if only one thread still has calls that wait;
- *   - a copy or fill that may be a further piece of one call as well as the first one of another
- *     is nobody's, and the others' first piece may have been from then on;
- *   - every call that makes work comes by here, recorded or not (GT_SERVICE_ORDER), also in a
- *     pause;
- *   - a piece that may be a further one of a graph's last node as well as the first one of what
- *     is behind the graph is nobody's;
- *   - a graph's launch is one record (`--mode lite`) if all of its packets are certain, from the
- *     first to the last;
- *   - HIP 7 submits most of a graph in the thread that launches it: that is certain, and told to
- *     the launch's entry in the order before what comes behind it; if some of its kernels were
- *     submitted so and others not, the order is not what it seems;
- *   - every packet of the stream's thread is seen here, in turn. One that was not would have
- *     left its call in the order for the next;
- *   - what does not fit, a call that fails (with or without work), a turn that is missing: the
- *     order is not what it seems, and that stream's work is not linked any more, until the
- *     program has waited for all of it, with no other call on the stream meanwhile.
+ * Steps:
+ *   1. The program's thread enters a call that makes work, recorded or not (GT_SERVICE_ORDER, also
+ *      in a pause): it adds the call to the end of its stream's order, under the order's lock.
+ *   2. The stream's thread reserves a packet's number. gt_submit_order_reserve_packet() numbers
+ *      the packets of that thread; the packet keeps that sequence number.
+ *   3. Whoever handles the packet, any thread, calls gt_submit_order_match() under the order's
+ *      lock, once for each packet of the stream's thread and in their sequence. The oldest call
+ *      that fits is the submitter.
+ *   4. A call that has all its work leaves the order.
+ *
+ * A link is made when it is certain. Else the work stays without a call, and shows as not linked:
+ *   - A thread of HIP's belongs to the stream that the call made which was open when the thread
+ *     was made.
+ *   - The oldest call of a stream must fit: a kernel by its name, a copy or fill by an address
+ *     that it works on.
+ *   - Calls that several threads make on one stream at the same time have no order. A packet is
+ *     linked if it fits one of them alone. If a kernel fits calls of several threads, it is known
+ *     how many of them wait for their kernels, but not which. Until all of them have theirs, no
+ *     kernel of that name is linked, even if only one thread still has calls that wait.
+ *   - A copy or fill may be a further part of one call as well as the first part of another:
+ *     then it is not linked, and the other calls may have had their first part from then on.
+ *   - The same holds for a part that may be a further one of a graph's last node as well as the
+ *     first one of a call behind the graph.
+ *   - A graph's launch is one record (`--mode lite`) if all of its packets are certain, from the
+ *     first to the last.
+ *   - HIP 7 submits most of a graph in the thread that launches it. That is certain, and the
+ *     launch's entry in the order knows of it before what comes behind it. If some of its kernels
+ *     were submitted so and others not, the order is not what it seems.
+ *   - Every packet of the stream's thread comes through step 3. A packet that did not would have
+ *     left its call to the next packet.
+ *   - A packet that fits no call, a call that fails (with or without work), a sequence number
+ *     that is missing: the order is not what it seems. Work of that stream is not linked any more
+ *     until the program has waited for all of it, with no other call on the stream meanwhile.
  * It rests on this: a launch that succeeds makes one kernel, a copy or set on a device's memory
- * at least one piece, and a stream's thread submits in the order of the calls, where these have
- * one.
+ * makes at least one packet or copy, and a stream's thread submits in the order of the calls,
+ * where these have one.
  *
  * HIP's side is hip_order.c and hip_order_match.c; weak, as in runtime/graph_nodes.h. */
 #ifndef GPUTAP_RUNTIME_SUBMIT_ORDER_H
@@ -44,8 +53,17 @@
 
 #include "runtime/graph_nodes.h"
 
-struct gt_hsa_owner;
 struct gt_submit_order;
+
+/* The call that reserved a packet's number, or made a copy. */
+struct gt_submitter {
+	uint64_t id, start; /* correlation id, host ticks of its begin */
+	/* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
+	uint64_t bytes;
+	struct gt_node_ref node;
+	uint64_t source, destination;
+	uint32_t direction; /* hipMemcpyKind */
+};
 
 /* What a packet or copy is. */
 struct gt_submitted_work {
@@ -57,18 +75,17 @@ struct gt_submitted_work {
 	uint32_t word_count;
 };
 
-/* The order's thread has reserved a packet's number. Return: the packet's turn: first, second, ..
- * of that thread; never 0. */
+/* Step 2, in the order's thread. Return: the packet's sequence number: 1, 2, .. of that thread;
+ * never 0. */
 uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *order) GT_WRAP;
 
 /**
- * gt_submit_order_match() - the call that this work belongs to
- * @work: NULL: a packet that belongs to none, in its turn
- * @turn: the packet's; 0: this is no packet, and its order's thread is here
- * @owner: its id, start, what is moved and the graph's stamp are set; untouched if nothing is
- *         certain
+ * gt_submit_order_match() - step 3: the call that this work belongs to
+ * @work: NULL: a packet that belongs to no call
+ * @sequence: the packet's; 0: this is no packet, and this is the order's thread
+ * @submitter: receives the call; untouched if nothing is certain
  */
 void gt_submit_order_match(struct gt_submit_order *order, const struct gt_submitted_work *work,
-			   uint32_t turn, struct gt_hsa_owner *owner) GT_WRAP;
+			   uint32_t sequence, struct gt_submitter *submitter) GT_WRAP;
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/recording.h"
-#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_attach.h"
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
 

@@ -78,7 +78,7 @@ static uint64_t run_of(const struct gt_hsa_ring *r)
 	return n;
 }
 
-/* What hsa_dispatch.c does. */
+/* What hsa_packets.c does. */
 static void ring(uint64_t index)
 {
 	struct gt_hsa_ring *r = &all.ring;

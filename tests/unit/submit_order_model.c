@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of orders (runtime/submit_order.h): the real functions of
- * src/runtime/hip/hip_order.c and hip_order_match.c, called in many orders by
+/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c and
+ * hip_order_match.c, called in many orders by
  *
- *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
- *                       order in which it was queued
- *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be
- *                       it or none
+ *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
+ *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
  *
  * A graph's launch is one record here (`--mode lite`), around the first and the last piece of
  * its work and nothing else, or none.
@@ -347,7 +345,7 @@ static void step_program(const struct plan *plan, uint32_t who)
 static void step_stream(void)
 {
 	const struct work *w = &works[taken++];
-	struct gt_hsa_owner o = {.id = 0};
+	struct gt_submitter o = {.id = 0};
 
 	gt_submit_order_match(order, &w->work,
 			      w->work.part != GT_GRAPH_COPY || w->work.words
@@ -356,12 +354,12 @@ static void step_stream(void)
 			      &o);
 	linked += o.id != 0;
 	wrong += o.id && o.id != w->id;
-	if (o.stamp.span && !(o.stamp.unobserved >> w->work.part & 1)) {
+	if (o.node.span && !(o.node.unobserved >> w->work.part & 1)) {
 		uint32_t at = taken - 1;
 
-		wrong += o.stamp.span->id != w->id;
-		o.stamp.span->first = at < o.stamp.span->first ? at : o.stamp.span->first;
-		o.stamp.span->last = at;
+		wrong += o.node.span->id != w->id;
+		o.node.span->first = at < o.node.span->first ? at : o.node.span->first;
+		o.node.span->last = at;
 	}
 }
 
@@ -706,7 +704,7 @@ UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 			 0);
 	for (uint32_t n = 0; n < AT_A_TIME * EACH;) {
 		struct gt_submitted_work w = {.part = GT_GRAPH_KERNEL};
-		struct gt_hsa_owner o = {.id = 0};
+		struct gt_submitter o = {.id = 0};
 		uint64_t id = 0;
 
 		pthread_mutex_lock(&runtime.lock);
@@ -743,7 +741,7 @@ static void *stream_thread(void *wanted)
 static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};
-	struct gt_hsa_owner o = {.id = 0};
+	struct gt_submitter o = {.id = 0};
 	struct gt_submitted_work work = {.part = GT_GRAPH_KERNEL, .name = 3};
 	struct gt_submit_order *l;
 	pthread_t thread;
@@ -769,7 +767,7 @@ static void live(uintptr_t handle, uint32_t number, bool packet)
 	CHECK_EQ(o.id, t.api_id);
 }
 
-UNIT_TEST(a_stream_that_is_gone_leaves_its_lane_to_the_next_one)
+UNIT_TEST(a_stream_that_is_gone_leaves_its_order_to_the_next_one)
 {
 	size_t used;
 
@@ -781,7 +779,7 @@ UNIT_TEST(a_stream_that_is_gone_leaves_its_lane_to_the_next_one)
 	CHECK_EQ(arena_used, used);
 }
 
-UNIT_TEST(a_lane_that_a_packet_still_names_is_kept)
+UNIT_TEST(an_order_that_a_packet_still_names_is_kept)
 {
 	world_begin();
 	for (uint32_t i = 1; i < 20; i++)

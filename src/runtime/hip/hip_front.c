@@ -16,7 +16,7 @@
 
 #include "core/recording.h"
 #include "core/subscriber.h"
-#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_attach.h"
 #include "generated/hip_compiler_taps.h"
 #include "generated/hip_taps.h"
 #include "runtime/interposition.h"

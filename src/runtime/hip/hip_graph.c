@@ -27,15 +27,13 @@
 #include "core/recording.h"
 #include "runtime/hip/hip_graph.h"
 #include "runtime/hip/hip_order.h"
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/device_work.h"
+#include "tool/tool_work.h"
 
 enum {
 	BUCKET_BITS = 10,
 	QUEUES_MAX = 8,
 	ODD_MOST = 3,
-	GRID_AT = 12,
-	KERNEL_OBJECT_AT = 32,
-	PACKET_BYTES = 64
 };
 
 /* A queue that a launch touches, and the place of the last node there that none is behind. */
@@ -72,11 +70,12 @@ struct graph {
 	uint32_t odd;         /* launches that went another way */
 };
 
-struct gt_graph_launch {
-	struct gt_graph_quiet quiet; /* first */
+/* A launch that is open in this thread. */
+struct launch {
+	struct gt_graph_launch shared; /* what HSA knows of it, too */
 	struct course course;
-	/* `course` is of a node that was seen; packets were passed over */
-	bool has_course, is_quiet;
+	/* `course` is of a node that was seen; packets were skipped */
+	bool has_course, skips;
 	bool copies; /* there was one that is no packet */
 	struct graph *graph;
 	struct gt_graph_span *span;
@@ -389,7 +388,12 @@ int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void 
 
 /* A launch ------------------------------------------------------------------------- */
 
-static struct touched *touch(struct gt_graph_launch *l, const void *queue)
+static struct launch *get_launch(struct gt_graph_launch *shared)
+{
+	return (struct launch *)(void *)((char *)shared - offsetof(struct launch, shared));
+}
+
+static struct touched *touch(struct launch *l, const void *queue)
 {
 	for (uint32_t i = 0; i < l->touched_count; i++)
 		if (l->touched[i].queue == queue)
@@ -401,7 +405,7 @@ static struct touched *touch(struct gt_graph_launch *l, const void *queue)
 }
 
 /* Learnt from a launch into this queue: does @place end what the launch does there? */
-static bool ends(const struct gt_graph_launch *l, const void *queue, uint32_t place)
+static bool ends(const struct launch *l, const void *queue, uint32_t place)
 {
 	const struct graph *g = l->graph;
 
@@ -412,16 +416,16 @@ static bool ends(const struct gt_graph_launch *l, const void *queue, uint32_t pl
 }
 
 /* Is it what the node says? */
-static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel *k,
-			 const uint8_t *packet)
+static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_info *k,
+			 const uint32_t *grid)
 {
 	return (!k->name || !n->name || k->name == n->name) &&
-	       (!n->grid[0] || !memcmp(packet + GRID_AT, n->grid, sizeof n->grid));
+	       (!n->grid[0] || !memcmp(grid, n->grid, sizeof n->grid));
 }
 
 /* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph
  * was instantiated: kernels, most often. */
-static void note_submitted(struct gt_graph_launch *l, uint32_t part)
+static void note_submitted(struct launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
 	l->transfers |= part != GT_GRAPH_KERNEL;
@@ -429,29 +433,23 @@ static void note_submitted(struct gt_graph_launch *l, uint32_t part)
 }
 
 /* What the packet before was, if it was one of the graph's nodes. */
-static void settle(struct gt_graph_launch *l)
+static void settle(struct launch *l)
 {
-	const struct gt_hsa_kernel *k;
-	const uint8_t *packet;
-	uint32_t size, part, place;
-	uint64_t object;
+	const struct gt_kernel_info *k;
+	const uint32_t *grid;
+	uint32_t part, place;
 
 	if (!l->queue)
 		return;
-	/* hsa_queue_t.base_address, .size */
-	memcpy(&packet, (const uint8_t *)l->queue + 8, sizeof packet);
-	memcpy(&size, (const uint8_t *)l->queue + 24, sizeof size);
-	packet += (l->number & (size - 1)) * PACKET_BYTES;
-	memcpy(&object, packet + KERNEL_OBJECT_AT, sizeof object); /* a barrier's last dependency */
-	k = object ? gt_hsa_kernel_find(object) : NULL;
+	k = gt_packet_kernel(l->queue, l->number, &grid);
 	for (uint32_t i = 0; k && i < l->touched_count; i++)
 		l->touched[i].started |= l->touched[i].queue == l->queue;
 	l->queue = NULL;
 	if (!k) {
-		l->strange |= *packet == GT_HSA_PACKET_KERNEL;
+		l->strange |= grid != NULL;
 		return;
 	}
-	part = k->class;
+	part = k->part;
 	place = l->candidate[part];
 	if (l->span && !(l->unobserved >> part & 1)) {
 		gt_hip_span_add_part(l->span);
@@ -463,7 +461,7 @@ static void settle(struct gt_graph_launch *l)
 		return;
 	}
 	l->wrong |=
-		part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, packet);
+		part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, grid);
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
@@ -481,7 +479,7 @@ static void settle(struct gt_graph_launch *l)
 /* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be
  * made of several: one goes on with the same node unless the next node that makes work is a copy
  * too. */
-static uint32_t place_of(const struct gt_graph_launch *l, enum gt_graph_part part, bool goes_on)
+static uint32_t place_of(const struct launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
 
@@ -493,7 +491,7 @@ static uint32_t place_of(const struct gt_graph_launch *l, enum gt_graph_part par
 	return next[part];
 }
 
-static bool observed(struct gt_graph_launch *l, const struct touched *where, uint32_t place)
+static bool observed(struct launch *l, const struct touched *where, uint32_t place)
 {
 	const struct gt_hip_node *n = &l->graph->nodes.order[place];
 
@@ -502,7 +500,7 @@ static bool observed(struct gt_graph_launch *l, const struct touched *where, uin
 	return (n->first && !where->started) || (n->last && ends(l, where->queue, place));
 }
 
-static void stamp_parts(struct gt_graph_launch *l, struct gt_node_ref *s)
+static void set_ordinals(struct launch *l, struct gt_node_ref *s)
 {
 	const struct graph *g = l->graph;
 
@@ -518,7 +516,7 @@ static void stamp_parts(struct gt_graph_launch *l, struct gt_node_ref *s)
 }
 
 /* Bits of what needs no signal in this queue. */
-static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
+static uint32_t unobserved_parts(struct launch *l, const void *queue)
 {
 	struct touched *where;
 	uint32_t bits = 0;
@@ -546,30 +544,30 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 
 /* Is the packet that is reserved now the one behind the first node's, where the launch has gone
  * as the one that was learnt from? Then all up to the last node's are passed over. */
-static bool hush(struct gt_graph_launch *l, const void *queue)
+static bool skip_middle(struct launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
 
-	if (!l->span || l->ordered || l->learning || !l->has_course || l->is_quiet || !c->count ||
+	if (!l->span || l->ordered || l->learning || !l->has_course || l->skips || !c->count ||
 	    l->course.count != c->first + 2 || l->course.first != c->first ||
 	    c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
 	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
 		return false;
-	l->is_quiet = true;
-	l->quiet.queue = queue;
-	l->quiet.left = l->quiet.all = c->last - c->first - 2;
+	l->skips = true;
+	l->shared.queue = queue;
+	l->shared.unobserved_left = l->shared.unobserved_all = c->last - c->first - 2;
 	l->course.count = c->last;
 	l->at = c->place;
 	return true;
 }
 
 /* A launch that passed over packets: was it right to? Else its end is that of a packet of ours. */
-static void check_course(struct gt_graph_launch *l)
+static void check_course(struct launch *l)
 {
 	struct graph *g = l->graph;
 	struct gt_node_ref s = {.graph = g->number, .replay = l->replay, .span = l->span};
 
-	if (!l->wrong && !l->quiet.left && l->course.count == g->course.count &&
+	if (!l->wrong && !l->shared.unobserved_left && l->course.count == g->course.count &&
 	    l->course.last == g->course.last)
 		return;
 	g->course.count = 0;
@@ -577,10 +575,10 @@ static void check_course(struct gt_graph_launch *l)
 		atomic_store_explicit(&g->learned, 0, memory_order_release); /* anew */
 	gt_hip_span_add_part(l->span);
 	l->parts++;
-	gt_graph_mark_end(l->quiet.queue, &s);
+	gt_graph_mark_end(l->shared.queue, &s);
 }
 
-static void open_span(struct gt_graph_launch *l)
+static void open_span(struct launch *l)
 {
 	const struct graph *g = l->graph;
 	const struct gt_thread *t = &gt_thread;
@@ -591,36 +589,40 @@ static void open_span(struct gt_graph_launch *l)
 	l->unobservable = !l->span;
 }
 
-void gt_graph_assign_node(struct gt_graph_launch *l, const void *queue, uint64_t number,
+void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uint64_t number,
 			  struct gt_node_ref *s)
 {
+	struct launch *l = get_launch(shared);
+
 	settle(l);
 	l->course.count++;
 	if (gt_unlikely(l->late_span))
 		open_span(l);
-	if (l->span && hush(l, queue)) {
-		stamp_parts(l, s);
+	if (l->span && skip_middle(l, queue)) {
+		set_ordinals(l, s);
 		s->unobserved = (1u << GT_GRAPH_PARTS) - 1;
 		return;
 	}
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] = place_of(l, (enum gt_graph_part)p, false);
-	stamp_parts(l, s);
+	set_ordinals(l, s);
 	s->unobserved = l->unobserved = unobserved_parts(l, queue);
 	l->queue = queue;
 	l->number = number;
 }
 
 /* Large copies from or to memory that is not pinned go in chunks, one behind the other. */
-static bool same_copy(const struct gt_graph_launch *l, const void *destination, const void *source)
+static bool same_copy(const struct launch *l, const void *destination, const void *source)
 {
 	return l->copied && l->copied % (1 << 20) == 0 &&
 	       (destination == l->destination || source == l->source);
 }
 
-void gt_graph_assign_copy(struct gt_graph_launch *l, const void *destination, const void *source,
-			  uint64_t bytes, struct gt_node_ref *s)
+void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destination,
+			  const void *source, uint64_t bytes, struct gt_node_ref *s)
 {
+	struct launch *l = get_launch(shared);
+
 	settle(l);
 	l->copies = true;
 	if (gt_unlikely(l->ordered))
@@ -628,7 +630,7 @@ void gt_graph_assign_copy(struct gt_graph_launch *l, const void *destination, co
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] =
 			place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
-	stamp_parts(l, s);
+	set_ordinals(l, s);
 	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
 	if (l->span) {
 		gt_hip_span_add_part(l->span);
@@ -645,12 +647,12 @@ void gt_graph_assign_copy(struct gt_graph_launch *l, const void *destination, co
 }
 
 /* What was seen of the order, for later launches. */
-static void learn(struct gt_graph_launch *l, struct gt_thread *t)
+static void learn(struct launch *l, struct gt_thread *t)
 {
 	struct graph *g = l->graph;
 	uint32_t none = 0;
 
-	if (l->is_quiet)
+	if (l->skips)
 		return; /* it was learnt from */
 	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
 		l->wrong = true;
@@ -677,7 +679,7 @@ static bool only_kernels(const struct graph *g)
 	       n->order[0].next[GT_GRAPH_FILL] == n->count;
 }
 
-static void enter_order(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call,
+static void enter_order(struct launch *l, struct gt_thread *t, const struct gt_call *call,
 			void *stream, bool own)
 {
 	struct graph *g = l->graph;
@@ -699,7 +701,7 @@ static void enter_order(struct gt_graph_launch *l, struct gt_thread *t, const st
 
 /* All of its kernels are the launch's own packets, or none: else nobody knows which will come in
  * the order. */
-static void leave_order(struct gt_graph_launch *l, struct gt_thread *t, int ret)
+static void leave_order(struct launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
 	bool all = kernels && l->kernels == kernels && !l->strange,
@@ -721,7 +723,7 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct graph *g = t && exec && !t->graph && !t->internal ? find(exec) : NULL;
 	uint64_t api_id, api_start;
-	struct gt_graph_launch l;
+	struct launch l;
 	int ret;
 
 	if (!g)
@@ -734,30 +736,30 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 		t->api_id = __atomic_add_fetch(&t->id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}
-	memset(&l, 0, offsetof(struct gt_graph_launch, touched));
+	memset(&l, 0, offsetof(struct launch, touched));
 	l.touched_count = 0;
 	l.copied = 0;
 	l.graph = g;
 	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
 	l.blind = g->nodes.uncertain || atomic_load_explicit(&g->wrong, memory_order_relaxed);
-	l.paused = !gt_hsa_launch_recorded();
+	l.paused = !gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);
 	l.last_part = GT_GRAPH_PARTS;
 	if (gt_unlikely(gt_tap_options
 				.submit_orders)) /* HIP's threads will submit it, or a part of it */
 		enter_order(&l, t, call, stream, own);
 	else if (gt_recording.session->mode == GT_MODE_LITE && !l.paused)
 		open_span(&l);
-	t->graph = &l;
+	t->graph = &l.shared;
 	ret = real(exec, stream);
-	if (gt_unlikely(l.quiet.later != NULL))
-		gt_graph_assign_deferred(&l, true);
-	if (l.is_quiet)
-		gt_graph_flush_held(&l);
+	if (gt_unlikely(l.shared.deferred_in != NULL))
+		gt_graph_assign_deferred(&l.shared, true);
+	if (l.skips)
+		gt_graph_flush_held(&l.shared);
 	t->graph = NULL;
 	settle(&l);
 	if (gt_unlikely(l.ordered))
 		leave_order(&l, t, ret);
-	if (l.is_quiet)
+	if (l.skips)
 		check_course(&l);
 	if (l.unobservable) {
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);

@@ -270,7 +270,7 @@ static struct gt_ordered_call *push(const struct gt_table *table, struct gt_thre
 		e->kind = c.kind;
 		e->plain = c.plain;
 		e->id = t->api_id;
-		e->paused = !gt_hsa_launch_recorded();
+		e->paused = !gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);
 		e->start = t->api_start;
 		e->thread = t;
 		if (!enter(l, e)) {

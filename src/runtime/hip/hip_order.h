@@ -5,7 +5,8 @@
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 
 #include "runtime/hip/hip_graph.h"
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/device_work.h"
+#include "runtime/submit_order.h"
 
 /* Does HIP submit from threads of its own? Sets gt_tap_options.submit_orders. */
 void gt_hip_order_configure(void);

@@ -70,11 +70,11 @@ static int fits(const struct gt_submitted_work *w, const struct gt_ordered_call 
 		       : fit;
 }
 
-static void link_to(const struct gt_ordered_call *e, struct gt_hsa_owner *o)
+static void link_to(const struct gt_ordered_call *e, struct gt_submitter *o)
 {
 	o->id = e->id;
-	o->stamp.graph = e->paused ? GT_HSA_UNRECORDED : 0;
-	o->stamp.replay = 0;
+	o->node.graph = e->paused ? GT_NODE_NOT_RECORDED : 0;
+	o->node.replay = 0;
 	o->start = e->start;
 	o->bytes = e->bytes;
 	o->source = e->source;
@@ -124,7 +124,7 @@ void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
 
 /* The launch's one record: it needs this packet if it is the first one, or the last node's. */
 static void enclose(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		    struct gt_hsa_owner *o)
+		    struct gt_submitter *o)
 {
 	const struct gt_hip_node *n = &e->nodes->order[place];
 	bool first = !e->begun;
@@ -143,26 +143,26 @@ static void enclose(struct gt_ordered_call *e, const struct gt_submitted_work *w
 		if (!e->span)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
 	}
-	o->stamp.span = e->span;
-	o->stamp.unobserved = ALL_PARTS;
+	o->node.span = e->span;
+	o->node.unobserved = ALL_PARTS;
 	if (e->span && (first || n->last)) {
 		gt_hip_span_add_part(e->span);
-		o->stamp.unobserved = ALL_PARTS & ~(1u << w->part);
+		o->node.unobserved = ALL_PARTS & ~(1u << w->part);
 	}
 }
 
-static void stamp(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		  struct gt_hsa_owner *o)
+static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_work *w,
+			 uint32_t place, struct gt_submitter *o)
 {
 	link_to(e, o);
-	o->stamp.graph = e->graph;
-	o->stamp.replay = e->replay;
-	o->stamp.unobserved = 0;
-	o->stamp.span = NULL;
+	o->node.graph = e->graph;
+	o->node.replay = e->replay;
+	o->node.unobserved = 0;
+	o->node.span = NULL;
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
-		o->stamp.ordinal[p] = e->nodes->order[place].ordinal;
+		o->node.ordinal[p] = e->nodes->order[place].ordinal;
 	if (e->paused)
-		o->stamp.unobserved = ALL_PARTS;
+		o->node.unobserved = ALL_PARTS;
 	else if (gt_recording.session->mode == GT_MODE_LITE)
 		enclose(e, w, place, o);
 }
@@ -174,12 +174,12 @@ static uint32_t node_of(const struct gt_ordered_call *e, const struct gt_submitt
 }
 
 static void reach(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		  struct gt_hsa_owner *o)
+		  struct gt_submitter *o)
 {
 	e->at = place + 1;
 	e->last_part = w->part;
 	e->last_place = place;
-	stamp(e, w, place, o);
+	link_to_node(e, w, place, o);
 	if (w->part == GT_GRAPH_KERNEL && is_whole(e))
 		gt_ordered_call_end_span(e, true);
 }
@@ -194,7 +194,7 @@ static bool may_be(const struct gt_ordered_call *e, const struct gt_submitted_wo
  * kernel, and nobody knows which; so none of them can be told from one that fits and is made
  * later, until as many kernels have come as there were calls. */
 static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
-			    const struct gt_submitted_work *w, struct gt_hsa_owner *o)
+			    const struct gt_submitted_work *w, struct gt_submitter *o)
 {
 	struct gt_ordered_call *found = NULL;
 	bool doubtful = false, known = w->name != 0;
@@ -223,7 +223,7 @@ static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *f
 }
 
 static void take_kernel(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			struct gt_hsa_owner *o)
+			struct gt_submitter *o)
 {
 	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
 		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_COPY ||
@@ -329,7 +329,7 @@ static void doubt(struct gt_submit_order *l, const struct gt_submitted_work *w)
 /* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be
  * meant. False: all is said. */
 static bool claim_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
-		       const struct gt_submitted_work *w, struct gt_hsa_owner *o)
+		       const struct gt_submitted_work *w, struct gt_submitter *o)
 {
 	uint32_t place, kernel;
 
@@ -360,7 +360,7 @@ static bool claim_node(struct gt_submit_order *l, struct claim *c, struct gt_ord
 /* Of the calls before the next kernel's: the one that can have asked for it, if there is one
  * such. */
 static void take_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			  struct gt_hsa_owner *o)
+			  struct gt_submitter *o)
 {
 	struct claim c = {.direct = is_direct(l, w)};
 	struct gt_ordered_call *only = NULL;
@@ -386,7 +386,7 @@ static void take_transfer(struct gt_submit_order *l, const struct gt_submitted_w
 		}
 	}
 	if (c.graph && !c.owner && !c.unknown) {
-		stamp(c.graph, w, c.graph->last_place, o);
+		link_to_node(c.graph, w, c.graph->last_place, o);
 	} else if (c.owner && c.fit > 0 && !c.doubtful && !c.graph) {
 		if (!c.owner->overlapped)
 			gt_submit_order_drop_before(l, c.owner);
@@ -425,7 +425,7 @@ static bool in_turn(struct gt_submit_order *l, uint32_t turn)
 }
 
 void gt_submit_order_match(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			   uint32_t turn, struct gt_hsa_owner *o)
+			   uint32_t turn, struct gt_submitter *o)
 {
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		return;

@@ -6,7 +6,7 @@
  * and no address is one of a real function. */
 #include "core/table.h"
 #include "generated/hip_wraps.h"
-#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_attach.h"
 #include "generated/hip_compiler_taps.h"
 #include "generated/hip_taps.h"
 

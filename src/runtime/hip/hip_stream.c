@@ -7,14 +7,13 @@
  * the PCI address says which is which.
  *
  * Locking: gt_core_lock() for the table of handles. */
-#include "runtime/stream.h"
-
 #include <string.h>
 
 #include "core/recording.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_order.h"
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/device_work.h"
+#include "tool/tool_work.h"
 #include "runtime/names.h"
 
 enum { BUCKET_BITS = 8 };
@@ -42,12 +41,12 @@ static struct gt_tool_object *tell(uint64_t number, const void *handle, uint64_t
 				  .parent = device,
 				  .handle = (uintptr_t)handle,
 				  .storage_file = -1};
-	const struct gt_hsa_agent *a;
+	struct gt_rocm_device d;
 	struct gt_tool_object *x;
 
-	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
-		if (a->number == device)
-			o.device_handle = a->handle;
+	for (uint32_t i = 0; gt_rocm_device_at && gt_rocm_device_at(i, &d); i++)
+		if (d.number == device)
+			o.device_handle = d.handle;
 	x = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(x);
 	return x;
@@ -58,15 +57,15 @@ static uint64_t current_device(const struct gt_table *table)
 {
 	char pci[16] = "";
 	int device = 0;
-	const struct gt_hsa_agent *a;
+	struct gt_rocm_device d;
 
 	if (!GT_HIP(table, hipGetDevice) || !GT_HIP(table, hipDeviceGetPCIBusId) ||
 	    GT_HIP(table, hipGetDevice)(&device) != 0 ||
 	    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) != 0)
 		return 0;
-	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
-		if (a->gpu && a->pci[0] && strcmp(a->pci, pci) == 0)
-			return a->number;
+	for (uint32_t i = 0; gt_rocm_device_at && gt_rocm_device_at(i, &d); i++)
+		if (d.pci[0] && strcmp(d.pci, pci) == 0)
+			return d.number;
 	return 0;
 }
 
@@ -141,7 +140,7 @@ static void destroyed(const struct gt_call *call, void *handle)
 	gt_fork_replay_remove(call->thread ? call->thread : gt_thread_own(), kept);
 }
 
-void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
+void gt_hip_write_default_stream(struct gt_thread *t, uint64_t device)
 {
 	struct gt_text text = {0};
 	uint64_t number;

@@ -7,46 +7,27 @@
  * it is comes out when the capture is read (clock/).
  *
  * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
+#include "runtime/hsa/hsa_agent.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "clock/clock.h"
 #include "core/recording.h"
-#include "runtime/hsa/hsa_activity.h"
 #include "runtime/names.h"
 
 enum { READINGS = 6 };
+#define SAME_NS UINT64_C(100000) /* the runtime's clock and ours, read one after the other */
 
 static struct gt_hsa_agent agents[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t agent_count;
 
-void *gt_hsa_alloc(size_t bytes)
-{
-	int saved = errno;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	errno = saved;
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void gt_hsa_free(void *p, size_t bytes)
-{
-	int saved = errno;
-
-	if (p)
-		munmap(p, bytes);
-	errno = saved;
-}
-
-uint64_t gt_hsa_boottime_ns(void)
-{
-	return gt_ticks_boottime();
-}
-
-static bool get(const struct gt_hsa_agent *a, enum gt_hsa_agent_info what, void *value)
+static bool get_info(const struct gt_hsa_agent *a, enum gt_hsa_agent_info what, void *value)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
 
@@ -58,7 +39,7 @@ static void add_number(struct gt_text *text, const char *key, const struct gt_hs
 {
 	uint32_t value = 0;
 
-	if (get(a, what, &value))
+	if (get_info(a, what, &value))
 		gt_text_add_number(text, key, value);
 }
 
@@ -68,9 +49,9 @@ static void add_pci(struct gt_text *text, struct gt_hsa_agent *a)
 	uint32_t bdf = 0, domain = 0;
 	char *pci = a->pci;
 
-	if (!get(a, GT_HSA_AGENT_BDFID, &bdf))
+	if (!get_info(a, GT_HSA_AGENT_BDFID, &bdf))
 		return;
-	get(a, GT_HSA_AGENT_PCI_DOMAIN, &domain);
+	get_info(a, GT_HSA_AGENT_PCI_DOMAIN, &domain);
 	for (int i = 0; i < 4; i++)
 		pci[i] = digits[domain >> (12 - 4 * i) & 15];
 	pci[4] = ':';
@@ -92,7 +73,7 @@ static struct given {
 } given[NAMES_MAX];
 static uint32_t given_count;
 
-static bool is_for(const struct given *g, const struct gt_hsa_agent *a)
+static bool is_name_for(const struct given *g, const struct gt_hsa_agent *a)
 {
 	return g->pci[0] ? strcmp(g->pci, a->pci) == 0 : g->handle == a->handle;
 }
@@ -103,15 +84,15 @@ static void give_name(struct gt_hsa_agent *a, struct gt_thread *t)
 
 	gt_core_lock();
 	for (uint32_t i = 0; i < given_count; i++)
-		if (is_for(&given[i], a))
+		if (is_name_for(&given[i], a))
 			mine = given[i];
 	gt_core_unlock();
 	if (mine.name[0])
-		gt_fork_replay_label(t, a->kept, mine.name);
+		gt_fork_replay_label(t, a->replay, mine.name);
 }
 
 /* Again: in the place of the former one. */
-static void note_name(const struct given *new)
+static void keep_name(const struct given *new)
 {
 	uint32_t i = 0;
 
@@ -132,10 +113,28 @@ void gt_hsa_name_agent(struct gt_thread *t, uint64_t handle, const char *pci, co
 
 	snprintf(new.pci, sizeof new.pci, "%s", pci ? pci : "");
 	snprintf(new.name, sizeof new.name, "%s", name);
-	note_name(&new);
+	keep_name(&new);
 	for (uint32_t i = 0; i < atomic_load_explicit(&agent_count, memory_order_acquire); i++)
-		if (agents[i].kept && is_for(&new, &agents[i]))
-			gt_fork_replay_label(t, agents[i].kept, new.name);
+		if (agents[i].replay && is_name_for(&new, &agents[i]))
+			gt_fork_replay_label(t, agents[i].replay, new.name);
+}
+
+/* Tools are notified of it with the next gt_hsa_notify_agents(). */
+static void add_tool_object(struct gt_hsa_agent *a, const char *name, uint64_t node)
+{
+	const struct gputap_object o = {
+		.domain = GT_DOMAIN_HSA_CORE,
+		.type = GPUTAP_OBJECT_DEVICE,
+		.number = a->number,
+		.handle = a->handle,
+		.device_handle = a->handle,
+		.name = gt_tool_text(name, strlen(name)),
+		.storage_file = -1,
+		.node = node,
+	};
+
+	a->object = gt_tool_object_add(&o, NULL);
+	atomic_store_explicit(&a->unnotified, 1, memory_order_release);
 }
 
 static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
@@ -144,10 +143,10 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	char name[65] = "", product[65] = "", vendor[65] = "", uuid[65] = "";
 	uint32_t node = 0;
 
-	get(a, GT_HSA_AGENT_NAME, name);
-	get(a, GT_HSA_AGENT_PRODUCT_NAME, product);
-	get(a, GT_HSA_AGENT_VENDOR_NAME, vendor);
-	get(a, GT_HSA_AGENT_UUID, uuid);
+	get_info(a, GT_HSA_AGENT_NAME, name);
+	get_info(a, GT_HSA_AGENT_PRODUCT_NAME, product);
+	get_info(a, GT_HSA_AGENT_VENDOR_NAME, vendor);
+	get_info(a, GT_HSA_AGENT_UUID, uuid);
 	gt_text_add(&text, "name", product[0] ? product : name);
 	gt_text_add(&text, "vendor", vendor);
 	if (uuid[0])
@@ -163,16 +162,16 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
-	gt_hsa_told_agent(a, product[0] ? product : name,
-			  get(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
-	a->kept = gt_fork_replay_add(t,
-				     &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE,
-							 a->number, a->handle, 0, false},
-				     &text);
+	add_tool_object(a, product[0] ? product : name,
+			get_info(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
+	a->replay = gt_fork_replay_add(t,
+				       &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE,
+							   a->number, a->handle, 0, false},
+				       &text);
 	give_name(a, t);
 }
 
-static struct gt_hsa_agent *find(const struct gt_hsa_runtime *runtime, uint64_t handle)
+static struct gt_hsa_agent *find_agent(const struct gt_hsa_runtime *runtime, uint64_t handle)
 {
 	uint32_t n = atomic_load_explicit(&agent_count, memory_order_acquire);
 
@@ -182,19 +181,19 @@ static struct gt_hsa_agent *find(const struct gt_hsa_runtime *runtime, uint64_t 
 	return NULL;
 }
 
-static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
+static struct gt_hsa_agent *add_agent(struct gt_hsa_runtime *runtime, uint64_t handle)
 {
 	struct gt_hsa_agent *a;
 	uint32_t n, device = GT_HSA_DEVICE_CPU;
 
 	gt_core_lock();
-	a = find(runtime, handle);
+	a = find_agent(runtime, handle);
 	n = atomic_load_explicit(&agent_count, memory_order_relaxed);
 	if (!a && n < GT_HSA_AGENTS_MAX) {
 		a = &agents[n];
 		a->runtime = runtime;
 		a->handle = handle;
-		gt_hsa_helper_clock(a);
+		a->before = a->middle = a->now = gt_hsa_read_clocks();
 		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE,
 							     &device) == GT_HSA_SUCCESS)
 			a->gpu = device == GT_HSA_DEVICE_GPU;
@@ -208,17 +207,17 @@ static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
 struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t,
 				      uint64_t handle)
 {
-	struct gt_hsa_agent *a = find(runtime, handle);
+	struct gt_hsa_agent *a = find_agent(runtime, handle);
 
-	if (!a && !(a = add(runtime, handle)))
+	if (!a && !(a = add_agent(runtime, handle)))
 		return NULL;
 	if (gt_unlikely(a->gpu &&
 			atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
-		if (!a->kept)
+		if (!a->replay)
 			write_agent(a, t);
-		if (gt_fork_replay_write(t, a->kept))
+		if (gt_fork_replay_write(t, a->replay))
 			atomic_store_explicit(&a->written, t->epoch, memory_order_release);
-		gt_hsa_agent_clock(a, t);
+		gt_hsa_agent_read_clock(a, t);
 	}
 	return a;
 }
@@ -228,9 +227,43 @@ struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i)
 	return i < atomic_load_explicit(&agent_count, memory_order_acquire) ? &agents[i] : NULL;
 }
 
+/* How the runtime's clock and CLOCK_BOOTTIME go together now. */
+static void compare_clocks(struct gt_hsa_agent *a)
+{
+	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);
+	uint64_t stamp = 0, hz = 0, before, after, ns;
+
+	if (info(GT_HSA_SYSTEM_TIMESTAMP_FREQUENCY, &hz) != GT_HSA_SUCCESS || !hz)
+		return;
+	before = gt_hsa_boottime_ns();
+	if (info(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
+		return;
+	after = gt_hsa_boottime_ns();
+	ns = hz == UINT64_C(1000000000) ? stamp
+					: (uint64_t)((unsigned __int128)stamp * 1000000000u / hz);
+	if (ns + SAME_NS >= before && ns <= after + SAME_NS)
+		atomic_store_explicit(&a->to_boottime, 0, memory_order_relaxed);
+	else
+		atomic_store_explicit(&a->to_boottime,
+				      (int64_t)(before + (after - before) / 2 - ns),
+				      memory_order_relaxed);
+	atomic_store_explicit(&a->clock_hz, hz, memory_order_relaxed);
+}
+
+uint64_t gt_hsa_agent_to_boottime(const struct gt_hsa_agent *a, uint64_t stamp)
+{
+	uint64_t hz = atomic_load_explicit(&a->clock_hz, memory_order_relaxed);
+
+	if (!stamp)
+		return 0;
+	if (gt_unlikely(hz && hz != UINT64_C(1000000000)))
+		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / hz);
+	return stamp + (uint64_t)atomic_load_explicit(&a->to_boottime, memory_order_relaxed);
+}
+
 /* The tightest of some readings: the first one in a while finds cold caches, and any may be
  * interrupted. */
-void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
+void gt_hsa_agent_read_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);
 	uint64_t best[2] = {0, UINT64_MAX}, at = 0;
@@ -249,5 +282,43 @@ void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 	}
 	gt_clock_write(t, (uint32_t)a->number, GT_CLOCK_TIMER, best[0], best[1], at, 0);
 	a->clock_read_ns = gt_hsa_boottime_ns();
-	gt_hsa_told_clock(a);
+	compare_clocks(a);
+}
+
+void gt_hsa_notify_agents(void)
+{
+	struct gt_hsa_agent *a;
+
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (gt_unlikely(atomic_load_explicit(&a->unnotified, memory_order_relaxed)) &&
+		    atomic_exchange_explicit(&a->unnotified, 0, memory_order_acquire))
+			gt_tool_object_loaded(a->object);
+}
+
+uint32_t gt_hsa_agent_position(const struct gt_hsa_agent *a)
+{
+	return (uint32_t)(a - agents);
+}
+
+bool gt_rocm_device_at(uint32_t position, struct gt_rocm_device *device)
+{
+	uint32_t n = atomic_load_explicit(&agent_count, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!agents[i].gpu || position--)
+			continue;
+		*device =
+			(struct gt_rocm_device){agents[i].number, agents[i].handle, agents[i].pci};
+		return true;
+	}
+	return false;
+}
+
+void gt_hsa_wake_helper(struct gt_hsa_agent *a)
+{
+	int saved = errno;
+
+	if (atomic_exchange_explicit(&a->asleep, 0, memory_order_relaxed))
+		syscall(SYS_futex, &a->asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	errno = saved;
 }

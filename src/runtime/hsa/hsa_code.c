@@ -11,15 +11,17 @@
  * loaded.
  * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the
  * table. */
+#include "runtime/hsa/hsa_code.h"
+
 #include <string.h>
 
 #include "core/kernels.h"
 #include "core/recording.h"
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_agent.h"
 
-enum { BUCKET_BITS = 12, NAME_BYTES = 8192, PATH_BYTES = 1024 };
+enum { NAME_BYTES = 8192, PATH_BYTES = 1024 };
 
-static _Atomic(struct gt_hsa_kernel *) buckets[1 << BUCKET_BITS];
+_Atomic(struct gt_hsa_kernel *) gt_hsa_kernel_buckets[1 << GT_HSA_KERNEL_BUCKET_BITS];
 
 /* Code objects that are loaded. */
 struct code_object {
@@ -27,23 +29,9 @@ struct code_object {
 	uint64_t executable;
 	struct gt_fork_replay *kept;
 	struct gt_tool_object *object; /* for tools */
-	bool untold;
+	bool unnotified;
 };
 static struct code_object *loaded, *spare;
-
-static _Atomic(struct gt_hsa_kernel *) *bucket_of(uint64_t object)
-{
-	return &buckets[object * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
-}
-
-const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
-{
-	struct gt_hsa_kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
-
-	while (k && atomic_load_explicit(&k->object, memory_order_acquire) != object)
-		k = k->next;
-	return k;
-}
 
 /* Entries in rows that are never given back. */
 static void *take_entry(size_t bytes)
@@ -63,27 +51,27 @@ static void *take_entry(size_t bytes)
 }
 
 /* HIP's own kernels, that stand for copies and fills. */
-static enum gt_hsa_kernel_class class_of(const char *name, size_t bytes)
+static enum gt_graph_part get_part(const char *name, size_t bytes)
 {
 	static const struct {
 		const char *prefix;
-		enum gt_hsa_kernel_class class;
+		enum gt_graph_part part;
 	} known[] = {
-		{"__amd_rocclr_copy", GT_HSA_KERNEL_COPY},
-		{"__amd_rocclr_fill", GT_HSA_KERNEL_FILL},
+		{"__amd_rocclr_copy", GT_GRAPH_COPY},
+		{"__amd_rocclr_fill", GT_GRAPH_FILL},
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (bytes >= strlen(known[i].prefix) &&
 		    memcmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)
-			return known[i].class;
-	return GT_HSA_KERNEL_USER;
+			return known[i].part;
+	return GT_GRAPH_KERNEL;
 }
 
 /* With the lock held. An entry of that bucket that is out of use, or a new one. */
-static struct gt_hsa_kernel *entry_for(uint64_t object)
+static struct gt_hsa_kernel *get_kernel_entry(uint64_t object)
 {
-	_Atomic(struct gt_hsa_kernel *) *bucket = bucket_of(object);
+	_Atomic(struct gt_hsa_kernel *) *bucket = gt_hsa_kernel_bucket(object);
 	struct gt_hsa_kernel *k = atomic_load_explicit(bucket, memory_order_relaxed), *free = NULL;
 
 	for (; k; k = k->next) {
@@ -109,16 +97,14 @@ static void add_kernel(const struct gt_hsa_kernel *new, uint64_t object)
 	struct gt_hsa_kernel *k;
 
 	gt_core_lock();
-	k = entry_for(object);
+	k = get_kernel_entry(object);
 	if (k) {
 		k->executable = new->executable;
 		k->symbol = new->symbol;
-		k->name = new->name;
-		k->class = new->class;
-		k->unwanted = new->unwanted;
+		k->info = new->info;
 		k->kernarg_bytes = new->kernarg_bytes;
 		k->internal = new->internal;
-		k->kept = new->kept;
+		k->replay = new->replay;
 		k->text = new->text;
 		atomic_store_explicit(&k->object, object, memory_order_release);
 	}
@@ -127,7 +113,7 @@ static void add_kernel(const struct gt_hsa_kernel *new, uint64_t object)
 
 /* Freezing ---------------------------------------------------------------------- */
 
-struct freezing {
+struct freeze {
 	struct gt_hsa_runtime *runtime;
 	struct gt_thread *thread;
 	uint64_t executable, agent, code_object;
@@ -136,7 +122,7 @@ struct freezing {
 	char isa[64];                  /* of its agent */
 };
 
-static void add_symbol_number(struct gt_text *text, const char *key, const struct freezing *f,
+static void add_symbol_number(struct gt_text *text, const char *key, const struct freeze *f,
 			      uint64_t symbol, enum gt_hsa_symbol_info what)
 {
 	uint32_t value = 0;
@@ -156,7 +142,7 @@ struct descriptor {
 };
 static_assert(offsetof(struct descriptor, rsrc1) == 48, "amdhsa_kernel_descriptor");
 
-static bool get_descriptor(const struct freezing *f, uint64_t object, struct descriptor *d)
+static bool get_descriptor(const struct freeze *f, uint64_t object, struct descriptor *d)
 {
 	const void *host = NULL;
 
@@ -191,8 +177,9 @@ static void set_registers(struct gputap_object *o, const struct descriptor *d, c
 		o->accum_vgprs = o->vgprs;
 }
 
-static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_hsa_kernel *k,
-		     uint64_t object, const char *name, uint32_t bytes, const struct descriptor *d)
+static void add_tool_symbol(const struct freeze *f, uint64_t symbol, const struct gt_hsa_kernel *k,
+			    uint64_t object, const char *name, uint32_t bytes,
+			    const struct descriptor *d)
 {
 	gt_hsa_core_hsa_executable_symbol_get_info_fn *info =
 		GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
@@ -221,9 +208,9 @@ static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_
 	gt_tool_object_add(&o, f->object);
 }
 
-static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
+static int add_each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
 {
-	struct freezing *f = data;
+	struct freeze *f = data;
 	gt_hsa_core_hsa_executable_symbol_get_info_fn *info =
 		GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
 	struct gt_text text = {0};
@@ -245,7 +232,7 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	whole = bytes;
 	if (bytes > 3 && memcmp(name + bytes - 3, ".kd", 3) == 0)
 		bytes -= 3;
-	kernel.name = bytes ? gt_string_id(f->thread, name, bytes) : 0;
+	kernel.info.name = bytes ? gt_string_id(f->thread, name, bytes) : 0;
 	kernel.symbol = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
 	gt_text_add_bytes(&text, "name", name, bytes);
 	add_symbol_number(&text, "kernarg_bytes", f, symbol, GT_HSA_SYMBOL_KERNARG_BYTES);
@@ -256,23 +243,23 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	if (described)
 		add_registers(&text, &d);
 	kernel.text = bytes ? gt_tool_text(name, bytes) : NULL;
-	kernel.class = (uint16_t)class_of(name, bytes);
-	kernel.internal = kernel.class == GT_HSA_KERNEL_USER && bytes > 13 &&
+	kernel.info.part = (uint16_t)get_part(name, bytes);
+	kernel.internal = kernel.info.part == GT_GRAPH_KERNEL && bytes > 13 &&
 			  memcmp(name, "__amd_rocclr_", 13) == 0;
 	info(symbol, GT_HSA_SYMBOL_KERNARG_BYTES, &kernel.kernarg_bytes);
-	kernel.unwanted = !gt_kernel_wanted(name, bytes);
-	kernel.kept =
+	kernel.info.unwanted = !gt_kernel_wanted(name, bytes);
+	kernel.replay =
 		gt_fork_replay_add(f->thread,
 				   &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE,
 						       kernel.symbol, object, f->code_object, true},
 				   &text);
 	add_kernel(&kernel, object);
-	add_told(f, symbol, &kernel, object, name, whole, described ? &d : NULL);
+	add_tool_symbol(f, symbol, &kernel, object, name, whole, described ? &d : NULL);
 	return GT_HSA_SUCCESS;
 }
 
 /* Return: the text, for tools; NULL: none. */
-static const char *add_uri(struct gt_text *text, const struct freezing *f, uint64_t object)
+static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_t object)
 {
 	char uri[PATH_BYTES];
 	uint32_t bytes = 0;
@@ -288,8 +275,7 @@ static const char *add_uri(struct gt_text *text, const struct freezing *f, uint6
 }
 
 /* Where it came from; then it is there for tools. */
-static void add_object(struct freezing *f, uint64_t object, struct gputap_object *o,
-		       uint32_t storage)
+static void add_object(struct freeze *f, uint64_t object, struct gputap_object *o, uint32_t storage)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
 
@@ -313,10 +299,10 @@ static void add_object(struct freezing *f, uint64_t object, struct gputap_object
 	f->object = gt_tool_object_add(o, NULL);
 }
 
-static int each_code_object(uint64_t executable, uint64_t object, void *data)
+static int add_each_code_object(uint64_t executable, uint64_t object, void *data)
 {
 	static const char *const storages[] = {"none", "file", "memory"};
-	struct freezing *f = data;
+	struct freeze *f = data;
 	struct gt_text text = {0};
 	struct gt_hsa_agent *agent;
 	struct code_object *c;
@@ -356,26 +342,26 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	}
 	gt_core_unlock();
 	GT_HSA_CORE(f->runtime, hsa_executable_iterate_agent_symbols)
-	(executable, f->agent, (void *)(uintptr_t)each_symbol, f);
+	(executable, f->agent, (void *)(uintptr_t)add_each_symbol, f);
 	return GT_HSA_SUCCESS;
 }
 
-/* Tools are told behind the iteration: it holds locks of the runtime's. In the order of loading. */
-static void tell_loaded(uint64_t executable)
+/* Tools are notified behind the iteration: it holds locks of the runtime's. In the order of loading. */
+static void notify_loaded(uint64_t executable)
 {
 	struct gt_tool_object *object;
 
-	gt_hsa_told_agents();
+	gt_hsa_notify_agents();
 	do {
 		struct code_object *oldest = NULL;
 
 		gt_core_lock();
 		for (struct code_object *c = loaded; c; c = c->next)
-			if (c->executable == executable && c->untold)
+			if (c->executable == executable && c->unnotified)
 				oldest = c;
 		object = oldest ? oldest->object : NULL;
 		if (oldest)
-			oldest->untold = false;
+			oldest->unnotified = false;
 		gt_core_unlock();
 		gt_tool_object_loaded(object);
 	} while (object);
@@ -387,36 +373,36 @@ int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t 
 	int status = ((gt_hsa_core_hsa_executable_freeze_fn *)call->tap->real)(executable, options);
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_hsa_loader loader = {0};
-	struct freezing f = {.runtime = r,
-			     .thread = gt_hsa_thread(),
-			     .executable = executable,
-			     .loader = &loader};
+	struct freeze f = {.runtime = r,
+			   .thread = gt_thread_own(),
+			   .executable = executable,
+			   .loader = &loader};
 	gt_hsa_core_hsa_system_get_major_extension_table_fn *table =
 		GT_HSA_CORE(r, hsa_system_get_major_extension_table);
 
 	if (status == GT_HSA_SUCCESS && f.thread && table &&
 	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS &&
 	    loader.loaded_code_object_get_info) {
-		loader.iterate_loaded_code_objects(executable, each_code_object, &f);
-		tell_loaded(executable);
+		loader.iterate_loaded_code_objects(executable, add_each_code_object, &f);
+		notify_loaded(executable);
 	}
 	return status;
 }
 
 /* Its kernels and code objects are loaded no more. */
-static void unload(uint64_t executable, struct gt_thread *t)
+static void unload_executable(uint64_t executable, struct gt_thread *t)
 {
 	struct code_object *gone = NULL, **end = &gone;
 
 	gt_core_lock();
-	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++)
+	for (size_t i = 0; i < sizeof gt_hsa_kernel_buckets / sizeof gt_hsa_kernel_buckets[0]; i++)
 		for (struct gt_hsa_kernel *k =
-			     atomic_load_explicit(&buckets[i], memory_order_relaxed);
+			     atomic_load_explicit(&gt_hsa_kernel_buckets[i], memory_order_relaxed);
 		     k; k = k->next)
 			if (k->executable == executable &&
 			    atomic_load_explicit(&k->object, memory_order_relaxed)) {
 				atomic_store_explicit(&k->object, 0, memory_order_release);
-				gt_fork_replay_remove(t, k->kept);
+				gt_fork_replay_remove(t, k->replay);
 			}
 	for (struct code_object **at = &loaded; *at;) {
 		struct code_object *c = *at;
@@ -443,6 +429,6 @@ static void unload(uint64_t executable, struct gt_thread *t)
 /* Before the real call: what comes after it may be loaded at the same address. */
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable)
 {
-	unload(executable, gt_hsa_thread());
+	unload_executable(executable, gt_thread_own());
 	return ((gt_hsa_core_hsa_executable_destroy_fn *)call->tap->real)(executable);
 }

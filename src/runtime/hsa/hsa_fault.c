@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that fails takes the process with it, most often: ROCr aborts after a memory fault,
- * HIP after a queue's error. Both tell first, in a thread of ROCr's: what has completed by then
- * is recorded, and what failed is told, before the program's own callback, or the runtime, does
- * what it does. */
-#include "runtime/hsa/hsa_activity.h"
+/* A device that fails most often takes the process with it: ROCr aborts after a memory fault,
+ * HIP after a queue's error. Both report it first, in a thread of ROCr's. In that thread:
+ *   1. what has completed by then is recorded (gt_hsa_helper_fault());
+ *   2. the failure is written as an event;
+ *   3. the program's own callback, or the runtime, does what it does. */
+#include "runtime/hsa/hsa_fault.h"
+
+#include "runtime/hsa/hsa_helper.h"
+#include "runtime/hsa/hsa_queue.h"
 
 /* Not SUCCESS: that would mean that the fault was seen to. */
-static int on_event(const struct gt_hsa_event *event, void *data)
+static int on_system_event(const struct gt_hsa_event *event, void *data)
 {
 	(void)data;
 	if (event && event->type == GT_HSA_MEMORY_FAULT)
@@ -14,18 +18,18 @@ static int on_event(const struct gt_hsa_event *event, void *data)
 	return GT_HSA_ERROR;
 }
 
-void gt_hsa_fault_listen(struct gt_hsa_runtime *r)
+void gt_hsa_fault_subscribe(struct gt_hsa_runtime *r)
 {
 	static _Atomic uint32_t loads[GT_INSTANCES];
-	gt_hsa_amd_ext_hsa_amd_register_system_event_handler_fn *listen =
+	gt_hsa_amd_ext_hsa_amd_register_system_event_handler_fn *subscribe =
 		GT_HSA_AMD(r, hsa_amd_register_system_event_handler);
 
-	if (listen && atomic_exchange_explicit(&loads[r->instance], r->loads,
-					       memory_order_relaxed) != r->loads)
-		listen((void *)(uintptr_t)on_event, NULL);
+	if (subscribe && atomic_exchange_explicit(&loads[r->instance], r->loads,
+						  memory_order_relaxed) != r->loads)
+		subscribe((void *)(uintptr_t)on_system_event, NULL);
 }
 
-void gt_hsa_fault_of_queue(int status, void *queue, void *data)
+void gt_hsa_report_queue_fault(int status, void *queue, void *data)
 {
 	const struct gt_hsa_queue *q = data;
 

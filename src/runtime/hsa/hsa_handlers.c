@@ -9,19 +9,21 @@
  *
  * Not waited for are handlers of what has not completed: HIP sees to its own work. Nothing here
  * is needed to be right for a capture. */
+#include "runtime/hsa/hsa_handlers.h"
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_runtime.h"
 
 enum { EQUAL = 0 }; /* hsa_signal_condition_t */
 /* a handler that does not come back: the program ends as it would */
 #define MOST_NS (100 * GT_HSA_MS)
 
-static bool reached(int64_t value, void *data)
+static bool wake_end(int64_t value, void *data)
 {
 	_Atomic uint32_t *done = data;
 
@@ -32,7 +34,7 @@ static bool reached(int64_t value, void *data)
 }
 
 /* Return: false when the time is over. */
-static bool wait_for(_Atomic uint32_t *done)
+static bool wait_for_end(_Atomic uint32_t *done)
 {
 	uint64_t end = gt_hsa_boottime_ns() + MOST_NS, now;
 
@@ -48,7 +50,7 @@ static bool wait_for(_Atomic uint32_t *done)
 	return true;
 }
 
-static void pass(struct gt_hsa_runtime *r)
+static void wait_for_handlers_of(struct gt_hsa_runtime *r)
 {
 	static _Atomic uint32_t done[GT_INSTANCES]; /* not on the stack: ROCr may come late */
 	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle =
@@ -58,18 +60,18 @@ static void pass(struct gt_hsa_runtime *r)
 	if (!handle || GT_HSA_CORE(r, hsa_signal_create)(0, 0, NULL, &signal) != GT_HSA_SUCCESS)
 		return;
 	atomic_store_explicit(&done[r->instance], 0, memory_order_relaxed);
-	if (handle(signal, EQUAL, 0, (void *)(uintptr_t)reached, &done[r->instance]) !=
+	if (handle(signal, EQUAL, 0, (void *)(uintptr_t)wake_end, &done[r->instance]) !=
 		    GT_HSA_SUCCESS ||
-	    wait_for(&done[r->instance]))
+	    wait_for_end(&done[r->instance]))
 		GT_HSA_CORE(r, hsa_signal_destroy)(signal);
 }
 
-void gt_hsa_handlers_pass(void)
+void gt_hsa_wait_for_handlers(void)
 {
 	int saved = errno;
 
 	for (uint32_t i = 0; i < GT_INSTANCES; i++)
 		if (gt_hsa_runtimes[i].tables)
-			pass(&gt_hsa_runtimes[i]);
+			wait_for_handlers_of(&gt_hsa_runtimes[i]);
 	errno = saved;
 }

@@ -9,25 +9,28 @@
  *                    └── the slot of packet N knows its call
  *   later ─► free start ─► .. ─► free end
  *
- * The runtime names the queue that it has, not the face, and the packet by its number there;
+ * The runtime names the queue that it has, not the proxy, and the packet by its number there;
  * slots remember that number, so that the link to the call is certain: a packet that waits is in
  * flight. What nobody recorded has no slot, and no link.
  *
  * In the middle of the runtime, which may hold locks: it is asked for the time and for nothing
  * else. Functions that were in the table before are called behind ours. Of several copies of the
  * runtime only the first is listened to: an event does not say whose it is. */
+#include "runtime/hsa/hsa_scratch.h"
+
 #include <string.h>
 
 #include "core/recording.h"
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_queue.h"
 #include "runtime/hsa/hsa_tools_table.h"
+#include "runtime/hsa/hsa_work_items.h"
 
 enum { OUT_OF_RESOURCES = 0x1008 }; /* hsa_status_t */
 
 static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 static const char *const names[] = {"scratch alloc", "scratch free", "scratch reclaim"};
 
-static uint64_t system_time(void)
+static uint64_t get_system_time(void)
 {
 	uint64_t stamp = 0;
 
@@ -37,7 +40,7 @@ static uint64_t system_time(void)
 	return stamp;
 }
 
-static struct gt_hsa_queue *find(const void *real)
+static struct gt_hsa_queue *find_real_queue(const void *real)
 {
 	struct gt_hsa_agent *a;
 
@@ -54,24 +57,25 @@ static struct gt_hsa_queue *find(const void *real)
 }
 
 /* The packet that waits for it. NULL: nobody follows it. */
-static const struct gt_record_device *waiting(const struct gt_hsa_queue *q, uint64_t dispatch)
+static const struct gt_hsa_work *find_waiting(const struct gt_hsa_queue *q, uint64_t dispatch)
 {
-	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire);
 
-	for (uint64_t i = atomic_load_explicit(&q->head, memory_order_acquire); i < tail; i++) {
-		const struct gt_hsa_slot *s = gt_hsa_slot(q, i);
+	for (uint64_t i = atomic_load_explicit(&q->slots.head, memory_order_acquire); i < tail;
+	     i++) {
+		const struct gt_hsa_slot *s = gt_hsa_slots_at(&q->slots, i);
 
-		if (__atomic_load_n(&s->record.head.op, __ATOMIC_RELAXED) == (uint32_t)dispatch)
-			return &s->record;
+		if (s && __atomic_load_n(&s->work.packet, __ATOMIC_RELAXED) == (uint32_t)dispatch)
+			return &s->work;
 	}
 	return NULL;
 }
 
-static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
-		   const struct gt_hsa_scratch_event *e, uint32_t operation)
+static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
+			  const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
-	const struct gt_record_device *work =
-		operation == GT_HSA_SCRATCH_ALLOC ? waiting(q, e->dispatch) : NULL;
+	const struct gt_hsa_work *work =
+		operation == GT_HSA_SCRATCH_ALLOC ? find_waiting(q, e->dispatch) : NULL;
 	const struct gt_hsa_scratch *given = &q->scratch[GT_HSA_SCRATCH_ALLOC];
 
 	s->id = work ? work->id : 0;
@@ -81,19 +85,19 @@ static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 		s->called = given->called;
 	}
 	s->address = given->address;
-	s->piece = gt_hsa_told_scratch(q, (uintptr_t)e->queue, names[operation]);
-	s->start = system_time();
+	s->item = gt_hsa_item_of_scratch(q, names[operation]);
+	s->start = get_system_time();
 }
 
-static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scratch *s,
-			 const struct gt_hsa_scratch_event *e, uint32_t operation, uint64_t end)
+static void write_scratch(const struct gt_hsa_queue *q, const struct gt_hsa_scratch *s,
+			  const struct gt_hsa_scratch_event *e, uint32_t operation, uint64_t end)
 {
 	const bool given = operation == GT_HSA_SCRATCH_ALLOC;
-	struct gt_thread *t = gt_hsa_thread();
+	struct gt_thread *t = gt_thread_own();
 	struct gt_record_device *r;
 	uint32_t name;
 
-	if (!t || !gt_hsa_recorded())
+	if (!t || !gt_hsa_is_recording())
 		return;
 	/* a record of its own: before */
 	name = gt_string_id(t, names[operation], strlen(names[operation]));
@@ -118,44 +122,43 @@ static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scrat
 	gt_ring_commit(t, sizeof *r);
 }
 
-static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
-		 const struct gt_hsa_scratch_event *e, uint32_t operation)
+static void end_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
+			const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
-	const struct gt_hsa_times times = {s->start, system_time()};
+	const struct gt_hsa_times times = {s->start, get_system_time()};
 
 	if (operation == GT_HSA_SCRATCH_ALLOC)
 		s->address = e->queue->scratch_address;
-	if (s->piece) {
-		struct gputap_work *w = &s->piece->work;
+	if (s->item) {
+		struct gputap_work *w = &s->item->work;
 
 		w->bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->bytes : 0;
 		w->destination = s->address;
 		w->private_bytes =
 			operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
-		gt_work_item_exit(s->piece);
-		gt_hsa_told_done(s->piece, q->agent, &times);
-		s->piece = NULL;
+		gt_work_item_exit(s->item);
+		gt_hsa_complete_item(s->item, q->agent, &times);
+		s->item = NULL;
 	}
 	if (s->start && times.end)
-		write_record(q, s, e, operation, times.end);
+		write_scratch(q, s, e, operation, times.end);
 	s->start = 0;
 }
 
-static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
+static int on_scratch_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 {
-	struct gt_hsa_queue *q = find(e->queue);
+	struct gt_hsa_queue *q = find_real_queue(e->queue);
 
 	if (q && at % 2 == 0)
-		begins(q, &q->scratch[at / 2], e, at / 2);
+		begin_scratch(q, &q->scratch[at / 2], e, at / 2);
 	else if (q)
-		ends(q, &q->scratch[at / 2], e, at / 2);
+		end_scratch(q, &q->scratch[at / 2], e, at / 2);
 	return gt_hsa_tools_table_next(next, at, e);
 }
 
-GT_HSA_TOOLS_FUNCTIONS(ours, on_event);
+GT_HSA_TOOLS_FUNCTIONS(ours, on_scratch_event);
 
-/* Each time that the runtime begins: its table is as new then. */
-void gt_hsa_activity_loaded(struct gt_hsa_runtime *runtime)
+void gt_hsa_scratch_attach(const struct gt_hsa_runtime *runtime)
 {
 	struct gt_hsa_tools_table *table =
 		gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;

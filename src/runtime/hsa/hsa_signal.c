@@ -15,12 +15,14 @@
  * only a signal whose value is 1 is read: another value waits for several. A release that finds
  * its work not completed means that the value was no promise; then the times of neither can be
  * told, nor those of what comes after them until the signal is destroyed (shared[]). Kernels get
- * a signal of ours then (hsa_dispatch.c), copies are counted as without times (GT_DROP_RUNTIME).
+ * a signal of ours then (hsa_completion.c), copies are counted as without times (GT_DROP_RUNTIME).
  * Locking: none. Preempted between claim and save: the other side waits for a few instructions
  * of this one. */
+#include "runtime/hsa/hsa_signal.h"
+
 #include <sched.h>
 
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_agent.h"
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
 #define SKEW_NS UINT64_C(20000) /* between our clock and the translated one */
@@ -31,26 +33,26 @@ static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 enum { SHARED = 256 };
 static _Atomic(const struct gt_hsa_signal *) shared[SHARED];
 
-static uint32_t row_of(const struct gt_hsa_signal *s)
+static uint32_t table_row(const struct gt_hsa_signal *s)
 {
 	return (uint32_t)((uintptr_t)s * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS));
 }
 
-static _Atomic(const struct gt_hsa_signal *) *shared_of(const struct gt_hsa_signal *s)
+static _Atomic(const struct gt_hsa_signal *) *shared_entry(const struct gt_hsa_signal *s)
 {
-	return &shared[row_of(s) % SHARED];
+	return &shared[table_row(s) % SHARED];
 }
 
-static bool claim(struct gt_hsa_watch *w)
+static bool claim_watch(struct gt_hsa_watch *w)
 {
-	uint32_t pending = GT_HSA_SLOT_PENDING;
+	uint32_t pending = GT_HSA_WORK_PENDING;
 
-	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_SLOT_CLAIMED,
+	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_WORK_CLAIMED,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
 /* With the work claimed: its signal is the program's alone again. */
-static void leave(struct gt_hsa_watch *w, enum gt_hsa_slot_state state)
+static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 {
 	if (w->entry)
 		atomic_store_explicit(&table[w->entry - 1], NULL, memory_order_release);
@@ -63,7 +65,7 @@ static void leave(struct gt_hsa_watch *w, enum gt_hsa_slot_state state)
  * they are there: so it is asked when the value says that it is done, or, once, when the program
  * uses the signal again (@last): then it must be done, and what is there may be the times of
  * what the signal stood for before. */
-static bool copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
+static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) < w->value;
 
@@ -84,7 +86,7 @@ static bool take_times(struct gt_hsa_watch *w, bool last)
 	struct gt_hsa_times times;
 
 	if (w->agent) {
-		if (!copy_times(w, last, &times))
+		if (!get_copy_times(w, last, &times))
 			return false;
 	} else {
 		times.end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
@@ -94,11 +96,11 @@ static bool take_times(struct gt_hsa_watch *w, bool last)
 	}
 	w->times[0] = times.start;
 	w->times[1] = times.end;
-	leave(w, times.end ? GT_HSA_SLOT_SAVED : GT_HSA_SLOT_LOST);
+	end_watch(w, times.end ? GT_HSA_WORK_SAVED : GT_HSA_WORK_LOST);
 	return true;
 }
 
-static bool enter(struct gt_hsa_watch *w, uint32_t row)
+static bool enter_table(struct gt_hsa_watch *w, uint32_t row)
 {
 	for (uint32_t i = row; i < row + ROW; i++) {
 		struct gt_hsa_watch *none = NULL;
@@ -119,20 +121,20 @@ bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
 	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
 	if (signal->kind != GT_HSA_SIGNAL_USER || w->value != 1 ||
 	    !gt_hsa_signal_release((uintptr_t)signal) ||
-	    atomic_load_explicit(shared_of(signal), memory_order_relaxed) == signal)
+	    atomic_load_explicit(shared_entry(signal), memory_order_relaxed) == signal)
 		return false;
 	if (!w->agent) {
 		atomic_store_explicit(&signal->start_ts, 0, memory_order_relaxed);
 		atomic_store_explicit(&signal->end_ts, 0, memory_order_relaxed);
 	}
 	w->signal = signal;
-	return enter(w, row_of(signal));
+	return enter_table(w, table_row(signal));
 }
 
 bool gt_hsa_signal_release(uint64_t handle)
 {
 	const struct gt_hsa_signal *signal = (const struct gt_hsa_signal *)(uintptr_t)handle;
-	uint32_t row = row_of(signal);
+	uint32_t row = table_row(signal);
 	bool all = true;
 
 	for (uint32_t i = row; i < row + ROW; i++) {
@@ -140,15 +142,15 @@ bool gt_hsa_signal_release(uint64_t handle)
 
 		if (gt_likely(!w) || w->signal != signal)
 			continue;
-		while (atomic_load_explicit(&w->state, memory_order_acquire) == GT_HSA_SLOT_CLAIMED)
+		while (atomic_load_explicit(&w->state, memory_order_acquire) == GT_HSA_WORK_CLAIMED)
 			sched_yield();
-		if (w->signal != signal || !claim(w))
+		if (w->signal != signal || !claim_watch(w))
 			continue;
 		if (w->signal != signal) { /* it is another piece of work by now */
-			atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
+			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 		} else if (!take_times(w, true)) {
-			leave(w, GT_HSA_SLOT_LOST);
-			atomic_store_explicit(shared_of(signal), signal, memory_order_relaxed);
+			end_watch(w, GT_HSA_WORK_LOST);
+			atomic_store_explicit(shared_entry(signal), signal, memory_order_relaxed);
 			all = false;
 		}
 	}
@@ -159,18 +161,18 @@ bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 {
 	/* of the program's signal nothing may be read without a claim: it may be destroyed at
 	 * any moment */
-	if (!claim(w))
-		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_SLOT_SAVED;
+	if (!claim_watch(w))
+		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
 	if (take_times(w, false))
 		return true;
-	atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 	return false;
 }
 
 void gt_hsa_signal_forget(struct gt_hsa_watch *w)
 {
-	if (w->entry && claim(w))
-		leave(w, GT_HSA_SLOT_LOST);
+	if (w->entry && claim_watch(w))
+		end_watch(w, GT_HSA_WORK_LOST);
 }
 
 int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal)
@@ -179,7 +181,7 @@ int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t sig
 		const struct gt_hsa_signal *gone = (const struct gt_hsa_signal *)(uintptr_t)signal;
 
 		gt_hsa_signal_release(signal);
-		atomic_compare_exchange_strong_explicit(shared_of(gone), &gone, NULL,
+		atomic_compare_exchange_strong_explicit(shared_entry(gone), &gone, NULL,
 							memory_order_relaxed, memory_order_relaxed);
 	}
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);

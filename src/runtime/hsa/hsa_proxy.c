@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue that the program has: a copy of the runtime's, with indices, packets and a doorbell
- * of its own (hsa_ring.h).
+/* The proxy queue, which the program has: a copy of the runtime's, with indices, packets and a
+ * doorbell of its own (hsa_ring.h).
  *
  *   page 0   amd_queue_t, a copy; and what lies behind the runtime's, by which it finds its own
  *            object: a function that takes a queue and that nobody here knows finds the real one
@@ -16,13 +16,26 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_graph_batch.h"
+#include "runtime/hsa/hsa_packets.h"
+#include "runtime/hsa/hsa_proxy.h"
 
 enum { PAGE = 4096, BELLS_BITS = 8 };
 #define REST INT64_MAX /* of the doorbell's value: nobody has rung */
 
 static _Atomic(struct gt_hsa_queue *) bells[1 << BELLS_BITS];
-_Thread_local struct gt_hsa_turn gt_hsa_turn = {.asks = GT_HSA_NOTHING};
+
+#define NO_QUEUE ((const void *)UINTPTR_MAX)
+
+/* What this thread has to do with the queue that it used last. */
+static _Thread_local struct {
+	struct gt_hsa_queue *q;
+	/* It has reserved a packet of @asks and not rung for it: the next @answers times that it
+	 * asks what the device has taken, it asks for room, and @gone is good enough. */
+	const void *asks;
+	uint64_t gone;
+	uint32_t answers;
+} last_used __attribute__((tls_model("initial-exec"))) = {.asks = NO_QUEUE};
 
 /* Memory ---------------------------------------------------------------------- */
 
@@ -62,7 +75,7 @@ static int look_at_agent(uint64_t agent, void *data)
 }
 
 /* Host memory that the agent reaches. NULL: none. */
-static void *allocate(const struct gt_hsa_agent *a, size_t bytes)
+static void *allocate_for_agent(const struct gt_hsa_agent *a, size_t bytes)
 {
 	struct search s = {a->runtime, 0};
 	void *p = NULL;
@@ -101,35 +114,35 @@ static _Atomic uint64_t *cell_of(const struct gt_hsa_queue_abi *real)
 								   memory_order_relaxed);
 }
 
-bool gt_hsa_face_make(struct gt_hsa_queue *q, void *real, uint32_t size)
+bool gt_hsa_proxy_make(struct gt_hsa_queue *q, void *real, uint32_t size)
 {
 	struct gt_hsa_runtime *r = q->agent->runtime;
-	struct gt_hsa_queue_abi *theirs = real, *face;
+	struct gt_hsa_queue_abi *theirs = real, *proxy;
 	struct gt_hsa_ring *ring = &q->ring;
 	size_t known = PAGE - (uintptr_t)real % PAGE;
 	uint64_t bell;
 
 	if (GT_HSA_CORE(r, hsa_signal_create)(REST, 0, NULL, &bell) != GT_HSA_SUCCESS)
 		return false;
-	face = allocate(q->agent, PAGE + size * sizeof(union gt_hsa_packet));
+	proxy = allocate_for_agent(q->agent, PAGE + size * sizeof(union gt_hsa_packet));
 	ring->device_size = theirs->size;
 	ring->origin = gt_hsa_alloc(2 * theirs->size * sizeof *ring->origin);
-	if (!face || !ring->origin) {
+	if (!proxy || !ring->origin) {
 		GT_HSA_CORE(r, hsa_signal_destroy)(bell);
-		if (face)
-			GT_HSA_AMD(r, hsa_amd_memory_pool_free)(face);
+		if (proxy)
+			GT_HSA_AMD(r, hsa_amd_memory_pool_free)(proxy);
 		return false;
 	}
-	memcpy(face, theirs, known < sizeof *face ? sizeof *face : known);
-	face->base_address = (char *)face + PAGE;
-	face->doorbell_signal = bell;
-	face->size = size;
-	atomic_store_explicit(&face->write_dispatch_id, 0, memory_order_relaxed);
-	atomic_store_explicit(&face->read_dispatch_id, 0, memory_order_relaxed);
-	ring->theirs = face->base_address;
+	memcpy(proxy, theirs, known < sizeof *proxy ? sizeof *proxy : known);
+	proxy->base_address = (char *)proxy + PAGE;
+	proxy->doorbell_signal = bell;
+	proxy->size = size;
+	atomic_store_explicit(&proxy->write_dispatch_id, 0, memory_order_relaxed);
+	atomic_store_explicit(&proxy->read_dispatch_id, 0, memory_order_relaxed);
+	ring->theirs = proxy->base_address;
 	ring->theirs_size = size;
-	ring->theirs_write = &face->write_dispatch_id;
-	ring->theirs_read = &face->read_dispatch_id;
+	ring->theirs_write = &proxy->write_dispatch_id;
+	ring->theirs_read = &proxy->read_dispatch_id;
 	ring->device = theirs->base_address;
 	ring->write = &theirs->write_dispatch_id;
 	ring->read = &theirs->read_dispatch_id;
@@ -138,27 +151,27 @@ bool gt_hsa_face_make(struct gt_hsa_queue *q, void *real, uint32_t size)
 	ring->doorbell = theirs->doorbell_signal;
 	gt_hsa_ring_begin(ring);
 	q->real = real;
-	q->face = face;
+	q->proxy = proxy;
 	q->bell = (struct gt_hsa_signal *)(uintptr_t)bell;
 	return true;
 }
 
-void gt_hsa_face_free(struct gt_hsa_queue *q)
+void gt_hsa_proxy_free(struct gt_hsa_queue *q)
 {
 	GT_HSA_CORE(q->agent->runtime, hsa_signal_destroy)((uintptr_t)q->bell);
-	GT_HSA_AMD(q->agent->runtime, hsa_amd_memory_pool_free)(q->face);
+	GT_HSA_AMD(q->agent->runtime, hsa_amd_memory_pool_free)(q->proxy);
 }
 
 /* Doorbells ------------------------------------------------------------------------ */
 
-static _Atomic(struct gt_hsa_queue *) *bucket_of(uint64_t bell)
+static _Atomic(struct gt_hsa_queue *) *bell_bucket(uint64_t bell)
 {
 	return &bells[bell * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BELLS_BITS)];
 }
 
-void gt_hsa_face_publish(struct gt_hsa_queue *q)
+void gt_hsa_proxy_publish(struct gt_hsa_queue *q)
 {
-	_Atomic(struct gt_hsa_queue *) *bucket = bucket_of((uintptr_t)q->bell);
+	_Atomic(struct gt_hsa_queue *) *bucket = bell_bucket((uintptr_t)q->bell);
 	struct gt_hsa_queue *first = atomic_load_explicit(bucket, memory_order_relaxed);
 
 	do
@@ -170,12 +183,12 @@ void gt_hsa_face_publish(struct gt_hsa_queue *q)
 /* NULL: another signal. */
 static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 {
-	struct gt_hsa_queue *q = gt_hsa_turn.q;
+	struct gt_hsa_queue *q = last_used.q;
 
 	if (gt_likely(q && (uintptr_t)q->bell == bell &&
 		      atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE))
 		return q;
-	q = atomic_load_explicit(bucket_of(bell), memory_order_acquire);
+	q = atomic_load_explicit(bell_bucket(bell), memory_order_acquire);
 	while (q && ((uintptr_t)q->bell != bell ||
 		     atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
 		q = q->bell_next;
@@ -184,33 +197,41 @@ static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 
 /* Does a launch hold packets back? If none has gone on since the last look, its thread waits for
  * something that nobody knows of: they go now. */
-static bool is_held(struct gt_hsa_queue *q)
+static bool holds_packets(struct gt_hsa_queue *q)
 {
 	uint64_t gone = atomic_load_explicit(q->ring.theirs_read, memory_order_relaxed);
 
-	if (gt_likely(!atomic_load_explicit(&q->holders, memory_order_relaxed)))
+	if (gt_likely(!atomic_load_explicit(&q->attention.holders, memory_order_relaxed)))
 		return false;
-	if (gone == q->held_seen &&
+	if (gone == q->attention.gone_seen &&
 	    gone != atomic_load_explicit(q->ring.theirs_write, memory_order_relaxed))
-		atomic_store_explicit(&q->behind, 1, memory_order_relaxed);
-	q->held_seen = gone;
+		atomic_store_explicit(&q->attention.unhandled, 1, memory_order_relaxed);
+	q->attention.gone_seen = gone;
 	return true;
 }
 
-bool gt_hsa_face_look(struct gt_hsa_queue *q)
+bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 {
 	bool rung = atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST,
-	     holds = is_held(q);
+	     holds = holds_packets(q);
 
-	if (gt_unlikely(atomic_load_explicit(&q->telling, memory_order_relaxed)))
-		gt_hsa_look_at_telling(q);
-	if (gt_likely(!rung && !atomic_load_explicit(&q->behind, memory_order_relaxed)))
+	if (gt_unlikely(atomic_load_explicit(&q->callbacks.running, memory_order_relaxed)))
+		gt_hsa_check_callback(q);
+	if (gt_likely(!rung &&
+		      !atomic_load_explicit(&q->attention.unhandled, memory_order_relaxed)))
 		return holds;
-	atomic_store_explicit(&q->behind, 0, memory_order_seq_cst);
+	atomic_store_explicit(&q->attention.unhandled, 0, memory_order_seq_cst);
 	if (rung)
 		atomic_store_explicit(&q->bell->value, REST, memory_order_seq_cst);
 	gt_hsa_handle_packets(q, 0, false);
-	return holds || atomic_load_explicit(&q->behind, memory_order_relaxed);
+	return holds || atomic_load_explicit(&q->attention.unhandled, memory_order_relaxed);
+}
+
+/* This thread rings: from now on it does not ask for room. */
+static inline GT_IN_LINE void ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
+{
+	last_used.asks = NO_QUEUE;
+	gt_hsa_ring_doorbell(q, index);
 }
 
 #define RING(f)                                                                             \
@@ -219,7 +240,7 @@ bool gt_hsa_face_look(struct gt_hsa_queue *q)
 		struct gt_hsa_queue *q = find_bell(signal);                                 \
                                                                                             \
 		if (gt_likely(q != NULL))                                                   \
-			gt_hsa_rung(q, (uint64_t)value);                                    \
+			ring_doorbell(q, (uint64_t)value);                                  \
 		else                                                                        \
 			((gt_hsa_core_##f##_fn *)tap->real)(signal, value);                 \
 	}
@@ -232,18 +253,16 @@ RING(hsa_signal_silent_store_screlease)
 
 /* A packet is reserved, @reserved is the index behind it: HIP asks twice for each whether there
  * is room. */
-static inline GT_IN_LINE void asks_for_room(struct gt_hsa_queue *q, uint64_t reserved)
+static inline GT_IN_LINE void remember_room(struct gt_hsa_queue *q, uint64_t reserved)
 {
-	struct gt_hsa_turn *turn = &gt_hsa_turn;
-
-	turn->answers = 2;
-	turn->asks = gt_likely(gt_hsa_ring_is_roomy(&q->ring, reserved, &turn->gone))
-			     ? q->handle
-			     : GT_HSA_NOTHING;
+	last_used.answers = 2;
+	last_used.asks = gt_likely(gt_hsa_ring_is_roomy(&q->ring, reserved, &last_used.gone))
+				 ? q->handle
+				 : NO_QUEUE;
 }
 
-/* What is held back is not waited for: this thread may be about to. */
-static __attribute__((noinline)) uint64_t load_read(struct gt_hsa_queue *q)
+/* Packets that are held back are handed on: this thread may be about to wait for them. */
+static __attribute__((noinline)) uint64_t load_read_index(struct gt_hsa_queue *q)
 {
 	if (gt_unlikely(gt_thread.graph != NULL))
 		gt_graph_flush_held(gt_thread.graph);
@@ -253,16 +272,15 @@ static __attribute__((noinline)) uint64_t load_read(struct gt_hsa_queue *q)
 #define LOAD_READ(f)                                                                      \
 	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue)        \
 	{                                                                                 \
-		struct gt_hsa_turn *turn = &gt_hsa_turn;                                  \
 		struct gt_hsa_queue *q;                                                   \
                                                                                           \
-		if (gt_likely(turn->asks == queue)) {                                     \
-			if (!--turn->answers)                                             \
-				turn->asks = GT_HSA_NOTHING;                              \
-			return turn->gone;                                                \
+		if (gt_likely(last_used.asks == queue)) {                                 \
+			if (!--last_used.answers)                                         \
+				last_used.asks = NO_QUEUE;                                \
+			return last_used.gone;                                            \
 		}                                                                         \
 		q = gt_hsa_queue_find(queue);                                             \
-		return gt_likely(q != NULL) ? load_read(q)                                \
+		return gt_likely(q != NULL) ? load_read_index(q)                          \
 					    : ((gt_hsa_core_##f##_fn *)tap->real)(queue); \
 	}
 LOAD_READ(hsa_queue_load_read_index_scacquire)
@@ -280,12 +298,30 @@ LOAD_READ(hsa_queue_load_read_index_relaxed)
 LOAD_WRITE(hsa_queue_load_write_index_scacquire)
 LOAD_WRITE(hsa_queue_load_write_index_relaxed)
 
-/* What ADD does not do at once, so that it needs no frame. */
-static __attribute__((noinline)) uint64_t own_slowly(struct gt_hsa_queue *q, uint64_t from,
-						     uint64_t value)
+/* This thread has used that queue before. */
+static inline GT_IN_LINE bool is_last_used(const struct gt_hsa_queue *q, const void *handle)
 {
-	gt_hsa_queue_own_all(q, from, value);
-	asks_for_room(q, from + value);
+	return q && q->handle == handle && gt_hsa_queue_is_live(q);
+}
+
+/* This thread has reserved packets, most likely one. False: gt_hsa_note_reserved() has to. */
+static inline GT_IN_LINE bool note_plain(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+{
+	return gt_hsa_submitters_note_plain(&q->submitters, &q->ring, q->handle, from, count);
+}
+
+static inline void note_reserved(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+{
+	if (gt_unlikely(!note_plain(q, from, count)))
+		gt_hsa_note_reserved(q, from, count);
+}
+
+/* What ADD does not do at once, so that it needs no frame. */
+static __attribute__((noinline)) uint64_t note_slowly(struct gt_hsa_queue *q, uint64_t from,
+						      uint64_t value)
+{
+	gt_hsa_note_reserved(q, from, value);
+	remember_room(q, from + value);
 	return from;
 }
 
@@ -298,27 +334,27 @@ static __attribute__((noinline)) uint64_t add_slowly(const struct gt_tap *tap, c
 	if (gt_unlikely(!q))
 		return ((gt_hsa_core_hsa_queue_add_write_index_relaxed_fn *)tap->real)(queue,
 										       value);
-	gt_hsa_turn.q = q;
+	last_used.q = q;
 	from = atomic_fetch_add_explicit(q->ring.theirs_write, value, memory_order_acq_rel);
-	if (gt_unlikely(!gt_hsa_queue_owns(q, from, value)))
-		return own_slowly(q, from, value);
-	asks_for_room(q, from + value);
+	if (gt_unlikely(!note_plain(q, from, value)))
+		return note_slowly(q, from, value);
+	remember_room(q, from + value);
 	return from;
 }
 
 #define ADD(f)                                                                                     \
 	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value) \
 	{                                                                                          \
-		struct gt_hsa_queue *q = gt_hsa_turn.q;                                            \
+		struct gt_hsa_queue *q = last_used.q;                                              \
 		uint64_t from;                                                                     \
                                                                                                    \
-		if (gt_unlikely(!gt_hsa_is_live(q, queue)))                                        \
+		if (gt_unlikely(!is_last_used(q, queue)))                                          \
 			return add_slowly(tap, queue, value);                                      \
 		from = atomic_fetch_add_explicit(q->ring.theirs_write, value,                      \
 						 memory_order_acq_rel);                            \
-		if (gt_unlikely(!gt_hsa_queue_owns(q, from, value)))                               \
-			return own_slowly(q, from, value);                                         \
-		asks_for_room(q, from + value);                                                    \
+		if (gt_unlikely(!note_plain(q, from, value)))                                      \
+			return note_slowly(q, from, value);                                        \
+		remember_room(q, from + value);                                                    \
 		return from;                                                                       \
 	}
 ADD(hsa_queue_add_write_index_scacq_screl)
@@ -339,7 +375,7 @@ ADD(hsa_queue_add_write_index_screlease)
 							    memory_order_acq_rel,                \
 							    memory_order_acquire) &&             \
 		    value > expected)                                                            \
-			gt_hsa_queue_own(q, expected, value - expected);                         \
+			note_reserved(q, expected, value - expected);                            \
 		return found;                                                                    \
 	}
 CAS(hsa_queue_cas_write_index_scacq_screl)
@@ -360,7 +396,7 @@ CAS(hsa_queue_cas_write_index_screlease)
 		}                                                                              \
 		from = atomic_load_explicit(q->ring.theirs_write, memory_order_relaxed);       \
 		if (gt_likely(value > from))                                                   \
-			gt_hsa_queue_own(q, from, value - from);                               \
+			note_reserved(q, from, value - from);                                  \
 		atomic_store_explicit(q->ring.theirs_write, value, memory_order_release);      \
 	}
 STORE(hsa_queue_store_write_index_relaxed)
@@ -368,7 +404,7 @@ STORE(hsa_queue_store_write_index_screlease)
 
 /* Functions of the runtime's queue --------------------------------------------------------- */
 
-static void *real_of(const void *queue)
+static void *get_real_queue(const void *queue)
 {
 	const struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 
@@ -377,7 +413,7 @@ static void *real_of(const void *queue)
 
 int gt_hsa_core_wrap_hsa_queue_inactivate(const struct gt_call *call, void *queue)
 {
-	return ((gt_hsa_core_hsa_queue_inactivate_fn *)call->tap->real)(real_of(queue));
+	return ((gt_hsa_core_hsa_queue_inactivate_fn *)call->tap->real)(get_real_queue(queue));
 }
 
 /* It stays on. */
@@ -393,28 +429,31 @@ int gt_hsa_amd_ext_wrap_hsa_amd_profiling_set_profiler_enabled(const struct gt_c
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_cu_set_mask(const struct gt_call *call, const void *queue,
 						  uint32_t count, const uint32_t *mask)
 {
-	return ((gt_hsa_amd_ext_hsa_amd_queue_cu_set_mask_fn *)call->tap->real)(real_of(queue),
+	return ((gt_hsa_amd_ext_hsa_amd_queue_cu_set_mask_fn *)call->tap->real)(get_real_queue(
+											queue),
 										count, mask);
 }
 
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_cu_get_mask(const struct gt_call *call, const void *queue,
 						  uint32_t count, uint32_t *mask)
 {
-	return ((gt_hsa_amd_ext_hsa_amd_queue_cu_get_mask_fn *)call->tap->real)(real_of(queue),
+	return ((gt_hsa_amd_ext_hsa_amd_queue_cu_get_mask_fn *)call->tap->real)(get_real_queue(
+											queue),
 										count, mask);
 }
 
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_set_priority(const struct gt_call *call, void *queue,
 						   unsigned int priority)
 {
-	return ((gt_hsa_amd_ext_hsa_amd_queue_set_priority_fn *)call->tap->real)(real_of(queue),
+	return ((gt_hsa_amd_ext_hsa_amd_queue_set_priority_fn *)call->tap->real)(get_real_queue(
+											 queue),
 										 priority);
 }
 
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_get_info(const struct gt_call *call, void *queue,
 					       unsigned int attribute, void *value)
 {
-	return ((gt_hsa_amd_ext_hsa_amd_queue_get_info_fn *)call->tap->real)(real_of(queue),
+	return ((gt_hsa_amd_ext_hsa_amd_queue_get_info_fn *)call->tap->real)(get_real_queue(queue),
 									     attribute, value);
 }
 
@@ -422,5 +461,5 @@ int gt_hsa_amd_ext_wrap_hsa_amd_queue_intercept_register(const struct gt_call *c
 							 void *callback, void *data)
 {
 	return ((gt_hsa_amd_ext_hsa_amd_queue_intercept_register_fn *)call->tap->real)(
-		real_of(queue), callback, data);
+		get_real_queue(queue), callback, data);
 }

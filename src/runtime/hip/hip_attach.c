@@ -5,7 +5,7 @@
  *
  * Each mapped copy of the library is an instance of its own. Calls that it makes to its own
  * exports do not come here: the audit library binds them to the real functions. */
-#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_attach.h"
 
 #include "core/recording.h"
 #include "core/table.h"

@@ -10,7 +10,7 @@
  * exported functions, which go through the tables, too.
  *
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
-#include "runtime/hsa/hsa_door.h"
+#include "runtime/hsa/hsa_attach.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +21,8 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "core/table.h"
+#include "runtime/hsa/hsa_helper.h"
+#include "runtime/hsa/hsa_scratch.h"
 #include "runtime/module.h"
 #include "tool/tool_load.h"
 
@@ -77,8 +79,6 @@ struct part {
 	uint32_t (*position)(uint32_t number, uint32_t count);
 	bool (*is_known)(uint32_t count);
 };
-
-struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES];
 
 /* How many entries the runtime's table has; 0 for what cannot be one. */
 static uint32_t entries(const struct functions *table)
@@ -166,7 +166,7 @@ static void **place(struct functions *table, const struct part *p, uint32_t numb
 	return at == UINT32_MAX ? NULL : &table->entries[at];
 }
 
-static void take(struct functions *table, const struct part *p, struct canonical *out)
+static void copy_table(struct functions *table, const struct part *p, struct canonical *out)
 {
 	memset(out, 0, sizeof *out);
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -178,7 +178,7 @@ static void take(struct functions *table, const struct part *p, struct canonical
 }
 
 /* Taps are only where there is a function. */
-static void give(struct functions *table, const struct part *p, const struct both *b)
+static void write_taps(struct functions *table, const struct part *p, const struct both *b)
 {
 	for (uint32_t i = 0; i < p->count; i++)
 		if (b->taps.entries[i] != b->real.entries[i])
@@ -236,7 +236,7 @@ static void register_part(const struct gt_hsa_runtime *r, const struct part *p, 
 	struct gt_table *ours = &p->tables[r->instance];
 	struct both *b = &p->both[r->instance];
 
-	take(table, p, &b->real);
+	copy_table(table, p, &b->real);
 	b->taps = b->real;
 	if (!table)
 		return;
@@ -247,14 +247,14 @@ static void register_part(const struct gt_hsa_runtime *r, const struct part *p, 
 			       ours->name);
 }
 
-static void unregister(struct gt_hsa_runtime *r)
+static void unregister_tables(struct gt_hsa_runtime *r)
 {
 	for (const struct part *p = parts; p < parts + PARTS; p++)
 		gt_table_unregister(&p->tables[r->instance]);
 }
 
 /* The instance of those tables, or a free one; NULL: there is none. @known: it has them already. */
-static struct gt_hsa_runtime *find(struct gt_hsa_tables *tables, bool *known)
+static struct gt_hsa_runtime *get_instance(struct gt_hsa_tables *tables, bool *known)
 {
 	struct gt_hsa_runtime *found = NULL;
 
@@ -275,7 +275,7 @@ static struct gt_hsa_runtime *find(struct gt_hsa_tables *tables, bool *known)
 	return found;
 }
 
-static void tell_module(struct gt_hsa_runtime *r, const char *door, uint64_t version)
+static void write_module(struct gt_hsa_runtime *r, const char *door, uint64_t version)
 {
 	Dl_info where;
 
@@ -295,7 +295,7 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 		return 0;
 	if (!gt_hsa_has(tables, core) || !gt_hsa_has(tables, amd_ext))
 		return -EINVAL;
-	r = find(tables, &known);
+	r = get_instance(tables, &known);
 	if (!r) {
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_HSA_CORE, 0,
 			       "a copy of the HSA runtime: there are more than can be told apart");
@@ -304,17 +304,16 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 	if (known) {
 		if (!comes_anew(r, door))
 			return 0; /* the other door's */
-		unregister(r);
+		unregister_tables(r);
 	}
 	r->loads++;
 	r->door = door;
 	for (const struct part *p = parts; p < parts + PARTS; p++)
 		register_part(r, p, version);
-	tell_module(r, door, version);
-	if (gt_hsa_activity_loaded)
-		gt_hsa_activity_loaded(r);
+	write_module(r, door, version);
+	gt_hsa_scratch_attach(r);
 	for (const struct part *p = parts; p < parts + PARTS; p++)
-		give(theirs(tables, p), p, &p->both[r->instance]);
+		write_taps(theirs(tables, p), p, &p->both[r->instance]);
 	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables,
 			     tables->version.size);
 	return 0;
@@ -360,9 +359,8 @@ void OnUnload(void)
 
 		if (!r->tables || r->base != (uintptr_t)where.dli_fbase)
 			continue;
-		if (gt_hsa_activity_unloading)
-			gt_hsa_activity_unloading(r);
-		unregister(r);
+		gt_hsa_helper_leave(r);
+		unregister_tables(r);
 		gt_core_lock();
 		r->tables = NULL;
 		gt_core_unlock();

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* See hsa_callbacks.h. */
+#include "runtime/hsa/hsa_callbacks.h"
+
+#include <signal.h>
+
+#define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is stopped */
+
+/* Step 1. */
+static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
+			   struct gt_hsa_callback_guard *guard, struct gt_hsa_callback what)
+{
+	gt_hsa_ring_tell(ring); /* the device need not wait for the tool */
+	c->current = what;
+	c->current.guard = guard;
+	guard->number = ++c->count;
+	guard->owner = c;
+	atomic_store_explicit(&c->running, guard->number, memory_order_release);
+}
+
+/* Step 2. False: another thread has. */
+static bool end_callback(struct gt_hsa_callbacks *c, uint64_t number)
+{
+	return atomic_compare_exchange_strong_explicit(&c->running, &number, 0,
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* The function will not come back (@left), or is not waited for any more: then the item is its
+ * thread's to finish. */
+static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool left)
+{
+	if (!end_callback(c, number))
+		return false;
+	c->interrupted = c->current;
+	c->interrupted.left = left;
+	return true;
+}
+
+bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
+			    struct gt_work_item **item)
+{
+	struct gt_hsa_callback_guard guard;
+	bool asked;
+
+	begin_callback(c, ring, &guard, (struct gt_hsa_callback){.item = *item, .enter = true});
+	asked = gt_work_item_enter(*item);
+	guard.owner = NULL;
+	if (gt_unlikely(!end_callback(c, guard.number))) {
+		if (asked) {
+			gt_work_item_exit(*item);
+			gt_work_item_drop(*item, false); /* counted already */
+		}
+		return false;
+	}
+	*item = asked ? *item : NULL;
+	return true;
+}
+
+bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
+			   struct gt_work_item *item, bool followed)
+{
+	struct gt_hsa_callback_guard guard;
+	bool ours;
+
+	begin_callback(c, ring, &guard,
+		       (struct gt_hsa_callback){.item = item, .followed = followed});
+	gt_work_item_exit(item);
+	guard.owner = NULL;
+	ours = end_callback(c, guard.number);
+	if (!followed)
+		gt_work_item_drop(item, true);
+	return ours;
+}
+
+void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c)
+{
+	const struct gt_hsa_callback was = c->interrupted;
+
+	c->interrupted.item = NULL;
+	if (!was.left)
+		return; /* the thread in the function finishes it */
+	gt_work_item_left(was.item);
+	if (!was.followed)
+		gt_work_item_drop(was.item, true);
+}
+
+struct gt_work_item *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
+{
+	const struct gt_hsa_callback was = c->interrupted;
+
+	c->interrupted.item = NULL;
+	if (was.left) {
+		gt_work_item_left(was.item);
+		return was.item;
+	}
+	gt_work_item_abandon();
+	return NULL;
+}
+
+/* On a stack of its own a signal handler's frames say nothing of the thread's. */
+static bool is_on_signal_stack(void)
+{
+	stack_t stack;
+
+	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
+}
+
+/* The guard tells, by where it lay, or because something else lies there. */
+bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
+{
+	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire);
+	const volatile struct gt_hsa_callback_guard *g = c->current.guard;
+
+	return number &&
+	       ((uintptr_t)g < (uintptr_t)frame || g->owner != c || g->number != number) &&
+	       !is_on_signal_stack() && interrupt_callback(c, number, true);
+}
+
+bool gt_hsa_callbacks_take_over(struct gt_hsa_callbacks *c)
+{
+	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire),
+		 now = gt_hsa_boottime_ns();
+
+	if (number != c->seen) {
+		c->seen = number;
+		c->seen_since = now;
+	}
+	return number && now - c->seen_since >= PATIENCE_NS && interrupt_callback(c, number, false);
+}

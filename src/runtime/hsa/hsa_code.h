@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels by the address that dispatch packets carry (hsa_code.c). */
+#ifndef GPUTAP_RUNTIME_HSA_CODE_H
+#define GPUTAP_RUNTIME_HSA_CODE_H
+
+#include "runtime/graph_nodes.h"
+#include "runtime/hsa/hsa_runtime.h"
+
+struct gt_hsa_kernel {
+	struct gt_hsa_kernel *next;
+	_Atomic uint64_t object; /* address of the kernel's descriptor; 0: unloaded */
+	struct gt_kernel_info info;
+	uint64_t executable;
+	uint64_t symbol;  /* number of its object */
+	const char *text; /* its name, for tools; NULL: none */
+	uint32_t kernarg_bytes;
+	bool internal; /* the runtime's own that is neither copy nor fill */
+	struct gt_fork_replay *replay;
+};
+
+enum { GT_HSA_KERNEL_BUCKET_BITS = 12 };
+extern _Atomic(struct gt_hsa_kernel *) gt_hsa_kernel_buckets[1 << GT_HSA_KERNEL_BUCKET_BITS]
+	__attribute__((visibility("hidden")));
+
+static inline _Atomic(struct gt_hsa_kernel *) *gt_hsa_kernel_bucket(uint64_t object)
+{
+	return &gt_hsa_kernel_buckets[object * UINT64_C(0x9e3779b97f4a7c15) >>
+				      (64 - GT_HSA_KERNEL_BUCKET_BITS)];
+}
+
+/* Lock-free; NULL: no code object that was seen being loaded has it. */
+static inline const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
+{
+	struct gt_hsa_kernel *k =
+		atomic_load_explicit(gt_hsa_kernel_bucket(object), memory_order_acquire);
+
+	while (k && atomic_load_explicit(&k->object, memory_order_acquire) != object)
+		k = k->next;
+	return k;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* See hsa_completion.h. */
+#include "runtime/hsa/hsa_completion.h"
+
+static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+					    uint64_t *completion)
+{
+	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)*completion;
+
+	if (theirs && gt_hsa_signal_watch(&slot->watch, theirs))
+		return GT_HSA_BY_ITS_SIGNAL;
+	slot->watch.signal = slot->ours;
+	if (gt_unlikely(theirs && !gt_hsa_ring_is_large(&q->ring)))
+		return GT_HSA_UNKNOWN;
+	*completion = (uintptr_t)slot->ours;
+	return theirs ? GT_HSA_BY_OURS_AND_BARRIER : GT_HSA_BY_ITS_SIGNAL;
+}
+
+/* Behind everything that is in the queue, the program's signal. No dependency on ours: that is
+ * used again soon. */
+static void insert_barrier(struct gt_hsa_queue *q, uint16_t header, uint64_t signal)
+{
+	union gt_hsa_packet p = {
+		.barrier = {
+			.header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT |
+					     GT_HSA_FENCES(header)),
+			.completion_signal = signal,
+		}};
+
+	gt_hsa_signal_release(signal);
+	gt_hsa_ring_insert(&q->ring, &p);
+}
+
+void gt_hsa_hand_on_followed(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+			     const union gt_hsa_packet *from)
+{
+	union gt_hsa_packet *p = gt_hsa_ring_copy(&q->ring, from);
+	uint64_t theirs = p->barrier.completion_signal;
+	uint16_t header = from->barrier.header;
+	enum gt_hsa_completion how = choose_signal(q, slot, &p->barrier.completion_signal);
+
+	gt_hsa_hand_on(q, slot, p, from, how);
+	if (gt_unlikely(how == GT_HSA_BY_OURS_AND_BARRIER))
+		insert_barrier(q, header, theirs);
+}

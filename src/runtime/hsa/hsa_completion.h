@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* How a packet tells us of its completion, and how it goes to the device. By whoever is at work
+ * in the ring. */
+#ifndef GPUTAP_RUNTIME_HSA_COMPLETION_H
+#define GPUTAP_RUNTIME_HSA_COMPLETION_H
+
+#include "runtime/hsa/hsa_queue.h"
+
+enum gt_hsa_completion {
+	GT_HSA_BY_ITS_SIGNAL, /* ours, or the program's, which is watched */
+	/* ours; a barrier packet behind it completes the program's signal */
+	GT_HSA_BY_OURS_AND_BARRIER,
+	GT_HSA_UNKNOWN, /* the program's signal, which cannot be watched */
+};
+
+/* The work of @slot is filled in, and its packet's copy @p in the device's ring has the signal
+ * that it needs: the device may have it. */
+static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+					     union gt_hsa_packet *p,
+					     const union gt_hsa_packet *from,
+					     enum gt_hsa_completion how)
+{
+	__atomic_store_n(&slot->work.packet, (uint32_t)(q->ring.last - 1), __ATOMIC_RELAXED);
+	gt_hsa_slots_submit(&q->slots, slot,
+			    how == GT_HSA_UNKNOWN ? GT_HSA_WORK_LOST : GT_HSA_WORK_PENDING);
+	gt_hsa_wake_long_sleeper(q->agent);
+	gt_hsa_ring_hand_on(&q->ring, p, from, how == GT_HSA_BY_OURS_AND_BARRIER);
+	gt_hsa_slots_fetch_next(&q->slots);
+}
+
+/* A packet whose work is filled in goes to the device, with a signal that tells its end. */
+void gt_hsa_hand_on_followed(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+			     const union gt_hsa_packet *from);
+
+/* It goes as it is. */
+static inline GT_IN_LINE void gt_hsa_hand_on_unfollowed(struct gt_hsa_queue *q,
+							const union gt_hsa_packet *from)
+{
+	uint64_t signal = from->barrier.completion_signal; /* in the same place in all of them */
+
+	if (gt_unlikely(signal))
+		gt_hsa_signal_release(signal);
+	gt_hsa_ring_pass(&q->ring, 1);
+}
+
+#endif

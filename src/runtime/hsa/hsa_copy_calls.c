@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's asynchronous copies: their completion signal stays the program's. The runtime is
+ * asked for the times that lie in it, by the harvester or, at the latest, when the signal is used
+ * again or destroyed (hsa_signal.c).
+ *
+ * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is
+ * called once for all; a program that switches it off has it on all the same.
+ *
+ * HIP's copies inside the device, and small ones, are kernels: hsa_packets.c has them.
+ * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times: they are calls. A
+ * signal that several copies in flight share has the times of the one that ended last, whichever
+ * that is: they are counted as work whose times the runtime refused. */
+#include "core/recording.h"
+#include "runtime/hsa/hsa_copy.h"
+#include "runtime/hsa/hsa_helper.h"
+#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/submit_order.h"
+
+static void enable_times(struct gt_hsa_runtime *r)
+{
+	static _Atomic uint32_t loads[GT_INSTANCES];
+	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable =
+		GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
+
+	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
+		return;
+	if (enable)
+		enable(true); /* by several threads, perhaps: none may go on before it is on */
+	atomic_store_explicit(&loads[r->instance], r->loads, memory_order_release);
+}
+
+/* The queue object that stands for a device's copy engines. */
+static uint64_t get_engines(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	uint64_t number = atomic_load_explicit(&a->copies, memory_order_acquire), fresh;
+	struct gt_text text = {0};
+
+	if (gt_likely(number))
+		return number;
+	fresh = gt_object_number(GT_OBJECT_QUEUE);
+	if (!atomic_compare_exchange_strong_explicit(&a->copies, &number, fresh,
+						     memory_order_release, memory_order_acquire))
+		return number;
+	gt_text_add(&text, "properties", "copy engines");
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, fresh, a->handle, a->number, &text);
+	gt_hsa_notify_queue(a, fresh, a->handle);
+	return fresh;
+}
+
+struct copy_request {
+	const void *destination, *source;
+	uint64_t bytes;
+	uint64_t destination_agent, source_agent; /* 0: not known */
+	uint64_t signal;
+};
+
+/* A copy during its call. */
+struct copy_call {
+	struct gt_hsa_copy *copy; /* NULL: not followed */
+	bool watched; /* its times can be told: it is not let go before the call is over */
+	struct gt_work_item *item;
+};
+
+/* Not followed. If it is a part of a launch's record, that has no end. */
+static struct copy_call leave_unfollowed(const struct gt_node_ref *node, struct gt_thread *t)
+{
+	if (node->replay && node->span && !(node->unobserved >> GT_GRAPH_COPY & 1))
+		gt_graph_span_lose_part(node->span, t);
+	return (struct copy_call){0};
+}
+
+/* All but who asked for it. */
+static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_device_op op,
+					const struct gt_hsa_agent *from,
+					const struct gt_hsa_agent *to)
+{
+	struct gt_hsa_work work = {
+		.bytes = x->bytes,
+		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
+		.source_device = from ? (uint32_t)from->number : 0,
+		.destination_device = to ? (uint32_t)to->number : 0,
+	};
+
+	if (op != GT_DEVICE_OTHER)
+		work.op = (uint8_t)op;
+	else if (!from || !from->gpu)
+		work.op = GT_DEVICE_WRITE;
+	else
+		work.op = !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	return work;
+}
+
+/* It is in flight. Return: its times can be told. */
+static bool watch_copy(struct gt_hsa_copy *c, const struct copy_request *x,
+		       struct gt_hsa_agent *device)
+{
+	bool watched;
+
+	c->watch.agent = device;
+	c->work.queued = c->watch.queued = gt_hsa_boottime_ns();
+	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
+	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_WORK_PENDING : GT_HSA_WORK_LOST,
+			      memory_order_release);
+	return watched;
+}
+
+/* Before the real call. */
+static struct copy_call begin_copy(const struct gt_call *call, const struct copy_request *x,
+				   enum gt_device_op op)
+{
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	struct gt_thread *t = gt_thread_own();
+	struct gt_hsa_agent *to, *from, *device;
+	struct gt_node_ref node = {.replay = 0};
+	struct gt_hsa_work work;
+	struct gt_work_item *item;
+	bool recorded, watched;
+	struct gt_submitter by = {.id = t ? t->api_id : 0,
+				  .start = t ? t->api_start : 0,
+				  .node.graph =
+					  gt_hsa_records_launches() ? 0 : GT_NODE_NOT_RECORDED};
+	struct gt_hsa_copy *c;
+
+	if (gt_unlikely(!t))
+		return (struct copy_call){0};
+	if (t->graph)
+		gt_graph_flush_held(t->graph);
+	/* also of what is not recorded: it has its call */
+	if (gt_unlikely(t->submit_order && !t->api_id)) {
+		gt_submit_order_match(t->submit_order,
+				      &(struct gt_submitted_work){.part = GT_GRAPH_COPY,
+								  .destination =
+									  (uintptr_t)x->destination,
+								  .source = (uintptr_t)x->source,
+								  .bytes = x->bytes},
+				      0, &by);
+		node = by.node;
+	}
+	if (!x->signal)
+		return leave_unfollowed(&node, t);
+	recorded = gt_hsa_is_recording() && !gt_node_ref_is_paused(&by.node) &&
+		   (t->graph || node.replay || gt_session_wants_copies(gt_recording.session));
+	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
+		return leave_unfollowed(&node, t);
+	enable_times(r);
+	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
+	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
+	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
+	if (!device)
+		return leave_unfollowed(&node, t); /* between host memories: no device works */
+	if (t->graph && gt_graph_assign_copy)
+		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &node);
+	if (node.replay && node.unobserved >> GT_GRAPH_COPY & 1)
+		recorded = false;
+	gt_hsa_notify_agents();
+	work = describe_copy(x, op, from, to);
+	work.flags = GT_HSA_WORK_BY_ENGINE | (recorded ? GT_HSA_WORK_RECORDED : 0);
+	work.id = by.id ? by.id : call->id;
+	work.call_start = by.id ? by.start : call->start;
+	work.queue = get_engines(device, t);
+	item = gt_hsa_item_of_copy(device, from, to, &work, &node);
+	if (!recorded && !item)
+		return leave_unfollowed(&node, t);
+	if (recorded && (!node.replay || !node.span))
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	c = gt_hsa_copy_take();
+	if (!c) {
+		if (recorded && node.replay && node.span)
+			leave_unfollowed(&node, t);
+		else if (recorded)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		return (struct copy_call){NULL, false, item};
+	}
+	c->epoch = t->epoch;
+	c->work = work;
+	atomic_store_explicit(&c->item, item, memory_order_relaxed);
+	if (node.replay)
+		gt_hsa_work_set_node(&c->work, &node, GT_GRAPH_COPY);
+	watched = watch_copy(c, x, device);
+	gt_hsa_helper_start(device, t);
+	gt_hsa_wake_long_sleeper(device);
+	return (struct copy_call){c, watched, item};
+}
+
+/* After it. The runtime refused: nothing was seen. */
+static int end_copy(const struct copy_call *x, int status)
+{
+	struct gt_work_item *item = x->item;
+
+	if (gt_unlikely(item != NULL))
+		gt_work_item_exit(item); /* it may be the helper's by now */
+	if (!x->copy) {
+		if (item)
+			gt_work_item_drop(item, status == GT_HSA_SUCCESS);
+	} else if (status != GT_HSA_SUCCESS && x->watched) {
+		item = atomic_exchange_explicit(&x->copy->item, NULL, memory_order_acq_rel);
+		if (item)
+			gt_work_item_drop(item, false);
+		gt_hsa_signal_forget(&x->copy->watch);
+		atomic_store_explicit(&x->copy->watch.state, GT_HSA_WORK_LOST,
+				      memory_order_release);
+	}
+	return status;
+}
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, void *dst,
+						  uint64_t dst_agent, const void *src,
+						  uint64_t src_agent, size_t size,
+						  uint32_t num_dep_signals,
+						  const uint64_t *dep_signals,
+						  uint64_t completion_signal)
+{
+	const struct copy_request x = {dst, src, size, dst_agent, src_agent, completion_signal};
+	const struct copy_call c = begin_copy(call, &x, GT_DEVICE_OTHER);
+
+	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(
+				    dst, dst_agent, src, src_agent, size, num_dep_signals,
+				    dep_signals, completion_signal));
+}
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(
+	const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src,
+	uint64_t src_agent, size_t size, uint32_t num_dep_signals, const uint64_t *dep_signals,
+	uint64_t completion_signal, unsigned int engine_id, _Bool force_copy_on_sdma)
+{
+	const struct copy_request x = {dst, src, size, dst_agent, src_agent, completion_signal};
+	const struct copy_call c = begin_copy(call, &x, GT_DEVICE_OTHER);
+
+	return end_copy(&c,
+			((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
+				dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
+				completion_signal, engine_id, force_copy_on_sdma));
+}
+
+/* hsa_pitched_ptr_t */
+struct pitched_memory {
+	const void *base;
+	size_t pitch, slice;
+};
+
+static const void *get_first_byte(const struct pitched_memory *p, const struct gt_hsa_dim3 *at)
+{
+	return at ? (const char *)p->base + at->x + at->y * p->pitch + at->z * p->slice : p->base;
+}
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
+	const struct gt_call *call, const void *dst, const void *dst_offset, const void *src,
+	const void *src_offset, const void *range, uint64_t copy_agent, unsigned int dir,
+	uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal)
+{
+	static const uint8_t ops[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
+				      GT_DEVICE_COPY};
+	const struct gt_hsa_dim3 *n = range;
+	const struct pitched_memory *to = dst, *from = src;
+	struct copy_request x = {NULL, NULL, 0, copy_agent, 0, completion_signal};
+	struct copy_call c = {0};
+
+	if (n && to && from) {
+		x.destination = get_first_byte(to, dst_offset);
+		x.source = get_first_byte(from, src_offset);
+		x.bytes = (uint64_t)n->x * n->y * n->z;
+		c = begin_copy(call, &x, dir < sizeof ops ? ops[dir] : GT_DEVICE_COPY);
+	}
+	if (c.watched)
+		for (int i = 0; i < 3; i++)
+			c.copy->work.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
+	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
+				    dst, dst_offset, src, src_offset, range, copy_agent, dir,
+				    num_dep_signals, dep_signals, completion_signal));
+}
+
+/* It stays on. */
+int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call,
+							    _Bool enable)
+{
+	return ((gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *)call->tap->real)(
+		enable || gt_thread_own());
+}

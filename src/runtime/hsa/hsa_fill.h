@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* A packet becomes work in flight: all of its record but the times. By whoever is at work in the
+ * ring. */
+#ifndef GPUTAP_RUNTIME_HSA_FILL_H
+#define GPUTAP_RUNTIME_HSA_FILL_H
+
+#include "runtime/hsa/hsa_code.h"
+#include "runtime/hsa/hsa_queue.h"
+
+/* What is the same for all packets. */
+static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
+						 struct gt_hsa_work *w, enum gt_device_op op,
+						 uint64_t id, uint64_t call_start)
+{
+	w->op = (uint8_t)op;
+	w->id = id;
+	w->call_start = call_start;
+	w->queue = q->number;
+	w->bytes = 0;
+	w->replay = w->ordinal = 0;
+	w->span = NULL;
+}
+
+/* What is the same for all kernels. @k: NULL: not known. */
+static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
+						   const struct gt_hsa_kernel_packet *p,
+						   uint32_t name, uint64_t symbol)
+{
+	w->name = name;
+	w->object[0] = p->kernel_object;
+	w->object[1] = GT_KERNEL_DETAIL(symbol, p->group_bytes, p->private_bytes);
+	for (int i = 0; i < 3; i++) {
+		w->global[i] = p->grid[i];
+		w->local[i] = p->local[i];
+	}
+}
+
+/* With the call that it is linked to. @by: NULL: not known. */
+static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
+						 struct gt_hsa_work *w,
+						 const struct gt_submitter *by,
+						 enum gt_device_op op, const struct gt_thread *t)
+{
+	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
+
+	if (!id) { /* HSA without HIP: the call that rings */
+		id = t->depth ? t->id : 0;
+		start = t->depth ? gt_ticks() : 0;
+	}
+	gt_hsa_fill_common(q, w, op, id, start);
+}
+
+/* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one
+ * of its kernels; between them another thread's may lie. */
+void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
+			  const struct gt_submitter *by, enum gt_graph_part part);
+
+/* @o: NULL: the call that reserved the packet's number is not known. */
+static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct gt_hsa_work *w,
+						 const struct gt_hsa_kernel_packet *p,
+						 const struct gt_hsa_submitter *o,
+						 const struct gt_hsa_kernel *k,
+						 const struct gt_thread *t)
+{
+	enum gt_graph_part part = k ? (enum gt_graph_part)k->info.part : GT_GRAPH_KERNEL;
+
+	gt_hsa_fill_linked(q, w, o ? &o->by : NULL, GT_DEVICE_KERNEL, t);
+	gt_hsa_fill_dispatch(w, p, k ? k->info.name : 0, k ? k->symbol : 0);
+	if (gt_unlikely(part != GT_GRAPH_KERNEL) && o)
+		gt_hsa_fill_transfer(q, w, &o->by, part);
+	if (gt_unlikely(o && o->by.node.replay))
+		gt_hsa_work_set_node(w, &o->by.node, part);
+	w->queued = gt_ticks(); /* a third of what CLOCK_BOOTTIME costs */
+}
+
+void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_work *w,
+			 const struct gt_hsa_barrier_packet *p, const struct gt_submitter *by,
+			 const struct gt_thread *t);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph's launch (runtime/graph_nodes.h) rings for each packet. Those that nobody observes are
+ * held back and handed on in runs.
+ *
+ * Steps, in the thread that launches:
+ *   1. It rings for a packet that nobody observes. If the run is shorter than `held_max`, the
+ *      packet is only counted (`held`), and the launch stands in the queue's `holders`.
+ *   2. It rings for the packet that ends the run: all of the run goes to the device at once.
+ *   3. The launch returns, or the thread reads the queue's read index, since it may wait for the
+ *      device: gt_graph_flush_held().
+ * Any other thread that rings, or handles packets for another reason, takes the held packets
+ * along, since all that is written goes in order. A packet that completes a signal is not held,
+ * so that no thread can wait for one that is. The helper looks after the rest: if no packet has
+ * gone on between two of its looks, it hands on what is held (hsa_proxy.c).
+ *
+ * The device is to have enough to go on with: a run is an eighth of what has gone before, and of
+ * what is left of the launch. */
+#include "runtime/hsa/hsa_graph_batch.h"
+
+#include "runtime/hsa/hsa_code.h"
+#include "runtime/hsa/hsa_completion.h"
+#include "runtime/hsa/hsa_fill.h"
+#include "runtime/hsa/hsa_packets.h"
+
+static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uint64_t index,
+						     bool wait)
+{
+	gt_hsa_ring_tell(&q->ring);
+	if (gt_unlikely(!gt_hsa_ring_leave(&q->ring)))
+		gt_hsa_handle_written(q, index, wait,
+				      gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+}
+
+static __attribute__((noinline)) bool is_skipped(const struct gt_hsa_queue *q, uint64_t number)
+{
+	return gt_hsa_submitter_is_skipped(&q->submitters, number);
+}
+
+/* How many packets, of @most, come next that are written, that nobody asks for, and that complete
+ * no signal? */
+static inline GT_IN_LINE uint64_t count_skipped(const struct gt_hsa_queue *q, uint64_t most)
+{
+	const struct gt_hsa_ring *ring = &q->ring;
+	const uint64_t *unobserved = q->submitters.unobserved;
+	uint64_t from = ring->taken, end = ring->limit - from < most ? ring->limit : from + most, i;
+
+	for (i = from; i < end; i++) {
+		const struct gt_hsa_kernel_packet *p = &ring->theirs[i & ring->theirs_mask].kernel;
+
+		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
+				GT_HSA_PACKET_INVALID) ||
+		    (gt_unlikely(__atomic_load_n(&unobserved[i % GT_HSA_UNOBSERVED_CACHED],
+						 __ATOMIC_RELAXED) != i + 1) &&
+		     !is_skipped(q, i)) ||
+		    gt_unlikely(p->completion_signal))
+			break;
+	}
+	return i - from;
+}
+
+/* By a thread that launches a graph. A run of packets that nobody observes goes on as the packet
+ * loop does it, but without the questions that it asks of other packets. Whatever else comes is
+ * the loop's, and so is what is rare: hence no call here but as the last thing. */
+static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index,
+						       bool wait,
+						       const struct gt_graph_launch *graph)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	enum gt_hsa_ring_entry how = gt_hsa_ring_enter(ring, (uintptr_t)&gt_thread);
+	uint64_t room, run;
+
+	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle ||
+	    gt_unlikely(q->callbacks.interrupted.item != NULL)) {
+		gt_hsa_handle_written(q, index, wait, how);
+		return;
+	}
+	gt_hsa_ring_look(ring, index);
+	room = gt_hsa_ring_had_room(ring, GT_HSA_PACKETS_AT_ONCE);
+	run = count_skipped(q, room);
+	if (gt_likely(run))
+		gt_hsa_ring_pass(ring, run);
+	if (gt_unlikely(gt_hsa_ring_next(ring) != NULL)) {
+		gt_hsa_handle_written(q, index, wait, how);
+		return;
+	}
+	tell_and_leave(q, index, wait);
+}
+
+/* Packets that were reserved together are written. */
+static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
+						      bool wait)
+{
+	gt_graph_assign_deferred(gt_thread.graph, false);
+	handle_for_graph(q, index, wait, gt_thread.graph);
+}
+
+void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
+{
+	const struct gt_graph_launch *graph = gt_thread.graph;
+
+	if (gt_likely(!graph))
+		gt_hsa_handle_written(q, index, wait,
+				      gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+	else if (gt_likely(!graph->deferred_in))
+		handle_for_graph(q, index, wait, graph);
+	else
+		handle_deferred(q, index, wait);
+}
+
+/* Step 1: may the packet be held? Not if a thread may wait for it, or for one behind it: who
+ * reserves that just now may have rung already, and waits for this run. */
+static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index,
+					  struct gt_graph_launch *graph)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	uint64_t left = graph->unobserved_left, runs;
+
+	if (graph->queue != q->handle)
+		return false;
+	if (graph->held < graph->held_max && left && !graph->deferred_in &&
+	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) ==
+		      index + 1) &&
+	    gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
+		gt_hsa_fetch(&ring->theirs[(index + 1) & ring->theirs_mask]);
+		gt_hsa_fetch(
+			&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) +
+				       graph->held) &
+				      ring->device_mask]);
+		graph->held++;
+		if (gt_unlikely(!graph->held_in)) {
+			graph->held_in = q;
+			atomic_fetch_add_explicit(&q->attention.holders, 1, memory_order_relaxed);
+		}
+		return true;
+	}
+	graph->held = 0;
+	runs = graph->unobserved_all - left < left ? graph->unobserved_all - left : left;
+	graph->held_max = runs / 8 < GT_HSA_PACKETS_AT_ONCE - 1 ? (uint32_t)(runs / 8)
+								: GT_HSA_PACKETS_AT_ONCE - 1;
+	return false;
+}
+
+void gt_hsa_ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
+{
+	struct gt_graph_launch *graph = gt_thread.graph;
+
+	if (gt_unlikely(graph != NULL) && hold_packet(q, index, graph))
+		return;
+	gt_hsa_handle_packets(q, index, true);
+}
+
+void gt_graph_flush_held(struct gt_graph_launch *graph)
+{
+	struct gt_hsa_queue *q = graph->held_in;
+
+	if (!q)
+		return;
+	graph->held_in = NULL;
+	if (graph->held && gt_hsa_queue_is_live(q)) {
+		graph->held = 0;
+		gt_hsa_handle_packets(q, 0, true);
+	}
+	atomic_fetch_sub_explicit(&q->attention.holders, 1, memory_order_relaxed);
+}
+
+void gt_graph_assign_deferred(struct gt_graph_launch *graph, bool handle)
+{
+	struct gt_hsa_queue *q = graph->deferred_in;
+
+	graph->deferred_in = NULL;
+	for (uint64_t i = graph->deferred_from; i < graph->deferred_from + graph->deferred_count;
+	     i++) {
+		struct gt_hsa_submitter *o = gt_hsa_submitter_find_deferred(&q->submitters, i);
+		uint64_t packet = i + 1;
+
+		if (!o)
+			continue;
+		if (graph->unobserved_left && graph->queue == q->handle &&
+		    !atomic_load_explicit(&q->submitters.has_items, memory_order_relaxed)) {
+			graph->unobserved_left--;
+			packet |= GT_HSA_UNOBSERVED;
+		} else {
+			gt_graph_assign_node(graph, q->handle, i, &o->by.node);
+		}
+		__atomic_store_n(&o->packet, packet, __ATOMIC_RELEASE);
+	}
+	if (handle)
+		gt_hsa_handle_packets(q, 0, true);
+}
+
+const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
+					      const uint32_t **grid)
+{
+	const struct gt_hsa_queue_abi *abi = queue;
+	const union gt_hsa_packet *packets = abi->base_address,
+				  *p = &packets[number & (abi->size - 1)];
+	uint64_t object = p->kernel.kernel_object; /* or a barrier's last dependency */
+	const struct gt_hsa_kernel *k = object ? gt_hsa_kernel_find(object) : NULL;
+
+	/* the header of a packet that has been handled already says nothing any more */
+	*grid = k || GT_HSA_PACKET_TYPE(p->kernel.header) == GT_HSA_PACKET_KERNEL ? p->kernel.grid
+										  : NULL;
+	return k ? &k->info : NULL;
+}
+
+void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	struct gt_thread *t = gt_thread_own();
+	union gt_hsa_packet p = {.barrier.header =
+					 GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT};
+	struct gt_hsa_slot *s = NULL;
+
+	if (q && t && gt_hsa_ring_is_large(&q->ring) &&
+	    gt_hsa_wait_to_enter(q) == GT_HSA_RING_ENTERED) {
+		if (gt_hsa_ring_has_room(&q->ring))
+			s = gt_hsa_slots_take(&q->slots, &q->ring, q->agent);
+		if (s) {
+			gt_hsa_fill_barrier(q, &s->work, &p.barrier,
+					    &(struct gt_submitter){.id = t->api_id,
+								   .start = t->api_start,
+								   .node = *ref},
+					    t);
+			s->work.span = ref->span;
+			s->work.flags = GT_HSA_WORK_RECORDED;
+			s->work.item = NULL;
+			s->watch.signal = s->ours;
+			p.barrier.completion_signal = (uintptr_t)s->ours;
+			gt_hsa_slots_submit(&q->slots, s, GT_HSA_WORK_PENDING);
+			gt_hsa_ring_insert(&q->ring, &p);
+			gt_hsa_ring_tell(&q->ring);
+			gt_hsa_wake_long_sleeper(q->agent);
+		}
+		if (!gt_hsa_ring_leave(&q->ring))
+			gt_hsa_handle_packets(q, 0, true);
+	}
+	if (!s)
+		gt_graph_span_lose_part(ref->span, t);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The doorbell; what a graph's launch changes of it (hsa_graph_batch.c). */
+#ifndef GPUTAP_RUNTIME_HSA_GRAPH_BATCH_H
+#define GPUTAP_RUNTIME_HSA_GRAPH_BATCH_H
+
+#include "runtime/hsa/hsa_queue.h"
+
+/* What the program has written by now goes to the device. @wait: for room; else the helper does
+ * the rest. */
+void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
+
+/* This thread rings the doorbell with @index: the same, but packets in the middle of a graph's
+ * launch may be held back. */
+void gt_hsa_ring_doorbell(struct gt_hsa_queue *q, uint64_t index);
+
+/* This thread has reserved packets [from, from + count): what gt_hsa_submitters_note_plain() does
+ * not do. */
+static inline GT_IN_LINE void gt_hsa_note_reserved(struct gt_hsa_queue *q, uint64_t from,
+						   uint64_t count)
+{
+	struct gt_graph_launch *graph = gt_graph_assign_node ? gt_thread.graph : NULL;
+
+	if (gt_unlikely(graph != NULL) && graph->deferred_in)
+		gt_graph_assign_deferred(graph, false);
+	if (gt_unlikely(graph != NULL) && count > 1 && count <= q->submitters.mask) {
+		graph->deferred_in = q;
+		graph->deferred_from = from;
+		graph->deferred_count = count;
+	}
+	gt_hsa_submitters_note(&q->submitters, &q->ring, q->handle, from, count);
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Completed work is found and recorded: by the helpers, and by threads of the program's that have
+ * waited for it.
+ *
+ * Steps:
+ *   1. A thread takes the agent's `harvester` (compare and exchange, acquire). One thread has it at
+ *      a time, for as long as a look takes. None of the program's functions and none of a tool's
+ *      run meanwhile. Signals are blocked, so that no handler jumps out of it. A thread that wants
+ *      it waits for HARVEST_NS at most, since the other one may have lost its processor.
+ *   2. It reads the host's two clocks, to convert ticks.
+ *   3. It goes along each queue from the oldest work, WINDOW unfinished ones far. Whatever is done
+ *      is recorded, in whatever order, and its slot is free (hsa_slots.h). So a long kernel holds
+ *      up nothing but the slots behind it, and nothing is waited for.
+ *   4. It stores 0 into `harvester` (release). */
+#include "runtime/hsa/hsa_harvest.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/hsa/hsa_copy.h"
+#include "runtime/hsa/hsa_work_items.h"
+#include "util/clock_ns.h"
+
+#define CLOCK_NS   (1000 * GT_HSA_MS)
+#define HARVEST_NS (200 * GT_HSA_MS) /* for another thread to end its look */
+#define PAUSE_NS   (GT_HSA_MS / 10)
+
+enum { SPINS = 100, YIELDS = 1000, WINDOW = 256 };
+
+_Atomic uint32_t gt_hsa_harvest_over;
+
+/* Would a line through both readings do, a little further on? */
+static bool are_clocks_fresh(const struct gt_hsa_agent *a)
+{
+	return a->now.ticks != a->before.ticks &&
+	       gt_ticks() - a->now.ticks < a->now.ticks - a->before.ticks &&
+	       a->now.ns - a->before.ns < 2 * CLOCK_NS;
+}
+
+/* Before a look. What is converted lies between the two readings, but for work that takes longer
+ * than seconds. */
+static void read_clocks(struct gt_hsa_agent *a)
+{
+	struct gt_hsa_clock_pair now = gt_hsa_read_clocks();
+
+	if (a->now.ns - a->before.ns >= 2 * CLOCK_NS)
+		a->before = a->middle;
+	if (a->now.ns - a->middle.ns >= CLOCK_NS)
+		a->middle = a->now;
+	a->now = now;
+}
+
+static uint64_t ticks_to_ns(const struct gt_hsa_agent *a, uint64_t ticks)
+{
+	uint64_t between = a->now.ticks - a->before.ticks;
+
+	if (gt_host_clock == GT_HOST_CLOCK_BOOTTIME || !between)
+		return gt_host_clock == GT_HOST_CLOCK_BOOTTIME ? ticks : a->now.ns;
+	return a->now.ns +
+	       (uint64_t)(int64_t)((double)(int64_t)(ticks - a->now.ticks) *
+				   ((double)(a->now.ns - a->before.ns) / (double)between));
+}
+
+static void write_slot(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_thread *t)
+{
+	struct gt_hsa_times times = {0, 0};
+	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_relaxed);
+	int status = -1;
+
+	if (state == GT_HSA_WORK_SAVED) { /* the runtime translates what lies in a signal */
+		atomic_store_explicit(&s->ours->start_ts, s->watch.times[0], memory_order_relaxed);
+		atomic_store_explicit(&s->ours->end_ts, s->watch.times[1], memory_order_relaxed);
+	}
+	if (state != GT_HSA_WORK_LOST)
+		status =
+			GT_HSA_AMD(q->agent->runtime,
+				   hsa_amd_profiling_get_dispatch_time)(q->agent->handle,
+									(uintptr_t)s->ours, &times);
+	gt_hsa_work_write(&s->work, q->agent, ticks_to_ns(q->agent, s->work.queued),
+			  status == GT_HSA_SUCCESS ? &times : NULL, t);
+	if (gt_unlikely(s->work.item != NULL))
+		gt_hsa_complete_item(s->work.item, q->agent,
+				     status == GT_HSA_SUCCESS ? &times : NULL);
+}
+
+/* Is it done, and are its times where they can be read? */
+static bool has_completed(struct gt_hsa_slot *s)
+{
+	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_acquire);
+
+	if (state != GT_HSA_WORK_PENDING)
+		return state == GT_HSA_WORK_SAVED || state == GT_HSA_WORK_LOST;
+	if (gt_likely(!s->watch.entry))
+		return atomic_load_explicit(&s->ours->value, memory_order_acquire) < 1;
+	return gt_hsa_signal_harvest(&s->watch);
+}
+
+/* Return: how much is in flight. */
+static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint32_t *done)
+{
+	uint64_t head = atomic_load_explicit(&q->slots.head, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire), i;
+	uint32_t missed = 0;
+
+	for (i = head; i < tail && missed < WINDOW; i++) {
+		struct gt_hsa_slot *s = gt_hsa_slots_at(&q->slots, i);
+
+		if (s && !has_completed(s)) {
+			missed++;
+			continue;
+		}
+		if (s) {
+			write_slot(q, s, t);
+			gt_hsa_slots_free_position(&q->slots, i);
+			++*done;
+		}
+		if (i == head)
+			atomic_store_explicit(&q->slots.head, ++head, memory_order_release);
+	}
+	return (uint32_t)(tail - head);
+}
+
+/* The program has destroyed it: what has not completed never will. */
+void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
+{
+	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire);
+
+	for (uint64_t i = q->slots.head; i < tail; i++) {
+		struct gt_hsa_slot *s = gt_hsa_slots_at(&q->slots, i);
+
+		if (!s)
+			continue;
+		gt_hsa_signal_forget(&s->watch);
+		gt_hsa_work_count_unfinished(&s->work, t);
+		if (s->work.item)
+			gt_work_item_drop(s->work.item, true);
+	}
+	gt_hsa_queue_end(q);
+}
+
+/* False: another thread is at it, and does not end. */
+static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
+{
+	uint64_t since = 0;
+
+	for (uint32_t n = 0;; n++) {
+		uint32_t holder = atomic_load_explicit(&a->harvester, memory_order_relaxed);
+
+		if (holder != epoch && /* else nobody's, or a parent's of a fork */
+		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return true;
+		if (n < SPINS)
+			continue;
+		since = since ? since : gt_hsa_boottime_ns();
+		if (gt_hsa_boottime_ns() - since > HARVEST_NS)
+			return false;
+		if (n < YIELDS)
+			sched_yield();
+		else
+			gt_hsa_sleep_ns(PAUSE_NS);
+	}
+}
+
+static void end_harvest(struct gt_hsa_agent *a)
+{
+	atomic_store_explicit(&a->harvester, 0, memory_order_release);
+}
+
+/* Of queues that the program has destroyed, only @ends, who ends them. Return: how much is in
+ * flight. */
+static uint32_t harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
+			      bool ends)
+{
+	uint32_t left = 0;
+
+	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q;
+	     q = q->agent_next) {
+		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire), in_queue;
+
+		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch ||
+		    (state == GT_HSA_QUEUE_DESTROYED && !ends))
+			continue;
+		in_queue = harvest_queue(q, t, done);
+		if (state == GT_HSA_QUEUE_DESTROYED)
+			atomic_store_explicit(&q->state, GT_HSA_QUEUE_ENDING, memory_order_release);
+		else
+			left += in_queue;
+	}
+	return left + gt_hsa_copies_harvest(a, t, done);
+}
+
+uint32_t gt_hsa_harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done)
+{
+	uint32_t left;
+
+	if (!begin_harvest(a, t->epoch))
+		return 1;
+	read_clocks(a);
+	left = harvest_agent(a, t, done, true);
+	end_harvest(a);
+	return left;
+}
+
+/* By other threads than the helper ------------------------------------------------ */
+
+static bool has_work(const struct gt_hsa_agent *a)
+{
+	for (const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+	     q; q = q->agent_next)
+		if (atomic_load_explicit(&q->slots.head, memory_order_relaxed) !=
+			    atomic_load_explicit(&q->slots.tail, memory_order_relaxed) &&
+		    atomic_load_explicit(&q->state, memory_order_relaxed) < GT_HSA_QUEUE_ENDING)
+			return true;
+	return false;
+}
+
+/* The end may have begun: then the runtime takes itself apart. */
+static void harvest_now(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	uint32_t done = 0;
+
+	if (!begin_harvest(a, t->epoch))
+		return;
+	if (!atomic_load_explicit(&gt_hsa_harvest_over, memory_order_seq_cst)) {
+		if (!are_clocks_fresh(a))
+			read_clocks(a);
+		harvest_agent(a, t, &done, false);
+	}
+	end_harvest(a);
+}
+
+/* All that has completed, of all agents. */
+__attribute__((noinline)) void gt_hsa_harvest_all(void)
+{
+	struct gt_thread *t = gt_thread_own();
+	uint64_t all = UINT64_MAX, before;
+	struct gt_hsa_agent *a;
+	int saved = errno;
+
+	if (!t || t->writing || atomic_load_explicit(&gt_hsa_harvest_over, memory_order_relaxed))
+		return;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (a->gpu && a->runtime->tables && (has_work(a) || gt_hsa_copies_exist()))
+			harvest_now(a, t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	errno = saved;
+}
+
+void gt_work_waited(void)
+{
+	bool there = gt_hsa_copies_exist();
+	const struct gt_hsa_agent *a;
+
+	for (uint32_t i = 0; !there && (a = gt_hsa_agent_at(i)) != NULL; i++)
+		there = a->gpu && has_work(a);
+	if (gt_unlikely(there))
+		gt_hsa_harvest_all();
+}
+
+/* A wait of the program's, not one in the middle of HIP's calls, which harvest when they are
+ * over. */
+static inline void end_wait(bool met)
+{
+	if (met && !gt_thread.api_id && !gt_thread.submit_order)
+		gt_work_waited();
+}
+
+static bool is_met(unsigned int condition, int64_t value, int64_t compared)
+{
+	switch (condition) {
+	case GT_HSA_CONDITION_EQ: return value == compared;
+	case GT_HSA_CONDITION_NE: return value != compared;
+	case GT_HSA_CONDITION_LT: return value < compared;
+	default: return value >= compared;
+	}
+}
+
+#define WAIT(f)                                                                               \
+	int64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal,               \
+				     unsigned int condition, int64_t compare_value,           \
+				     uint64_t timeout_hint, unsigned int wait_state_hint)     \
+	{                                                                                     \
+		int64_t value =                                                               \
+			((gt_hsa_core_##f##_fn *)tap->real)(signal, condition, compare_value, \
+							    timeout_hint, wait_state_hint);   \
+                                                                                              \
+		end_wait(is_met(condition, value, compare_value));                            \
+		return value;                                                                 \
+	}
+WAIT(hsa_signal_wait_relaxed)
+WAIT(hsa_signal_wait_scacquire)
+
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap,
+						     uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values,
+						     uint64_t timeout_hint, unsigned int wait_hint,
+						     int64_t *satisfying_value)
+{
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_any_fn *)tap->real)(
+		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_value);
+
+	end_wait(which != UINT32_MAX);
+	return which;
+}
+
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap,
+						     uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values,
+						     uint64_t timeout_hint, unsigned int wait_hint,
+						     int64_t *satisfying_values)
+{
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn *)tap->real)(
+		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_values);
+
+	end_wait(which != UINT32_MAX);
+	return which;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* The packet handler: runs in the thread that rings a queue's doorbell, between the program's
+ * ring and the device's (hsa_ring.h).
+ *
+ * For each packet, in the order of the numbers:
+ *   1. Its submitter is looked up (hsa_submitters.h). One whose node reference is being made ends
+ *      the loop: the thread that makes it rings afterwards.
+ *   2. Tools get ENTER (hsa_callbacks.h). Until their functions return the queue stands still:
+ *      packets that they submit come behind this one, and other threads that ring wait for it no
+ *      longer than ENTER_NS, then leave theirs to the helper.
+ *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its work in flight (hsa_fill.h)
+ *      and a signal that tells its end; it is handed on (hsa_completion.h). Every other packet is
+ *      handed on as it is.
+ *   4. Tools get EXIT.
+ * The device is told of up to GT_HSA_PACKETS_AT_ONCE packets together.
+ *
+ * Work that cannot be followed (no slot free, nothing recorded now) runs as it would without us,
+ * and is counted.
+ *
+ * Never here: allocation, locks, creation of signals; system calls but for
+ * gt_hsa_wake_helper(). */
+#include "runtime/hsa/hsa_packets.h"
+
+#include <sched.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_completion.h"
+#include "runtime/hsa/hsa_fill.h"
+#include "runtime/hsa/hsa_work_items.h"
+
+#define ROOM_NS  (1000 * GT_HSA_MS)
+#define ENTER_NS (20 * GT_HSA_MS)
+
+/* A thread of the runtime's reserved it: for which call? */
+static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
+			    const struct gt_hsa_kernel_packet *p)
+{
+	struct gt_submitted_work work = {.part = k ? (enum gt_graph_part)k->info.part
+						   : GT_GRAPH_KERNEL,
+					 .name = k ? k->info.name : 0};
+	struct gt_submit_order *order = o->order;
+
+	o->order = NULL;
+	/* HIP keeps its arguments where the host can read them */
+	if (work.part != GT_GRAPH_KERNEL) {
+		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
+		work.word_count = k->kernarg_bytes / 8;
+	}
+	gt_submit_order_match(order, k && k->internal ? NULL : &work, o->sequence, &o->by);
+}
+
+/* Is it recorded? Else tools at most are notified of it. */
+static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_submitter *o)
+{
+	bool graph = o && o->by.node.replay;
+
+	if (gt_unlikely(!gt_hsa_is_recording() || gt_hsa_submitter_is_paused(o)) ||
+	    (gt_unlikely(graph) && o->by.node.unobserved >> (k ? k->info.part : 0) & 1))
+		return false;
+	return gt_likely(!k || !(k->info.unwanted || k->info.part)) || (graph && o->by.node.span) ||
+	       (!k->info.unwanted && gt_session_wants_copies(gt_recording.session));
+}
+
+static void leave_to_helper(struct gt_hsa_queue *q)
+{
+	atomic_store_explicit(&q->attention.unhandled, 1, memory_order_relaxed);
+	gt_hsa_wake_helper(q->agent);
+}
+
+/* False: it is not followed to its end. */
+static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			  const struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
+			  struct gt_work_item *item, struct gt_thread *t)
+{
+	bool recorded = is_recorded(k, o),
+	     in_span = gt_unlikely(o && o->by.node.replay) && o->by.node.span;
+	struct gt_hsa_slot *s;
+
+	if (gt_unlikely(!recorded && !item)) {
+		gt_hsa_hand_on_unfollowed(q, from);
+		return false;
+	}
+	if (gt_likely(recorded && !in_span))
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	s = gt_hsa_slots_take(&q->slots, &q->ring, q->agent);
+	if (gt_unlikely(!s)) {
+		if (recorded && in_span)
+			gt_graph_span_lose_part(o->by.node.span, t);
+		else if (recorded)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		gt_hsa_hand_on_unfollowed(q, from);
+		return false;
+	}
+	gt_hsa_fill_kernel(q, &s->work, &from->kernel, o, k, t);
+	s->work.flags = recorded ? GT_HSA_WORK_RECORDED : 0;
+	s->work.item = item;
+	gt_hsa_hand_on_followed(q, s, from);
+	return true;
+}
+
+/* A barrier packet of the program's (or of HIP's for it). False: it is not followed. */
+static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			   const struct gt_hsa_submitter *o, bool recorded,
+			   struct gt_work_item *item, struct gt_thread *t)
+{
+	struct gt_hsa_slot *s;
+
+	if (recorded)
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	s = gt_hsa_slots_take(&q->slots, &q->ring, q->agent);
+	if (gt_unlikely(!s)) {
+		if (recorded)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		gt_hsa_hand_on_unfollowed(q, from);
+		return false;
+	}
+	gt_hsa_fill_barrier(q, &s->work, &from->barrier, o ? &o->by : NULL, t);
+	s->work.flags = recorded ? GT_HSA_WORK_RECORDED : 0;
+	s->work.item = item;
+	gt_hsa_hand_on_followed(q, s, from);
+	return true;
+}
+
+/* These four return false when the ring is not this thread's any more. */
+
+/* EXIT: its packet has been handed on. @resumed: the tool's functions have got that already. */
+static bool notify_submitted(struct gt_hsa_queue *q, struct gt_work_item *item, bool resumed,
+			     bool followed)
+{
+	if (!resumed)
+		return gt_hsa_callbacks_exit(&q->callbacks, &q->ring, item, followed);
+	if (!followed)
+		gt_work_item_drop(item, true);
+	return true;
+}
+
+/* Most packets: a kernel of the program's, of a call of HIP's, that is recorded and nothing else,
+ * with no signal of its own. The same as handle_kernel() does with it, but without a question
+ * what else it might be. False: it is not, or no slot is at hand. */
+static inline GT_IN_LINE bool handle_plain_kernel(struct gt_hsa_queue *q,
+						  const union gt_hsa_packet *from,
+						  const struct gt_hsa_submitter *o,
+						  const struct gt_hsa_kernel *k,
+						  struct gt_thread *t)
+{
+	union gt_hsa_packet *p;
+	struct gt_hsa_slot *s;
+
+	if (gt_unlikely(!o || !k || k->info.part | k->info.unwanted || (!o->by.id && t->depth) ||
+			(uintptr_t)o->order | o->by.node.replay | o->by.node.graph |
+				from->kernel.completion_signal |
+				(uintptr_t)q->callbacks.interrupted.item) ||
+	    gt_unlikely(!gt_hsa_is_recording() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
+	    gt_unlikely(!gt_hsa_slots_are_half_free(&q->slots)))
+		return false;
+	s = gt_hsa_slots_take_used(&q->slots);
+	if (gt_unlikely(!s))
+		return false;
+	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	gt_hsa_fill_common(q, &s->work, GT_DEVICE_KERNEL, o->by.id, o->by.id ? o->by.start : 0);
+	gt_hsa_fill_dispatch(&s->work, &from->kernel, k->info.name, k->symbol);
+	s->work.flags = GT_HSA_WORK_RECORDED;
+	s->work.item = NULL;
+	s->watch.signal = s->ours;
+	p = gt_hsa_ring_copy(&q->ring, from);
+	p->kernel.completion_signal = (uintptr_t)s->ours;
+	s->work.queued = gt_ticks();
+	gt_hsa_hand_on(q, s, p, from, GT_HSA_BY_ITS_SIGNAL);
+	return true;
+}
+
+static bool handle_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			  struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
+			  struct gt_thread *t)
+{
+	struct gt_work_item *item = NULL;
+	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
+
+	if (gt_unlikely(o && o->order))
+		match_submitter(o, k, &from->kernel);
+	if (resumed) {
+		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
+	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+		item = gt_hsa_item_of_kernel(q, o, k, &from->kernel);
+		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
+			return false;
+	}
+	followed = submit_kernel(q, from, o, k, item, t);
+	if (gt_likely(!item))
+		return true;
+	return notify_submitted(q, item, resumed, followed);
+}
+
+/* *handed_on: false: nobody asks for barriers. */
+static bool handle_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			   struct gt_hsa_submitter *o, struct gt_thread *t, bool *handed_on)
+{
+	bool recorded =
+		gt_unlikely(q->barriers) && gt_hsa_is_recording() && !gt_hsa_submitter_is_paused(o);
+	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
+	struct gt_work_item *item = NULL;
+
+	if (resumed) {
+		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
+	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) &
+			       GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
+		item = gt_hsa_item_of_barrier(q, o);
+		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
+			return false;
+	}
+	*handed_on = recorded || item;
+	if (gt_likely(!*handed_on))
+		return true;
+	followed = submit_barrier(q, from, o, recorded, item, t);
+	if (!item)
+		return true;
+	return notify_submitted(q, item, resumed, followed);
+}
+
+static bool handle_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			  struct gt_hsa_submitter *o, struct gt_thread *t)
+{
+	uint32_t type = GT_HSA_PACKET_TYPE(from->kernel.header);
+	bool handed_on = false;
+
+	if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
+		const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
+
+		return gt_likely(handle_plain_kernel(q, from, o, k, t)) ||
+		       handle_kernel(q, from, o, k, t);
+	}
+	if (gt_unlikely(o && o->order)) {
+		gt_submit_order_match(o->order, NULL, o->sequence, NULL);
+		o->order = NULL;
+	}
+	if (type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR)
+		if (!handle_barrier(q, from, o, t, &handed_on))
+			return false;
+	if (handed_on)
+		return true;
+	if (gt_unlikely(atomic_load_explicit(&q->submitters.has_items, memory_order_relaxed)) && o)
+		gt_hsa_submitter_set_item(&q->submitters, o, false);
+	gt_hsa_hand_on_unfollowed(q, from);
+	return true;
+}
+
+/* More is in flight than the program's ring holds. A program that lets its first packet go only
+ * when its queue is full would wait for ever in here: without any progress for ROOM_NS it goes
+ * on. False: the rest is the helper's. */
+static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	uint64_t known = ring->read_known, since = gt_hsa_boottime_ns();
+
+	if (!wait || atomic_load_explicit(&q->attention.unhandled, memory_order_relaxed))
+		return false;
+	gt_hsa_ring_tell(ring);
+	for (uint32_t n = 0; !gt_hsa_ring_has_room(ring); n++) {
+		if (n < GT_HSA_SPINS)
+			continue;
+		if (ring->read_known != known) {
+			known = ring->read_known;
+			since = gt_hsa_boottime_ns();
+		} else if (gt_hsa_boottime_ns() - since > ROOM_NS) {
+			return false;
+		}
+		sched_yield();
+	}
+	return true;
+}
+
+/* Nothing is recorded, and no tool notified: this is a fork's child, or the end. */
+static void pass_silently(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
+{
+	struct gt_work_item *item =
+		q->callbacks.interrupted.item ? gt_hsa_callbacks_resume_enter(&q->callbacks) : NULL;
+
+	if (item)
+		gt_work_item_drop(item, true);
+	gt_hsa_hand_on_unfollowed(q, from);
+}
+
+/* Whatever is written, as far as there is room. False: the ring is not this thread's any more. */
+static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	const union gt_hsa_packet *from;
+	struct gt_hsa_submitter *o;
+	uint64_t marks;
+
+	if (gt_unlikely(q->callbacks.interrupted.item && !q->callbacks.interrupted.enter))
+		gt_hsa_callbacks_resume_exit(&q->callbacks);
+	gt_hsa_ring_look(ring, index);
+	while ((from = gt_hsa_ring_next(ring)) != NULL) {
+		if (gt_unlikely(!gt_hsa_ring_has_room(ring)) && !wait_for_room(q, wait))
+			break;
+		if (gt_unlikely(!wait) && t && !gt_hsa_slots_can_take(&q->slots))
+			break;
+		o = gt_hsa_submitter_find(&q->submitters, ring->taken, &marks);
+		if (gt_unlikely(!t)) {
+			pass_silently(q, from);
+		} else if (gt_likely(!marks)) {
+			if (gt_unlikely(!handle_packet(q, from, o, t)))
+				return false;
+		} else if (marks & GT_HSA_DEFERRED) {
+			from = NULL; /* the thread that makes its reference rings then */
+			break;
+		} else {
+			gt_hsa_hand_on_unfollowed(q, from);
+		}
+		if (ring->last - ring->told >= GT_HSA_PACKETS_AT_ONCE)
+			gt_hsa_ring_tell(ring);
+	}
+	gt_hsa_ring_tell(ring);
+	if (gt_unlikely(from != NULL))
+		leave_to_helper(q);
+	return true;
+}
+
+enum gt_hsa_ring_entry gt_hsa_wait_to_enter(struct gt_hsa_queue *q)
+{
+	uint64_t since = gt_hsa_boottime_ns();
+	uintptr_t me = (uintptr_t)&gt_thread;
+	enum gt_hsa_ring_entry how;
+
+	for (uint32_t n = 0; (how = gt_hsa_ring_enter(&q->ring, me)) == GT_HSA_RING_BUSY; n++) {
+		if (n < GT_HSA_SPINS)
+			continue;
+		if (gt_hsa_boottime_ns() - since > ENTER_NS)
+			break;
+		sched_yield();
+	}
+	return how;
+}
+
+void gt_hsa_handle_written(struct gt_hsa_queue *q, uint64_t index, bool wait,
+			   enum gt_hsa_ring_entry how)
+{
+	struct gt_thread *t = gt_thread_own();
+	uintptr_t me = (uintptr_t)&gt_thread;
+
+	if (gt_unlikely(t && q->epoch != t->epoch))
+		t = NULL;
+	for (;; how = gt_hsa_ring_enter(&q->ring, me)) {
+		if (gt_unlikely(how == GT_HSA_RING_BUSY) && wait)
+			how = gt_hsa_wait_to_enter(q);
+		if (gt_unlikely(how == GT_HSA_RING_NOTED) &&
+		    gt_hsa_callbacks_were_left(&q->callbacks, __builtin_frame_address(0)))
+			how = GT_HSA_RING_ENTERED;
+		if (gt_unlikely(how != GT_HSA_RING_ENTERED)) {
+			if (how == GT_HSA_RING_BUSY)
+				leave_to_helper(q);
+			return;
+		}
+		if (gt_unlikely(!handle_packets(q, index, wait, t)) ||
+		    gt_likely(gt_hsa_ring_leave(&q->ring)))
+			return;
+	}
+}
+
+void gt_hsa_check_callback(struct gt_hsa_queue *q)
+{
+	if (!gt_hsa_callbacks_take_over(&q->callbacks))
+		return;
+	atomic_store_explicit(&q->ring.worker, (uintptr_t)&gt_thread, memory_order_relaxed);
+	gt_hsa_handle_written(q, 0, false, GT_HSA_RING_ENTERED);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The program makes and destroys queues. It gets a proxy (hsa_proxy.c) of one that was made with
+ * its own arguments, but larger; or the plain one where that cannot be; then an event says why. */
+#include <sched.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_fault.h"
+#include "runtime/hsa/hsa_helper.h"
+#include "runtime/hsa/hsa_proxy.h"
+#include "runtime/hsa/hsa_work_items.h"
+
+enum { SPARE_SIGNALS = 2048 };
+
+static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a,
+			struct gt_thread *t, uint64_t number, const void *handle, uint32_t size,
+			uint32_t type, const char *profiling)
+{
+	static const char *const types[] = {"multi", "single", "cooperative"};
+	struct gt_text text = {0};
+
+	gt_text_add(&text, "properties", type < 3 ? types[type] : "");
+	gt_text_add_number(&text, "size", size);
+	gt_text_add(&text, "profiling", q ? "intercepted" : profiling);
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, number, (uintptr_t)handle,
+			a->number, &text);
+}
+
+struct queue_request {
+	uint64_t agent;
+	uint32_t size;
+	unsigned int type;
+	void *callback, *data;
+	uint32_t private_bytes, group_bytes;
+};
+
+/* With room for packets of ours, where the agent's queues may be that large. As it is: the
+ * runtime will refuse it. */
+static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
+{
+	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
+	uint32_t least = 0, most = 0;
+
+	info(a->handle, GT_HSA_AGENT_QUEUE_MIN_SIZE, &least);
+	info(a->handle, GT_HSA_AGENT_QUEUE_MAX_SIZE, &most);
+	return size >= least && size <= most / 2 ? 2 * size : size;
+}
+
+/* Are all functions ours that a program uses a queue by? Not while contexts are being changed. */
+static bool are_all_wrapped(const struct gt_hsa_runtime *r)
+{
+	static const uint16_t needed[] = {
+		GT_HSA_CORE_INDEX_hsa_queue_destroy,
+		GT_HSA_CORE_INDEX_hsa_queue_load_read_index_scacquire,
+		GT_HSA_CORE_INDEX_hsa_queue_add_write_index_screlease,
+		GT_HSA_CORE_INDEX_hsa_signal_store_relaxed,
+		GT_HSA_CORE_INDEX_hsa_signal_silent_store_screlease,
+	};
+
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!(gt_tap_services(&gt_hsa_core_taps[r->instance][needed[i]]) & GT_SERVICE_WRAP))
+			return false;
+	return true;
+}
+
+/* The runtime has only one queue of a kind (cooperative ones), and hands it out again: so do we. */
+static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, const void *real)
+{
+	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+
+	while (q && (q->real != real ||
+		     atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_LIVE))
+		q = q->agent_next;
+	return q;
+}
+
+/* NULL: the runtime refused; *why then. */
+static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_thread *t,
+					    struct gt_hsa_agent *a, const struct queue_request *c,
+					    const char **why)
+{
+	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile =
+		GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
+	uint32_t size = c->size;
+	const struct gt_hsa_queue_abi *real;
+	struct gt_hsa_queue *q, *shared;
+	void *handle = NULL;
+
+	*why = "the runtime's functions are not all ours";
+	if (!profile || !are_all_wrapped(r))
+		return NULL;
+	q = gt_hsa_queue_make(a, size, t);
+	*why = "no memory for a queue's work in flight";
+	if (!q)
+		return NULL;
+	*why = "the runtime refused a queue";
+	*(void **)&q->callback = c->callback;
+	q->callback_data = c->data;
+	if (GT_HSA_CORE(r, hsa_queue_create)(
+		    c->agent, double_size(a, size), c->type,
+		    c->callback ? (void *)(uintptr_t)gt_hsa_report_queue_fault : NULL, q,
+		    c->private_bytes, c->group_bytes, &handle) != GT_HSA_SUCCESS)
+		goto no_queue;
+	shared = find_shared_queue(a, handle);
+	if (shared) {
+		gt_hsa_queue_free(q);
+		shared->users++;
+		return shared;
+	}
+	real = handle;
+	*why = "the runtime refused a queue with profiling";
+	if (profile(handle, 1) != GT_HSA_SUCCESS)
+		goto no_profiling;
+	*why = "no memory for a queue's packets";
+	if (!gt_hsa_proxy_make(q, handle, real->size < size ? real->size : size))
+		goto no_profiling;
+	gt_hsa_fault_subscribe(r);
+	gt_hsa_queue_arm(q, SPARE_SIGNALS);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+	q->born_ns = gt_hsa_boottime_ns();
+	q->users = 1;
+	q->handle = q->proxy;
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_relaxed);
+	gt_hsa_proxy_publish(q);
+	gt_hsa_queue_publish(q);
+	return q;
+no_profiling:
+	GT_HSA_CORE(r, hsa_queue_destroy)(handle);
+no_queue:
+	gt_hsa_queue_free(q);
+	return NULL;
+}
+
+static void announce_queue(struct gt_hsa_queue *q, struct gt_thread *t, unsigned int type)
+{
+	write_queue(q, q->agent, t, q->number, q->handle, q->proxy->size, type, NULL);
+	if (gt_hip_write_default_stream &&
+	    !atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
+		gt_hip_write_default_stream(t, q->agent->number);
+	q->object = gt_hsa_notify_queue(q->agent, q->number, (uintptr_t)q->handle);
+	gt_hsa_helper_start(q->agent, t);
+}
+
+int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size,
+				      unsigned int type, void *callback, void *data,
+				      uint32_t private_segment_size, uint32_t group_segment_size,
+				      void **queue)
+{
+	struct queue_request c = {
+		agent, size, type, callback, data, private_segment_size, group_segment_size};
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	gt_hsa_core_hsa_queue_create_fn *real = (gt_hsa_core_hsa_queue_create_fn *)call->tap->real;
+	struct gt_thread *t = gt_thread_own();
+	struct gt_hsa_agent *a = t ? gt_hsa_agent_get(r, t, agent) : NULL;
+	struct gt_hsa_queue *q;
+	const char *why;
+	int status;
+
+	if (!a || !a->gpu || !queue || !size || size & (size - 1))
+		return real(agent, size, type, callback, data, private_segment_size,
+			    group_segment_size, queue);
+	q = make_with_proxy(r, t, a, &c, &why);
+	if (q) {
+		if (!q->object)
+			announce_queue(q, t, type);
+		*queue = q->handle;
+		return GT_HSA_SUCCESS;
+	}
+	status = real(agent, size, type, callback, data, private_segment_size, group_segment_size,
+		      queue);
+	if (status == GT_HSA_SUCCESS) {
+		uint64_t number = gt_object_number(GT_OBJECT_QUEUE);
+
+		write_queue(NULL, a, t, number, *queue, size, type, why);
+		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_HSA_CORE, number, why);
+	}
+	return status;
+}
+
+/* Whoever is at work in it finishes, and nobody begins any more. Not for ever: it may be a
+ * tool's function, which waits for us. */
+static void wait_for_worker(struct gt_hsa_queue *q)
+{
+	uint64_t since = gt_hsa_boottime_ns();
+
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread) == GT_HSA_RING_BUSY &&
+	       gt_hsa_boottime_ns() - since < 1000 * GT_HSA_MS)
+		sched_yield();
+}
+
+int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
+{
+	gt_hsa_core_hsa_queue_destroy_fn *real =
+		(gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real;
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	int status;
+
+	if (!q || --q->users)
+		return real(q ? q->real : queue);
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_CLOSING, memory_order_seq_cst);
+	wait_for_worker(q);
+	status = real(q->real);
+	if (status == GT_HSA_SUCCESS) {
+		struct gt_tool_object *object = q->object;
+
+		gt_hsa_proxy_free(q);
+		atomic_store_explicit(&q->state, GT_HSA_QUEUE_DESTROYED, memory_order_release);
+		gt_tool_object_unload(object);
+	} else {
+		q->users = 1;
+		atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_release);
+		gt_hsa_ring_leave(&q->ring);
+	}
+	return status;
+}

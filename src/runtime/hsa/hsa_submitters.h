@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Which call reserved which packet number of a queue.
+ *
+ *   all[number & mask]       a submitter for each packet that may be in flight, twice: a thread may
+ *                            reserve a number before there is room
+ *   cached[number % 16]      of packets that are handled at once, which most are: a few entries that
+ *                            stay in the cache
+ *   unobserved[number % 64]  number + 1 of a packet that nobody asks for and that is handled soon
+ *
+ * Steps:
+ *   1. The thread that reserves a number writes its entry, then the packet.
+ *   2. It stores the packet's header (release), and rings.
+ *   3. Whoever handles the packet has read its header (acquire), so it sees the entry.
+ * An entry in `cached` or `unobserved` is used only while the packet that had it before has been
+ * handled: the program's read index (acquire) tells that. `packet` tells entries of a former round
+ * apart. */
+#ifndef GPUTAP_RUNTIME_HSA_SUBMITTERS_H
+#define GPUTAP_RUNTIME_HSA_SUBMITTERS_H
+
+#include "runtime/hsa/hsa_ring.h"
+#include "runtime/hsa/hsa_runtime.h"
+#include "runtime/submit_order.h"
+#include "tool/tool_work.h"
+
+/* In `packet`: nobody asks for the packet, nothing else of the entry is set. */
+#define GT_HSA_UNOBSERVED (UINT64_C(1) << 63)
+/* In `packet`: not to be handled yet, its node reference is being made. */
+#define GT_HSA_DEFERRED   (UINT64_C(1) << 62)
+#define GT_HSA_MARKS      (GT_HSA_UNOBSERVED | GT_HSA_DEFERRED)
+
+/* Most packets need the first cache line only. */
+struct gt_hsa_submitter {
+	_Alignas(64) uint64_t packet;        /* number + 1, and GT_HSA_MARKS */
+	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none asks */
+	/* of a runtime's own thread, until it is known which call the packet is for */
+	struct gt_submit_order *order;
+	struct gt_submitter by;
+	uint32_t sequence; /* of `order` */
+};
+static_assert(offsetof(struct gt_hsa_submitter, by.node.replay) < 64,
+	      "of a packet that is no graph's only that is read");
+
+enum { GT_HSA_CACHED = 16, GT_HSA_UNOBSERVED_CACHED = 64 };
+
+struct gt_hsa_submitters {
+	/* constant */
+	struct gt_hsa_submitter *all, *cached;
+	uint64_t mask; /* of `all` */
+	/* threads that reserve */
+	uint64_t unobserved[GT_HSA_UNOBSERVED_CACHED];
+	_Atomic bool has_items; /* some entry has, or had, a work item for tools */
+};
+
+/* The entry of a packet that is reserved now: a cached one, if the packet that had it before has
+ * been handled. */
+static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submitters *s,
+							    const struct gt_hsa_ring *ring,
+							    uint64_t number)
+{
+	if (gt_likely(number - atomic_load_explicit(ring->theirs_read, memory_order_acquire) <
+		      GT_HSA_CACHED))
+		return &s->cached[number % GT_HSA_CACHED];
+	return &s->all[number & s->mask];
+}
+
+/* Of a packet that comes next. NULL: not known. *marks: GT_HSA_UNOBSERVED, GT_HSA_DEFERRED, or 0. */
+static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submitters *s,
+							     uint64_t number, uint64_t *marks)
+{
+	struct gt_hsa_submitter *o = &s->cached[number % GT_HSA_CACHED];
+
+	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
+	if (gt_likely(!(*marks & ~GT_HSA_MARKS)))
+		return o;
+	if (__atomic_load_n(&s->unobserved[number % GT_HSA_UNOBSERVED_CACHED], __ATOMIC_RELAXED) ==
+	    number + 1) {
+		*marks = GT_HSA_UNOBSERVED;
+		return NULL;
+	}
+	o = &s->all[number & s->mask]; /* not in the cache */
+	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
+	if (!(*marks & ~GT_HSA_MARKS))
+		return o;
+	*marks = 0;
+	return NULL;
+}
+
+/* Of a packet that is not to be handled yet; NULL: it may be. */
+static inline struct gt_hsa_submitter *gt_hsa_submitter_find_deferred(struct gt_hsa_submitters *s,
+								      uint64_t number)
+{
+	struct gt_hsa_submitter *o = &s->cached[number % GT_HSA_CACHED];
+	uint64_t packet = __atomic_load_n(&o->packet, __ATOMIC_RELAXED);
+
+	if (gt_likely((packet & ~GT_HSA_MARKS) == number + 1))
+		return gt_unlikely(packet & GT_HSA_DEFERRED) ? o : NULL;
+	o = &s->all[number & s->mask]; /* not in the cache */
+	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_DEFERRED)
+		       ? o
+		       : NULL;
+}
+
+/* The packet that is reserved now is one that nobody asks for. */
+static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
+						    const struct gt_hsa_ring *ring, uint64_t number)
+{
+	if (gt_likely(number - atomic_load_explicit(ring->theirs_read, memory_order_acquire) <
+		      GT_HSA_UNOBSERVED_CACHED))
+		__atomic_store_n(&s->unobserved[number % GT_HSA_UNOBSERVED_CACHED], number + 1,
+				 __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&s->all[number & s->mask].packet, (number + 1) | GT_HSA_UNOBSERVED,
+				 __ATOMIC_RELAXED);
+}
+
+/* Does nobody ask for it? Where it is not one of those that are handled soon. */
+static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s, uint64_t number)
+{
+	uint64_t packet = (number + 1) | GT_HSA_UNOBSERVED;
+
+	return __atomic_load_n(&s->cached[number % GT_HSA_CACHED].packet, __ATOMIC_ACQUIRE) ==
+		       packet ||
+	       __atomic_load_n(&s->all[number & s->mask].packet, __ATOMIC_ACQUIRE) == packet;
+}
+
+/* Was its work launched while the program paused its recording? @o: NULL: who reserved it is not
+ * known, so it is launched now. */
+static inline bool gt_hsa_submitter_is_paused(const struct gt_hsa_submitter *o)
+{
+	return o ? gt_node_ref_is_paused(&o->by.node) : !gt_hsa_records_launches();
+}
+
+/* This thread has reserved packets [from, from + count) of a queue, which the program knows as
+ * @handle. */
+void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_ring *ring,
+			    const void *handle, uint64_t from, uint64_t count);
+
+/* The same for most packets. False: they are gt_hsa_submitters_note()'s. */
+static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitters *s,
+							   const struct gt_hsa_ring *ring,
+							   const void *handle, uint64_t from,
+							   uint64_t count)
+{
+	struct gt_graph_launch *graph = gt_thread.graph;
+
+	if (gt_unlikely(graph != NULL)) {
+		if (graph->unobserved_left && count == 1 && graph->queue == handle &&
+		    !graph->deferred_in &&
+		    gt_likely(!atomic_load_explicit(&s->has_items, memory_order_relaxed))) {
+			graph->unobserved_left--;
+			gt_hsa_submitter_skip(s, ring, from);
+			return true;
+		}
+	} else if (gt_likely(count == 1 &&
+			     !((uintptr_t)gt_thread.submit_order | gt_thread.api_bytes) &&
+			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE) &&
+			     gt_hsa_records_launches())) {
+		struct gt_hsa_submitter *o = gt_hsa_submitter_new(s, ring, from);
+
+		if (gt_likely(!atomic_load_explicit(&o->item, memory_order_relaxed))) {
+			o->packet = from + 1;
+			o->by.id = gt_thread.api_id;
+			o->by.start = gt_thread.api_start;
+			o->by.bytes = 0;
+			o->order = NULL;
+			o->by.node.graph = o->by.node.replay = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The packet's item for tools, or none; one of a packet that never came by is given back. */
+void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
+			       bool wanted);
+
+#endif

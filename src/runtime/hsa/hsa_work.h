@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A piece of device work while it is in flight, and how it becomes a record. What tells its end
+ * lies beside it (struct gt_hsa_watch). */
+#ifndef GPUTAP_RUNTIME_HSA_WORK_H
+#define GPUTAP_RUNTIME_HSA_WORK_H
+
+#include "record/record.h"
+#include "runtime/graph_nodes.h"
+#include "runtime/hsa/hsa_agent.h"
+
+enum gt_hsa_work_flags {
+	GT_HSA_WORK_RECORDED = 1,  /* else only tools are notified of it */
+	GT_HSA_WORK_BY_ENGINE = 2, /* a copy that no kernel does */
+};
+
+/* What is known of it. Whoever submits writes it, before the work is pending (release); the
+ * harvester reads it (acquire). */
+struct gt_hsa_work {
+	uint64_t id, call_start; /* of the call that it is linked to; 0: none known */
+	uint64_t queue;          /* number of its object; upper half: of the graph's */
+	uint64_t queued;         /* dispatches: host ticks; copies: the runtime's system time */
+	uint64_t bytes, object[2];
+	struct gt_graph_span *span; /* NULL: it has a record of its own */
+	struct gt_work_item *item;  /* for tools; NULL: none asks */
+	uint32_t name, replay, ordinal;
+	/* its packet's index in the device's ring, as far as it fits: that is how the runtime
+	 * names what needs scratch memory. Atomic: ROCr's thread reads it */
+	uint32_t packet;
+	uint32_t global[3];
+	uint32_t local[3];
+	/* BY_ENGINE: numbers of the device objects; 0: not known */
+	uint32_t source_device, destination_device;
+	uint8_t op;    /* enum gt_device_op */
+	uint8_t flags; /* enum gt_hsa_work_flags */
+};
+static_assert(sizeof(struct gt_hsa_work) == 2 * 64, "two cache lines");
+
+/* It is a node of a graph's launch. */
+static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_node_ref *ref,
+					enum gt_graph_part part)
+{
+	w->replay = ref->replay;
+	w->ordinal = ref->ordinal[part];
+	w->queue |= (uint64_t)ref->graph << 32;
+	w->span = ref->span;
+}
+
+/* It has completed: its record is written, or its part of the span is. @queued: CLOCK_BOOTTIME
+ * ns. @times: NULL: nobody can tell them. */
+void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a, uint64_t queued,
+		       const struct gt_hsa_times *times, struct gt_thread *t);
+/* It will never complete. */
+void gt_hsa_work_count_unfinished(const struct gt_hsa_work *w, struct gt_thread *t);
+
+#endif
