@@ -48,6 +48,9 @@ static struct gt_work_item *tell_enter(const struct gt_work_what *what)
 	p->work.bytes = what->bytes;
 	p->work.source = what->source;
 	p->work.destination = what->destination;
+	p->work.graph = what->graph;
+	p->work.replay = what->replay;
+	p->work.ordinal = what->ordinal;
 	for (int i = 0; i < 3; i++) {
 		p->work.grid[i] = what->grid[i];
 		p->work.group[i] = what->block[i];
@@ -125,7 +128,7 @@ static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t s
 			 GT_DEVICE_REF(w->what.domain, w->what.device)},
 		.id = w->id,
 		.call_start = w->call_start,
-		.queue = w->what.queue,
+		.queue = w->what.queue | (uint64_t)w->what.graph << 32,
 		.name = w->what.name,
 		.status = status,
 		.queued = times->queued,
@@ -136,6 +139,8 @@ static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t s
 		.object = {w->what.source, w->what.destination},
 		.global = {w->what.grid[0], w->what.grid[1], w->what.grid[2]},
 		.local = {w->what.block[0], w->what.block[1], w->what.block[2]},
+		.ordinal = w->what.ordinal,
+		.replay = w->what.replay,
 	};
 	gt_ring_commit(t, sizeof *r);
 }

@@ -30,6 +30,8 @@ struct gt_work_what {
 	uint64_t device_handle, queue_handle; /* the same as the runtime knows them */
 	uint64_t bytes, source, destination;  /* copies and sets: bytes, addresses */
 	uint32_t grid[3], block[3];           /* kernels: work-items, and of them in a group */
+	uint32_t graph;                       /* number of the graph object whose launch it is of */
+	uint32_t replay, ordinal;             /* which launch of it, from 1; which node, from 0 */
 };
 
 /* Raw stamps of the device's clock; 0: not known. */
