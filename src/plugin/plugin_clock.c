@@ -2,8 +2,8 @@
 /* A plug-in's times in CLOCK_REALTIME. Its clock and ours are read together when a session begins
  * and when it ends; between, and a little beyond, time passes evenly:
  *     real = real_0 + (clock - clock_0) * rate
- * A session too short for a rate (under 1 ms) takes one tick for one ns, unless it is the device's
- * own clock: then the rate of the session before stays, if there was one. */
+ * A session too short for a rate (under 1 ms) takes the rate of the one before, else what the plug-in
+ * says that it nominally is, else one tick for one ns. */
 #include <time.h>
 
 #include "plugin/plugin_parts.h"
@@ -46,6 +46,16 @@ static bool read_pair(const struct gt_plugin *p, int32_t device, uint64_t *clock
 	return true;
 }
 
+static uint64_t nominal_rate(const struct gt_plugin *p, int32_t device)
+{
+	uint64_t hz = p->clock == PU1_CLOCK_DEVICE && p->calls.clock.ticks_per_second
+			      ? p->calls.clock.ticks_per_second(device)
+			      : 0;
+
+	return hz ? (uint64_t)(((unsigned __int128)1000000000 << RATE_BITS) / hz)
+		  : UINT64_C(1) << RATE_BITS;
+}
+
 static void read_scale(struct gt_plugin *p, struct gt_plugin_scale *s, int32_t device, bool last)
 {
 	uint64_t clock, real;
@@ -60,7 +70,7 @@ static void read_scale(struct gt_plugin *p, struct gt_plugin_scale *s, int32_t d
 		s->clock = clock;
 		s->real = real;
 		if (!s->rate)
-			s->rate = UINT64_C(1) << RATE_BITS;
+			s->rate = nominal_rate(p, device);
 		s->known = true;
 	} else if (s->known && real > s->real && clock > s->clock &&
 		   real - s->real >= SHORTEST_NS) {

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference accelerator: a device in software with all that a vendor's runtime has, so that
+ * there is something to write a plug-in, a backend or a test against. C and C++.
+ *
+ *   devices ── streams ── kernels, copies, fills, events, in order, on a thread of the stream's
+ *          └── memory of the device's, which is the host's own
+ *   graphs: a stream's work is captured, or nodes are added, then launched as one
+ *
+ * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API. Kernels
+ * are C functions that the program registers by name. refdevSubscribe() tells a profiler of calls
+ * and of work. What goes wrong on demand, and how wrong the device's clock is, the environment and
+ * refdevSetFaults(), refdevSetClock() say:
+ *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+ REFDEV_CLOCK=hz=1000000000,drift=50ppm
+ *
+ * A child of fork() has no device: its calls return refdevErrorForked. */
+#ifndef REFDEV_H
+#define REFDEV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REFDEV_API     __attribute__((visibility("default")))
+#define REFDEV_VERSION 1
+
+typedef enum refdevError {
+	refdevSuccess = 0,
+	refdevErrorInvalid = 1,
+	refdevErrorNoMemory = 2,
+	refdevErrorNotReady = 3,
+	refdevErrorNoDevice = 4,
+	refdevErrorKernel = 5,  /* a kernel stepped on memory that is not there */
+	refdevErrorDevice = 6,  /* asked for by refdevSetFaults() */
+	refdevErrorCapture = 7, /* not while a stream's work is captured, or not while it is not */
+	refdevErrorForked = 8
+} refdevError_t;
+
+typedef enum refdevMemcpyKind {
+	refdevMemcpyHostToHost = 0,
+	refdevMemcpyHostToDevice = 1,
+	refdevMemcpyDeviceToHost = 2,
+	refdevMemcpyDeviceToDevice = 3
+} refdevMemcpyKind;
+
+typedef struct refdevStream *refdevStream_t; /* NULL: the device's own */
+typedef struct refdevEvent *refdevEvent_t;
+typedef struct refdevKernel *refdevKernel_t;
+typedef struct refdevGraph *refdevGraph_t;
+typedef struct refdevGraphExec *refdevGraphExec_t;
+
+typedef struct refdevDim3 {
+	uint32_t x, y, z;
+} refdevDim3;
+
+/* Which group of which launch runs. */
+typedef struct refdevGroup {
+	refdevDim3 grid, block, index;
+} refdevGroup;
+/* Runs the work-items of one group. */
+typedef void (*refdevFunction)(const refdevGroup *group, const void *arguments);
+
+typedef struct refdevDeviceProperties {
+	size_t size;
+	char name[64];
+	char uuid[16];
+	uint64_t memory_bytes;
+	uint64_t clock_hz; /* of time stamps */
+	uint32_t stream_count, reserved;
+} refdevDeviceProperties;
+
+/* Devices */
+REFDEV_API refdevError_t refdevGetDeviceCount(int *count);
+REFDEV_API refdevError_t refdevSetDevice(int device); /* of this thread */
+REFDEV_API refdevError_t refdevGetDevice(int *device);
+REFDEV_API refdevError_t refdevGetDeviceProperties(refdevDeviceProperties *properties, int device);
+REFDEV_API refdevError_t refdevDeviceSynchronize(void);
+REFDEV_API const char *refdevGetErrorString(refdevError_t error);
+
+/* Memory */
+REFDEV_API refdevError_t refdevMalloc(void **memory, size_t bytes);
+REFDEV_API refdevError_t refdevFree(void *memory);
+REFDEV_API refdevError_t refdevMallocHost(void **memory, size_t bytes);
+REFDEV_API refdevError_t refdevFreeHost(void *memory);
+REFDEV_API refdevError_t refdevMemGetInfo(size_t *available, size_t *total);
+REFDEV_API refdevError_t refdevMemcpy(void *to, const void *from, size_t bytes,
+				      refdevMemcpyKind kind);
+REFDEV_API refdevError_t refdevMemcpyAsync(void *to, const void *from, size_t bytes,
+					   refdevMemcpyKind kind, refdevStream_t stream);
+REFDEV_API refdevError_t refdevMemcpy2D(void *to, size_t to_pitch, const void *from,
+					size_t from_pitch, size_t width, size_t height,
+					refdevMemcpyKind kind);
+REFDEV_API refdevError_t refdevMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+					     size_t from_pitch, size_t width, size_t height,
+					     refdevMemcpyKind kind, refdevStream_t stream);
+REFDEV_API refdevError_t refdevMemset(void *to, int value, size_t bytes);
+REFDEV_API refdevError_t refdevMemsetAsync(void *to, int value, size_t bytes,
+					   refdevStream_t stream);
+REFDEV_API refdevError_t refdevMemset2D(void *to, size_t pitch, int value, size_t width,
+					size_t height);
+REFDEV_API refdevError_t refdevMemset2DAsync(void *to, size_t pitch, int value, size_t width,
+					     size_t height, refdevStream_t stream);
+
+/* Streams and events */
+REFDEV_API refdevError_t refdevStreamCreate(refdevStream_t *stream);
+REFDEV_API refdevError_t refdevStreamDestroy(refdevStream_t stream); /* waits for its work */
+REFDEV_API refdevError_t refdevStreamSynchronize(refdevStream_t stream);
+REFDEV_API refdevError_t refdevStreamQuery(refdevStream_t stream);
+REFDEV_API refdevError_t refdevStreamWaitEvent(refdevStream_t stream, refdevEvent_t event);
+REFDEV_API refdevError_t refdevStreamGetId(refdevStream_t stream, int *id); /* from 1 */
+REFDEV_API refdevError_t refdevEventCreate(refdevEvent_t *event);
+REFDEV_API refdevError_t refdevEventDestroy(refdevEvent_t event);
+REFDEV_API refdevError_t refdevEventRecord(refdevEvent_t event, refdevStream_t stream);
+REFDEV_API refdevError_t refdevEventSynchronize(refdevEvent_t event);
+REFDEV_API refdevError_t refdevEventQuery(refdevEvent_t event);
+REFDEV_API refdevError_t refdevEventElapsedTime(float *ms, refdevEvent_t start, refdevEvent_t end);
+
+/* Kernels: the name is copied; the handle stays. A name that is registered again is replaced for
+ * launches that come. */
+REFDEV_API refdevError_t refdevRegisterKernel(refdevKernel_t *kernel, const char *name,
+					      refdevFunction function);
+/* @arguments: copied; 4096 bytes at most. */
+REFDEV_API refdevError_t refdevLaunchKernel(refdevKernel_t kernel, refdevDim3 grid,
+					    refdevDim3 block, const void *arguments, size_t bytes,
+					    refdevStream_t stream);
+
+/* Graphs. Nodes run in the order in which they were added. */
+REFDEV_API refdevError_t refdevGraphCreate(refdevGraph_t *graph);
+REFDEV_API refdevError_t refdevGraphAddKernelNode(refdevGraph_t graph, refdevKernel_t kernel,
+						  refdevDim3 grid, refdevDim3 block,
+						  const void *arguments, size_t bytes);
+REFDEV_API refdevError_t refdevGraphAddMemcpyNode(refdevGraph_t graph, void *to, const void *from,
+						  size_t bytes, refdevMemcpyKind kind);
+REFDEV_API refdevError_t refdevGraphAddMemsetNode(refdevGraph_t graph, void *to, int value,
+						  size_t bytes);
+REFDEV_API refdevError_t refdevStreamBeginCapture(refdevStream_t stream);
+REFDEV_API refdevError_t refdevStreamEndCapture(refdevStream_t stream, refdevGraph_t *graph);
+REFDEV_API refdevError_t refdevGraphDestroy(refdevGraph_t graph);
+REFDEV_API refdevError_t refdevGraphInstantiate(refdevGraphExec_t *exec, refdevGraph_t graph);
+REFDEV_API refdevError_t refdevGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
+REFDEV_API refdevError_t refdevGraphExecDestroy(refdevGraphExec_t exec);
+
+/* The driver's level */
+REFDEV_API refdevError_t refdevDrvMemAlloc(void **memory, size_t bytes, int device);
+REFDEV_API refdevError_t refdevDrvMemFree(void *memory);
+REFDEV_API refdevError_t refdevDrvMemcpy2D(void *to, size_t to_pitch, const void *from,
+					   size_t from_pitch, size_t width, size_t height,
+					   refdevMemcpyKind kind, refdevStream_t stream);
+REFDEV_API refdevError_t refdevDrvMemset2D(void *to, size_t pitch, int value, size_t width,
+					   size_t height, refdevStream_t stream);
+REFDEV_API refdevError_t refdevDrvLaunchKernel(refdevKernel_t kernel, refdevDim3 grid,
+					       refdevDim3 block, const void *arguments,
+					       size_t bytes, refdevStream_t stream);
+REFDEV_API refdevError_t refdevDrvGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
+REFDEV_API refdevError_t refdevDrvStreamSynchronize(refdevStream_t stream);
+
+/* On demand. Faults: names launch, copy, fill, malloc, stream, event, kernel (it fails on the
+ * device); soft/common/faults.h tells how many. Before the first call of the runtime. */
+REFDEV_API refdevError_t refdevSetFaults(const char *text);
+/* All devices' clocks, at once: hz=N epoch=TIME drift=RATE skew=TIME, with commas. */
+REFDEV_API refdevError_t refdevSetClock(const char *text);
+
+/* For profilers ----------------------------------------------------------------- */
+
+typedef enum refdevActivityKind {
+	refdevActivityKernel = 1,
+	refdevActivityMemcpy = 2,
+	refdevActivityMemset = 3,
+	refdevActivityWait = 4 /* refdevStreamWaitEvent() */
+} refdevActivityKind;
+
+/* A piece of work. Times are ticks of the device's clock. */
+typedef struct refdevActivity {
+	size_t size;
+	uint32_t kind;
+	int32_t status; /* refdevError_t */
+	int32_t device, stream_id;
+	refdevStream_t stream;
+	uint64_t queued, submitted, start, end;
+	const char *name; /* kernels; stays */
+	uint64_t bytes;
+	const void *source;
+	void *destination;
+	uint32_t copy_kind; /* refdevMemcpyKind */
+	uint32_t reserved;
+	refdevDim3 grid, block;
+	uint64_t graph;        /* number of the executable graph; 0: none */
+	uint32_t replay, node; /* which launch, from 1; which node, from 0 */
+	uint64_t correlation;  /* number of the outermost call */
+} refdevActivity;
+
+typedef struct refdevCall {
+	size_t size;
+	const char *name; /* stays */
+	uint32_t driver;  /* 1: of the driver's level */
+	uint32_t exits;   /* 0: it begins; 1: it has ended */
+	refdevError_t status;
+	uint32_t nested; /* 1: inside another call */
+	uint64_t correlation;
+} refdevCall;
+
+/* What a profiler is told. Any member may be NULL. Called in the thread that calls or submits, or
+ * in the stream's; no call of the runtime may be made there. */
+typedef struct refdevSubscriber {
+	size_t size;
+	/* @slot: of this call and subscriber; zero at its begin, the same at its end */
+	void (*call)(const refdevCall *call, uint64_t *slot, void *user);
+	/* Return: a token that completed() gets. Before the work is in the stream. */
+	void *(*submitted)(const refdevActivity *activity, void *user);
+	void (*completed)(const refdevActivity *activity, void *token, void *user);
+	void *user;
+} refdevSubscriber;
+
+/* Four at most. Nobody is told twice: refdevErrorInvalid. */
+REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
+/* No function of it runs when this has returned; work that it was told of completes untold. */
+REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
+/* Both clocks at one moment: CLOCK_REALTIME ns before and after. */
+REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,
+					 uint64_t *after);
+/* @boottime_ns: what the device's clock shows then, as its driver says. 0: not known. */
+REFDEV_API uint64_t refdevTicksToBoottime(int device, uint64_t ticks);
+/* Nodes of an executable graph; 0: there is none of that number. */
+REFDEV_API uint32_t refdevGraphNodeCount(uint64_t graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
