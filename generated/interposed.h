@@ -9,6 +9,7 @@
 #define GT_INTERPOSED(X) \
 	GT_INTERPOSED_HIP(X) \
 	GT_INTERPOSED_OPENCL(X) \
-	X(roctx, "roctxRangePushA", NULL, "gputap_roctx", gt_wants_unregistered, true)
+	X(roctx, "roctxRangePushA", NULL, "gputap_roctx", gt_wants_unregistered, true) \
+	X(refdev, "refdevLaunchKernel", NULL, NULL, gt_wants_unregistered, true)
 
 #endif

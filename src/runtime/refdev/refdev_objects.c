@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* See refdev_objects.h. Entries are found without a lock, added under one, and stay: a device's
+ * streams and graphs are numbered, never used again. A fork's child has no device: nothing is
+ * written again there. */
+#include "runtime/refdev/refdev_objects.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "core/recording.h"
+#include "generated/refdev_taps.h"
+#include "generated/refdev_wraps.h"
+#include "util/clock_ns.h"
+
+enum { BUCKETS = 256, DEVICES = 16 };
+#define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a clock: doubles to 1 s */
+#define LAST_PAUSE_NS  UINT64_C(1000000000)
+
+struct entry {
+	struct entry *next;
+	enum gt_object_type type;
+	uint64_t key, number;
+};
+
+struct reading {
+	_Atomic uint64_t next_ns, pause_ns;
+};
+
+static _Atomic(struct entry *) buckets[BUCKETS];
+static struct reading readings[DEVICES];
+
+static _Atomic(struct entry *) *bucket_of(enum gt_object_type type, uint64_t key)
+{
+	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15) + type) >> 56];
+}
+
+static const struct entry *find_entry(enum gt_object_type type, uint64_t key)
+{
+	const struct entry *e = atomic_load_explicit(bucket_of(type, key), memory_order_acquire);
+
+	while (e && (e->key != key || e->type != type))
+		e = e->next;
+	return e;
+}
+
+struct named {
+	enum gt_object_type type;
+	uint64_t key, handle, parent;
+};
+
+/* @text: what the object is, written once. */
+static uint64_t number_of(struct gt_thread *t, const struct named *what, const struct gt_text *text)
+{
+	const struct entry *there;
+	struct entry *e = NULL;
+
+	gt_core_lock();
+	there = find_entry(what->type, what->key);
+	if (!there)
+		e = gt_arena_take(sizeof *e);
+	if (e) {
+		_Atomic(struct entry *) *bucket = bucket_of(what->type, what->key);
+
+		*e = (struct entry){atomic_load_explicit(bucket, memory_order_relaxed), what->type,
+				    what->key, gt_object_number(what->type)};
+		atomic_store_explicit(bucket, e, memory_order_release);
+	}
+	gt_core_unlock();
+	if (e && e->number)
+		gt_object_write(t, what->type, GT_DOMAIN_REFDEV, e->number, what->handle,
+				what->parent, text);
+	return there ? there->number : e ? e->number : 0;
+}
+
+uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device)
+{
+	const struct entry *e = find_entry(GT_OBJECT_DEVICE, (uint64_t)device);
+	const struct named what = {GT_OBJECT_DEVICE, (uint64_t)device, (uint64_t)device, 0};
+	refdevDeviceProperties p = {.size = sizeof p};
+	struct gt_text text = {0};
+
+	if (e || !t)
+		return e ? e->number : 0;
+	gt_internal_enter();
+	if (!GT_REFDEV_REAL(table, refdevGetDeviceProperties)(&p, device)) {
+		gt_text_add(&text, "name", p.name);
+		gt_text_add(&text, "vendor", "gputap");
+		gt_text_add_hex(&text, "uuid", p.uuid, sizeof p.uuid);
+		gt_text_add(&text, "type", "accelerator");
+	}
+	gt_text_add(&text, "clock", "timer");
+	gt_internal_leave();
+	return number_of(t, &what, &text);
+}
+
+uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
+			  const refdevActivity *a)
+{
+	uint64_t key = (uint64_t)a->device << 32 | (uint32_t)a->stream_id;
+	const struct entry *e = find_entry(GT_OBJECT_QUEUE, key);
+	struct named what = {GT_OBJECT_QUEUE, key, (uintptr_t)a->stream, 0};
+	struct gt_text text = {0};
+	char name[32];
+
+	if (e || !t)
+		return e ? e->number : 0;
+	what.parent = gt_refdev_device(table, t, a->device);
+	snprintf(name, sizeof name, "stream %d", a->stream_id);
+	gt_text_add(&text, "name", name);
+	return number_of(t, &what, &text);
+}
+
+uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph)
+{
+	const struct entry *e = find_entry(GT_OBJECT_GRAPH, graph);
+	const struct named what = {GT_OBJECT_GRAPH, graph, graph, 0};
+	struct gt_text text = {0};
+
+	if (e || !t)
+		return e ? (uint32_t)e->number : 0;
+	gt_internal_enter();
+	gt_text_add_number(&text, "nodes", GT_REFDEV_REAL(table, refdevGraphNodeCount)(graph));
+	gt_internal_leave();
+	return (uint32_t)number_of(t, &what, &text);
+}
+
+void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int device)
+{
+	struct reading *r = device >= 0 && device < DEVICES ? &readings[device] : NULL;
+	uint64_t now, next, pause, before, after, host[2], ticks;
+
+	if (!r || !t)
+		return;
+	now = gt_clock_ns(CLOCK_MONOTONIC);
+	next = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
+	if (now < next)
+		return;
+	pause = atomic_load_explicit(&r->pause_ns, memory_order_relaxed);
+	pause = !pause ? FIRST_PAUSE_NS : pause < LAST_PAUSE_NS ? 2 * pause : pause;
+	if (!atomic_compare_exchange_strong(&r->next_ns, &next, now + pause))
+		return; /* another thread does */
+	atomic_store_explicit(&r->pause_ns, pause, memory_order_relaxed);
+	gt_internal_enter();
+	before = gt_ticks();
+	if (!GT_REFDEV_REAL(table, refdevReadClock)(device, &host[0], &ticks, &host[1])) {
+		after = gt_ticks();
+		gt_clock_write(t, (uint32_t)gt_refdev_device(table, t, device),
+			       1 /* GT_CLOCK_TIMER */, before, after, ticks, 0);
+	}
+	gt_internal_leave();
+}

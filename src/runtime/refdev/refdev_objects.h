@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference accelerator's devices, streams and graphs as numbered objects, written when work
+ * first names them. */
+#ifndef GPUTAP_RUNTIME_REFDEV_OBJECTS_H
+#define GPUTAP_RUNTIME_REFDEV_OBJECTS_H
+
+#include "core/emit.h"
+#include "core/tap.h"
+#include "soft/refdev/refdev.h"
+
+/* A runtime's function behind all taps. */
+#define GT_REFDEV_REAL(table, name) \
+	((gt_refdev_##name##_fn *)(table)->taps[GT_REFDEV_INDEX_##name].real)
+
+/* Numbers of the objects; 0: there is no memory, or nothing is recorded. Thread: any. */
+uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device);
+uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
+			  const refdevActivity *a);
+uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph);
+
+/* Read a device's clock if the last reading is some time ago. */
+void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int device);
+
+#endif
