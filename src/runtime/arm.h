@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What interposition does to one library, whoever does it: libgputap-audit.so when the library
- * is mapped, before it is relocated; or libgputap.so itself, later (runtime/mapped.c).
- *
- * Which libraries, and what is left alone, says each runtime's folder:
+/* Interposition of one library. Either of two does it: libgputap-audit.so, when the library is
+ * mapped and before the dynamic linker relocates it; or libgputap.so, later (runtime/mapped.c).
+ * Each runtime's folder says which libraries, and which are left alone:
  * runtime/<name>/<name>_interposed.h.
  *
- * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real
- * addresses and their relocations are sent elsewhere, so that they stay.
+ * Steps of gt_arm(), in this order:
+ *   1. The library's calls of its own exports stay its own (gt_keep_own()): its PLT and GOT slots
+ *      for them get the real addresses, and their relocations are sent elsewhere, so that the
+ *      dynamic linker does not change them again.
+ *   2. A free instance of the taps is taken (compare and exchange).
+ *   3. The instance's taps get the real addresses (gt_fill_taps()).
+ *   4. The instance's state becomes ARMED (sequentially consistent): libgputap.so may adopt it.
+ *   5. The library's symbols get the taps' addresses (release): who resolves one from now on calls
+ *      a tap.
  *
  * No libc, no allocation; what cannot be done is left undone. */
 #ifndef GPUTAP_RUNTIME_ARM_H
@@ -35,12 +41,12 @@ struct gt_interposable {
 	const char *part;
 	const char *left; /* one that a library defines that is left alone; NULL: there is none */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	/* keep_own_calls(); else calls within calls are told apart when they come */
+	/* gt_keep_own(); else a call that the library makes of itself is recognised when it comes */
 	bool own_calls;
 };
 
-/* Any that does not offer its tables to tools: it would call that function of
- * librocprofiler-register's, as ROCm 6 and later do, and the registration takes them. */
+/* Interpose a library that does not offer its tables to tools. One that does imports that function
+ * of librocprofiler-register's, as ROCm 6 and later do, and is attached to through it. */
 static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)
 {
@@ -193,7 +199,7 @@ static inline void gt_symbols_range(const struct gt_attach *point, const struct 
 	}
 }
 
-/* Taps know what is behind them. */
+/* Step 3. */
 static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_symbols *s,
 				int instance)
 {

@@ -29,7 +29,7 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 }
 
 /* Return: NULL: no tool asks for it. */
-static struct gt_work_item *tell_enter(const struct gt_work_what *what)
+static struct gt_work_item *notify_enter(const struct gt_work_what *what)
 {
 	struct gt_work_item *p;
 
@@ -61,7 +61,7 @@ static struct gt_work_item *tell_enter(const struct gt_work_what *what)
 struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what)
 {
 	bool recorded = is_recorded(call, what->domain);
-	struct gt_work_item *item = tell_enter(what);
+	struct gt_work_item *item = notify_enter(what);
 	struct gt_work *w;
 
 	if (!recorded && !item)
@@ -88,7 +88,7 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 	return w;
 }
 
-static void put(struct gt_work *w)
+static void put_token(struct gt_work *w)
 {
 	if (atomic_fetch_sub_explicit(&w->left, 1, memory_order_acq_rel) == 1)
 		gt_tool_stock_give(&stock, &w->entry);
@@ -102,7 +102,7 @@ void gt_work_submitted(struct gt_work *w)
 		gt_device_seen(gt_thread_own(), w->what.domain);
 	if (w->item)
 		gt_work_item_exit(w->item);
-	put(w);
+	put_token(w);
 }
 
 void gt_work_refused(struct gt_work *w)
@@ -116,8 +116,8 @@ void gt_work_refused(struct gt_work *w)
 	gt_tool_stock_give(&stock, &w->entry);
 }
 
-static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t status,
-			 const struct gt_work_times *times)
+static void write_work(struct gt_thread *t, const struct gt_work *w, int32_t status,
+		       const struct gt_work_times *times)
 {
 	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, w->what.domain);
 
@@ -154,10 +154,10 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 		return;
 	t = w->recorded ? gt_thread_own() : NULL;
 	if (t)
-		write_record(t, w, status, times);
+		write_work(t, w, status, times);
 	if (w->item) {
 		gt_work_item_done(w->item, status, start_ns, end_ns);
 		gt_tool_deliver();
 	}
-	put(w);
+	put_token(w);
 }

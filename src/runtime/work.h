@@ -3,12 +3,12 @@
  * polls.
  *
  *   the wrap, in the submitting thread:
- *     w = gt_work_begin(call, &what)      ENTER is told; NULL: nobody asks for it
+ *     w = gt_work_begin(call, &what)      tools get ENTER; NULL: nobody asks for it
  *     the runtime's function, which gets w on its way to the completion
- *     gt_work_submitted(w)                EXIT is told
+ *     gt_work_submitted(w)                tools get EXIT
  *     or gt_work_refused(w)               the runtime's function failed: no completion will come
  *   whoever learns of the completion, any thread, also before gt_work_submitted():
- *     gt_work_completed(w, status, times) the record is written, COMPLETE is told; w is gone
+ *     gt_work_completed(w, status, times) the record is written, tools get COMPLETE; w is gone
  *
  * A record goes into the ring of the thread that learns of the completion. Tokens lie in a pool
  * that grows by a chunk in gt_work_begin() and is never given back. In the child of a fork the
@@ -34,7 +34,7 @@ struct gt_work_what {
 	uint32_t replay, ordinal;             /* which launch of it, from 1; which node, from 0 */
 };
 
-/* Raw stamps of the device's clock; 0: not known. */
+/* Raw times of the device's clock; 0: not known. */
 struct gt_work_times {
 	uint64_t queued, submitted, start, end;
 };
@@ -58,7 +58,7 @@ void gt_work_refused(struct gt_work *w);
 /**
  * gt_work_completed() - it has ended
  * @status: 0; below 0: the runtime's error
- * @times:  raw stamps, which stand in the record
+ * @times:  raw times, which stand in the record
  * @start_ns, @end_ns: the same in CLOCK_BOOTTIME ns, for tools; 0: not known
  * Thread: any, once. Signal: not safe. Tools' functions may be called here: no lock of the attach
  * code is held.

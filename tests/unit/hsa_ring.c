@@ -98,7 +98,7 @@ static void ring(uint64_t index)
 			union gt_hsa_packet *p;
 
 			while (!gt_hsa_ring_has_room(r)) {
-				gt_hsa_ring_tell(r);
+				gt_hsa_ring_notify(r);
 				sched_yield();
 			}
 			if (all.pass_every && (r->taken + 1) % all.pass_every) {
@@ -116,7 +116,7 @@ static void ring(uint64_t index)
 						   .barrier = {.header = GT_HSA_PACKET_BARRIER_AND,
 							       .completion_signal = OURS}});
 		}
-		gt_hsa_ring_tell(r);
+		gt_hsa_ring_notify(r);
 	} while (!gt_hsa_ring_leave(r));
 }
 
@@ -246,7 +246,7 @@ UNIT_TEST(a_run_goes_on_as_far_as_there_was_room)
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 3);
 	gt_hsa_ring_pass(&all.ring, 3);
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 0 && !gt_hsa_ring_has_room(&all.ring));
-	gt_hsa_ring_tell(&all.ring);
+	gt_hsa_ring_notify(&all.ring);
 	all.pass_every = 1; /* they are as they were */
 	while (device_takes())
 		;
@@ -391,7 +391,7 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 	      all.theirs[1].kernel.header == GT_HSA_PACKET_INVALID);
 	CHECK(atomic_load(&all.write) == 2 && atomic_load(&all.bell) == 1 &&
 	      !gt_hsa_ring_next(&all.ring));
-	gt_hsa_ring_tell(&all.ring);
+	gt_hsa_ring_notify(&all.ring);
 	CHECK(atomic_load(&all.bell) == 2 && atomic_load(&all.theirs_read) == 2);
 	atomic_store(&all.read, 2);
 	CHECK(gt_hsa_ring_read(&all.ring) == 2);

@@ -217,7 +217,7 @@ static void world_begin(void)
 	gt_thread.slot = &slot;
 	memset(actors, 0, sizeof actors);
 	made = taken = 0;
-	order = find(STREAM, 0);
+	order = borrow_order(STREAM, 0);
 }
 
 /* Kernels of the runtime's own have both allocations as arguments, and where to begin in these;

@@ -155,7 +155,7 @@ static bool has_entries(const struct gt_table *table)
 	return false;
 }
 
-static void make(struct front *f, uint32_t instance)
+static void make_front(struct front *f, uint32_t instance)
 {
 	const struct gt_table *table = &f->tables[instance];
 	char *made = made_for(f, instance);
@@ -187,7 +187,7 @@ void gt_hip_fronts_tell(void)
 				continue;
 			if (__atomic_exchange_n(&f->done[i], true, __ATOMIC_ACQ_REL))
 				continue;
-			make(f, i);
+			make_front(f, i);
 			gt_subscribers_call(&f->tables[i], made_for(f, i), bytes_of(f));
 			gt_mapped_redirect(f->door, i, d ? compiler_front : hip_front);
 		}

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: which kernel of which launch is which node.
+/* Executable graphs: which packet of which launch is which node.
  *
- *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written
- *                         down as an object
- *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the
- *                         order
- *   a packet number is    the cursor is moved over the packet before, which is written by now; the
- *   reserved              new one will be the next kernel, copy or fill of the order: what it is,
- *                         its handler sees. Of several at a time, when they are written
+ *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, asked
+ *           k    k    c    k        (none)    of the runtime when the graph was instantiated
+ *                     ▲ `at`: behind the node of the packet before
  *
- * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal.
- * Those are, on each queue that the launch touches, the first of the nodes without work before
- * them, and the last of those without work behind them. Which node is a queue's last one is
- * learnt in the graph's first launch, which observes all that could be; on another stream later
- * ones do that too. So a launch costs two signals a queue, and a few comparisons a node. Where
- * the launch learnt from went to one queue, and this one begins as that did, the packets between
- * the first node's and the last one's are passed over without a look (struct gt_graph_quiet). If
- * they were not as many as then, a packet of ours behind the launch tells its end.
+ * Steps of a launch, all in the thread that launches (runtime/graph_nodes.h has HSA's part):
+ *   1. hipGraphLaunch() is entered: gt_thread.graph points to the launch, `at` is 0.
+ *   2. The thread reserves a packet's number. settle_packet() looks at the packet before, which is
+ *      written by now, and moves `at` behind its node. The new packet will be the next kernel, the
+ *      next copy or the next fill from `at` on: candidate[]. What it is, its handler sees. (HIP 7
+ *      reserves several at a time: this is done for each when they are written.)
+ *   3. hipGraphLaunch() has returned: the last packet is settled, and the order is checked. After
+ *      a kernel of another name than its node's, or nodes that are left, the graph's later
+ *      launches have no ordinals, and an event says so (GT_EVENT_GRAPH).
  *
- * The order is checked: a kernel of another name than the node's, or nodes that are left, and
- * the graph's later launches have no ordinals, which an event tells (GT_EVENT_GRAPH).
+ * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal. On each
+ * queue that the launch touches these are: the first of the nodes that have no work before them,
+ * and the last of the nodes that have no work behind them. The graph's first launch observes all
+ * that could be, and so learns which node is a queue's last one; so does a later launch on another
+ * stream. After that a launch costs two signals a queue, and a few comparisons a node.
+ *
+ * Where the launch that was learnt from went to one queue, and this one begins as that did, the
+ * packets between the first node's and the last one's are skipped (`unobserved_left` in struct
+ * gt_graph_launch). If they were not as many as then, a packet of ours behind the launch marks its
+ * end.
  *
  * Locks: gt_core_lock() where graphs are made and destroyed. A launch takes none. */
 #include <string.h>
@@ -36,19 +41,19 @@ enum {
 	ODD_MOST = 3,
 };
 
-/* A queue that a launch touches, and the place of the last node there that none is behind. */
+/* A queue that a launch touches. `last`: place of the last node there that has none behind it. */
 struct touched {
 	const void *queue;
 	uint32_t last;
-	uint32_t started; /* a node's packet is in it; before, there may be barriers */
+	uint32_t started; /* a node's packet is in it; before that there may be barriers */
 };
 
-/* Where a launch's packets were that count for its span, by the order in which they were
- * reserved. */
+/* Where those packets of a launch were that count for its span: numbers in the order in which the
+ * launch reserved them. */
 struct course {
-	uint32_t first, last; /* the first node's, the last one's that none is behind */
-	uint32_t place;       /* of that one among the nodes */
-	uint32_t count;       /* of all packets; as learnt: 0: not to be gone by */
+	uint32_t first, last; /* the first node's; the last node's that has none behind it */
+	uint32_t place;       /* of that last node */
+	uint32_t count;       /* of all packets; as learnt: 0: not to be relied on */
 };
 
 struct graph {
@@ -62,12 +67,12 @@ struct graph {
 	/* ordinals below are in the object's records; UINT32_MAX: not even the first one */
 	uint32_t written;
 	_Atomic uint32_t replays;
-	_Atomic uint32_t wrong;   /* the runtime submits in an order of its own */
+	_Atomic uint32_t wrong;   /* the runtime submits in another order than it was taken to */
 	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
 	struct touched last[QUEUES_MAX];
 	uint32_t last_count;
 	struct course course; /* learnt with `last` */
-	uint32_t odd;         /* launches that went another way */
+	uint32_t odd;         /* launches that did not go as learnt */
 };
 
 /* A launch that is open in this thread. */
@@ -87,7 +92,7 @@ struct launch {
 	uint32_t last_part, last_place;
 	bool blind; /* the order is not known: no ordinals */
 	bool wrong, learning, unobservable;
-	/* the program pauses its recording: tools may be told of it */
+	/* the program pauses its recording: tools may be notified of it */
 	bool paused;
 	/* streams have threads (hip_order.h); the first packet opens the span */
 	bool ordered, late_span;
@@ -104,14 +109,14 @@ struct launch {
 
 static struct graph *buckets[1 << BUCKET_BITS];
 
-static struct graph **bucket_of(const void *handle)
+static struct graph **get_graph_bucket(const void *handle)
 {
 	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
 }
 
-static struct graph *find(void *handle)
+static struct graph *find_graph(void *handle)
 {
-	struct graph *g = __atomic_load_n(bucket_of(handle), __ATOMIC_ACQUIRE);
+	struct graph *g = __atomic_load_n(get_graph_bucket(handle), __ATOMIC_ACQUIRE);
 
 	while (g && atomic_load_explicit(&g->handle, memory_order_acquire) != handle)
 		g = g->next;
@@ -141,8 +146,8 @@ static bool write_head(const struct graph *g, struct gt_thread *t)
 			       (uintptr_t)atomic_load(&g->handle), 0, &text);
 }
 
-/* As many nodes as an object has room for: "k12 k13 c f", a letter and for kernels the name's
- * string id. */
+/* As many nodes as an object has room for: "k12 k13 c f", a letter for each, and behind a kernel's
+ * the string id of its name. */
 static bool write_nodes(struct graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -178,8 +183,8 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
 		gt_hip_free(n, n->bytes);
 }
 
-/* For a launch in a order; NULL: nobody can say what comes where. */
-static struct gt_hip_shared_nodes *share(struct graph *g)
+/* For a launch in a submit order; NULL: nobody can say what comes where. */
+static struct gt_hip_shared_nodes *share_nodes(struct graph *g)
 {
 	size_t bytes =
 		sizeof(struct gt_hip_shared_nodes) + (g->nodes.count + 1) * sizeof *g->nodes.order;
@@ -200,7 +205,7 @@ static struct gt_hip_shared_nodes *share(struct graph *g)
 	return n;
 }
 
-static void unshare(struct graph *g)
+static void unshare_nodes(struct graph *g)
 {
 	gt_hip_shared_nodes_put(g->shared);
 	g->shared = NULL;
@@ -230,7 +235,7 @@ static void name_graph(struct graph *g, struct gt_thread *t)
 }
 
 /* Not with a lock: tools are called. */
-static void tell(struct graph *g, bool there)
+static void notify_graph(struct graph *g, bool there)
 {
 	const struct gputap_object o = {.domain = GT_DOMAIN_HIP,
 					.type = GPUTAP_OBJECT_GRAPH,
@@ -245,7 +250,7 @@ static void tell(struct graph *g, bool there)
 
 /* Making and destroying ------------------------------------------------------------ */
 
-static void instantiated(const struct gt_call *call, void *handle, void *source)
+static void add_graph(const struct gt_call *call, void *handle, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_hip_nodes nodes;
@@ -254,19 +259,19 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 	if (!t || !gt_hip_nodes_ask(call->table, t, source, &nodes))
 		return;
 	gt_core_lock();
-	for (g = *bucket_of(handle);
+	for (g = *get_graph_bucket(handle);
 	     g && atomic_load(&g->handle) && atomic_load(&g->handle) != handle; g = g->next)
 		;
 	if (!g) {
 		g = gt_hip_alloc(sizeof *g);
 		if (g) {
-			g->next = *bucket_of(handle);
-			__atomic_store_n(bucket_of(handle), g, __ATOMIC_RELEASE);
+			g->next = *get_graph_bucket(handle);
+			__atomic_store_n(get_graph_bucket(handle), g, __ATOMIC_RELEASE);
 		}
 	}
 	if (g) {
 		gt_hip_nodes_free(&g->nodes);
-		unshare(g);
+		unshare_nodes(g);
 		g->nodes = nodes;
 		atomic_store(&g->replays, 0);
 		atomic_store(&g->wrong, 0);
@@ -282,11 +287,12 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 			       "the order of its nodes cannot be told with this version of HIP: "
 			       "kernels have none");
 	if (g)
-		tell(g, true);
+		notify_graph(g, true);
 }
 
-/* The same handle, other kernels: another object, for what is launched from now on. */
-static void changed(const struct gt_call *call, struct graph *g, void *source)
+/* The graph has other kernels under the same handle: what is launched from now on belongs to
+ * another object. */
+static void replace_graph(const struct gt_call *call, struct graph *g, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_hip_nodes nodes;
@@ -294,7 +300,7 @@ static void changed(const struct gt_call *call, struct graph *g, void *source)
 	if (!t)
 		return;
 	gt_core_lock();
-	unshare(g);
+	unshare_nodes(g);
 	gt_core_unlock();
 	if (source && gt_hip_nodes_ask(call->table, t, source, &nodes)) {
 		gt_hip_nodes_free(&g->nodes);
@@ -302,7 +308,7 @@ static void changed(const struct gt_call *call, struct graph *g, void *source)
 		atomic_store(&g->learned, 0);
 	}
 	name_graph(g, t);
-	tell(g, true);
+	notify_graph(g, true);
 }
 
 int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, void *graph,
@@ -312,7 +318,7 @@ int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, voi
 								     bytes);
 
 	if (ret == 0 && exec)
-		instantiated(call, *exec, graph);
+		add_graph(call, *exec, graph);
 	return ret;
 }
 
@@ -322,7 +328,7 @@ int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **
 	int ret = ((gt_hip_hipGraphInstantiateWithFlags_fn *)call->tap->real)(exec, graph, flags);
 
 	if (ret == 0 && exec)
-		instantiated(call, *exec, graph);
+		add_graph(call, *exec, graph);
 	return ret;
 }
 
@@ -332,20 +338,20 @@ int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void *
 	int ret = ((gt_hip_hipGraphInstantiateWithParams_fn *)call->tap->real)(exec, graph, params);
 
 	if (ret == 0 && exec)
-		instantiated(call, *exec, graph);
+		add_graph(call, *exec, graph);
 	return ret;
 }
 
 int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 {
-	struct graph *g = exec ? find(exec) : NULL;
+	struct graph *g = exec ? find_graph(exec) : NULL;
 
 	if (g) { /* before: another thread may get the handle for a new one */
-		tell(g, false);
+		notify_graph(g, false);
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);
 		gt_hip_nodes_free(&g->nodes);
-		unshare(g);
+		unshare_nodes(g);
 		gt_core_unlock();
 	}
 	return ((gt_hip_hipGraphExecDestroy_fn *)call->tap->real)(exec);
@@ -356,7 +362,7 @@ int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void
 {
 	int ret =
 		((gt_hip_hipGraphExecKernelNodeSetParams_fn *)call->tap->real)(exec, node, params);
-	struct graph *g = ret == 0 ? find(exec) : NULL;
+	struct graph *g = ret == 0 ? find_graph(exec) : NULL;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 
 	for (uint32_t i = 0; g && t && i < g->nodes.count; i++) {
@@ -368,7 +374,7 @@ int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void
 		if (!name || name == n->name)
 			continue;
 		n->name = name;
-		changed(call, g, NULL);
+		replace_graph(call, g, NULL);
 		break;
 	}
 	return ret;
@@ -379,10 +385,10 @@ int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void 
 {
 	int ret =
 		((gt_hip_hipGraphExecUpdate_fn *)call->tap->real)(exec, graph, error_node, result);
-	struct graph *g = ret == 0 ? find(exec) : NULL;
+	struct graph *g = ret == 0 ? find_graph(exec) : NULL;
 
 	if (g)
-		changed(call, g, graph);
+		replace_graph(call, g, graph);
 	return ret;
 }
 
@@ -393,7 +399,7 @@ static struct launch *get_launch(struct gt_graph_launch *shared)
 	return (struct launch *)(void *)((char *)shared - offsetof(struct launch, shared));
 }
 
-static struct touched *touch(struct launch *l, const void *queue)
+static struct touched *get_touched(struct launch *l, const void *queue)
 {
 	for (uint32_t i = 0; i < l->touched_count; i++)
 		if (l->touched[i].queue == queue)
@@ -404,8 +410,8 @@ static struct touched *touch(struct launch *l, const void *queue)
 	return &l->touched[l->touched_count++];
 }
 
-/* Learnt from a launch into this queue: does @place end what the launch does there? */
-static bool ends(const struct launch *l, const void *queue, uint32_t place)
+/* As learnt from a launch into this queue: does the node at @place end the launch's work there? */
+static bool ends_queue(const struct launch *l, const void *queue, uint32_t place)
 {
 	const struct graph *g = l->graph;
 
@@ -432,8 +438,8 @@ static void note_submitted(struct launch *l, uint32_t part)
 	gt_hip_order_note_submitted(l->at, part != GT_GRAPH_KERNEL);
 }
 
-/* What the packet before was, if it was one of the graph's nodes. */
-static void settle(struct launch *l)
+/* Step 2: looks at the packet before, and moves `at` behind its node. */
+static void settle_packet(struct launch *l)
 {
 	const struct gt_kernel_info *k;
 	const uint32_t *grid;
@@ -479,7 +485,7 @@ static void settle(struct launch *l)
 /* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be
  * made of several: one goes on with the same node unless the next node that makes work is a copy
  * too. */
-static uint32_t place_of(const struct launch *l, enum gt_graph_part part, bool goes_on)
+static uint32_t get_place(const struct launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
 
@@ -491,13 +497,13 @@ static uint32_t place_of(const struct launch *l, enum gt_graph_part part, bool g
 	return next[part];
 }
 
-static bool observed(struct launch *l, const struct touched *where, uint32_t place)
+static bool is_observed(struct launch *l, const struct touched *where, uint32_t place)
 {
 	const struct gt_hip_node *n = &l->graph->nodes.order[place];
 
 	if (!where || l->blind || place >= l->graph->nodes.count)
 		return true;
-	return (n->first && !where->started) || (n->last && ends(l, where->queue, place));
+	return (n->first && !where->started) || (n->last && ends_queue(l, where->queue, place));
 }
 
 static void set_ordinals(struct launch *l, struct gt_node_ref *s)
@@ -529,11 +535,11 @@ static uint32_t unobserved_parts(struct launch *l, const void *queue)
 	if (!l->touched_count)
 		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
 			      !l->graph->last_count || l->graph->last[0].queue != queue;
-	where = touch(l, queue);
+	where = get_touched(l, queue);
 	for (int p = 0; p < GT_GRAPH_PARTS; p++) {
 		uint32_t place = l->candidate[p];
 
-		if (!observed(l, where, place))
+		if (!is_observed(l, where, place))
 			bits |= 1u << p;
 		else if (where && place < l->graph->nodes.count &&
 			 l->graph->nodes.order[place].last && l->learning)
@@ -542,8 +548,8 @@ static uint32_t unobserved_parts(struct launch *l, const void *queue)
 	return bits;
 }
 
-/* Is the packet that is reserved now the one behind the first node's, where the launch has gone
- * as the one that was learnt from? Then all up to the last node's are passed over. */
+/* The launch has gone as the one that was learnt from, and the packet that is reserved now is the
+ * one behind the first node's: then all packets up to the last node's are skipped. */
 static bool skip_middle(struct launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
@@ -561,7 +567,7 @@ static bool skip_middle(struct launch *l, const void *queue)
 	return true;
 }
 
-/* A launch that passed over packets: was it right to? Else its end is that of a packet of ours. */
+/* A launch that skipped packets: did it go as learnt? If not, a packet of ours marks its end. */
 static void check_course(struct launch *l)
 {
 	struct graph *g = l->graph;
@@ -594,7 +600,7 @@ void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uin
 {
 	struct launch *l = get_launch(shared);
 
-	settle(l);
+	settle_packet(l);
 	l->course.count++;
 	if (gt_unlikely(l->late_span))
 		open_span(l);
@@ -604,7 +610,7 @@ void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uin
 		return;
 	}
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
-		l->candidate[p] = place_of(l, (enum gt_graph_part)p, false);
+		l->candidate[p] = get_place(l, (enum gt_graph_part)p, false);
 	set_ordinals(l, s);
 	s->unobserved = l->unobserved = unobserved_parts(l, queue);
 	l->queue = queue;
@@ -623,13 +629,13 @@ void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destinatio
 {
 	struct launch *l = get_launch(shared);
 
-	settle(l);
+	settle_packet(l);
 	l->copies = true;
 	if (gt_unlikely(l->ordered))
 		note_submitted(l, GT_GRAPH_COPY);
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] =
-			place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
+			get_place(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	set_ordinals(l, s);
 	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
 	if (l->span) {
@@ -646,8 +652,8 @@ void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destinatio
 	l->copied = bytes;
 }
 
-/* What was seen of the order, for later launches. */
-static void learn(struct launch *l, struct gt_thread *t)
+/* Step 3: what was seen of the order, for later launches. */
+static void learn_course(struct launch *l, struct gt_thread *t)
 {
 	struct graph *g = l->graph;
 	uint32_t none = 0;
@@ -694,13 +700,13 @@ static void enter_order(struct launch *l, struct gt_thread *t, const struct gt_c
 								.name = g->name,
 								.handle = (uintptr_t)atomic_load(
 									&g->handle),
-								.nodes = share(g)});
+								.nodes = share_nodes(g)});
 	l->ordered = true;
 	l->late_span = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
-/* All of its kernels are the launch's own packets, or none: else nobody knows which will come in
- * the order. */
+/* The launch itself has submitted all of its kernels, or none: else nobody knows which ones the
+ * stream's thread submits. */
 static void leave_order(struct launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
@@ -717,11 +723,11 @@ static void leave_order(struct launch *l, struct gt_thread *t, int ret)
 	gt_submit_order_end_call(t, (uint64_t)ret);
 }
 
-static int launch(const struct gt_call *call, void *exec, void *stream, bool own)
+static int launch_graph(const struct gt_call *call, void *exec, void *stream, bool own)
 {
 	gt_hip_hipGraphLaunch_fn *real = (gt_hip_hipGraphLaunch_fn *)call->tap->real;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
-	struct graph *g = t && exec && !t->graph && !t->internal ? find(exec) : NULL;
+	struct graph *g = t && exec && !t->graph && !t->internal ? find_graph(exec) : NULL;
 	uint64_t api_id, api_start;
 	struct launch l;
 	int ret;
@@ -756,7 +762,7 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	if (l.skips)
 		gt_graph_flush_held(&l.shared);
 	t->graph = NULL;
-	settle(&l);
+	settle_packet(&l);
 	if (gt_unlikely(l.ordered))
 		leave_order(&l, t, ret);
 	if (l.skips)
@@ -770,7 +776,7 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 		gt_hip_span_close(l.span, t);
 	}
 	if (ret == 0 && !(l.ordered && l.strange))
-		learn(&l, t);
+		learn_course(&l, t);
 	t->api_id = api_id;
 	t->api_start = api_start;
 	return ret;
@@ -778,10 +784,10 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 
 int gt_hip_wrap_hipGraphLaunch(const struct gt_call *call, void *exec, void *stream)
 {
-	return launch(call, exec, stream, false);
+	return launch_graph(call, exec, stream, false);
 }
 
 int gt_hip_wrap_hipGraphLaunch_spt(const struct gt_call *call, void *exec, void *stream)
 {
-	return launch(call, exec, stream, true);
+	return launch_graph(call, exec, stream, true);
 }

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's nodes, asked of the runtime when the program instantiates it, and the order in which
- * HIP will submit them.
+/* A graph's nodes, asked of the runtime when the program instantiates the graph, and the order in
+ * which HIP will submit them.
  *
- * Identity. A node's ordinal is its place in the order of creation (of capture, for captured
- * streams), from 0; the nodes of a child graph are counted right behind the node that holds it.
- * Until HIP 5.2 hipGraphGetNodes() tells that order; later ones sort. But edges come in the
- * order in which the nodes where they begin were created, in all of them; so a copy of the graph
- * is made, and every node there that is the end of a branch gets an edge, to a node of ours.
+ * Ordinals. A node's ordinal is its place in the order of creation (of capture, for captured
+ * streams), from 0. The nodes of a child graph are counted right behind the node that holds it.
+ * How the order of creation is learnt:
+ *   until HIP 5.2   hipGraphGetNodes() returns it.
+ *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
+ *                   the nodes where they begin were created. So a copy of the graph is made, and
+ *                   each node of the copy that ends a branch gets an edge to a node of ours: then
+ *                   every node begins an edge.
  *
- * Order. Branches go to queues of their own, but one thread submits all of them, in an order
- * that depends on HIP's version. Each begins with the nodes without predecessors, in the order
- * of creation, and goes on with successors in the order in which their edges were made:
- *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the
+ * Order of submission. HIP gives branches queues of their own, but one thread submits all of them,
+ * in an order that depends on the release. All begin with the nodes without predecessors, in the
+ * order of creation, and go on with a node's successors in the order in which their edges were
+ * made:
+ *   until 5.6     with successors one level below the node (ihipGraph::LevelOrder); a level is the
  *                 length of the longest way
- *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then
- *                 enqueued in that order)
- *   6.3 to 7.1    the same, but at once: each branch as far as it goes (Graph::RunOneNode). A
- *                 graph that gets one queue only is enqueued as before: that is one without
- *                 branches, where both are one order, or all if the user says so
+ *   5.7 to 6.2    with successors whose predecessors have all had their turn (TopologicalOrder);
+ *                 they are put at the end of a list
+ *   6.3 to 7.1    with the same, but at once: each branch as far as it goes (Graph::RunOneNode). A
+ *                 graph that gets one queue only is enqueued as before: one without branches,
+ *                 where both orders are the same, or any if the user says so
  *   7.2           as that; in later releases, whose library has the name of a setting, most graphs
- *                 by segments (hip_graph_segments.c)
- * That what comes is what was expected is checked at each launch, by the kernels' names and
- * grids (hip_graph.c).
+ *                 go by segments (hip_graph_segments.c)
+ * Each launch checks by the kernels' names and grids that the packets come in that order
+ * (hip_graph.c).
  *
- * These calls of the runtime leave its last error as a successful call does, which the
+ * The calls made here leave the runtime's last error as a successful call does, which the
  * instantiation just was. */
 #include <errno.h>
 #include <link.h>
@@ -92,7 +96,7 @@ static uint32_t hash_of(const void *p, uint32_t mask)
 	return (uint32_t)((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
 }
 
-static uint32_t find(const struct level *l, const void *node)
+static uint32_t find_node(const struct level *l, const void *node)
 {
 	for (uint32_t h = hash_of(node, l->mask); l->index[h]; h = (h + 1) & l->mask)
 		if (l->nodes[l->index[h] - 1] == node)
@@ -144,7 +148,7 @@ static bool make_level(const struct walk *w, void *graph, struct level *l)
 }
 
 /* From 5.3 on the numbers are CUDA's. */
-static uint8_t kind_of(uint32_t type, bool before_53)
+static uint8_t get_kind(uint32_t type, bool before_53)
 {
 	static const char
 		old[] =
@@ -213,7 +217,7 @@ static bool ask_copy(const struct walk *w, void *copy, const struct level *l, co
 	if (good)
 		index_nodes(&c);
 	for (size_t k = 0; good && k < c.edges; k++) {
-		uint32_t at = find(&c, c.from[k]);
+		uint32_t at = find_node(&c, c.from[k]);
 
 		good = at < l->count && (at == last || (n < l->count && !c.pushed[at]));
 		if (!good || at == last)
@@ -245,7 +249,7 @@ static bool order_by_creation(const struct walk *w, void *graph, struct level *l
 	good = good && GT_HIP(w->table, hipGraphGetNodes)(copy, (void **)twins, &count) == 0 &&
 	       count == n;
 	for (size_t k = 0; good && k < l->edges; k++) {
-		uint32_t at = find(l, l->from[k]);
+		uint32_t at = find_node(l, l->from[k]);
 
 		good = at != UINT32_MAX;
 		if (good)
@@ -279,7 +283,7 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 		for (uint32_t i = 0; i < n && !strange; i++)
 			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i],
 									(void *)&l->kind[i]) != 0 ||
-				  kind_of(l->kind[i], false) == GT_HIP_NODE_OTHER;
+				  get_kind(l->kind[i], false) == GT_HIP_NODE_OTHER;
 		if (n > 1 && (strange || !order_by_creation(w, graph, l)))
 			w->out->uncertain = true;
 		index_nodes(l);
@@ -287,11 +291,11 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 	for (uint32_t i = 0; i < n; i++) {
 		if (GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->kind[i]) != 0)
 			return false;
-		l->kind[i] = kind_of(l->kind[i], w->before_53);
+		l->kind[i] = get_kind(l->kind[i], w->before_53);
 	}
 	/* count, then place: stable, so each node's edges keep their order */
 	for (size_t k = 0; k < e; k++) {
-		uint32_t a = find(l, l->from[k]), b = find(l, l->to[k]);
+		uint32_t a = find_node(l, l->from[k]), b = find_node(l, l->to[k]);
 
 		if (a == UINT32_MAX || b == UINT32_MAX)
 			return false;
@@ -301,8 +305,8 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 	for (size_t i = 0; i < n; i++)
 		l->edge_first[i + 1] += l->edge_first[i];
 	for (size_t k = 0; k < e; k++)
-		l->edge_to[l->edge_first[find(l, l->from[k])] + l->queue[find(l, l->from[k])]++] =
-			find(l, l->to[k]);
+		l->edge_to[l->edge_first[find_node(l, l->from[k])] +
+			   l->queue[find_node(l, l->from[k])]++] = find_node(l, l->to[k]);
 	return true;
 }
 
@@ -313,7 +317,7 @@ static bool makes_work(uint32_t kind)
 }
 
 /* Levels, and who has work before and behind. False: not a graph without circles. */
-static bool sort(struct level *l)
+static bool sort_level(struct level *l)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -421,12 +425,12 @@ static bool room_for(struct walk *w, uint32_t more)
 	return true;
 }
 
-static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last,
-		 uint32_t *counter);
+static bool walk_graph(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+		       uint32_t *counter);
 
 /* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in
  * the order comes. */
-static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
+static bool count_nodes(struct walk *w, void *graph, unsigned depth, uint32_t *total)
 {
 	struct level l = {0};
 	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l);
@@ -438,13 +442,13 @@ static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
 		if (l.kind[i] == GT_HIP_NODE_GRAPH)
 			good = GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l.nodes[i],
 										&child) == 0 &&
-			       count(w, child, depth + 1, total);
+			       count_nodes(w, child, depth + 1, total);
 	}
 	gt_hip_free(l.nodes, l.bytes);
 	return good && *total <= NODES_MAX;
 }
 
-static bool number(struct walk *w, struct level *l, unsigned depth, uint32_t *counter)
+static bool number_nodes(struct walk *w, struct level *l, unsigned depth, uint32_t *counter)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		void *child = NULL;
@@ -452,14 +456,14 @@ static bool number(struct walk *w, struct level *l, unsigned depth, uint32_t *co
 		l->ordinal[i] = (*counter)++;
 		if (l->kind[i] == GT_HIP_NODE_GRAPH &&
 		    (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
-		     !count(w, child, depth + 1, counter)))
+		     !count_nodes(w, child, depth + 1, counter)))
 			return false;
 	}
 	return true;
 }
 
-static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first,
-		bool last)
+static bool put_node(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first,
+		     bool last)
 {
 	struct gt_hip_nodes *o = w->out;
 	uint32_t ordinal = l->ordinal[i] + 1;
@@ -480,7 +484,7 @@ static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned dept
 		ask_kernel(w, n);
 	return n->kind != GT_HIP_NODE_GRAPH ||
 	       (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) == 0 &&
-		walk(w, child, depth + 1, first, last, &ordinal));
+		walk_graph(w, child, depth + 1, first, last, &ordinal));
 }
 
 static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
@@ -494,7 +498,7 @@ static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool fir
 	while (good && head < tail) {
 		uint32_t i = l->queue[head++];
 
-		good = put(w, l, i, depth, first, last);
+		good = put_node(w, l, i, depth, first, last);
 		for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++) {
 			uint32_t j = l->edge_to[k];
 
@@ -510,13 +514,14 @@ static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool fir
 
 /* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its
  * edges are gone on with. */
-static bool turn(struct walk *w, struct level *l, uint32_t i, unsigned depth, bool first, bool last)
+static bool take_turn(struct walk *w, struct level *l, uint32_t i, unsigned depth, bool first,
+		      bool last)
 {
 	l->pushed[i] = 1;
 	l->depth[i] = l->edge_first[i];
 	for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++)
 		l->left[l->edge_to[k]]--;
-	return put(w, l, i, depth, first, last);
+	return put_node(w, l, i, depth, first, last);
 }
 
 static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
@@ -529,7 +534,7 @@ static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool f
 		if (l->pushed[root] || l->left[root])
 			continue;
 		l->queue[top++] = root;
-		good = turn(w, l, root, depth, first, last);
+		good = take_turn(w, l, root, depth, first, last);
 		while (good && top) {
 			uint32_t i = l->queue[top - 1], j;
 
@@ -541,7 +546,7 @@ static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool f
 			if (l->pushed[j] || l->left[j])
 				continue;
 			l->queue[top++] = j;
-			good = turn(w, l, j, depth, first, last);
+			good = take_turn(w, l, j, depth, first, last);
 		}
 	}
 	return good;
@@ -560,20 +565,20 @@ static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool f
 		return good;
 	}
 	for (uint32_t i = 0; good && i < l->count; i++)
-		good = put(w, l, l->queue[i], depth, first, last);
+		good = put_node(w, l, l->queue[i], depth, first, last);
 	return good;
 }
 
-static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last,
-		 uint32_t *counter)
+static bool walk_graph(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+		       uint32_t *counter)
 {
 	struct level l = {0};
 	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) &&
-		    number(w, &l, depth, counter);
+		    number_nodes(w, &l, depth, counter);
 
 	if (good) {
 		memset(l.queue, 0, l.count * sizeof *l.queue);
-		good = sort(&l);
+		good = sort_level(&l);
 	}
 	w->out->branches |= depth > 0 || !is_chain(&l);
 	good = good && (w->by_segment  ? put_segments
@@ -656,7 +661,7 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 	w.by_level = known && version < 50700000;
 	w.by_segment = version >= 70200000 && has_segments(table);
 	w.by_branch = version >= 60300000 && (w.by_segment || !has_one_queue());
-	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) &&
+	good = room_for(&w, 0) && walk_graph(&w, graph, 0, true, true, &w.counter) &&
 	       w.counter == nodes->count;
 	gt_internal_leave();
 	nodes->uncertain |= nodes->branches && !known;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of HIP 7.2.x, which cuts a graph into segments and enqueues those level by level:
+/* The order of submission of HIP 7.2.x, which cuts a graph into segments and enqueues those level
+ * by level:
  *
- *   segment   nodes one behind the other, none of which but the last has several successors and
- *             none but the first several predecessors; a child graph is one of its own. They are
- *             found along each branch, in the order of edges
- *   level     of a segment: one more than the highest of those that it waits for. Within one: as
- *             they have become ready
+ *   segment   a run of nodes one behind the other. Only its last node may have several successors,
+ *             and only its first several predecessors. A child graph is a segment of its own. HIP
+ *             finds them along each branch, in the order of edges
+ *   level     of a segment: one more than the highest level of the segments that it waits for.
+ *             Segments of one level go in the order in which they became ready
  *
- * A graph of many short segments is enqueued along its branches instead, as it was before, or
- * all are if the user says so (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2 always segments). */
+ * A graph of many short segments is enqueued along its branches instead, as in earlier releases;
+ * so are all graphs, or none, if the user says so (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2
+ * always segments). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ struct segments {
 	uint32_t count, length; /* of segments, of nodes */
 };
 
-static bool begin(struct segments *s, const struct gt_hip_shape *shape)
+static bool begin_segments(struct segments *s, const struct gt_hip_shape *shape)
 {
 	size_t n = shape->count, edges = shape->edge_first[n];
 	uint32_t *u;
@@ -51,7 +53,7 @@ static bool begin(struct segments *s, const struct gt_hip_shape *shape)
 }
 
 /* What has been gathered up to @end is one, if it is something. */
-static void cut(struct segments *s, uint32_t end)
+static void cut_segment(struct segments *s, uint32_t end)
 {
 	for (uint32_t i = s->first[s->count]; i < end; i++)
 		s->of[s->nodes[i]] = s->count;
@@ -59,19 +61,19 @@ static void cut(struct segments *s, uint32_t end)
 		s->first[++s->count] = end;
 }
 
-static void visit(struct segments *s, uint32_t node)
+static void visit_node(struct segments *s, uint32_t node)
 {
 	const uint32_t *edges = s->shape->edge_first;
 	bool fork = edges[node + 1] - edges[node] > 1, join = s->shape->left[node] > 1;
 
 	if (s->shape->kind[node] == GT_HIP_NODE_GRAPH || join)
-		cut(s, s->length);
+		cut_segment(s, s->length);
 	s->nodes[s->length++] = node;
 	if (s->shape->kind[node] == GT_HIP_NODE_GRAPH || fork || edges[node + 1] == edges[node])
-		cut(s, s->length);
+		cut_segment(s, s->length);
 }
 
-static void find(struct segments *s)
+static void find_segments(struct segments *s)
 {
 	const uint32_t *edges = s->shape->edge_first;
 
@@ -85,11 +87,11 @@ static void find(struct segments *s)
 			uint32_t node = s->stack[--top];
 
 			if (s->visited[node]) {
-				cut(s, s->length);
+				cut_segment(s, s->length);
 				continue;
 			}
 			s->visited[node] = 1;
-			visit(s, node);
+			visit_node(s, node);
 			for (uint32_t k = edges[node + 1]; k-- > edges[node];)
 				s->stack[top++] = s->shape->edge_to[k];
 		}
@@ -97,7 +99,7 @@ static void find(struct segments *s)
 }
 
 /* Segments that wait for this one, by number: into s->stack. */
-static uint32_t successors(struct segments *s, uint32_t segment)
+static uint32_t find_successors(struct segments *s, uint32_t segment)
 {
 	uint32_t last = s->nodes[s->first[segment + 1] - 1], n = 0;
 
@@ -112,18 +114,18 @@ static uint32_t successors(struct segments *s, uint32_t segment)
 }
 
 /* s->ready: segments in the order in which they become so; s->level. */
-static uint32_t sort(struct segments *s)
+static uint32_t sort_segments(struct segments *s)
 {
 	uint32_t head = 0, tail = 0, highest = 0;
 
 	for (uint32_t i = 0; i < s->count; i++)
-		for (uint32_t n = successors(s, i); n--;)
+		for (uint32_t n = find_successors(s, i); n--;)
 			s->left[s->stack[n]]++;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->left[i])
 			s->ready[tail++] = i;
 	while (head < tail) {
-		uint32_t i = s->ready[head++], n = successors(s, i);
+		uint32_t i = s->ready[head++], n = find_successors(s, i);
 
 		for (uint32_t k = 0; k < n; k++) {
 			uint32_t j = s->stack[k];
@@ -145,16 +147,16 @@ bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_
 	struct segments s = {0};
 	uint32_t highest, n = 0;
 
-	if ((setting && !atoi(setting)) || !begin(&s, shape))
+	if ((setting && !atoi(setting)) || !begin_segments(&s, shape))
 		return false;
-	find(&s);
+	find_segments(&s);
 	if (s.length != shape->count ||
 	    (!child && s.count >= MANY && s.length < (uint64_t)SHORT * s.count &&
 	     !(setting && atoi(setting) == 2))) {
 		gt_hip_free(s.stack, s.bytes);
 		return false;
 	}
-	highest = sort(&s);
+	highest = sort_segments(&s);
 	/* by level, into s.left, which is all 0 now; stable */
 	for (uint32_t i = 0; i < s.count; i++)
 		s.place[s.level[i] + 1]++;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One record a launch, for `--mode lite`: from the start of its first node to the end of its
- * last one.
+/* Spans of graph launches: one record a launch, for `--mode lite`, from the start of its first node
+ * to the end of its last one.
  *
- * Parts are the packets and copies that can be first or last (hip_graph.c), and the launch
- * itself until it has returned. Each one that completes widens the span; the last one writes the
- * record. Helpers of several devices come here, and are quick.
- *
- * Spans lie in a table; a launch that finds none free runs unobserved and is counted. */
+ * Parts of a span are the packets and copies that can be first or last (hip_graph.c), and the
+ * launch itself until it has returned. Steps:
+ *   1. The launching thread takes a span from the table (compare and exchange of `parts` from 0 to
+ *      1 + LAUNCHING, acquire). A launch that finds none free runs unobserved, and is counted.
+ *   2. It adds 1 to `parts` for each part, maybe after that part has completed.
+ *   3. A harvester of any device widens the span by a part's times, under `lock`, and takes 1 off
+ *      `parts` (release). The launch has returned: it takes LAUNCHING off.
+ *   4. Whoever takes the last part off (acquire) writes the record, and frees the span: `parts` 0
+ *      (release). */
 #include <string.h>
 
 #include "runtime/hip/hip_graph.h"
@@ -58,7 +62,7 @@ void gt_hip_span_add_part(struct gt_graph_span *e)
 	atomic_fetch_add_explicit(&e->parts, 1, memory_order_relaxed);
 }
 
-static void write_record(const struct gt_graph_span *e, struct gt_thread *t)
+static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 {
 	struct gt_record_device *r;
 
@@ -82,16 +86,16 @@ static void write_record(const struct gt_graph_span *e, struct gt_thread *t)
 	gt_ring_commit(t, sizeof *r);
 }
 
-static void leave(struct gt_graph_span *e, struct gt_thread *t, uint32_t parts)
+static void drop_parts(struct gt_graph_span *e, struct gt_thread *t, uint32_t parts)
 {
 	if (atomic_fetch_sub_explicit(&e->parts, parts, memory_order_acq_rel) != parts + 1)
 		return;
 	if (t)
-		write_record(e, t);
+		write_span(e, t);
 	atomic_store_explicit(&e->parts, 0, memory_order_release);
 }
 
-static void lock(struct gt_graph_span *e)
+static void lock_span(struct gt_graph_span *e)
 {
 	while (atomic_exchange_explicit(&e->lock, 1, memory_order_acquire))
 		;
@@ -104,7 +108,7 @@ void gt_graph_span_complete_part(struct gt_graph_span *e, struct gt_thread *t, u
 		gt_graph_span_lose_part(e, t);
 		return;
 	}
-	lock(e);
+	lock_span(e);
 	if (!e->device || start < e->start) {
 		e->start = start;
 		e->device = device;
@@ -113,18 +117,18 @@ void gt_graph_span_complete_part(struct gt_graph_span *e, struct gt_thread *t, u
 	if (end > e->end)
 		e->end = end;
 	atomic_store_explicit(&e->lock, 0, memory_order_release);
-	leave(e, t, 1);
+	drop_parts(e, t, 1);
 }
 
 void gt_graph_span_lose_part(struct gt_graph_span *e, struct gt_thread *t)
 {
-	lock(e);
+	lock_span(e);
 	e->lost = 1;
 	atomic_store_explicit(&e->lock, 0, memory_order_release);
-	leave(e, t, 1);
+	drop_parts(e, t, 1);
 }
 
 void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t)
 {
-	leave(e, t, LAUNCHING);
+	drop_parts(e, t, LAUNCHING);
 }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's streams as orders of calls, for AMD_DIRECT_DISPATCH=0; runtime/submit_order.h says what
- * for, and the rules.
+/* Submit orders of HIP's streams, for AMD_DIRECT_DISPATCH=0 (runtime/submit_order.h has the steps
+ * and the rules).
  *
- *   order: | oldest call | .. | newest |     a stream's; found by its handle, and for default
- *                                            streams by device or thread
- *           ▲ taken by the stream's thread     ▲ pushed by the program's
+ *   order: | oldest call | .. | newest |      one a stream's: found by the stream's handle, those
+ *           ▲                  ▲              of default streams by device or thread
+ *           │ the stream's thread takes calls
+ *           the program's threads add calls
  *
- * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made
- * while a call is open works for the stream that the call creates, or for the default stream
- * that the call is the first to use.
+ * Which thread is whose: libgputap-audit.so sends the library's calls of pthread_create() here. A
+ * thread that HIP makes while a call is open works for the stream that the call creates, or for
+ * the default stream that the call is the first to use.
  *
- * A order is used again when its stream is being destroyed, its thread has ended, no call is on
- * it and no packet of it waits to be looked at.
+ * An order is used again when its stream is being destroyed, its thread has ended, no call is on
+ * it, and no packet of it waits to be handled.
  *
- * Locks: one a order, one for unused entries (inside of it); gt_core_lock() for the table of
- * orders and who uses them, never together with a order's. This mode is not the fast one. */
+ * Locks: one for each order; one for unused entries, taken inside an order's; gt_core_lock() for
+ * the table of orders and their `users`, never together with an order's. This mode is not the fast
+ * one. */
 #include "runtime/hip/hip_order_parts.h"
 
 #include <stdlib.h>
@@ -28,12 +30,12 @@ int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 enum { BUCKETS = 64, ROW = 32 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
-/* The call that is open in this thread. */
+/* The call that is open in this thread; only this thread uses it. */
 static _Thread_local struct {
 	struct gt_submit_order *order;
 	struct gt_ordered_call *entry;
 	struct gt_stream_thread *born; /* newest first */
-	uint64_t pushes;               /* of the order, this one included */
+	uint64_t pushes;               /* calls added to the order so far, this one included */
 	bool alone;                    /* no other was open when it began */
 	bool blocking; /* when it returns, all that was in its order has been submitted */
 	bool making;   /* it may make a thread for its stream */
@@ -45,15 +47,15 @@ static struct gt_submit_order *buckets[BUCKETS], *unused_orders;
 static struct gt_ordered_call *unused;
 static _Atomic uint32_t entries_lock;
 
-static struct gt_submit_order **bucket_of(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order **get_order_bucket(uintptr_t handle, uintptr_t whose)
 {
 	return &buckets[(handle ^ whose << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
 /* With the core lock held. */
-static struct gt_submit_order *make(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 {
-	struct gt_submit_order *l = unused_orders, **bucket = bucket_of(handle, whose);
+	struct gt_submit_order *l = unused_orders, **bucket = get_order_bucket(handle, whose);
 
 	if (l)
 		unused_orders = l->next;
@@ -73,25 +75,25 @@ static struct gt_submit_order *make(uintptr_t handle, uintptr_t whose)
 }
 
 /* With one user more, until free_if_unused(). */
-static struct gt_submit_order *find(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l;
 
 	gt_core_lock();
-	for (l = *bucket_of(handle, whose);
+	for (l = *get_order_bucket(handle, whose);
 	     l && (l->gone || l->handle != handle || l->whose != whose); l = l->next)
 		;
 	if (!l)
-		l = make(handle, whose);
+		l = make_order(handle, whose);
 	if (l)
 		l->users++;
 	gt_core_unlock();
 	return l;
 }
 
-/* Below: with the order's lock held. */
+/* The functions below are called with the order's lock held. */
 
-static struct gt_ordered_call *new_entry(void)
+static struct gt_ordered_call *take_call(void)
 {
 	struct gt_ordered_call *e;
 
@@ -110,7 +112,7 @@ static struct gt_ordered_call *new_entry(void)
 	return e;
 }
 
-static void free_entry(struct gt_ordered_call *e)
+static void free_call(struct gt_ordered_call *e)
 {
 	gt_hip_shared_nodes_put(e->nodes);
 	gt_submit_order_lock(&entries_lock);
@@ -131,15 +133,15 @@ void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_orde
 			l->last = &l->first;
 		gone->popped = true;
 		if (!gone->open)
-			free_entry(gone);
+			free_call(gone);
 	}
 }
 
-static void tell(struct gt_thread *t, const char *text)
+static void report_unlinked(struct gt_thread *t, const char *text)
 {
-	static _Atomic uint32_t told;
+	static _Atomic uint32_t written;
 
-	if (!atomic_exchange_explicit(&told, 1, memory_order_relaxed))
+	if (!atomic_exchange_explicit(&written, 1, memory_order_relaxed))
 		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_HIP, 0, text);
 }
 
@@ -149,11 +151,11 @@ void gt_submit_order_break(struct gt_submit_order *l, const char *why)
 	for (struct gt_ordered_call *e = l->first; e; e = e->next)
 		gt_ordered_call_end_span(e, false);
 	gt_submit_order_drop_before(l, NULL);
-	tell(gt_thread_own(), why);
+	report_unlinked(gt_thread_own(), why);
 }
 
-/* Another call on this stream is open: neither has a place in the order. */
-static bool enter(struct gt_submit_order *l, struct gt_ordered_call *e)
+/* If another call on this stream is open, neither has a place in the order: both are overlapped. */
+static bool append_call(struct gt_submit_order *l, struct gt_ordered_call *e)
 {
 	if (l->open_count == GT_ORDER_OPEN_MAX) {
 		gt_submit_order_break(l, "too many threads use one stream at a time");
@@ -174,21 +176,21 @@ static bool enter(struct gt_submit_order *l, struct gt_ordered_call *e)
 	return true;
 }
 
-static void leave_open(struct gt_submit_order *l, const struct gt_ordered_call *e)
+static void remove_open(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	for (uint32_t i = 0; i < l->open_count; i++)
 		if (l->open[i] == e)
 			l->open[i] = l->open[--l->open_count];
 }
 
-static void leave(struct gt_ordered_call *e)
+static void close_call(struct gt_ordered_call *e)
 {
 	e->open = false;
 	if (e->popped)
-		free_entry(e);
+		free_call(e);
 }
 
-/* A order has lost @users of its users. */
+/* An order has lost @users of its users. */
 static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 {
 	struct gt_submit_order **at;
@@ -197,7 +199,8 @@ static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 	gt_core_lock();
 	l->users -= users;
 	nobodys = l->gone && !l->users;
-	for (at = bucket_of(l->handle, l->whose); nobodys && *at && *at != l; at = &(*at)->next)
+	for (at = get_order_bucket(l->handle, l->whose); nobodys && *at && *at != l;
+	     at = &(*at)->next)
 		;
 	nobodys = nobodys && *at == l; /* else somebody else has seen it so, too */
 	if (nobodys)
@@ -234,24 +237,24 @@ static struct gt_submit_order *get_order(const struct gt_table *table, struct gt
 	int device = 0;
 
 	if (stream == PER_THREAD || (own && !stream))
-		return find(PER_THREAD, (uintptr_t)t);
+		return borrow_order(PER_THREAD, (uintptr_t)t);
 	if (stream > PER_THREAD)
-		return find(stream, 0);
+		return borrow_order(stream, 0);
 	if (GT_HIP(table, hipGetDevice) && GT_HIP(table, hipGetDevice)(&device) != 0)
 		return NULL;
-	return find(0, (uintptr_t)device);
+	return borrow_order(0, (uintptr_t)device);
 }
 
-static struct gt_ordered_call *push(const struct gt_table *table, struct gt_thread *t,
-				    struct gt_submit_call c)
+static struct gt_ordered_call *add_call(const struct gt_table *table, struct gt_thread *t,
+					struct gt_submit_call c)
 {
 	struct gt_submit_order *l;
 	struct gt_ordered_call *e = NULL;
 
 	gt_hip_order_begin_stream();
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
-		tell(t,
-		     "some calls were not seen, or launched kernels on streams that are not known");
+		report_unlinked(t, "some calls were not seen, or launched kernels on streams that "
+				   "are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = get_order(table, t, c.stream, c.own);
@@ -262,7 +265,7 @@ static struct gt_ordered_call *push(const struct gt_table *table, struct gt_thre
 	call.pushes = ++l->pushes;
 	call.alone = !l->calls_open++;
 	if (!l->broken) {
-		e = new_entry();
+		e = take_call();
 		if (!e)
 			gt_submit_order_break(l, "no memory for calls of a stream");
 	}
@@ -273,8 +276,8 @@ static struct gt_ordered_call *push(const struct gt_table *table, struct gt_thre
 		e->paused = !gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);
 		e->start = t->api_start;
 		e->thread = t;
-		if (!enter(l, e)) {
-			free_entry(e);
+		if (!append_call(l, e)) {
+			free_call(e);
 			e = NULL;
 		}
 	}
@@ -292,7 +295,7 @@ void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
 		c.kind == GT_SUBMIT_LAUNCH
 			? gt_hip_function_name(table, t, (const void *)c.function, c.by_pointer)
 			: 0;
-	struct gt_ordered_call *e = push(table, t, c);
+	struct gt_ordered_call *e = add_call(table, t, c);
 
 	if (e) {
 		e->name = name;
@@ -309,10 +312,10 @@ void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
 			     const struct gt_hip_ordered_launch *launch)
 {
 	struct gt_ordered_call *e =
-		push(table, t,
-		     (struct gt_submit_call){.kind = GT_SUBMIT_GRAPH,
-					     .own = launch->own,
-					     .stream = (uintptr_t)launch->stream});
+		add_call(table, t,
+			 (struct gt_submit_call){.kind = GT_SUBMIT_GRAPH,
+						 .own = launch->own,
+						 .stream = (uintptr_t)launch->stream});
 
 	if (e) {
 		e->nodes = launch->nodes;
@@ -354,9 +357,9 @@ void gt_hip_order_end_launch(bool kernels, bool all, bool part)
 	gt_submit_order_unlock(&l->lock);
 }
 
-/* The call has waited for its stream: what came before has all been submitted, unless it was
- * open when the wait began. */
-static void settle(struct gt_submit_order *l, const struct gt_ordered_call *e)
+/* The call has waited for its stream: all calls before it have submitted their work, unless one
+ * was open when the wait began. */
+static void settle_order(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
 		return;
@@ -374,14 +377,14 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 		gt_submit_order_lock(&l->lock);
 		l->calls_open--;
 		if (call.entry)
-			leave_open(l, call.entry);
+			remove_open(l, call.entry);
 		if (call.blocking && !status)
-			settle(l, call.entry);
+			settle_order(l, call.entry);
 		/* has it submitted something, or nothing? */
 		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
 			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
-			leave(call.entry);
+			close_call(call.entry);
 		gt_submit_order_unlock(&l->lock);
 		free_if_unused(l, 1);
 	}
@@ -398,7 +401,7 @@ void gt_submit_order_miss_call(void)
 void gt_submit_order_give_up(struct gt_thread *t)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
-	tell(t, "a call launched kernels on streams that are not known");
+	report_unlinked(t, "a call launched kernels on streams that are not known");
 }
 
 /* HIP's threads -------------------------------------------------------------------- */
@@ -417,8 +420,8 @@ static void *begin_thread(void *data)
 	return result;
 }
 
-/* The one thread of this call that lives. (HIP's first one is not a stream's: it measures
- * something, and is joined at once.) */
+/* The one thread that HIP made in this call and that still runs. (HIP's first thread is not a
+ * stream's: it measures something, and is joined at once.) */
 static struct gt_stream_thread *only_born(void)
 {
 	struct gt_stream_thread *only = NULL;
@@ -445,13 +448,13 @@ static struct gt_submit_order *make_order_for_thread(void)
 		return l;
 	}
 	gt_core_lock();
-	l = make(GT_ORDER_NO_STREAM, 0);
+	l = make_order(GT_ORDER_NO_STREAM, 0);
 	gt_core_unlock();
 	return l;
 }
 
-/* What the library calls in the place of pthread_create(). A default stream's thread is made by
- * the first call that uses the stream, any other by the call that makes the stream. */
+/* The library calls this instead of pthread_create(). HIP makes a default stream's thread in the
+ * first call that uses the stream, any other stream's in the call that makes the stream. */
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
@@ -490,7 +493,7 @@ void gt_hip_order_begin_stream(void)
 void gt_hip_order_bind_stream(void *handle)
 {
 	struct gt_stream_thread *b = only_born();
-	struct gt_submit_order **bucket = bucket_of((uintptr_t)handle, 0);
+	struct gt_submit_order **bucket = get_order_bucket((uintptr_t)handle, 0);
 
 	call.born = NULL;
 	call.making = false;
@@ -509,7 +512,7 @@ void gt_hip_order_destroy_stream(void *handle)
 	struct gt_submit_order *found = NULL;
 
 	gt_core_lock();
-	for (struct gt_submit_order *l = *bucket_of((uintptr_t)handle, 0); l; l = l->next)
+	for (struct gt_submit_order *l = *get_order_bucket((uintptr_t)handle, 0); l; l = l->next)
 		if (l->handle == (uintptr_t)handle && !l->gone) {
 			l->gone = true;
 			l->users++;

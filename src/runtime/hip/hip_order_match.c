@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* The streams' side of orders (hip_order.c): whose is this packet or copy?
+/* Step 3 of submit orders (runtime/submit_order.h): which call is this packet or copy for?
  *
- * Where a graph's launch is one record (`--mode lite`), the span is opened when the first
- * packet comes that is certain to be the launch's, and closed when nothing of it can come any
- * more: with its last kernel, or, as a copy or fill may be made of several packets, when the
- * order goes on to what is behind it. It is written if all came in the order of the nodes; if the
- * order breaks in between, or a node that works has left no trace, it is counted as lost. A
- * launch of which nothing was certain has no span: its kernels are recorded one by one. */
+ *   kernel          the oldest call that may launch one must launch one of that name; calls of
+ *                   several threads at a time: the one that alone fits
+ *   copy, fill      of the calls before the next kernel: the one whose memory it works on
+ *   graph           a call with a list of nodes: the next node that is such work
+ *
+ * The span of a graph's launch (`--mode lite`):
+ *   1. It is opened when the first packet comes that is certain to be the launch's.
+ *   2. The first node's packet and the last node's are its parts.
+ *   3. It is closed when nothing of the launch can come any more: with its last kernel; or, as a
+ *      copy or fill may be made of several packets, when the order goes on to the call behind.
+ * The span is written if all packets came in the order of the nodes. If the order breaks in
+ * between, or a node that works has left no trace, it is counted as lost. A launch of which
+ * nothing was certain has no span: its kernels are recorded one by one. */
 #include "core/recording.h"
 #include "runtime/hip/hip_order_parts.h"
 
 enum { WORDS_MOST = 24, ALL_PARTS = (1 << GT_GRAPH_PARTS) - 1 };
 #define UNEXPECTED "a kernel came that no call of its stream launched next"
 
-static bool within(uint64_t address, uint64_t from, uint64_t bytes)
+static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
 {
 	return from && address >= from && address < from + bytes;
 }
 
-/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has
- * among its arguments the beginning of an allocation, and how far into that it is to begin, in
- * elements of some size: what can be understood so, is. */
+/* How far into [from, + bytes) does this kernel work? UINT64_MAX: not there. A kernel of HIP's has
+ * two numbers among its arguments: the address of an allocation, and how far into that it begins,
+ * in elements of some size. All pairs of arguments are tried as these two. */
 static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++) {
-		if (within(w->words[i], from, bytes))
+		if (is_within(w->words[i], from, bytes))
 			nearest = w->words[i] - from < nearest ? w->words[i] - from : nearest;
 		for (uint32_t j = 0;
 		     j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
 			for (unsigned shift = 0; shift <= 4; shift++) {
 				uint64_t address = w->words[i] + (w->words[j] << shift);
 
-				if (within(address, from, bytes) && address - from < nearest)
+				if (is_within(address, from, bytes) && address - from < nearest)
 					nearest = address - from;
 			}
 	}
@@ -42,9 +49,10 @@ static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint
 
 enum { CANNOT_FIT = -1 };
 
-/* 0: it may, but its addresses do not say so; 1: with one end, 2: with both. */
-static int fits(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
-		uint64_t *offset)
+/* Does the work fit the call? CANNOT_FIT; 0: it may, but its addresses do not say so; 1: one of its
+ * ends lies in the call's memory, 2: both do. */
+static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
+		     uint64_t *offset)
 {
 	uint64_t to, from;
 	int fit;
@@ -55,10 +63,11 @@ static int fits(const struct gt_submitted_work *w, const struct gt_ordered_call 
 		to = offset_in(w, e->destination, e->bytes);
 		from = offset_in(w, e->source, e->bytes);
 	} else {
-		to = within(w->destination, e->destination, e->bytes)
+		to = is_within(w->destination, e->destination, e->bytes)
 			     ? w->destination - e->destination
 			     : UINT64_MAX;
-		from = within(w->source, e->source, e->bytes) ? w->source - e->source : UINT64_MAX;
+		from = is_within(w->source, e->source, e->bytes) ? w->source - e->source
+								 : UINT64_MAX;
 	}
 	fit = (to != UINT64_MAX) + (from != UINT64_MAX);
 	*offset = to != UINT64_MAX ? to : from;
@@ -70,7 +79,7 @@ static int fits(const struct gt_submitted_work *w, const struct gt_ordered_call 
 		       : fit;
 }
 
-static void link_to(const struct gt_ordered_call *e, struct gt_submitter *o)
+static void link_to_call(const struct gt_ordered_call *e, struct gt_submitter *o)
 {
 	o->id = e->id;
 	o->node.graph = e->paused ? GT_NODE_NOT_RECORDED : 0;
@@ -82,8 +91,8 @@ static void link_to(const struct gt_ordered_call *e, struct gt_submitter *o)
 	o->direction = e->direction;
 }
 
-/* Place of the next kernel that may come here. What the launch itself submits is not seen in the
- * order, but known before what comes behind it. */
+/* Place of the next kernel that the stream's thread may submit. Kernels that the launch itself
+ * submits are not seen here, but it is known of them before any work behind them comes. */
 static uint32_t next_kernel(const struct gt_ordered_call *e)
 {
 	uint32_t issued = atomic_load_explicit(&e->issued, memory_order_acquire);
@@ -94,13 +103,13 @@ static uint32_t next_kernel(const struct gt_ordered_call *e)
 }
 
 /* Is it known which work of the launch comes next? */
-static bool is_known(const struct gt_ordered_call *e)
+static bool is_order_known(const struct gt_ordered_call *e)
 {
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
 }
 
 /* No node that works is behind those that came. */
-static bool is_whole(const struct gt_ordered_call *e)
+static bool is_whole_launch(const struct gt_ordered_call *e)
 {
 	const uint32_t *next = e->nodes->order[e->at].next;
 
@@ -115,7 +124,7 @@ void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
 	if (!span)
 		return;
 	e->span = NULL;
-	if (!whole || !is_whole(e)) {
+	if (!whole || !is_whole_launch(e)) {
 		gt_hip_span_add_part(span);
 		gt_graph_span_lose_part(span, gt_thread_own());
 	}
@@ -123,8 +132,8 @@ void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
 }
 
 /* The launch's one record: it needs this packet if it is the first one, or the last node's. */
-static void enclose(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		    struct gt_submitter *o)
+static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_work *w,
+			uint32_t place, struct gt_submitter *o)
 {
 	const struct gt_hip_node *n = &e->nodes->order[place];
 	bool first = !e->begun;
@@ -154,7 +163,7 @@ static void enclose(struct gt_ordered_call *e, const struct gt_submitted_work *w
 static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_work *w,
 			 uint32_t place, struct gt_submitter *o)
 {
-	link_to(e, o);
+	link_to_call(e, o);
 	o->node.graph = e->graph;
 	o->node.replay = e->replay;
 	o->node.unobserved = 0;
@@ -164,37 +173,37 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_wo
 	if (e->paused)
 		o->node.unobserved = ALL_PARTS;
 	else if (gt_recording.session->mode == GT_MODE_LITE)
-		enclose(e, w, place, o);
+		add_to_span(e, w, place, o);
 }
 
 /* The graph's next node that is such work; nodes.count: none. */
-static uint32_t node_of(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
+static uint32_t get_next_node(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	return w->part == GT_GRAPH_KERNEL ? next_kernel(e) : e->nodes->order[e->at].next[w->part];
 }
 
-static void reach(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		  struct gt_submitter *o)
+static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
+		       struct gt_submitter *o)
 {
 	e->at = place + 1;
 	e->last_part = w->part;
 	e->last_place = place;
 	link_to_node(e, w, place, o);
-	if (w->part == GT_GRAPH_KERNEL && is_whole(e))
+	if (w->part == GT_GRAPH_KERNEL && is_whole_launch(e))
 		gt_ordered_call_end_span(e, true);
 }
 
-static bool may_be(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
+static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
 
-/* Of calls of several threads, whose order is not known: the one that fits, if all that do are
- * of one thread. Of @n calls that fit and are not of one thread, n - 1 are left behind the
- * kernel, and nobody knows which; so none of them can be told from one that fits and is made
- * later, until as many kernels have come as there were calls. */
-static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
-			    const struct gt_submitted_work *w, struct gt_submitter *o)
+/* Calls of several threads overlap, so their order is not known: the kernel belongs to the oldest
+ * one that fits, if all that fit are of one thread. If n calls fit that are not of one thread,
+ * n - 1 of them still wait behind this kernel, and nobody knows which. So none of them can be told
+ * from a call that fits and is made later, until n kernels have come. */
+static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
+			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
 	struct gt_ordered_call *found = NULL;
 	bool doubtful = false, known = w->name != 0;
@@ -202,7 +211,7 @@ static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *f
 	for (struct gt_ordered_call *e = first; e && e->overlapped; e = e->next) {
 		known &= e->kind != GT_SUBMIT_GRAPH &&
 			 (e->kind != GT_SUBMIT_LAUNCH || e->state == GT_CALL_MATCHED || e->name);
-		if (!may_be(e, w))
+		if (!may_be_call(e, w))
 			continue;
 		found = found ? found : e;
 		doubtful |= e->doubtful || e->thread != found->thread;
@@ -216,62 +225,62 @@ static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *f
 		first = first->next;
 	gt_submit_order_drop_before(l, first); /* what has its place before them has all come */
 	for (struct gt_ordered_call *e = found; doubtful && e && e->overlapped; e = e->next)
-		e->doubtful |= may_be(e, w);
+		e->doubtful |= may_be_call(e, w);
 	found->state = GT_CALL_MATCHED;
 	if (!doubtful)
-		link_to(found, o);
+		link_to_call(found, o);
 }
 
-static void take_kernel(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			struct gt_submitter *o)
+static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_work *w,
+			 struct gt_submitter *o)
 {
 	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
 		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_COPY ||
 		    e->kind == GT_SUBMIT_FILL || e->kind == GT_SUBMIT_SYNC)
 			continue; /* those may have needed no packet */
 		if (e->kind == GT_SUBMIT_GRAPH) {
-			uint32_t place = is_known(e) ? node_of(e, w) : 0;
+			uint32_t place = is_order_known(e) ? get_next_node(e, w) : 0;
 
 			if (e->no_kernels)
 				continue;
-			if (!is_known(e))
+			if (!is_order_known(e))
 				break;
 			if (place == e->nodes->count)
 				continue; /* all its kernels have come */
 			if (!w->name || e->nodes->order[place].name != w->name)
 				break;
 			gt_submit_order_drop_before(l, e);
-			reach(e, w, place, o);
+			reach_node(e, w, place, o);
 			return;
 		}
 		if (e->overlapped) {
-			take_overlapped(l, e, w, o);
+			match_overlapped(l, e, w, o);
 			return;
 		}
 		if (!e->name || e->name != w->name)
 			break;
 		gt_submit_order_drop_before(l, e);
 		e->state = GT_CALL_MATCHED;
-		link_to(e, o);
+		link_to_call(e, o);
 		return;
 	}
 	gt_submit_order_break(l, UNEXPECTED);
 }
 
-/* Whose a copy's or fill's piece may be. */
+/* Which call a copy or fill may be a part of. */
 struct claim {
-	struct gt_ordered_call *owner; /* the oldest */
+	struct gt_ordered_call *first; /* the oldest that fits */
 	int fit;
 	uint64_t offset;
-	/* both ends are a program's: it is no piece by way of a buffer of the runtime's */
+	/* both ends are a program's: it is no part by way of a buffer of the runtime's */
 	bool direct;
 	bool doubtful;                 /* it may as well be another's */
 	bool over;                     /* nothing behind can be meant: */
-	struct gt_ordered_call *graph; /* whose last node may have more pieces */
+	struct gt_ordered_call *graph; /* whose last node may have more parts */
 	bool unknown;                  /* there is a graph of which nobody knows what comes when */
 };
 
-static bool is_fresh(const struct gt_ordered_call *e)
+static bool is_untouched_call(const struct gt_ordered_call *e)
 {
 	return !e->moved && !e->doubtful;
 }
@@ -281,39 +290,40 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
 	uint64_t offset;
 
 	for (const struct gt_ordered_call *e = l->first; e; e = e->next)
-		if (e->plain && e->kind == GT_SUBMIT_COPY && fits(w, e, &offset) == 2)
+		if (e->plain && e->kind == GT_SUBMIT_COPY && fits_call(w, e, &offset) == 2)
 			return true;
 	return false;
 }
 
-/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew
- * is the next entry's. Of a fill, how far in they are may be misread. */
-static void claim(struct claim *c, struct gt_ordered_call *e, const struct gt_submitted_work *w)
+/* The parts of a copy come in the order of their addresses, so a second copy of the same memory
+ * belongs to the next call. How far in a part of a fill is may be misread. */
+static void claim_call(struct claim *c, struct gt_ordered_call *e,
+		       const struct gt_submitted_work *w)
 {
 	uint64_t offset = 0;
-	int fit = fits(w, e, &offset);
-	const struct gt_ordered_call *before = c->owner;
+	int fit = fits_call(w, e, &offset);
+	const struct gt_ordered_call *before = c->first;
 
 	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) ||
 	    (e->kind == GT_SUBMIT_COPY && fit > 0 && offset < e->moved && !e->doubtful))
 		return;
 	if (!before) {
-		c->owner = e;
+		c->first = e;
 		c->fit = fit;
 		c->offset = offset;
 		return;
 	}
-	if (e->kind == GT_SUBMIT_COPY && is_fresh(e) && fit > 0 && offset)
-		return; /* its first piece comes first */
+	if (e->kind == GT_SUBMIT_COPY && is_untouched_call(e) && fit > 0 && offset)
+		return; /* its first part comes first */
 	/* the work of the oldest call comes first */
-	if (c->fit > 0 && is_fresh(before) && c->fit >= fit &&
+	if (c->fit > 0 && is_untouched_call(before) && c->fit >= fit &&
 	    (!before->overlapped || !e->overlapped || before->thread == e->thread))
 		return;
 	c->doubtful = true;
 }
 
-/* Nobody knows whose piece that was: it may have been the first one of each. */
-static void doubt(struct gt_submit_order *l, const struct gt_submitted_work *w)
+/* Nobody knows whose part that was: it may have been the first one of each call. */
+static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
 	for (struct gt_ordered_call *e = l->first;
 	     e && (e->kind != GT_SUBMIT_LAUNCH || e->state == GT_CALL_MATCHED || e->overlapped);
@@ -326,41 +336,41 @@ static void doubt(struct gt_submit_order *l, const struct gt_submitted_work *w)
 				       (w->part == GT_GRAPH_COPY ? GT_SUBMIT_COPY : GT_SUBMIT_FILL);
 }
 
-/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be
- * meant. False: all is said. */
-static bool claim_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
-		       const struct gt_submitted_work *w, struct gt_submitter *o)
+/* A graph's launch among the calls: has it such a node before its next kernel? No call behind that
+ * kernel can be meant. False: the search is over. */
+static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
+			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
 	uint32_t place, kernel;
 
-	if (!is_known(e)) {
+	if (!is_order_known(e)) {
 		c->over = c->unknown = true;
-		c->doubtful |=
-			c->owner && (c->fit <= 0 || !is_fresh(c->owner) || c->owner->overlapped);
+		c->doubtful |= c->first && (c->fit <= 0 || !is_untouched_call(c->first) ||
+					    c->first->overlapped);
 		return true;
 	}
-	place = node_of(e, w);
+	place = get_next_node(e, w);
 	kernel = next_kernel(e);
 	c->over = kernel != e->nodes->count;
-	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
+	if (place >= kernel || (c->first && c->fit > 0 && is_untouched_call(c->first)))
 		return true;
-	if (c->owner) {
+	if (c->first) {
 		gt_submit_order_break(
 			l, "a copy or fill came that may be a graph's, or that of a call "
 			   "before it");
 	} else if (c->graph) {
-		doubt(l, w);
+		doubt_calls(l, w);
 	} else {
 		gt_submit_order_drop_before(l, e);
-		reach(e, w, place, o);
+		reach_node(e, w, place, o);
 	}
 	return false;
 }
 
-/* Of the calls before the next kernel's: the one that can have asked for it, if there is one
- * such. */
-static void take_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			  struct gt_submitter *o)
+/* Of the calls before the next kernel, the one that can have asked for this copy or fill, if there
+ * is only one. */
+static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
+			   struct gt_submitter *o)
 {
 	struct claim c = {.direct = is_direct(l, w)};
 	struct gt_ordered_call *only = NULL;
@@ -373,37 +383,37 @@ static void take_transfer(struct gt_submit_order *l, const struct gt_submitted_w
 		if (!e->overlapped && (launched || e->kind == GT_SUBMIT_LAUNCH))
 			break; /* a kernel comes first */
 		if (e->kind == GT_SUBMIT_GRAPH) {
-			if (!claim_node(l, &c, e, w, o))
+			if (!claim_graph_node(l, &c, e, w, o))
 				return;
-			/* one node in several pieces */
-			c.graph = is_known(e) && e->last_part == w->part ? e : c.graph;
+			/* one node in several parts */
+			c.graph = is_order_known(e) && e->last_part == w->part ? e : c.graph;
 		} else if (e->kind == GT_SUBMIT_LAUNCH) {
 			launched = true;
 		} else {
-			claim(&c, e, w);
+			claim_call(&c, e, w);
 			only = e;
 			candidates++;
 		}
 	}
-	if (c.graph && !c.owner && !c.unknown) {
+	if (c.graph && !c.first && !c.unknown) {
 		link_to_node(c.graph, w, c.graph->last_place, o);
-	} else if (c.owner && c.fit > 0 && !c.doubtful && !c.graph) {
-		if (!c.owner->overlapped)
-			gt_submit_order_drop_before(l, c.owner);
-		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);
-		link_to(c.owner, o);
+	} else if (c.first && c.fit > 0 && !c.doubtful && !c.graph) {
+		if (!c.first->overlapped)
+			gt_submit_order_drop_before(l, c.first);
+		c.first->moved = c.offset + (w->bytes ? w->bytes : 1);
+		link_to_call(c.first, o);
 	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
 		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_SUBMIT_COPY)) {
 		/* a copy to a symbol: the call has no address that the packet has */
-		link_to(only, o);
+		link_to_call(only, o);
 		only->moved = only->moved ? only->moved : 1;
 	} else {
-		doubt(l, w);
+		doubt_calls(l, w);
 	}
 }
 
-/* The order's thread goes on with something that is no packet. Its packets may still be behind
- * one that another thread is about to write. */
+/* The order's thread submits a copy that is no packet. Its packets before that may not be handled
+ * yet: they may be behind one that another thread is about to write. */
 static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;
@@ -412,33 +422,33 @@ static void wait_for_packets(const struct gt_submit_order *l)
 		sched_yield();
 }
 
-/* Have all packets before this one been seen here? What was not seen has taken no call from the
+/* Have all packets before this one come through here? One that did not has left its call in the
  * order. */
-static bool in_turn(struct gt_submit_order *l, uint32_t turn)
+static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
 
-	if (!turn)
+	if (!sequence)
 		return handled == l->reserved;
-	atomic_store_explicit(&l->handled, turn, memory_order_relaxed);
-	return turn == handled + 1;
+	atomic_store_explicit(&l->handled, sequence, memory_order_relaxed);
+	return sequence == handled + 1;
 }
 
 void gt_submit_order_match(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			   uint32_t turn, struct gt_submitter *o)
+			   uint32_t sequence, struct gt_submitter *o)
 {
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		return;
-	if (!turn)
+	if (!sequence)
 		wait_for_packets(l);
 	gt_submit_order_lock(&l->lock);
-	if (!in_turn(l, turn) && !l->broken)
+	if (!is_in_sequence(l, sequence) && !l->broken)
 		gt_submit_order_break(l, "a packet came that was not seen in its turn");
 	if (w && !l->broken && l->handle != GT_ORDER_NO_STREAM) {
 		if (w->part == GT_GRAPH_KERNEL)
-			take_kernel(l, w, o);
+			match_kernel(l, w, o);
 		else
-			take_transfer(l, w, o);
+			match_transfer(l, w, o);
 	}
 	gt_submit_order_unlock(&l->lock);
 }

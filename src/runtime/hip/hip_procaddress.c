@@ -28,7 +28,8 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 	return gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 }
 
-static int exchanged(const struct gt_call *call, int ret, const char *symbol, void **function)
+static int exchange_address(const struct gt_call *call, int ret, const char *symbol,
+			    void **function)
 {
 	if (ret == 0 && symbol && function && *function &&
 	    gt_hip_is_interposed(call->table->instance))
@@ -39,28 +40,29 @@ static int exchanged(const struct gt_call *call, int ret, const char *symbol, vo
 int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn,
 				  int version, uint64_t flags, unsigned int *status)
 {
-	return exchanged(call,
-			 ((gt_hip_hipGetProcAddress_fn *)call->tap->real)(symbol, pfn, version,
-									  flags, status),
-			 symbol, pfn);
+	return exchange_address(call,
+				((gt_hip_hipGetProcAddress_fn *)call->tap->real)(symbol, pfn,
+										 version, flags,
+										 status),
+				symbol, pfn);
 }
 
 int gt_hip_wrap_hipGetDriverEntryPoint(const struct gt_call *call, const char *symbol,
 				       void **function, unsigned long long flags,
 				       unsigned int *status)
 {
-	return exchanged(call,
-			 ((gt_hip_hipGetDriverEntryPoint_fn *)call->tap->real)(symbol, function,
-									       flags, status),
-			 symbol, function);
+	return exchange_address(call,
+				((gt_hip_hipGetDriverEntryPoint_fn *)call->tap->real)(
+					symbol, function, flags, status),
+				symbol, function);
 }
 
 int gt_hip_wrap_hipGetDriverEntryPoint_spt(const struct gt_call *call, const char *symbol,
 					   void **function, unsigned long long flags,
 					   unsigned int *status)
 {
-	return exchanged(call,
-			 ((gt_hip_hipGetDriverEntryPoint_spt_fn *)call->tap->real)(symbol, function,
-										   flags, status),
-			 symbol, function);
+	return exchange_address(call,
+				((gt_hip_hipGetDriverEntryPoint_spt_fn *)call->tap->real)(
+					symbol, function, flags, status),
+				symbol, function);
 }

@@ -2,7 +2,7 @@
 /* Streams as objects, with the device that they are on, from their creation until they are
  * destroyed: a handle may be used again.
  *
- * The default streams have handle 0; one is told for each device, when the device gets its first
+ * The default streams have handle 0; one is written for each device, when the device gets its first
  * queue. HIP names a device by a number that the program's environment changes, HSA by a handle:
  * the PCI address says which is which.
  *
@@ -22,18 +22,18 @@ struct stream {
 	/* of the bucket; never taken out: destroyed ones wait for another handle */
 	struct stream *next;
 	void *handle;
-	struct gt_fork_replay *kept;
+	struct gt_fork_replay *replay;
 	struct gt_tool_object *object; /* for tools */
 };
 
 static struct stream *buckets[1 << BUCKET_BITS];
 
-static struct stream **bucket_of(const void *handle)
+static struct stream **get_stream_bucket(const void *handle)
 {
 	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
 }
 
-static struct gt_tool_object *tell(uint64_t number, const void *handle, uint64_t device)
+static struct gt_tool_object *notify_stream(uint64_t number, const void *handle, uint64_t device)
 {
 	struct gputap_object o = {.domain = GT_DOMAIN_HIP,
 				  .type = GPUTAP_OBJECT_STREAM,
@@ -70,9 +70,9 @@ static uint64_t current_device(const struct gt_table *table)
 }
 
 /* By the lock's holder: an entry that has no handle. */
-static struct stream *entry_for(void *handle)
+static struct stream *get_stream_entry(void *handle)
 {
-	struct stream **bucket = bucket_of(handle), *s = *bucket;
+	struct stream **bucket = get_stream_bucket(handle), *s = *bucket;
 
 	while (s && s->handle && s->handle != handle)
 		s = s->next;
@@ -83,12 +83,13 @@ static struct stream *entry_for(void *handle)
 	return s;
 }
 
-static void created(const struct gt_call *call, void *handle, unsigned flags, const char *priority)
+static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
+		       const char *priority)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_text text = {0};
 	struct gt_tool_object *object, *former_object = NULL;
-	struct gt_fork_replay *kept, *former = NULL;
+	struct gt_fork_replay *replay, *former = NULL;
 	uint64_t number, device;
 	struct stream *s;
 
@@ -101,18 +102,18 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
-	kept = gt_fork_replay_add(t,
-				  &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number,
-						      (uintptr_t)handle, device, true},
-				  &text);
-	object = tell(number, handle, device);
+	replay = gt_fork_replay_add(t,
+				    &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number,
+							(uintptr_t)handle, device, true},
+				    &text);
+	object = notify_stream(number, handle, device);
 	gt_core_lock();
-	s = entry_for(handle);
+	s = get_stream_entry(handle);
 	if (s) {
-		former = s->handle ? s->kept : NULL; /* destroyed by hipDeviceReset() */
+		former = s->handle ? s->replay : NULL; /* destroyed by hipDeviceReset() */
 		former_object = s->handle ? s->object : NULL;
 		s->handle = handle;
-		s->kept = kept;
+		s->replay = replay;
 		s->object = object;
 	}
 	gt_core_unlock();
@@ -121,23 +122,23 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 }
 
 /* Before the real call: what comes after it may get the same handle. */
-static void destroyed(const struct gt_call *call, void *handle)
+static void remove_stream(const struct gt_call *call, void *handle)
 {
 	struct gt_tool_object *object = NULL;
-	struct gt_fork_replay *kept = NULL;
+	struct gt_fork_replay *replay = NULL;
 
 	if (gt_tap_options.submit_orders)
 		gt_hip_order_destroy_stream(handle);
 	gt_core_lock();
-	for (struct stream *s = handle ? *bucket_of(handle) : NULL; s; s = s->next)
+	for (struct stream *s = handle ? *get_stream_bucket(handle) : NULL; s; s = s->next)
 		if (s->handle == handle) {
-			kept = s->kept;
+			replay = s->replay;
 			object = s->object;
 			s->handle = NULL;
 		}
 	gt_core_unlock();
 	gt_tool_object_unload(object);
-	gt_fork_replay_remove(call->thread ? call->thread : gt_thread_own(), kept);
+	gt_fork_replay_remove(call->thread ? call->thread : gt_thread_own(), replay);
 }
 
 void gt_hip_write_default_stream(struct gt_thread *t, uint64_t device)
@@ -156,19 +157,19 @@ void gt_hip_write_default_stream(struct gt_thread *t, uint64_t device)
 			   &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device,
 					       true},
 			   &text);
-	tell(number, NULL, device);
+	notify_stream(number, NULL, device);
 }
 
 void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *name)
 {
-	struct gt_fork_replay *kept = NULL;
+	struct gt_fork_replay *replay = NULL;
 
 	gt_core_lock();
-	for (struct stream *s = *bucket_of(stream); s; s = s->next)
+	for (struct stream *s = *get_stream_bucket(stream); s; s = s->next)
 		if (s->handle == stream)
-			kept = s->kept;
+			replay = s->replay;
 	gt_core_unlock();
-	gt_fork_replay_label(t, kept, name);
+	gt_fork_replay_label(t, replay, name);
 }
 
 void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
@@ -193,7 +194,7 @@ int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 	ret = ((gt_hip_hipStreamCreate_fn *)call->tap->real)(stream);
 
 	if (ret == 0 && stream)
-		created(call, *stream, 0, NULL);
+		add_stream(call, *stream, 0, NULL);
 	return ret;
 }
 
@@ -206,7 +207,7 @@ int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stre
 	ret = ((gt_hip_hipStreamCreateWithFlags_fn *)call->tap->real)(stream, flags);
 
 	if (ret == 0 && stream)
-		created(call, *stream, flags, NULL);
+		add_stream(call, *stream, flags, NULL);
 	return ret;
 }
 
@@ -219,10 +220,10 @@ int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **s
 	ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
 
 	if (ret == 0 && stream)
-		created(call, *stream, flags,
-			priority < 0   ? "high"
-			: priority > 0 ? "low"
-				       : "normal");
+		add_stream(call, *stream, flags,
+			   priority < 0   ? "high"
+			   : priority > 0 ? "low"
+					  : "normal");
 	return ret;
 }
 
@@ -235,12 +236,12 @@ int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **
 	ret = ((gt_hip_hipExtStreamCreateWithCUMask_fn *)call->tap->real)(stream, words, mask);
 
 	if (ret == 0 && stream)
-		created(call, *stream, 0, NULL);
+		add_stream(call, *stream, 0, NULL);
 	return ret;
 }
 
 int gt_hip_wrap_hipStreamDestroy(const struct gt_call *call, void *stream)
 {
-	destroyed(call, stream);
+	remove_stream(call, stream);
 	return ((gt_hip_hipStreamDestroy_fn *)call->tap->real)(stream);
 }

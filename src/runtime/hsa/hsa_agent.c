@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents as records name them, and the clock that their stamps are in.
+/* See hsa_agent.h.
  *
  * ROCr translates a device's counter into its system clock itself
- * (hsa_amd_profiling_get_dispatch_time() gives system time), which is CLOCK_BOOTTIME on Linux
- * today. Nothing is assumed: that clock is read between two host stamps now and then, and what
- * it is comes out when the capture is read (clock/).
+ * (hsa_amd_profiling_get_dispatch_time() returns system time), which is CLOCK_BOOTTIME on Linux
+ * today. Nothing is assumed: that clock is read between two host stamps now and then, and the
+ * reader of the capture finds out what it is (clock/).
  *
  * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
 #include "runtime/hsa/hsa_agent.h"

@@ -81,7 +81,7 @@ struct part {
 };
 
 /* How many entries the runtime's table has; 0 for what cannot be one. */
-static uint32_t entries(const struct functions *table)
+static uint32_t count_entries(const struct functions *table)
 {
 	return table->version.size < sizeof table->version
 		       ? 0
@@ -149,19 +149,19 @@ enum { PARTS = sizeof parts / sizeof *parts };
 
 /* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no
  * finalizer. */
-static struct functions *theirs(const struct gt_hsa_tables *tables, const struct part *p)
+static struct functions *get_table(const struct gt_hsa_tables *tables, const struct part *p)
 {
 	struct functions *table = NULL;
 
 	if (p->member + sizeof table <= tables->version.size)
 		memcpy(&table, (const char *)tables + p->member, sizeof table);
-	return table && entries(table) ? table : NULL;
+	return table && count_entries(table) ? table : NULL;
 }
 
 /* The place of an operation in the runtime's table; NULL: it has none. */
-static void **place(struct functions *table, const struct part *p, uint32_t number)
+static void **get_place(struct functions *table, const struct part *p, uint32_t number)
 {
-	uint32_t at = table ? p->position(number, entries(table)) : UINT32_MAX;
+	uint32_t at = table ? p->position(number, count_entries(table)) : UINT32_MAX;
 
 	return at == UINT32_MAX ? NULL : &table->entries[at];
 }
@@ -170,7 +170,7 @@ static void copy_table(struct functions *table, const struct part *p, struct can
 {
 	memset(out, 0, sizeof *out);
 	for (uint32_t i = 0; i < p->count; i++) {
-		void **entry = place(table, p, i);
+		void **entry = get_place(table, p, i);
 
 		if (entry)
 			out->entries[i] = *entry;
@@ -182,7 +182,8 @@ static void write_taps(struct functions *table, const struct part *p, const stru
 {
 	for (uint32_t i = 0; i < p->count; i++)
 		if (b->taps.entries[i] != b->real.entries[i])
-			__atomic_store_n(place(table, p, i), b->taps.entries[i], __ATOMIC_RELEASE);
+			__atomic_store_n(get_place(table, p, i), b->taps.entries[i],
+					 __ATOMIC_RELEASE);
 }
 
 /* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut
@@ -193,7 +194,8 @@ static bool is_reset(struct functions *table, const struct part *p, const struct
 	bool as_before = false;
 
 	for (uint32_t i = 0; i < p->count; i++) {
-		void **entry = b->taps.entries[i] != b->real.entries[i] ? place(table, p, i) : NULL;
+		void **entry =
+			b->taps.entries[i] != b->real.entries[i] ? get_place(table, p, i) : NULL;
 
 		if (!entry)
 			continue;
@@ -208,7 +210,8 @@ static bool is_reset(struct functions *table, const struct part *p, const struct
 static bool is_untouched(struct functions *table, const struct part *p, const struct both *b)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		void **entry = b->taps.entries[i] != b->real.entries[i] ? place(table, p, i) : NULL;
+		void **entry =
+			b->taps.entries[i] != b->real.entries[i] ? get_place(table, p, i) : NULL;
 
 		if (entry && *entry == b->taps.entries[i])
 			return false;
@@ -218,13 +221,13 @@ static bool is_untouched(struct functions *table, const struct part *p, const st
 
 /* Tables that are known come again: by the other door in the same hsa_init(), or with the next
  * one? */
-static bool comes_anew(const struct gt_hsa_runtime *r, const char *door)
+static bool is_new_load(const struct gt_hsa_runtime *r, const char *door)
 {
 	bool reset = false, untouched = true;
 
 	for (const struct part *p = parts; p < parts + PARTS; p++) {
-		reset |= is_reset(theirs(r->tables, p), p, &p->both[r->instance]);
-		untouched &= is_untouched(theirs(r->tables, p), p, &p->both[r->instance]);
+		reset |= is_reset(get_table(r->tables, p), p, &p->both[r->instance]);
+		untouched &= is_untouched(get_table(r->tables, p), p, &p->both[r->instance]);
 	}
 	return reset || (!strcmp(r->door, door) && untouched);
 }
@@ -232,7 +235,7 @@ static bool comes_anew(const struct gt_hsa_runtime *r, const char *door)
 static void register_part(const struct gt_hsa_runtime *r, const struct part *p, uint64_t version)
 {
 	const size_t bytes = sizeof(struct gt_hsa_version) + p->count * sizeof(void *);
-	struct functions *table = theirs(r->tables, p);
+	struct functions *table = get_table(r->tables, p);
 	struct gt_table *ours = &p->tables[r->instance];
 	struct both *b = &p->both[r->instance];
 
@@ -242,8 +245,8 @@ static void register_part(const struct gt_hsa_runtime *r, const struct part *p, 
 		return;
 	ours->version = version;
 	gt_table_register(ours, (const void *const *)&b->real, bytes, (void **)&b->taps);
-	if (!p->is_known(entries(table)))
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, entries(table),
+	if (!p->is_known(count_entries(table)))
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, count_entries(table),
 			       ours->name);
 }
 
@@ -302,7 +305,7 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 		return -ENOSPC;
 	}
 	if (known) {
-		if (!comes_anew(r, door))
+		if (!is_new_load(r, door))
 			return 0; /* the other door's */
 		unregister_tables(r);
 	}
@@ -313,7 +316,7 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 	write_module(r, door, version);
 	gt_hsa_scratch_attach(r);
 	for (const struct part *p = parts; p < parts + PARTS; p++)
-		write_taps(theirs(tables, p), p, &p->both[r->instance]);
+		write_taps(get_table(tables, p), p, &p->both[r->instance]);
 	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables,
 			     tables->version.size);
 	return 0;

@@ -10,11 +10,11 @@
 static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 			   struct gt_hsa_callback_guard *guard, struct gt_hsa_callback what)
 {
-	gt_hsa_ring_tell(ring); /* the device need not wait for the tool */
+	gt_hsa_ring_notify(ring); /* the device need not wait for the tool */
 	c->current = what;
 	c->current.guard = guard;
 	guard->number = ++c->count;
-	guard->owner = c;
+	guard->callbacks = c;
 	atomic_store_explicit(&c->running, guard->number, memory_order_release);
 }
 
@@ -44,7 +44,7 @@ bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring
 
 	begin_callback(c, ring, &guard, (struct gt_hsa_callback){.item = *item, .enter = true});
 	asked = gt_work_item_enter(*item);
-	guard.owner = NULL;
+	guard.callbacks = NULL;
 	if (gt_unlikely(!end_callback(c, guard.number))) {
 		if (asked) {
 			gt_work_item_exit(*item);
@@ -65,7 +65,7 @@ bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 	begin_callback(c, ring, &guard,
 		       (struct gt_hsa_callback){.item = item, .followed = followed});
 	gt_work_item_exit(item);
-	guard.owner = NULL;
+	guard.callbacks = NULL;
 	ours = end_callback(c, guard.number);
 	if (!followed)
 		gt_work_item_drop(item, true);
@@ -112,7 +112,7 @@ bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 	const volatile struct gt_hsa_callback_guard *g = c->current.guard;
 
 	return number &&
-	       ((uintptr_t)g < (uintptr_t)frame || g->owner != c || g->number != number) &&
+	       ((uintptr_t)g < (uintptr_t)frame || g->callbacks != c || g->number != number) &&
 	       !is_on_signal_stack() && interrupt_callback(c, number, true);
 }
 

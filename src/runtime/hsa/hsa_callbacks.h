@@ -25,7 +25,7 @@ struct gt_hsa_callbacks;
 
 /* On the stack of the thread at work in a ring while a tool's function is called. */
 struct gt_hsa_callback_guard {
-	struct gt_hsa_callbacks *owner; /* NULL: the function has come back */
+	struct gt_hsa_callbacks *callbacks; /* NULL: the function has come back */
 	uint64_t number;
 };
 

@@ -27,7 +27,7 @@ _Atomic(struct gt_hsa_kernel *) gt_hsa_kernel_buckets[1 << GT_HSA_KERNEL_BUCKET_
 struct code_object {
 	struct code_object *next;
 	uint64_t executable;
-	struct gt_fork_replay *kept;
+	struct gt_fork_replay *replay;
 	struct gt_tool_object *object; /* for tools */
 	bool unnotified;
 };
@@ -167,10 +167,10 @@ static void set_registers(struct gputap_object *o, const struct descriptor *d, c
 	uint32_t granules = (d->rsrc1 & 63) + 1;
 	bool unified = strncmp(isa, "gfx90a", 6) == 0 || strncmp(isa, "gfx94", 5) == 0 ||
 		       strncmp(isa, "gfx95", 5) == 0;
-	bool later = strncmp(isa, "gfx1", 4) == 0;
+	bool gfx10_on = strncmp(isa, "gfx1", 4) == 0;
 
-	o->sgprs = later ? 128 : ((d->rsrc1 >> 6 & 15) / 2 + 1) * 16;
-	o->vgprs = unified ? ((d->rsrc3 & 63) + 1) * 4 : granules * (later ? 8 : 4);
+	o->sgprs = gfx10_on ? 128 : ((d->rsrc1 >> 6 & 15) / 2 + 1) * 16;
+	o->vgprs = unified ? ((d->rsrc3 & 63) + 1) * 4 : granules * (gfx10_on ? 8 : 4);
 	if (unified)
 		o->accum_vgprs = granules * 8 > o->vgprs ? granules * 8 - o->vgprs : 0;
 	else if (strncmp(isa, "gfx908", 6) == 0)
@@ -306,7 +306,7 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	struct gt_text text = {0};
 	struct gt_hsa_agent *agent;
 	struct code_object *c;
-	struct gt_fork_replay *kept;
+	struct gt_fork_replay *replay;
 	struct gputap_object o = {0};
 	uint32_t storage = 0;
 
@@ -325,11 +325,11 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	gt_text_add_number(&text, "load_delta", (uint64_t)o.load_delta);
 	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
 	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
-	kept = gt_fork_replay_add(f->thread,
-				  &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE,
-						      f->code_object, object,
-						      agent ? agent->number : 0, true},
-				  &text);
+	replay = gt_fork_replay_add(f->thread,
+				    &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE,
+							f->code_object, object,
+							agent ? agent->number : 0, true},
+				    &text);
 	o.parent = agent ? agent->number : 0;
 	add_object(f, object, &o, storage);
 	gt_core_lock();
@@ -337,7 +337,7 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	if (c) {
 		if (c == spare)
 			spare = c->next;
-		*c = (struct code_object){loaded, executable, kept, f->object, true};
+		*c = (struct code_object){loaded, executable, replay, f->object, true};
 		loaded = c;
 	}
 	gt_core_unlock();
@@ -411,7 +411,7 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 			at = &c->next;
 			continue;
 		}
-		gt_fork_replay_remove(t, c->kept);
+		gt_fork_replay_remove(t, c->replay);
 		*at = c->next;
 		c->next = NULL;
 		*end = c;

@@ -22,10 +22,10 @@
 #include "runtime/hsa/hsa_fill.h"
 #include "runtime/hsa/hsa_packets.h"
 
-static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uint64_t index,
-						     bool wait)
+static __attribute__((noinline)) void notify_and_leave(struct gt_hsa_queue *q, uint64_t index,
+						       bool wait)
 {
-	gt_hsa_ring_tell(&q->ring);
+	gt_hsa_ring_notify(&q->ring);
 	if (gt_unlikely(!gt_hsa_ring_leave(&q->ring)))
 		gt_hsa_handle_written(q, index, wait,
 				      gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 		gt_hsa_handle_written(q, index, wait, how);
 		return;
 	}
-	tell_and_leave(q, index, wait);
+	notify_and_leave(q, index, wait);
 }
 
 /* Packets that were reserved together are written. */
@@ -140,7 +140,7 @@ static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index
 	return false;
 }
 
-void gt_hsa_ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
+void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index)
 {
 	struct gt_graph_launch *graph = gt_thread.graph;
 
@@ -228,7 +228,7 @@ void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
 			p.barrier.completion_signal = (uintptr_t)s->ours;
 			gt_hsa_slots_submit(&q->slots, s, GT_HSA_WORK_PENDING);
 			gt_hsa_ring_insert(&q->ring, &p);
-			gt_hsa_ring_tell(&q->ring);
+			gt_hsa_ring_notify(&q->ring);
 			gt_hsa_wake_long_sleeper(q->agent);
 		}
 		if (!gt_hsa_ring_leave(&q->ring))

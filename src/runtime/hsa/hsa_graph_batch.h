@@ -11,7 +11,7 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
 
 /* This thread rings the doorbell with @index: the same, but packets in the middle of a graph's
  * launch may be held back. */
-void gt_hsa_ring_doorbell(struct gt_hsa_queue *q, uint64_t index);
+void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index);
 
 /* This thread has reserved packets [from, from + count): what gt_hsa_submitters_note_plain() does
  * not do. */

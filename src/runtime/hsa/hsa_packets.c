@@ -254,7 +254,7 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 
 	if (!wait || atomic_load_explicit(&q->attention.unhandled, memory_order_relaxed))
 		return false;
-	gt_hsa_ring_tell(ring);
+	gt_hsa_ring_notify(ring);
 	for (uint32_t n = 0; !gt_hsa_ring_has_room(ring); n++) {
 		if (n < GT_HSA_SPINS)
 			continue;
@@ -308,10 +308,10 @@ static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, st
 		} else {
 			gt_hsa_hand_on_unfollowed(q, from);
 		}
-		if (ring->last - ring->told >= GT_HSA_PACKETS_AT_ONCE)
-			gt_hsa_ring_tell(ring);
+		if (ring->last - ring->notified >= GT_HSA_PACKETS_AT_ONCE)
+			gt_hsa_ring_notify(ring);
 	}
-	gt_hsa_ring_tell(ring);
+	gt_hsa_ring_notify(ring);
 	if (gt_unlikely(from != NULL))
 		leave_to_helper(q);
 	return true;

@@ -231,7 +231,7 @@ bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 static inline GT_IN_LINE void ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
 {
 	last_used.asks = NO_QUEUE;
-	gt_hsa_ring_doorbell(q, index);
+	gt_hsa_on_doorbell(q, index);
 }
 
 #define RING(f)                                                                             \

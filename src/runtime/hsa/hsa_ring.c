@@ -12,7 +12,7 @@ void gt_hsa_ring_begin(struct gt_hsa_ring *r)
 	r->taken = r->gone = atomic_load_explicit(r->theirs_write, memory_order_relaxed);
 	atomic_store_explicit(&r->shown, r->gone, memory_order_relaxed);
 	r->read_known = atomic_load_explicit(r->read, memory_order_relaxed);
-	r->last = r->told = atomic_load_explicit(r->write, memory_order_relaxed);
+	r->last = r->notified = atomic_load_explicit(r->write, memory_order_relaxed);
 }
 
 void gt_hsa_ring_insert(struct gt_hsa_ring *r, const union gt_hsa_packet *packet)

@@ -3,29 +3,34 @@
  * the program does not know.
  *
  *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
- *                        ▲                    │ up to the first packet that is not written yet
- *                        │                    │                 device[] ─► real doorbell
- *                        └─ read index ◄──────┴─ origin[]: how many of the program's packets are
- *                                                gone when a packet of the device's is
+ *               ▲                              │ up to the first packet that is not written yet
+ *               └── read index ◄───────────────┴──────── origin[]: how many of the program's packets
+ *                                                        are gone when one of the device's is
  *
- * A packet is looked at between the two, where no device can have it, and is patched in its
- * copy. What is put between two packets moves those behind it, which the program does not see:
- * it has indices of its own.
+ * Steps:
+ *   1. The program's thread reserves a number, writes the packet, stores its header (release),
+ *      and rings.
+ *   2. The thread that rings enters the ring (`worker`, compare and exchange, acquire). If another
+ *      thread is at work it waits, as it would for a packet in front of its own that is not
+ *      written yet. If it is itself at work (a signal handler rings, or a tool's function that is
+ *      called for a packet), it leaves a note (`again`) and goes on.
+ *   3. The thread at work reads headers (acquire), copies each packet into device[], changes the
+ *      copy where no device can have it yet, makes the program's place INVALID, stores origin[]
+ *      (release), then the copy's header (release): the device may have it.
+ *   4. It stores the program's read index (release), and the device's doorbell (release).
+ *   5. It leaves the ring (`worker`, release), then looks for a note; with a note it begins anew.
+ * A packet of ours between two of the program's moves those behind it, which the program does not
+ * see: it has indices of its own.
  *
- * Who rings does the work, one thread at a time. A ring of the same thread meanwhile (a signal
- * handler's, or of a tool's function that is told of a packet) leaves a note and goes on; who
- * works looks again before it is through. Other threads wait, as they would for a packet in
- * front of theirs that is not written yet.
+ * Room. The program keeps its packets in flight below its own ring's size. It learns by the read
+ * index what the device has taken, or had taken at the last look (`shown`). The device's ring is
+ * twice as large, with a place for one of ours behind each packet. But some programs look at the
+ * read index in the queue's memory, which nobody can keep up with the device; there it counts what
+ * went into the device's ring. Such a program may bring more than its ring's size: then the thread
+ * at work waits for room, where the program would without us. The device's ring has no other
+ * producer: its write index is stored, not added to.
  *
- * Room. The program keeps its packets in flight below its own ring's size by the read index that
- * it asks for, which counts what the device has taken, or had taken when that was looked at last
- * (`shown`); and the device's ring is twice as large, with a place for one of ours behind each.
- * But some programs look at the read index in the queue's memory, which nobody can keep up with
- * the device; there it counts what went into the device's ring. Such a program may bring more:
- * then who works waits for room, where the program would without us. The device's ring has no
- * other producer: its write index is stored, not added to.
- *
- * Nothing here calls HSA but by ring->store; tests/unit/hsa_ring.c runs it alone. */
+ * Nothing here calls HSA but ring->store; tests/unit/hsa_ring.c runs it alone. */
 #ifndef GPUTAP_RUNTIME_HSA_RING_H
 #define GPUTAP_RUNTIME_HSA_RING_H
 
@@ -46,7 +51,7 @@ struct gt_hsa_ring {
 	uint64_t theirs_mask, device_mask, origin_mask; /* gt_hsa_ring_begin() makes them */
 	_Atomic uint64_t *theirs_write, *theirs_read;   /* in the queue that the program has */
 	_Atomic uint64_t *write, *read;                 /* in the runtime's */
-	/* [2 * device_size]: what is told from must not be written over in a full ring */
+	/* [2 * device_size]: an entry must not be written over while its packet is in a full ring */
 	_Atomic uint64_t *origin;
 	/* the device's doorbell itself; NULL: only the runtime knows how to ring it: */
 	_Atomic uint64_t *cell;
@@ -61,7 +66,7 @@ struct gt_hsa_ring {
 	/* of the one who works */
 	uint64_t taken; /* packets of the program's below are in the device's ring */
 	/* index behind the newest packet there; the doorbell has been rung up to */
-	uint64_t last, told;
+	uint64_t last, notified;
 	uint64_t limit;            /* packets below may be looked at */
 	uint64_t gone, read_known; /* of `taken` and `last` the device has taken so many, or more */
 };
@@ -297,11 +302,11 @@ static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 void gt_hsa_ring_insert(struct gt_hsa_ring *ring, const union gt_hsa_packet *packet);
 
 /* The device may begin with what has been handed on. */
-static inline void gt_hsa_ring_tell(struct gt_hsa_ring *ring)
+static inline void gt_hsa_ring_notify(struct gt_hsa_ring *ring)
 {
-	if (ring->told == ring->last)
+	if (ring->notified == ring->last)
 		return;
-	ring->told = ring->last;
+	ring->notified = ring->last;
 	atomic_store_explicit(ring->theirs_read, ring->taken, memory_order_release);
 	if (__builtin_expect(!ring->cell, 0)) {
 		ring->store(ring->doorbell, (int64_t)(ring->last - 1));

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory, where a kernel's registers go that do not fit. A queue has none until a kernel
- * asks for some: the packet processor then stops and tells ROCr, whose thread makes it, or more
- * of it. What is very large is taken back behind its kernel. From version 6 on ROCr calls the
- * functions of a table for tools before and after each; here are ours.
+/* Scratch memory: a kernel's registers that do not fit go there. A queue has none until a kernel
+ * asks for some. From version 6 on ROCr has a table of functions for tools, which it calls before
+ * and after each change; ours are put there.
  *
- *   packet processor stops at packet N ─► alloc start ─► .. ─► alloc end ─► it goes on
- *                    │                                            └─ record: from start to end
- *                    └── the slot of packet N knows its call
- *   later ─► free start ─► .. ─► free end
+ * Steps:
+ *   1. The packet processor stops at packet N, which needs scratch memory, and notifies ROCr.
+ *   2. A thread of ROCr's calls our function: an allocation begins. The slot of packet N knows the
+ *      call that the packet belongs to: the packet waits, so it is in flight.
+ *   3. ROCr allocates, and calls our function: the record is written, from start to end. The packet
+ *      processor goes on.
+ *   4. Memory that is very large is freed behind its kernel, in the same two steps.
  *
- * The runtime names the queue that it has, not the proxy, and the packet by its number there;
- * slots remember that number, so that the link to the call is certain: a packet that waits is in
- * flight. What nobody recorded has no slot, and no link.
+ * The runtime names the queue that it has, not the proxy, and the packet by its index in the
+ * device's ring, which struct gt_hsa_work has. A packet that nobody follows has no slot, and its
+ * memory no link.
  *
- * In the middle of the runtime, which may hold locks: it is asked for the time and for nothing
- * else. Functions that were in the table before are called behind ours. Of several copies of the
- * runtime only the first is listened to: an event does not say whose it is. */
+ * All this is in the middle of the runtime, which may hold locks: nothing is asked of it but the
+ * time. Functions that were in the table before are called behind ours. Of several copies of the
+ * runtime only the first has our functions: an event does not say which copy it is of. */
 #include "runtime/hsa/hsa_scratch.h"
 
 #include <string.h>
@@ -56,26 +58,13 @@ static struct gt_hsa_queue *find_real_queue(const void *real)
 	return NULL;
 }
 
-/* The packet that waits for it. NULL: nobody follows it. */
-static const struct gt_hsa_work *find_waiting(const struct gt_hsa_queue *q, uint64_t dispatch)
-{
-	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire);
-
-	for (uint64_t i = atomic_load_explicit(&q->slots.head, memory_order_acquire); i < tail;
-	     i++) {
-		const struct gt_hsa_slot *s = gt_hsa_slots_at(&q->slots, i);
-
-		if (s && __atomic_load_n(&s->work.packet, __ATOMIC_RELAXED) == (uint32_t)dispatch)
-			return &s->work;
-	}
-	return NULL;
-}
-
 static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 			  const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
 	const struct gt_hsa_work *work =
-		operation == GT_HSA_SCRATCH_ALLOC ? find_waiting(q, e->dispatch) : NULL;
+		operation == GT_HSA_SCRATCH_ALLOC
+			? gt_hsa_slots_find_packet(&q->slots, (uint32_t)e->dispatch)
+			: NULL;
 	const struct gt_hsa_scratch *given = &q->scratch[GT_HSA_SCRATCH_ALLOC];
 
 	s->id = work ? work->id : 0;

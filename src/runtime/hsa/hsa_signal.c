@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's completion signals that stay in their packets, and whose times are read from
- * them.
+/* The program's completion signals that stay in their packets and copies, and whose times are read
+ * from them.
  *
- *   signal's address ─hash─► 8 entries in a row: slot or NULL
+ *   signal's address ─hash─► 8 entries in a row: watch or NULL
  *
- * The packet processor writes start_ts and end_ts before it decrements the value; nothing else
- * changes them. They stay until the signal goes into another packet or copy, or is destroyed:
- * each comes through gt_hsa_signal_release(), before it happens. So whoever comes first, that or
- * the helper, claims the slot (PENDING -> CLAIMED), copies two words and sets SAVED; the other
- * one finds that done. The program may store any value into the signal meanwhile: completion is
- * seen by end_ts, which is set to 0 when the work is submitted.
+ * Steps:
+ *   1. The thread that submits sets the signal's end_ts to 0, and puts the watch into the table
+ *      (compare and exchange, release).
+ *   2. The packet processor writes start_ts and end_ts, then decrements the value. Nothing else
+ *      changes the two times. The program may store any value into the signal meanwhile, so
+ *      completion is seen by end_ts.
+ *   3. The times stay until the signal goes into another packet or copy, or is destroyed. Both come
+ *      through gt_hsa_signal_release(), before it happens.
+ *   4. That thread or the harvester, whoever comes first, claims the watch (PENDING to CLAIMED,
+ *      acquire), copies the two times, takes the watch out of the table, and stores SAVED
+ *      (release). The other one finds that done. A thread that loses its processor in between makes
+ *      the other one wait for these few instructions.
  *
- * One signal for several pieces of work in flight has the times of whichever completed last. So
- * only a signal whose value is 1 is read: another value waits for several. A release that finds
- * its work not completed means that the value was no promise; then the times of neither can be
- * told, nor those of what comes after them until the signal is destroyed (shared[]). Kernels get
- * a signal of ours then (hsa_completion.c), copies are counted as without times (GT_DROP_RUNTIME).
- * Locking: none. Preempted between claim and save: the other side waits for a few instructions
- * of this one. */
+ * One signal that stands for several pieces of work in flight has the times of the one that
+ * completed last. So only a signal whose value is 1 is watched: another value waits for several.
+ * If a release finds that its work has not completed, the value was no promise. Then the times of
+ * neither can be told, nor those of what comes after them until the signal is destroyed
+ * (shared[]). Kernels get a signal of ours then (hsa_completion.c), copies are counted as without
+ * times (GT_DROP_RUNTIME).
+ * Locking: none. */
 #include "runtime/hsa/hsa_signal.h"
 
 #include <sched.h>

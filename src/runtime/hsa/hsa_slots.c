@@ -38,7 +38,7 @@ static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_slots *s, struct gt_hsa_r
 
 	if (head == s->stuck_head)
 		return NULL;
-	gt_hsa_ring_tell(ring);
+	gt_hsa_ring_notify(ring);
 	for (uint32_t n = 0;; n++) {
 		s->known_head = atomic_load_explicit(&s->head, memory_order_acquire);
 		if (tail - s->known_head < s->capacity && (slot = find_free_slot(s, a)) != NULL)
@@ -102,4 +102,17 @@ void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position)
 	s->freed[put & (s->capacity - 1)] = *slot;
 	*slot = GT_HSA_NO_SLOT;
 	atomic_store_explicit(&s->freed_put, put + 1, memory_order_release);
+}
+
+const struct gt_hsa_work *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s, uint32_t packet)
+{
+	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_acquire);
+
+	for (uint64_t i = atomic_load_explicit(&s->head, memory_order_acquire); i < tail; i++) {
+		const struct gt_hsa_slot *slot = gt_hsa_slots_at(s, i);
+
+		if (slot && __atomic_load_n(&slot->work.packet, __ATOMIC_RELAXED) == packet)
+			return &slot->work;
+	}
+	return NULL;
 }

@@ -119,4 +119,8 @@ bool gt_hsa_slots_can_take(struct gt_hsa_slots *s);
 /* Step 2, by the harvester: the work at that position is recorded. */
 void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position);
 
+/* The work in flight whose packet has that index in the device's ring; NULL: nobody follows it.
+ * Any thread, while that packet waits. */
+const struct gt_hsa_work *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s, uint32_t packet);
+
 #endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Work in flight of an HSA queue (runtime/hsa/hsa_slots.h): what is taken, submitted and freed, in
+ * any order, without a runtime. */
+#include <string.h>
+
+#include "runtime/hsa/hsa_slots.h"
+#include "unit.h"
+
+enum { CAPACITY = 8 };
+
+static struct {
+	struct gt_hsa_slot slot[CAPACITY];
+	struct gt_hsa_signal signal[CAPACITY];
+	uint32_t order[CAPACITY], freed[CAPACITY];
+	struct gt_hsa_slots slots;
+	struct gt_hsa_ring ring;
+	uint64_t now, wakes;
+} all;
+
+uint64_t gt_hsa_boottime_ns(void)
+{
+	return all.now += 100 * GT_HSA_MS;
+}
+
+void gt_hsa_wake_helper(struct gt_hsa_agent *a)
+{
+	(void)a;
+	all.wakes++;
+}
+
+static void begin(void)
+{
+	memset(&all, 0, sizeof all);
+	all.slots.slot = all.slot;
+	all.slots.order = all.order;
+	all.slots.freed = all.freed;
+	all.slots.capacity = CAPACITY;
+	all.slots.stuck_head = UINT64_MAX;
+	all.slots.armed = CAPACITY;
+	for (int i = 0; i < CAPACITY; i++)
+		all.slot[i].ours = &all.signal[i];
+}
+
+static struct gt_hsa_slot *submit(uint32_t packet)
+{
+	struct gt_hsa_slot *s = gt_hsa_slots_take(&all.slots, &all.ring, NULL);
+
+	if (!s)
+		return NULL;
+	s->work.packet = packet;
+	gt_hsa_slots_submit(&all.slots, s, GT_HSA_WORK_PENDING);
+	return s;
+}
+
+UNIT_TEST(a_slot_that_was_freed_is_taken_before_one_that_was_never_used)
+{
+	struct gt_hsa_slot *first;
+
+	begin();
+	first = submit(0);
+	CHECK(first == &all.slot[0] && submit(1) == &all.slot[1]);
+	gt_hsa_slots_free_position(&all.slots, 0);
+	CHECK(atomic_load(&first->watch.state) == GT_HSA_WORK_FREE);
+	CHECK(submit(2) == first && submit(3) == &all.slot[2]);
+}
+
+UNIT_TEST(work_that_is_done_out_of_order_leaves_its_position_empty)
+{
+	begin();
+	for (uint32_t i = 0; i < 3; i++)
+		submit(i);
+	gt_hsa_slots_free_position(&all.slots, 1);
+	CHECK(gt_hsa_slots_at(&all.slots, 0) == &all.slot[0]);
+	CHECK(!gt_hsa_slots_at(&all.slots, 1));
+	CHECK(gt_hsa_slots_at(&all.slots, 2) == &all.slot[2]);
+}
+
+UNIT_TEST(a_packet_is_found_behind_work_that_is_done_before_it)
+{
+	begin();
+	for (uint32_t i = 0; i < 3; i++)
+		submit(10 + i);
+	gt_hsa_slots_free_position(&all.slots, 1);
+	CHECK(gt_hsa_slots_find_packet(&all.slots, 12) == &all.slot[2].work);
+	CHECK(gt_hsa_slots_find_packet(&all.slots, 10) == &all.slot[0].work);
+	CHECK(!gt_hsa_slots_find_packet(&all.slots, 11));
+}
+
+UNIT_TEST(with_all_slots_in_use_the_helper_is_waited_for_once)
+{
+	uint64_t wakes;
+
+	begin();
+	for (uint32_t i = 0; i < CAPACITY; i++)
+		CHECK(submit(i) != NULL);
+	CHECK(!submit(CAPACITY));
+	wakes = all.wakes;
+	CHECK(wakes && !submit(CAPACITY) && all.wakes == wakes);
+	gt_hsa_slots_free_position(&all.slots, 0);
+	atomic_store(&all.slots.head, 1);
+	CHECK(submit(CAPACITY) == &all.slot[0]);
+}
