@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rates of the exporters on one core: export_rate [CAPTURE [FORMAT..]]
  *
- * Without a capture: a synthetic one of some 5 million records from tests/synth. A record is a
- * call or a piece of device work; records/s are of the whole export: reading the capture,
- * formatting, writing to the page cache (in /tmp), in CPU time of the one thread, user and
- * system: neither the disk nor other work of a shared machine. Beside it, in the same run:
- * reading alone, copying the same bytes, and one snprintf() of a call's JSON. Each format runs
- * in a process of its own, so that its peak memory is its own. */
+ * Without a capture: a synthetic one of some 5 million records from tests/synth. A record is a call
+ * or a piece of device work; records/s are of the whole export: reading the capture, formatting,
+ * writing to the page cache (in /tmp), in CPU time of the one thread, user and system: neither the
+ * disk nor other work of a shared machine. Beside it, in the same run: reading alone, copying the
+ * same bytes, and one snprintf() of a call's JSON.
+ * Each format runs in a process of its own, so that its peak memory is its own. */
 #include <limits.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

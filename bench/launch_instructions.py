@@ -5,7 +5,8 @@ difference is the price of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
-        gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000     (or ./hip_graph x 100 20)
+        gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000
+        (or ./hip_graph x 100 20)
 
 The same on every run and under any load, where times are not. Functions of the vdso are one
 instruction each: steps are slower than the clock that they read changes."""

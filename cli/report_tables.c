@@ -20,42 +20,34 @@ const char *const report_table_names[] = {"operations", "ranges",       "failure
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 /* Columns that several tables have. */
-#define TIMES_COLUMNS                                              \
-	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false},       \
-		{"p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false}, \
-		{"p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false}, \
-		{"min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false}, \
-	{                                                          \
-		"max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false    \
-	}
-#define OWNER_COLUMNS                                                     \
-	{"pid", "pid", GRID_ID, GRID_IF_ANY, 0, false},                   \
-		{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
-		{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false},           \
-	{                                                                 \
-		"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false      \
-	}
+/* clang-format off */
+#define TIMES_COLUMNS \
+	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false}, \
+	{"p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false}, \
+	{"p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false}, \
+	{"min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false}, \
+	{"max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false}
+#define OWNER_COLUMNS \
+	{"pid", "pid", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
+	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
 /* Of calls that wait: for work before theirs, while their data moved, neither; what is not known,
  * which stays where there is little room. */
-#define WAIT_COLUMNS                                                       \
-	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false},            \
-		{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false},   \
-		{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
-	{                                                                  \
-		"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false  \
-	}
+#define WAIT_COLUMNS \
+	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false}
 /* Of what --by splits a device's work. */
-#define LANE_COLUMNS                                                       \
+#define LANE_COLUMNS \
 	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
-	{                                                                  \
-		"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false           \
-	}
-#define DEVICE_COLUMNS                                                       \
-	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},             \
-		{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false},          \
-	{                                                                    \
-		"device_name", "device name", GRID_TEXT, GRID_DATA, 0, false \
-	}
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false}
+#define DEVICE_COLUMNS \
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false}, \
+	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"device_name", "device name", GRID_TEXT, GRID_DATA, 0, false}
+/* clang-format on */
 
 static const struct grid_column operation_columns[] = {
 	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},

@@ -5,8 +5,9 @@
  *        |  behind its own   |  behind others' work,  |           |               |
  *        |  queue's work     |  through the runtime   |  moving   |  the runtime  |
  *
- * All device work is sorted by its start, so that what ran before it is known; then a blocking copy
- * is joined with its work by the call's id. Memory is bounded: rows are small, and sorted in files. */
+ * All device work is sorted by its start, so that what ran before it is known; then a blocking
+ * copy is joined with its work by the call's id. Memory is bounded: rows are small, and sorted
+ * in files. */
 #ifndef GPUTAP_CLI_STAGES_H
 #define GPUTAP_CLI_STAGES_H
 

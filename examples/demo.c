@@ -3,9 +3,9 @@
  *
  * Queue "steps" (in order) runs the simulation. Every few steps a snapshot is copied, and queue
  * "looks" (out of order) reduces it to statistics and a small picture and reads them back, while
- * the simulation goes on. So there are kernels, fills, copies in all three directions, a map,
- * and work that overlaps. The heat is checked against what was put in: exit status 1 if any of
- * it got lost. */
+ * the simulation goes on. So there are kernels, fills, copies in all three directions, a map, and
+ * work that overlaps.
+ * The heat is checked against what was put in: exit status 1 if any of it got lost. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 

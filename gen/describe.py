@@ -30,7 +30,9 @@ STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extens
               'rocpd', 'typeid', 'include', 'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
-    r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
+    r'(?:\s|#[^\n]*)*'
+    r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
+    r'|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
 )
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
 RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs',
@@ -105,7 +107,8 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.waits, self.ordered, self.direction = False, None, None  # ordered: None or a list of ORDER_WORDS
+        # ordered: None or a list of ORDER_WORDS
+        self.waits, self.ordered, self.direction = False, None, None
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""

@@ -209,8 +209,8 @@ def tables_source(api):
 
 
 def attach_source(api):
-    """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description says
-    all that it needs"""
+    """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description
+    says all that it needs"""
     d, up = api.domain, upper(api)
     return head(api, 'emit_domains.py') + f'''#include "core/recording.h"
 #include "generated/{d}_taps.h"
@@ -224,7 +224,8 @@ def attach_source(api):
 /* Maybe with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_{d}_attached(void)
 {{
-	gt_attach_adopt_all(gt_{d}_attach_states, gt_{d}_tables, GT_DOMAIN_{up}, "{api.called or api.title}");
+	gt_attach_adopt_all(gt_{d}_attach_states, gt_{d}_tables, GT_DOMAIN_{up}, \
+"{api.called or api.title}");
 }}
 
 __attribute__((constructor)) static void begin(void)

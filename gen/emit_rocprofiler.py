@@ -128,10 +128,8 @@ def function_type(api, op):
         else spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
     )
     parameters = ', '.join(declared(a, a.shown, True) for a in op.args) or 'void'
-    return (
-        'typedef'
-        f' {ret}{"" if ret.endswith("*") else " "}(*{TABLES[api.domain][1].format(op.name)})({parameters});'
-    )
+    name = TABLES[api.domain][1].format(op.name)
+    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*{name})({parameters});'
 
 
 def table(api):

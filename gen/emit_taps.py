@@ -118,13 +118,16 @@ DIRECT = """
 """
 WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
-	struct gt_call call = {{GT_TABLE, tap, services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
+	struct gt_call call = {{GT_TABLE, tap, \
+services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
 	if (gt_likely(call.thread != NULL)) {{{own}
-		call.id = gt_likely(services & GT_SERVICE_STREAM) ? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
-								  : gt_call_begin_unrecorded(call.thread);
+		call.id = gt_likely(services & GT_SERVICE_STREAM) \
+? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
+""" + '\t' * 8 + """  : gt_call_begin_unrecorded(call.thread);
 		call.start = gt_ticks();{enter}
 	}}
-	{result}services & GT_SERVICE_WRAP ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
+	{result}services & GT_SERVICE_WRAP \
+? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
 	if (gt_unlikely(!gt_call_recorded(&call)))
 		return{ret};
 	uint64_t end = gt_ticks();{leave}
@@ -203,8 +206,8 @@ WAITS = ORDERED.replace(
 
 
 def unrecorded(api, op):
-    """What a submit order has to know of a call that is not recorded, and what it has waited for. None:
-    nothing."""
+    """What a submit order has to know of a call that is not recorded, and what it has waited for.
+    None: nothing."""
     enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) +
                     ordered(op, 't')[i].removeprefix(f'{ORDER_ASKED} ') for i in (0, 1))
     if not api.outermost or not (ordered(op, 't')[0] or op.waits):
@@ -247,9 +250,9 @@ def ordered(op, thread):
     stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
     function = f'(uintptr_t){op.args[0].name}' if op.kind == 'launch' else '0'
     blocking = op.waits or op.kind in ('launch', 'synchronisation')
-    flags = ', '.join(
-        str(int(f))
-        for f in ('by_handle' not in op.ordered, 'of_thread' in op.ordered, blocking, 'plain' in op.ordered))
+    marks = ('by_handle' not in op.ordered, 'of_thread' in op.ordered, blocking,
+             'plain' in op.ordered)
+    flags = ', '.join(str(int(f)) for f in marks)
     call = f'(struct gt_submit_call){{{SUBMIT_KINDS[op.kind]}, {flags}, {function}, {stream}}}'
     return (
         f'{ORDER_ASKED} gt_submit_order_add_call({thread}, GT_TABLE, {call});',
@@ -345,9 +348,8 @@ def told(api, op):
     changed them."""
     c, call, void, order = op.ret_c(), ', '.join(
         a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
-    early = (
-        f'GT_INNER_CALL{order}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
-    )
+    parts = [op.name, f'GT_{upper(api)}_INDEX_{op.name}'] + [call] * bool(call)
+    early = f'GT_INNER_CALL{order}({", ".join(parts)});'
     return TOLD.format(
         c=c,
         name=op.name,
@@ -442,7 +444,8 @@ def taps(api):
     for all others; more than a file should hold go into <domain>_taps_2.inc and so on."""
     out = [head(api, 'emit_taps.py')]
     out.append(
-        f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; see src/runtime/meson.build. */
+        f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; \
+see src/runtime/meson.build. */
 #include "tool/tool.h"
 
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
@@ -461,8 +464,8 @@ def taps(api):
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
     out.append(
-        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_NOTIFIED_NAME\n#undef GT_ORDER_NAME\n#undef'
-        ' GT_TAPS\n#undef GT_TABLE'
+        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_NOTIFIED_NAME\n#undef GT_ORDER_NAME\n'
+        '#undef GT_TAPS\n#undef GT_TABLE'
     )
     return [
         '\n'.join(part) + '\n'
@@ -562,9 +565,9 @@ def wraps(api):
         ' NULL). */'
     )
     out += [
-        f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct'
-        f' {"gt_tap *tap" if op.direct else "gt_call *call"}{", " * bool(op.args)}{parameters(op) if op.args else ""})'
-        ' GT_WRAP;'
+        f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct '
+        + ('gt_tap *tap' if op.direct else 'gt_call *call')
+        + (', ' + parameters(op) if op.args else '') + ') GT_WRAP;'
         for op in wrapped
     ]
     out.append('\n/* tap.real as what it is. */')

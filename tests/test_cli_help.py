@@ -177,7 +177,8 @@ def test_zsh_knows_the_options_of_the_help(tap, run, command):
 ZSH_DRIVER = r"""
 zmodload zsh/zpty
 zpty shell "TERM=vt100 zsh -f -i"
-zpty -w shell "PATH=$1:\$PATH; fpath=($2 \$fpath); autoload -Uz compinit; compinit -u -D; print rea''dy"
+zpty -w shell "PATH=$1:\$PATH; fpath=($2 \$fpath)"
+zpty -w shell "autoload -Uz compinit; compinit -u -D; print rea''dy"
 zpty -r shell out '*ready*'
 zpty -w -n shell "$3"$'\t'
 zpty -r shell out "*$4*" && print -r -- offered

@@ -20,8 +20,10 @@ DIES = textwrap.dedent("""
     cl.clCreateContext.restype = cl.clCreateProgramWithSource.restype = pointer
     context = pointer(cl.clCreateContext(None, 1, ctypes.byref(device), None, None, None))
     text = ctypes.c_char_p(b"kernel void nothing(void) { }")
-    program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None)) # for compile_inside()
-    kill, callback, inside, ready = lambda: os.kill(os.getpid(), 9), ctypes.CFUNCTYPE(None, pointer, pointer), [], threading.Event()
+    # For compile_inside().
+    program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None))
+    kill, callback = lambda: os.kill(os.getpid(), 9), ctypes.CFUNCTYPE(None, pointer, pointer)
+    inside, ready = [], threading.Event()
 
     def build(action):
         inside.append(callback(lambda *_: action()))
@@ -45,8 +47,9 @@ DIES = textwrap.dedent("""
         ready.wait()
         print(threading.enumerate()[-1].native_id)
 
-    ends = {"kill": kill, "abort": ctypes.CDLL(None).abort, "exit": lambda: os._exit(3), "compile": compile_inside,
-            "fault": lambda: ctypes.CDLL(None).memset(None, 0, 1), "returned": returned_inside}
+    ends = {"kill": kill, "abort": ctypes.CDLL(None).abort, "exit": lambda: os._exit(3),
+            "compile": compile_inside, "returned": returned_inside,
+            "fault": lambda: ctypes.CDLL(None).memset(None, 0, 1)}
     if sys.argv[1] in ends:
         build(ends[sys.argv[1]])
     in_thread()

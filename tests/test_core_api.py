@@ -51,7 +51,8 @@ def test_exported_symbols_are_those_of_the_list(build, repo):
     found = exports(build / "libgputap.so.0")
     assert {name.split("@")[0] for name in found} == listed
     public = {
-        name for name in listed if name.startswith("gputap_") and not name.startswith("gputap_attach")
+        name for name in listed
+        if name.startswith("gputap_") and not name.startswith("gputap_attach")
     }
     assert {name.split("@")[0] for name in found if name.endswith("@@GPUTAP_0")} == public
 

@@ -103,7 +103,8 @@ def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, r
         }
         int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
         {
-            int (*next)(int, const char *, char *const[], char *const[], int) = dlsym(RTLD_NEXT, "execveat");
+            int (*next)(int, const char *, char *const[], char *const[], int) =
+                dlsym(RTLD_NEXT, "execveat");
             write(1, "seen\\n", 5);
             return next(fd, path, argv, envp, flags);
         }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The documents point at what is there: links, headings, paths of the source tree."""
+"""The documents point at what is there: links, headings, paths, files and names of the source
+tree."""
+import functools
 import re
 import subprocess
 import urllib.parse
@@ -11,6 +13,14 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # for
 PATH = re.compile(
     r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
+
+
+# `gt_call_begin()`, `struct gt_segment`, `GT_EVENT_LOSS`, `test_that_it_works`; not `gt_<domain>_x`
+NAME = re.compile(r"\b((?:gt|gputap|sdk|soft|pu1|test)_\w+|(?:GT|GPUTAP|SOFT_AMDGPU|PU1)_\w+)"
+                  r"(?![\w<*{])")
+FILE = re.compile(r"(?<![\w/.*}<>-])([a-z][\w-]*\.(?:c|h|inc|py|hip|isa))\b(?![\w/*{])")
+NOT_OURS = {"first.c", "validate.py"}  # a reader's, upstream's
+SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def documents(repo):
@@ -68,6 +78,36 @@ def missing_paths(repo, document):
                 yield f"{path}: no such path"
 
 
+@functools.lru_cache
+def known(repo):
+    """Words of the source tree, and names of its files."""
+    names = subprocess.run(["git", "-C", repo, "ls-files", "-co", "--exclude-standard"],
+                           check=True,
+                           text=True,
+                           capture_output=True).stdout.splitlines()
+    words = set()
+    for name in names:
+        if not name.endswith((".md", ".png", ".gputap")) and (repo / name).is_file():
+            words.update(re.findall(r"\w+", (repo / name).read_text(errors="replace")))
+    files = {name.rsplit("/", 1)[-1] for name in names}
+    return words | {part for name in names for part in name.split("/")} | {
+        name.rsplit(".", 1)[0] for name in files}, files
+
+
+def unknown_names(repo, document):
+    """Names of ours in code spans that the tree does not know, whole or as a beginning
+    (`test_hip_`)."""
+    words, files = known(repo)
+    for span in SPAN.findall(without_code(document.read_text())):
+        for name in NAME.findall(span):
+            if name not in words and not (name.endswith("_")
+                                          and any(word.startswith(name) for word in words)):
+                yield f"{name}: no such name"
+        for name in FILE.findall(span):
+            if name not in files | NOT_OURS:
+                yield f"{name}: no such file"
+
+
 @pytest.mark.parametrize("text, wanted", [
     ("## HSA, and ROCm 6 and later\n", {"hsa-and-rocm-6-and-later"}),
     ("# A tool's `callback`\n```\n# no heading\n```\n", {"a-tools-callback"}),
@@ -87,7 +127,15 @@ def test_a_broken_link_and_a_path_that_is_gone_are_found(tmp_path):
     assert list(missing_paths(tmp_path, page)) == ["src/core/none.c: no such path"]
 
 
-@pytest.mark.parametrize("find", [broken_links, missing_paths])
+def test_a_name_that_is_gone_is_found(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "tap.c").write_text("void gt_here(void);\n")
+    page = tmp_path / "page.md"
+    page.write_text("`gt_here()` in `tap.c`, `gt_there()` in `gone.c`, `gt_<domain>_x`\n")
+    assert list(unknown_names(tmp_path, page)) == ["gt_there: no such name", "gone.c: no such file"]
+
+
+@pytest.mark.parametrize("find", [broken_links, missing_paths, unknown_names])
 def test_the_documents_point_at_what_is_there(repo, find):
     broken = [
         f"{document.relative_to(repo)}: {what}" for document in documents(repo)

@@ -340,7 +340,8 @@ int main()
 		cereal::JSONInputArchive archive{text};
 		rocprofiler_agent_v0_t agent{};
 		cereal::load(archive, agent);
-		std::cout << agent.name << '|' << agent.type << '|' << agent.node_id << '|' << agent.logical_node_type_id << "\\n";
+		std::cout << agent.name << '|' << agent.type << '|' << agent.node_id << '|'
+			  << agent.logical_node_type_id << "\\n";
 	}
 }
 """

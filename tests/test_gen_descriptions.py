@@ -316,9 +316,9 @@ def test_prototypes_of_the_table_are_the_header_s(opencl, tmp_path):
         if op.number < opencl.table_count:
             arguments = ", ".join(a.declaration() for a in op.args) or "void"
             text += (
-                f"typedef {op.ret_c()}"
-                f" t_{op.name}({arguments});\nstatic_assert(__builtin_types_compatible_p(t_{op.name}"
-                f" *, __typeof__(((cl_icd_dispatch *)0)->{op.name})), \"{op.name}\");\n"
+                f"typedef {op.ret_c()} t_{op.name}({arguments});\n"
+                f"static_assert(__builtin_types_compatible_p(t_{op.name} *,"
+                f" __typeof__(((cl_icd_dispatch *)0)->{op.name})), \"{op.name}\");\n"
             )
     result = compiles(tmp_path, text)
     assert result.returncode == 0, result.stderr
@@ -344,7 +344,8 @@ platform = ctypes.c_void_p()
 assert cl.clGetPlatformIDs(1, ctypes.byref(platform), None) == 0
 address = cl.clGetExtensionFunctionAddressForPlatform
 address.restype, address.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
-driver, = {re.search(r"/\\S*libpocl\\.so\\S*", line).group(0) for line in open("/proc/self/maps") if "libpocl.so" in line}
+driver, = {re.search(r"/\\S*libpocl\\.so\\S*", line).group(0)
+           for line in open("/proc/self/maps") if "libpocl.so" in line}
 for name in sorted(set(re.findall(rb"(?<=\\0)cl[A-Z]\\w+(?=\\0)", open(driver, "rb").read()))):
     if address(platform, name):
         print(name.decode())

@@ -41,7 +41,9 @@ template <class A, class B> struct same : std::false_type {};
 template <class R, class... P, class S, class... Q> struct same<R (*)(P...), S (*)(Q...)>
 {
 	template <bool count, class = void> struct all { static constexpr bool value = false; };
-	template <class D> struct all<true, D> { static constexpr bool value = (alike<P, Q>() && ...); };
+	template <class D> struct all<true, D> {
+		static constexpr bool value = (alike<P, Q>() && ...);
+	};
 	static constexpr bool value = alike<R, S>() && all<sizeof...(P) == sizeof...(Q)>::value;
 };
 """

@@ -26,10 +26,14 @@ PRELUDE = """
 #include "hsa_api_trace.h"
 #include "hsa_ext_finalize.h"
 struct gt_hsa_control_directives { uint64_t words[18]; };
-/* Passed alike: of the same size, and in an integer register both. (Each handle is a struct of one 64-bit number.) */
-template <class T> constexpr bool whole = std::is_integral<T>::value || std::is_enum<T>::value || std::is_pointer<T>::value ||
+/* Passed alike: of the same size, and in an integer register both. (Each handle is a struct of one
+ * 64-bit number.) */
+template <class T> constexpr bool whole = std::is_integral<T>::value ||
+	std::is_enum<T>::value || std::is_pointer<T>::value ||
 	(std::is_class<T>::value && std::is_trivially_copyable<T>::value && sizeof(T) == 8);
-template <class A, class B> struct one { static constexpr bool same = sizeof(A) == sizeof(B) && whole<A> && whole<B>; };
+template <class A, class B> struct one {
+	static constexpr bool same = sizeof(A) == sizeof(B) && whole<A> && whole<B>;
+};
 template <> struct one<hsa_ext_control_directives_t, gt_hsa_control_directives> { // in memory both
 	static constexpr bool same = sizeof(hsa_ext_control_directives_t) == 144;
 };
@@ -38,7 +42,9 @@ template <class F, class G> struct alike { static constexpr bool same = false; }
 template <class R, class S, class... A, class... B> struct alike<R(A...), S(B...)> {
 	static constexpr bool counts = sizeof...(A) == sizeof...(B);
 	template <bool c, class = void> struct all { static constexpr bool same = false; };
-	template <class V> struct all<true, V> { static constexpr bool same = (one<A, B>::same && ... && one<R, S>::same); };
+	template <class V> struct all<true, V> {
+		static constexpr bool same = (one<A, B>::same && ... && one<R, S>::same);
+	};
 	static constexpr bool same = all<counts>::same;
 };
 #define _Bool bool

@@ -283,9 +283,11 @@ def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
 
 
 GRAPHS = """
-select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.name as track, d.name as device,
-       extract_arg(s.arg_set_id, 'debug.graph') as graph, extract_arg(s.arg_set_id, 'debug.graph_replay') as replay,
-       extract_arg(s.arg_set_id, 'debug.graph_nodes') as nodes, extract_arg(s.arg_set_id, 'debug.graph_recorded') as recorded,
+select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.name as track,
+       d.name as device, extract_arg(s.arg_set_id, 'debug.graph') as graph,
+       extract_arg(s.arg_set_id, 'debug.graph_replay') as replay,
+       extract_arg(s.arg_set_id, 'debug.graph_nodes') as nodes,
+       extract_arg(s.arg_set_id, 'debug.graph_recorded') as recorded,
        extract_arg(s.arg_set_id, 'debug.correlation') as correlation
 from slice s join track t on s.track_id = t.id left join track d on t.parent_id = d.id
 where replay is not null order by s.ts"""

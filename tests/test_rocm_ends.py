@@ -185,7 +185,7 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
 
 
 @pytest.mark.parametrize("milliseconds, over", [(0, True), (30, True), (20000, False)])
-def test_handlers_of_what_has_completed_are_over_before_libraries_end_but_for_one_that_does_not_come_back(
+def test_handlers_of_completed_work_are_over_before_libraries_end_but_for_one_that_never_returns(
     repo, softgpu, tap, work, milliseconds, over
 ):
     subprocess.run([

@@ -143,9 +143,11 @@ void roctxMarkA(const char *);
 int main(int argc, char **argv)
 {
 	void *h = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-	int (*push)(const char *) = h ? (int (*)(const char *))dlsym(h, "roctxRangePushA") : roctxRangePushA;
+	int (*push)(const char *) =
+		h ? (int (*)(const char *))dlsym(h, "roctxRangePushA") : roctxRangePushA;
 	int (*pop)(void) = h ? (int (*)(void))dlsym(h, "roctxRangePop") : roctxRangePop;
-	void (*mark)(const char *) = h ? (void (*)(const char *))dlsym(h, "roctxMarkA") : roctxMarkA;
+	void (*mark)(const char *) =
+		h ? (void (*)(const char *))dlsym(h, "roctxMarkA") : roctxMarkA;
 	printf("%d", push("a"));
 	mark("m");
 	printf(" %d\\n", pop());

@@ -77,7 +77,13 @@ def test_a_limit_of_address_space_is_left_to_the_program(run, gputap, work):
         """
         #include <stdlib.h>
         #include <string.h>
-        int main(void) { char *p = malloc(700 << 20); if (!p) return 9; memset(p, 1, 1 << 20); return 3; }
+        int main(void)
+        {
+            char *p = malloc(700 << 20);
+            if (!p) return 9;
+            memset(p, 1, 1 << 20);
+            return 3;
+        }
     """,
     )
     limit = f"--as={900 * MIB}"
@@ -101,7 +107,8 @@ def test_mlockall_does_not_make_all_rings_resident(run, gputap, work):
             FILE *f;
             if (mlockall(MCL_CURRENT | MCL_FUTURE)) return 9;
             f = fopen("/proc/self/status", "r");
-            while (fgets(line, sizeof line, f)) if (!strncmp(line, "RssShmem", 8)) fputs(line, stdout);
+            while (fgets(line, sizeof line, f))
+                if (!strncmp(line, "RssShmem", 8)) fputs(line, stdout);
             return 3;
         }
     """,

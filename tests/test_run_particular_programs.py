@@ -11,7 +11,14 @@ SOURCE = """
 #include <pthread.h>
 #include <stdio.h>
 static void *f(void *p) { return p; }
-int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); puts("hello"); return 3; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, f, 0);
+	pthread_join(t, 0);
+	puts("hello");
+	return 3;
+}
 """
 
 

@@ -8,27 +8,34 @@ import pytest
 
 # All that ROCr 7.2.4 asks libdtif.so for by dlsym(). It stops at the first that is missing.
 WANTED_BY_ROCR_7 = """
-    amdgpu_bo_cpu_map amdgpu_bo_export amdgpu_bo_free amdgpu_bo_import amdgpu_bo_query_info amdgpu_bo_set_metadata
-    amdgpu_bo_va_op amdgpu_device_deinitialize amdgpu_device_initialize amdgpu_query_gpu_info drmCommandWriteRead
-    hsaKmtAcquireSystemProperties hsaKmtAisReadWriteFile hsaKmtAllocMemory hsaKmtAllocMemoryAlign hsaKmtAllocQueueGWS
-    hsaKmtAvailableMemory hsaKmtCheckRuntimeDebugSupport hsaKmtCloseKFD hsaKmtCreateEvent hsaKmtCreateQueue hsaKmtCreateQueueExt
-    hsaKmtDbgAddressWatch hsaKmtDbgDisable hsaKmtDbgEnable hsaKmtDbgGetDeviceData hsaKmtDbgGetQueueData hsaKmtDbgRegister
-    hsaKmtDbgUnregister hsaKmtDbgWavefrontControl hsaKmtDebugTrapIoctl hsaKmtDeregisterMemory hsaKmtDestroyEvent
-    hsaKmtDestroyQueue hsaKmtExportDMABufHandle hsaKmtFreeMemory hsaKmtGetAMDGPUDeviceHandle hsaKmtGetClockCounters
-    hsaKmtGetNodeCacheProperties hsaKmtGetNodeIoLinkProperties hsaKmtGetNodeMemoryProperties hsaKmtGetNodeProperties
-    hsaKmtGetQueueInfo hsaKmtGetRuntimeCapabilities hsaKmtGetTileConfig hsaKmtGetVersion hsaKmtGetXNACKMode
-    hsaKmtMapGraphicHandle hsaKmtMapMemoryToGPU hsaKmtMapMemoryToGPUNodes hsaKmtModelEnabled hsaKmtOpenKFD hsaKmtOpenSMI
-    hsaKmtPcSamplingCreate hsaKmtPcSamplingDestroy hsaKmtPcSamplingQueryCapabilities hsaKmtPcSamplingStart hsaKmtPcSamplingStop
-    hsaKmtPcSamplingSupport hsaKmtPmcAcquireTraceAccess hsaKmtPmcGetCounterProperties hsaKmtPmcQueryTrace hsaKmtPmcRegisterTrace
-    hsaKmtPmcReleaseTraceAccess hsaKmtPmcStartTrace hsaKmtPmcStopTrace hsaKmtPmcUnregisterTrace hsaKmtProcessVMRead
-    hsaKmtProcessVMWrite hsaKmtQueryEventState hsaKmtQueryPointerInfo hsaKmtQueueRingDoorbell hsaKmtRegisterGraphicsHandleToNodes
-    hsaKmtRegisterGraphicsHandleToNodesExt hsaKmtRegisterMemory hsaKmtRegisterMemoryToNodes hsaKmtRegisterMemoryWithFlags
-    hsaKmtRegisterSharedHandle hsaKmtRegisterSharedHandleToNodes hsaKmtReleaseSystemProperties hsaKmtReplaceAsanHeaderPage
-    hsaKmtResetEvent hsaKmtReturnAsanHeaderPage hsaKmtRuntimeDisable hsaKmtRuntimeEnable hsaKmtSPMAcquire hsaKmtSPMRelease
-    hsaKmtSPMSetDestBuffer hsaKmtSVMGetAttr hsaKmtSVMSetAttr hsaKmtSetEvent hsaKmtSetMemoryPolicy hsaKmtSetMemoryUserData
-    hsaKmtSetQueueCUMask hsaKmtSetTrapHandler hsaKmtSetXNACKMode hsaKmtShareMemory hsaKmtUnmapGraphicHandle
-    hsaKmtUnmapMemoryToGPU hsaKmtUpdateQueue hsaKmtWaitOnEvent hsaKmtWaitOnEvent_Ext hsaKmtWaitOnMultipleEvents
-    hsaKmtWaitOnMultipleEvents_Ext DtifCreate DtifDestroy
+    amdgpu_bo_cpu_map amdgpu_bo_export amdgpu_bo_free amdgpu_bo_import amdgpu_bo_query_info
+    amdgpu_bo_set_metadata amdgpu_bo_va_op amdgpu_device_deinitialize amdgpu_device_initialize
+    amdgpu_query_gpu_info drmCommandWriteRead hsaKmtAcquireSystemProperties hsaKmtAisReadWriteFile
+    hsaKmtAllocMemory hsaKmtAllocMemoryAlign hsaKmtAllocQueueGWS hsaKmtAvailableMemory
+    hsaKmtCheckRuntimeDebugSupport hsaKmtCloseKFD hsaKmtCreateEvent hsaKmtCreateQueue
+    hsaKmtCreateQueueExt hsaKmtDbgAddressWatch hsaKmtDbgDisable hsaKmtDbgEnable
+    hsaKmtDbgGetDeviceData hsaKmtDbgGetQueueData hsaKmtDbgRegister hsaKmtDbgUnregister
+    hsaKmtDbgWavefrontControl hsaKmtDebugTrapIoctl hsaKmtDeregisterMemory hsaKmtDestroyEvent
+    hsaKmtDestroyQueue hsaKmtExportDMABufHandle hsaKmtFreeMemory hsaKmtGetAMDGPUDeviceHandle
+    hsaKmtGetClockCounters hsaKmtGetNodeCacheProperties hsaKmtGetNodeIoLinkProperties
+    hsaKmtGetNodeMemoryProperties hsaKmtGetNodeProperties hsaKmtGetQueueInfo
+    hsaKmtGetRuntimeCapabilities hsaKmtGetTileConfig hsaKmtGetVersion hsaKmtGetXNACKMode
+    hsaKmtMapGraphicHandle hsaKmtMapMemoryToGPU hsaKmtMapMemoryToGPUNodes hsaKmtModelEnabled
+    hsaKmtOpenKFD hsaKmtOpenSMI hsaKmtPcSamplingCreate hsaKmtPcSamplingDestroy
+    hsaKmtPcSamplingQueryCapabilities hsaKmtPcSamplingStart hsaKmtPcSamplingStop
+    hsaKmtPcSamplingSupport hsaKmtPmcAcquireTraceAccess hsaKmtPmcGetCounterProperties
+    hsaKmtPmcQueryTrace hsaKmtPmcRegisterTrace hsaKmtPmcReleaseTraceAccess hsaKmtPmcStartTrace
+    hsaKmtPmcStopTrace hsaKmtPmcUnregisterTrace hsaKmtProcessVMRead hsaKmtProcessVMWrite
+    hsaKmtQueryEventState hsaKmtQueryPointerInfo hsaKmtQueueRingDoorbell
+    hsaKmtRegisterGraphicsHandleToNodes hsaKmtRegisterGraphicsHandleToNodesExt hsaKmtRegisterMemory
+    hsaKmtRegisterMemoryToNodes hsaKmtRegisterMemoryWithFlags hsaKmtRegisterSharedHandle
+    hsaKmtRegisterSharedHandleToNodes hsaKmtReleaseSystemProperties hsaKmtReplaceAsanHeaderPage
+    hsaKmtResetEvent hsaKmtReturnAsanHeaderPage hsaKmtRuntimeDisable hsaKmtRuntimeEnable
+    hsaKmtSPMAcquire hsaKmtSPMRelease hsaKmtSPMSetDestBuffer hsaKmtSVMGetAttr hsaKmtSVMSetAttr
+    hsaKmtSetEvent hsaKmtSetMemoryPolicy hsaKmtSetMemoryUserData hsaKmtSetQueueCUMask
+    hsaKmtSetTrapHandler hsaKmtSetXNACKMode hsaKmtShareMemory hsaKmtUnmapGraphicHandle
+    hsaKmtUnmapMemoryToGPU hsaKmtUpdateQueue hsaKmtWaitOnEvent hsaKmtWaitOnEvent_Ext
+    hsaKmtWaitOnMultipleEvents hsaKmtWaitOnMultipleEvents_Ext DtifCreate DtifDestroy
 """
 
 LAYOUTS = {  # type: fields
@@ -74,13 +81,16 @@ CAPABILITIES = [
     "QueueSizePowerOfTwo", "WatchPointsSupported", "WatchPointsTotalBits", "DoorbellType",
     "ASICRevision", "SRAM_EDCSupport", "SVMAPISupported"
 ]
-NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_INVALID_HANDLE HSAKMT_STATUS_INVALID_NODE_UNIT
-    HSAKMT_STATUS_NO_MEMORY HSAKMT_STATUS_NOT_SUPPORTED HSAKMT_STATUS_OUT_OF_RESOURCES HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
-    HSAKMT_STATUS_KERNEL_ALREADY_OPENED HSAKMT_STATUS_WAIT_TIMEOUT HSAKMT_STATUS_MEMORY_NOT_REGISTERED HSA_HEAPTYPE_SYSTEM
-    HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE HSA_HEAPTYPE_GPU_LDS HSA_HEAPTYPE_GPU_SCRATCH HSA_HEAPTYPE_MMIO_REMAP
-    HSA_IOLINKTYPE_PCIEXPRESS HSA_POINTER_ALLOCATED HSA_POINTER_REGISTERED_USER HSA_POINTER_REGISTERED_SHARED HSA_QUEUE_SDMA
-    HSA_QUEUE_SDMA_XGMI HSA_QUEUE_COMPUTE_AQL HSA_EVENTTYPE_SIGNAL HSA_EVENTTYPE_DEBUG_EVENT HSA_EVENTTYPE_MEMORY HSA_EVENTTYPE_MAXID
-    HSA_EVENTID_MEMORY_FATAL_PROCESS HSA_PUBLIC_NAME_SIZE"""
+NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_INVALID_HANDLE
+    HSAKMT_STATUS_INVALID_NODE_UNIT HSAKMT_STATUS_NO_MEMORY HSAKMT_STATUS_NOT_SUPPORTED
+    HSAKMT_STATUS_OUT_OF_RESOURCES HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
+    HSAKMT_STATUS_KERNEL_ALREADY_OPENED HSAKMT_STATUS_WAIT_TIMEOUT
+    HSAKMT_STATUS_MEMORY_NOT_REGISTERED HSA_HEAPTYPE_SYSTEM HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC
+    HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE HSA_HEAPTYPE_GPU_LDS HSA_HEAPTYPE_GPU_SCRATCH
+    HSA_HEAPTYPE_MMIO_REMAP HSA_IOLINKTYPE_PCIEXPRESS HSA_POINTER_ALLOCATED
+    HSA_POINTER_REGISTERED_USER HSA_POINTER_REGISTERED_SHARED HSA_QUEUE_SDMA HSA_QUEUE_SDMA_XGMI
+    HSA_QUEUE_COMPUTE_AQL HSA_EVENTTYPE_SIGNAL HSA_EVENTTYPE_DEBUG_EVENT HSA_EVENTTYPE_MEMORY
+    HSA_EVENTTYPE_MAXID HSA_EVENTID_MEMORY_FATAL_PROCESS HSA_PUBLIC_NAME_SIZE"""
 
 
 def agreed(run, repo, work, header):
@@ -204,12 +214,14 @@ assert offset.value == 0
 def test_memory_is_mapped_by_hand_until_nobody_needs_it(dtif):
     out = dtif(BY_HAND + """
 a, b, buffer = reserve(), reserve(), bring(fd)
-ok(place(buffer, a, MAP)); ok(place(buffer, a, MAP)); ok(place(buffer, b, MAP))  # two GPUs at a, one at b
+ok(place(buffer, a, MAP)); ok(place(buffer, a, MAP))  # two GPUs at a, one at b
+ok(place(buffer, b, MAP))
 (c_char * 5).from_address(a)[:] = b"hello"
 ok(place(buffer, a, UNMAP))
 print(string_at(a, 5), string_at(b, 5))
 ok(place(buffer, a, UNMAP))
-print("still at a:", [line.split()[1] for line in open("/proc/self/maps") if line.startswith(f"{a:x}-")], place(buffer, a, UNMAP) != 0)
+there = [line.split()[1] for line in open("/proc/self/maps") if line.startswith(f"{a:x}-")]
+print("still at a:", there, place(buffer, a, UNMAP) != 0)
 ok(place(buffer, b, UNMAP)); ok(dtif.amdgpu_bo_free(buffer))
 for address in (handle, c_void_p(a), c_void_p(b)):
     ok(dtif.hsaKmtFreeMemory(address, u64(SIZE)))
@@ -246,10 +258,12 @@ import ctypes, sys
 from ctypes import byref, c_char, c_void_p, string_at, c_uint64 as u64
 dtif = ctypes.CDLL(sys.argv[1])
 class Info(ctypes.Structure):
-    _fields_ = [("address", c_void_p), ("bytes", u64), ("metadata", c_void_p), ("n", ctypes.c_uint32), ("node", ctypes.c_uint32)]
+    _fields_ = [("address", c_void_p), ("bytes", u64), ("metadata", c_void_p),
+                ("n", ctypes.c_uint32), ("node", ctypes.c_uint32)]
 info = Info()
 assert dtif.hsaKmtOpenKFD() == 0
-assert dtif.hsaKmtRegisterGraphicsHandleToNodesExt(u64(int(sys.argv[2])), byref(info), u64(0), None, 1) == 0
+buffer = u64(int(sys.argv[2]))
+assert dtif.hsaKmtRegisterGraphicsHandleToNodesExt(buffer, byref(info), u64(0), None, 1) == 0
 print(string_at(info.address, 5), info.bytes, info.node, flush=True)
 (c_char * 5).from_address(info.address)[:] = b"other"
 print("written", flush=True)
@@ -257,8 +271,8 @@ sys.stdin.read()
 print(string_at(info.address, 5))
 '''
 os.set_inheritable(fd.value, True)
-child = subprocess.Popen([sys.executable, "-c", code, theirs, str(fd.value)], close_fds=False, text=True,
-                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child = subprocess.Popen([sys.executable, "-c", code, theirs, str(fd.value)],
+                         close_fds=False, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 print(child.stdout.readline() + child.stdout.readline(), string_at(a, 5))
 ok(place(buffer, a, UNMAP)); ok(dtif.hsaKmtFreeMemory(handle, u64(SIZE)))
 print(child.communicate()[0])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The house rules that scripts can check, and that those scripts find what they are for."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -46,7 +47,16 @@ SPDX = "/* SPDX-License-Identifier: MIT */\n"
     ("src/a.c", SPDX + "int a;\n" * 1500, "1501 lines, 1500 at most"),
     ("a.py", "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x()\n" * 150,
      "function of 151 lines"),
-    ("src/a.c", SPDX + "int a; /*" + "x" * 160 + "*/\n", "columns, 160 at most"),
+    ("src/a.c", SPDX + "int a; /* " + "x" * 90 + " */\n", "a.c:2: 103 columns, 100 at most"),
+    ("src/a.c", SPDX + "\t" * 11 + "a = 1234567;\n", None),
+    ("src/a.c", SPDX + "\t" * 12 + "a = 1234567;\n", "columns, 100 at most"),
+    ("a.md", "word " * 21 + "end\n", "columns, 100 at most"),
+    ("a.md", "| a fact | " * 10 + "|\n", None),
+    ("a.md", "- [" + "word " * 20 + "](docs/a.md)\n", None),
+    ("a.md", "| " + "word " * 33 + "|\n", "a cell of 164 letters"),
+    ("a.md", "| [word](" + "x" * 200 + ") |\n", None),
+    ("a.md", "| " + "`a_function()`, " * 20 + "|\n", None),
+    ("generated/a.c", "/* Do not edit */\nint a; /* " + "x" * 100 + " */\n", None),
 ])
 def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint):
     subprocess.run(["git", "init", "-q", work], check=True)
@@ -54,6 +64,17 @@ def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint)
     (work / file).write_text(text)
     result = run([repo / "tools/check-style", work], status=1 if complaint else 0)
     assert (complaint or "") in result.out
+
+
+@pytest.mark.skipif(not shutil.which("clang-format-14"), reason="no clang-format-14")
+def test_check_style_tells_c_that_is_not_laid_out(repo, run, work):
+    subprocess.run(["git", "init", "-q", work], check=True)
+    (work / ".clang-format").write_text((repo / ".clang-format").read_text())
+    (work / "a.c").write_text(SPDX + "int f( void )\n{\n  return 1;\n}\n")
+    (work / "b.c").write_text(SPDX + "int g(void)\n{\n\treturn 1;\n}\n")
+    (work / "c.hip").write_text(SPDX + "int h(void) { return 1; }\n")
+    told = run([repo / "tools/check-style", work], status=1).out
+    assert "a.c:2:6: not laid out" in told and "b.c" not in told and "c.hip: not laid" in told
 
 
 def test_check_style_tells_two_files_of_one_name(repo, run, work):

@@ -70,7 +70,12 @@ PINS = """#define __HIP_PLATFORM_AMD__
 #include <hsa/hsa_ext_amd.h>
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
-template<class R, class... A> void show(const char *n, R (*)(A...)) { printf("%s", n); (printf(" %s", typeid(A).name()), ...); puts(""); }
+template<class R, class... A> void show(const char *n, R (*)(A...))
+{
+	printf("%s", n);
+	(printf(" %s", typeid(A).name()), ...);
+	puts("");
+}
 int main() {
 """
 

@@ -123,12 +123,14 @@ typedef void (*pu1BufferCompleteFn)(uint8_t *buffer, size_t size, size_t valid);
 
 /* What a plug-in exports ---------------------------------------------------------- */
 
-/* PU1_VERSION of the header that the plug-in was built with. The host calls it before all others. */
+/* PU1_VERSION of the header that the plug-in was built with. The host calls it before all
+ * others. */
 PU1_API uint32_t pu1GetVersion(void);
 
 /**
  * pu1TracingSetCallbacks() - where buffers come from and go to
- * Return: PU1_SUCCESS; PU1_ERROR_INVALID (one of them is NULL), PU1_ERROR_ORDER (a kind is enabled).
+ * Return: PU1_SUCCESS; PU1_ERROR_INVALID (one of them is NULL), PU1_ERROR_ORDER (a kind is
+ *         enabled).
  */
 PU1_API pu1Result pu1TracingSetCallbacks(pu1BufferRequestFn request, pu1BufferCompleteFn complete);
 

@@ -123,9 +123,10 @@ struct gputap_context_opts {
  * @out:   receives the context, stopped; NULL on failure
  * Return: 0, -EINVAL (domain, operation number, flags, size), -ENOMEM, -ENOTCONN (it asks for the
  *         stream, and there is none: the program does not run under `gputap run`).
- * Owner:  caller; release with gputap_context_destroy(). Create contexts before the first call of
- * the runtime: taps are put into its table when it starts, for what contexts ask for by then. Where
- * `gputap run` selects no operations, all is left to contexts.
+ * Owner:  caller; release with gputap_context_destroy().
+ * Create contexts before the first call of the runtime: taps are put into its table when it starts,
+ * for what contexts ask for by then. Where `gputap run` selects no operations, all is left to
+ * contexts.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler-sdk contexts.
  */
@@ -182,9 +183,9 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
 /**
  * gputap_table_subscribe() - be called when a runtime's table is registered
  * @fn:    called in the thread in which the runtime starts
- * Return: 0, -EINVAL, -ENOSPC (64 subscribers). The last subscriber is outermost: application ->
- * last -> .. -> first -> gputap -> runtime. Subscribe before the first call of the runtime: tables
- * that are registered already are not told.
+ * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
+ * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime.
+ * Subscribe before the first call of the runtime: tables that are registered already are not told.
  *   - OpenCL that is interposed by name has no table.
  *   - HIP before ROCm 6, which is interposed by name, gets a table laid out as ROCm 7.2's. If a
  *     running program opens it, the first thread that then asks for an address finds it, and @fn is
@@ -203,8 +204,9 @@ GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
  * @name:    of the table; what else it is, its users know from the library's header
  * @entries: the table that the library calls its functions through; may begin with its size
  * @bytes:   of the table
- * Return: 0, -EINVAL. For libraries of which gputap knows nothing: domain and instance are 0, no
- * taps are put in. Once a table, before its first use. Without subscribers nothing happens.
+ * Return: 0, -EINVAL.
+ * For libraries of which gputap knows nothing: domain and instance are 0, no taps are put in. Once
+ * a table, before its first use. Without subscribers nothing happens.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: the library foo of rocprofiler-sdk's "Runtime intercept tables".
  */

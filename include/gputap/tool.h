@@ -69,23 +69,24 @@ enum {
 /**
  * gputap_tool_describe() - what a tool's library exports, so that gputap finds it
  * @version: gputap_version() of the library that asks
- * Return: description that stays; NULL: the tool does not want to take part. It is looked for in
- * the libraries that GPUTAP_TOOLS names, then in the program and all libraries that are mapped when
- * gputap starts. GPUTAP_TOOLS has paths, separated by ':', each with its arguments behind a '=' if
- * it has any (%3a in them stands for ':', %25 for '%'); `gputap run --tool LIBRARY[:ARGUMENTS]`
- * sets it. All tools are asked first, then all are started, in the order of priority: after the
- * constructors of libraries, before the program's own and main(); in a running program that opens
- * libgputap, by the first call of a runtime, so that the tool's own constructors have run. Whatever
- * is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the
- * program runs.
+ * Return: description that stays; NULL: the tool does not want to take part.
+ * It is looked for in the libraries that GPUTAP_TOOLS names, then in the program and all libraries
+ * that are mapped when gputap starts. GPUTAP_TOOLS has paths, separated by ':', each with its
+ * arguments behind a '=' if it has any (%3a in them stands for ':', %25 for '%'); `gputap run
+ * --tool LIBRARY[:ARGUMENTS]` sets it. All tools are asked first, then all are started, in the
+ * order of priority: after the constructors of libraries, before the program's own and main(); in a
+ * running program that opens libgputap, by the first call of a runtime, so that the tool's own
+ * constructors have run.
+ * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
+ * set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
 /**
  * gputap_tool_arguments() - the arguments of the tool whose gputap_tool_describe(), start() or
- * finish() runs in this thread Those that stand behind its library's name in GPUTAP_TOOLS, or in
- * `gputap run --tool LIBRARY:..`.
+ * finish() runs in this thread
+ * Those that stand behind its library's name in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`.
  * Return: text that stays; "": there are none.
  */
 GPUTAP_API const char *gputap_tool_arguments(void);
@@ -94,17 +95,19 @@ GPUTAP_API const char *gputap_tool_arguments(void);
  * gputap_tool_add() - be a tool by a call, at any time
  * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32
  * tools), -ESHUTDOWN (tools have been finished: the process ends), what start() returned. Its
- * library stays mapped until gputap_tool_remove(). Objects that are there already (code objects,
- * kernel symbols) are told to contexts when they start; calls made before are not. Runtimes whose
- * tables are registered already have taps for all operations if any tool was there, else for what
- * the session asks; through doors by interposition everything can be asked at any time.
+ * library stays mapped until gputap_tool_remove().
+ * Objects that are there already (code objects, kernel symbols) are told to contexts when they
+ * start; calls made before are not. Runtimes whose tables are registered already have taps for all
+ * operations if any tool was there, else for what the session asks; through doors by interposition
+ * everything can be asked at any time.
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
 /**
- * gputap_tool_remove() - finish a tool now Contexts that it made in start() are stopped and
- * destroyed, its subscriptions of tables and events end, none of those callbacks runs afterwards.
- * Its library may be unloaded then; one that calls this itself stays mapped.
+ * gputap_tool_remove() - finish a tool now
+ * Contexts that it made in start() are stopped and destroyed, its subscriptions of tables and
+ * events end, none of those callbacks runs afterwards. Its library may be unloaded then; one that
+ * calls this itself stays mapped.
  * Return: 0, -ENOENT.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
@@ -204,8 +207,8 @@ enum {
 };
 
 /**
- * gputap_context_uncorrelated() - some of the calls that a context is told of need no correlation of their
- * own
+ * gputap_context_uncorrelated() - some of the calls that a context is told of need no correlation
+ * of their own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first
  * @flags:      GPUTAP_UNCORRELATED_*
  * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).

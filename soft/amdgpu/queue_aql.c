@@ -3,9 +3,10 @@
  *
  * The doorbell is a hint that there may be more: several producers may ring out of order, so the
  * limit is the write index at the time of ringing, and a packet counts once its header is not
- * INVALID any more. End of a packet, in this order: header INVALID, read index, time stamps,
- * completion signal, its event. What is needed of a signal is read before it is decremented:
- * from then on the host may use it again. */
+ * INVALID any more.
+ * End of a packet, in this order: header INVALID, read index, time stamps, completion signal, its
+ * event. What is needed of a signal is read before it is decremented: from then on the host may use
+ * it again. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <string.h>

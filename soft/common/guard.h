@@ -2,10 +2,10 @@
 /* Memory faults of a software accelerator: a load or store of its worker threads that hits an
  * unmapped page becomes a fault of the device instead of the program's SIGSEGV.
  *
- * Threads: the handlers belong to the process, the guarded call to its thread. A handler that
- * the program installs later than ours hides it: then the program sees the signal, as it would
- * without us. What the program does outside of guarded calls goes to the handler that was there
- * before. */
+ * Threads: the handlers belong to the process, the guarded call to its thread. A handler that the
+ * program installs later than ours hides it: then the program sees the signal, as it would without
+ * us.
+ * What the program does outside of guarded calls goes to the handler that was there before. */
 #ifndef SOFT_GUARD_H
 #define SOFT_GUARD_H
 

@@ -329,11 +329,11 @@ struct gt_item {
 
 struct gt_cursor;
 
-/* Records of the whole capture, thread after thread; the calls of a thread in order of their
- * begin (an enclosing call before the calls in it), its device work and external ids where they
- * were written. No order between threads. Several cursors may be open. Memory is bounded,
- * whatever the capture's size: of an outermost call with more than 2^18 calls inside, the first
- * ones come before it and without parent. */
+/* Records of the whole capture, thread after thread; the calls of a thread in order of their begin
+ * (an enclosing call before the calls in it), its device work and external ids where they were
+ * written. No order between threads. Several cursors may be open.
+ * Memory is bounded, whatever the capture's size: of an outermost call with more than 2^18 calls
+ * inside, the first ones come before it and without parent. */
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return: 1 and *out, 0 at the end, negative errno with a cause. */
@@ -357,8 +357,9 @@ struct gt_merge_options {
  * @path: must not exist; removed by the caller when this fails
  * @health: receives what the inputs' damage is; they are merged as far as they are valid
  * @repeated: receives how many sessions were left out because another copy of them is in: the one
- * of which most can be read Every process, thread, id and time stays what it is: blocks are copied,
- * each with the number of its session.
+ *            of which most can be read
+ * Every process, thread, id and time stays what it is: blocks are copied, each with the number of
+ * its session.
  * Return: 0 or negative errno with a cause.
  */
 int gt_capture_merge(const char *const *paths, size_t count, const char *path,

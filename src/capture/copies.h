@@ -17,7 +17,8 @@ struct gt_copies;
 
 /**
  * gt_copies_find() - look which sessions the files have; payloads are read where a session is there
- * more than once Files that are no captures have none: whoever reads them says so.
+ * more than once
+ * Files that are no captures have none: whoever reads them says so.
  * Return: 0 or negative errno with a cause. Owner: caller; gt_copies_destroy().
  */
 int gt_copies_find(const char *const *paths, size_t count, struct gt_copies **out);

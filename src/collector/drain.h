@@ -2,9 +2,10 @@
 /* From rings into the capture: all processes of a session, read in batches (see journal.h for why).
  *
  * Blocks that are handed on are read at once; a block that its thread still fills only now and
- * then, and not for a few records: reading close behind the writer takes the cache line away
- * from it. A block goes back to its pool when what was in it is in the file. What the file
- * cannot take (disk full) is counted and given up, so that programs never wait for a disk. */
+ * then, and not for a few records: reading close behind the writer takes the cache line away from
+ * it. A block goes back to its pool when what was in it is in the file.
+ * What the file cannot take (disk full) is counted and given up, so that programs never wait for a
+ * disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H
 #define GPUTAP_COLLECTOR_DRAIN_H
 

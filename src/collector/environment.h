@@ -14,22 +14,24 @@ struct gt_libraries {
 };
 
 /**
- * gt_libraries_find() - where our two libraries lie Beside the running executable (a build folder),
- * where gputap was installed, in GPUTAP_LIBRARY_PATH.
+ * gt_libraries_find() - where our two libraries lie
+ * Beside the running executable (a build folder), where gputap was installed, in
+ * GPUTAP_LIBRARY_PATH.
  */
 int gt_libraries_find(struct gt_libraries *out);
 
 /**
- * gt_environment_make() - a copy of @base with what the session needs LD_PRELOAD: ours, then the
- * user's. LD_AUDIT: the user's, then ours. OPENCL_LAYERS: ours first, which is nearest to the
- * runtime (loaders call the last one first), so the user's layers see the program as they would
- * without us; ocl-icd cuts the variable after the first use, so the whole value also travels in
- * GPUTAP_OPENCL_LAYERS. GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find
- * none. GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an
- * auditor takes the room of.
+ * gt_environment_make() - a copy of @base with what the session needs
+ * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours. OPENCL_LAYERS: ours first,
+ * which is nearest to the runtime (loaders call the last one first), so the user's layers see the
+ * program as they would without us; ocl-icd cuts the variable after the first use, so the whole
+ * value also travels in GPUTAP_OPENCL_LAYERS.
+ * GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find none.
+ * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor
+ * takes the room of.
  * @program: path of what is run first; NULL: not known
  * @complains: its dynamic linker is for another machine or word size: LD_PRELOAD and LD_AUDIT stay
- *         the user's
+ *             the user's
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,

@@ -2,10 +2,10 @@
 /* Events that no program writes but the collector.
  *
  * A call that was open when its process died has no record. But its begin left its id and its
- * operation's number in the slot (gt_slot_domain.newest), and the encoder knows the highest id
- * of the records: ids of a thread rise. So the newest call of a thread and domain is open if its
- * id is higher. If it is not, an older one may be open, around it: which, nobody knows. Not
- * known either: after the collector's own death (what it had read is in no encoder), and where
+ * operation's number in the slot (gt_slot_domain.newest), and the encoder knows the highest id of
+ * the records: ids of a thread rise. So the newest call of a thread and domain is open if its id is
+ * higher. If it is not, an older one may be open, around it: which, nobody knows.
+ * Not known either: after the collector's own death (what it had read is in no encoder), and where
  * records were lost on their way. */
 #include <stdio.h>
 #include <string.h>

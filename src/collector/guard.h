@@ -3,11 +3,12 @@
  * us, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
  * GT_GUARD().
  *
- * 	if (!GT_GUARD())
- * 		return process_is_lost();
- *  .. read; no allocation, no stdio, no capture writing, locals that matter are volatile or in
- *  structs .. gt_guard_end();
- * */
+ *	if (!GT_GUARD())
+ *		return process_is_lost();
+ *	.. read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
+ *	   structs ..
+ *	gt_guard_end();
+ */
 #ifndef GPUTAP_COLLECTOR_GUARD_H
 #define GPUTAP_COLLECTOR_GUARD_H
 

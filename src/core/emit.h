@@ -61,7 +61,8 @@ bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_doma
 
 /* An object that lives on in the children of a fork: written now, and again into each child's
  * records, until it is gone.
- * NULL: no memory, it was written only now; or no thread. gt_fork_replay_remove() takes NULL, too. */
+ * NULL: no memory, it was written only now; or no thread. gt_fork_replay_remove() takes NULL,
+ * too. */
 struct gt_object {
 	enum gt_object_type type;
 	enum gt_domain domain;

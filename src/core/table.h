@@ -37,8 +37,8 @@ void gt_table_unregister(struct gt_table *table);
 
 /**
  * gt_table_adopt() - for interposition: the audit library has set the real functions, the table is
- * the program's bindings Services are set as for a registered table. May be repeated. Return: 0,
- * -ENOSPC.
+ * the program's bindings
+ * Services are set as for a registered table. May be repeated. Return: 0, -ENOSPC.
  */
 int gt_table_adopt(struct gt_table *table);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys with a number each, sorted: as many as a disk holds, in memory that is given.
  *
- * Keys are bytes in memcmp() order. They must be texts without NUL bytes, or all of one length
- * up to 8. Equal keys come in the order in which they were added. What does not fit is written,
- * sorted, into a nameless temporary file and merged at the end. One thread. */
+ * Keys are bytes in memcmp() order. They must be texts without NUL bytes, or all of one length up
+ * to 8. Equal keys come in the order in which they were added.
+ * What does not fit is written, sorted, into a nameless temporary file and merged at the end. One
+ * thread. */
 #ifndef GPUTAP_EXPORT_SORTER_H
 #define GPUTAP_EXPORT_SORTER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, queues, names and labels of a capture for exporters, see view.h. Each kind is an
- * array of pointers (so that they stay) and a map from the capture's key to the index. */
+/* Threads, queues, names and labels of a capture for exporters, see view.h.
+ * Each kind is an array of pointers (so that they stay) and a map from the capture's key to the
+ * index. */
 #include "export/view.h"
 
 #include <stdio.h>

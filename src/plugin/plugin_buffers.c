@@ -27,7 +27,8 @@ void gt_plugin_buffer_free(struct gt_plugin_buffer *b)
 	free(b);
 }
 
-/* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at first. */
+/* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at
+ * first. */
 static struct gt_plugin_buffer *make_buffer(size_t bytes)
 {
 	struct gt_plugin_buffer *b = calloc(1, sizeof *b);

@@ -2,9 +2,10 @@
 /* A call's arguments as text, from the generated description.
  *
  * Exporters come through here for millions of calls: no printf, one pass, one bounds check per
- * piece. The output is always valid UTF-8 (what is none is written as \xHH) and one line,
- * whatever the traced program passed. A word or payload that does not fit its description is
- * shown as what it is, never trusted: records come from files. */
+ * piece. The output is always valid UTF-8 (what is none is written as \xHH) and one line, whatever
+ * the traced program passed.
+ * A word or payload that does not fit its description is shown as what it is, never trusted:
+ * records come from files. */
 #include <stdio.h>
 #include <string.h>
 

@@ -30,7 +30,7 @@
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
 #define GT_SESSION_VERSION 3u
-#define GT_SEGMENT_SUFFIX   ".gpuring"
+#define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
 #define GT_OPS_PER_DOMAIN  1024u

@@ -3,7 +3,7 @@
  *
  *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
- *                                      └ subscriptions: {context, its eight bytes}, one for each LOAD
+ *                                      └ subscriptions: {context, its eight bytes}, one a LOAD
  *
  * A context hears LOAD of an object once, whether it is told as it happens, or by replay when
  * the context starts (in the thread that starts it), or both at the same time: who adds the
@@ -277,8 +277,8 @@ static void tell_load(struct gt_tool_object *x, const struct listener *l, bool r
 	atomic_store_explicit(&h->notifying, 0, memory_order_release);
 }
 
-/* @x has gone, and is pinned: subscriptions come no more. @parent_first: to contexts that want it so,
- *         or to the others; both: 2 */
+/* @x has gone, and is pinned: subscriptions come no more. @parent_first: to contexts that want
+ *         it so, or to the others; both: 2 */
 static void tell_unload(struct gt_tool_object *x, int parent_first)
 {
 	uint32_t me = gt_tool_thread(), notifying;

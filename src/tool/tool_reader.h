@@ -61,8 +61,8 @@ static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 
 /**
  * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until
- * gt_tool_look_done() Who stops a context waits for it: no callback, nothing that takes long,
- * between the two.
+ * gt_tool_look_done()
+ * Who stops a context waits for it: no callback, nothing that takes long, between the two.
  * Return: false: there is nobody to be told, or no memory for a thread more.
  */
 static inline bool gt_tool_look(void)

@@ -14,7 +14,8 @@ SCRIPT = pathlib.Path(__file__).with_name("perfetto_query.js")
 SLICES = """
 select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.tid, p.pid,
        extract_arg(s.arg_set_id, 'debug.correlation') as correlation
-from slice s left join thread_track tt on s.track_id = tt.id left join thread t using (utid) left join process p using (upid)
+from slice s left join thread_track tt on s.track_id = tt.id left join thread t using (utid)
+     left join process p using (upid)
 order by s.id"""
 FLOWS = "select slice_out, slice_in from flow"
 # Anything that the reader did not understand or had to drop.

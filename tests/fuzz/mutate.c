@@ -147,42 +147,16 @@ static void parse(struct mutation *m, const uint8_t *file, size_t bytes)
 /* What programs and arithmetic stumble over. @old: as it is now. */
 static uint64_t odd_value(struct mutation *m, uint64_t old)
 {
-	static const uint64_t values[] = {0,
-					  1,
-					  2,
-					  7,
-					  15,
-					  16,
-					  31,
-					  32,
-					  63,
-					  64,
-					  127,
-					  128,
-					  254,
-					  255,
-					  256,
-					  1023,
-					  1024,
-					  65535,
-					  65536,
-					  0x7fffffff,
-					  0x80000000,
-					  0xffffffff,
-					  UINT64_C(1) << 32,
-					  UINT64_C(1) << 40,
-					  (UINT64_C(1) << 40) - 1,
-					  UINT64_C(1) << 53,
-					  INT64_MAX,
-					  UINT64_C(1) << 63,
-					  UINT64_MAX,
-					  UINT64_MAX - 1,
-					  UINT64_MAX - 7,
-					  UINT64_MAX - 4095,
-					  UINT64_C(0xffffffff00000000),
-					  UINT64_C(0xffffffff00000001),
-					  1000000000,
-					  UINT64_C(18446744073709551)};
+	/* clang-format off */
+	static const uint64_t values[] = {
+		0, 1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 254, 255, 256, 1023, 1024, 65535,
+		65536, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(1) << 32, UINT64_C(1) << 40,
+		(UINT64_C(1) << 40) - 1, UINT64_C(1) << 53, INT64_MAX, UINT64_C(1) << 63,
+		UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 7, UINT64_MAX - 4095,
+		UINT64_C(0xffffffff00000000), UINT64_C(0xffffffff00000001), 1000000000,
+		UINT64_C(18446744073709551),
+	};
+	/* clang-format on */
 
 	switch (below(m, 8)) {
 	case 0: return old + 1;

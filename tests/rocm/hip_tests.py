@@ -2,7 +2,8 @@
 """HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x): built, and run one
 case at a time.
 
-    hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; what it is run with in AREA__NAME.runs
+    hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; what it is
+                                                  run with in AREA__NAME.runs
     hip_tests.py run FOLDER [-j N] [--only PATTERN] [--bare FILE --gputap build/gputap]
                                                   verdicts as lines "program, tab, case, tab,
                                                   verdict, tab, seconds"

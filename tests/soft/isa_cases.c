@@ -59,63 +59,28 @@ uint64_t isa_value(const char *type)
 				       0x3f000000, 0x40490fdb, 0x4b800000, 0xcb800001, 0x4f000000,
 				       0x4effffff, 0xcf000000, 0x4f800000, 0x3f7fffff, 0x3fc00000,
 				       0x40200000, 0xbf000000, 0x5f000000, 0x20000000};
-	static const uint64_t f64[] = {0,
-				       1ull << 63,
-				       1,
-				       0x8000000000000001,
-				       0xfffffffffffff,
-				       0x10000000000000,
-				       0x7fefffffffffffff,
-				       0xffefffffffffffff,
-				       0x7ff0000000000000,
-				       0xfff0000000000000,
-				       0x7ff8000000000000,
-				       0x3ff0000000000000,
-				       0xbff0000000000000,
-				       0x3fe0000000000000,
-				       0x4004000000000000,
-				       0x41dfffffffc00000,
-				       0x41e0000000000000,
-				       0xc1e0000000000000,
-				       0x41efffffffe00000,
-				       0x41f0000000000000,
-				       0x4330000000000000,
-				       0x3fefffffffffffff,
-				       0x47efffffe0000000,
-				       0x36a0000000000000,
-				       0x4350000000000001};
+	/* clang-format off */
+	static const uint64_t f64[] = {
+		0, 1ull << 63, 1, 0x8000000000000001, 0xfffffffffffff, 0x10000000000000,
+		0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
+		0x7ff8000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x3fe0000000000000,
+		0x4004000000000000, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000,
+		0x41efffffffe00000, 0x41f0000000000000, 0x4330000000000000, 0x3fefffffffffffff,
+		0x47efffffe0000000, 0x36a0000000000000, 0x4350000000000001,
+	};
+	/* clang-format on */
 	static const uint16_t f16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x8400,
 				       0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x3c00,
 				       0xbc00, 0x3800, 0x4248, 0x6400, 0x6401, 0x3bff, 0x3e00,
 				       0x4100, 0xb800, 0x77ff, 0x7800};
-	static const uint64_t integers[] = {0,
-					    1,
-					    2,
-					    31,
-					    32,
-					    63,
-					    64,
-					    0x7f,
-					    0x80,
-					    0xff,
-					    0x7fff,
-					    0x8000,
-					    0xffff,
-					    0x7fffff,
-					    0x800000,
-					    0xffffff,
-					    0x7fffffff,
-					    0x80000000,
-					    0xffffffff,
-					    0x80008000,
-					    0x7fff7fff,
-					    0x80808080,
-					    0x7fffffffffffffff,
-					    0x8000000000000000,
-					    UINT64_MAX,
-					    UINT64_MAX - 1,
-					    0xffffffff00000000,
-					    0x100000000};
+	/* clang-format off */
+	static const uint64_t integers[] = {
+		0, 1, 2, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffff,
+		0x800000, 0xffffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x80008000, 0x7fff7fff,
+		0x80808080, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX, UINT64_MAX - 1,
+		0xffffffff00000000, 0x100000000,
+	};
+	/* clang-format on */
 	unsigned pick = (unsigned)(isa_random() >> 40);
 	uint64_t any = isa_random();
 
@@ -210,22 +175,12 @@ int isa_step(const uint32_t *words)
 /* Mostly short steps, so that neither 32 nor 64 bits run over; and all others. */
 void isa_make_line(unsigned r, int wide)
 {
-	static const uint32_t steps[] = {0,
-					 0,
-					 0,
-					 1,
-					 1,
-					 2,
-					 4,
-					 8,
-					 12,
-					 16,
-					 64,
-					 (uint32_t)-1,
-					 (uint32_t)-4,
-					 0x10000,
-					 0x4000000,
-					 0x80000000};
+	/* clang-format off */
+	static const uint32_t steps[] = {
+		0, 0, 0, 1, 1, 2, 4, 8, 12, 16, 64, (uint32_t)-1, (uint32_t)-4, 0x10000, 0x4000000,
+		0x80000000,
+	};
+	/* clang-format on */
 	uint64_t base = isa_random() & 1   ? isa_value("u64")
 			: isa_random() & 1 ? isa_random() & 7
 					   : isa_value("u32") - isa_random() % 300;

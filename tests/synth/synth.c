@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes captures that no program made: whatever a test of a reader needs, of any size, the same
- * each time. All through the public writer functions, as the collector does it: one stream per
- * thread, device work in the stream of a thread of its own (the runtime's), strings and objects
- * before what names them.
+ * each time.
+ * All through the public writer functions, as the collector does it: one stream per thread, device
+ * work in the stream of a thread of its own (the runtime's), strings and objects before what names
+ * them.
  *
  * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices
  * stamp in CLOCK_MONOTONIC_RAW, 250 ms away from it, unless --device-clock says otherwise. */

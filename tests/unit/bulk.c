@@ -194,33 +194,14 @@ UNIT_TEST(bulk_leaves_out_the_page_of_the_locks)
 
 UNIT_TEST(bulk_keeps_integers_of_every_size)
 {
-	static const int64_t values[] = {0,
-					 1,
-					 2,
-					 -1,
-					 -2,
-					 127,
-					 128,
-					 -128,
-					 -129,
-					 32767,
-					 32768,
-					 -32768,
-					 -32769,
-					 8388607,
-					 8388608,
-					 -8388608,
-					 -8388609,
-					 INT32_MAX,
-					 INT32_MAX + 1LL,
-					 INT32_MIN,
-					 INT32_MIN - 1LL,
-					 (1LL << 47) - 1,
-					 1LL << 47,
-					 -(1LL << 47),
-					 -(1LL << 47) - 1,
-					 INT64_MAX,
-					 INT64_MIN};
+	/* clang-format off */
+	static const int64_t values[] = {
+		0, 1, 2, -1, -2, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 8388607,
+		8388608, -8388608, -8388609, INT32_MAX, INT32_MAX + 1LL, INT32_MIN,
+		INT32_MIN - 1LL, (1LL << 47) - 1, 1LL << 47, -(1LL << 47), -(1LL << 47) - 1,
+		INT64_MAX, INT64_MIN,
+	};
+	/* clang-format on */
 	struct gt_bulk *db;
 	struct gt_bulk_tree *t;
 	struct gt_bulk_row row;

@@ -123,7 +123,7 @@ static struct world {
 	unsigned committed[WRITERS_MAX], out[WRITERS_MAX];
 	const char *broken;
 	_Alignas(64) uint8_t segment[HEADER_BYTES + SLOTS_MAX * sizeof(struct gt_slot) +
-				    BLOCKS_MAX * BLOCK_BYTES];
+				     BLOCKS_MAX * BLOCK_BYTES];
 	_Alignas(64) uint8_t stack[ACTORS_MAX][STACK_BYTES];
 } world;
 
@@ -152,7 +152,7 @@ static struct gt_block *block_at(const volatile void *at)
 
 	return byte >= start && byte < start + setting.blocks * BLOCK_BYTES
 		       ? gt_segment_block(segment,
-					 1 + (uint32_t)((size_t)(byte - start) / BLOCK_BYTES))
+					  1 + (uint32_t)((size_t)(byte - start) / BLOCK_BYTES))
 		       : NULL;
 }
 

@@ -3,9 +3,10 @@
  * scratch through buffers.
  *
  * Where an address leads: below 2^48 to the host's memory, which the caller of soft_isa_run()
- * guards; into the two apertures to LDS and to scratch (flat instructions only); anything else
- * is a fault. Scratch is swizzled, so that registers spilled by a wave lie together: dword i of
- * lane l at 256 i + 4 l. */
+ * guards; into the two apertures to LDS and to scratch (flat instructions only); anything else is a
+ * fault.
+ * Scratch is swizzled, so that registers spilled by a wave lie together: dword i of lane l at 256 i
+ * + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 

@@ -39,22 +39,23 @@ enum soft_encoding {
 	SOFT_DS,
 };
 
-enum soft_kind { /* which function of the interpreter runs it */
-		 SOFT_KIND_NOTHING,
-		 SOFT_KIND_SCALAR,
-		 SOFT_KIND_BRANCH,
-		 SOFT_KIND_HAND,
-		 SOFT_KIND_VECTOR,
-		 SOFT_KIND_PACKED,
-		 SOFT_KIND_MIX,
-		 SOFT_KIND_TIME,
-		 SOFT_KIND_LOAD,
-		 SOFT_KIND_STORE,
-		 SOFT_KIND_ATOMIC,
-		 SOFT_KIND_READ,
-		 SOFT_KIND_WRITE,
-		 SOFT_KIND_READ2,
-		 SOFT_KIND_WRITE2,
+/* Which function of the interpreter runs it. */
+enum soft_kind {
+	SOFT_KIND_NOTHING,
+	SOFT_KIND_SCALAR,
+	SOFT_KIND_BRANCH,
+	SOFT_KIND_HAND,
+	SOFT_KIND_VECTOR,
+	SOFT_KIND_PACKED,
+	SOFT_KIND_MIX,
+	SOFT_KIND_TIME,
+	SOFT_KIND_LOAD,
+	SOFT_KIND_STORE,
+	SOFT_KIND_ATOMIC,
+	SOFT_KIND_READ,
+	SOFT_KIND_WRITE,
+	SOFT_KIND_READ2,
+	SOFT_KIND_WRITE2,
 };
 
 enum soft_type {

@@ -5,8 +5,8 @@
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
  * Such calls need no correlation of their own, unless they are told as calls, too
- * (gputap_context_uncorrelated()): an allocation has that of the call that it is made in, else one of
- * its own; streams have none. */
+ * (gputap_context_uncorrelated()): an allocation has that of the call that it is made in, else
+ * one of its own; streams have none. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

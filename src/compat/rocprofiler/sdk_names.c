@@ -362,25 +362,15 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_external_correlation_id_reques
 	rocprofiler_external_correlation_id_request_kind_t kind, const char **name,
 	uint64_t *name_len)
 {
-	static const char *const names[] = {"NONE",
-					    "HSA_CORE_API",
-					    "HSA_AMD_EXT_API",
-					    "HSA_IMAGE_EXT_API",
-					    "HSA_FINALIZE_EXT_API",
-					    "HIP_RUNTIME_API",
-					    "HIP_COMPILER_API",
-					    "MARKER_CORE_API",
-					    "MARKER_CONTROL_API",
-					    "MARKER_NAME_API",
-					    "MEMORY_COPY",
-					    "KERNEL_DISPATCH",
-					    "SCRATCH_MEMORY",
-					    "RCCL_API",
-					    "OMPT",
-					    "MEMORY_ALLOCATION",
-					    "ROCDECODE_API",
-					    "ROCJPEG_API",
-					    "MARKER_CORE_RANGE_API"};
+	/* clang-format off */
+	static const char *const names[] = {
+		"NONE", "HSA_CORE_API", "HSA_AMD_EXT_API", "HSA_IMAGE_EXT_API",
+		"HSA_FINALIZE_EXT_API", "HIP_RUNTIME_API", "HIP_COMPILER_API", "MARKER_CORE_API",
+		"MARKER_CONTROL_API", "MARKER_NAME_API", "MEMORY_COPY", "KERNEL_DISPATCH",
+		"SCRATCH_MEMORY", "RCCL_API", "OMPT", "MEMORY_ALLOCATION", "ROCDECODE_API",
+		"ROCJPEG_API", "MARKER_CORE_RANGE_API",
+	};
+	/* clang-format on */
 
 	give(NULL, name, name_len);
 	return (int)kind < 0 || (int)kind >= COUNT(names) ? ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND

@@ -3,22 +3,22 @@
  *
  * The linker tells of every object that it maps, before anything is bound to it. A runtime's
  * library that has no door of its own gets its symbol table changed right then: the addresses of
- * its exported functions become those of libgputap.so's taps, and the taps get the real
- * addresses. Whatever is bound afterwards, lazily or at once, by a PLT, a static table of
- * pointers or dlsym(), from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps.
- * (la_symbind64() is called for PLT slots and dlsym() only, never for the relocations of a
- * pointer table; and it makes the linker call us for every binding of the program.) What is done
- * to a library: runtime/arm.h. libgputap.so does the same later where there is no auditor
- * (runtime/mapped.c).
+ * its exported functions become those of libgputap.so's taps, and the taps get the real addresses.
+ * Whatever is bound afterwards, lazily or at once, by a PLT, a static table of pointers or dlsym(),
+ * from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps. (la_symbind64() is called for PLT
+ * slots and dlsym() only, never for the relocations of a pointer table; and it makes the linker
+ * call us for every binding of the program.)
+ * What is done to a library: runtime/arm.h. libgputap.so does the same later where there is no
+ * auditor (runtime/mapped.c).
  *
- * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all
- * other places, so that a real one is found wherever it lies. (LD_LIBRARY_PATH would come before
- * a program's RUNPATH and the linker's cache.)
+ * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all other
+ * places, so that a real one is found wherever it lies. (LD_LIBRARY_PATH would come before a
+ * program's RUNPATH and the linker's cache.)
  *
  * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a
  * second time for it (start-up), and there is no state to share by mistake. No allocation, no
- * thread-local storage, no output; what it cannot do it leaves undone. All entries are called
- * with the linker's lock held: one thread at a time. */
+ * thread-local storage, no output; what it cannot do it leaves undone. All entries are called with
+ * the linker's lock held: one thread at a time. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>

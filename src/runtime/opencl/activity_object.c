@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices, contexts and kernels as records name them.
  *
- * A handle that is created again gets a new number (devices that are no sub-devices excepted:
- * they live as long as the runtime). Kernels have no object record: the string id of their name
- * goes into each launch's record. Properties are asked from the runtime once per object, when
- * the first queue of a device is created, or at its first work if the devices are still being
- * made then. */
+ * A handle that is created again gets a new number (devices that are no sub-devices excepted: they
+ * live as long as the runtime). Kernels have no object record: the string id of their name goes
+ * into each launch's record.
+ * Properties are asked from the runtime once per object, when the first queue of a device is
+ * created, or at its first work if the devices are still being made then. */
 #include "runtime/opencl/activity.h"
 
 #include "core/kernels.h"

@@ -3,7 +3,10 @@
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ID_H
 
-#if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && __has_include(<hsa/hsa_amd_tool.h>)
+/* clang-format off */
+#if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
+	__has_include(<hsa/hsa_amd_tool.h>)
+/* clang-format on */
 #include <hsa/hsa_amd_tool.h>
 #else
 #include <stddef.h>
