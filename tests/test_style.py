@@ -74,7 +74,7 @@ def test_check_style_tells_c_that_is_not_laid_out(repo, run, work):
     (work / "b.c").write_text(SPDX + "int g(void)\n{\n\treturn 1;\n}\n")
     (work / "c.hip").write_text(SPDX + "int h(void) { return 1; }\n")
     told = run([repo / "tools/check-style", work], status=1).out
-    assert "a.c:2:6: not laid out" in told and "b.c" not in told and "c.hip: not laid" in told
+    assert "a.c:2:7: not laid out" in told and "b.c" not in told and "c.hip: not laid" in told
 
 
 def test_check_style_tells_two_files_of_one_name(repo, run, work):

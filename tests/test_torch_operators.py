@@ -124,7 +124,8 @@ def test_without_gputap_the_package_costs_nothing_and_says_nothing(run, torch_py
     ({"CXX": "/nonexistent/g++", "PATH": "/nonexistent"}, "no C++ compiler: install g++"),
 ])
 def test_what_a_build_lacks_is_one_sentence(run, torch_python, repo, tmp_path, given, sentence):
-    script = (f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(repo/'torch')!r})\n"
+    script = ("import sys; sys.dont_write_bytecode = True\n"
+              f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
               f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
     result = run([torch_python, "-c", script], env=given, status=1)
     assert sentence in result.err and "Traceback" not in result.err
@@ -133,7 +134,8 @@ def test_what_a_build_lacks_is_one_sentence(run, torch_python, repo, tmp_path, g
 def test_an_unknown_torch_is_not_built_for(run, torch_python, repo, tmp_path):
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch/version.py").write_text("__version__ = '9.1.0'\n")
-    script = (f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(repo/'torch')!r})\n"
+    script = ("import sys; sys.dont_write_bytecode = True\n"
+              f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
               f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
     result = run([torch_python, "-c", script], env={"GPUTAP_TORCH": tmp_path / "torch"}, status=1)
     assert "torch 9.1.0 is not one that this gputap knows" in result.err

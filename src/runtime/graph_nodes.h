@@ -75,7 +75,8 @@ struct gt_node_ref {
 	/* bit per part: such a packet goes on as if gputap were not there, and is not counted */
 	uint32_t unobserved;
 	/* NULL: the packet has a record of its own. Else, unless unobserved, it is a part of the
-	 * span and not counted as device work: gt_graph_span_complete_part() or _lose_part(), once */
+	 * span and not counted as device work: gt_graph_span_complete_part() or _lose_part(),
+	 * once */
 	struct gt_graph_span *span;
 };
 

@@ -58,7 +58,8 @@ struct gt_submit_order;
 /* The call that reserved a packet's number, or made a copy. */
 struct gt_submitter {
 	uint64_t id, start; /* correlation id, host ticks of its begin */
-	/* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
+	/* what the call moves; 0: it does not say. Else also `source`, `destination`,
+	 * `direction` */
 	uint64_t bytes;
 	struct gt_node_ref node;
 	uint64_t source, destination;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c and
- * hip_order_match.c, called in many orders by
+/* Model check of orders (runtime/submit_order.h): the real functions of
+ * src/runtime/hip/hip_order.c and hip_order_match.c, called in many orders by
  *
- *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
- *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
+ *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
+ *                       order in which it was queued
+ *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be
+ *                       it or none
  *
  * A graph's launch is one record here (`--mode lite`), around the first and the last piece of
  * its work and nothing else, or none.

@@ -346,7 +346,8 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	return GT_HSA_SUCCESS;
 }
 
-/* Tools are notified behind the iteration: it holds locks of the runtime's. In the order of loading. */
+/* Tools are notified behind the iteration: it holds locks of the runtime's. In the order of
+ * loading. */
 static void notify_loaded(uint64_t executable)
 {
 	struct gt_tool_object *object;

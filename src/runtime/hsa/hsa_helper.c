@@ -167,7 +167,8 @@ static void *run_helper(void *arg)
 
 /* Let the helpers leave the runtime, for @ns: on a busy machine they may have no processor for
  * long, but what they wait for may be what this thread holds, inside of the runtime. @why:
- * `gt_hsa_harvest_over` or `waiting`. A fork's child has none, whatever it inherits. False: one does not leave. */
+ * `gt_hsa_harvest_over` or `waiting`. A fork's child has none, whatever it inherits. False: one
+ * does not leave. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool held = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();

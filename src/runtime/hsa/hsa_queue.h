@@ -116,7 +116,8 @@ void gt_hsa_queue_publish(struct gt_hsa_queue *q);
 /* Signals for slots that have none yet and are about to be used, @most of them. False: there are
  * enough. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
-/* The helper frees its signals and memory, when the program has destroyed it and it is harvested. */
+/* The helper frees its signals and memory, when the program has destroyed it and it is
+ * harvested. */
 void gt_hsa_queue_end(struct gt_hsa_queue *q);
 
 #endif

@@ -3,17 +3,18 @@
  *
  *   all[number & mask]       a submitter for each packet that may be in flight, twice: a thread may
  *                            reserve a number before there is room
- *   cached[number % 16]      of packets that are handled at once, which most are: a few entries that
- *                            stay in the cache
- *   unobserved[number % 64]  number + 1 of a packet that nobody asks for and that is handled soon
+ *   cached[number % 16]      of packets that are handled at once, which most are: a few entries
+ *                            that stay in the cache
+ *   unobserved[number % 64]  number + 1 of a packet that nobody asks for and that is handled
+ *                            soon
  *
  * Steps:
  *   1. The thread that reserves a number writes its entry, then the packet.
  *   2. It stores the packet's header (release), and rings.
  *   3. Whoever handles the packet has read its header (acquire), so it sees the entry.
  * An entry in `cached` or `unobserved` is used only while the packet that had it before has been
- * handled: the program's read index (acquire) tells that. `packet` tells entries of a former round
- * apart. */
+ * handled: the program's read index (acquire) tells that. `packet` tells entries of a former
+ * round apart. */
 #ifndef GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 #define GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 
@@ -63,7 +64,8 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submit
 	return &s->all[number & s->mask];
 }
 
-/* Of a packet that comes next. NULL: not known. *marks: GT_HSA_UNOBSERVED, GT_HSA_DEFERRED, or 0. */
+/* Of a packet that comes next. NULL: not known. *marks: GT_HSA_UNOBSERVED, GT_HSA_DEFERRED, or
+ * 0. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submitters *s,
 							     uint64_t number, uint64_t *marks)
 {

@@ -39,7 +39,8 @@ _library = _functions()
 
 
 class range:
-    """A range of the program, as a context or as a function's decorator. Ranges of a thread nest."""
+    """A range of the program, as a context or as a function's decorator. Ranges of a thread
+    nest."""
 
     def __init__(self, name):
         self._name = str(name).encode()
