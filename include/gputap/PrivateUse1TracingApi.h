@@ -242,7 +242,8 @@ typedef struct pu1ClockGroup {
 	pu1ClockKind (*kind)(void);
 	/* Both clocks at one moment. The host asks when a session begins and when it ends. */
 	pu1Result (*pair)(int32_t device_id, pu1ClockPair *pair);
-	/* Ticks a second, nominally: for sessions too short to see it by two pairs. 0: not known. */
+	/* Ticks a second, nominally: for sessions too short to see it by two pairs. 0: not
+	 * known. */
 	uint64_t (*ticks_per_second)(int32_t device_id);
 } pu1ClockGroup;
 

@@ -6,11 +6,12 @@
  *          └── memory of the device's, which is the host's own
  *   graphs: a stream's work is captured, or nodes are added, then launched as one
  *
- * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API. Kernels
- * are C functions that the program registers by name. refdevSubscribe() tells a profiler of calls
- * and of work. What goes wrong on demand, and how wrong the device's clock is, the environment and
- * refdevSetFaults(), refdevSetClock() say:
- *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+ REFDEV_CLOCK=hz=1000000000,drift=50ppm
+ * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API.
+ * Kernels are C functions that the program registers by name. refdevSubscribe() tells a profiler
+ * of calls and of work. What goes wrong on demand, and how wrong the device's clock is, the
+ * environment and refdevSetFaults(), refdevSetClock() say:
+ *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+
+ *   REFDEV_CLOCK=hz=1000000000,drift=50ppm
  *
  * A child of fork() has no device: its calls return refdevErrorForked. */
 #ifndef REFDEV_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs: a list of tasks that are not submitted. An executable graph is a copy of it with a number;
- * each launch submits copies of its tasks, which say which node of which launch they are. */
+/* Graphs: a list of tasks that are not submitted. An executable graph is a copy of it with a
+ * number; each launch submits copies of its tasks, which say which node of which launch they
+ * are. */
 #include <stdlib.h>
 
 #include "soft/refdev/refdev_parts.h"

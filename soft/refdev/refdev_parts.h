@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of librefdev.
  *
- *   refdev_device.c   devices, settings, memory         refdev_stream.c  streams, events, their threads
- *   refdev_submit.c   what is submitted, both levels    refdev_graph.c   graphs
+ *   refdev_device.c   devices, settings, memory        refdev_stream.c  streams, events, threads
+ *   refdev_submit.c   what is submitted, both levels   refdev_graph.c   graphs
  *   refdev_trace.c    subscribers
  *
  * Locking: a stream's lock is about its queue; an event's, about its numbers; each a leaf. The
@@ -102,7 +102,8 @@ static inline bool ref_fails(enum ref_fault fault)
 
 uint64_t ref_ticks(int device);
 
-/* Calls: ref_enter() at the begin of each public function that is traced, ref_leave() at its end. */
+/* Calls: ref_enter() at the begin of each public function that is traced, ref_leave() at its
+ * end. */
 struct ref_frame {
 	refdevCall call;
 	uint32_t subscriptions[REF_SUBSCRIBERS];

@@ -377,7 +377,8 @@ PU1_API pu1Result pu1FlushAll(void)
 	if (!request)
 		return PU1_ERROR_ORDER;
 	if (atomic_load(&owner) != getpid())
-		return PU1_ERROR_FORKED; /* a writer's lock may be held by a thread that is not here */
+		/* a writer's lock may be held by a thread that is not here */
+		return PU1_ERROR_FORKED;
 	for (struct writer *w = atomic_load(&writers); w; w = w->next) {
 		pthread_mutex_lock(&w->lock);
 		hand_over(w);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's times in CLOCK_REALTIME. Its clock and ours are read together when a session begins
- * and when it ends; between, and a little beyond, time passes evenly:
+/* A plug-in's times in CLOCK_REALTIME. Its clock and ours are read together when a session
+ * begins and when it ends; between, and a little beyond, time passes evenly:
  *     real = real_0 + (clock - clock_0) * rate
- * A session too short for a rate (under 1 ms) takes the rate of the one before, else what the plug-in
- * says that it nominally is, else one tick for one ns. */
+ * A session too short for a rate (under 1 ms) takes the rate of the one before, else what the
+ * plug-in says that it nominally is, else one tick for one ns. */
 #include <time.h>
 
 #include "plugin/plugin_parts.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's device work. The runtime tells its subscribers of each piece: in the
- * submitting thread, inside of the call, and when it has completed.
+/* The reference accelerator's device work. The runtime tells its subscribers of each piece: in
+ * the submitting thread, inside of the call, and when it has completed.
  *
  *   wrap            the thread's open call                   open_call
- *     └─ the runtime's function ─ on_submitted()   gt_work_begin(): the token is the runtime's to keep
+ *     └─ the runtime's function ─ on_submitted()   gt_work_begin(): the runtime keeps the token
  *   a stream's thread             on_completed()   gt_work_completed()
  *
  * A graph's launch submits each of its nodes in this way. */
