@@ -41,7 +41,8 @@ struct gt_interposable {
 	const char *part;
 	const char *left; /* one that a library defines that is left alone; NULL: there is none */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	/* gt_keep_own(); else a call that the library makes of itself is recognised when it comes */
+	/* gt_keep_own(); else a call that the library makes of itself is recognised when it
+	 * comes */
 	bool own_calls;
 };
 

@@ -4,8 +4,8 @@
  *
  *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
  *               ▲                              │ up to the first packet that is not written yet
- *               └── read index ◄───────────────┴──────── origin[]: how many of the program's packets
- *                                                        are gone when one of the device's is
+ *               └── read index ◄───────────────┴─────── origin[]: how many of the program's packets
+ *                                                       are gone when one of the device's is
  *
  * Steps:
  *   1. The program's thread reserves a number, writes the packet, stores its header (release),
@@ -51,7 +51,8 @@ struct gt_hsa_ring {
 	uint64_t theirs_mask, device_mask, origin_mask; /* gt_hsa_ring_begin() makes them */
 	_Atomic uint64_t *theirs_write, *theirs_read;   /* in the queue that the program has */
 	_Atomic uint64_t *write, *read;                 /* in the runtime's */
-	/* [2 * device_size]: an entry must not be written over while its packet is in a full ring */
+	/* [2 * device_size]: an entry must not be written over while its packet is in a full
+	 * ring */
 	_Atomic uint64_t *origin;
 	/* the device's doorbell itself; NULL: only the runtime knows how to ring it: */
 	_Atomic uint64_t *cell;
