@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Work in flight of an HSA queue (runtime/hsa/hsa_slots.h): what is taken, submitted and freed, in
  * any order, without a runtime. */
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "runtime/hsa/hsa_slots.h"
@@ -99,4 +101,62 @@ UNIT_TEST(with_all_slots_in_use_the_helper_is_waited_for_once)
 	gt_hsa_slots_free_position(&all.slots, 0);
 	atomic_store(&all.slots.head, 1);
 	CHECK(submit(CAPACITY) == &all.slot[0]);
+}
+
+enum { PIECES = 20000 };
+
+/* The harvester: what is done, in an order of its own, each third one late. */
+static void *harvest(void *unused)
+{
+	uint64_t next = 0, head = 0, late = UINT64_MAX;
+
+	(void)unused;
+	while (head < PIECES) {
+		uint64_t tail = atomic_load_explicit(&all.slots.tail, memory_order_acquire);
+		struct gt_hsa_slot *s;
+
+		if (next == tail && late == UINT64_MAX)
+			continue;
+		if (late == UINT64_MAX && next % 3 == 0 && next + 1 < PIECES) {
+			late = next++;
+			continue;
+		}
+		if (next == tail && tail < PIECES)
+			continue;
+		if (next < tail) {
+			s = gt_hsa_slots_at(&all.slots, next);
+			CHECK(s && s->work.packet == (uint32_t)next && s->work.id == next + 1);
+			gt_hsa_slots_free_position(&all.slots, next++);
+		}
+		if (late != UINT64_MAX) {
+			s = gt_hsa_slots_at(&all.slots, late);
+			CHECK(s && s->work.packet == (uint32_t)late);
+			gt_hsa_slots_free_position(&all.slots, late);
+			late = UINT64_MAX;
+		}
+		head = next;
+		atomic_store_explicit(&all.slots.head, head, memory_order_release);
+	}
+	return NULL;
+}
+
+UNIT_TEST(what_one_thread_submits_another_one_frees_in_any_order)
+{
+	pthread_t harvester;
+
+	begin();
+	CHECK(pthread_create(&harvester, NULL, harvest, NULL) == 0);
+	for (uint32_t i = 0; i < PIECES; i++) {
+		struct gt_hsa_slot *s;
+
+		while (!(s = gt_hsa_slots_take(&all.slots, &all.ring, NULL))) {
+			all.slots.stuck_head = UINT64_MAX;
+			sched_yield();
+		}
+		s->work.packet = i;
+		s->work.id = i + UINT64_C(1);
+		gt_hsa_slots_submit(&all.slots, s, GT_HSA_WORK_PENDING);
+	}
+	pthread_join(harvester, NULL);
+	CHECK(atomic_load(&all.slots.freed_put) == PIECES);
 }

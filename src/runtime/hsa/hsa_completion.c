@@ -2,18 +2,19 @@
 /* See hsa_completion.h. */
 #include "runtime/hsa/hsa_completion.h"
 
+/* For a packet that has one of the program's. */
 static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 					    uint64_t *completion)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)*completion;
 
-	if (theirs && gt_hsa_signal_watch(&slot->watch, theirs))
+	if (gt_hsa_signal_watch(&slot->watch, theirs))
 		return GT_HSA_BY_ITS_SIGNAL;
 	slot->watch.signal = slot->ours;
-	if (gt_unlikely(theirs && !gt_hsa_ring_is_large(&q->ring)))
+	if (gt_unlikely(!gt_hsa_ring_is_large(&q->ring)))
 		return GT_HSA_UNKNOWN;
 	*completion = (uintptr_t)slot->ours;
-	return theirs ? GT_HSA_BY_OURS_AND_BARRIER : GT_HSA_BY_ITS_SIGNAL;
+	return GT_HSA_BY_OURS_AND_BARRIER;
 }
 
 /* Behind everything that is in the queue, the program's signal. No dependency on ours: that is
@@ -31,8 +32,8 @@ static void insert_barrier(struct gt_hsa_queue *q, uint16_t header, uint64_t sig
 	gt_hsa_ring_insert(&q->ring, &p);
 }
 
-void gt_hsa_hand_on_followed(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
-			     const union gt_hsa_packet *from)
+void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+				const union gt_hsa_packet *from)
 {
 	union gt_hsa_packet *p = gt_hsa_ring_copy(&q->ring, from);
 	uint64_t theirs = p->barrier.completion_signal;

@@ -13,6 +13,8 @@ enum gt_hsa_completion {
 	GT_HSA_UNKNOWN, /* the program's signal, which cannot be watched */
 };
 
+/* All packets have their completion signal in the same place. */
+
 /* The work of @slot is filled in, and its packet's copy @p in the device's ring has the signal
  * that it needs: the device may have it. */
 static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
@@ -28,15 +30,32 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 	gt_hsa_slots_fetch_next(&q->slots);
 }
 
+/* The same for a packet that has a signal of the program's. */
+void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
+				const union gt_hsa_packet *from);
+
 /* A packet whose work is filled in goes to the device, with a signal that tells its end. */
-void gt_hsa_hand_on_followed(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
-			     const union gt_hsa_packet *from);
+static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
+						      struct gt_hsa_slot *slot,
+						      const union gt_hsa_packet *from)
+{
+	union gt_hsa_packet *p;
+
+	if (gt_unlikely(from->barrier.completion_signal)) {
+		gt_hsa_hand_on_with_signal(q, slot, from);
+		return;
+	}
+	slot->watch.signal = slot->ours;
+	p = gt_hsa_ring_copy(&q->ring, from);
+	p->barrier.completion_signal = (uintptr_t)slot->ours;
+	gt_hsa_hand_on(q, slot, p, from, GT_HSA_BY_ITS_SIGNAL);
+}
 
 /* It goes as it is. */
 static inline GT_IN_LINE void gt_hsa_hand_on_unfollowed(struct gt_hsa_queue *q,
 							const union gt_hsa_packet *from)
 {
-	uint64_t signal = from->barrier.completion_signal; /* in the same place in all of them */
+	uint64_t signal = from->barrier.completion_signal;
 
 	if (gt_unlikely(signal))
 		gt_hsa_signal_release(signal);
