@@ -56,9 +56,9 @@ struct course {
 	uint32_t count;       /* of all packets; as learnt: 0: not to be relied on */
 };
 
-struct graph {
+struct hip_graph {
 	/* of the bucket; never taken out: destroyed ones wait for another handle */
-	struct graph *next;
+	struct hip_graph *next;
 	_Atomic(void *) handle;
 	uint32_t number, name;
 	struct gt_tool_object *object; /* for tools */
@@ -76,13 +76,13 @@ struct graph {
 };
 
 /* A launch that is open in this thread. */
-struct launch {
+struct hip_launch {
 	struct gt_graph_launch shared; /* what HSA knows of it, too */
 	struct course course;
 	/* `course` is of a node that was seen; packets were skipped */
 	bool has_course, skips;
 	bool copies; /* there was one that is no packet */
-	struct graph *graph;
+	struct hip_graph *graph;
 	struct gt_graph_span *span;
 	uint32_t replay;
 	uint32_t at; /* place behind the last packet's node */
@@ -107,16 +107,16 @@ struct launch {
 	uint64_t copied;
 };
 
-static struct graph *buckets[1 << BUCKET_BITS];
+static struct hip_graph *buckets[1 << BUCKET_BITS];
 
-static struct graph **get_graph_bucket(const void *handle)
+static struct hip_graph **get_graph_bucket(const void *handle)
 {
 	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
 }
 
-static struct graph *find_graph(void *handle)
+static struct hip_graph *find_graph(void *handle)
 {
-	struct graph *g = __atomic_load_n(get_graph_bucket(handle), __ATOMIC_ACQUIRE);
+	struct hip_graph *g = __atomic_load_n(get_graph_bucket(handle), __ATOMIC_ACQUIRE);
 
 	while (g && atomic_load_explicit(&g->handle, memory_order_acquire) != handle)
 		g = g->next;
@@ -125,7 +125,7 @@ static struct graph *find_graph(void *handle)
 
 /* Objects ------------------------------------------------------------------------ */
 
-static uint32_t count_kind(const struct graph *g, uint8_t kind)
+static uint32_t count_kind(const struct hip_graph *g, uint8_t kind)
 {
 	uint32_t n = 0;
 
@@ -134,7 +134,7 @@ static uint32_t count_kind(const struct graph *g, uint8_t kind)
 	return n;
 }
 
-static bool write_head(const struct graph *g, struct gt_thread *t)
+static bool write_head(const struct hip_graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
 
@@ -148,7 +148,7 @@ static bool write_head(const struct graph *g, struct gt_thread *t)
 
 /* As many nodes as an object has room for: "k12 k13 c f", a letter for each, and behind a kernel's
  * the string id of its name. */
-static bool write_nodes(struct graph *g, struct gt_thread *t)
+static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
 	char list[1300];
@@ -184,7 +184,7 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
 }
 
 /* For a launch in a submit order; NULL: nobody can say what comes where. */
-static struct gt_hip_shared_nodes *share_nodes(struct graph *g)
+static struct gt_hip_shared_nodes *share_nodes(struct hip_graph *g)
 {
 	size_t bytes =
 		sizeof(struct gt_hip_shared_nodes) + (g->nodes.count + 1) * sizeof *g->nodes.order;
@@ -205,13 +205,13 @@ static struct gt_hip_shared_nodes *share_nodes(struct graph *g)
 	return n;
 }
 
-static void unshare_nodes(struct graph *g)
+static void unshare_nodes(struct hip_graph *g)
 {
 	gt_hip_shared_nodes_put(g->shared);
 	g->shared = NULL;
 }
 
-static void write_object(struct graph *g, struct gt_thread *t)
+static void write_object(struct hip_graph *g, struct gt_thread *t)
 {
 	if (g->written == UINT32_MAX && write_head(g, t))
 		g->written = 0;
@@ -219,7 +219,7 @@ static void write_object(struct graph *g, struct gt_thread *t)
 		;
 }
 
-static void name_graph(struct graph *g, struct gt_thread *t)
+static void name_graph(struct hip_graph *g, struct gt_thread *t)
 {
 	char text[32] = "graph ", digits[16];
 	unsigned n = 6, k = 0;
@@ -235,7 +235,7 @@ static void name_graph(struct graph *g, struct gt_thread *t)
 }
 
 /* Not with a lock: tools are called. */
-static void notify_graph(struct graph *g, bool there)
+static void notify_graph(struct hip_graph *g, bool there)
 {
 	const struct gputap_object o = {.domain = GT_DOMAIN_HIP,
 					.type = GPUTAP_OBJECT_GRAPH,
@@ -254,7 +254,7 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_hip_nodes nodes;
-	struct graph *g;
+	struct hip_graph *g;
 
 	if (!t || !gt_hip_nodes_ask(call->table, t, source, &nodes))
 		return;
@@ -292,7 +292,7 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 
 /* The graph has other kernels under the same handle: what is launched from now on belongs to
  * another object. */
-static void replace_graph(const struct gt_call *call, struct graph *g, void *source)
+static void replace_graph(const struct gt_call *call, struct hip_graph *g, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_hip_nodes nodes;
@@ -344,7 +344,7 @@ int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void *
 
 int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 {
-	struct graph *g = exec ? find_graph(exec) : NULL;
+	struct hip_graph *g = exec ? find_graph(exec) : NULL;
 
 	if (g) { /* before: another thread may get the handle for a new one */
 		notify_graph(g, false);
@@ -362,7 +362,7 @@ int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void
 {
 	int ret =
 		((gt_hip_hipGraphExecKernelNodeSetParams_fn *)call->tap->real)(exec, node, params);
-	struct graph *g = ret == 0 ? find_graph(exec) : NULL;
+	struct hip_graph *g = ret == 0 ? find_graph(exec) : NULL;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 
 	for (uint32_t i = 0; g && t && i < g->nodes.count; i++) {
@@ -385,7 +385,7 @@ int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void 
 {
 	int ret =
 		((gt_hip_hipGraphExecUpdate_fn *)call->tap->real)(exec, graph, error_node, result);
-	struct graph *g = ret == 0 ? find_graph(exec) : NULL;
+	struct hip_graph *g = ret == 0 ? find_graph(exec) : NULL;
 
 	if (g)
 		replace_graph(call, g, graph);
@@ -394,12 +394,12 @@ int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void 
 
 /* A launch ------------------------------------------------------------------------- */
 
-static struct launch *get_launch(struct gt_graph_launch *shared)
+static struct hip_launch *get_launch(struct gt_graph_launch *shared)
 {
-	return (struct launch *)(void *)((char *)shared - offsetof(struct launch, shared));
+	return (struct hip_launch *)(void *)((char *)shared - offsetof(struct hip_launch, shared));
 }
 
-static struct touched *get_touched(struct launch *l, const void *queue)
+static struct touched *get_touched(struct hip_launch *l, const void *queue)
 {
 	for (uint32_t i = 0; i < l->touched_count; i++)
 		if (l->touched[i].queue == queue)
@@ -411,9 +411,9 @@ static struct touched *get_touched(struct launch *l, const void *queue)
 }
 
 /* As learnt from a launch into this queue: does the node at @place end the launch's work there? */
-static bool ends_queue(const struct launch *l, const void *queue, uint32_t place)
+static bool ends_queue(const struct hip_launch *l, const void *queue, uint32_t place)
 {
-	const struct graph *g = l->graph;
+	const struct hip_graph *g = l->graph;
 
 	for (uint32_t i = 0; !l->learning && i < g->last_count; i++)
 		if (g->last[i].queue == queue)
@@ -431,7 +431,7 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_inf
 
 /* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph
  * was instantiated: kernels, most often. */
-static void note_submitted(struct launch *l, uint32_t part)
+static void note_submitted(struct hip_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
 	l->transfers |= part != GT_GRAPH_KERNEL;
@@ -439,7 +439,7 @@ static void note_submitted(struct launch *l, uint32_t part)
 }
 
 /* Step 2: looks at the packet before, and moves `at` behind its node. */
-static void settle_packet(struct launch *l)
+static void settle_packet(struct hip_launch *l)
 {
 	const struct gt_kernel_info *k;
 	const uint32_t *grid;
@@ -485,7 +485,7 @@ static void settle_packet(struct launch *l)
 /* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be
  * made of several: one goes on with the same node unless the next node that makes work is a copy
  * too. */
-static uint32_t get_place(const struct launch *l, enum gt_graph_part part, bool goes_on)
+static uint32_t get_place(const struct hip_launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
 
@@ -497,7 +497,7 @@ static uint32_t get_place(const struct launch *l, enum gt_graph_part part, bool 
 	return next[part];
 }
 
-static bool is_observed(struct launch *l, const struct touched *where, uint32_t place)
+static bool is_observed(struct hip_launch *l, const struct touched *where, uint32_t place)
 {
 	const struct gt_hip_node *n = &l->graph->nodes.order[place];
 
@@ -506,9 +506,9 @@ static bool is_observed(struct launch *l, const struct touched *where, uint32_t 
 	return (n->first && !where->started) || (n->last && ends_queue(l, where->queue, place));
 }
 
-static void set_ordinals(struct launch *l, struct gt_node_ref *s)
+static void set_ordinals(struct hip_launch *l, struct gt_node_ref *s)
 {
-	const struct graph *g = l->graph;
+	const struct hip_graph *g = l->graph;
 
 	s->graph = g->number;
 	s->replay = l->replay;
@@ -522,7 +522,7 @@ static void set_ordinals(struct launch *l, struct gt_node_ref *s)
 }
 
 /* Bits of what needs no signal in this queue. */
-static uint32_t unobserved_parts(struct launch *l, const void *queue)
+static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 {
 	struct touched *where;
 	uint32_t bits = 0;
@@ -550,7 +550,7 @@ static uint32_t unobserved_parts(struct launch *l, const void *queue)
 
 /* The launch has gone as the one that was learnt from, and the packet that is reserved now is the
  * one behind the first node's: then all packets up to the last node's are skipped. */
-static bool skip_middle(struct launch *l, const void *queue)
+static bool skip_middle(struct hip_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
 
@@ -568,9 +568,9 @@ static bool skip_middle(struct launch *l, const void *queue)
 }
 
 /* A launch that skipped packets: did it go as learnt? If not, a packet of ours marks its end. */
-static void check_course(struct launch *l)
+static void check_course(struct hip_launch *l)
 {
-	struct graph *g = l->graph;
+	struct hip_graph *g = l->graph;
 	struct gt_node_ref s = {.graph = g->number, .replay = l->replay, .span = l->span};
 
 	if (!l->wrong && !l->shared.unobserved_left && l->course.count == g->course.count &&
@@ -584,9 +584,9 @@ static void check_course(struct launch *l)
 	gt_graph_mark_end(l->shared.queue, &s);
 }
 
-static void open_span(struct launch *l)
+static void open_span(struct hip_launch *l)
 {
-	const struct graph *g = l->graph;
+	const struct hip_graph *g = l->graph;
 	const struct gt_thread *t = &gt_thread;
 
 	l->late_span = false;
@@ -598,7 +598,7 @@ static void open_span(struct launch *l)
 void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uint64_t number,
 			  struct gt_node_ref *s)
 {
-	struct launch *l = get_launch(shared);
+	struct hip_launch *l = get_launch(shared);
 
 	settle_packet(l);
 	l->course.count++;
@@ -618,7 +618,7 @@ void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uin
 }
 
 /* Large copies from or to memory that is not pinned go in chunks, one behind the other. */
-static bool same_copy(const struct launch *l, const void *destination, const void *source)
+static bool same_copy(const struct hip_launch *l, const void *destination, const void *source)
 {
 	return l->copied && l->copied % (1 << 20) == 0 &&
 	       (destination == l->destination || source == l->source);
@@ -627,7 +627,7 @@ static bool same_copy(const struct launch *l, const void *destination, const voi
 void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destination,
 			  const void *source, uint64_t bytes, struct gt_node_ref *s)
 {
-	struct launch *l = get_launch(shared);
+	struct hip_launch *l = get_launch(shared);
 
 	settle_packet(l);
 	l->copies = true;
@@ -653,9 +653,9 @@ void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destinatio
 }
 
 /* Step 3: what was seen of the order, for later launches. */
-static void learn_course(struct launch *l, struct gt_thread *t)
+static void learn_course(struct hip_launch *l, struct gt_thread *t)
 {
-	struct graph *g = l->graph;
+	struct hip_graph *g = l->graph;
 	uint32_t none = 0;
 
 	if (l->skips)
@@ -677,7 +677,7 @@ static void learn_course(struct launch *l, struct gt_thread *t)
 }
 
 /* Its kernels are all that works. */
-static bool only_kernels(const struct graph *g)
+static bool only_kernels(const struct hip_graph *g)
 {
 	const struct gt_hip_nodes *n = &g->nodes;
 
@@ -685,10 +685,10 @@ static bool only_kernels(const struct graph *g)
 	       n->order[0].next[GT_GRAPH_FILL] == n->count;
 }
 
-static void enter_order(struct launch *l, struct gt_thread *t, const struct gt_call *call,
+static void enter_order(struct hip_launch *l, struct gt_thread *t, const struct gt_call *call,
 			void *stream, bool own)
 {
-	struct graph *g = l->graph;
+	struct hip_graph *g = l->graph;
 	bool only = only_kernels(g);
 
 	gt_hip_order_add_launch(t, call->table,
@@ -707,7 +707,7 @@ static void enter_order(struct launch *l, struct gt_thread *t, const struct gt_c
 
 /* The launch itself has submitted all of its kernels, or none: else nobody knows which ones the
  * stream's thread submits. */
-static void leave_order(struct launch *l, struct gt_thread *t, int ret)
+static void leave_order(struct hip_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
 	bool all = kernels && l->kernels == kernels && !l->strange,
@@ -727,9 +727,9 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 {
 	gt_hip_hipGraphLaunch_fn *real = (gt_hip_hipGraphLaunch_fn *)call->tap->real;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
-	struct graph *g = t && exec && !t->graph && !t->internal ? find_graph(exec) : NULL;
+	struct hip_graph *g = t && exec && !t->graph && !t->internal ? find_graph(exec) : NULL;
 	uint64_t api_id, api_start;
-	struct launch l;
+	struct hip_launch l;
 	int ret;
 
 	if (!g)
@@ -742,7 +742,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 		t->api_id = __atomic_add_fetch(&t->id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}
-	memset(&l, 0, offsetof(struct launch, touched));
+	memset(&l, 0, offsetof(struct hip_launch, touched));
 	l.touched_count = 0;
 	l.copied = 0;
 	l.graph = g;

@@ -68,7 +68,7 @@ void gt_hip_free(const void *p, size_t bytes)
 }
 
 /* Work of one graph (not its children's). All arrays are in one mapping. */
-struct level {
+struct graph_level {
 	void **nodes, **from, **to;
 	size_t count, edges, bytes;
 	uint32_t *index; /* hash of nodes: place + 1 */
@@ -80,7 +80,7 @@ struct level {
 	uint8_t *work, *before, *behind, *pushed;
 };
 
-struct walk {
+struct graph_walk {
 	const struct gt_table *table;
 	struct gt_thread *thread;
 	struct gt_hip_nodes *out;
@@ -96,7 +96,7 @@ static uint32_t hash_of(const void *p, uint32_t mask)
 	return (uint32_t)((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
 }
 
-static uint32_t find_node(const struct level *l, const void *node)
+static uint32_t find_node(const struct graph_level *l, const void *node)
 {
 	for (uint32_t h = hash_of(node, l->mask); l->index[h]; h = (h + 1) & l->mask)
 		if (l->nodes[l->index[h] - 1] == node)
@@ -104,7 +104,7 @@ static uint32_t find_node(const struct level *l, const void *node)
 	return UINT32_MAX;
 }
 
-static bool ask_sizes(const struct walk *w, void *graph, struct level *l)
+static bool ask_sizes(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	return GT_HIP(w->table, hipGraphGetNodes)(graph, NULL, &l->count) == 0 &&
 	       l->count <= NODES_MAX &&
@@ -112,7 +112,7 @@ static bool ask_sizes(const struct walk *w, void *graph, struct level *l)
 	       l->edges <= 16 * (size_t)NODES_MAX;
 }
 
-static bool make_level(const struct walk *w, void *graph, struct level *l)
+static bool make_level(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	size_t n, e;
 	uint32_t *u;
@@ -178,7 +178,7 @@ static uint8_t get_kind(uint32_t type, bool before_53)
 	return type < count && kinds[type] ? (uint8_t)kinds[type] : GT_HIP_NODE_OTHER;
 }
 
-static bool ask_level(const struct walk *w, void *graph, struct level *l)
+static bool ask_level(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	const size_t n = l->count, e = l->edges;
 
@@ -188,7 +188,7 @@ static bool ask_level(const struct walk *w, void *graph, struct level *l)
 	       l->edges == e;
 }
 
-static void index_nodes(struct level *l)
+static void index_nodes(struct graph_level *l)
 {
 	memset(l->index, 0, (l->mask + UINT64_C(1)) * sizeof *l->index);
 	for (uint32_t i = 0; i < l->count; i++) {
@@ -203,10 +203,10 @@ static void index_nodes(struct level *l)
 /* Of a copy with a node more, and an edge to it from each of @ends. HIP sorts the copy's nodes
  * as it did the graph's, and that node behind them. @order: places of the nodes in the order of
  * their creation. */
-static bool ask_copy(const struct walk *w, void *copy, const struct level *l, const void **ends,
-		     size_t end_count, uint32_t *order)
+static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_level *l,
+		     const void **ends, size_t end_count, uint32_t *order)
 {
-	struct level c = {0};
+	struct graph_level c = {0};
 	void *sink = NULL;
 	uint32_t last = UINT32_MAX, n = 0;
 	bool good = GT_HIP(w->table, hipGraphAddEmptyNode)(&sink, copy, ends, end_count) == 0 &&
@@ -230,7 +230,7 @@ static bool ask_copy(const struct walk *w, void *copy, const struct level *l, co
 }
 
 /* l->nodes from the order in which HIP sorts them into that of their creation. */
-static bool order_by_creation(const struct walk *w, void *graph, struct level *l)
+static bool order_by_creation(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	const size_t n = l->count, bytes = n * (2 * sizeof(void *) + sizeof(uint32_t));
 	const void **twins = gt_hip_alloc(bytes);
@@ -270,7 +270,7 @@ static bool order_by_creation(const struct walk *w, void *graph, struct level *l
 	return good;
 }
 
-static bool fill_level(struct walk *w, void *graph, struct level *l)
+static bool fill_level(struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	size_t n = l->count, e = l->edges;
 	bool strange = false;
@@ -317,7 +317,7 @@ static bool makes_work(uint32_t kind)
 }
 
 /* Levels, and who has work before and behind. False: not a graph without circles. */
-static bool sort_level(struct level *l)
+static bool sort_level(struct graph_level *l)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -352,7 +352,7 @@ static bool sort_level(struct level *l)
 }
 
 /* One node after the other. */
-static bool is_chain(const struct level *l)
+static bool is_chain(const struct graph_level *l)
 {
 	uint32_t deepest = 0;
 
@@ -392,7 +392,7 @@ void gt_hip_kernel_grid(const void *kernel, uint32_t grid[3])
 		grid[i] = params->grid[i] * params->block[i];
 }
 
-static void ask_kernel(const struct walk *w, struct gt_hip_node *n)
+static void ask_kernel(const struct graph_walk *w, struct gt_hip_node *n)
 {
 	struct kernel_params params = {0};
 
@@ -402,7 +402,7 @@ static void ask_kernel(const struct walk *w, struct gt_hip_node *n)
 	gt_hip_kernel_grid(&params, n->grid);
 }
 
-static bool room_for(struct walk *w, uint32_t more)
+static bool room_for(struct graph_walk *w, uint32_t more)
 {
 	struct gt_hip_nodes *o = w->out;
 	uint32_t room = w->room ? w->room : 64;
@@ -425,14 +425,14 @@ static bool room_for(struct walk *w, uint32_t more)
 	return true;
 }
 
-static bool walk_graph(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+static bool walk_graph(struct graph_walk *w, void *graph, unsigned depth, bool first, bool last,
 		       uint32_t *counter);
 
 /* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in
  * the order comes. */
-static bool count_nodes(struct walk *w, void *graph, unsigned depth, uint32_t *total)
+static bool count_nodes(struct graph_walk *w, void *graph, unsigned depth, uint32_t *total)
 {
-	struct level l = {0};
+	struct graph_level l = {0};
 	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l);
 
 	for (uint32_t i = 0; good && i < l.count; i++) {
@@ -448,7 +448,8 @@ static bool count_nodes(struct walk *w, void *graph, unsigned depth, uint32_t *t
 	return good && *total <= NODES_MAX;
 }
 
-static bool number_nodes(struct walk *w, struct level *l, unsigned depth, uint32_t *counter)
+static bool number_nodes(struct graph_walk *w, struct graph_level *l, unsigned depth,
+			 uint32_t *counter)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		void *child = NULL;
@@ -462,8 +463,8 @@ static bool number_nodes(struct walk *w, struct level *l, unsigned depth, uint32
 	return true;
 }
 
-static bool put_node(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first,
-		     bool last)
+static bool put_node(struct graph_walk *w, const struct graph_level *l, uint32_t i, unsigned depth,
+		     bool first, bool last)
 {
 	struct gt_hip_nodes *o = w->out;
 	uint32_t ordinal = l->ordinal[i] + 1;
@@ -487,7 +488,8 @@ static bool put_node(struct walk *w, const struct level *l, uint32_t i, unsigned
 		walk_graph(w, child, depth + 1, first, last, &ordinal));
 }
 
-static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+static bool put_queued(struct graph_walk *w, struct graph_level *l, unsigned depth, bool first,
+		       bool last)
 {
 	uint32_t head = 0, tail = 0;
 	bool good = true;
@@ -514,8 +516,8 @@ static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool fir
 
 /* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its
  * edges are gone on with. */
-static bool take_turn(struct walk *w, struct level *l, uint32_t i, unsigned depth, bool first,
-		      bool last)
+static bool take_turn(struct graph_walk *w, struct graph_level *l, uint32_t i, unsigned depth,
+		      bool first, bool last)
 {
 	l->pushed[i] = 1;
 	l->depth[i] = l->edge_first[i];
@@ -524,7 +526,8 @@ static bool take_turn(struct walk *w, struct level *l, uint32_t i, unsigned dept
 	return put_node(w, l, i, depth, first, last);
 }
 
-static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+static bool put_branches(struct graph_walk *w, struct graph_level *l, unsigned depth, bool first,
+			 bool last)
 {
 	bool good = true;
 
@@ -552,7 +555,8 @@ static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool f
 	return good;
 }
 
-static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+static bool put_segments(struct graph_walk *w, struct graph_level *l, unsigned depth, bool first,
+			 bool last)
 {
 	const struct gt_hip_shape shape = {(uint32_t)l->count, l->edge_first, l->edge_to, l->left,
 					   l->kind};
@@ -569,10 +573,10 @@ static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool f
 	return good;
 }
 
-static bool walk_graph(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+static bool walk_graph(struct graph_walk *w, void *graph, unsigned depth, bool first, bool last,
 		       uint32_t *counter)
 {
-	struct level l = {0};
+	struct graph_level l = {0};
 	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) &&
 		    number_nodes(w, &l, depth, counter);
 
@@ -645,7 +649,7 @@ static void link_nodes(struct gt_hip_nodes *o)
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph,
 		      struct gt_hip_nodes *nodes)
 {
-	struct walk w = {.table = table, .thread = t, .out = nodes};
+	struct graph_walk w = {.table = table, .thread = t, .out = nodes};
 	int version = 0;
 	bool known, good;
 

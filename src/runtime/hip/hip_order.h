@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders (runtime/submit_order.h): what HIP's other files tell of streams and graphs. All
- * but gt_hip_order_configure() only if gt_tap_options.submit_orders. */
+/* Submit orders (runtime/submit_order.h): what HIP's other files report of streams and graphs.
+ * All but gt_hip_order_configure() only if gt_tap_options.submit_orders. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_H
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 
@@ -11,13 +11,14 @@
 /* Does HIP submit from threads of its own? Sets gt_tap_options.submit_orders. */
 void gt_hip_order_configure(void);
 
-/* A call begins that makes a stream, and so one thread; it is that stream's. */
+/* A call begins that makes a stream. HIP makes one thread in it, which works for that stream. */
 void gt_hip_order_begin_stream(void);
+/* The call has made this stream: the thread's order is found by its handle. */
 void gt_hip_order_bind_stream(void *handle);
 /* Before the real call. */
 void gt_hip_order_destroy_stream(void *handle);
 
-/* A graph's nodes, for its launches that are in orders. Counted; NULL is legal. */
+/* A graph's nodes, for its launches that are in submit orders. Counted; NULL is legal. */
 struct gt_hip_shared_nodes {
 	_Atomic uint32_t users;
 	uint32_t count;
@@ -38,8 +39,8 @@ void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
 			     const struct gt_hip_ordered_launch *launch);
 /* In between: the launch has itself submitted the work of a node, @at is the place behind it. */
 void gt_hip_order_note_submitted(uint32_t at, bool transfer);
-/* The real call has returned, and has submitted @kernels: all of them; @all: and there is
- * nothing else; @part: some, who knows which. */
+/* The real call has returned. @kernels: it has itself submitted all kernels; @all: and there is no
+ * other work; @part: it has submitted some, and it is not known which. */
 void gt_hip_order_end_launch(bool kernels, bool all, bool part);
 
 #endif

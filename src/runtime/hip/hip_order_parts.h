@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a order is made of (hip_order.c has the picture): for hip_order.c and hip_order_match.c.
- * Both with the order's lock held, where nothing else is said. */
+/* What a submit order is made of, for hip_order.c, which has the picture, and hip_order_match.c. Who
+ * reads or writes a member holds the order's lock, but where another rule stands beside it. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 #define GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 
@@ -11,7 +11,7 @@
 
 enum { GT_ORDER_OPEN_MAX = 16, GT_ORDER_WAITING_MAX = 1 << 16 };
 enum { GT_HIP_DEVICE_TO_HOST = 2, GT_HIP_DEVICE_TO_DEVICE = 3 };
-#define GT_ORDER_NO_STREAM UINTPTR_MAX /* handle of a order whose stream is not known */
+#define GT_ORDER_NO_STREAM UINTPTR_MAX /* handle of an order whose stream is not known */
 
 enum gt_ordered_call_state {
 	GT_CALL_PENDING,
@@ -26,20 +26,22 @@ struct gt_ordered_call {
 	bool open;       /* the call has not returned */
 	bool plain;      /* as in struct gt_submit_call */
 	bool overlapped; /* another thread's call was open, too: their order is not known */
-	bool doubtful;   /* something came that may have been its, or another's */
+	bool doubtful;   /* work came that may have been this call's, or another's */
 	bool popped;     /* out of the order: to be freed when the call returns */
-	bool begun;      /* GRAPH: something of it has come */
+	bool begun;      /* GRAPH: some of its work has come */
 	bool paused;     /* the call was made in a pause: its work is not recorded */
 	const struct gt_thread *thread; /* calls of one thread have an order */
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;
-	uint64_t moved; /* what lies before this has its work */
+	uint64_t moved; /* COPY, FILL: work for so many of the bytes has come */
 	/* GRAPH: */
 	struct gt_hip_shared_nodes *nodes; /* NULL: on several streams */
 	uint32_t graph, replay, at, last_part, last_place;
-	/* place behind the last node whose work the launch has itself submitted */
+	/* the launching thread (release): place behind the last node whose work it has itself
+	 * submitted */
 	_Atomic uint32_t issued;
-	_Atomic bool mixed; /* copies or fills among that: it is not known which come here */
+	_Atomic bool mixed; /* the same: copies or fills among that, so it is not known which of
+			     * them the stream's thread submits */
 	bool apart;         /* as in struct gt_hip_nodes */
 	bool no_kernels;    /* the launch has submitted all of them */
 	uint64_t handle;

@@ -18,17 +18,17 @@
 
 enum { BUCKET_BITS = 8 };
 
-struct stream {
+struct hip_stream {
 	/* of the bucket; never taken out: destroyed ones wait for another handle */
-	struct stream *next;
+	struct hip_stream *next;
 	void *handle;
 	struct gt_fork_replay *replay;
 	struct gt_tool_object *object; /* for tools */
 };
 
-static struct stream *buckets[1 << BUCKET_BITS];
+static struct hip_stream *buckets[1 << BUCKET_BITS];
 
-static struct stream **get_stream_bucket(const void *handle)
+static struct hip_stream **get_stream_bucket(const void *handle)
 {
 	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
 }
@@ -70,14 +70,14 @@ static uint64_t current_device(const struct gt_table *table)
 }
 
 /* By the lock's holder: an entry that has no handle. */
-static struct stream *get_stream_entry(void *handle)
+static struct hip_stream *get_stream_entry(void *handle)
 {
-	struct stream **bucket = get_stream_bucket(handle), *s = *bucket;
+	struct hip_stream **bucket = get_stream_bucket(handle), *s = *bucket;
 
 	while (s && s->handle && s->handle != handle)
 		s = s->next;
 	if (!s && (s = gt_arena_take(sizeof *s)) != NULL) {
-		*s = (struct stream){.next = *bucket};
+		*s = (struct hip_stream){.next = *bucket};
 		*bucket = s;
 	}
 	return s;
@@ -91,7 +91,7 @@ static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
 	struct gt_tool_object *object, *former_object = NULL;
 	struct gt_fork_replay *replay, *former = NULL;
 	uint64_t number, device;
-	struct stream *s;
+	struct hip_stream *s;
 
 	if (!t || !handle)
 		return;
@@ -130,7 +130,7 @@ static void remove_stream(const struct gt_call *call, void *handle)
 	if (gt_tap_options.submit_orders)
 		gt_hip_order_destroy_stream(handle);
 	gt_core_lock();
-	for (struct stream *s = handle ? *get_stream_bucket(handle) : NULL; s; s = s->next)
+	for (struct hip_stream *s = handle ? *get_stream_bucket(handle) : NULL; s; s = s->next)
 		if (s->handle == handle) {
 			replay = s->replay;
 			object = s->object;
@@ -165,7 +165,7 @@ void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *nam
 	struct gt_fork_replay *replay = NULL;
 
 	gt_core_lock();
-	for (struct stream *s = *get_stream_bucket(stream); s; s = s->next)
+	for (struct hip_stream *s = *get_stream_bucket(stream); s; s = s->next)
 		if (s->handle == stream)
 			replay = s->replay;
 	gt_core_unlock();

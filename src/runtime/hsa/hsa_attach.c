@@ -55,33 +55,33 @@ static_assert(sizeof(struct gt_hsa_version) == 16 &&
 	      "ROCr's ABI");
 
 /* Any of the runtime's tables of functions. */
-struct functions {
+struct function_table {
 	struct gt_hsa_version version;
 	void *entries[];
 };
 
 /* The runtime's functions as they were before us, in our order, and what we made of them. */
-struct canonical {
+struct canonical_table {
 	struct gt_hsa_version version;
 	void *entries[CORE_ENTRIES];
 };
 
-struct both {
-	struct canonical real, taps;
+struct table_pair {
+	struct canonical_table real, taps;
 };
 
 /* One of the runtime's tables. */
-struct part {
+struct table_kind {
 	size_t member;           /* of struct gt_hsa_tables */
 	struct gt_table *tables; /* ours, by instance */
-	struct both *both;       /* likewise */
+	struct table_pair *both; /* likewise */
 	uint32_t count;          /* operations that are known */
 	uint32_t (*position)(uint32_t number, uint32_t count);
 	bool (*is_known)(uint32_t count);
 };
 
 /* How many entries the runtime's table has; 0 for what cannot be one. */
-static uint32_t count_entries(const struct functions *table)
+static uint32_t count_entries(const struct function_table *table)
 {
 	return table->version.size < sizeof table->version
 		       ? 0
@@ -133,11 +133,11 @@ static bool finalizer_known(uint32_t count)
 	return count == FINALIZER_ENTRIES;
 }
 
-static struct both core[GT_INSTANCES], amd_ext[GT_INSTANCES], image[GT_INSTANCES],
+static struct table_pair core[GT_INSTANCES], amd_ext[GT_INSTANCES], image[GT_INSTANCES],
 	finalizer[GT_INSTANCES];
 
 #define MEMBER(m) offsetof(struct gt_hsa_tables, m)
-static const struct part parts[] = {
+static const struct table_kind parts[] = {
 	{MEMBER(core), gt_hsa_core_tables, core, CORE_ENTRIES, same_position, core_known},
 	{MEMBER(amd_ext), gt_hsa_amd_ext_tables, amd_ext, AMD_EXT_ENTRIES, amd_ext_position,
 	 amd_ext_known},
@@ -149,9 +149,10 @@ enum { PARTS = sizeof parts / sizeof *parts };
 
 /* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no
  * finalizer. */
-static struct functions *get_table(const struct gt_hsa_tables *tables, const struct part *p)
+static struct function_table *get_table(const struct gt_hsa_tables *tables,
+					const struct table_kind *p)
 {
-	struct functions *table = NULL;
+	struct function_table *table = NULL;
 
 	if (p->member + sizeof table <= tables->version.size)
 		memcpy(&table, (const char *)tables + p->member, sizeof table);
@@ -159,14 +160,15 @@ static struct functions *get_table(const struct gt_hsa_tables *tables, const str
 }
 
 /* The place of an operation in the runtime's table; NULL: it has none. */
-static void **get_place(struct functions *table, const struct part *p, uint32_t number)
+static void **get_place(struct function_table *table, const struct table_kind *p, uint32_t number)
 {
 	uint32_t at = table ? p->position(number, count_entries(table)) : UINT32_MAX;
 
 	return at == UINT32_MAX ? NULL : &table->entries[at];
 }
 
-static void copy_table(struct functions *table, const struct part *p, struct canonical *out)
+static void copy_table(struct function_table *table, const struct table_kind *p,
+		       struct canonical_table *out)
 {
 	memset(out, 0, sizeof *out);
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -178,7 +180,8 @@ static void copy_table(struct functions *table, const struct part *p, struct can
 }
 
 /* Taps are only where there is a function. */
-static void write_taps(struct functions *table, const struct part *p, const struct both *b)
+static void write_taps(struct function_table *table, const struct table_kind *p,
+		       const struct table_pair *b)
 {
 	for (uint32_t i = 0; i < p->count; i++)
 		if (b->taps.entries[i] != b->real.entries[i])
@@ -189,7 +192,8 @@ static void write_taps(struct functions *table, const struct part *p, const stru
 /* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut
  * down and has begun anew. (The second alone says nothing: another tool may stand in front of
  * each. With one of ours among the real functions, calls would go round in a circle.) */
-static bool is_reset(struct functions *table, const struct part *p, const struct both *b)
+static bool is_reset(struct function_table *table, const struct table_kind *p,
+		     const struct table_pair *b)
 {
 	bool as_before = false;
 
@@ -207,7 +211,8 @@ static bool is_reset(struct functions *table, const struct part *p, const struct
 }
 
 /* Nothing of ours in it: also where nobody asked for anything, so that nothing ever was. */
-static bool is_untouched(struct functions *table, const struct part *p, const struct both *b)
+static bool is_untouched(struct function_table *table, const struct table_kind *p,
+			 const struct table_pair *b)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		void **entry =
@@ -225,19 +230,20 @@ static bool is_new_load(const struct gt_hsa_runtime *r, const char *door)
 {
 	bool reset = false, untouched = true;
 
-	for (const struct part *p = parts; p < parts + PARTS; p++) {
+	for (const struct table_kind *p = parts; p < parts + PARTS; p++) {
 		reset |= is_reset(get_table(r->tables, p), p, &p->both[r->instance]);
 		untouched &= is_untouched(get_table(r->tables, p), p, &p->both[r->instance]);
 	}
 	return reset || (!strcmp(r->door, door) && untouched);
 }
 
-static void register_part(const struct gt_hsa_runtime *r, const struct part *p, uint64_t version)
+static void register_part(const struct gt_hsa_runtime *r, const struct table_kind *p,
+			  uint64_t version)
 {
 	const size_t bytes = sizeof(struct gt_hsa_version) + p->count * sizeof(void *);
-	struct functions *table = get_table(r->tables, p);
+	struct function_table *table = get_table(r->tables, p);
 	struct gt_table *ours = &p->tables[r->instance];
-	struct both *b = &p->both[r->instance];
+	struct table_pair *b = &p->both[r->instance];
 
 	copy_table(table, p, &b->real);
 	b->taps = b->real;
@@ -252,7 +258,7 @@ static void register_part(const struct gt_hsa_runtime *r, const struct part *p, 
 
 static void unregister_tables(struct gt_hsa_runtime *r)
 {
-	for (const struct part *p = parts; p < parts + PARTS; p++)
+	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
 		gt_table_unregister(&p->tables[r->instance]);
 }
 
@@ -311,11 +317,11 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 	}
 	r->loads++;
 	r->door = door;
-	for (const struct part *p = parts; p < parts + PARTS; p++)
+	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
 		register_part(r, p, version);
 	write_module(r, door, version);
 	gt_hsa_scratch_attach(r);
-	for (const struct part *p = parts; p < parts + PARTS; p++)
+	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
 		write_taps(get_table(tables, p), p, &p->both[r->instance]);
 	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables,
 			     tables->version.size);

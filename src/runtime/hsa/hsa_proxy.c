@@ -39,14 +39,14 @@ static _Thread_local struct {
 
 /* Memory ---------------------------------------------------------------------- */
 
-struct search {
+struct pool_search {
 	struct gt_hsa_runtime *runtime;
 	uint64_t pool; /* 0: none found yet */
 };
 
 static int look_at_pool(uint64_t pool, void *data)
 {
-	struct search *s = data;
+	struct pool_search *s = data;
 	gt_hsa_amd_ext_hsa_amd_memory_pool_get_info_fn *info =
 		GT_HSA_AMD(s->runtime, hsa_amd_memory_pool_get_info);
 	uint32_t segment = UINT32_MAX, flags = 0;
@@ -62,7 +62,7 @@ static int look_at_pool(uint64_t pool, void *data)
 
 static int look_at_agent(uint64_t agent, void *data)
 {
-	struct search *s = data;
+	struct pool_search *s = data;
 	uint32_t device = GT_HSA_DEVICE_GPU;
 
 	if (GT_HSA_CORE(s->runtime, hsa_agent_get_info)(agent, GT_HSA_AGENT_DEVICE, &device) !=
@@ -77,7 +77,7 @@ static int look_at_agent(uint64_t agent, void *data)
 /* Host memory that the agent reaches. NULL: none. */
 static void *allocate_for_agent(const struct gt_hsa_agent *a, size_t bytes)
 {
-	struct search s = {a->runtime, 0};
+	struct pool_search s = {a->runtime, 0};
 	void *p = NULL;
 
 	GT_HSA_CORE(a->runtime, hsa_iterate_agents)((void *)(uintptr_t)look_at_agent, &s);
