@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a submit order is made of, for hip_order.c, which has the picture, and hip_order_match.c. Who
- * reads or writes a member holds the order's lock, but where another rule stands beside it. */
+/* What a submit order is made of, for hip_order.c, which has the picture, and hip_order_match.c. A
+ * thread that reads or writes a member holds the order's lock, but where another rule stands
+ * beside it. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 #define GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 

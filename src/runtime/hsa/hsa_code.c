@@ -2,15 +2,18 @@
 /* Code objects and the kernels in them: names for dispatches, and objects whose lifetimes a
  * reader can rely on.
  *
- * An executable is looked through when it is frozen: loaded code objects, and per agent the
- * kernels' symbols. A kernel is found by the address that dispatch packets carry; that address
- * is used again after an unload (modules of the same size land where the former was), so an
- * entry is put out of use when its executable is destroyed, and written anew by the next one.
+ * Steps:
+ *   1. The program freezes an executable. Its loaded code objects are listed, and for each agent
+ *      the kernels' symbols. Each kernel gets an entry under the address that dispatch packets
+ *      carry: the rest of the entry is written, then the address (release).
+ *   2. Whoever handles a packet finds the entry by that address (acquire), without a lock.
+ *   3. The program destroys the executable. Before the real call the address in each of its entries
+ *      becomes 0 (release): a module of the same size may be loaded at the same address next, and
+ *      takes over the entry.
  *
  * Numbers of objects are never used again; GT_RECORD_LIFETIME says from when until when each was
  * loaded.
- * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the
- * table. */
+ * Locking: steps 1 and 3 change the table under gt_core_lock(). */
 #include "runtime/hsa/hsa_code.h"
 
 #include <string.h>

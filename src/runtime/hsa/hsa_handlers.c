@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of signals that have completed, which ROCr calls one after another in a thread of its
- * own, may still be on their way when the program ends; HIP's use objects that HIP's destructors
- * free (seen with HIP 7.2.4: SIGSEGV in exit()). So at exit(), before those run, a handler of
- * ours is put behind them, on a signal that is done, and waited for.
+/* When the program ends, ROCr may still have to call handlers of signals that have completed. It
+ * calls them one after another in a thread of its own. HIP's handlers use objects that HIP's
+ * destructors free (seen with HIP 7.2.4: SIGSEGV in exit()).
  *
  *   ROCr's thread: | HIP's handler | .. | ours |
  *   exit(): our end ── waits for ours ──► HIP's destructors ─► hsa_shut_down()
  *
- * Not waited for are handlers of what has not completed: HIP sees to its own work. Nothing here
- * is needed to be right for a capture. */
+ * Steps, at exit() and before HIP's destructors:
+ *   1. A handler of ours is put behind them, on a signal whose condition is met already.
+ *   2. This thread waits until it has been called, for MOST_NS at most.
+ * Handlers of work that has not completed are not waited for: HIP does that itself. A capture
+ * does not depend on this file. */
 #include "runtime/hsa/hsa_handlers.h"
 
 #include <errno.h>

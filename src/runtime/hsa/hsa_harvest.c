@@ -32,7 +32,7 @@ enum { SPINS = 100, YIELDS = 1000, WINDOW = 256 };
 
 _Atomic uint32_t gt_hsa_harvest_over;
 
-/* Would a line through both readings do, a little further on? */
+/* Are the two readings far enough apart, and recent enough, to convert ticks of now? */
 static bool are_clocks_fresh(const struct gt_hsa_agent *a)
 {
 	return a->now.ticks != a->before.ticks &&
@@ -40,8 +40,8 @@ static bool are_clocks_fresh(const struct gt_hsa_agent *a)
 	       a->now.ns - a->before.ns < 2 * CLOCK_NS;
 }
 
-/* Before a look. What is converted lies between the two readings, but for work that takes longer
- * than seconds. */
+/* Before each look. Ticks that are converted lie between the two readings, except those of work
+ * that takes longer than seconds. */
 static void read_clocks(struct gt_hsa_agent *a)
 {
 	struct gt_hsa_clock_pair now = gt_hsa_read_clocks();
@@ -98,7 +98,7 @@ static bool has_completed(struct gt_hsa_slot *s)
 	return gt_hsa_signal_harvest(&s->watch);
 }
 
-/* Return: how much is in flight. */
+/* Step 3. Return: how much is in flight. */
 static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint32_t *done)
 {
 	uint64_t head = atomic_load_explicit(&q->slots.head, memory_order_relaxed);
@@ -141,7 +141,7 @@ void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 	gt_hsa_queue_end(q);
 }
 
-/* False: another thread is at it, and does not end. */
+/* Step 1. False: another thread has it, and does not end. */
 static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
 {
 	uint64_t since = 0;
@@ -171,8 +171,8 @@ static void end_harvest(struct gt_hsa_agent *a)
 	atomic_store_explicit(&a->harvester, 0, memory_order_release);
 }
 
-/* Of queues that the program has destroyed, only @ends, who ends them. Return: how much is in
- * flight. */
+/* @ends: the caller ends queues that the program has destroyed; others leave those alone. Return:
+ * how much is in flight. */
 static uint32_t harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
 			      bool ends)
 {
@@ -219,7 +219,7 @@ static bool has_work(const struct gt_hsa_agent *a)
 	return false;
 }
 
-/* The end may have begun: then the runtime takes itself apart. */
+/* Nothing if the end has begun: then the runtime takes itself apart. */
 static void harvest_now(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	uint32_t done = 0;
@@ -263,8 +263,8 @@ void gt_work_waited(void)
 		gt_hsa_harvest_all();
 }
 
-/* A wait of the program's, not one in the middle of HIP's calls, which harvest when they are
- * over. */
+/* A wait of the program's is over: what has completed is harvested. Not a wait in the middle of a
+ * call of HIP's, which harvests when it returns, nor one of HIP's own threads. */
 static inline void end_wait(bool met)
 {
 	if (met && !gt_thread.api_id && !gt_thread.submit_order)

@@ -60,7 +60,7 @@ static struct helper helpers[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t waiting; /* another thread harvests just now */
 static _Atomic int32_t process;  /* that has helpers: no child of it */
 
-/* One round over an agent's queues. @last: nobody else looks any more */
+/* One round over an agent's queues. @last: no packet is handled any more. */
 static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
 			      bool last)
 {
@@ -165,13 +165,13 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* Let the helpers leave the runtime, for @ns: on a busy machine they may have no processor for
- * long, but what they wait for may be what this thread holds, inside of the runtime. @why:
- * `gt_hsa_harvest_over` or `waiting`. A fork's child has none, whatever it inherits. False: one
- * does not leave. */
+/* Keep the helpers out of the runtime, and wait until they have left it, for @ns at most. On a busy
+ * machine they may have no processor for long; but they may also wait for a lock that this thread
+ * holds inside of the runtime. @why: &gt_hsa_harvest_over or &waiting. A fork's child has no
+ * helpers, whatever it inherits. False: one has not left. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
-	bool held = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
+	bool out = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
 	uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + ns;
 
 	atomic_store_explicit(why, 1, memory_order_seq_cst);
@@ -179,9 +179,9 @@ static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 		while (here && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst) &&
 		       gt_clock_ns(CLOCK_MONOTONIC) < until)
 			gt_hsa_sleep_ns(GT_HSA_MS / 2);
-		held = held && !atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst);
+		out = out && !atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst);
 	}
-	return held;
+	return out;
 }
 
 static void look_last(const struct gt_hsa_runtime *only)
@@ -208,7 +208,8 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 	errno = saved;
 }
 
-/* Tools flush, stop or are finished. The helpers tell them. */
+/* Tools flush, stop or are finished: what has completed by now is harvested here. The helpers
+ * call the tools. */
 static void look_for_tools(void)
 {
 	struct gt_hsa_agent *a;
@@ -234,9 +235,9 @@ static void end_process(void)
 	gt_tool_deliver();
 }
 
-/* A runtime that is being shut down answers nothing any more, ROCr 7 not even when it tells its
- * tools so: what has completed is read before, and signals go back. (If it is not the last one
- * who leaves, that was one look more.) */
+/* A runtime that is being shut down answers no calls any more, ROCr 7 not even while it notifies
+ * its tools of that. So what has completed is harvested before, and signals are destroyed. (If
+ * other users of the runtime are left, that was one look more.) */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
 	if (keep_helpers_out(&waiting, LEAVE_NS))

@@ -2,17 +2,19 @@
 /* The proxy queue, which the program has: a copy of the runtime's, with indices, packets and a
  * doorbell of its own (hsa_ring.h).
  *
- *   page 0   amd_queue_t, a copy; and what lies behind the runtime's, by which it finds its own
- *            object: a function that takes a queue and that nobody here knows finds the real one
+ *   page 0   amd_queue_t, a copy; and what lies behind the runtime's, by which the runtime finds
+ *            its own object: so a function that takes a queue, and that is not wrapped, finds the
+ *            real one
  *   behind   the program's packets
  *
- * It lies where devices reach it, too: a kernel that enqueues adds to the write index, writes
- * its packet and stores to the doorbell, an HSA signal of its own. The host's stores to it never
- * arrive there, they come through us. The helper looks whether a device's did, which is the one
- * case where a packet waits for us: until it looks.
+ * Functions that take a queue are wrapped here. Those of its indices are answered; the others get
+ * the runtime's queue. A store to a signal is looked up in a table of doorbells.
  *
- * All functions that take a queue come through here: those of its indices are answered, the
- * others get the runtime's queue. A store to any other signal costs a look into a table. */
+ * The proxy lies in memory that devices reach, too. A kernel that enqueues adds to the write
+ * index, writes its packet, and stores to the doorbell, which is an HSA signal of ours. A store of
+ * the host's never arrives in that signal, since the function is wrapped. A store of a device's
+ * does, and the helper looks for one: this is the one case where a packet waits until the helper
+ * looks. */
 #include <dlfcn.h>
 #include <string.h>
 

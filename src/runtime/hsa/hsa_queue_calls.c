@@ -9,8 +9,6 @@
 #include "runtime/hsa/hsa_proxy.h"
 #include "runtime/hsa/hsa_work_items.h"
 
-enum { SPARE_SIGNALS = 2048 };
-
 static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a,
 			struct gt_thread *t, uint64_t number, const void *handle, uint32_t size,
 			uint32_t type, const char *profiling)
@@ -33,8 +31,8 @@ struct queue_request {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* With room for packets of ours, where the agent's queues may be that large. As it is: the
- * runtime will refuse it. */
+/* With room for packets of ours, where the agent's queues may be that large. Else as it is: what
+ * is too large or too small the runtime shall refuse. */
 static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
@@ -73,7 +71,7 @@ static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, cons
 	return q;
 }
 
-/* NULL: the runtime refused; *why then. */
+/* NULL: it cannot be; *why says what is missing. */
 static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_thread *t,
 					    struct gt_hsa_agent *a, const struct queue_request *c,
 					    const char **why)
@@ -114,7 +112,7 @@ static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_
 	if (!gt_hsa_proxy_make(q, handle, real->size < size ? real->size : size))
 		goto no_profiling;
 	gt_hsa_fault_subscribe(r);
-	gt_hsa_queue_arm(q, SPARE_SIGNALS);
+	gt_hsa_queue_arm(q, UINT32_MAX);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->born_ns = gt_hsa_boottime_ns();
 	q->users = 1;
@@ -176,8 +174,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	return status;
 }
 
-/* Whoever is at work in it finishes, and nobody begins any more. Not for ever: it may be a
- * tool's function, which waits for us. */
+/* The thread at work in its ring leaves it, and no thread enters it any more. Not waited for for
+ * ever: that thread may be in a tool's function, which waits for this one. */
 static void wait_for_worker(struct gt_hsa_queue *q)
 {
 	uint64_t since = gt_hsa_boottime_ns();
