@@ -320,6 +320,10 @@ def no_leaks(request, tmp_path_factory):
 
 # C unit tests ---------------------------------------------------------------
 
+# What a sanitizer reports stops the program: else this one goes on, and the test passes.
+SANITIZERS_STOP = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+
 class UnitFailure(Exception):
     pass
 
@@ -339,7 +343,7 @@ class UnitTest(pytest.Item):
             if k in ("GPUTAP_SLOW", "GPUTAP_STORM", "GPUTAP_KILLS", "GPUTAP_TOOL_CALLS")
         }
         done = subprocess.run([self.program, self.test],
-                              env=clean_environment() | steered,
+                              env=clean_environment() | SANITIZERS_STOP | steered,
                               text=True,
                               errors="replace",
                               stdin=subprocess.DEVNULL,

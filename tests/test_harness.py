@@ -4,6 +4,8 @@
 import subprocess
 import sys
 
+import conftest
+
 UNIT_BAD = r"""
 #include <unistd.h>
 #include "unit.h"
@@ -93,3 +95,11 @@ def test_pytest_side_fails_leaks_and_unlisted_skips(repo, run, work):
     assert (
         "5 passed" in done.stdout and "1 failed, " in done.stdout and "4 errors" in done.stdout
     ), done.stdout
+
+
+def test_a_report_of_the_undefined_behaviour_sanitizer_stops_the_program(run, work):
+    source = work / "overflow.c"
+    source.write_text("int main(int argc, char **argv) { return (argc + 0x7fffffff) * !argv; }\n")
+    run(["gcc", "-fsanitize=undefined", source, "-o", work / "overflow"])
+    result = run([work / "overflow"], status=1, env=conftest.SANITIZERS_STOP)
+    assert "runtime error: signed integer overflow" in result.err

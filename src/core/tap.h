@@ -212,9 +212,11 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
 	if (gt_likely(r != NULL)) {
-		/* struct gt_record as one store */
-		uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
-				(uint64_t)(uint8_t)(t->depth - 1) << 24 | (uint64_t)op << 32;
+		/* struct gt_record as one store; of its depth, the calls around it, the lower 8
+		 * bits: that sum is cut off at 32 bits */
+		uint32_t low = ((uint32_t)bytes / 8 | (uint32_t)GT_RECORD_CALL << 16) - (1u << 24) +
+			       (t->depth << 24);
+		uint64_t head = low | (uint64_t)op << 32;
 
 		memcpy(&r->head, &head, sizeof head);
 		r->start = start;

@@ -64,7 +64,8 @@ static struct gt_segment *current_segment(void)
 /* The thread's own state, or a closed shell: nothing of a former process is touched. */
 static void forget(struct gt_thread *t)
 {
-	t->cur = t->end = NULL;
+	t->cur = NULL;
+	t->end = 0;
 	t->block = NULL;
 	t->slot = NULL;
 	t->api_id = 0;
@@ -271,7 +272,7 @@ static struct gt_thread *attach(struct gt_thread *t)
 	if (!t->slot)
 		return NULL;
 	t->depth = 0;
-	t->id = GT_ID(t->slot->ordinal, 0);
+	t->next_id = GT_ID(t->slot->ordinal, 1);
 	t->epoch = epoch;
 	if (key_there)
 		pthread_setspecific(key, t);
@@ -407,7 +408,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	gt_block_link(r, index, t->block, number);
 	t->block = gt_segment_block(r, number);
 	t->cur = gt_block_data(t->block);
-	t->end = (uint8_t *)t->block + r->block_bytes;
+	t->end = (uint32_t)((uintptr_t)t->block + r->block_bytes);
 	return t->cur;
 }
 
@@ -419,7 +420,7 @@ static void *tell_loss(struct gt_thread *t, size_t bytes)
 	enum gt_domain domain = (enum gt_domain)t->lost_domain;
 	struct gt_record_event *e = (struct gt_record_event *)t->cur;
 
-	if ((size_t)(t->end - t->cur) < bytes + sizeof *e)
+	if (gt_ring_room(t, t->cur) < bytes + sizeof *e)
 		return t->cur; /* with the next block */
 	t->lost = 0;
 	e->head =
@@ -433,7 +434,7 @@ static void *tell_loss(struct gt_thread *t, size_t bytes)
 	t->writing = 1;
 	/* a signal handler may have moved the end before that, not after */
 	__asm__ volatile("" ::: "memory");
-	return (size_t)(t->end - t->cur) >= bytes ? t->cur : NULL;
+	return gt_ring_room(t, t->cur) >= bytes ? t->cur : NULL;
 }
 
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)

@@ -38,14 +38,14 @@ struct gt_submit_order;
 
 struct gt_thread {
 	uint8_t *cur;           /* where the next record goes */
-	uint8_t *end;           /* of the current block's data */
 	struct gt_block *block; /* NULL until the first record */
 	struct gt_slot *slot;   /* NULL: this thread has none yet */
-	uint64_t id;            /* of the last call that began */
-	uint16_t depth;         /* calls open */
+	uint64_t next_id;       /* of the next call that begins */
+	uint32_t end;           /* of the current block's data: the address's lower half */
 	/* between reserve and commit: a signal handler's records are counted, not written */
 	uint8_t writing;
 	uint32_t outer_return; /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
+	uint32_t depth;        /* calls open. Behind `outer_return`: written together */
 	/* equals *gt_epoch when attached to this process; else GT_EPOCH_NONE or a stale
 	 * one */
 	uint32_t epoch;
@@ -82,8 +82,13 @@ void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 /* Gives back what runtime/torch has mapped for the thread. */
 void gt_ranges_release(struct gt_thread *t) __attribute__((weak, visibility("hidden")));
 
+/* Unit tests are programs and say "local-exec". There GNU ld would make a `lea` of the `add` that
+ * "initial-exec" takes, and GCC 12's check for NULL (-fsanitize=null) reads that one's flags. */
+#ifndef GT_TLS_MODEL
+#define GT_TLS_MODEL "initial-exec"
+#endif
 extern _Thread_local struct gt_thread gt_thread
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+	__attribute__((tls_model(GT_TLS_MODEL), visibility("hidden")));
 
 /* On a page that the kernel wipes in a fork child (MADV_WIPEONFORK), however the child was
  * made: 0 there, so that every thread state of the parent is stale. 0 also when not recording. */
@@ -110,7 +115,11 @@ extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidde
 
 /* The lower half of the address that it returns to; that lies in memory below GT_HERE(), where
  * the machine has it there. */
+#if defined(__x86_64__)
+#define GT_RETURN() (*(const uint32_t *)(GT_HERE() - 8))
+#else
 #define GT_RETURN() ((uint32_t)(uintptr_t)__builtin_return_address(0))
+#endif
 
 /**
  * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process, or recording is
@@ -239,9 +248,16 @@ static inline void gt_count(_Atomic uint64_t *counter)
 /* One more call is open. */
 static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
 {
+	static_assert(offsetof(struct gt_thread, depth) ==
+				      offsetof(struct gt_thread, outer_return) + 4 &&
+			      offsetof(struct gt_thread, outer_return) % 8 == 0,
+		      "written as one little-endian word");
 	if (gt_likely(!t->depth)) {
+		uint64_t return_depth = GT_RETURN() | UINT64_C(1) << 32;
+
 		t->outer = GT_HERE();
-		t->outer_return = GT_RETURN();
+		memcpy(&t->outer_return, &return_depth, sizeof return_depth);
+		return;
 	}
 	t->depth++;
 }
@@ -256,12 +272,12 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	gt_call_open(t); /* first: the depth has just been looked at */
 	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
-	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
+	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
 #else
-	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
+	id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 #endif
-	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id + 1, number), memory_order_relaxed);
-	return id + 1;
+	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
+	return id;
 }
 
 /* A call that is not recorded, but whose device work is: what the runtime calls inside is
@@ -289,6 +305,12 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
  */
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
 
+/* Bytes from @p to the end of its block. */
+static inline uint32_t gt_ring_room(const struct gt_thread *t, const uint8_t *p)
+{
+	return t->end - (uint32_t)(uintptr_t)p;
+}
+
 /**
  * gt_ring_try() - gt_ring_reserve() for what is neither call nor device work: no loss is counted
  * @why: set when it fails
@@ -305,7 +327,7 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
 	/* A call may return in the child of a fork that began in the parent, whose blocks must
 	 * not be touched any more: however the child was made, its epoch is another one. */
-	if (gt_likely((size_t)(t->end - t->cur) >= bytes &&
+	if (gt_likely(gt_ring_room(t, t->cur) >= bytes &&
 		      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)))
 		return t->cur;
 	p = gt_ring_next(t, bytes, why);
@@ -330,7 +352,7 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 		__asm__ volatile("" ::: "memory"); /* as in gt_ring_try() */
 		uint8_t *p = t->cur;
 
-		if (gt_likely((size_t)(t->end - p) >= bytes &&
+		if (gt_likely(gt_ring_room(t, p) >= bytes &&
 			      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))) {
 			if (!p)
 				__builtin_unreachable(); /* there is room, so there is a block */

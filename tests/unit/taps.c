@@ -52,10 +52,10 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	if (t->internal || !epoch)
 		return NULL;
 	*t = (struct gt_thread){.cur = (uint8_t *)ring.words,
-				.end = (uint8_t *)(ring.words + 8192),
+				.end = (uint32_t)(uintptr_t)(ring.words + 8192),
 				.block = &ring.block,
 				.slot = &slot,
-				.id = GT_ID(7, 0),
+				.next_id = GT_ID(7, 1),
 				.epoch = 1};
 	return t;
 }

@@ -739,7 +739,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 	api_id = t->api_id;
 	api_start = t->api_start;
 	if (!api_id) { /* the call is not recorded: an id for the launch all the same */
-		t->api_id = __atomic_add_fetch(&t->id, 1, __ATOMIC_RELAXED);
+		t->api_id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}
 	memset(&l, 0, offsetof(struct hip_launch, touched));

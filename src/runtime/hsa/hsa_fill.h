@@ -43,8 +43,8 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 {
 	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
 
-	if (!id) { /* HSA without HIP: the call that rings */
-		id = t->depth ? t->id : 0;
+	if (!id) {                                  /* HSA without HIP: the call that rings */
+		id = t->depth ? t->next_id - 1 : 0; /* of the innermost that is open */
 		start = t->depth ? gt_ticks() : 0;
 	}
 	gt_hsa_fill_common(q, w, op, id, start);
