@@ -4,6 +4,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import conftest
 
 UNIT_BAD = r"""
@@ -103,3 +105,48 @@ def test_a_report_of_the_undefined_behaviour_sanitizer_stops_the_program(run, wo
     run(["gcc", "-fsanitize=undefined", source, "-o", work / "overflow"])
     result = run([work / "overflow"], status=1, env=conftest.SANITIZERS_STOP)
     assert "runtime error: signed integer overflow" in result.err
+
+
+MOODY_TESTS = """
+import pathlib, pytest
+def again(name):
+    path = pathlib.Path(name)
+    seen = path.exists()
+    path.touch()
+    return seen
+@pytest.fixture
+def torn():
+    yield
+    assert again("torn")
+def test_fails_first(): assert again("first")
+def test_is_torn_down_badly_first(torn): pass
+@pytest.mark.parametrize("what", ["a b", "c/d"])
+def test_fails(what): assert what != BAD
+def test_skips(): pytest.skip("because")
+def test_passes(): pass
+@pytest.mark.parametrize("number", range(MANY))
+def test_many(number): assert again(f"many{number}")
+"""
+
+
+@pytest.mark.parametrize(
+    "bad, many, status, last, told",
+    [("nothing", 1, 0, "6 passed, 0 failed, 1 skipped", "3 tests passed only when run alone: "),
+     ("c/d", 1, 1, "5 passed, 1 failed, 1 skipped", "3 tests passed only when run alone: "),
+     ("nothing", 30, 1, "31 failed, ", "")])
+def test_what_fails_among_others_runs_once_more_alone(repo, run, work, bad, many, status, last,
+                                                      told):
+    (work / "tests").mkdir()
+    (work / "tests" / "test_moody.py").write_text(
+        MOODY_TESTS.replace("BAD", repr(bad)).replace("MANY", str(many)))
+    out = run([sys.executable, repo / "tools/run_twice.py", "-q", "-n", "2", "tests"],
+              status=status).out
+    lines = out.splitlines()
+    assert lines[-1].startswith(last), out
+    assert ("failed twice: tests/test_moody.py::test_fails[c/d]" in lines) == (bad == "c/d")
+    if told:
+        assert lines[-2].startswith(told) and all(
+            f"tests/test_moody.py::{name}" in lines[-2]
+            for name in ("test_fails_first", "test_is_torn_down_badly_first", "test_many[0]"))
+    else:
+        assert "passed only when" not in out

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""All tests with pytest; what fails among others, on a busy machine, runs once more alone.
+
+    tools/run_twice.py [ARGUMENTS OF PYTEST]
+
+Tests that fail, if they are at most 25, run a second time: one after another, with nothing else
+beside them. A test that fails again fails the run. One that passes then is named at the end, for it
+is to be made robust, and does not fail the run. The last line is true for both runs together."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+AGAIN_MOST = 25
+OUTCOMES = "GPUTAP_TEST_OUTCOMES"  # file that the plugin below writes
+
+
+def pytest_terminal_summary(terminalreporter):
+    """As a plugin of pytest, in both runs: ids by outcome. A test may have several."""
+    stats = terminalreporter.stats
+    outcomes = {
+        name: sorted({report.nodeid
+                      for report in stats.get(name, [])})
+        for name in ("passed", "failed", "error", "skipped")
+    }
+    pathlib.Path(os.environ[OUTCOMES]).write_text(json.dumps(outcomes))
+
+
+def run_pytest(folder, *arguments):
+    """Return: exit status, outcomes as sets; None if pytest did not come to its summary."""
+    out = folder / "outcomes.json"
+    out.unlink(missing_ok=True)
+    path = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    status = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "-p", "run_twice", "-o", f"cache_dir={folder}/cache",
+            *arguments
+        ],
+        env=os.environ | {
+            OUTCOMES: str(out), "PYTHONPATH": path.rstrip(os.pathsep)
+        }).returncode
+    found = json.loads(out.read_text()) if out.exists() else None
+    return status, found and {name: set(ids) for name, ids in found.items()}
+
+
+def run_twice(folder, arguments):
+    status, first = run_pytest(folder, *arguments)
+    failed = first["failed"] | first["error"] if first else set()
+    if status != 1 or not 0 < len(failed) <= AGAIN_MOST:
+        return status
+    print(f"\n{len(failed)} failed: once more, one after another", flush=True)
+    status, again = run_pytest(folder, *arguments, "-n", "0", "--last-failed",
+                               "--last-failed-no-failures", "none")
+    if status not in (0, 1) or not again:
+        return status or 1
+    failed_again = again["failed"] | again["error"]
+    alone = failed & again["passed"] - failed_again
+    skipped = failed & again["skipped"] - failed_again
+    failed -= alone | skipped  # also what was not found again
+    for name in sorted(failed):
+        print(f"failed twice: {name}")
+    if alone:
+        print(f"{len(alone)} tests passed only when run alone: {', '.join(sorted(alone))}")
+    passed = first["passed"] - first["failed"] - first["error"] | alone
+    print(f"{len(passed)} passed, {len(failed)} failed,"
+          f" {len(first['skipped'] | skipped)} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="gputap-tests-") as name:
+        sys.exit(run_twice(pathlib.Path(name), sys.argv[1:]))
