@@ -24,7 +24,7 @@ struct report_options {
 	long top;
 	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables; /* bit per enum report_table; 0: not said */
-	bool reverse, csv, json, mangled;
+	bool reverse, csv, json, mangled, brief;
 };
 
 static void print_help(void)
@@ -57,6 +57,7 @@ static void print_help(void)
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; of several tables, the first column\n"
 	       "                        says which\n"
+	       "      --short           only the lines that 'gputap run' ends with; of one FILE\n"
 	       "      --mangled         names of C++ kernels as recorded; EXPR sees those too\n"
 	       "  -h, --help\n\n"
 	       "%sExpressions%s\n"
@@ -92,17 +93,12 @@ static int parse_list(const char *kind, const char *value, const char *const *na
 }
 
 static const struct option long_options[] = {
-	{"table", required_argument, NULL, 't'},
-	{"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},
-	{"top", required_argument, NULL, 'n'},
-	{"by", required_argument, NULL, 'b'},
-	{"where", required_argument, NULL, 'w'},
-	{"json", no_argument, NULL, 'J'},
-	{"csv", no_argument, NULL, 'C'},
-	{"mangled", no_argument, NULL, 'M'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+	{"table", required_argument, NULL, 't'}, {"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},     {"top", required_argument, NULL, 'n'},
+	{"by", required_argument, NULL, 'b'},    {"where", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'J'},        {"csv", no_argument, NULL, 'C'},
+	{"short", no_argument, NULL, 'S'},       {"mangled", no_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 };
 
 /* Return: exit code, or -1 to go on. */
@@ -123,6 +119,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'r': o->reverse = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
+		case 'S': o->brief = true; break;
 		case 'M': o->mangled = true; break;
 		case 'n':
 			o->top = strtol(optarg, &end, 10);
@@ -138,6 +135,9 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	}
 	if (o->json && o->csv)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
+	if (o->brief && (o->tables || o->by || o->sort || o->where || o->reverse || o->json ||
+			 o->csv || o->mangled || o->top != TOP_DEFAULT || argc - optind > 1))
+		return ui_fail(GT_EXIT_USAGE, "--short goes with one capture, and no other option");
 	if (optind == argc) {
 		ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
 		fprintf(stderr, "  gputap run -o prog.gputap ./prog ARGS\n"
@@ -649,6 +649,12 @@ free_filter:
 	return code;
 }
 
+/* As `gputap run` ends, but on stdout. */
+static int report_short(const char *path)
+{
+	return gt_report_short(path, stdout) ? ui_fail(GT_EXIT_FAILURE, "%s", "") : GT_EXIT_OK;
+}
+
 static int report_main(int argc, char **argv)
 {
 	struct report_options o = {.top = TOP_DEFAULT};
@@ -656,6 +662,8 @@ static int report_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (o.brief)
+		return report_short(argv[optind]);
 	code = choose_tables(&o);
 	if (!code)
 		code = check_sort(&o);

@@ -153,10 +153,37 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
     check_golden(f"not_split_{columns}.txt", text)
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name, options", [
+    ("busy", [
+        "--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2", "--nested",
+        "--failed", "--drops", "--events"
+    ]),
+    ("waits", ["--calls", "2000", "--threads", "2", "--waits"]),
+    ("unsplit", ["--calls", "400", "--waits", "--plain"]),
+    ("death", ["--calls", "300", "--crash", "--events"]),
+])
+def test_the_lines_that_a_run_ends_with_are_the_golden_ones(tap, synth, name, options, columns):
+    path, env = synth(*options), {"COLUMNS": columns}
+    text = tap("report", "--short", path, env=env).out
+    if name == "death":  # in the head of a report, and info's, too
+        text += "\n" + tap("report", path, env=env, status=None).out.split("\n\n")[0]
+        text += "\n\n" + tap("info", path, env=env, status=None).out.split("\n\n")[0] + "\n"
+    assert max(map(len, text.splitlines())) <= columns
+    check_golden(f"short_{name}_{columns}.txt", text)
+
+
+def test_the_short_report_takes_one_capture_and_no_other_option(tap, synth):
+    path = synth("--calls", "100")
+    for rest in (["--csv"], ["-t", "kernels"], ["--top", "3"], [path]):
+        assert "--short goes with one capture" in tap("report", "--short", path, *rest,
+                                                      status=2).err
+
+
 def test_no_line_begins_with_the_comma_of_the_one_before(tap, synth):
     path = synth("--calls", "400", "--waits", "--nested", "--failed")
     for columns in range(60, 130, 3):
-        for options in ((), ("--by", "queue,name")):
+        for options in ((), ("--short", ), ("--by", "queue,name")):
             text = tap("report", path, *options, env={"COLUMNS": columns}).out
             assert not re.search(r"^\s*,", text, re.M), (columns, options)
 

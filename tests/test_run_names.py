@@ -41,8 +41,11 @@ def test_a_name_that_cannot_be_made_is_refused_before_the_program_runs(tap, work
 
 def test_an_existing_file_under_a_launcher_names_what_tells_ranks_apart(tap, work):
     (work / "a.gputap").touch()
-    assert "-o 'a.%r.gputap'" in tap("run", "-o", "a.gputap", "true", status=1,
-                                     env={"RANK": "1"}).err
+    for columns in (80, 120):
+        env = {"RANK": "1", "COLUMNS": columns}
+        assert tap("run", "-o", "a.gputap", "true", status=1, env=env).err == (
+            "gputap run: a.gputap exists; -f replaces it\n"
+            "  each rank needs a file of its own: -o 'a.%r.gputap'\n")
     assert "%r" not in tap("run", "-o", "a.gputap", "true", status=1).err
 
 

@@ -108,7 +108,7 @@ _gputap_report() {
 	-w | --where) _gputap_words "name domain kind device process thread queue duration bytes failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --by --where --json --csv --mangled --help"
+		_gputap_words "--table --sort --reverse --top --by --where --json --csv --short --mangled --help"
 	else
 		_gputap_files
 	fi

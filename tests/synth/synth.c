@@ -592,7 +592,8 @@ static void end_process(struct process *p)
 				       .wait_status = o.crash ? 9 : 0,
 				       .runtimes = 1u << GT_DOMAIN_OPENCL,
 				       .end_ns = p->latest_ns + 1000};
-	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ";
+	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ",
+			  outer_call[] = "clBuildProgram";
 	unsigned i;
 
 	if (o.events) {
@@ -618,6 +619,11 @@ static void end_process(struct process *p)
 		     next_id(&p->threads[0]), p->threads[0].now_ns + 50);
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 		p->counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+		if (o.events)
+			text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL,
+				    GT_EVENT_OPEN_CALL,
+				    (uint64_t[]){ticks_of(p->latest_ns), p->threads[0].ordinal}, 2,
+				    outer_call, sizeof outer_call - 1);
 	}
 	for (unsigned d = 0; d < o.devices && !strcmp(o.device_clock, "slow"); d++)
 		reading(&p->device_thread, d, p->latest_ns);
