@@ -104,12 +104,12 @@ static inline uint64_t take_id(struct gt_thread *t, uint32_t number)
 
 	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__)
-	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
+	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
 #else
-	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
+	id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 #endif
-	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id + 1, number), memory_order_relaxed);
-	return id + 1;
+	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
+	return id;
 }
 
 int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
@@ -172,7 +172,7 @@ static void write_range(struct gt_thread *t, const struct gt_ranges *r, const st
 	w->start = o->start;
 	w->end = end;
 	w->id = o->id;
-	w->ret = t->id;
+	w->ret = t->next_id - 1; /* of the last call that began */
 	w->args[0] = (uintptr_t)o->name;
 	w->args[1] = (uint64_t)o->sequence;
 	w->args[2] = o->words ? (uintptr_t)(r->words + r->words_used) : 0;
