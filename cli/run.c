@@ -488,8 +488,10 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 }
 
 /* What was lost, and why: said even when quiet. */
-static void tell_losses(const struct request *r, const struct gt_run_result *result)
+static void tell_losses(const struct request *r, const struct gt_target *t,
+			const struct gt_run_result *result)
 {
+	unsigned told = t->obstacle ? 1 : 0; /* before it began */
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
@@ -507,7 +509,7 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 			result->torn, result->torn == 1 ? "" : "es");
 	/* else gt_report_short() says so, or tell_nothing_seen() does. Those that a traced
 	 * program told of are not in result->untraced */
-	if (r->quiet || (result->untraced && !result->runtimes))
+	if (r->quiet || (result->untraced > told && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
 		ui_note("%u process%s could not be read: the ring file is damaged, or of another "
@@ -645,7 +647,7 @@ static bool tell_results(const struct request *r, const struct gt_target *t,
 {
 	bool exported = r->exporter && export(r);
 
-	tell_losses(r, result);
+	tell_losses(r, t, result);
 	if (!r->quiet) {
 		if (!result->runtimes)
 			tell_nothing_seen(r, t, result);

@@ -78,7 +78,10 @@ def test_run_itself_starts_it_without_and_says_so(tree, tap, programs):
     assert (
         "cannot be traced because it is a 32-bit program and gputap's libraries are 64-bit" in note
     )
-    assert "programs that it starts still can" not in note
+    assert "programs that it starts still can" not in note and "1 process not traced" not in note
+    assert untraced(tap) == ([
+        f"{programs[0]}: it is a 32-bit program and gputap's libraries are 64-bit"
+    ], 1)
 
 
 def test_what_the_user_had_there_stays(tree, programs):

@@ -128,6 +128,21 @@ def test_a_set_user_id_program_that_is_granted_nothing_is_traced(tree, tap, work
         tap("report", "d.gputap").out.split())
 
 
+def test_the_first_program_that_gains_privileges_is_named_and_counted(tree, tap, work):
+    program = work / "suid"
+    shutil.copy(shutil.which("true"), program)
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    why = "it runs with privileges of its own"
+    result = tree.run(program=program)
+    assert f"suid cannot be traced because {why}" in " ".join(result.err.split())
+    assert "1 process not traced" not in result.err
+    (reason,), count = said(tap)
+    assert count == 1 and f"suid: {why}" in reason
+    result = tree.run(program=program, options=["-q"], capture="d.gputap")
+    assert " ".join(result.err.split()).startswith(f"gputap: 1 process not traced: suid ({why}")
+
+
 @pytest.fixture
 def capable(build, monkeypatch):
     """Makes a program whose file has capabilities; in a folder that everybody reaches, which the

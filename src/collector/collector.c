@@ -593,6 +593,15 @@ static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 	gt_error_clear();
 }
 
+static void tell_obstacle(struct collector *c, const struct gt_target *target)
+{
+	struct gt_clock_tuple now;
+
+	gt_clock_tuple_take(c->host_clock, &now);
+	gt_drain_write_obstacle(&c->drain, (uint32_t)c->child.pid, now.ticks, target->path,
+				gt_target_reason(target->obstacle));
+}
+
 static int start_program(struct collector *c, char *const *argv)
 {
 	char **environment = NULL;
@@ -610,6 +619,8 @@ static int start_program(struct collector *c, char *const *argv)
 		status = gt_child_start(&c->child, argv, environment);
 		raise_files_limit(c);
 		c->exec_failed = status && c->child.pid < 0;
+		if (!status && target.obstacle)
+			tell_obstacle(c, &target);
 	}
 	gt_environment_free(environment);
 	return status;

@@ -87,6 +87,10 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 /* At the end: processes that left word that they could not make a ring file. */
 void gt_drain_write_untraced(struct gt_drain *d);
 
+/* The session's first program cannot be traced: @path, and why not. */
+void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
+			     const char *why);
+
 /* At a process's end: what it has told of programs that could not be traced. */
 void gt_drain_write_lost(struct gt_drain *d, struct gt_process *process);
 

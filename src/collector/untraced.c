@@ -43,6 +43,13 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 	d->batch_dirty = true;
 }
 
+void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
+			     const char *why)
+{
+	write_process(d, pid, ticks, path, why, EPERM);
+	gt_drain_commit(d);
+}
+
 /* @text: "errno path-of-the-program" */
 static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *text)
 {
