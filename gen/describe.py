@@ -27,7 +27,8 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
-              'rocpd', 'typeid', 'include', 'handle', 'integer', 'opaque', 'enum', 'flags',
+              'rocpd', 'typeid', 'environment', 'substitute', 'include',
+              'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
@@ -123,6 +124,15 @@ class Operation:
         return self.ret.c + (' ' + '*' * self.ret_stars if self.ret_stars else '')
 
 
+class Variable:
+    """An environment variable by which the runtime brings us in: struct gt_variable."""
+
+    def __init__(self, name, kind):
+        self.name, self.kind = name, kind  # 'list', 'value', 'default'
+        self.separator = self.value = self.other = self.with_value = self.saved = None
+        self.until, self.ends = (None, None), False
+
+
 class Api:
     def __init__(self):
         self.domain = self.number = self.title = self.called = None
@@ -133,6 +143,8 @@ class Api:
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
+        self.variables = []    # Variable: what brings us in
+        self.substitutes = []  # (name that a program asks for, file of ours)
         # symbol that tells the library, one that tells those left alone or None
         self.interposed = None
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
@@ -272,6 +284,36 @@ class Parser:
 
     def do_attach(self, _):
         self.api.attach.append((self.text(), self.text()))
+
+    def do_environment(self, t):
+        name = self.text()
+        if self.accept('list'):
+            variable = Variable(name, 'list')
+            variable.separator = self.text()
+            if len(variable.separator) != 1:
+                self.fail(t, 'a list is separated by one character')
+            variable.ends = self.accept('ends')
+        elif self.accept('value'):
+            variable = Variable(name, 'value')
+            variable.value = self.text()
+        elif self.accept('default'):
+            variable = Variable(name, 'default')
+            variable.value = self.text()
+            if self.accept('with'):
+                variable.other, variable.with_value = self.text(), self.text()
+        else:
+            self.fail(t, 'a variable is a list, a value or a default')
+        if variable.kind != 'default' and self.accept('saved'):
+            variable.saved = self.text()
+        if variable.kind == 'list' and self.accept('until'):
+            variable.until = self.text(), self.text() if self.accept('except') else None
+        self.api.variables.append(variable)
+
+    def do_substitute(self, _):
+        ours = self.text()
+        self.api.substitutes.append((ours, ours))
+        if self.accept('for'):
+            self.api.substitutes.append((self.text(), ours))
 
     def do_category(self, _):
         self.api.category = self.text()

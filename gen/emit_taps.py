@@ -182,55 +182,60 @@ def moves(op, thread):
     )
 
 
-ORDERED = """
+# A call that is not recorded: what its stream's submit order has to know of it is told before and
+# after it, in the three forms of `around()`.
+UNRECORDED = """
 static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
 	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;
-	struct gt_thread *t = gt_thread_api();
-	if (gt_unlikely(!t))
-		{early}
-	{enter}
-	{result}real({call});
-	{leave}{returned}
-}}
+{before}	{result}real({call});
+{after}{returned}}}
 """
 
 
-WAITS = ORDERED.replace(
-    '= gt_thread_api();\n\tif (gt_unlikely(!t))\n\t\t{early}\n\t{enter}', """\
-= gt_unlikely(gt_tap_options.submit_orders) ? gt_thread_api() : NULL;
-	if (gt_unlikely(t != NULL)) {{
-		{enter}
-	}}""").replace('\t{leave}',
-                '\tif (gt_unlikely(t != NULL)) {{\n\t\t{leave}\n\t}}\n\tgt_work_waited();')
+def indented(statements, depth):
+    """One statement a line."""
+    return ''.join('\t' * depth + line + '\n' for text in statements if text
+                   for line in text.split('\n'))
+
+
+def around(op, early):
+    """What stands before and after the call. Its work is always followed: the thread's state is
+    needed; a call that waits: only where there are submit orders; one that waits and is no
+    part of them: nothing but the wait."""
+    before, after = zip(moves(op, 't'), ordered(op, 't'))
+    before, after = ([text.removeprefix(f'{ORDER_ASKED} ') for text in part]
+                     for part in (before, after))
+    if not op.waits:
+        return ('\tstruct gt_thread *t = gt_thread_api();\n\tif (gt_unlikely(!t))\n'
+                f'\t\t{early}\n' + indented(before, 1), indented(after, 1))
+    waited = '\tgt_work_waited();\n'
+    if not ordered(op, 't')[0]:
+        return '', waited
+    asked = '\tif (gt_unlikely(t != NULL)) {\n'
+    return ('\tstruct gt_thread *t = gt_unlikely(gt_tap_options.submit_orders) ? gt_thread_api() :'
+            ' NULL;\n' + asked + indented(before, 2) + '\t}\n',
+            asked + indented(after, 2) + '\t}\n' + waited)
 
 
 def unrecorded(api, op):
     """What a submit order has to know of a call that is not recorded, and what it has waited for.
-    None: nothing."""
-    enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) +
-                    ordered(op, 't')[i].removeprefix(f'{ORDER_ASKED} ') for i in (0, 1))
+    Empty: nothing."""
     if not api.outermost or not (ordered(op, 't')[0] or op.waits):
         return []
-    call, void, types = ', '.join(
-        a.name for a in op.args), op.returns_nothing(), ', '.join(a.c_type()
-                                                                  for a in op.args) or 'void'
-    template = ORDERED if not op.waits else WAITS if ordered(op, 't')[0] else re.sub(
-        r'\tstruct gt_thread.*?(?=\t{result})|\tif .*?}}\n', '', WAITS, flags=re.S)
-    if template is not ORDERED:
-        enter, leave = (text.replace('\n\t', '\n\t\t') for text in (enter, leave))
-    return template.format(
+    call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
+    before, after = around(op, f'{{ real({call}); return; }}' if void else f'return real({call});')
+    return UNRECORDED.format(
         c=op.ret_c(),
         name=op.name,
         parameters=parameters(op),
-        types=types,
+        types=', '.join(a.c_type() for a in op.args) or 'void',
         up=upper(api),
         call=call,
-        enter=enter,
-        leave=leave,
-        early=f'{{ real({call}); return; }}' if void else f'return real({call});',
+        before=before,
+        after=after,
         result='' if void else f'{op.ret_c()} ret = ',
-        returned='' if void else '\n\treturn ret;').replace('\n\t\n', '\n').strip('\n').split('\n')
+        returned='' if void else '\treturn ret;\n').strip('\n').split('\n')
 
 
 SUBMIT_KINDS = {
@@ -317,7 +322,7 @@ def tap(api, op):
         + ([] if void else ['\treturn ret;'])
         + ['}']
         + unrecorded(api, op)
-        + told(api, op)
+        + notified(api, op)
         + [
             f'GT_TAP{"_DIRECT" * op.direct}{"_ORDER" * bool(unrecorded(api, op))}({c}, {op.name},'
             f' GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})'
@@ -330,7 +335,7 @@ def tap(api, op):
     )
 
 
-TOLD = """
+NOTIFIED = """
 static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 {{
 	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;{values}
@@ -343,14 +348,14 @@ static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 """
 
 
-def told(api, op):
-    """What it does when a tool is to be told: arguments as one struct, in which the tool may have
-    changed them."""
+def notified(api, op):
+    """What it does when a tool is to be notified: arguments as one struct, in which the tool may
+    have changed them."""
     c, call, void, order = op.ret_c(), ', '.join(
         a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
     parts = [op.name, f'GT_{upper(api)}_INDEX_{op.name}'] + [call] * bool(call)
     early = f'GT_INNER_CALL{order}({", ".join(parts)});'
-    return TOLD.format(
+    return NOTIFIED.format(
         c=c,
         name=op.name,
         order=order,
@@ -365,7 +370,8 @@ def told(api, op):
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
         ret='NULL, 0' if void else '&ret, sizeof ret',
         returned='' if void else '\n\treturn ret;',
-    ).replace('* GT_TOLD', '*GT_TOLD').replace('* (*real', '*(*real').strip('\n').split('\n')
+    ).replace('* GT_NOTIFIED',
+                       '*GT_NOTIFIED').replace('* (*real', '*(*real').strip('\n').split('\n')
 
 
 def record(api, op, w, thread, times):
@@ -450,7 +456,7 @@ see src/runtime/meson.build. */
 
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
-#define GT_NOTIFIED_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
+#define GT_NOTIFIED_NAME(f) GT_PASTE(notify, GT_INSTANCE, f)
 #define GT_ORDER_NAME(f) GT_PASTE(ordered, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
 #define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])

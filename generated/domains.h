@@ -19,4 +19,7 @@
 	X(13, RCCL, "rccl", "RCCL collectives") \
 	X(15, TORCH, "torch", "PyTorch operators and ranges")
 
+/* Room in every array by domain. It is part of the layout of shared memory. */
+#define GT_DOMAINS_MOST 24
+
 #endif

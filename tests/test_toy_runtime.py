@@ -90,6 +90,15 @@ def test_its_calls_and_its_device_work_are_recorded_and_linked(tree, run, captur
     assert info["seen"] == info["recorded"] == 2 + 3 * STEPS + 6 * STEPS + 3
 
 
+def test_its_variable_names_us_in_programs_and_in_what_they_execute(tree, run):
+    lines = run([
+        tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "sh", "-c",
+        "echo \"$TOY_TOOLS\"; exec env -i sh -c 'echo \"$TOY_TOOLS\"'"
+    ], env={"TOY_TOOLS": "/their/tool.so"}).out.split()
+    ours = str(tree / "build/libgputap.so.0")
+    assert lines == [f"{ours}:/their/tool.so", ours]
+
+
 def test_it_is_listed(tree, run):
     out = run([tree / "build/gputap", "list"]).out
     assert "toy runtime" in out and "the dynamic linker is asked" in out

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "generated/substitutes.h"
+#include "record/variable.h"
 #include "ring/session.h"
 #include "util/error.h"
 #include "util/static_tls.h"
@@ -22,11 +24,11 @@
 /* Installed, or in a build folder. */
 static void find_compat(const char *directory, size_t n, struct gt_libraries *out)
 {
-	static const char *const folders[] = {"gputap", "src/compat/roctx"};
+	static const char *const folders[] = {"gputap", GT_SUBSTITUTES_FOLDER};
 	char library[PATH_MAX + 64];
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		snprintf(library, sizeof library, "%.*s/%s/libroctx64.so.4", (int)n, directory,
+		snprintf(library, sizeof library, "%.*s/%s/" GT_SUBSTITUTES_FILE, (int)n, directory,
 			 folders[i]);
 		if (access(library, R_OK) == 0 &&
 		    snprintf(out->compat, sizeof out->compat, "%.*s/%s", (int)n, directory,
@@ -154,18 +156,50 @@ static char *variable(const char *name, const char *value)
 	return text;
 }
 
-/* ROCr reads names separated by spaces, with quotes and backslashes; the user's stay as they
- * are. We are the first to get the tables, so that the user's tools stand in front of us and see
- * what they see without us; @last is told which of them failed. */
-static char *hsa_tools(const char *ours, const char *users, const char *last)
+/* A list that ends with @last, which the runtime tells which of the user's libraries failed. The
+ * user's text stays as it is: ROCr reads quotes and backslashes in it. We are the first to get the
+ * tables, so that the user's tools stand in front of us and see what they see without us. */
+static char *list_around(const struct gt_variable *v, const char *ours, const char *users,
+			 const char *last)
 {
 	char *text = NULL;
 
 	if (!users || !*users)
-		return variable("HSA_TOOLS_LIB", ours);
+		return variable(v->name, ours);
 	if (strstr(users, ours)) /* gputap in gputap */
-		return variable("HSA_TOOLS_LIB", users);
-	return asprintf(&text, "HSA_TOOLS_LIB=%s %s %s", ours, users, last) < 0 ? NULL : text;
+		return variable(v->name, users);
+	return asprintf(&text, "%s=%s%c%s%c%s", v->name, ours, v->separator, users, v->separator,
+			last) < 0
+		       ? NULL
+		       : text;
+}
+
+/* What a runtime's variable is set to. */
+static char *runtime_variable(const struct gt_variable *v, char *const *base,
+			      const struct gt_libraries *l)
+{
+	const char *users = value_of(base, v->name);
+
+	switch (v->kind) {
+	case GT_VARIABLE_LIST:
+		return v->ends ? list_around(v, l->inject, users, l->audit)
+			       : list_variable(v->name, l->inject, users, true);
+	case GT_VARIABLE_VALUE: return variable(v->name, v->value);
+	case GT_VARIABLE_DEFAULT:
+		return variable(v->name, users                                  ? users
+					 : v->other && value_of(base, v->other) ? v->with_value
+										: v->value);
+	}
+	return NULL;
+}
+
+/* Of a list, all of it as the program gets it (@text: "NAME=list"); of a value, what the user had
+ * there, also under another gputap. */
+static char *saved_variable(const struct gt_variable *v, char *const *base, const char *text)
+{
+	if (v->kind == GT_VARIABLE_LIST)
+		return text ? variable(v->saved, strchr(text, '=') + 1) : NULL;
+	return variable(v->saved, value_or(base, v->saved, value_or(base, v->name, "")));
 }
 
 static bool is_replaced(const char *entry, char *const *set, size_t count)
@@ -212,36 +246,28 @@ static void look_at_storage(const char *program, char *const *base, const char *
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
 			const char *program, bool complains, char ***out)
 {
-	enum { SET_COUNT = 11, SET_MOST = SET_COUNT + 2 };
-	const char *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
 	struct gt_static_tls tls;
-	char *set[SET_MOST];
+	char *set[7 + 2 * GT_VARIABLE_COUNT];
 	char **all = NULL;
-	size_t set_count = SET_COUNT, count = 0, n = 0;
+	size_t set_count = 0, count = 0, n = 0;
 	bool good = true;
 
 	look_at_storage(program, base, l->inject, &tls);
-	set[0] = variable(GT_SESSION_ENV, folder);
-	set[1] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
-	set[2] = set[1] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[1], '=') + 1) : NULL;
+	set[set_count++] = variable(GT_SESSION_ENV, folder);
+	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT;
+	     v++) {
+		char *text = set[set_count++] = runtime_variable(v, base, l);
+
+		if (v->saved)
+			set[set_count++] = saved_variable(v, base, text);
+	}
 	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is
 	 * us, and does no harm */
-	set[3] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0",
-			       value_of(base, "ASAN_OPTIONS"), false);
-	set[4] = tunables_variable(base, &tls);
-	set[5] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
-	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of
-	 * it is kept for our door */
-	set[6] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
-	set[7] = variable("GPUTAP_REGISTER_FORCE_LOAD",
-			  forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
-	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its
-	 * tables */
-	set[8] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
-			  value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS",
-				   value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
-	set[9] = variable("GPUTAP_COMPAT", l->compat);
-	set[10] = variable(GT_AUDIT_ENV, l->audit);
+	set[set_count++] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0",
+					 value_of(base, "ASAN_OPTIONS"), false);
+	set[set_count++] = tunables_variable(base, &tls);
+	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
+	set[set_count++] = variable(GT_AUDIT_ENV, l->audit);
 	if (!complains) {
 		set[set_count++] =
 			list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);

@@ -22,11 +22,12 @@ int gt_libraries_find(struct gt_libraries *out);
 
 /**
  * gt_environment_make() - a copy of @base with what the session needs
- * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours. OPENCL_LAYERS: ours first,
- * which is nearest to the runtime (loaders call the last one first), so the user's layers see the
- * program as they would without us; ocl-icd cuts the variable after the first use, so the whole
- * value also travels in GPUTAP_OPENCL_LAYERS.
- * GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find none.
+ * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours.
+ * The runtimes' own variables (record/variable.h): in lists of libraries ours comes first, which is
+ * nearest to the runtime (OpenCL's loaders call the last layer first), so the user's see the
+ * program as they would without us; ocl-icd cuts OPENCL_LAYERS after the first use, so the whole
+ * value also travels in a variable of ours.
+ * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
  * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor
  * takes the room of.
  * @program: path of what is run first; NULL: not known

@@ -29,25 +29,15 @@
 #include "core/emit.h"
 #include "core/exec_target.h"
 #include "core/recording.h"
+#include "record/variable.h"
 #include "util/static_tls.h"
+
+#define OUR_LIBRARY "libgputap.so"
 
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
-/* A variable and what of it is ours. */
-enum {
-	SESSION,
-	PRELOAD,
-	AUDIT,
-	LAYERS,
-	ALL_LAYERS,
-	HSA_TOOLS,
-	REGISTER,
-	COMPAT,
-	STATIC_TLS,
-	ASAN,
-	AUDIT_PATH,
-	OURS_COUNT
-};
+/* A variable and what of it is ours. Behind these come the runtimes' own (record/variable.h). */
+enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH };
 static struct {
 	const char *name;
 	/* a list: ours is the element whose last part begins so. NULL: all of it is ours */
@@ -56,20 +46,22 @@ static struct {
 	char separator; /* of a list, if it is not a colon */
 	size_t bytes;   /* of ours; 0: there is none */
 	char ours[VALUE_BYTES];
-} variables[OURS_COUNT] = {
+} variables[] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
-	[PRELOAD] = {.name = "LD_PRELOAD", .library = "libgputap.so"},
+	[PRELOAD] = {.name = "LD_PRELOAD", .library = OUR_LIBRARY},
 	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
-	[LAYERS] = {.name = "OPENCL_LAYERS", .library = "libgputap.so"},
-	[ALL_LAYERS] = {.name = "GPUTAP_OPENCL_LAYERS"},
-	[HSA_TOOLS] = {.name = "HSA_TOOLS_LIB", .library = "libgputap.so", .separator = ' '},
-	[REGISTER] = {.name = "ROCPROFILER_REGISTER_FORCE_LOAD"},
 	[COMPAT] = {.name = "GPUTAP_COMPAT"},
 	/* what the first two need so as not to be in a program's way: collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
 	[AUDIT_PATH] = {.name = GT_AUDIT_ENV},
+#define LIST(text, between) {.name = text, .library = OUR_LIBRARY, .separator = between},
+#define WHOLE(text)         {.name = text},
+	GT_VARIABLES_PASSED_ON(LIST, WHOLE)
+#undef LIST
+#undef WHOLE
 };
+enum { OURS_COUNT = sizeof variables / sizeof *variables };
 
 struct area {
 	char *entries[ENTRIES_MAX];
@@ -116,19 +108,26 @@ static const char *value_of(char *const *environment, const char *name)
 
 /* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the
  * first layer only. */
-static void restore_layers(void)
+static void restore_lists(void)
 {
-	const char *all = getenv("GPUTAP_OPENCL_LAYERS"), *now = getenv("OPENCL_LAYERS");
+	for (int i = 0; i < GT_VARIABLE_COUNT; i++) {
+		const struct gt_variable *v = &gt_variables[i];
+		const char *all, *now;
 
-	if (all && now && strcmp(all, now) != 0 && strncmp(all, now, strlen(now)) == 0)
-		setenv("OPENCL_LAYERS", all, 1);
+		if (v->kind != GT_VARIABLE_LIST || !v->saved)
+			continue;
+		all = getenv(v->saved);
+		now = getenv(v->name);
+		if (all && now && strcmp(all, now) != 0 && strncmp(all, now, strlen(now)) == 0)
+			setenv(v->name, all, 1);
+	}
 }
 
 void gt_exec_remember(void)
 {
 	const char *audit;
 
-	restore_layers();
+	restore_lists();
 	for (int i = 0; i < OURS_COUNT; i++) {
 		const char *value = getenv(variables[i].name), *at = value;
 		size_t bytes = value ? strlen(value) : 0;

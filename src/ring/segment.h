@@ -51,7 +51,7 @@
 #include "record/record.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    4u
+#define GT_SEGMENT_VERSION    5u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* blocks count from 1 */
 

@@ -24,8 +24,9 @@
 
 /* Of whoever arms. */
 struct gt_arming {
-	bool layer_loader;  /* an OpenCL loader that knows layers was seen */
-	bool no_layers;     /* it may have looked for layers already: interpose it like others */
+	/* no loader of the runtime brings us in by a variable of its environment: each library is
+	 * interposed that could be */
+	bool alone;
 	bool relocated;     /* libraries are, when they are armed */
 	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
 	/* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls

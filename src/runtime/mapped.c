@@ -26,8 +26,6 @@
 
 #include "core/recording.h"
 #include "runtime/arm.h"
-#include "runtime/hip/hip_attach.h"
-#include "runtime/opencl/opencl_attach.h"
 #include "tool/tool_load.h"
 
 #define X(name, marker, part, left, wants, own_calls)       \
@@ -45,7 +43,7 @@ extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *versio
 	__attribute__((visibility("hidden")));
 HIDDEN void *gt_mapped_real_dlsym, *gt_mapped_real_dlvsym;
 
-enum { MOVES = 16 };
+enum { MOVES = 16, FOLLOWERS = 4 };
 
 /* In the order of gt_interposables. */
 static const struct {
@@ -73,8 +71,9 @@ static struct {
 	unsigned move_count;
 	unsigned long long adds, subs; /* of the linker, when we last looked */
 	bool watching, watch_now;
-	bool armed;        /* a library, this time, or there was no instance for it */
-	bool layers_named; /* gt_mapped_layers_named() */
+	bool armed;                     /* a library, this time, or there was no instance for it */
+	bool is_left[GT_INTERPOSABLES]; /* gt_mapped_leave() */
+	void (*followers[FOLLOWERS])(void);
 } state = {.arming = {.relocated = true}};
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
@@ -199,6 +198,18 @@ static void add_move(const struct gt_attach *point, int instance, void *(*to)(ui
 	state.move_count++;
 }
 
+/* Does a loader of the runtime bring us in, or has it done so? */
+static bool is_brought_in(unsigned d)
+{
+	const struct gt_attach_shape *shape = GT_ATTACH_AT(points[d].point, points[d].point->shape);
+	struct gt_attach_state *states = GT_ATTACH_AT(points[d].point, points[d].point->states);
+
+	for (uint32_t i = 0; i < shape->instances; i++)
+		if (atomic_load(&states[i].state) == GT_ATTACH_LAYER)
+			return true;
+	return state.is_left[d];
+}
+
 static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct gt_elf o = object_of(info);
@@ -212,6 +223,7 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		const struct gt_interposable *what = &gt_interposables[d];
 		int instance;
 
+		state.arming.alone = !is_brought_in(d);
 		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
 		    !what->wants(&state.arming, &o, &s))
 			continue;
@@ -488,29 +500,52 @@ static bool is_orphan(void)
 	return orphan.possible;
 }
 
-void gt_mapped_layers_named(void)
+void gt_mapped_leave(const char *object)
 {
 	begin();
-	state.layers_named = true;
+	for (unsigned d = 0; d < GT_INTERPOSABLES; d++)
+		if (strcmp(gt_interposables[d].object, object) == 0)
+			state.is_left[d] = true;
 	end();
 }
 
-static int find_driver(struct dl_phdr_info *info, size_t size, void *data)
+void gt_mapped_follow(void (*follower)(void))
+{
+	begin();
+	for (unsigned i = 0; i < FOLLOWERS; i++)
+		if (!state.followers[i]) {
+			state.followers[i] = follower;
+			break;
+		}
+	end();
+}
+
+void gt_mapped_call_followers(void)
+{
+	for (unsigned i = 0; i < FOLLOWERS && state.followers[i]; i++)
+		state.followers[i]();
+}
+
+struct defined {
+	const char *name, *without;
+};
+
+static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct gt_elf o = object_of(info);
+	const struct defined *d = data;
 	struct gt_symbols s;
 
 	(void)size;
-	(void)data;
-	/* what a loader asks its drivers for; a loader has both */
-	return !is_ours(&o) && gt_symbols_of(&o, &s) &&
-	       gt_symbol_find(&s, "clGetExtensionFunctionAddress") &&
-	       !gt_symbol_find(&s, "clGetPlatformIDs");
+	return !is_ours(&o) && gt_symbols_of(&o, &s) && gt_symbol_find(&s, d->name) &&
+	       !(d->without && gt_symbol_find(&s, d->without));
 }
 
-bool gt_mapped_opencl_has_begun(void)
+bool gt_mapped_defines(const char *name, const char *without)
 {
-	return dl_iterate_phdr(find_driver, NULL) != 0;
+	struct defined d = {name, without};
+
+	return dl_iterate_phdr(find_definition, &d) != 0;
 }
 
 void gt_mapped_look(void)
@@ -526,7 +561,6 @@ void gt_mapped_look(void)
 	if (counts[0] != state.adds || counts[1] != state.subs) {
 		if (!self.headers)
 			dl_iterate_phdr(find_self, NULL);
-		state.arming.no_layers = !state.layers_named && !gt_opencl_has_layer();
 		state.armed = false;
 		dl_iterate_phdr(arm_one, NULL);
 		forget();
@@ -541,7 +575,7 @@ void gt_mapped_look(void)
 		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();
-		gt_hip_fronts_tell();
+		gt_mapped_call_followers();
 	}
 	errno = saved;
 }

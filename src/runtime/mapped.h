@@ -16,12 +16,17 @@
  */
 void gt_mapped_look(void);
 
-/* OpenCL's loaders find us in OPENCL_LAYERS when they look: those that know layers are not
- * interposed. */
-void gt_mapped_layers_named(void);
+/* Loaders of the runtime find us in a variable of the environment when they look: libraries that
+ * these loaders bring us into are not interposed. @object: gputap_attach_<domain>. */
+void gt_mapped_leave(const char *object);
 
-/* Is an OpenCL driver mapped? Then its loader has looked already. */
-bool gt_mapped_opencl_has_begun(void);
+/* Is a library mapped that defines the first symbol, and not the second (NULL: whether or not)? */
+bool gt_mapped_defines(const char *name, const char *without);
+
+/* @follower is called whenever libraries may have been interposed, without a lock. Four at most;
+ * for constructors. */
+void gt_mapped_follow(void (*follower)(void));
+void gt_mapped_call_followers(void);
 
 /* From now on, look whenever the program asks for an address (dlsym()): what it has opened is
  * found before it is used. */
@@ -34,7 +39,7 @@ bool gt_mapped_program(const char *name, void *to);
 /* Whatever leads to the tap of an operation of an interposed table leads to @to(operation's
  * index) from now on; NULL: stays. */
 struct gt_attach;
-void gt_mapped_redirect(const struct gt_attach *door, uint32_t instance,
+void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 			void *(*to)(uint32_t instance, uint32_t index));
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/recording.h"
-#include "runtime/hip/hip_attach.h"
+#include "record/variable.h"
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
 
@@ -53,35 +53,53 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 		setenv(name, text, 1);
 }
 
-static void set_environment(void)
+/* The list's readers can read it: they know no quotes, or ours needs none. */
+static bool can_stand_in(const char *path, char separator)
 {
-	const char *path = own_path();
+	return !strchr(path, separator) && (separator != ' ' || !strpbrk(path, "\"\\"));
+}
 
-	if (!path)
-		return;
+static void set_list(const struct gt_variable *v, const char *path)
+{
 	/* a loader that has looked already is interposed, and so are all later ones: in a
 	 * running program, or when a library's constructor has called it */
-	if (!gt_tools_late() && !strchr(path, ':') && !gt_mapped_opencl_has_begun())
-		put_first("OPENCL_LAYERS", path, ':', false);
-	if (!getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS") && *value_of("HSA_TOOLS_LIB"))
-		setenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1", 1);
-	if (!strpbrk(path, " \"\\"))
-		put_first("HSA_TOOLS_LIB", path, ' ', true);
-	if (!getenv("GPUTAP_REGISTER_FORCE_LOAD")) {
-		setenv("GPUTAP_REGISTER_FORCE_LOAD", value_of("ROCPROFILER_REGISTER_FORCE_LOAD"),
-		       1);
-		setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
-	}
+	if (v->until && (gt_tools_late() || gt_mapped_defines(v->until, v->until_without)))
+		return;
+	if (can_stand_in(path, v->separator))
+		put_first(v->name, path, v->separator, v->ends);
+}
+
+static void set_value(const struct gt_variable *v)
+{
+	if (v->saved && getenv(v->saved))
+		return;
+	if (v->saved)
+		setenv(v->saved, value_of(v->name), 1);
+	setenv(v->name, v->value, 1);
+}
+
+static void set_environment(const char *path)
+{
+	/* first what depends on the user's lists */
+	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
+		if (v->kind == GT_VARIABLE_DEFAULT && v->other && *value_of(v->other))
+			setenv(v->name, v->with_value, 0);
+	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
+		if (v->kind == GT_VARIABLE_LIST)
+			set_list(v, path);
+		else if (v->kind == GT_VARIABLE_VALUE)
+			set_value(v);
 }
 
 static void attach_all(void)
 {
 	const char *path = own_path();
 
-	if (!gt_recording_is_run())
-		set_environment();
-	if (path && !gt_tools_late() && strstr(value_of("OPENCL_LAYERS"), path))
-		gt_mapped_layers_named();
+	if (path && !gt_recording_is_run())
+		set_environment(path);
+	for (int i = 0; path && !gt_tools_late() && i < GT_VARIABLE_COUNT; i++)
+		if (gt_variables[i].until && strstr(value_of(gt_variables[i].name), path))
+			gt_mapped_leave(gt_variables[i].object);
 	gt_mapped_watch();
 }
 
@@ -96,7 +114,7 @@ void gt_tool_attach_begin(void)
 void gt_tool_attach_look(void)
 {
 	gt_mapped_look();
-	gt_hip_fronts_tell();
+	gt_mapped_call_followers();
 }
 
 void gt_tools_meet_runtime(bool mapped)

@@ -11,9 +11,9 @@
  * What is done to a library: runtime/arm.h. libgputap.so does the same later where there is no
  * auditor (runtime/mapped.c).
  *
- * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all other
- * places, so that a real one is found wherever it lies. (LD_LIBRARY_PATH would come before a
- * program's RUNPATH and the linker's cache.)
+ * And a program that wants a library for which there is a substitute of ours (ROCTx), and finds
+ * none, gets ours, by la_objsearch(): after all other places, so that a real one is found wherever
+ * it lies. (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
  *
  * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a
  * second time for it (start-up), and there is no state to share by mistake. No allocation, no
@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "generated/substitutes.h"
 #include "runtime/arm.h"
 
 enum { PENDING_MAX = 16 };
@@ -48,7 +49,7 @@ EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count
 		   const char *const *failed_names);
 
 static bool active;
-static const char *compat; /* the folder of our ROCTx; NULL: there is none */
+static const char *compat; /* the folder of our substitutes; NULL: there is none */
 static struct gt_arming arming;
 
 /* One of gt_interposables. */
@@ -174,10 +175,9 @@ static char *stand_in(const char *name)
 					      "/lib64",        "/usr/lib64",
 					      "/lib",          "/usr/lib"};
 	static const char *const ours[][2] = {
-		{"libroctx64.so.4", "libroctx64.so.4"},
-		{"libroctx64.so", "libroctx64.so.4"},
-		{"librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so.1"},
-		{"librocprofiler-sdk-roctx.so", "librocprofiler-sdk-roctx.so.1"},
+#define X(wanted, file) {wanted, file},
+		GT_SUBSTITUTES(X)
+#undef X
 	};
 	const char *file = name;
 

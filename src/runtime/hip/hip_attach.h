@@ -12,10 +12,6 @@
  * interposition has it. */
 bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance);
 
-/* Tell the subscribers of raw tables of what is interposed and was not told yet (hip_front.c).
- * Calls tools: no locks. */
-void gt_hip_fronts_tell(void);
-
 /* What programs call in place of an operation's tap; NULL: the tap. */
 void *gt_hip_front(uint32_t instance, uint32_t index);
 

@@ -167,7 +167,9 @@ static void make_front(struct front *f, uint32_t instance)
 				entry_of(table, i);
 }
 
-void gt_hip_fronts_tell(void)
+/* The subscribers of raw tables are offered what is interposed and was not offered yet. Calls
+ * tools: no locks. */
+static void offer_tables(void)
 {
 	if (!gt_subscribers_there() || atomic_load(&gt_recording.pending))
 		return;
@@ -191,6 +193,11 @@ void gt_hip_fronts_tell(void)
 			gt_subscribers_call(&f->tables[i], made_for(f, i), bytes_of(f));
 			gt_mapped_redirect(f->door, i, d ? compiler_front : hip_front);
 		}
+}
+
+__attribute__((constructor)) static void follow_mapped(void)
+{
+	gt_mapped_follow(offer_tables);
 }
 
 void *gt_hip_front(uint32_t instance, uint32_t index)

@@ -10,22 +10,25 @@
 
 #define GT_OPENCL_LAYERS "OPENCL_LAYERS"
 
+/* A loader that knows layers was seen; of whoever arms. */
+static bool gt_opencl_loader_seen;
+
 static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o,
 				   const struct gt_symbols *s)
 {
 	if (gt_symbol_find(s, "clInitLayer"))
 		return false;
 	if (gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1)) {
-		a->layer_loader = true;
-		return a->no_layers;
+		gt_opencl_loader_seen = true;
+		return a->alone;
 	}
-	return !(a->layer_loader && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
+	return !(gt_opencl_loader_seen && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
 }
 
 static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)
 {
-	return !a->relocated && !a->no_layers && !gt_symbol_find(s, "clInitLayer") &&
+	return !a->relocated && !a->alone && !gt_symbol_find(s, "clInitLayer") &&
 	       gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1);
 }
 
@@ -34,7 +37,7 @@ static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_el
 static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o,
 					  const struct gt_symbols *s)
 {
-	return !a->relocated && a->layer_loader && !gt_wants_opencl(a, o, s) &&
+	return !a->relocated && gt_opencl_loader_seen && !gt_wants_opencl(a, o, s) &&
 	       gt_symbol_find(s, "clIcdGetPlatformIDsKHR");
 }
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/variable.h"
+
+#include <stddef.h>
+
+const struct gt_variable gt_variables[GT_VARIABLE_COUNT] = {
+#include "generated/variables.inc"
+};
