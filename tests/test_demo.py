@@ -117,8 +117,8 @@ def test_setup_reads_every_line_of_the_list(repo):
     for line in (repo / "tools/packages").read_text().splitlines():
         line = line.split("#")[0].split()
         if line:
-            assert line[0] in ("build", "demo", "deb", "test", "bench",
-                               "aarch64") and line[1] in ("apt", "pip") and len(line) > 2, line
+            assert line[0] in ("build", "demo", "deb", "test", "bench", "aarch64", "torch"), line
+            assert line[1] in ("apt", "pip") and len(line) > 2, line
 
 
 def test_ci_runs_the_command_of_the_readme(repo):
