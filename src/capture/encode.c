@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot half of the collector. A record's head word (size, kind, depth, operation) is its shape;
- * a shape seen before in this block costs a byte, and its words are written as differences to the
- * shape's last row. Lengths go in front, in codes, and each value is stored as 8 bytes of which
- * only the needed ones are kept: no branch depends on a value.
+/* The hot half of the collector. A record's head word (size, kind, depth, operation) is its shape.
+ * A shape that this block has seen before is coded in one byte, and the record's words as
+ * differences to the shape's last row. The lengths of the words come first, in codes. Each value is
+ * stored as 8 bytes, and the next one is stored over those that it did not need: no branch depends
+ * on a value.
  *
  * The records lie in memory that the traced program can write to while we read. So the head is read
- * once and everything that bounds an access derives from that copy.
+ * once, and all bounds of accesses derive from that copy.
  * Compiled twice, see codec.c. Never here: allocation, I/O. */
 #include "capture/encode.h"
 

@@ -4,17 +4,18 @@
  *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end
  *   mark -> folder removed
  *
- * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes
- * (pidfd). Rings wake nobody: they are looked at every 1 to 20 ms, more rarely the less they
- * hold, which costs a busy writer nothing and an idle machine next to nothing; not more often
- * than some blocks fill, because a look takes a processor that the program may want. New ring
- * files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
- * 10 to 25 ms, more than all the rest of a short run.)
+ * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
+ * (pidfd). A writer wakes nobody: the loop reads the rings every 1 to 20 ms, more rarely the less
+ * they hold. That costs a busy writer nothing and an idle machine next to nothing. It does not read
+ * them more often than some blocks fill, because it needs a processor that the program may want.
+ * New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the
+ * kernel 10 to 25 ms, more than all the rest of a short run.)
  *
- * When has a process ended? When its pid has (pidfd) or when nobody maps its segment any more
- * (gt_file_in_use): exec ends a process of ours but not its pid, and a pid from another namespace
- * means nothing here. Who waits for the whole tree waits for the pids of such processes, too: they
- * may be about to make another segment, or run a program that is not traced. */
+ * When has a process ended? When its pid has ended (pidfd), or when nobody maps its segment any
+ * more (gt_file_in_use()): exec ends a process of ours but not its pid, and a pid from another
+ * namespace means nothing here. To wait for the whole tree is to wait for the pids of such
+ * processes, too: they may be about to make another segment, or run a program that is not
+ * traced. */
 #include "collector/collector.h"
 
 #include <errno.h>

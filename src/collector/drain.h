@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* From rings into the capture: all processes of a session, read in batches (see journal.h for why).
  *
- * Blocks that are handed on are read at once; a block that its thread still fills only now and
- * then, and not for a few records: reading close behind the writer takes the cache line away from
- * it. A block goes back to its pool when what was in it is in the file.
- * What the file cannot take (disk full) is counted and given up, so that programs never wait for a
- * disk. */
+ * A block that has a successor is read at once. A block that its thread still fills is read only
+ * now and then, and not for a few records: a reader close behind the writer takes the cache line
+ * away from it. A block goes back to its pool when its records are in the file.
+ * Records that the file cannot take (disk full) are counted as lost, so that programs never wait
+ * for a disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H
 #define GPUTAP_COLLECTOR_DRAIN_H
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that live on in a fork's child: what was written of them is kept, and written again
- * into the child's records.
+/* Objects that exist on in a fork's child: their records are kept, and written again into the
+ * child's ring.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..
  *   a class: 64 B of text and up, each twice the one before
  *
- * An entry whose object has gone is used again by another one of its class; none is ever taken
- * out of its list.
- * Locking: gt_core_lock() for finding an entry, never for reading one: a fork at any moment
- * leaves a list whole, and an entry that was being written then is left out. */
+ * An entry whose object has gone is used again for another object of its class; no entry is ever
+ * taken out of its list.
+ * Locking: a thread that looks for an entry to use holds gt_core_lock(); a thread that reads
+ * entries holds nothing. A fork at any moment leaves the lists whole in the child, which leaves out
+ * an entry that was being written. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -3,17 +3,17 @@
  *
  *   page that the kernel wipes in a fork child | epoch | making | lock |
  *
- * gt_epoch points to the first word. It is 0 in a child however that was made (fork, _Fork,
- * clone without CLONE_VM), with no handler of ours run: every thread's state is stale at once,
- * all records fail into the slow path, and the first call there makes a segment for the child. A
- * vfork child shares memory with its parent: its page is not wiped, and it records, as it may,
- * into the ring of the thread that waits for it.
+ * gt_epoch points to the first word. At a fork:
+ *   1. The kernel wipes the page in the child, however the child was made (fork, _Fork, clone
+ *      without CLONE_VM); no handler of ours runs. The epoch is 0 there.
+ *   2. Every thread's state is stale by that: each record goes to the slow path.
+ *   3. The first call on the slow path makes a segment for the child.
+ * The locks lie in the wiped page, too: a fork while a segment is being made leaves none of them
+ * taken in the child. A vfork child shares its parent's memory, and its page is not wiped: it may
+ * record into the ring of the thread that waits for it.
  *
- * The locks are in the wiped page too: a fork in the middle of making a segment leaves none taken
- * in the child.
- *
- * Tools without `gputap run` have all this with a segment of their own, in which there are slots
- * for threads and no blocks: what is written goes nowhere, and costs little. */
+ * Tools without `gputap run` have all this with a segment of their own, which has slots for threads
+ * and no blocks: records are dropped there, at little cost. */
 #include "core/recording.h"
 
 #include <errno.h>

@@ -10,14 +10,18 @@
  * as the pool has, blocks that come back are still warm, and memory is bounded per
  * process (pool), not per thread.
  *
- * How memory grows and shrinks: the file is sparse. The writer maps all of it without access,
- * and opens and populates slots and blocks one by one as they are first used (mlockall() makes
- * no more than that resident). The collector sets block_limit by what memory there is, and takes
- * drained blocks that lie idle: 1. it pops them, as a writer does, so that they are its own; 2.
- * it punches all but the first page, which holds the header that a slower writer's pop may still
- * look at; 3. it sets is_cold; 4. it pushes them back, or keeps them while memory is short. A
- * writer that pops a cold block populates it first, and pushes it back where there is no memory
- * for it.
+ * How memory grows: the file is sparse. The writer maps all of it without access. It makes slots
+ * and blocks accessible, and populates them, one by one as they are first used, so that mlockall()
+ * makes no more than that resident. The collector sets block_limit by the memory that there is.
+ *
+ * How memory shrinks: the collector takes drained blocks that lie idle.
+ *   1. It pops a block, as a writer does: the block is its own.
+ *   2. It punches all pages but the first, which holds the header: a slower writer's pop may still
+ *      read that.
+ *   3. It sets is_cold.
+ *   4. It pushes the block back, or keeps it while memory is short.
+ * A writer that pops a cold block populates it before it writes. If there is no memory for that, it
+ * pushes the block back.
  *
  * Who writes what (everything else is constant after creation):
  *   slot.seen/newest/dropped .. the slot's thread         relaxed
