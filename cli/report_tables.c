@@ -551,7 +551,7 @@ static void make_graphs(struct grid *g, const struct summary *s)
 		*cell++ = row->nodes ? cell_count(row->nodes) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->kernels) : cell_none();
 		*cell++ = cell_count(row->work);
-		*cell++ = cell_text(row->whole ? "envelope" : "full");
+		*cell++ = cell_text(row->whole ? "span" : "full");
 		*cell++ = cell_count(s->processes[row->process].pid);
 		*cell++ = cell_text(s->processes[row->process].name);
 		*cell++ = cell_count(row->number);

@@ -240,10 +240,10 @@ def test_report_says_how_often_a_graph_was_launched_and_what_it_has(traced, gput
     assert rows[0]["launches"] == "5"
 
 
-def test_report_of_lite_has_envelopes_and_no_busy_share(traced, gputap):
+def test_report_of_lite_has_spans_and_no_busy_share(traced, gputap):
     traced("chain", 3, options=["--mode", "lite"])
     row, = json.loads(run_command([gputap, "report", "--json", "a.gputap"]).out)["graphs"]
-    assert row["recorded"] == "envelope" and row["launches"] == 3 and row["total_ns"] > 0
+    assert row["recorded"] == "span" and row["launches"] == 3 and row["total_ns"] > 0
     assert row.get("busy_share") is None and row["nodes"] == 20
 
 
@@ -351,15 +351,15 @@ def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
 
 def test_launches_of_lite_look_the_same_and_come_once(traced, gputap, work):
     events, _ = traced("capture", 3, options=["--mode", "lite"])
-    slices, envelopes = in_perfetto(gputap, work)
+    slices, spans = in_perfetto(gputap, work)
     assert launches(events) == [] and slices == []
-    assert [(e["name"], e["replay"], e["nodes"], e["depth"]) for e in envelopes] == [
+    assert [(e["name"], e["replay"], e["nodes"], e["depth"]) for e in spans] == [
         (f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0)
-        for e, r in zip(envelopes, (1, 2, 3), strict=True)
+        for e, r in zip(spans, (1, 2, 3), strict=True)
     ]
     # readers of this sum kernels up by name
     assert {e["name"]
-            for e in nodes(events)} == {f"graph {envelopes[0]['graph']}"
+            for e in nodes(events)} == {f"graph {spans[0]['graph']}"
                                         } and {e["args"]["graph nodes"]
                                                for e in nodes(events)} == {6}
 
