@@ -224,9 +224,9 @@ static bool is_untouched(struct function_table *table, const struct table_kind *
 	return true;
 }
 
-/* Tables that are known come again: by the other door in the same hsa_init(), or with the next
+/* Tables that are known come again: in the other way in the same hsa_init(), or with the next
  * one? */
-static bool is_new_load(const struct gt_hsa_runtime *r, const char *door)
+static bool is_new_load(const struct gt_hsa_runtime *r, const char *way)
 {
 	bool reset = false, untouched = true;
 
@@ -234,7 +234,7 @@ static bool is_new_load(const struct gt_hsa_runtime *r, const char *door)
 		reset |= is_reset(get_table(r->tables, p), p, &p->both[r->instance]);
 		untouched &= is_untouched(get_table(r->tables, p), p, &p->both[r->instance]);
 	}
-	return reset || (!strcmp(r->door, door) && untouched);
+	return reset || (!strcmp(r->way, way) && untouched);
 }
 
 static void register_part(const struct gt_hsa_runtime *r, const struct table_kind *p,
@@ -284,18 +284,17 @@ static struct gt_hsa_runtime *get_instance(struct gt_hsa_tables *tables, bool *k
 	return found;
 }
 
-static void write_module(struct gt_hsa_runtime *r, const char *door, uint64_t version)
+static void write_module(struct gt_hsa_runtime *r, const char *way, uint64_t version)
 {
 	Dl_info where;
 
 	/* the tables are the library's own data; their entries may be a tool's functions */
 	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
 	if (r->base)
-		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door,
-					version);
+		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, way, version);
 }
 
-int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
+int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
 	bool known;
@@ -311,15 +310,15 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *door, uint64_
 		return -ENOSPC;
 	}
 	if (known) {
-		if (!is_new_load(r, door))
-			return 0; /* the other door's */
+		if (!is_new_load(r, way))
+			return 0; /* the other way's */
 		unregister_tables(r);
 	}
 	r->loads++;
-	r->door = door;
+	r->way = way;
 	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
 		register_part(r, p, version);
-	write_module(r, door, version);
+	write_module(r, way, version);
 	gt_hsa_scratch_attach(r);
 	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
 		write_taps(get_table(tables, p), p, &p->both[r->instance]);

@@ -90,7 +90,7 @@ struct gt_hsa_runtime {
 	/* how often its tables came: from 1. hsa_shut_down() and hsa_init() make another */
 	uint32_t loads;
 	struct gt_hsa_tables *tables; /* the runtime's, in place; NULL between unload and load */
-	const char *door;             /* through which they came */
+	const char *way;              /* by which they came */
 	uint64_t base;                /* load address of its library; 0: not known */
 };
 
@@ -101,19 +101,17 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 	return &gt_hsa_runtimes[call->table->instance];
 }
 
-#define gt_hsa_core_real(runtime, f) \
+/* Calls of the runtime's own functions. They do not pass through our taps. They may be another
+ * tool's functions, if it came before us. NULL: this runtime has no function of that name (AMD's
+ * extensions grow). */
+#define GT_HSA_CORE(runtime, f) \
 	((gt_hsa_core_##f##_fn *)gt_hsa_core_taps[(runtime)->instance][GT_HSA_CORE_INDEX_##f].real)
-#define gt_hsa_amd_ext_real(runtime, f)                                             \
+#define GT_HSA_AMD(runtime, f)                                                      \
 	((gt_hsa_amd_ext_##f##_fn *)                                                \
 		 gt_hsa_amd_ext_taps[(runtime)->instance][GT_HSA_AMD_EXT_INDEX_##f] \
 			 .real)
 
-/* Calls of the runtime's own functions. They do not pass through our taps. They may be another
- * tool's functions, if it came before us. NULL: this runtime has no function of that name (AMD's
- * extensions grow). */
-#define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
-#define GT_HSA_AMD(r, f)  gt_hsa_amd_ext_real(r, f)
-#define GT_HSA_MS         UINT64_C(1000000)
+#define GT_HSA_MS UINT64_C(1000000)
 
 /* Zeroed memory; NULL: none. Preserves errno. */
 void *gt_hsa_alloc(size_t bytes);
