@@ -557,7 +557,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_bool(&j, "complete", complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
-	json_count(&j, "ranges", s->read_ranges);
+	json_count(&j, "range_records", s->read_ranges);
 	json_count(&j, "linked", s->linked.work);
 	json_count(&j, "call_lost", s->linked.lost);
 	json_count(&j, "seen", summary_seen(s));
