@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The house rules that scripts can check, and that those scripts find what they are for."""
 
+import re
 import shutil
 import subprocess
 
 import pytest
+
+from conftest import REPO
 
 
 def test_no_folder_includes_what_is_above_it(repo, run):
@@ -83,3 +86,21 @@ def test_check_style_tells_two_files_of_one_name(repo, run, work):
         (work / folder).mkdir(parents=True)
         (work / folder / "same.c").write_text(SPDX)
     assert "src/a/same.c has the same name" in run([repo / "tools/check-style", work], status=1).out
+
+HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:", "Source:")
+
+
+def functions(text):
+    """(name, its comment or "") of each function that a public header declares."""
+    for found in re.finditer(r"(?m)^GPUTAP_API\s[^;]*?\b(gputap_\w+)\(", text):
+        comment = re.search(r"/\*(?:[^*]|\*(?!/))*\*/\n\Z", text[:found.start()])
+        yield found[1], comment[0] if comment else ""
+
+
+@pytest.mark.parametrize("header", ["gputap.h", "tool.h"])
+def test_every_public_function_has_the_template_of_the_house(header):
+    declared = list(functions((REPO / "include/gputap" / header).read_text()))
+    assert declared
+    lacks = [(name, word) for name, comment in declared
+             for word in (f"/**\n * {name}() - ",) + HOUSE if word not in comment]
+    assert not lacks

@@ -31,6 +31,8 @@ extern "C" {
  * gputap_version() - version of the library that is loaded
  * Return: major << 16 | minor; compare the major with GPUTAP_VERSION_MAJOR.
  * Thread: any.   Signal: safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: gputap.
  */
 GPUTAP_API uint32_t gputap_version(void);
 
@@ -46,6 +48,7 @@ enum gputap_stack { GPUTAP_STACK_OPERATION = 0, GPUTAP_STACK_USER = 1 };
  * Return: 0, -EINVAL (no such stack), -ENOSPC (250 deep), -ENOMEM.
  * Thread: the one whose calls are meant.   Signal: not safe.   Since: 0.1
  * Source: CUPTI external correlation; rocprofiler-sdk external correlation; torch.profiler.
+ * Owner:  nothing is kept.
  */
 GPUTAP_API int gputap_external_push(enum gputap_stack stack, uint64_t id);
 
@@ -54,6 +57,8 @@ GPUTAP_API int gputap_external_push(enum gputap_stack stack, uint64_t id);
  * @id:    receives the id that was on top; may be NULL
  * Return: 0, -EINVAL, -ENODATA (the stack is empty).
  * Thread: the one that pushed.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: external correlation ids of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_external_pop(enum gputap_stack stack, uint64_t *id);
 
@@ -80,6 +85,7 @@ enum gputap_range_kind {
  * Ranges of a thread nest. A range is recorded when it ends; one that never ends is not.
  * Thread: the one that the range is of.   Signal: not safe.   Since: 0.1
  * Source: torch's RecordFunction; NVTX and ROCTx ranges.
+ * Owner:  nothing is kept.
  */
 GPUTAP_API int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
 				  const int64_t *shapes, uint32_t words);
@@ -88,6 +94,8 @@ GPUTAP_API int gputap_range_begin(uint32_t kind, const char *name, uint64_t key,
  * gputap_range_end() - end this thread's innermost range with that key, and all that are in it
  * Return: 0; -ENODATA: none is open in this thread.
  * Thread: the one that began it.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: annotations of ROCTx.
  */
 GPUTAP_API int gputap_range_end(uint64_t key);
 
@@ -97,6 +105,8 @@ GPUTAP_API int gputap_range_end(uint64_t key);
  * @version:  of it, 10000 * major + 100 * minor + patch
  * Return: 0; -ENOTCONN: nothing is recorded in this process, ranges need not be told.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: gputap.
  */
 GPUTAP_API int gputap_range_source(const void *function, uint32_t version);
 
@@ -135,7 +145,6 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
 
 /**
  * gputap_context_start() - from now on, do what the context asks for
- * gputap_context_stop() - do it no longer; other contexts and the session's own go on
  * Return: 0, -EINVAL (NULL). To start a started context, or to stop a stopped one, is no error.
  * When stop has returned, none of the context's callbacks runs: it waits for those that other
  * threads are in. Two exceptions: a thread that waits for this one in the same way is not waited
@@ -144,14 +153,29 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
  * GPUTAP_CONTEXT_FINISH_CALLS.
  * Thread: any. Calls that other threads are in the middle of may be recorded or not.
  * Signal: not safe.   Since: 0.1
+ * Owner:  @ctx stays the caller's.
+ * Source: contexts of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
+
+/**
+ * gputap_context_stop() - do it no longer; other contexts and the session's own go on
+ * @ctx: stays configured; may be started again. gputap_context_start() says what has ended when it
+ *       returns
+ * Return: 0, -EINVAL.
+ * Owner:  @ctx stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: contexts of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_context_stop(struct gputap_context *ctx);
 
 /**
  * gputap_context_destroy() - stop it and give its memory back
  * @ctx:   may be NULL
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Return: nothing.
+ * Owner:  takes @ctx back.
+ * Source: contexts of ROCprofiler-SDK.
  */
 GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
 
@@ -196,6 +220,7 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  *   - Of a runtime that offers its tables, no call comes before the subscribers were asked.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
+ * Owner:  the subscription lasts until the process ends, or the tool that made it.
  */
 GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
 
@@ -209,6 +234,7 @@ GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
  * a table, before its first use. Without subscribers nothing happens.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: the library foo of rocprofiler-sdk's "Runtime intercept tables".
+ * Owner:  @entries stays the library's; subscribers may write to it.
  */
 GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes);
 
@@ -261,6 +287,8 @@ typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
  * A subscription that a tool makes in its start() ends when the tool is removed.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Owner:  the subscription lasts until the process ends, or the tool that made it.
+ * Source: gputap.
  */
 GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);
 

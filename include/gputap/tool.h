@@ -80,6 +80,8 @@ enum {
  * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
  * set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
+ * Owner:  the tool; the description stays for ever.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
@@ -88,6 +90,9 @@ GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
  * finish() runs in this thread
  * Those that stand behind its library's name in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`.
  * Return: text that stays; "": there are none.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
  */
 GPUTAP_API const char *gputap_tool_arguments(void);
 
@@ -100,6 +105,9 @@ GPUTAP_API const char *gputap_tool_arguments(void);
  * start; calls made before are not. Runtimes whose tables are registered already have taps for all
  * operations if any tool was there, else for what the session asks; through doors by interposition
  * everything can be asked at any time.
+ * Owner:  caller; gputap_tool_remove().
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: tools of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
@@ -109,6 +117,9 @@ GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
  * events end, none of those callbacks runs afterwards. Its library may be unloaded then; one that
  * calls this itself stays mapped.
  * Return: 0, -ENOENT.
+ * Owner:  takes the tool back.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: tools of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
@@ -135,6 +146,9 @@ enum {
 /**
  * gputap_context_active() - is it started?
  * Return: 1, 0; -EINVAL (NULL).
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: contexts of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_active(const struct gputap_context *ctx);
 
@@ -195,6 +209,8 @@ enum {
  * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is
  *         started), -ENOSPC (64 contexts have something to be told).
  * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
 				    const uint32_t *operations, size_t count, uint32_t flags,
@@ -215,6 +231,9 @@ enum {
  * For tools that tell of something else by the calls that make it, allocations for example: the
  * numbers of calls that are told as calls stay without gaps. A call that nobody wants a number for
  * has the number of the call it was made in (0: of none), and causes no work.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
  */
 GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
 					   const uint32_t *operations, size_t count,
@@ -222,25 +241,111 @@ GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t 
 
 /* Names and arguments -------------------------------------------------------- */
 
-/* NULL: there is none of that number. Texts stay. */
-GPUTAP_API const char *gputap_domain_name(uint32_t domain);                        /* "hip" */
-GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation); /* "hipMalloc" */
-/* "hipErrorOutOfMemory" */
+/**
+ * gputap_domain_name() - a domain by its number: "hip"
+ * @domain: enum gputap_domain
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: names of operations of ROCprofiler-SDK.
+ */
+GPUTAP_API const char *gputap_domain_name(uint32_t domain);
+
+/**
+ * gputap_operation_name() - an operation by its number: "hipMalloc"
+ * @domain:    enum gputap_domain
+ * @operation: its number in the domain
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: names of operations of ROCprofiler-SDK.
+ */
+GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation);
+
+/**
+ * gputap_status_name() - a status of a domain: "hipErrorOutOfMemory"
+ * @domain: enum gputap_domain
+ * @status: as its calls return it
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status);
-/* enum gputap_event_code */
+
+/**
+ * gputap_event_name() - an event by its code
+ * @code: enum gputap_event_code
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API const char *gputap_event_name(uint32_t code);
-GPUTAP_API const char *gputap_work_name(uint32_t type); /* enum gputap_work_type */
-/* enum gputap_object_type */
+
+/**
+ * gputap_work_name() - a type of device work
+ * @type: enum gputap_work_type
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
+GPUTAP_API const char *gputap_work_name(uint32_t type);
+
+/**
+ * gputap_object_name() - a type of object
+ * @type: enum gputap_object_type
+ * Return: text, or NULL: there is none of that number.
+ * Owner:  gputap; the text stays.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API const char *gputap_object_name(uint32_t type);
 
-/* Numbers by name. Return: the number, -ENOENT. */
+/**
+ * gputap_domain_find() - a domain by its name
+ * @name: as gputap_domain_name() gives it
+ * Return: its number, or -ENOENT.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API int gputap_domain_find(const char *name);
+
+/**
+ * gputap_operation_find() - an operation by its name
+ * @domain: enum gputap_domain
+ * @name:   as gputap_operation_name() gives it
+ * Return: its number, or -ENOENT.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
 
-/* Called for each, in rising order; not 0: no more. The functions return 0, -EINVAL, or what @fn
- * returned last. */
+/**
+ * gputap_domains_iterate() - all domains, in rising order
+ * @fn:   called for each; not 0: no more
+ * @user: for @fn
+ * Return: 0, -EINVAL, or what @fn returned last.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: names of operations of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user),
 				      void *user);
+
+/**
+ * gputap_operations_iterate() - all operations of a domain, in rising order
+ * @domain: enum gputap_domain
+ * @fn:     called for each; not 0: no more
+ * @user:   for @fn
+ * Return: 0, -EINVAL, or what @fn returned last.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: names of operations of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_operations_iterate(
 	uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
 
@@ -266,13 +371,23 @@ struct gputap_argument {
  * @fn:          not 0: no more
  * Return: 0, -EINVAL, or what @fn returned last.
  * Source: rocprofiler_iterate_callback_tracing_kind_operation_args().
+ * Owner:  values are lent for the callback.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 				     int (*fn)(const struct gputap_argument *argument, void *user),
 				     void *user);
 
-/* A call's status. Return: 1 it failed, 0 it succeeded, -ENODATA: the operation has none (or the
- * phase is ENTER). */
+/**
+ * gputap_call_status() - a call's status
+ * @call:   of a callback
+ * @status: receives it
+ * Return: 1 it failed, 0 it succeeded, -ENODATA (the operation has none, or the phase is
+ *         ENTER), -EINVAL.
+ * Owner:  @call is lent for the callback.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API int gputap_call_status(const struct gputap_call *call, int32_t *status);
 
 /* Device work ---------------------------------------------------------------- */
@@ -358,6 +473,9 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * ENTER and EXIT are told by the thread that hands the work to the device: where threads share a
  * queue, maybe another one than `thread`. OpenCL's ENTER knows the type and the queue; everything
  * else is there at EXIT.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: callback tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
 				   gputap_work_fn fn, void *user);
@@ -420,6 +538,9 @@ enum {
  * gputap_context_objects() - have a function called when objects come and go
  * @types: 1 << enum gputap_object_type of each
  * Return: as gputap_context_calls(). What is still there when the process ends is unloaded then.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: code objects of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
 				      uint32_t flags, gputap_object_fn fn, void *user);
@@ -433,9 +554,17 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
-/* Told for the calls that this context is told of (operations and domains that it asked for with
- * calls or work); with GPUTAP_CONTEXT_ALL_RETIRED, for all that anybody is told of. Return: as
- * gputap_context_calls(). */
+/**
+ * gputap_context_retirement() - be notified when calls retire
+ * @ctx:  not started; of the calls that it subscribed to (operations and domains that it asked for
+ *        with calls or work); with GPUTAP_CONTEXT_ALL_RETIRED, of all that anybody is notified of
+ * @fn:   called for each
+ * @user: for @fn
+ * Return: as gputap_context_calls().
+ * Owner:  @ctx stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: correlation ids that retire, of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn,
 					 void *user);
 
@@ -445,21 +574,49 @@ GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_reti
  * retires then.
  * Return: for gputap_correlation_release(), once, in any thread; NULL: nobody waits for the call to
  * retire.
+ * Owner:  caller; gputap_correlation_release().
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
  */
 GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
-GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold); /* NULL is all right */
+
+/**
+ * gputap_correlation_release() - the call may retire now
+ * @hold: of gputap_correlation_hold(); NULL is all right
+ * Return: nothing.
+ * Owner:  takes @hold back.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
+GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
  * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not told, not
  * recorded
  * @hidden: 1; 0: no longer. Nests. Does not reach beyond the end of a callback.
+ * Return: nothing.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
  */
 GPUTAP_API void gputap_hide(int hidden);
 
-/* The number of the innermost told call that is open in this thread; 0: none. */
+/**
+ * gputap_correlation() - the call that this thread is in
+ * Return: number of the innermost call that was notified and is open in this thread; 0: none.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: correlation ids of ROCprofiler-SDK.
+ */
 GPUTAP_API uint64_t gputap_correlation(void);
 
-/* Now, CLOCK_BOOTTIME in ns. */
+/**
+ * gputap_now() - the clock of all times here
+ * Return: CLOCK_BOOTTIME in ns.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap.
+ */
 GPUTAP_API uint64_t gputap_now(void);
 
 /* Buffers -------------------------------------------------------------------- */
@@ -499,25 +656,58 @@ struct gputap_buffer_opts {
 	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
 };
 
-/* A thread that hands buffers over; made at once, there until the process ends. Callbacks of
- * gputap_thread_subscribe() come around it.
- * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had). */
+/**
+ * gputap_delivery_create() - a thread that hands buffers over
+ * @out: receives it. The thread is made at once; callbacks of gputap_thread_subscribe() come around
+ *       it
+ * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had).
+ * Owner:  gputap; it is there until the process ends.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: callback threads of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
 
 /**
  * gputap_buffer_create() - memory for records, handed over in batches
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had for it).
  * A fork's child has it too, empty.
+ * Owner:  caller; gputap_buffer_destroy().
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts,
 				    struct gputap_buffer **out);
-/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback:
- * -EDEADLK. Contexts that record into it are stopped before; nobody writes to it any more. */
+
+/**
+ * gputap_buffer_destroy() - hand over what is in it, then free it
+ * @buffer: NULL is all right. Contexts that record into it are stopped before; nobody writes
+ *          to it any more
+ * Return: 0, -EDEADLK (in its own callback).
+ * Owner:  takes @buffer back.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: buffer tracing of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
-/* All that was written before the call has been handed over when it returns; in a delivery's own
- * thread: as far as possible at once. Return: 0, -EINVAL. */
+
+/**
+ * gputap_buffer_flush() - all that was written before has been handed over when it returns
+ * @buffer: in a delivery's own thread: as far as possible at once
+ * Return: 0, -EINVAL.
+ * Owner:  @buffer stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: buffer tracing of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
-/* Another thread for it. Return: 0, -EINVAL. */
+
+/**
+ * gputap_buffer_assign() - another thread hands it over
+ * @buffer:   of gputap_buffer_create()
+ * @delivery: that thread
+ * Return: 0, -EINVAL.
+ * Owner:  both stay the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: callback threads of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_delivery *delivery);
 
 /**
@@ -527,6 +717,9 @@ GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_
  * Return: 0; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
  * Thread: any; lock-free unless the buffer is full or new to the thread. Signal: safe, as no other
  * function here but gputap_now() and gputap_correlation() is.
+ * Owner:  what is passed stays the caller's.
+ * Since:  0.1
+ * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload,
 				   size_t bytes, int last);
@@ -559,6 +752,9 @@ struct gputap_record_retired {
  * @work_types: as gputap_context_work(); 0: no work
  * @retirement: not 0: GPUTAP_RECORD_RETIRED, for all calls that have a record here
  * Return: as gputap_context_calls().
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain,
 				     const uint32_t *operations, size_t count, uint64_t work_types,
@@ -568,7 +764,17 @@ GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain
 
 /* Before and after gputap starts a thread, in the thread that starts it. */
 typedef void (*gputap_thread_fn)(void *user);
-/* Either may be NULL. Return: 0, -EINVAL (both are), -ENOSPC. Until the process ends. */
+
+/**
+ * gputap_thread_subscribe() - be notified of gputap's own threads
+ * @before: called before one is made; may be NULL
+ * @after:  called when it is there; may be NULL
+ * @user:   for both
+ * Return: 0, -EINVAL (both are NULL), -ENOSPC.
+ * Owner:  the subscription lasts until the process ends.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: internal threads of ROCprofiler-SDK.
+ */
 GPUTAP_API int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user);
 
 #ifdef __cplusplus
