@@ -10,7 +10,7 @@ import pytest
 
 import conftest
 
-COMMANDS = ["run", "report", "export", "info", "merge", "list", "recover", "doctor", "soft"]
+COMMANDS = ["run", "report", "export", "info", "merge", "list", "recover", "doctor", "plugin", "soft"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 
@@ -145,6 +145,8 @@ def complete(run, gputap, work):
     (["run", "--dom"], {"--domains"}),
     (["doctor", "--j"], {"--json"}),
     (["soft", ""], {"amdgpu"}),
+    (["plugin", ""], {"check", "rules"}),
+    (["plugin", "check", "--ex"], {"--exercise"}),
     (["soft", "amdgpu", "--clock-s"], {"--clock-skew"}),
     (["soft", "amdgpu", "--gfx", "90a"], {"90a"}),
 ])

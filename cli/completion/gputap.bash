@@ -74,6 +74,20 @@ _gputap_run() {
 	fi
 }
 
+_gputap_plugin() {
+	case $prev in
+	--exercise) _gputap_any_file; return ;;
+	--seconds) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--exercise --seconds --verbose --help"
+	elif ((COMP_CWORD == 2)); then
+		_gputap_words "check rules"
+	else
+		_gputap_any_file
+	fi
+}
+
 _gputap_soft() {
 	local i
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -157,7 +171,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report export info merge list recover doctor soft help --help --version"
+		_gputap_words "run report export info merge list recover doctor plugin soft help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -179,8 +193,9 @@ _gputap() {
 			_gputap_words "$("${COMP_WORDS[0]}" recover 2>/dev/null | sed -n 's/^\(\/[^ ]*\)  left from .*/\1/p')"
 		fi ;;
 	doctor) _gputap_words "--json --help" ;;
+	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
-	help) _gputap_words "run report export info merge list recover doctor soft" ;;
+	help) _gputap_words "run report export info merge list recover doctor plugin soft" ;;
 	esac
 }
 

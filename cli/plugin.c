@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+/* gputap plugin: try a vendor's plug-in against the rules of docs/vendor-guide.md. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/plugin_check.h"
+#include "cli/ui.h"
+#include "util/clock_ns.h"
+
+static const char help[] =
+	"gputap plugin check [options] FILE.so\n"
+	"gputap plugin rules\n"
+	"\n"
+	"Tries an accelerator's plug-in for torch.profiler and gputap: whether it keeps\n"
+	"the rules of docs/vendor-guide.md. Each trial runs in a process of its own, so\n"
+	"that one that crashes or hangs is told like any other. What needs work on the\n"
+	"device asks the plug-in's pu1Exercise() for it.\n"
+	"\n"
+	"Examples\n"
+	"  gputap plugin check ./libmy_vendor_pu1.so\n"
+	"  gputap plugin check --exercise ./libmy_tests.so ./libmy_vendor_pu1.so\n"
+	"  gputap plugin rules                     the sentences, with their numbers\n"
+	"\n"
+	"Options\n"
+	"      --exercise FILE   library that has pu1Exercise(), if the plug-in has not\n"
+	"      --seconds N       that a trial may take; 20 if not said\n"
+	"  -v, --verbose         show the rules that are kept, too\n"
+	"  -h, --help\n"
+	"\n"
+	"Exit status: 0: all rules that could be tried are kept; 1: one is broken.\n";
+
+enum { SECONDS = 20, OPTION_EXERCISE = 256, OPTION_SECONDS };
+
+static const struct option options[] = {
+	{"exercise", required_argument, NULL, OPTION_EXERCISE},
+	{"seconds", required_argument, NULL, OPTION_SECONDS},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char *const sentences[GT_RULE_COUNT] = {
+#define X(name, sentence) [GT_RULE_##name] = sentence,
+#include "cli/plugin_rules.inc"
+#undef X
+};
+
+enum state { UNTRIED, KEPT, BROKEN };
+
+struct outcome {
+	enum state state;
+	char how[512];
+};
+
+struct check {
+	const char *path, *exercise;
+	unsigned seconds;
+	bool verbose, loads, has_work;
+	struct outcome outcomes[GT_RULE_COUNT];
+};
+
+static int print_rules(void)
+{
+	for (int i = 1; i < GT_RULE_COUNT; i++)
+		printf("%2d  %s\n", i, sentences[i]);
+	return GT_EXIT_OK;
+}
+
+/* Trials ----------------------------------------------------------------------- */
+
+static void break_rule(struct check *c, uint32_t rule, const char *how)
+{
+	struct outcome *o = &c->outcomes[rule];
+
+	if (rule == GT_RULE_NONE || rule >= GT_RULE_COUNT || o->state == BROKEN)
+		return;
+	o->state = BROKEN;
+	snprintf(o->how, sizeof o->how, "%s", how);
+}
+
+/* Of the forked process: does not return. */
+static void run_trial(const struct check *c, const struct gt_trial_kind *kind, int pipe)
+{
+	static struct gt_trial trial;
+	bool loads = kind == &gt_trials[0];
+
+	trial = (struct gt_trial){.path = c->path, .exercise = c->exercise, .pipe = pipe};
+	trial.trying = (enum gt_rule)kind->rules[0];
+	if (!loads && !gt_trial_open(&trial))
+		_exit(2);
+	if (kind->needs_work && !trial.work)
+		gt_trial_tell(&trial, GT_TRIAL_UNTRIED, GT_RULE_NONE,
+			      "nobody has pu1Exercise(), which has the device work");
+	else
+		kind->run(&trial);
+	gt_trial_tell(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
+	exit(0); /* its handlers are part of the trial */
+}
+
+struct listening {
+	uint32_t trying;
+	char call[256];
+	bool told, ended, untried;
+};
+
+static void listen_to(struct check *c, struct listening *l, const struct gt_trial_message *m)
+{
+	switch (m->news) {
+	case GT_TRIAL_TRIES:
+		l->trying = m->rule;
+		snprintf(l->call, sizeof l->call, "%.*s", (int)sizeof m->text, m->text);
+		break;
+	case GT_TRIAL_BROKEN:
+		break_rule(c, m->rule, m->text);
+		l->told = true;
+		break;
+	case GT_TRIAL_UNTRIED: l->untried = true; break;
+	case GT_TRIAL_ENDED: l->ended = true; break;
+	}
+}
+
+/* Return: false: the time is over. */
+static bool hear_all(struct check *c, struct listening *l, int pipe)
+{
+	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + c->seconds * UINT64_C(1000000000);
+	struct gt_trial_message m;
+
+	for (;;) {
+		uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
+		struct pollfd p = {.fd = pipe, .events = POLLIN};
+		int ready = now < end ? poll(&p, 1, (int)((end - now) / 1000000) + 1) : 0;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			return false;
+		if (read(pipe, &m, sizeof m) != sizeof m)
+			return true;
+		m.text[sizeof m.text - 1] = 0;
+		listen_to(c, l, &m);
+	}
+}
+
+static void judge_end(struct check *c, const struct listening *l, int status)
+{
+	char how[512];
+
+	if (WIFSIGNALED(status))
+		snprintf(how, sizeof how, "%s: %s", l->call, strsignal(WTERMSIG(status)));
+	else if (!l->ended && !l->told)
+		snprintf(how, sizeof how, "%s: the process ended with %d", l->call,
+			 WEXITSTATUS(status));
+	else if (l->ended && WEXITSTATUS(status))
+		snprintf(how, sizeof how, "exit() made of 0 the status %d", WEXITSTATUS(status));
+	else
+		return;
+	break_rule(c, l->trying, how);
+}
+
+static void keep_rest(struct check *c, const struct gt_trial_kind *kind, const struct listening *l)
+{
+	for (const uint8_t *rule = kind->rules; *rule; rule++)
+		if (c->outcomes[*rule].state == UNTRIED && l->ended && !l->untried)
+			c->outcomes[*rule].state = KEPT;
+	if (l->untried)
+		c->has_work = false;
+}
+
+static int start_trial(struct check *c, const struct gt_trial_kind *kind)
+{
+	struct listening l = {.trying = kind->rules[0], .call = "loading it"};
+	int ends[2], status;
+	char how[512];
+	pid_t child;
+
+	fflush(NULL);
+	if (pipe(ends) || (child = fork()) < 0)
+		return ui_fail(GT_EXIT_FAILURE, "cannot start a trial: %m");
+	if (!child) {
+		close(ends[0]);
+		setpgid(0, 0);
+		run_trial(c, kind, ends[1]);
+	}
+	close(ends[1]);
+	if (!hear_all(c, &l, ends[0])) {
+		snprintf(how, sizeof how, "%s: it does not return", l.call);
+		break_rule(c, l.trying, how);
+		l.told = true;
+		kill(child, SIGKILL);
+	}
+	close(ends[0]);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!l.told || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		judge_end(c, &l, status);
+	kill(-child, SIGKILL); /* what it forked */
+	keep_rest(c, kind, &l);
+	return GT_EXIT_OK;
+}
+
+/* The report ------------------------------------------------------------------- */
+
+static void print_outcome(const struct check *c, int rule)
+{
+	const struct outcome *o = &c->outcomes[rule];
+	const struct ui_colors *color = ui_colors(stdout);
+
+	if (o->state == KEPT && !c->verbose)
+		return;
+	printf("%s%-8s%s%2d  ",
+	       o->state == BROKEN ? color->red
+	       : o->state == KEPT ? color->green
+				  : color->dim,
+	       o->state == BROKEN ? "broken"
+	       : o->state == KEPT ? "kept"
+				  : "untried",
+	       color->reset, rule);
+	ui_wrap(stdout, 12, 12, sentences[rule]);
+	if (o->state == BROKEN) {
+		printf("\n            ");
+		ui_wrap(stdout, 12, 12, o->how);
+	}
+	putchar('\n');
+}
+
+static int report(const struct check *c)
+{
+	unsigned counts[3] = {0};
+
+	for (int i = 1; i < GT_RULE_COUNT; i++) {
+		print_outcome(c, i);
+		counts[c->outcomes[i].state]++;
+	}
+	printf("%s: %u rules kept, %u broken, %u not tried\n", c->path, counts[KEPT],
+	       counts[BROKEN], counts[UNTRIED]);
+	if (!c->has_work)
+		printf("  rules about records need work on the device: export pu1Exercise(), or "
+		       "name a\n  library that does with --exercise\n");
+	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
+}
+
+static int check(struct check *c)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(c->path, real))
+		return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %m", c->path);
+	c->path = real; /* dlopen() looks for a name without a slash elsewhere */
+	c->has_work = true;
+	for (size_t i = 0; i < gt_trial_count; i++) {
+		int code = start_trial(c, &gt_trials[i]);
+
+		if (code)
+			return code;
+		for (int rule = 1; !i && rule <= GT_RULE_NAMED; rule++)
+			if (c->outcomes[rule].state == BROKEN && rule != GT_RULE_SILENT &&
+			    !(rule == GT_RULE_NAMED && strstr(c->outcomes[rule].how, "name")))
+				return report(c);
+	}
+	return report(c);
+}
+
+static int run(int argc, char **argv)
+{
+	struct check c = {.seconds = SECONDS};
+	int option;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_EXERCISE:
+			c.exercise = realpath(optarg, NULL);
+			if (!c.exercise)
+				return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %m", optarg);
+			break;
+		case OPTION_SECONDS:
+			c.seconds = (unsigned)strtoul(optarg, NULL, 10);
+			if (!c.seconds || c.seconds > 3600)
+				return ui_fail(GT_EXIT_USAGE, "--seconds %s: 1 to 3600", optarg);
+			break;
+		case 'v': c.verbose = true; break;
+		case 'h': fputs(help, stdout); return GT_EXIT_OK;
+		default: return ui_bad_option("plugin", argv, options);
+		}
+	}
+	if (optind == argc)
+		return ui_fail(GT_EXIT_USAGE, "what to do? 'gputap plugin check FILE.so', 'gputap "
+					      "plugin rules'");
+	if (!strcmp(argv[optind], "rules") && optind + 1 == argc)
+		return print_rules();
+	if (strcmp(argv[optind], "check"))
+		return ui_unknown("plugin command", argv[optind],
+				  (const char *const[]){"check", "rules", NULL});
+	if (optind + 2 != argc)
+		return ui_fail(GT_EXIT_USAGE, "which one? 'gputap plugin check FILE.so'");
+	c.path = argv[optind + 1];
+	return check(&c);
+}
+
+const struct gt_command gt_command_plugin = {"plugin", "try an accelerator's plug-in", run};

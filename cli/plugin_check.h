@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Trials of a vendor's plug-in, each in a child process of its own: plugin_trials.c has the trials,
+ * plugin_host.c the host that they play, plugin.c starts them and makes the report.
+ *
+ *   gputap ── fork ──► trial: does a call, says which before, says what was wrong
+ *          ◄── pipe ── struct gt_trial_message, one write each: whole or not at all
+ *
+ * A trial that crashes, hangs or exits breaks the rule that it was trying. */
+#ifndef GPUTAP_CLI_PLUGIN_CHECK_H
+#define GPUTAP_CLI_PLUGIN_CHECK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/plugin_parts.h"
+
+enum gt_rule {
+	GT_RULE_NONE = 0,
+#define X(name, sentence) GT_RULE_##name,
+#include "cli/plugin_rules.inc"
+#undef X
+	GT_RULE_COUNT
+};
+
+enum gt_trial_news {
+	GT_TRIAL_TRIES = 1, /* a rule, from now on; text: the call */
+	GT_TRIAL_BROKEN,    /* a rule; text: how */
+	GT_TRIAL_UNTRIED,   /* a rule; text: why */
+	GT_TRIAL_ENDED,
+};
+
+struct gt_trial_message {
+	uint32_t news, rule;
+	char text[248];
+};
+
+struct gt_trial_buffer {
+	uint8_t *data; /* its end is a page's, behind which nothing is mapped */
+	size_t bytes, valid, mapped;
+	uint32_t completed; /* how often */
+};
+
+enum { GT_TRIAL_BUFFERS = 65536 };
+
+struct gt_trial {
+	const char *path;     /* of the plug-in */
+	const char *exercise; /* of another library that has pu1Exercise(); NULL */
+	int pipe;
+	enum gt_rule trying;
+	uint64_t told; /* rules that are known to be broken: once is enough */
+	struct gt_plugin plugin;
+	pu1Result (*work)(uint32_t pieces); /* NULL: nobody has it */
+	/* the host's side */
+	pthread_mutex_t lock;
+	struct gt_trial_buffer *buffers;
+	size_t buffer_count;
+	size_t buffer_bytes; /* of those that are requested; 0: none are given */
+	size_t seen;         /* buffers that were walked through */
+	pu1ActivityRecord *records;
+	size_t record_count, record_room;
+	uint64_t begun_ns;
+};
+
+/* The one of this process: the callbacks have no context. */
+extern struct gt_trial *gt_trial_now;
+
+void gt_trial_tell(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* What follows tries @rule, by the call @what. */
+void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
+/* The rule is broken unless @good. */
+#define GT_TRIAL_WANT(t, rule, good, ...)                                     \
+	do {                                                                  \
+		if (!(good))                                                  \
+			gt_trial_tell(t, GT_TRIAL_BROKEN, rule, __VA_ARGS__); \
+	} while (0)
+const char *gt_trial_result_name(pu1Result result);
+
+/* Load and register it. Return: false: it cannot be, which is told. */
+bool gt_trial_open(struct gt_trial *t);
+/* Callbacks are set, all kinds enabled. */
+void gt_trial_begin(struct gt_trial *t);
+/* All kinds are disabled. */
+void gt_trial_end(struct gt_trial *t);
+void gt_trial_flush(struct gt_trial *t);
+/* Have work done. */
+void gt_trial_exercise(struct gt_trial *t, uint32_t pieces);
+/* Walk through the buffers that were completed since the last time: records holds what is in them.
+ * What is wrong with buffers and records is told. */
+void gt_trial_collect(struct gt_trial *t);
+void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *complete);
+
+struct gt_trial_kind {
+	void (*run)(struct gt_trial *t);
+	bool needs_work;      /* pu1Exercise() */
+	const uint8_t *rules; /* that it tries; 0 at the end */
+};
+extern const struct gt_trial_kind gt_trials[];
+extern const size_t gt_trial_count;
+
+#endif

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""gputap plugin: a plug-in that keeps the guide's rules, and for each rule one that does not; the
+guide's own programs."""
+import re
+import subprocess
+
+import pytest
+from test_plugin_loader import vendor  # noqa: F401: a fixture
+
+
+def guide_of(repo):
+    return (repo / "docs/vendor-guide.md").read_text()
+
+
+@pytest.fixture
+def check(tap):
+    def call(path, *options, status=0):
+        out = tap("plugin", "check", "--seconds", "20", *options, path, status=status).out
+        lines = re.sub(r"\n {12}", " ", out)
+        broken = {int(n) for n in re.findall(r"^broken +(\d+)", lines, re.M)}
+        return broken, lines
+    return call
+
+
+def test_the_rules_are_those_of_the_guide(tap, repo):
+    told = re.findall(r"^ ?(\d+)  (.*)$", tap("plugin", "rules").out, re.M)
+    text = re.sub(r"\n {3,4}(?=\S)", " ", guide_of(repo))
+    written = re.findall(r"^(\d+)\. (.*)$", text, re.M)
+    assert [(n, sentence.replace("`", "")) for n, sentence in written] == told
+    assert len(told) == 41
+
+
+@pytest.mark.parametrize("fault", [
+    "none", "bare", "monotonic", "ticks", "graph", "newer minor", "child enables"
+])
+def test_a_plugin_that_keeps_the_rules_passes(check, vendor, fault):
+    assert check(vendor(fault))[0] == set()
+
+
+def test_the_reference_accelerators_plugin_passes(check, build, tmp_path):
+    for name in ("librefdev_pu1.so", "librefdev.so.1"):
+        (tmp_path / name).write_bytes((build / "soft/refdev" / name).read_bytes())
+    broken, text = check(tmp_path / "librefdev_pu1.so", "-v")
+    assert broken == set() and "41 rules kept, 0 broken, 0 not tried" in text
+
+
+@pytest.mark.parametrize("fault, rules", [
+    ("newer", {4}),
+    ("older", {4}),
+    ("refuses", {6}),
+    ("scribbles", {6}),
+    ("crash at registration", {6}),
+    ("no name", {7}),
+    ("no kinds", {7}),
+    ("any group", {8}),
+    ("null callbacks", {10}),
+    ("enable without callbacks", {11}),
+    ("flush without callbacks", {12}),
+    ("callbacks while enabled", {13}),
+    ("any kind", {14, 15}),
+    ("second enable fails", {16}),
+    ("never disables", {16, 36}),
+    ("empty pops", {18}),
+    ("crash at empty", {18}),
+    ("uncounted depth", {19}),
+    ("shared stack", {21}),
+    ("completes twice", {23}),
+    ("own buffer", {23}),
+    ("overruns", {24}),
+    ("valid beyond size", {24, 30}),
+    ("silent drops", {25, 26}),
+    ("crash without buffer", {25}),
+    ("flushes nothing", {27}),
+    ("hangs", {27, 38}),
+    ("circles", {28}),
+    ("walk fails", {28, 29}),
+    ("next null", {29}),
+    ("next anywhere", {29}),
+    ("outside", {30}),
+    ("misaligned", {30}),
+    ("short record", {30}),
+    ("long record", {30}),
+    ("wild kind", {31, 36}),
+    ("backwards", {32}),
+    ("no time", {32}),
+    ("seconds", {32}),
+    ("early kernel", {32}),
+    ("wild device", {33}),
+    ("wild stream", {33}),
+    ("stream 0", {33}),
+    ("any device", {33}),
+    ("wild graph", {33}),
+    ("null name", {34}),
+    ("bad name", {34}),
+    ("no correlation", {35}),
+    ("one correlation", {35}),
+    ("records when disabled", {36}),
+])
+def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
+    options = ["--seconds", "2"] if fault == "hangs" else []
+    broken, text = check(vendor(fault), *options, status=1)
+    assert rules <= broken, text
+    # what follows from it may be told too, but a rule of another part of the guide may not
+    if fault not in ("hangs", "push fails", "never disables", "any group", "second enable fails",
+                     "empty pops", "own buffer"):
+        assert broken == rules, text
+
+
+def test_what_is_no_plugin_is_told(check, work, tap):
+    (work / "text.so").write_text("hello")
+    assert check(work / "text.so", status=1)[0] == {1}
+    assert "cannot read none.so" in tap("plugin", "check", "none.so", status=1).err
+
+
+@pytest.mark.parametrize("flag, rule", [("-DWITHOUT_POP", 3), ("-DWITHOUT_REGISTER", 3)])
+def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
+    broken, text = check(vendor("none", flag), status=1)
+    assert broken == {rule} and "it has no " in text
+
+
+def test_without_work_the_rules_about_records_are_not_tried(check, vendor, work):
+    quiet = vendor()
+    bare = work / "quiet.so"
+    data = quiet.read_bytes().replace(b"pu1Exercise", b"pu1Exercisf")
+    bare.write_bytes(data)
+    broken, text = check(bare)
+    assert broken == set() and "export pu1Exercise()" in text and "not tried" in text
+
+
+def test_another_library_may_have_the_work(check, vendor, work, repo):
+    (work / "more.c").write_text("int pu1Exercise(unsigned n) { return n ? 0 : 0; }")
+    subprocess.run(["cc", "-shared", "-fPIC", "more.c", "-o", "more.so"], check=True)
+    broken, text = check(vendor(), "--exercise", work / "more.so", status=1)
+    assert 27 in broken and "30 pieces of work have 0 records" in text
+
+
+# The guide ------------------------------------------------------------------------
+
+def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
+    """As a reader would: blocks with a file's name make up that file, shell blocks are run."""
+    files, shell = {}, []
+    for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide_of(repo), re.M | re.S):
+        kind, _, name = info.partition(" ")
+        assert (kind, bool(name)) in {("c", True), ("sh", False)}, info
+        if name:
+            files[name] = files.get(name, "") + text
+        else:
+            shell.append(text)
+    assert set(files) == {"acme_pu1.c", "show.c"} and len(shell) == 2
+    for name, text in files.items():
+        (work / name).write_text(text)
+    library = build / "src/plugin"
+    (work / "libgputap-plugin.so").symlink_to(library / "libgputap-plugin.so.0")
+    (work / "gputap-plugin.pc").write_text(
+        f"Name: gputap-plugin\nDescription: as built\nVersion: 0.1\nCflags: -I{repo}/include\n"
+        f"Libs: -L{work} -lgputap-plugin -Wl,-rpath,{library}\n")
+    env = {"PKG_CONFIG_PATH": work, "PATH": f"{gputap.parent}:/usr/bin:/bin", "HOME": work}
+    out = run(["bash", "-e", "-c", "\n".join(shell)], env=env).out
+    assert "0 broken, 0 not tried" in out
+    assert out.count("acme: nothing of operator 42\n") == 3
+    assert out.count("acme: acmeLaunch of operator 42\n") == 3
