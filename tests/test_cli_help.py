@@ -10,7 +10,8 @@ import pytest
 
 import conftest
 
-COMMANDS = ["run", "report", "export", "info", "merge", "list", "recover", "doctor", "plugin", "soft"]
+COMMANDS = ["run", "report", "export", "info", "merge", "list", "recover", "doctor",
+            "plugin", "soft"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 

@@ -115,7 +115,11 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "share/bash-completion/completions/gputap", "lib/**/gputap/soft/amdgpu/libhsakmt.so.1",
              "lib/**/gputap/soft/amdgpu/libdtif.so", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so",
              "share/man/man1/gputap-soft.1", "share/zsh/site-functions/_gputap",
-             "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
+             "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md",
+             "include/gputap/PrivateUse1TracingApi.h", "include/gputap/plugin.h",
+             "include/gputap/refdev/refdev.h", "lib/**/libgputap-plugin.so.0",
+             "lib/**/pkgconfig/gputap-plugin.pc", "lib/**/gputap/librefdev.so.1",
+             "lib/**/gputap/librefdev_pu1.so", "share/man/man1/gputap-plugin.1")
 
 
 @pytest.mark.parametrize("file", INSTALLED)
@@ -124,6 +128,11 @@ def test_install_into_an_empty_prefix_has(prefix, file):
         f"{file} is not among"
         f" {[str(p.relative_to(prefix)) for p in prefix.rglob('*') if p.is_file()]}"
     )
+
+
+def test_installed_reference_plugin_keeps_its_rules(prefix, run):
+    command, plugin = prefix / "bin/gputap", next(prefix.glob("lib/**/librefdev_pu1.so"))
+    assert "0 broken, 0 not tried" in run([command, "plugin", "check", plugin]).out
 
 
 def test_installed_copy_serves_a_c_program(prefix, run, work):

@@ -234,6 +234,23 @@ def test_a_forks_child_has_no_open_session_and_the_parents_goes_on(host, vendor)
     assert result.out.count("count records: 9\n") == 1
 
 
+def test_a_plugin_may_fork_when_it_is_enabled(host, vendor):
+    assert counts(host(plugins=[vendor("forks")]))["records"] == 9
+
+
+def test_a_session_too_short_for_its_clocks_rate_takes_the_nominal_one(host, build, work):
+    import time
+    folder = work / "refdev"
+    folder.mkdir()
+    for name in ("librefdev_pu1.so", "librefdev.so.1"):
+        (folder / name).write_bytes((build / "soft/refdev" / name).read_bytes())
+    before = time.time_ns()
+    result = host("all", plugins=[folder / "librefdev_pu1.so"],
+                  env={"REFDEV_CLOCK": "hz=1000000", "LD_LIBRARY_PATH": folder})
+    first, last = map(int, re.search(r"span (\d+) (\d+)", result.out).groups())
+    assert before - 2000 < first < last < time.time_ns() + 2000
+
+
 @pytest.mark.parametrize("fault", ["none", "monotonic", "ticks"])
 def test_times_are_on_one_clock_whatever_the_plugins_is(host, vendor, fault):
     import time

@@ -14,7 +14,8 @@
 enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 << 30 };
 #define MEMORY_BYTES (UINT64_C(4) << 30)
 
-static pthread_mutex_t the_lock = PTHREAD_MUTEX_INITIALIZER;
+/* recursive: a plug-in may fork() when it is enabled */
+static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct gt_plugin plugins[GT_PLUGINS_MOST];
 static struct gputap_plugin_stacks stacks[GT_PLUGINS_MOST];
 static uint32_t plugin_count;
@@ -147,7 +148,10 @@ static void after_fork(void)
 
 static void in_child(void)
 {
+	static const pthread_mutex_t free_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
 	after_fork();
+	the_lock = free_lock; /* it was locked by a thread of another number */
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
 	for (uint32_t i = 0; i < plugin_count; i++)
 		gt_plugin_buffers_clear(&plugins[i]);

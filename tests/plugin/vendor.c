@@ -160,6 +160,8 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 		return is("enable without callbacks") ? PU1_SUCCESS : PU1_ERROR_ORDER;
 	if (owner != getpid() && !is("child enables"))
 		return PU1_ERROR_FORKED;
+	if (is("forks") && !fork())
+		_exit(0);
 	enabled |= 1u << kind;
 	return PU1_SUCCESS;
 }
