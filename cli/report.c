@@ -15,7 +15,8 @@
 #include "config.h"
 #include "util/error.h"
 
-static const char *const keys[] = {"name", "device", "process", "thread", "queue", NULL};
+static const char *const keys[] = {"name",  "device",   "process", "thread",
+				   "queue", "operator", NULL};
 
 enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
@@ -43,14 +44,15 @@ static void print_help(void)
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
-	       "  -t, --table NAME,..   only these tables: operations ranges failures kernels\n"
-	       "                        copies other graphs devices gaps latency processes\n"
-	       "                        threads loss code_objects kernel_symbols\n"
+	       "  -t, --table NAME,..   only these tables: operations ranges operators failures\n"
+	       "                        kernels copies other graphs devices gaps latency\n"
+	       "                        processes threads loss code_objects kernel_symbols\n"
 	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns);\n"
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
-	       "  -b, --by KEY,..       a row for each: name device process thread queue\n"
+	       "  -b, --by KEY,..       a row for each: name device process thread queue;\n"
+	       "                        operator: device time by operator and range\n"
 	       "                        (only tables that know them all; calls and ranges\n"
 	       "                        have no device or queue)\n"
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
@@ -161,6 +163,7 @@ static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
 	[REPORT_DEVICES] = KEYS_ALL,
 	[REPORT_GAPS] = KEYS_ALL,
 	[REPORT_LATENCY] = KEYS_ALL,
+	[REPORT_OPERATORS] = SUMMARY_OPERATOR,
 };
 
 static int refuse_key(enum report_table table, unsigned by)
@@ -205,6 +208,7 @@ static void choose_keys(struct summary *s, unsigned by)
 {
 	const unsigned of_calls = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD;
 
+	by &= ~(unsigned)SUMMARY_OPERATOR;
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] =
 		by & of_calls ? by & of_calls : SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;

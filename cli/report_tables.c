@@ -12,10 +12,11 @@
 #include "cli/info_code.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = {"operations", "ranges",       "failures",       "kernels",
-					  "copies",     "other",        "graphs",         "devices",
-					  "gaps",       "latency",      "processes",      "threads",
-					  "loss",       "code_objects", "kernel_symbols", NULL};
+const char *const report_table_names[] = {"operations", "ranges", "operators",    "failures",
+					  "kernels",    "copies", "other",        "graphs",
+					  "devices",    "gaps",   "latency",      "processes",
+					  "threads",    "loss",   "code_objects", "kernel_symbols",
+					  NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -71,6 +72,16 @@ static const struct grid_column range_columns[] = {
 	OWNER_COLUMNS,
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
 	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
+static const struct grid_column operator_columns[] = {
+	{"self_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"total_ns", "with inner", GRID_NS, GRID_ALWAYS, 1, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"host_ns", "host time", GRID_NS, GRID_ALWAYS, 2, false},
+	{"name", "operator", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column failure_columns[] = {
@@ -217,6 +228,8 @@ static const struct {
 	[REPORT_OPERATIONS] = {operation_columns, COUNT_OF(operation_columns), "Operations", 20},
 	[REPORT_RANGES] = {range_columns, COUNT_OF(range_columns),
 			   "Ranges of the program, each with all inside it", 20},
+	[REPORT_OPERATORS] = {operator_columns, COUNT_OF(operator_columns),
+			      "Device time by operator and range: the innermost one's", 20},
 	[REPORT_FAILURES] = {failure_columns, COUNT_OF(failure_columns), "Failures", 20},
 	[REPORT_KERNELS] = {kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20},
 	[REPORT_COPIES] = {copy_columns, COUNT_OF(copy_columns), "Copies", 20},
@@ -446,6 +459,33 @@ static void make_ranges(struct grid *g, const struct summary *s)
 		*cell++ = name_cell(s, row->name);
 	}
 	sort_by(g, "total_ns");
+}
+
+/* Those with device work in them; nothing where no range has any. */
+static void make_operators(struct grid *g, const struct summary *s)
+{
+	const struct operators *o = &s->operators;
+	uint64_t all_ns = 0;
+
+	for (uint32_t i = 0; i < o->count; i++)
+		all_ns += o->rows[i].self_ns;
+	for (uint32_t i = 0; o->work && i < o->count; i++) {
+		const struct operators_row *row = &o->rows[i];
+		bool inside = row->name != LOOKUP_NONE;
+		struct grid_cell *cell;
+
+		if (!row->all_work)
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(row->self_ns);
+		*cell++ = cell_real(share(row->self_ns, all_ns));
+		*cell++ = cell_count(row->work);
+		*cell++ = cell_count(row->all_ns);
+		*cell++ = inside ? cell_count(row->count) : cell_none();
+		*cell++ = inside ? cell_count(row->host_ns) : cell_none();
+		*cell++ = inside ? name_cell(s, row->name) : cell_text("(in no range)");
+	}
+	sort_by(g, "self_ns");
 }
 
 static void make_failures(struct grid *g, const struct summary *s)
@@ -801,6 +841,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	switch (table) {
 	case REPORT_OPERATIONS: make_operations(g, s, domain); break;
 	case REPORT_RANGES: make_ranges(g, s); break;
+	case REPORT_OPERATORS: make_operators(g, s); break;
 	case REPORT_FAILURES: make_failures(g, s); break;
 	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
 	case REPORT_COPIES: make_copies(g, s); break;

@@ -517,6 +517,11 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	note_open(s, t, item->depth, e.duration_ns, group);
 }
 
+static uint64_t thread_key(uint32_t process, uint32_t ordinal)
+{
+	return (uint64_t)process << 32 | ordinal;
+}
+
 /* A whole range of the program, nested or not. A mark has a name but no time. */
 static void add_range(struct reading *r, const struct gt_range *range)
 {
@@ -537,6 +542,13 @@ static void add_range(struct reading *r, const struct gt_range *range)
 
 	e.name = name_of(s, range->name);
 	e.thread = thread_of(r, range->process, range->ordinal);
+	operators_range(&s->operators,
+			&(struct operators_range){.thread = thread_key(range->process,
+								       range->ordinal),
+						  .first = range->first,
+						  .last = range->last,
+						  .duration_ns = e.duration_ns,
+						  .name = e.name});
 	if (!matches(s, &e, GT_KIND_MARKER))
 		return;
 	s->matched_ranges++;
@@ -678,6 +690,9 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	graphs_add(&s->graphs, r->capture, item);
+	if (is_work(item))
+		operators_work(&s->operators, thread_key(e.process, GT_ID_ORDINAL(item->id)),
+			       item->id, e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->lanes[lane];
 	d->count++;
@@ -936,6 +951,7 @@ int summary_finish(struct summary *s)
 		rc = rc ? rc : timeline_finish(&s->lanes[i].copies);
 	}
 	rc = rc ? rc : graphs_finish(&s->graphs);
+	rc = rc ? rc : operators_finish(&s->operators);
 	return rc ? rc : finish_stages(s);
 }
 
@@ -997,6 +1013,7 @@ void summary_fini(struct summary *s)
 	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
 	graphs_fini(&s->graphs);
+	operators_fini(&s->operators);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
 	*s = (struct summary){0};

@@ -14,6 +14,7 @@
 #include "cli/histogram.h"
 #include "cli/info_code.h"
 #include "cli/linked.h"
+#include "cli/operators.h"
 #include "cli/lookup.h"
 #include "cli/stages.h"
 #include "cli/timeline.h"
@@ -27,6 +28,7 @@ enum summary_key {
 	SUMMARY_PROCESS = 4,
 	SUMMARY_THREAD = 8,
 	SUMMARY_QUEUE = 16,
+	SUMMARY_OPERATOR = 32, /* of a table of its own */
 };
 
 enum summary_class {
@@ -154,6 +156,7 @@ struct summary {
 	uint64_t matched_ranges;         /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;            /* that match the filter */
+	struct operators operators;      /* the same */
 	struct dispatches dispatches;    /* the same */
 	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;

@@ -124,3 +124,44 @@ def test_perfetto_nests_ranges_that_came_innermost_first(trace, tap, work):
     assert [tuple(r.values()) for r in rows] == [
         ("step", None, "user_annotation"), ("aten::add", "step", "cpu_op"),
         ("aten::empty", "aten::add", "cpu_op"), ("AddBackward0", "step", "cpu_op")]
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory, repo, build):
+    path = tmp_path_factory.mktemp("ranges") / "work"
+    subprocess.run([
+        "cc", "-O1", "-Wall", "-Wno-deprecated-declarations", f"-I{repo}/include",
+        repo / "tests/ranges/work.c", "-o", path, f"-L{build}", "-l:libgputap.so.0",
+        f"-Wl,-rpath,{build}", "-lOpenCL"
+    ], check=True)
+    return path
+
+
+def operators(tap, *words):
+    rows = csv.DictReader(io.StringIO(tap("report", "--csv", *words, "a.gputap").out))
+    return {r["name"]: r for r in rows}
+
+
+def test_device_work_is_the_innermost_ranges_and_counts_for_those_around_it(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    rows = operators(tap, "--by", "operator")
+    assert {n: int(r["work"]) for n, r in rows.items()} == {
+        "step": 2, "outer": 3, "inner": 15, "(in no range)": 2}
+    assert {n: r["count"] for n, r in rows.items()} == {
+        "step": "1", "outer": "3", "inner": "6", "(in no range)": ""}
+    total = {n: int(r["total_ns"]) for n, r in rows.items()}
+    own = {n: int(r["self_ns"]) for n, r in rows.items()}
+    assert total["step"] == own["step"] + own["outer"] + own["inner"]
+    assert total["outer"] == own["outer"] + own["inner"] and total["inner"] == own["inner"]
+
+
+def test_a_filter_leaves_its_work_under_the_operators(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    assert operators(tap, "--by", "operator", "--where", "kind=kernel") == {}
+
+
+def test_the_table_of_operators_is_there_only_where_ranges_have_work(tap, trace, worker):
+    trace("nest")
+    assert "by operator" not in tap("report", "a.gputap").out
+    tap("run", "-f", "-o", "a.gputap", "--", worker)
+    assert "Device time by operator and range" in tap("report", "a.gputap").out

@@ -16,6 +16,7 @@
 struct gt_range_open {
 	uint32_t process, ordinal, op;
 	uint64_t start_ns, id; /* id 0: pushed */
+	uint64_t first;        /* number of the call */
 	char *name;
 };
 
@@ -136,8 +137,14 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	free(r->name);
 	r->name = o.name;
 	*out = (struct gt_range){
-		o.process, o.ordinal, o.op,  o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns,
-		o.name,    o.id != 0, false, NULL};
+		.process = o.process,
+		.ordinal = o.ordinal,
+		.op = o.op,
+		.start_ns = o.start_ns,
+		.end_ns = end_ns > o.start_ns ? end_ns : o.start_ns,
+		.name = o.name,
+		.across = o.id != 0,
+	};
 	return 1;
 }
 
@@ -156,7 +163,7 @@ static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 	}
 	r->open[r->open_count++] =
 		(struct gt_range_open){call->process, call->ordinal, call->op, call->start_ns, id,
-				       name};
+				       call->id,      name};
 	return 0;
 }
 
@@ -206,6 +213,8 @@ static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt
 				 .start_ns = call->start_ns,
 				 .end_ns = call->end_ns,
 				 .name = r->name,
+				 .first = call->id,
+				 .last = call->ret,
 				 .whole = call};
 	return 1;
 }
@@ -231,8 +240,14 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 	case GT_MARK_POP: /* one without its push is of a range from before the recording */
 		for (size_t i = r->open_count; i-- > 0;)
 			if (!r->open[i].id && r->open[i].process == call->process &&
-			    r->open[i].ordinal == call->ordinal)
-				return give(r, i, call->end_ns, out);
+			    r->open[i].ordinal == call->ordinal) {
+				uint64_t first = r->open[i].first;
+
+				give(r, i, call->end_ns, out);
+				out->first = first;
+				out->last = call->id;
+				return 1;
+			}
 		return 0;
 	default: return 0;
 	}

@@ -51,6 +51,8 @@ struct gt_range {
 	/* started and stopped, maybe by different threads: may overlap others of its thread */
 	bool across;
 	bool instant; /* a mark */
+	/* numbers of the thread's first and last call in it; 0: it is not of one thread */
+	uint64_t first, last;
 	/* the call that is the range (GT_MARK_RANGE), which tells more of it; else NULL */
 	const struct gt_item *whole;
 };

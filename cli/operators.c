@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* See operators.h. */
+#include "cli/operators.h"
+
+#include <stdlib.h>
+
+/* Work, and ranges, which stand before the work in them. */
+struct row {
+	uint64_t thread, id;
+	uint64_t last; /* 0: work */
+	uint64_t duration_ns;
+	uint64_t name;
+};
+
+struct open_ranges {
+	uint64_t thread;
+	struct {
+		uint64_t last;
+		uint32_t row;
+	} * open;
+	uint32_t depth, room;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	if (x->last != y->last)
+		return x->last > y->last ? -1 : 1;
+	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+}
+
+static void add(struct operators *o, const struct row *row)
+{
+	o->spill.row_bytes = sizeof *row;
+	o->spill.compare = compare;
+	spill_add(&o->spill, row);
+}
+
+void operators_range(struct operators *o, const struct operators_range *range)
+{
+	const struct row row = {range->thread, range->first, range->last, range->duration_ns,
+				range->name};
+
+	if (range->last >= range->first && range->first)
+		add(o, &row);
+}
+
+void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
+{
+	const struct row row = {thread, id, 0, duration_ns, 0};
+
+	add(o, &row);
+}
+
+static uint32_t find_row(struct operators *o, uint32_t name)
+{
+	uint32_t row = idmap_get(&o->by_name, name);
+
+	if (row != LOOKUP_NONE)
+		return row;
+	if (o->count == o->room) {
+		uint32_t room = o->room ? o->room * 2 : 64;
+
+		o->rows = lookup_grow(o->rows, o->room, room, sizeof *o->rows);
+		o->room = room;
+	}
+	o->rows[o->count].name = name;
+	idmap_put(&o->by_name, name, o->count);
+	return o->count++;
+}
+
+static void open_range(struct operators *o, struct open_ranges *r, const struct row *row)
+{
+	if (r->depth == r->room) {
+		uint32_t room = r->room ? r->room * 2 : 64;
+
+		r->open = lookup_grow(r->open, r->room, room, sizeof *r->open);
+		r->room = room;
+	}
+	r->open[r->depth].last = row->last;
+	r->open[r->depth].row = find_row(o, (uint32_t)row->name);
+	o->rows[r->open[r->depth].row].count++;
+	o->rows[r->open[r->depth].row].host_ns += row->duration_ns;
+	r->depth++;
+}
+
+static void count_work(struct operators *o, const struct open_ranges *r, const struct row *row)
+{
+	uint32_t innermost = r->depth ? r->open[r->depth - 1].row : find_row(o, LOOKUP_NONE);
+	struct operators_row *self = &o->rows[innermost];
+
+	self->work++;
+	self->self_ns += row->duration_ns;
+	if (!r->depth) {
+		self->all_work++;
+		self->all_ns += row->duration_ns;
+		return;
+	}
+	o->work++;
+	for (uint32_t i = 0; i < r->depth; i++) {
+		struct operators_row *outer = &o->rows[r->open[i].row];
+		uint32_t again = 0;
+
+		while (again < i && r->open[again].row != r->open[i].row)
+			again++;
+		if (again < i)
+			continue; /* it calls itself: once */
+		outer->all_work++;
+		outer->all_ns += row->duration_ns;
+	}
+}
+
+int operators_finish(struct operators *o)
+{
+	struct open_ranges r = {0};
+	const void *next;
+	int rc = 0;
+
+	while (o->spill.row_bytes && (rc = spill_next(&o->spill, &next)) == 1) {
+		const struct row *row = next;
+
+		if (row->thread != r.thread)
+			r.depth = 0;
+		r.thread = row->thread;
+		while (r.depth && r.open[r.depth - 1].last < row->id)
+			r.depth--;
+		if (row->last)
+			open_range(o, &r, row);
+		else
+			count_work(o, &r, row);
+	}
+	free(r.open);
+	return rc;
+}
+
+void operators_fini(struct operators *o)
+{
+	spill_fini(&o->spill);
+	free(o->rows);
+	idmap_fini(&o->by_name);
+	*o = (struct operators){0};
+}
