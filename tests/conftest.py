@@ -180,11 +180,9 @@ def torch_python(repo):
 def torch_package(torch_python, repo, tmp_path_factory):
     """Environment in which that Python finds gputap's package, built for its torch."""
     folder = tmp_path_factory.mktemp("package")
-    source = folder / "torch"
-    shutil.copytree(repo / "torch", source)
     subprocess.run([
         torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
-        folder / "site", source
+        folder / "site", repo / "torch"
     ], check=True)
     return {"PYTHONPATH": folder / "site", "OMP_NUM_THREADS": 1}
 

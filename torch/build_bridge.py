@@ -17,7 +17,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME, SUPPORTED = 'gputap', ((2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
-LIBRARIES = {'observer': '_observer.so'}
+LIBRARIES = {'observer': '_observer.so', 'bridge': '_bridge.so'}
 FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '-DUSE_KINETO',
          '-DFMT_HEADER_ONLY', '-DNDEBUG', '-D_GLIBCXX_USE_CXX11_ABI=1')
 
@@ -64,13 +64,23 @@ def find_compiler():
     return os.environ.get('CXX', '').split() or [found]
 
 
+def gputap_headers():
+    """gputap's own: those of the tree that this stands in."""
+    folder = os.environ.get('GPUTAP_INCLUDE') or os.path.join(os.path.dirname(HERE), 'include')
+    if not os.path.isfile(os.path.join(folder, 'gputap', 'tool.h')):
+        raise Wrong(f'gputap: its headers are not in {folder}: build in its tree, or name their '
+                    'folder in GPUTAP_INCLUDE')
+    return folder
+
+
 def compile_libraries(folder, output):
     include = os.path.join(folder, 'include')
     if not os.path.isfile(os.path.join(include, 'ATen', 'record_function.h')):
         raise Wrong(f'gputap: {folder} has no C++ headers: install torch from a wheel (pip)')
     for source, library in LIBRARIES.items():
         command = [
-            *find_compiler(), *FLAGS, f'-I{include}', f'-I{include}/kineto', '-o',
+            *find_compiler(), *FLAGS, f'-I{gputap_headers()}', f'-I{include}',
+            f'-I{include}/kineto', '-o',
             os.path.join(output, library),
             os.path.join(HERE, 'shim', source + '.cpp'), f'-L{folder}/lib', '-ltorch_cpu', '-lc10'
         ]

@@ -45,7 +45,8 @@ enum gputap_stack { GPUTAP_STACK_OPERATION = 0, GPUTAP_STACK_USER = 1 };
  * gputap_external_push() - from now on, calls of this thread belong to @id
  * @stack: which of the thread's two stacks
  * @id:    the caller's own number; 0 stands for none
- * Return: 0, -EINVAL (no such stack), -ENOSPC (250 deep), -ENOMEM.
+ * Return: 0, -EINVAL (no such stack), -ENOMEM; -ENOSPC: 250 deep, the last id that was kept goes
+ *         on, and the pop that belongs to this push undoes it.
  * Thread: the one whose calls are meant.   Signal: not safe.   Since: 0.1
  * Source: CUPTI external correlation; rocprofiler-sdk external correlation; torch.profiler.
  * Owner:  nothing is kept.
@@ -54,7 +55,7 @@ GPUTAP_API int gputap_external_push(enum gputap_stack stack, uint64_t id);
 
 /**
  * gputap_external_pop() - undo the last push of this thread and stack
- * @id:    receives the id that was on top; may be NULL
+ * @id:    receives the id that was on top, 0 of a push that was refused; may be NULL
  * Return: 0, -EINVAL, -ENODATA (the stack is empty).
  * Thread: the one that pushed.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.

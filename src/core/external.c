@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 struct gt_external {
+	/* ids beyond GT_EXTERNAL_DEPTH are counted, so that each pop undoes its own push */
 	uint32_t depth[GT_EXTERNAL_STACK_COUNT];
 	uint64_t ids[GT_EXTERNAL_STACK_COUNT][GT_EXTERNAL_DEPTH];
 };
@@ -40,8 +41,10 @@ int gt_external_push(enum gt_external_stack stack, uint64_t id)
 		}
 		gt_thread.external = e;
 	}
-	if (e->depth[stack] == GT_EXTERNAL_DEPTH)
+	if (e->depth[stack] >= GT_EXTERNAL_DEPTH) {
+		e->depth[stack]++;
 		return -ENOSPC;
+	}
 	/* before it is on the stack: a thread that attaches now writes the whole stack */
 	write_record(gt_thread_own(), stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
@@ -54,10 +57,20 @@ int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
 
 	if (!e || e->depth[stack] == 0)
 		return -ENODATA;
+	if (e->depth[stack] > GT_EXTERNAL_DEPTH) {
+		e->depth[stack]--;
+		*id = 0;
+		return 0;
+	}
 	*id = e->ids[stack][e->depth[stack] - 1];
 	write_record(gt_thread_own(), stack, 0, *id);
 	e->depth[stack]--;
 	return 0;
+}
+
+static uint32_t kept(const struct gt_external *e, int stack)
+{
+	return e->depth[stack] < GT_EXTERNAL_DEPTH ? e->depth[stack] : GT_EXTERNAL_DEPTH;
 }
 
 void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT])
@@ -65,7 +78,7 @@ void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT])
 	const struct gt_external *e = gt_thread.external;
 
 	for (int i = 0; i < GT_EXTERNAL_STACK_COUNT; i++)
-		tops[i] = e && e->depth[i] ? e->ids[i][e->depth[i] - 1] : 0;
+		tops[i] = e && kept(e, i) ? e->ids[i][kept(e, i) - 1] : 0;
 }
 
 void gt_external_renew(struct gt_thread *t)
@@ -75,7 +88,7 @@ void gt_external_renew(struct gt_thread *t)
 	if (!e)
 		return;
 	for (int s = 0; s < GT_EXTERNAL_STACK_COUNT; s++)
-		for (uint32_t i = 0; i < e->depth[s]; i++)
+		for (uint32_t i = 0; i < kept(e, s); i++)
 			write_record(t, (enum gt_external_stack)s, 1, e->ids[s][i]);
 }
 

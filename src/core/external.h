@@ -11,7 +11,8 @@
 
 enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
 
-/* Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, -ENOMEM. Kept also while nothing is recorded. */
+/* Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted and not kept, -ENOMEM. Kept also
+ * while nothing is recorded. */
 int gt_external_push(enum gt_external_stack stack, uint64_t id);
 /* Return: 0 and the id that was on top, -ENODATA: the stack is empty. */
 int gt_external_pop(enum gt_external_stack stack, uint64_t *id);

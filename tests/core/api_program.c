@@ -88,6 +88,11 @@ static void externals(void)
 		if (gputap_external_push(GPUTAP_STACK_USER, (uint64_t)i))
 			puts("too early");
 	printf("deep %d\n", gputap_external_push(GPUTAP_STACK_USER, 1) == -ENOSPC);
+	if (gputap_external_push(GPUTAP_STACK_USER, 2) != -ENOSPC)
+		puts("not refused");
+	for (int i = 0; i < 2; i++) /* what was refused is undone first */
+		if (gputap_external_pop(GPUTAP_STACK_USER, &id) || id)
+			puts("an id of a refused push");
 	for (int i = 250; i-- > 0;)
 		if (gputap_external_pop(GPUTAP_STACK_USER, &id) || id != (uint64_t)i)
 			puts("wrong order");

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""gputap's runtimes and vendors' plug-ins in torch.profiler: `import gputap.torch`. Each case in a
+Python of its own."""
+import json
+import subprocess
+import textwrap
+
+import pytest
+
+BEGIN = """
+import gc, json, os, sys, threading, warnings
+sys.path.insert(0, %(tests)r)
+warnings.simplefilter('ignore')
+import gputap.torch, torch
+import torch_opencl as t
+from torch.profiler import record_function, schedule
+x = torch.ones(3)
+
+def work(times=1):
+    for _ in range(times):
+        t.fill(x)
+    t.device.finish()
+
+def events(p):
+    p.export_chrome_trace('trace.json')
+    return json.load(open('trace.json'))['traceEvents']
+
+def fills(p):
+    return sum(e.get('cat') == 'gpu_memset' for e in events(p))
+"""
+
+
+@pytest.fixture
+def case(run, repo, build, torch_python, torch_package, work):
+    """case(script) runs it and gives what it printed, as JSON."""
+    def call(script, status=0, **environment):
+        text = BEGIN % {"tests": str(repo / "tests")} + textwrap.dedent(script)
+        result = run([torch_python, "-c", text], status=status,
+                     env={
+                         **torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin",
+                         **environment
+                     })
+        return [json.loads(line) for line in result.out.splitlines() if line[:1] in "[{0123456789"]
+    return call
+
+
+def test_device_time_is_that_of_the_operator(case):
+    rows, counts = case("""
+        with gputap.torch.profile() as p:
+            work(5)
+        print(json.dumps({e.key: [e.count, e.self_device_time_total] for e in p.key_averages()}))
+        print(json.dumps(gputap.torch.counts()))""")
+    assert rows["gputap_test::fill"][0] == rows["Memset (Device)"][0] == 5
+    assert rows["gputap_test::fill"][1] == rows["Memset (Device)"][1] > 0
+    assert counts["unlinked"] == counts["outside"] == counts["lost"] == 0
+
+
+def test_work_outside_of_operators_is_the_users_range(case):
+    [rows] = case("""
+        with gputap.torch.profile() as p:
+            with record_function('mine'):
+                t.device.fill()
+                t.device.finish()
+        print(json.dumps({e.key: e.self_device_time_total for e in p.key_averages()}))""")
+    assert rows["mine"] > 0
+
+
+def test_each_kernel_has_one_call_and_a_device_of_its_own(case):
+    [found] = case("""
+        with gputap.torch.profile() as p:
+            work(7)
+        e = events(p)
+        print(json.dumps({
+            'flows': sorted(v['ph'] for v in e if v.get('cat') == 'ac2g'),
+            'devices': sorted({v['pid'] for v in e if v.get('cat') == 'gpu_memset'}),
+            'rows': [v['args']['labels'] for v in e if v['name'] == 'process_labels'],
+            'early': sum(d['ts'] < c['ts'] for d in e for c in e
+                         if d.get('cat') == 'gpu_memset' and c.get('cat') == 'cuda_runtime' and
+                         d['args']['correlation'] == c['args']['correlation'])}))""")
+    assert found["flows"] == ["f"] * 7 + ["s"] * 7
+    assert all(device > 15 for device in found["devices"]) and found["early"] == 0
+    assert not any(row.startswith("GPU ") for row in found["rows"])
+
+
+def test_a_schedule_has_a_session_a_cycle(case):
+    [got] = case("""
+        got = []
+        with gputap.torch.profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=3),
+                                  on_trace_ready=lambda p: got.append(fills(p))) as p:
+            for _ in range(14):
+                work()
+                p.step()
+        print(json.dumps(got))""")
+    assert got == [2, 2, 2]
+
+
+def test_many_profiles_and_an_exception_in_one(case):
+    [got] = case("""
+        got = []
+        for i in range(10):
+            try:
+                with gputap.torch.profile() as p:
+                    work(2)
+                    if i == 4:
+                        raise ValueError
+            except ValueError:
+                pass
+            got.append(fills(p))
+        print(json.dumps(got))""")
+    assert got == [2] * 10
+
+
+def test_traces_are_read_long_after_their_sessions(case):
+    [got] = case("""
+        kept = []
+        for i in range(5):
+            with gputap.torch.profile() as p:
+                work(i + 1)
+            kept.append(p)
+        del p
+        gc.collect()
+        print(json.dumps([fills(p) for p in kept]))""")
+    assert got == [1, 2, 3, 4, 5]
+
+
+def test_stacks_shapes_and_modules_go_with_it(case):
+    [got] = case("""
+        with gputap.torch.profile(with_stack=True, record_shapes=True, with_modules=True,
+                                  with_flops=True, profile_memory=True) as p:
+            work(3)
+        print(json.dumps([fills(p)]))""")
+    assert got == [3]
+
+
+def test_a_profile_in_another_thread(case):
+    [got] = case("""
+        got = []
+        def go():
+            with gputap.torch.profile() as p:
+                work(2)
+            got.extend([fills(p), gputap.torch.counts()['unlinked']])
+        worker = threading.Thread(target=go)
+        worker.start()
+        worker.join()
+        print(json.dumps(got))""")
+    assert got == [2, 0]
+
+
+def test_a_profile_that_begins_inside_an_operator(case):
+    [got] = case("""
+        p = gputap.torch.profile()
+        @torch.library.custom_op('gputap_test::start', mutates_args=())
+        def start(x: torch.Tensor) -> torch.Tensor:
+            p.start()
+            return x + 1
+        start(x)
+        work(2)
+        p.stop()
+        print(json.dumps([fills(p), gputap.torch.counts()['unlinked']]))""")
+    assert got == [2, 0]
+
+
+@pytest.mark.parametrize("end", ["sys.exit(0)", "pass"])
+def test_a_program_may_end_inside_a_profile(case, end):
+    case(f"""
+        p = gputap.torch.profile()
+        p.start()
+        work()
+        {end}""")
+
+
+def test_a_child_of_a_fork_profiles_for_itself(case):
+    [got] = case("""
+        with gputap.torch.profile() as p:
+            work(2)
+        child = os.fork()
+        if not child:
+            with gputap.torch.profile() as p:
+                torch.ones(2) + 1
+            os._exit(len(p.events()) == 0)
+        print(json.dumps([os.waitpid(child, 0)[1], fills(p)]))""")
+    assert got == [0, 2]
+
+
+def test_operators_are_as_many_as_without_us(case):
+    [got] = case("""
+        def count(make):
+            with make() as p:
+                work(4)
+            return sum(e.name == 'gputap_test::fill' for e in p.events())
+        print(json.dumps([count(gputap.torch.profile), count(torch.profiler.profile)]))""")
+    assert got == [4, 4]
+
+
+def test_what_falls_out_of_the_window_is_counted(case):
+    [counts] = case("""
+        t.device.finish()
+        with gputap.torch.profile() as p:
+            for _ in range(50):
+                t.device.fill()
+        t.device.finish()
+        print(json.dumps(gputap.torch.counts()))""")
+    assert counts["kept"] > 0
+
+
+REFDEV = """
+    import ctypes
+    dev = ctypes.CDLL(os.environ['REFDEV'])
+    class Dim(ctypes.Structure):
+        _fields_ = [(n, ctypes.c_uint32) for n in 'xyz']
+    dev.refdevLaunchKernel.argtypes = [ctypes.c_void_p, Dim, Dim, ctypes.c_void_p, ctypes.c_size_t,
+                                       ctypes.c_void_p]
+    nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda g, a: None)
+    def kernel(name):
+        handle = ctypes.c_void_p()
+        assert dev.refdevRegisterKernel(ctypes.byref(handle), name.encode(), nothing) == 0
+        return handle
+    @torch.library.custom_op('gputap_test::launch', mutates_args=())
+    def launch(x: torch.Tensor, name: str) -> torch.Tensor:
+        assert dev.refdevLaunchKernel(kernels[name], Dim(2, 1, 1), Dim(1, 1, 1), None, 0, None) == 0
+        return x + 1
+"""
+
+
+@pytest.mark.parametrize("way", ["plug-in", "runtime"])
+def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
+    """By its vendor's plug-in, and by gputap's own runtime where there is no plug-in."""
+    folder = build / "soft/refdev"
+    env = {"KINETO_PLUGIN_PATH": folder / "librefdev_pu1.so"} if way == "plug-in" else {}
+    rows, counts, devices = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
+        kernels = {n: kernel(n) for n in ('saxpy', 'a"b', 'back\\\\slash')}
+        with gputap.torch.profile() as p:
+            for name in list(kernels) * 4:
+                launch(x, name)
+            dev.refdevDeviceSynchronize()
+        print(json.dumps({e.key: [e.count, e.self_device_time_total] for e in p.key_averages()}))
+        print(json.dumps(gputap.torch.counts()))
+        print(json.dumps(sorted({e['pid'] for e in events(p) if e.get('cat') == 'kernel'})))
+        """), REFDEV=folder / "librefdev.so.1", **env)
+    assert rows["gputap_test::launch"][0] == 12 and rows["gputap_test::launch"][1] > 0
+    assert rows["saxpy"][0] == 4 and len(devices) == 1
+    assert counts["plugins"] == (way == "plug-in") and counts["unlinked"] == 0
+
+
+def test_without_gputaps_libraries_there_is_one_line(run, torch_python, torch_package, tmp_path):
+    result = run([torch_python, "-c", "import gputap.torch"],
+                 env={**torch_package, "GPUTAP_LIBRARIES": tmp_path, "PATH": "/usr/bin:/bin"})
+    assert result.err.count("gputap:") == 1 and "GPUTAP_LIBRARIES" in result.err
+
+
+def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path):
+    """In the tree's root, `import torch` must find torch, or say that there is none."""
+    found = run([torch_python, "-c", "import torch; print(torch.__version__)"], cwd=repo)
+    assert found.out.startswith("2.")
+    subprocess.run([torch_python, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
+    without = run([tmp_path / "empty/bin/python", "-c", "import torch; torch.ones(1)"], cwd=repo,
+                  status=1)
+    assert "module 'torch' has no attribute 'ones'" in without.err
