@@ -90,9 +90,9 @@ def compile_libraries(folder, output):
                         + done.stdout)
 
 
-def write_wheel(tree, wheel, files):
-    """Everything beneath @tree and the texts @files (name: text), listed with their digests."""
-    info = f'{NAME}-{gputap_version()}.dist-info'
+def write_wheel(tree, wheel, info, files):
+    """Everything beneath @tree and the texts @files (name: text) in folder @info, listed with their
+    digests."""
     contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -109,11 +109,24 @@ def write_wheel(tree, wheel, files):
             z.writestr(name, data)
 
 
+def make_wheel(wheel_directory, tree, name, summary, entry_points):
+    """A wheel of @tree for this machine. Return: its file's name."""
+    release = f'{name}-{gputap_version()}'
+    tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
+    write_wheel(
+        tree, os.path.join(wheel_directory, f'{release}-{tag}.whl'), f'{release}.dist-info', {
+            'METADATA': f'Metadata-Version: 2.1\nName: {name}\nVersion: {gputap_version()}\n'
+                        f'Summary: {summary}\nLicense: MIT\n',
+            'WHEEL': f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\n'
+                     f'Tag: {tag}\n',
+            'entry_points.txt': entry_points,
+        })
+    return f'{release}-{tag}.whl'
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     folder = find_torch()
     text, numbers = torch_version(folder)
-    tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
-    name = f'{NAME}-{gputap_version()}-{tag}.whl'
     with tempfile.TemporaryDirectory() as tree:
         shutil.copytree(os.path.join(HERE, 'src'), tree, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns('__pycache__', '*.so', '_built.py'))
@@ -122,16 +135,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         with open(os.path.join(package, '_built.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The torch that the libraries beside this were built for.\n'
                     f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
-        write_wheel(
-            tree, os.path.join(wheel_directory, name), {
-                'METADATA': f'Metadata-Version: 2.1\nName: {NAME}\nVersion: {gputap_version()}\n'
-                            'Summary: gputap for Python and PyTorch\nLicense: MIT\n',
-                'WHEEL': f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\n'
-                         f'Tag: {tag}\n',
-                # torch calls it at the end of `import torch`
-                'entry_points.txt': f'[torch.backends]\n{NAME} = gputap.torch._load:autoload\n',
-            })
-    return name
+        # torch calls it at the end of `import torch`
+        return make_wheel(wheel_directory, tree, NAME, 'gputap for Python and PyTorch',
+                          f'[torch.backends]\n{NAME} = gputap.torch._load:autoload\n')
 
 
 def build_sdist(sdist_directory, config_settings=None):

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// How operators put work on the device's current stream.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "backend.h"
+#include "backend_kernels.h"
+
+namespace refdev
+{
+
+inline bool is_here(const at::Tensor &t)
+{
+	return t.device().type() == DEVICE_TYPE;
+}
+
+// Of @t's type that kernels know; TYPE_COUNT: none.
+inline Type type_of(const at::Tensor &t)
+{
+	switch (t.scalar_type()) {
+	case at::kFloat: return FLOAT32;
+	case at::kDouble: return FLOAT64;
+	case at::kLong: return INT64;
+	default: return TYPE_COUNT;
+	}
+}
+
+// A group for each GROUP_ITEMS of @items, times @y and @z.
+template <typename Arguments>
+void launch(int device, refdevKernel_t kernel, const Arguments &arguments, int64_t items,
+	    int64_t y = 1, int64_t z = 1)
+{
+	const DeviceScope scope(device);
+	const refdevDim3 grid = {uint32_t((items + GROUP_ITEMS - 1) / GROUP_ITEMS), uint32_t(y),
+				 uint32_t(z)};
+
+	REFDEV_CHECK(refdevLaunchKernel(kernel, grid, {GROUP_ITEMS, 1, 1}, &arguments,
+					sizeof arguments,
+					find_stream(device, current_stream(device))));
+}
+
+// Sizes and strides of @out and what is broadcast to it; dimensions that lie one behind the other
+// in all operands are one. Return: false: more dimensions than kernels have room for.
+bool plan_elementwise(Elementwise *e, const at::Tensor &out, at::ArrayRef<at::Tensor> operands);
+
+} // namespace refdev

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""torch's device "refdev", gputap's accelerator in software. `import torch` loads it (entry point
+torch.backends); `torch.refdev` is its module."""
+import ctypes
+import os
+import sys
+import types
+
+BUILT_FOR = None
+
+
+def _is_right_version():
+    """Told in one line if not, before anything of C++ is touched."""
+    number = ctypes.CDLL('libtorch_cpu.so').aoti_torch_abi_version
+    number.restype = ctypes.c_uint64
+    version = number() >> 56 & 0xff, number() >> 48 & 0xff
+    if version != BUILT_FOR:
+        print('torch_refdev: built for torch %s, this one is %d.%d: '
+              'pip install --force-reinstall ./torch/backend' %
+              ('%d.%d' % BUILT_FOR if BUILT_FOR else 'none', *version), file=sys.stderr)
+    return version == BUILT_FOR
+
+
+def _open_library():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_backend.so')
+    library = ctypes.CDLL(path)
+    library.refdev_torch_seed.argtypes = [ctypes.c_int, ctypes.c_uint64]
+    library.refdev_torch_first_seed.restype = ctypes.c_uint64
+    library.refdev_torch_get_state.restype = ctypes.c_size_t
+    for function in (library.refdev_torch_get_state, library.refdev_torch_set_state):
+        function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    return library
+
+
+def _add_random(m, torch, library, index):
+    def get_rng_state(device=None):
+        size = library.refdev_torch_get_state(index(device), None, 0)
+        state = torch.empty(size, dtype=torch.uint8, device='cpu')
+        library.refdev_torch_get_state(index(device), state.data_ptr(), size)
+        return state
+
+    def set_rng_state(state, device=None):
+        state = state.cpu().contiguous()
+        if library.refdev_torch_set_state(index(device), state.data_ptr(), state.numel()):
+            raise RuntimeError('refdev: not the state of a generator')
+
+    def manual_seed(seed):
+        library.refdev_torch_seed(index(None), seed % 2**64)
+
+    def manual_seed_all(seed):
+        for device in range(m.device_count()):
+            library.refdev_torch_seed(device, seed % 2**64)
+
+    m.initial_seed = lambda: library.refdev_torch_first_seed(index(None))
+    m.get_rng_state, m.set_rng_state = get_rng_state, set_rng_state
+    m.manual_seed, m.manual_seed_all = manual_seed, manual_seed_all
+
+
+def _make_module(torch, library):
+    """torch.refdev: what programs and torch itself ask of a device's module."""
+    accelerator = torch.accelerator
+    m = types.ModuleType('torch.refdev')
+
+    def index(device):
+        if device is None:
+            return accelerator.current_device_index()
+        number = device if isinstance(device, int) else torch.device(device).index
+        return accelerator.current_device_index() if number is None else number
+
+    m.device_count = library.refdev_torch_device_count
+    m.is_available = m.is_initialized = lambda: m.device_count() > 0
+    m.current_device = accelerator.current_device_index
+    m.set_device = lambda device: accelerator.set_device_index(index(device))
+    m.device = lambda device: accelerator.device_index(index(device))
+    m.synchronize = lambda device=None: accelerator.synchronize(index(device))
+    m.current_stream = lambda device=None: accelerator.current_stream(index(device))
+    m.set_stream = accelerator.set_stream
+    m.stream = lambda stream: stream  # torch.Stream is a context manager
+    m.Stream = lambda device=None, **options: torch.Stream(f'refdev:{index(device)}', **options)
+    m.Event = lambda **options: torch.Event('refdev', **options)
+    for name in ('memory_allocated', 'max_memory_allocated', 'memory_reserved',
+                 'max_memory_reserved', 'memory_stats', 'reset_peak_memory_stats', 'empty_cache'):
+        setattr(m, name, getattr(accelerator, name))
+    m._is_in_bad_fork = lambda: bool(library.refdev_torch_is_forked())
+    m._lazy_init = lambda: None
+    _add_random(m, torch, library, index)
+    return m
+
+
+def load():
+    """Called at the end of `import torch`."""
+    import torch
+    if not _is_right_version():
+        return
+    library = _open_library()
+    torch.utils.rename_privateuse1_backend('refdev')
+    torch._register_device_module('refdev', _make_module(torch, library))
+    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
