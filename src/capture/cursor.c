@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "capture/fastcpu.h"
 #include "util/error.h"
 
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
@@ -15,7 +16,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
-	k->fill = gt_fast_cpu() ? gt_cursor_fill_v3 : gt_cursor_fill_any;
+	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
 	gt_decoder_init(&k->decoder);
 	*out = k;
 	return 0;

@@ -21,7 +21,7 @@
  *
  * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search
  * for clocks while the stamp lies in the line of the last one, one byte of the shape says
- * whether a row is as nearly all are. Compiled twice, see codec.c. */
+ * whether a row is as nearly all are. Compiled twice, see fastcpu.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -72,9 +72,6 @@ struct gt_row {
 	const uint64_t *words;
 };
 
-/* This CPU runs the functions whose names end in v3. */
-bool gt_fast_cpu(void);
-
 void gt_decoder_init(struct gt_decoder *d);
 void gt_decoder_fini(struct gt_decoder *d);
 /* @payload: followed by GT_DECODE_SLACK readable bytes */

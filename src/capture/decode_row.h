@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Undoes encode.c, one row at a time, inlined into the loops that want rows (decode.c,
- * cursor_next.c; each compiled twice, see codec.c). The payload may be anything: nothing is
+ * cursor_next.c; each compiled twice, see fastcpu.h). The payload may be anything: nothing is
  * trusted but its length. A row is decoded without a look at the end, because GT_DECODE_SLACK
  * readable bytes follow the payload; whether it went past the end is checked once, after. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H

@@ -32,46 +32,11 @@ struct sampler {
 	struct sample samples[SAMPLE_WORK];
 };
 
-static int compare_clocks(const void *a, const void *b)
-{
-	const struct device_clock *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
-
 static int compare_samples(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
-}
-
-static struct gt_device_clock *find_clock(const struct gt_capture *c, uint32_t process,
-					  uint32_t device)
-{
-	struct device_clock key = {process, device, NULL}, *hit;
-
-	hit = c->clock_count ? bsearch(&key, c->clocks, c->clock_count, sizeof key, compare_clocks)
-			     : NULL;
-	return hit ? hit->clock : NULL;
-}
-
-struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
-					     uint32_t device)
-{
-	struct gt_device_clock *clock = find_clock(c, process, device);
-
-	return clock ? clock : find_clock(c, process, 0);
-}
-
-const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process,
-						      uint64_t device_number)
-{
-	return device_number <= UINT32_MAX
-		       ? gt_device_clock_find(c, process, (uint32_t)device_number)
-		       : NULL;
 }
 
 static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
@@ -115,9 +80,9 @@ static int make_clocks(struct gt_capture *c)
 	}
 	if (status || !c->clock_count)
 		return status;
-	qsort(c->clocks, c->clock_count, sizeof *c->clocks, compare_clocks);
+	qsort(c->clocks, c->clock_count, sizeof *c->clocks, gt_compare_device_clocks);
 	for (i = 0; i < c->clock_count; i++)
-		if (n && !compare_clocks(&c->clocks[n - 1], &c->clocks[i]))
+		if (n && !gt_compare_device_clocks(&c->clocks[n - 1], &c->clocks[i]))
 			gt_device_clock_destroy(c->clocks[i].clock);
 		else
 			c->clocks[n++] = c->clocks[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot half of the collector. A record's head word (size, kind, depth, operation) is its shape.
+/* The hot half of the collector. A record's head word (size, kind, detail, operation) is its shape.
  * A shape that this block has seen before is coded in one byte, and the record's words as
  * differences to the shape's last row. The lengths of the words come first, in codes. Each value is
  * stored as 8 bytes, and the next one is stored over those that it did not need: no branch depends
@@ -7,7 +7,7 @@
  *
  * The records lie in memory that the traced program can write to while we read. So the head is read
  * once, and all bounds of accesses derive from that copy.
- * Compiled twice, see codec.c. Never here: allocation, I/O. */
+ * Compiled twice, see fastcpu.h. Never here: allocation, I/O. */
 #include "capture/encode.h"
 
 #include <stdbool.h>

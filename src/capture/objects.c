@@ -8,28 +8,6 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-static int compare_objects(const void *a, const void *b)
-{
-	const struct gt_object_info *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-const char *gt_object_value(const struct gt_object_info *object, const char *key)
-{
-	size_t n = strlen(key);
-	const char *p;
-
-	for (p = object->text; *p; p += strlen(p) + 1)
-		if (!strncmp(p, key, n) && p[n] == '=')
-			return p + n + 1;
-	return NULL;
-}
-
 /* A device in some process: on which machine, what it is called, and its place among those of
  * that process that are called the same (two devices of one platform may share a uuid, or have
  * only a name). */
@@ -236,12 +214,12 @@ int gt_objects_finish(struct gt_capture *c)
 {
 	size_t i, n = 0;
 	int status =
-		gt_sort_stable(c->objects, c->object_count, sizeof *c->objects, compare_objects);
+		gt_sort_stable(c->objects, c->object_count, sizeof *c->objects, gt_compare_objects);
 
 	if (status)
 		return status;
 	for (i = 0; i < c->object_count; i++) {
-		if (n && !compare_objects(&c->objects[n - 1], &c->objects[i]))
+		if (n && !gt_compare_objects(&c->objects[n - 1], &c->objects[i]))
 			n--; /* told again: the newest counts */
 		c->objects[n++] = c->objects[i];
 	}
@@ -250,34 +228,4 @@ int gt_objects_finish(struct gt_capture *c)
 	apply_thread_names(c);
 	status = merge_devices(c);
 	return status ? status : number_queues(c);
-}
-
-size_t gt_capture_object_count(const struct gt_capture *c)
-{
-	return c->object_count;
-}
-
-const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_t index)
-{
-	return index < c->object_count ? &c->objects[index] : NULL;
-}
-
-const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process,
-						    enum gt_object_type type, uint64_t number)
-{
-	struct gt_object_info key = {.process = process, .type = type, .number = number};
-
-	return c->object_count
-		       ? bsearch(&key, c->objects, c->object_count, sizeof key, compare_objects)
-		       : NULL;
-}
-
-size_t gt_capture_device_count(const struct gt_capture *c)
-{
-	return c->device_count;
-}
-
-const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index)
-{
-	return device_index < c->device_count ? c->devices[device_index] : NULL;
 }

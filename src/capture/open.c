@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An open capture: putting in order what the scan found, and giving it out. */
+/* Opening a capture: what the scan found is put in order; contents.c gives it out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,48 +9,6 @@
 #include "capture/copies.h"
 #include "capture/reader.h"
 #include "util/error.h"
-
-/* Merge sort, because the newest of equal entries is the last one of the file and qsort()
- * forgets that. */
-int gt_sort_stable(void *list, size_t count, size_t bytes,
-		   int (*compare)(const void *, const void *))
-{
-	char *from = list, *to, *buffer;
-	size_t width, i;
-
-	for (i = 1; i < count && compare(from + (i - 1) * bytes, from + i * bytes) <= 0; i++)
-		;
-	if (i >= count)
-		return 0;
-	to = buffer = malloc(count * bytes);
-	if (!buffer)
-		return gt_error(-ENOMEM, "sorting %zu entries", count);
-	for (width = 1; width < count; width *= 2) {
-		for (i = 0; i < count; i += 2 * width) {
-			size_t a = i, middle = i + width < count ? i + width : count, b = middle;
-			size_t end = i + 2 * width < count ? i + 2 * width : count, k;
-
-			for (k = i; k < end; k++) {
-				size_t take =
-					a < middle && (b >= end || compare(from + a * bytes,
-									   from + b * bytes) <= 0)
-						? a++
-						: b++;
-
-				memcpy(to + k * bytes, from + take * bytes, bytes);
-			}
-		}
-		buffer = from;
-		from = to;
-		to = buffer;
-	}
-	if (from != list) {
-		memcpy(list, from, count * bytes);
-		to = from;
-	}
-	free(to);
-	return 0;
-}
 
 static int compare_blocks(const void *a, const void *b)
 {
@@ -86,15 +44,6 @@ static int finish_streams(struct gt_capture *c)
 	return 0;
 }
 
-static int compare_threads(const void *a, const void *b)
-{
-	const struct gt_thread_info *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
-}
-
 /* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in
  * the list tells the newest: insertion keeps equal ones in order. */
 static int finish_threads(struct gt_capture *c)
@@ -112,13 +61,14 @@ static int finish_threads(struct gt_capture *c)
 						.ordinal = c->streams[i].ordinal,
 						.name = NULL};
 	}
-	status = gt_sort_stable(c->threads, c->thread_count, sizeof *c->threads, compare_threads);
+	status =
+		gt_sort_stable(c->threads, c->thread_count, sizeof *c->threads, gt_compare_threads);
 	if (status)
 		return status;
 	for (i = 0; i < c->thread_count; i++) {
 		struct gt_thread_info *t = &c->threads[i];
 
-		if (n && !compare_threads(&c->threads[n - 1], t)) {
+		if (n && !gt_compare_threads(&c->threads[n - 1], t)) {
 			/* the stream's nameless entry, last of its kind, adds nothing */
 			if (t->name)
 				c->threads[n - 1] = *t;
@@ -133,25 +83,16 @@ static int finish_threads(struct gt_capture *c)
 	return 0;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-	const struct string_entry *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 static int finish_strings(struct gt_capture *c)
 {
 	size_t i, n = 0, process = 0;
 	int status =
-		gt_sort_stable(c->strings, c->string_count, sizeof *c->strings, compare_strings);
+		gt_sort_stable(c->strings, c->string_count, sizeof *c->strings, gt_compare_strings);
 
 	if (status)
 		return status;
 	for (i = 0; i < c->string_count; i++) {
-		if (n && !compare_strings(&c->strings[n - 1], &c->strings[i]))
+		if (n && !gt_compare_strings(&c->strings[n - 1], &c->strings[i]))
 			n--; /* the newest counts */
 		c->strings[n++] = c->strings[i];
 	}
@@ -393,105 +334,3 @@ void gt_capture_close(struct gt_capture *c)
 }
 
 /* Giving out ---------------------------------------------------------------- */
-
-const struct gt_capture_health *gt_capture_health(const struct gt_capture *c)
-{
-	return &c->health;
-}
-
-const struct gt_session_info *gt_capture_session(const struct gt_capture *c)
-{
-	return &c->sessions[0]->public.info;
-}
-
-const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c)
-{
-	return c->sessions[0]->host;
-}
-
-size_t gt_capture_session_count(const struct gt_capture *c)
-{
-	return c->session_count;
-}
-
-const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index)
-{
-	return index < c->session_count ? &c->sessions[index]->public : NULL;
-}
-
-size_t gt_capture_repeated_count(const struct gt_capture *c)
-{
-	return c->repeated_count;
-}
-
-const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
-							 uint32_t process)
-{
-	return process < c->process_count ? gt_session_of(c, process)->host : c->sessions[0]->host;
-}
-
-size_t gt_capture_process_count(const struct gt_capture *c)
-{
-	return c->process_count;
-}
-
-const struct gt_process_info *gt_capture_process(const struct gt_capture *c, uint32_t index)
-{
-	return index < c->process_count ? &c->processes[index] : NULL;
-}
-
-const struct gt_counts *gt_capture_counts(const struct gt_capture *c, uint32_t process)
-{
-	static const struct gt_counts none;
-
-	return process < c->process_count && c->sums[process] ? &c->sums[process]->counts : &none;
-}
-
-size_t gt_capture_thread_count(const struct gt_capture *c)
-{
-	return c->thread_count;
-}
-
-const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_t index)
-{
-	return index < c->thread_count ? &c->threads[index] : NULL;
-}
-
-const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process,
-						    uint32_t ordinal)
-{
-	struct gt_thread_info key = {.process = process, .ordinal = ordinal};
-
-	return c->thread_count
-		       ? bsearch(&key, c->threads, c->thread_count, sizeof key, compare_threads)
-		       : NULL;
-}
-
-const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id)
-{
-	const struct string_entry *first, *hit;
-	struct string_entry key = {process, id, NULL};
-	size_t count;
-
-	if (process >= c->process_count || !c->string_count)
-		return "";
-	first = c->strings + c->string_first[process];
-	count = c->string_first[process + 1] - c->string_first[process];
-	if (!count || id < first->id)
-		return "";
-	/* ids are given in order: without a loss the place is known */
-	if (id - first->id < count && first[id - first->id].id == id)
-		return first[id - first->id].text;
-	hit = bsearch(&key, first, count, sizeof key, compare_strings);
-	return hit ? hit->text : "";
-}
-
-size_t gt_capture_event_count(const struct gt_capture *c)
-{
-	return c->event_count;
-}
-
-const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index)
-{
-	return index < c->event_count ? &c->events[index] : NULL;
-}

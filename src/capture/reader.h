@@ -112,6 +112,7 @@ int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
 #define GT_LIST_ADD(c, list, count, room) \
 	gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
 
+/* sort.c. 0 or -ENOMEM with a cause. */
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *));
 
@@ -130,6 +131,11 @@ int gt_objects_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
 /* Those that have nothing better, by all work and all waits. 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);
+/* contents.c: orders of the lists, see struct gt_capture */
+int gt_compare_threads(const void *a, const void *b);
+int gt_compare_strings(const void *a, const void *b);
+int gt_compare_objects(const void *a, const void *b);
+int gt_compare_device_clocks(const void *a, const void *b);
 /* That of device 0 when it has none of its own; NULL: the process has no device work. */
 struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
 					     uint32_t device);

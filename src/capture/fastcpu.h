@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The hot loops over rows (encode.c, decode.c, cursor_next.c) are compiled once for any CPU and
+ * once for x86-64 with AVX2 and BMI2, see meson.build. This chooses between the two. */
+#ifndef GPUTAP_CAPTURE_FASTCPU_H
+#define GPUTAP_CAPTURE_FASTCPU_H
+
+/* The function of that name that suits this CPU. */
+#if GT_CAPTURE_V3
+#define GT_FOR_THIS_CPU(name) \
+	(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? name##_v3 : name##_any)
+#else
+#define GT_FOR_THIS_CPU(name) name##_any
+#endif
+
+#endif

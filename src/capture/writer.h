@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the writer of captures, in the order in which its files use each other:
+ *
+ *   writer_blocks.c    blocks in one buffer, and the buffer into the file
+ *   writer_metadata.c  what becomes blocks as it comes: records that are no rows, and what the
+ *                      collector says of processes, threads, clocks and sums
+ *   capture_writer.c   rows of threads, flushes, the file's begin and end; it has the design note
+ *
+ * Each function here returns 0 or a negative errno with a cause, if it returns anything. */
+#ifndef GPUTAP_CAPTURE_WRITER_H
+#define GPUTAP_CAPTURE_WRITER_H
+
+#include <zstd.h>
+
+#include "capture/capture.h"
+#include "capture/format.h"
+
+enum {
+	GT_WRITER_WRITE_BYTES = 1 << 20, /* worth a system call */
+	/* records of one RECORDS block, but for a single longer one */
+	GT_WRITER_RECORDS_BYTES = 64 << 10,
+};
+
+struct gt_capture_writer {
+	int fd, ballast_fd;
+	int replaced_fd;                 /* the file whose place this one took, or -1 */
+	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */
+	/* something that was accepted is lost: the capture cannot be complete */
+	bool failed;
+	bool kept_short; /* `kept` misses something */
+	char *path;
+	uint64_t file_bytes;    /* whole blocks in the file */
+	uint64_t flushed_bytes; /* .. after the last good flush */
+	uint64_t limit_bytes;   /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
+	uint8_t *out, *kept;
+	size_t out_bytes, out_room, kept_bytes, kept_room;
+	uint8_t *records; /* GT_WRITER_RECORDS_BYTES, of records_process */
+	size_t records_bytes;
+	uint32_t records_process;
+	struct gt_stream *streams, *spare;
+	unsigned spare_count;
+	ZSTD_CCtx *zstd;
+};
+
+/* writer_blocks.c */
+
+/* So many bytes more of a buffer. */
+int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
+		   size_t bytes);
+/* .. of `out`, for gt_writer_put_block(). */
+int gt_writer_make_room(struct gt_capture_writer *w, size_t bytes);
+/* `out` into the file. What the file does not take stays in the buffer, in whole blocks. */
+int gt_writer_write_out(struct gt_capture_writer *w);
+/* Append a block whose room was made. @head: with its extension; magic, sizes and checksums are
+ * filled in. */
+void gt_writer_put_block(struct gt_capture_writer *w, void *head, size_t head_bytes,
+			 const void *payload, size_t bytes);
+/* Append a block without extension, which outlives a flush that fails. */
+int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
+			   uint32_t ordinal, const void *payload, size_t bytes);
+
+/* writer_metadata.c */
+
+/**
+ * gt_writer_put_record() - keep one record that is no row for a RECORDS block
+ * @words:   that it has; its own head is not looked at again
+ * @doubted: set where no writer of ours would make it
+ * It is not counted as recorded, so where there is no room for it the batch goes on without it.
+ * Return: 0 or -EBADMSG.
+ */
+int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const uint64_t *data,
+			 uint32_t words, bool *doubted);
+/* The RECORDS block ends. */
+int gt_writer_end_records(struct gt_capture_writer *w);
+int gt_writer_put_session(struct gt_capture_writer *w, const struct gt_session_info *i);
+
+#endif

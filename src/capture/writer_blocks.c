@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks into one buffer, the buffer into the file: see writer.h. */
+#include "capture/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/checksum.h"
+#include "util/error.h"
+
+enum {
+	KEPT_MAX_BYTES = 8 << 20, /* metadata is refused beyond while the file takes nothing */
+};
+
+int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
+		   size_t bytes)
+{
+	size_t wanted = *room ? *room : 4096;
+	uint8_t *p;
+
+	if (*room - used >= bytes)
+		return 0;
+	while (wanted - used < bytes)
+		wanted *= 2;
+	p = realloc(*buffer, wanted);
+	if (!p)
+		return gt_error(-ENOMEM, "capture %s: buffer of %zu bytes", w->path, wanted);
+	*buffer = p;
+	*room = wanted;
+	return 0;
+}
+
+int gt_writer_make_room(struct gt_capture_writer *w, size_t bytes)
+{
+	return gt_writer_grow(w, &w->out, &w->out_room, w->out_bytes, bytes);
+}
+
+/* The file took only a part: it keeps the whole blocks, the buffer the rest. */
+static int write_failed(struct gt_capture_writer *w, size_t written, int error)
+{
+	size_t whole = 0;
+
+	while (written - whole >= sizeof(struct gt_file_block)) {
+		struct gt_file_block head;
+
+		memcpy(&head, w->out + whole, sizeof head);
+		if (written - whole < (size_t)head.head_bytes + head.stored_bytes)
+			break;
+		whole += (size_t)head.head_bytes + head.stored_bytes;
+	}
+	w->file_bytes += whole;
+	w->out_bytes -= whole;
+	memmove(w->out, w->out + whole, w->out_bytes);
+	if (written != whole && ftruncate(w->fd, (off_t)w->file_bytes))
+		w->failed = true; /* a torn block stays; readers skip it */
+	return gt_error(error, "capture %s: cannot write %zu bytes", w->path, w->out_bytes);
+}
+
+int gt_writer_write_out(struct gt_capture_writer *w)
+{
+	size_t done = 0;
+
+	if (w->file_bytes + w->out_bytes > w->limit_bytes)
+		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached",
+				w->path);
+	while (done < w->out_bytes) {
+		ssize_t n = pwrite(w->fd, w->out + done, w->out_bytes - done,
+				   (off_t)(w->file_bytes + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return write_failed(w, done, n ? -errno : -EIO);
+		done += (size_t)n;
+	}
+	w->file_bytes += w->out_bytes;
+	w->out_bytes = 0;
+	return 0;
+}
+
+void gt_writer_put_block(struct gt_capture_writer *w, void *head, size_t head_bytes,
+			 const void *payload, size_t bytes)
+{
+	struct gt_file_block *b = head;
+	uint8_t *at = w->out + w->out_bytes;
+
+	b->magic = GT_BLOCK_MAGIC;
+	b->head_bytes = (uint16_t)head_bytes;
+	b->stored_bytes = (uint32_t)bytes;
+	if (!(b->flags & GT_BLOCK_ZSTD))
+		b->raw_bytes = (uint32_t)bytes;
+	b->payload_crc = gt_crc32c(0, payload, bytes);
+	b->head_crc = 0;
+	b->head_crc = gt_head_crc(head, head_bytes);
+	if (payload != at + head_bytes)
+		memmove(at + head_bytes, payload, bytes);
+	memcpy(at, head, head_bytes);
+	w->out_bytes += head_bytes + bytes;
+}
+
+int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
+			   uint32_t ordinal, const void *payload, size_t bytes)
+{
+	struct gt_file_block head = {.type = type, .process = process, .ordinal = ordinal};
+	int status;
+
+	if (w->out_bytes > GT_WRITER_WRITE_BYTES) {
+		status = gt_writer_write_out(w);
+		if (status && w->kept_bytes > KEPT_MAX_BYTES)
+			return status;
+		gt_error_clear();
+	}
+	status = gt_writer_make_room(w, sizeof head + bytes);
+	if (status)
+		return status;
+	gt_writer_put_block(w, &head, sizeof head, payload, bytes);
+	if (gt_writer_grow(w, &w->kept, &w->kept_room, w->kept_bytes, sizeof head + bytes)) {
+		gt_error_clear();
+		w->kept_short = true;
+		return 0;
+	}
+	memcpy(w->kept + w->kept_bytes, w->out + w->out_bytes - sizeof head - bytes,
+	       sizeof head + bytes);
+	w->kept_bytes += sizeof head + bytes;
+	return 0;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes blocks as it comes: see writer.h. */
+#include "capture/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/record.h"
+#include "util/error.h"
+
+enum {
+	TEXT_MAX_BYTES = 256 << 10, /* of one text in a metadata block */
+};
+
+/* Records that are no rows ---------------------------------------------------------- */
+
+int gt_writer_end_records(struct gt_capture_writer *w)
+{
+	int status;
+
+	if (!w->records_bytes)
+		return 0;
+	status = gt_writer_append_block(w, GT_BLOCK_RECORDS, w->records_process, 0, w->records,
+					w->records_bytes);
+	if (!status)
+		w->records_bytes = 0;
+	return status;
+}
+
+/* Is a record that is not for a stream what its lengths say? It is a copy: nobody changes it. */
+static bool is_valid(const uint64_t *record, uint32_t words)
+{
+	size_t fixed, text;
+	const struct gt_record *head = (const void *)record;
+
+	switch (head->kind) {
+	case GT_RECORD_STRING:
+		fixed = sizeof(struct gt_record_string) / 8;
+		text = 1;
+		break;
+	case GT_RECORD_OBJECT:
+	case GT_RECORD_MODULE:
+		fixed = sizeof(struct gt_record_object) / 8;
+		text = 4;
+		break;
+	case GT_RECORD_EVENT:
+		fixed = sizeof(struct gt_record_event) / 8;
+		text = 3;
+		break;
+	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
+	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
+	default: return true; /* of a later version: only its length is ours to check, and it was */
+	}
+	return words >= fixed && record[text] <= (words - fixed) * 8;
+}
+
+/* Would a writer of ours make it? Its lengths are valid. */
+static bool is_known(const uint64_t *record, uint32_t words)
+{
+	const struct gt_record *head = (const void *)record;
+
+	switch (head->kind) {
+	case GT_RECORD_STRING: return words == 2 + (record[1] + 7) / 8;
+	case GT_RECORD_OBJECT:
+	case GT_RECORD_MODULE:
+		return words == 5 + (record[4] + 7) / 8 && head->op &&
+		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT;
+	case GT_RECORD_EVENT:
+		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT &&
+		       head->depth < GT_DOMAIN_COUNT;
+	case GT_RECORD_CLOCK:
+		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
+	case GT_RECORD_LIFETIME:
+		return words == sizeof(struct gt_record_lifetime) / 8 &&
+		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT &&
+		       record[3] <= 1;
+	default: return false;
+	}
+}
+
+int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const uint64_t *data,
+			 uint32_t words, bool *doubted)
+{
+	size_t bytes = (size_t)words * 8;
+	uint64_t head = words | (__atomic_load_n(data, __ATOMIC_RELAXED) & ~UINT64_C(0xffff));
+	uint64_t *to;
+
+	if (w->records_bytes &&
+	    (w->records_process != process || w->records_bytes + bytes > GT_WRITER_RECORDS_BYTES) &&
+	    gt_writer_end_records(w)) {
+		gt_error_clear();
+		w->failed = true;
+		return 0;
+	}
+	w->records_process = process;
+	to = (uint64_t *)(w->records + w->records_bytes);
+	memcpy(to, data, bytes);
+	*to = head;
+	if (!is_valid(to, words))
+		return -EBADMSG;
+	*doubted |= !is_known(to, words);
+	w->records_bytes += bytes;
+	return 0;
+}
+
+/* What the collector says ----------------------------------------------------------- */
+
+/* Builds a payload; what does not fit is cut, texts first. */
+struct packer {
+	uint8_t *begin, *p, *end;
+};
+
+static void pack(struct packer *k, const void *data, size_t bytes)
+{
+	memcpy(k->p, data, bytes);
+	k->p += bytes;
+}
+
+static void pack32(struct packer *k, uint32_t v)
+{
+	pack(k, &v, sizeof v);
+}
+
+static void pack64(struct packer *k, uint64_t v)
+{
+	pack(k, &v, sizeof v);
+}
+
+/* Length and bytes; begin() has made room for them. */
+static void pack_text(struct packer *k, const char *text, size_t bytes)
+{
+	bytes = bytes < TEXT_MAX_BYTES ? bytes : TEXT_MAX_BYTES;
+	pack32(k, (uint32_t)bytes);
+	if (bytes)
+		pack(k, text, bytes);
+}
+
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+/* Of strings that end each with NUL and together with an empty one. */
+static size_t list_length(const char *text)
+{
+	const char *p = text;
+
+	while (p && *p)
+		p += strlen(p) + 1;
+	return p ? (size_t)(p - text) : 0;
+}
+
+static int packer_init(struct packer *k, const struct gt_capture_writer *w, size_t text_bytes,
+		       unsigned texts)
+{
+	size_t most = (size_t)texts * TEXT_MAX_BYTES;
+
+	k->begin = k->p = malloc(256 + texts * 4 + (text_bytes < most ? text_bytes : most));
+	return k->p ? 0 : gt_error(-ENOMEM, "capture %s: block", w->path);
+}
+
+static int packer_end(struct packer *k, struct gt_capture_writer *w, uint8_t type, uint32_t process,
+		      uint32_t ordinal)
+{
+	int status = gt_writer_append_block(w, type, process, ordinal, k->begin,
+					    (size_t)(k->p - k->begin));
+
+	free(k->begin);
+	return status;
+}
+
+int gt_writer_put_session(struct gt_capture_writer *w, const struct gt_session_info *i)
+{
+	const char *texts[] = {i->hostname,       i->boot_id, i->kernel,  i->cpu,
+			       i->gputap_version, NULL,       i->options, i->directory};
+	size_t n = sizeof texts / sizeof *texts, bytes = list_length(i->command), k;
+	struct packer p;
+
+	for (k = 0; k < n; k++)
+		bytes += length(texts[k]);
+	if (packer_init(&p, w, bytes, (unsigned)n))
+		return -ENOMEM;
+	pack32(&p, i->host_clock);
+	pack32(&p, (uint32_t)i->rank);
+	pack64(&p, i->start_ns);
+	pack64(&p, i->start_realtime_ns);
+	for (k = 0; k < n; k++)
+		if (k == 5)
+			pack_text(&p, i->command, list_length(i->command));
+		else
+			pack_text(&p, texts[k], length(texts[k]));
+	return packer_end(&p, w, GT_BLOCK_SESSION, 0, 0);
+}
+
+static int check_process(const struct gt_capture_writer *w, uint32_t process)
+{
+	if (process < GT_FILE_PROCESS_MAX)
+		return 0;
+	return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture", w->path,
+			process, GT_FILE_PROCESS_MAX);
+}
+
+int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *i)
+{
+	struct packer p;
+
+	if (check_process(w, i->index))
+		return -EINVAL;
+	if (packer_init(&p, w, length(i->exe) + list_length(i->argv), 2))
+		return -ENOMEM;
+	pack32(&p, i->pid);
+	pack32(&p, i->ppid);
+	pack32(&p, i->fork_count);
+	pack32(&p, 0);
+	pack64(&p, i->start_ticks);
+	pack_text(&p, i->exe, length(i->exe));
+	pack_text(&p, i->argv, list_length(i->argv));
+	return packer_end(&p, w, GT_BLOCK_PROCESS, i->index, 0);
+}
+
+int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_process_info *i)
+{
+	struct packer p;
+
+	if (check_process(w, i->index))
+		return -EINVAL;
+	if (packer_init(&p, w, 0, 0))
+		return -ENOMEM;
+	pack32(&p, (uint32_t)i->wait_status);
+	pack32(&p, (uint32_t)i->ended | (uint32_t)i->proper_end << 1);
+	pack32(&p, i->runtimes);
+	pack32(&p, i->children_lost);
+	pack64(&p, i->end_ns);
+	return packer_end(&p, w, GT_BLOCK_PROCESS_END, i->index, 0);
+}
+
+int gt_capture_write_thread(struct gt_capture_writer *w, const struct gt_thread_info *i)
+{
+	struct packer p;
+
+	if (check_process(w, i->process))
+		return -EINVAL;
+	if (packer_init(&p, w, length(i->name), 1))
+		return -ENOMEM;
+	pack32(&p, i->tid);
+	pack32(&p, 0);
+	pack64(&p, i->start_ticks);
+	pack64(&p, i->end_ticks);
+	pack_text(&p, i->name, length(i->name));
+	return packer_end(&p, w, GT_BLOCK_THREAD, i->process, i->ordinal);
+}
+
+int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tuple *t)
+{
+	static_assert(sizeof *t == 48, "CLOCK payload: six words");
+	return gt_writer_append_block(w, GT_BLOCK_CLOCK, 0, 0, t, sizeof *t);
+}
+
+int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
+			    const struct gt_counts *counts)
+{
+	struct gt_file_sum sums[(2 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT];
+	size_t n = 0;
+	unsigned what, c, d;
+
+	if (check_process(w, process))
+		return -EINVAL;
+	for (what = 0; what < 2 + GT_DROP_REASON_COUNT; what++)
+		for (c = 0; c < GT_CLASS_COUNT; c++)
+			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
+				uint64_t v = what == 0   ? counts->seen[c][d]
+					     : what == 1 ? counts->recorded[c][d]
+							 : counts->dropped[what - 2][c][d];
+
+				if (v)
+					sums[n++] = (struct gt_file_sum){
+						(uint8_t)what, (uint8_t)c, (uint8_t)d, 0, 0, v};
+			}
+	return gt_writer_append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
+}
