@@ -30,7 +30,7 @@ bool gt_batch_make_room(struct gt_drain *d, const struct gt_process *process)
 {
 	if (d->batch_bytes >= BATCH_BYTES || d->journal.file->head.mark_count == GT_JOURNAL_MARKS ||
 	    (!process->touched && d->touched_count == GT_JOURNAL_REDOS))
-		gt_drain_commit(d);
+		gt_batch_commit(d);
 	return !gt_batch_halted(d);
 }
 
@@ -69,7 +69,7 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_process *process, ui
 	d->give[d->give_count++] = (struct gt_give_back){process, block};
 }
 
-void gt_drain_lose(struct gt_drain *d, struct gt_process *process)
+void gt_batch_lose(struct gt_drain *d, struct gt_process *process)
 {
 	process->torn = process->lost = true;
 	for (size_t i = 0; i < d->give_count;)
@@ -108,7 +108,7 @@ static void apply_marks(struct gt_drain *d)
 		if (!process || process->lost)
 			continue;
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, d->mark_process[i]);
+			gt_batch_lose(d, d->mark_process[i]);
 			continue;
 		}
 		apply_mark(process, &f->marks[i]);
@@ -186,7 +186,7 @@ static void count_as_lost(struct gt_drain *d)
 	}
 }
 
-void gt_drain_commit(struct gt_drain *d)
+void gt_batch_commit(struct gt_drain *d)
 {
 	struct gt_journal_head *h = &d->journal.file->head;
 	int status;
@@ -232,7 +232,7 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 	gt_process_close(&process);
 }
 
-void gt_drain_redo(struct gt_drain *d)
+void gt_batch_redo(struct gt_drain *d)
 {
 	struct gt_journal_file *f = d->journal.file;
 

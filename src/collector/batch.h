@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read between two flushes of the capture, within the collector: drain.c and processes.c
- * add to it, gt_drain_commit() ends it.
+/* What is read between two flushes of the capture, within the collector: ring_reader.c and
+ * drain.c add to it, gt_batch_commit() ends it.
  *
  * A mark says where a ring begins after the batch: one mark per ring and batch, so that a redo
  * never touches a block that was given back. */
 #ifndef GPUTAP_COLLECTOR_BATCH_H
 #define GPUTAP_COLLECTOR_BATCH_H
 
-#include "collector/drain.h"
+#include "collector/drain_state.h"
 
 /* Recovering, nobody waits for us: what the file does not take stays in the rings for another
  * try. */
@@ -26,18 +26,11 @@ void gt_batch_set_mark(struct gt_drain *d, struct gt_process *process, uint32_t 
 void gt_batch_give_back_later(struct gt_drain *d, struct gt_process *process, uint32_t block);
 
 /* Nothing of this segment is looked at again. */
-void gt_drain_lose(struct gt_drain *d, struct gt_process *process);
+void gt_batch_lose(struct gt_drain *d, struct gt_process *process);
 
-/* An event of the collector's own. @text: cut if it is long. */
-int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_code code,
-			 enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text);
-/* The process is gone, and not by exit(): which calls was it in? @counts: its last ones. */
-void gt_drain_write_open_calls(struct gt_drain *d, struct gt_process *process,
-			       const struct gt_counts *counts);
-
-/* What the capture says of a process, of a thread: written when it is met, and again when it
- * ends. */
-void gt_drain_announce_process(struct gt_drain *d, struct gt_process *process);
-void gt_drain_announce_thread(struct gt_drain *d, struct gt_process *process, uint32_t i);
+/* Finish the batch: the capture is flushed, the journal says so, blocks go back. */
+void gt_batch_commit(struct gt_drain *d);
+/* For recover: carry out a redo that the journal still holds. */
+void gt_batch_redo(struct gt_drain *d);
 
 #endif

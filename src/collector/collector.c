@@ -35,6 +35,7 @@
 
 #include "clock/clock.h"
 #include "collector/child.h"
+#include "collector/batch.h"
 #include "collector/drain.h"
 #include "collector/environment.h"
 #include "collector/folder.h"
@@ -550,7 +551,7 @@ static void collect(struct collector *c)
 			slow_work(c, now);
 		else
 			end_processes(c, false, now);
-		gt_drain_commit(&c->drain);
+		gt_batch_commit(&c->drain);
 		gt_memory_balance(&c->memory, &c->drain, now);
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
@@ -576,7 +577,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	}
 	gt_drain_write_untraced(&c->drain);
 	take_clock(c);
-	gt_drain_commit(&c->drain);
+	gt_batch_commit(&c->drain);
 }
 
 /* The end mark; the folder goes only when everything stands in the file. */
@@ -615,7 +616,7 @@ static int start_program(struct collector *c, char *const *argv)
 				     &environment);
 	if (!status) {
 		take_clock(c);
-		gt_drain_commit(&c->drain); /* recover can start from here */
+		gt_batch_commit(&c->drain); /* recover can start from here */
 		restore_files_limit(c);
 		status = gt_child_start(&c->child, argv, environment);
 		raise_files_limit(c);

@@ -1,315 +1,295 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading one process's rings: see drain.h, and batch.h for what is done with what was read.
- *
- *   ring: slot.first -> block -> block -> block (still being filled)
- *         `at` bytes of the first are read; `next` is read before `committed`: once a block has
- *         a next one, its committed is final */
+/* The processes of a session, from the first look at a segment to its last word: see drain.h. All of
+ * gt_drain is here; what it does to one process lies in the files that it includes. */
+#include "collector/drain.h"
+
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "collector/announce.h"
 #include "collector/batch.h"
+#include "collector/collector.h"
+#include "collector/events.h"
 #include "collector/guard.h"
+#include "collector/not_traced.h"
+#include "collector/process_counts.h"
+#include "collector/ring_reader.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/grow.h"
 
-#define PARTIAL_BYTES 4096u                /* a block in use is read for this much .. */
-#define PARTIAL_NS    UINT64_C(1000000000) /* .. or when it has lain for so long */
-#define TURN_BLOCKS   64u                  /* of one ring, then others have their turn */
+#define TICKS_BEFORE (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
+/* of the newest one: a minute or two, which a busy collector may be late */
+#define TICKS_AFTER  (UINT64_C(1) << 37)
 
-static void break_ring(struct gt_process *process, struct gt_ring *ring)
+void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
-	ring->broken = true;
-	process->torn = true;
+	memset(d, 0, sizeof *d);
+	d->folder = folder;
+	d->writer = writer;
+	d->journal.fd = -1;
+	d->latest_ticks = UINT64_MAX;
 }
 
-/* Committed bytes of the ring's block, and whether they are final. False: it makes no sense. */
-static bool look_at_block(struct gt_process *process, uint32_t slot, const struct gt_ring *ring,
-			  uint32_t *committed, uint32_t *next)
+void gt_drain_fini(struct gt_drain *d)
 {
-	struct gt_block *b = gt_process_block(process, ring->block);
-
-	*next = atomic_load_explicit(&b->next, memory_order_acquire);
-	*committed = atomic_load_explicit(&b->committed, memory_order_acquire);
-	return b->slot == slot && b->ordinal == ring->ordinal && *committed >= ring->at &&
-	       *committed % 8 == 0 && *committed <= process->block_bytes - GT_BLOCK_HEADER_BYTES &&
-	       (*next == GT_BLOCK_NONE ||
-		(gt_process_has_block(process, *next) && *next != ring->block));
-}
-
-/* Every page once, while the guard is up: the capture's encoder must not meet a hole. */
-static void touch_pages(const uint8_t *data, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += 4096)
-		(void)*(volatile const uint8_t *)(data + i);
-	(void)*(volatile const uint8_t *)(data + bytes - 1);
-}
-
-/* The file took nothing of a batch: what was in it? */
-static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_counts *counts)
-{
-	size_t at = 0;
-
-	while (at + sizeof(struct gt_record) <= bytes) {
-		const volatile struct gt_record *head = (const void *)(data + at);
-		uint32_t op = head->op, words = head->words;
-		/* stands at the same place in GT_DEVICE_REF() */
-		uint32_t domain = GT_OP_DOMAIN(op);
-
-		if (head->kind == GT_RECORD_CALL && domain < GT_DOMAIN_COUNT)
-			counts->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][domain]++;
-		else if (head->kind == GT_RECORD_DEVICE && domain < GT_DOMAIN_COUNT)
-			counts->dropped[GT_DROP_OUTPUT][GT_CLASS_DEVICE][domain]++;
-		if (!words)
-			return;
-		at += 8 * (size_t)words;
+	for (size_t i = 0; i < d->process_count; i++) {
+		gt_process_close(d->processes[i]);
+		free(d->processes[i]);
 	}
+	free(d->processes);
+	free(d->give);
+	gt_journal_close(&d->journal);
 }
 
-static void read_records(struct gt_drain *d, struct gt_process *process, struct gt_ring *ring,
-			 uint32_t committed, uint64_t now_ns)
+struct gt_process *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
 {
-	const uint8_t *data = gt_block_data(gt_process_block(process, ring->block)) + ring->at;
-	size_t bytes = committed - ring->at;
+	for (size_t i = d->process_count; i-- > 0;)
+		if (d->processes[i]->name_pid == pid && d->processes[i]->name_ticks == ticks)
+			return d->processes[i];
+	return NULL;
+}
+
+static int push_process(struct gt_drain *d, const struct gt_process *process,
+			struct gt_process **out)
+{
+	void *more =
+		gt_grow(d->processes, d->process_count, &d->process_room, sizeof *d->processes);
+	struct gt_process *copy = more ? malloc(sizeof *copy) : NULL;
+
+	if (more)
+		d->processes = more;
+	if (!copy)
+		return gt_error(-EAGAIN, "no memory for another process");
+	*copy = *process;
+	d->processes[d->process_count++] = copy;
+	*out = copy;
+	return 0;
+}
+
+int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
+{
+	struct gt_process fresh;
+	uint32_t pid, account;
+	uint64_t ticks;
 	int status;
 
-	gt_batch_touch(d, process);
-	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
-	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
-		process->torn = true; /* written over, in a way that leaves something to read */
-	if (status == -EBADMSG)
-		/* what follows is skipped up to `committed`: a later record begins there */
-		process->torn = true;
-	else if (status)
-		count_lost_records(data, bytes, &process->pending);
-	if (status && status != -EBADMSG && !d->output_error)
-		d->output_error = status;
-	if (status)
-		gt_error_clear();
-	ring->at = committed;
-	ring->read_ns = now_ns;
-	process->active_ns = now_ns;
-	d->batch_bytes += bytes;
-	d->batch_dirty = true;
-}
-
-static bool start_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
-{
-	struct gt_slot *slot = gt_process_slot(process, i);
-	struct gt_ring *ring = &process->rings[i];
-	uint32_t first, ordinal, drained;
-
-	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
-		return false;
-	}
-	first = atomic_load_explicit(&slot->first, memory_order_acquire);
-	ordinal = slot->ordinal;
-	drained = gt_process_has_block(process, first)
-			  ? atomic_load_explicit(&gt_process_block(process, first)->drained,
-						 memory_order_relaxed)
-			  : 0;
+	*out = NULL;
+	if (!gt_ring_name_parse(name, &pid, &ticks) || gt_drain_find(d, pid, ticks))
+		return 0;
+	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
+	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
+		return 0; /* all of it is in the capture; only the file was not removed yet */
+	if (!GT_GUARD())
+		return gt_error(-EBADMSG, "%s was cut", name);
+	status = gt_process_open(d->folder, name, &fresh); /* no segment when it fails */
 	gt_guard_end();
-	if (first == GT_BLOCK_NONE)
-		return false;
-	ring->ordinal = ordinal;
-	if (!gt_process_has_block(process, first) ||
-	    gt_capture_stream_create(d->writer, process->index, ordinal, &ring->stream)) {
-		gt_error_clear();
-		break_ring(process, ring);
-		return false;
-	}
-	ring->block = first;
-	ring->at = drained;
-	gt_drain_announce_thread(d, process, i);
-	d->batch_dirty = true;
-	return true;
-}
-
-enum peek { PEEK_GOOD, PEEK_MAD, PEEK_LOST };
-
-/* look_at_block() under the guard, with everything that will be read made present. */
-static enum peek peek(struct gt_drain *d, struct gt_process *process, uint32_t slot,
-		      const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
-{
-	volatile bool sane;
-
-	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
-		return PEEK_LOST;
-	}
-	sane = look_at_block(process, slot, ring, committed, next);
-	if (sane && *committed > ring->at)
-		touch_pages(gt_block_data(gt_process_block(process, ring->block)) + ring->at,
-			    *committed - ring->at);
-	gt_guard_end();
-	return sane ? PEEK_GOOD : PEEK_MAD;
-}
-
-/* One ring, as far as @how wants. */
-static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint32_t i,
-			   enum gt_drain_how how, uint64_t now_ns)
-{
-	struct gt_ring *ring = &process->rings[i];
-	/* a thread that is over has no more blocks than there are; one that runs gets them again
-	 * as we go */
-	uint32_t limit = how == GT_DRAIN_ALL ? process->block_count + 1 : TURN_BLOCKS;
-	uint64_t read = 0;
-
-	for (uint32_t walked = 0; walked < limit; walked++) {
-		uint32_t committed, next, fresh;
-		enum peek found;
-
-		if (!gt_batch_make_room(d, process))
-			return read;
-		found = peek(d, process, i, ring, &committed, &next);
-		if (found == PEEK_MAD)
-			break_ring(process, ring);
-		if (found != PEEK_GOOD)
-			return read;
-		fresh = committed - ring->at;
-		if (next == GT_BLOCK_NONE && (!fresh || how == GT_DRAIN_FULL ||
-					      (how == GT_DRAIN_PARTIAL && fresh < PARTIAL_BYTES &&
-					       now_ns - ring->read_ns < PARTIAL_NS)))
-			return read;
-		if (fresh)
-			read_records(d, process, ring, committed, now_ns);
-		read += fresh;
-		if (next != GT_BLOCK_NONE) {
-			gt_batch_give_back_later(d, process, ring->block);
-			ring->block = next;
-			ring->at = 0;
+	if (status == -EAGAIN)
+		return status;
+	if (!status && account == UINT32_MAX) {
+		account = gt_journal_take(&d->journal);
+		if (account == UINT32_MAX) {
+			gt_process_close(&fresh);
+			return gt_error(-EAGAIN, "too many processes at one time");
 		}
-		gt_batch_set_mark(d, process, i, ring);
-		if (next == GT_BLOCK_NONE)
-			return read;
+		fresh.index = d->next_index++;
+	} else if (!status) {
+		fresh.index = d->journal.file->accounts[account].index;
+		fresh.torn = d->journal.file->accounts[account].torn;
 	}
-	if (how == GT_DRAIN_ALL)
-		break_ring(process, ring); /* a circle */
-	else
-		process->full_seen = UINT64_MAX; /* come back soon */
-	return read;
-}
-
-/* The thread has ended and its ring is read to the end. */
-static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
-{
-	struct gt_ring *ring = &process->rings[i];
-
-	if (!gt_batch_make_room(d, process))
-		return;
-	gt_batch_touch(d, process);
-	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
-		return;
+	fresh.account = account;
+	if (status)
+		d->refused++;
+	status = push_process(d, &fresh, out);
+	if (status) {
+		if (account != UINT32_MAX &&
+		    d->journal.file->accounts[account].state == GT_ACCOUNT_FREE)
+			gt_journal_release(&d->journal, account);
+		gt_process_close(&fresh);
 	}
-	gt_process_add_slot_counts(process, i, &process->pending);
-	ring->ordinal = gt_process_slot(process, i)->ordinal;
-	gt_guard_end();
-	if (ring->stream) {
-		gt_drain_announce_thread(d, process, i);
-		gt_batch_give_back_later(d, process, ring->block);
-		d->batch_dirty = true;
-	}
-	ring->done = true;
-	gt_batch_set_mark(d, process, i, ring);
-}
-
-/* Is there anything to do for this slot? No more than a few loads: most have nothing. */
-static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how how)
-{
-	const struct gt_ring *ring = &process->rings[i];
-	struct gt_slot *slot = gt_process_slot(process, i);
-	uint32_t state;
-
-	if (ring->done || ring->broken)
-		return false;
-	state = atomic_load_explicit(&slot->state, memory_order_acquire);
-	if (state == GT_SLOT_FREE)
-		return false;
-	if (state == GT_SLOT_CLOSED)
-		return true;
-	if (ring->block == GT_BLOCK_NONE)
-		return atomic_load_explicit(&slot->first, memory_order_relaxed) != GT_BLOCK_NONE;
-	if (atomic_load_explicit(&gt_process_block(process, ring->block)->next,
-				 memory_order_relaxed) != GT_BLOCK_NONE)
-		return true;
-	return how != GT_DRAIN_FULL &&
-	       atomic_load_explicit(&gt_process_block(process, ring->block)->committed,
-				    memory_order_relaxed) != ring->at;
-}
-
-/* The next slot from @i on that wants work, and its state; @used when there is none. */
-static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32_t i, uint32_t used,
-			  enum gt_drain_how how, uint32_t *state)
-{
-	volatile uint32_t k = i;
-	const volatile uint32_t end = used; /* as k: kept over the guard's jump */
-
-	*state = GT_SLOT_FREE;
-	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
-		return end;
-	}
-	while (k < end && !wants_work(process, k, how))
-		k++;
-	if (k < end) /* before the ring is read: what a closed thread wrote will be seen */
-		*state = atomic_load_explicit(&gt_process_slot(process, k)->state,
-					      memory_order_acquire);
-	gt_guard_end();
-	return k;
-}
-
-static uint64_t drain_slot(struct gt_drain *d, struct gt_process *process, uint32_t i,
-			   uint32_t state, enum gt_drain_how how, uint64_t now_ns)
-{
-	struct gt_ring *ring = &process->rings[i];
-	bool closed = state == GT_SLOT_CLOSED;
-	uint64_t bytes = 0;
-
-	if (ring->block != GT_BLOCK_NONE || start_ring(d, process, i))
-		bytes = drain_ring(d, process, i, closed ? GT_DRAIN_ALL : how, now_ns);
-	if (closed && !ring->broken && !process->lost && !gt_batch_halted(d))
-		end_ring(d, process, i);
-	return bytes;
-}
-
-/* Is there anything to look for, and in how many slots? */
-static bool look_at_segment(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
-			    uint32_t *used)
-{
-	uint64_t full;
-
-	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
-		return false;
-	}
-	full = atomic_load_explicit(&process->segment->full_count, memory_order_acquire);
-	*used = gt_process_slots_used(process);
-	gt_guard_end();
-	if (how == GT_DRAIN_FULL && full == process->full_seen)
-		return false;
-	process->full_seen = full;
-	return true;
+	if (status || !(*out)->segment)
+		return status;
+	d->recorded++;
+	if (!gt_batch_make_room(d, *out))
+		return 0;
+	gt_batch_touch(d, *out);
+	gt_announce_process(d, *out);
+	d->batch_dirty = true;
+	return 0;
 }
 
 uint64_t gt_drain_process(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 			  uint64_t now_ns)
 {
-	uint32_t used, state;
-	uint64_t bytes = 0;
+	return gt_rings_read(d, process, how, now_ns);
+}
 
-	if (!process->segment || process->lost || !look_at_segment(d, process, how, &used))
-		return 0;
-	if (used > process->slots_used)
-		process->slots_used = used;
-	if (gt_process_know_rings(process, used)) {
-		gt_error_clear();
-		used = process->rings_known;
+void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process)
+{
+	struct gt_counts counts;
+
+	if (!process->segment)
+		return;
+	gt_process_sum_counts(d, process, false, &counts);
+	gt_capture_write_counts(d->writer, process->index, &counts);
+	d->batch_dirty = true;
+}
+
+void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple)
+{
+	gt_capture_write_clock(d->writer, tuple);
+	if (!d->recovering) {
+		if (d->latest_ticks == UINT64_MAX && tuple->ticks > TICKS_BEFORE)
+			d->earliest_ticks = tuple->ticks - TICKS_BEFORE;
+		d->latest_ticks = tuple->ticks + TICKS_AFTER;
 	}
-	for (uint32_t i = 0; !process->lost && !gt_batch_halted(d); i++) {
-		i = next_slot(d, process, i, used, how, &state);
-		if (i >= used)
+	d->batch_dirty = true;
+}
+
+void gt_drain_stop(struct gt_drain *d)
+{
+	volatile size_t i;
+
+	for (i = 0; i < d->process_count; i++) {
+		if (!d->processes[i]->segment || d->processes[i]->lost)
+			continue;
+		if (!GT_GUARD()) {
+			gt_batch_lose(d, d->processes[i]);
+			continue;
+		}
+		atomic_store_explicit(&d->processes[i]->segment->stop, 1, memory_order_release);
+		d->processes[i]->stopped = true;
+		gt_guard_end();
+	}
+}
+
+static void forget_process(struct gt_drain *d, struct gt_process *process)
+{
+	char name[64];
+
+	for (size_t i = 0; i < d->process_count; i++)
+		if (d->processes[i] == process) {
+			d->processes[i] = d->processes[--d->process_count];
 			break;
-		bytes += drain_slot(d, process, i, state, how, now_ns);
+		}
+	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, process->name_pid,
+		 (unsigned long long)process->name_ticks);
+	unlinkat(d->folder->fd, name, 0);
+	if (process->account != UINT32_MAX)
+		gt_journal_release(&d->journal, process->account);
+	gt_process_close(process);
+	free(process);
+}
+
+static void end_threads(struct gt_drain *d, struct gt_process *process)
+{
+	for (uint32_t i = 0; i < process->rings_known && !process->lost; i++)
+		if (process->rings[i].stream && !process->rings[i].done)
+			gt_announce_thread(d, process, i);
+}
+
+static void final_info(struct gt_drain *d, struct gt_process *process, struct gt_process_info *info,
+		       struct gt_process_text *text)
+{
+	memset(info, 0, sizeof *info);
+	info->exe = info->argv = "";
+	if (!process->lost) {
+		if (GT_GUARD()) {
+			gt_process_describe(process, info, text);
+			gt_guard_end();
+		} else {
+			gt_batch_lose(d, process);
+		}
 	}
-	return bytes;
+	info->index = process->index;
+	info->wait_status = process->wait_status;
+	info->ended = process->exited || process->wait_status != -1;
+	if (info->ended && !d->recovering)
+		/* when we noticed; after the collector's death nobody knows */
+		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
+}
+
+void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)
+{
+	struct gt_process_info info;
+	struct gt_process_text text;
+	struct gt_counts counts;
+
+	if (!process->segment) {
+		forget_process(d, process);
+		return;
+	}
+	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
+	gt_batch_commit(d); /* a failed flush moves what was recorded: sum only after it */
+	if (gt_batch_halted(d))
+		return;
+	end_threads(d, process);
+	final_info(d, process, &info, &text);
+	gt_process_sum_counts(d, process, process->exited, &counts);
+	if (info.ended && !info.proper_end)
+		gt_events_write_open_calls(d, process, &counts);
+	gt_capture_write_process_end(d->writer, &info);
+	gt_capture_write_counts(d->writer, info.index, &counts);
+	d->batch_dirty = true;
+	process->ended = true;
+	gt_batch_touch(d, process);
+	gt_batch_commit(d);
+	if (gt_batch_halted(d)) {
+		process->ended = false;
+		return;
+	}
+	d->runtimes |= info.runtimes;
+	d->torn += process->torn;
+	gt_counts_add(&d->totals, &counts);
+	gt_not_traced_write_lost(d, process);
+	forget_process(d, process);
+}
+
+void gt_drain_write_untraced(struct gt_drain *d)
+{
+	gt_not_traced_write(d);
+}
+
+void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
+			     const char *why)
+{
+	gt_not_traced_write_obstacle(d, pid, ticks, path, why);
+}
+
+static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+			sum += counts[c][k];
+	return sum;
+}
+
+static uint64_t dropped_of(const struct gt_counts *counts)
+{
+	uint64_t sum = 0;
+
+	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+		sum += sum_of(counts->dropped[why]);
+	return sum;
+}
+
+void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
+{
+	result->processes = d->recorded;
+	result->runtimes = d->runtimes;
+	result->torn = d->torn;
+	result->refused = d->refused;
+	result->untraced = d->untraced;
+	result->seen = sum_of(d->totals.seen);
+	result->recorded = sum_of(d->totals.recorded);
+	result->dropped = dropped_of(&d->totals);
+	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
+	result->output_error = d->output_error;
+	result->complete = !d->output_error && !d->torn && !d->refused &&
+			   result->dropped == result->unfinished;
 }

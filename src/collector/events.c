@@ -7,9 +7,12 @@
  * higher. If it is not, an older one may be open, around it: which, nobody knows.
  * Not known either: after the collector's own death (what it had read is in no encoder), and where
  * records were lost on their way. */
+#include "collector/events.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/announce.h"
 #include "collector/batch.h"
 #include "collector/guard.h"
 #include "record/operation.h"
@@ -27,8 +30,8 @@ struct open_call {
 	uint32_t op; /* GT_OP() without arguments */
 };
 
-int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_code code,
-			 enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text)
+int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code,
+		   enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text)
 {
 	struct event e = {.head = {.time = ticks, .value = value}};
 	struct gt_counts counts = {0};
@@ -58,7 +61,7 @@ static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t
 	volatile bool active;
 
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
+		gt_batch_lose(d, process);
 		return false;
 	}
 	active = atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_ACTIVE;
@@ -111,8 +114,8 @@ static unsigned find_open_calls(struct gt_drain *d, struct gt_process *process, 
 	return n;
 }
 
-void gt_drain_write_open_calls(struct gt_drain *d, struct gt_process *process,
-			       const struct gt_counts *counts)
+void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
+				const struct gt_counts *counts)
 {
 	struct open_call calls[GT_DOMAIN_COUNT];
 	struct gt_clock_tuple now = {0};
@@ -126,12 +129,12 @@ void gt_drain_write_open_calls(struct gt_drain *d, struct gt_process *process,
 		if (n && !now.ticks)
 			gt_clock_tuple_take(d->folder->session->host_clock, &now);
 		if (n && !process->rings[i].stream) /* without a record it was not announced yet */
-			gt_drain_announce_thread(d, process, i);
+			gt_announce_thread(d, process, i);
 		for (unsigned k = 0; k < n; k++)
-			if (gt_drain_write_event(d, process->index, GT_EVENT_OPEN_CALL,
-						 (enum gt_domain)GT_OP_DOMAIN(calls[k].op),
-						 now.ticks, process->rings[i].ordinal,
-						 gt_operation_name(calls[k].op)))
+			if (gt_event_write(d, process->index, GT_EVENT_OPEN_CALL,
+					   (enum gt_domain)GT_OP_DOMAIN(calls[k].op), now.ticks,
+					   process->rings[i].ordinal,
+					   gt_operation_name(calls[k].op)))
 				/* the file takes nothing: told at the end, once */
 				gt_error_clear();
 	}

@@ -266,7 +266,7 @@ static bool look(struct gt_drain *d, struct gt_process *process)
 	if (!process->segment || process->lost)
 		return false;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
+		gt_batch_lose(d, process);
 		return false;
 	}
 	used = atomic_load_explicit(&process->segment->blocks_used, memory_order_relaxed);
@@ -281,7 +281,7 @@ static void set_limit(struct gt_drain *d, struct gt_process *process, uint32_t l
 {
 	process->block_limit = limit;
 	if (!GT_GUARD()) {
-		gt_drain_lose(d, process);
+		gt_batch_lose(d, process);
 		return;
 	}
 	atomic_store_explicit(&process->segment->block_limit, limit, memory_order_relaxed);
@@ -343,7 +343,7 @@ static void hold_blocks(struct gt_drain *d, struct gt_process *process, uint32_t
 			return;
 		process->held = more;
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, process);
+			gt_batch_lose(d, process);
 			return;
 		}
 		number = pop_block(process);
@@ -364,7 +364,7 @@ static void release_blocks(struct gt_drain *d, struct gt_process *process, uint3
 
 	for (n = 0; n < most && process->held_count && !process->lost; n++) {
 		if (!GT_GUARD()) {
-			gt_drain_lose(d, process);
+			gt_batch_lose(d, process);
 			return;
 		}
 		gt_process_give_back(process, process->held[--process->held_count]);

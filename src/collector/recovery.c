@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "clock/clock.h"
+#include "collector/batch.h"
 #include "collector/drain.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
@@ -65,7 +66,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	struct gt_capture_writer *writer;
 	int status;
 
-	gt_drain_redo(d);
+	gt_batch_redo(d);
 	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_id,
 					  d->journal.file->head.capture_bytes, &writer);
 	if (status)
@@ -81,7 +82,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	while (d->process_count && !d->output_error)
 		gt_drain_end_process(d, d->processes[0], 0);
 	gt_drain_write_untraced(d);
-	gt_drain_commit(d);
+	gt_batch_commit(d);
 	if (d->output_error) {
 		/* unlike while tracing, nothing is in a hurry: the rings stay for another try */
 		status = gt_error(d->output_error, "cannot write all of %s", output);

@@ -12,6 +12,7 @@
 
 #include "capture/capture.h"
 #include "collector/collector.h"
+#include "collector/batch.h"
 #include "collector/drain.h"
 #include "collector/guard.h"
 #include "generated/opencl_ops.h"
@@ -166,7 +167,7 @@ static void begin(struct bench *b, struct gt_drain *d, struct gt_process **proce
 	gt_drain_init(d, &b->folder, new_capture(b));
 	CHECK_OK(gt_journal_create(&b->folder, b->capture_id, &d->journal));
 	gt_drain_write_clock(d, &t);
-	gt_drain_commit(d);
+	gt_batch_commit(d);
 	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)getpid());
 	CHECK_OK(gt_drain_add(d, name, process));
 	CHECK_NOT_NULL(*process);
@@ -233,7 +234,7 @@ static void collect(struct bench *b, pid_t program)
 	if (gt_journal_create(&b->folder, b->capture_id, &d.journal))
 		_exit(3);
 	d.batch_dirty = true;
-	gt_drain_commit(&d);
+	gt_batch_commit(&d);
 	snprintf(name, sizeof name, "%d-1000" GT_SEGMENT_SUFFIX, (int)program);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
@@ -241,7 +242,7 @@ static void collect(struct bench *b, pid_t program)
 		_exit(4);
 	gt_drain_process(&d, process, GT_DRAIN_FULL, 1);
 	raise(SIGSTOP);
-	gt_drain_commit(&d);
+	gt_batch_commit(&d);
 	raise(SIGSTOP);
 	gt_drain_end_process(&d, process, 2);
 	raise(SIGSTOP);
@@ -371,7 +372,7 @@ UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 		write_calls(&b, &p, 3 * RECORDS_PER_BLOCK + 1);
 		close_pen(&b, &p);
 		gt_drain_process(&d, process, GT_DRAIN_PARTIAL, 1 + i);
-		gt_drain_commit(&d);
+		gt_batch_commit(&d);
 		CHECK_EQ(atomic_load(&slot_of(&b, &p)->state), GT_SLOT_FREE);
 	}
 	CHECK_LE(atomic_load(&b.segment->blocks_used), 4);
@@ -520,7 +521,7 @@ static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_bloc
 	for (int i = 0; i < 10; i++) {
 		gt_drain_process(&d, process, GT_DRAIN_FULL, 1);
 		gt_drain_process(&d, process, GT_DRAIN_PARTIAL, 1);
-		gt_drain_commit(&d);
+		gt_batch_commit(&d);
 	}
 	process->exited = true;
 	gt_drain_end_process(&d, process, 1000);

@@ -2,6 +2,8 @@
 /* Processes that could not be traced, into the capture with who and why: those that could not
  * make a ring file left a link or a line instead (ring/session.h); others stand in the segment of
  * who began them (ring/segment.h). */
+#include "collector/not_traced.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector/batch.h"
+#include "collector/events.h"
 #include "collector/guard.h"
 #include "ring/segment.h"
 #include "ring/session.h"
@@ -35,19 +38,19 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 	info.index = d->next_index++;
 	gt_capture_write_process(d->writer, &info);
 	snprintf(told, sizeof told, "%s: %s", exe, why);
-	if (gt_drain_write_event(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks,
-				 (uint64_t)error, told))
+	if (gt_event_write(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks,
+			   (uint64_t)error, told))
 		gt_error_clear(); /* the file takes nothing: told at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;
 	d->batch_dirty = true;
 }
 
-void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
-			     const char *why)
+void gt_not_traced_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks,
+				  const char *path, const char *why)
 {
 	write_process(d, pid, ticks, path, why, EPERM);
-	gt_drain_commit(d);
+	gt_batch_commit(d);
 }
 
 /* @text: "errno path-of-the-program" */
@@ -98,7 +101,7 @@ static bool is_sound(const struct gt_lost lost[GT_LOST_NAMED], uint32_t count)
 	return count <= NAMELESS_MOST;
 }
 
-void gt_drain_write_lost(struct gt_drain *d, struct gt_process *process)
+void gt_not_traced_write_lost(struct gt_drain *d, struct gt_process *process)
 {
 	struct gt_lost lost[GT_LOST_NAMED];
 	volatile uint32_t count = 0;
@@ -156,7 +159,7 @@ static void write_lines(struct gt_drain *d)
 		close(fd);
 }
 
-void gt_drain_write_untraced(struct gt_drain *d)
+void gt_not_traced_write(struct gt_drain *d)
 {
 	int fd = openat(d->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -177,5 +180,5 @@ void gt_drain_write_untraced(struct gt_drain *d)
 		close(fd);
 	write_lines(d);
 	if (d->untraced)
-		gt_drain_commit(d);
+		gt_batch_commit(d);
 }

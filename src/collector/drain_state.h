@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A session's processes and the batch being made, within the collector: drain.h has the face, the
+ * files below it (ring_reader.c, events.c, ..) work on this. */
+#ifndef GPUTAP_COLLECTOR_DRAIN_STATE_H
+#define GPUTAP_COLLECTOR_DRAIN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "collector/folder.h"
+#include "collector/journal.h"
+#include "collector/process.h"
+
+enum gt_drain_how {
+	GT_DRAIN_FULL, /* blocks that are handed on */
+	/* and others, if there is a fair amount in them or it has lain there for long */
+	GT_DRAIN_PARTIAL,
+	GT_DRAIN_ALL, /* everything that is committed */
+};
+
+struct gt_give_back {
+	struct gt_process *process;
+	uint32_t block;
+};
+
+struct gt_drain {
+	struct gt_folder *folder;
+	struct gt_journal journal;
+	struct gt_capture_writer *writer;
+	/* the rings' owners may be gone or told to stop: nothing is given back */
+	bool recovering;
+
+	struct gt_process **processes;
+	size_t process_count, process_room;
+	uint32_t next_index;
+
+	/* calls of this session lie between them; by the clock tuples so far */
+	uint64_t earliest_ticks, latest_ticks;
+
+	/* the batch being made; its marks lie in the journal */
+	uint64_t batch_bytes;
+	bool batch_dirty; /* something stands in the capture's buffers */
+	struct gt_process *mark_process[GT_JOURNAL_MARKS];
+	struct gt_process *touched[GT_JOURNAL_REDOS];
+	uint32_t touched_count;
+	struct gt_give_back *give;
+	size_t give_count, give_room;
+
+	/* results */
+	int output_error; /* the first one */
+	uint32_t recorded, runtimes, torn, refused, untraced;
+	struct gt_counts totals; /* of the processes that have ended */
+};
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums of a process, made to agree: see process_counts.h. */
+#include "collector/process_counts.h"
+
+#include "collector/batch.h"
+#include "collector/guard.h"
+
+#define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
+/* of anything in one process; sums of a few of them do not wrap */
+#define COUNT_MOST      (UINT64_C(1) << 48)
+/* device work of a process that nobody has waited for */
+#define WORK_OPEN_MOST  (UINT64_C(1) << 24)
+
+/* Could so many calls have been open when the process ended? If not, its counters or its rings
+ * were written over: what was lost that way looks like a call that never returned. */
+static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
+{
+	uint64_t open[GT_CLASS_COUNT] = {0};
+
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+			uint64_t known = counts->recorded[c][k];
+
+			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+				known += counts->dropped[why][c][k];
+			if (counts->seen[c][k] <= known)
+				continue;
+			if (counts->seen[c][k] - known > WORK_OPEN_MOST)
+				return true;
+			open[c] += counts->seen[c][k] - known;
+		}
+	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads ||
+	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
+}
+
+/* Counters that noise has got into, in a ring or in a journal, are worth nothing. */
+static void forget_noise(struct gt_process *process, struct gt_counts *counts)
+{
+	uint64_t *all = (uint64_t *)counts;
+
+	for (size_t i = 0; i < sizeof *counts / sizeof *all; i++)
+		if (all[i] > COUNT_MOST) {
+			process->torn = true;
+			all[i] = 0;
+		}
+}
+
+/* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
+static void balance(struct gt_process *process, struct gt_counts *counts)
+{
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+			uint64_t known = counts->recorded[c][k];
+
+			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+				known += counts->dropped[why][c][k];
+			/* the counters themselves were written over */
+			if (known > counts->seen[c][k]) {
+				process->torn = true;
+				counts->seen[c][k] = known;
+			}
+			counts->dropped[process->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] +=
+				counts->seen[c][k] - known;
+		}
+}
+
+/* Words that one stray write can change without a trace: how many slots there are, and that
+ * recording is over. */
+static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *process,
+			    uint32_t used)
+{
+	if (atomic_load_explicit(&process->segment->slots_used, memory_order_relaxed) >
+	    process->slot_count)
+		return true;
+	if (used < process->slots_used ||
+	    (used < process->slot_count && gt_process_slot(process, used)->ordinal))
+		return true; /* threads are missing: it only grows */
+	return !d->recovering && !process->stopped &&
+	       atomic_load_explicit(&process->segment->stop, memory_order_relaxed);
+}
+
+/* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
+static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
+{
+	const struct gt_slot *slot = gt_process_slot(process, i);
+	const struct gt_ring *ring = i < process->rings_known ? &process->rings[i] : NULL;
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+	uint64_t seen = 0;
+
+	if (!i || (ring && ring->done)) /* of no thread; to be freed with the batch */
+		return false;
+	if (ring && ring->stream && !ring->broken && slot->ordinal != ring->ordinal)
+		return true;
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+			seen |= atomic_load_explicit(&slot->domains[k].seen[c],
+						     memory_order_relaxed);
+	/* one that was ever used has an ordinal, but for the moment in which a thread takes it */
+	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
+}
+
+/* @last: the process is gone, and all of its rings was read. */
+void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool last,
+			   struct gt_counts *out)
+{
+	volatile uint32_t i = 0, used = 0;
+
+	*out = d->journal.file->accounts[process->account].counts;
+	gt_counts_add(out, &process->pending);
+	if (!process->lost) {
+		if (GT_GUARD()) {
+			used = gt_process_slots_used(process);
+			if (last && is_head_spoiled(d, process, used))
+				process->torn = true;
+			for (i = 0; i < used; i++) { /* those that are done stand in `pending` */
+				if (last && is_slot_spoiled(process, i))
+					process->torn = true;
+				if (i >= process->rings_known || !process->rings[i].done)
+					gt_process_add_slot_counts(process, i, out);
+			}
+			gt_guard_end();
+		} else {
+			gt_batch_lose(d, process);
+		}
+	}
+	forget_noise(process, out);
+	if (last && is_open_too_much(out, process->slots_used > used ? process->slots_used : used))
+		process->torn = true;
+	balance(process, out);
+}
