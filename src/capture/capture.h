@@ -300,8 +300,11 @@ struct gt_item {
 	 * gt_external_stack */
 	uint32_t op;
 	uint32_t payload_bytes; /* of `payload` */
-	uint8_t depth;          /* CALL; EXTERNAL: 1 push, 0 pop */
-	uint32_t process;       /* index */
+	union {
+		uint8_t depth; /* CALL: calls of the thread that were open when it began */
+		uint8_t push;  /* EXTERNAL: 1 push, 0 pop */
+	};
+	uint32_t process; /* index */
 	/* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
 	uint32_t ordinal;
 	uint64_t id;     /* CALL: own; DEVICE: of its call */
@@ -322,10 +325,22 @@ struct gt_item {
 	uint64_t call_start_ns;
 	uint64_t queued_ns, submitted_ns; /* 0: not known, as start_ns and end_ns may be */
 	uint64_t bytes, object[2];
-	uint32_t global[3], local[3], ordinal_in_graph, replay;
+	uint32_t global[3];
+	union { /* see gt_item_endpoints() */
+		uint32_t local[3];
+		struct gt_endpoints endpoints;
+	};
+	uint32_t ordinal_in_graph, replay;
 	/* number of the GT_OBJECT_GRAPH whose launch this is part of; 0: none */
 	uint32_t graph;
 };
+
+/* Devices that a copy goes between, by numbers of their objects; NULL: not told, `local` is a
+ * size. */
+static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *work)
+{
+	return gt_has_endpoints(work->device_op, &work->endpoints) ? &work->endpoints : NULL;
+}
 
 struct gt_cursor;
 

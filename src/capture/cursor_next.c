@@ -134,7 +134,7 @@ static_assert(offsetof(struct gt_item, kind) == offsetof(struct gt_item_head, ki
 		      offsetof(struct gt_item, op) == offsetof(struct gt_item_head, op) &&
 		      offsetof(struct gt_item, payload_bytes) ==
 			      offsetof(struct gt_item_head, payload_bytes) &&
-		      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, depth) &&
+		      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, detail) &&
 		      offsetof(struct gt_item, process) == sizeof(struct gt_item_head),
 	      "the head of an item is put down at once");
 
@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->external[0] = item->external[1] = 0;
 	item->args = NULL;
 	item->payload = NULL;
-	item->device_op = (enum gt_device_op)row->shape->item.depth;
+	item->device_op = (enum gt_device_op)row->shape->item.detail;
 	item->status = (int32_t)(WORD(name) >> 32);
 	item->name = (uint32_t)WORD(name);
 	item->queue = find_queue(k, (uint32_t)WORD(queue));
@@ -215,14 +215,14 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
 #undef WORD
 }
-static_assert(DEVICE_TAIL == 56, "copied in three lines");
+static_assert(DEVICE_TAIL == 56, "copied in three parts");
 
 /* Return: false if it is of a stack that we do not know. */
 static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,
 						    const struct gt_row *row)
 {
 	uint32_t stack = row->shape->item.op;
-	bool push = row->shape->item.depth;
+	bool push = row->shape->item.detail;
 	uint64_t value = row->words[1];
 
 	if (stack >= GT_EXTERNAL_STACK_COUNT)
@@ -231,7 +231,7 @@ static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct 
 		value = top(k, stack);
 	change_stack(k, stack, push, row->words[1], row->words[0]);
 	memcpy(item, &row->shape->item, sizeof row->shape->item);
-	item->depth = push;
+	item->push = push;
 	item->id = item->parent = 0;
 	item->external[0] = top(k, 0);
 	item->external[1] = top(k, 1);
@@ -279,7 +279,7 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 /* A call joins the group; those on `open` that it encloses get it as their parent. */
 static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct gt_row *row)
 {
-	uint32_t depth = row->shape->item.depth;
+	uint32_t depth = row->shape->item.detail;
 	uint32_t count = gt_row_count(row);
 	struct node *n;
 	int status = group_room(k, count);
@@ -288,7 +288,7 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 		return status;
 	while (k->open_count) {
 		n = &k->group[k->order[k->open_count - 1]];
-		if (n->item.depth <= depth)
+		if (n->item.detail <= depth)
 			break;
 		if (n->id > row->id)
 			n->parent = row->id;
@@ -427,7 +427,7 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status = group_add(k, row);
 
-	if (!status && (row->shape->item.depth == 0 || k->group_count >= GROUP_NODES ||
+	if (!status && (row->shape->item.detail == 0 || k->group_count >= GROUP_NODES ||
 			k->word_count >= GROUP_WORDS))
 		group_go_out(k);
 	return status;
@@ -445,7 +445,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 		return status;
 	switch (shape->item.kind) {
 	case GT_RECORD_CALL:
-		if (shape->item.depth || k->group_count)
+		if (shape->item.detail || k->group_count)
 			return nested_call(k, &row);
 		lone_call(k, item, &row); /* with a tail */
 		return 1;

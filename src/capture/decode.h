@@ -15,7 +15,7 @@
 
 /* What items have of a row's head word, as they begin. */
 struct gt_item_head {
-	uint32_t kind, op, payload_bytes, depth;
+	uint32_t kind, op, payload_bytes, detail;
 };
 
 /* What nearly all rows are, without a tail; see gt_decode_row() for all. */

@@ -36,7 +36,7 @@ static void gt_decode_shape_item(struct gt_decode_shape *s, uint32_t words)
 {
 	uint32_t nargs = GT_OP_NARGS(s->item.op);
 
-	s->item.depth = s->head >> 24 & 0xff;
+	s->item.detail = s->head >> 24 & 0xff;
 	if (s->item.kind != GT_RECORD_CALL || !nargs || words - GT_CALL_MIN_WORDS < nargs)
 		return;
 	s->payload_at = (uint16_t)(1 + nargs);
@@ -83,10 +83,10 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	s->code_bytes = (uint8_t)((s->coded - (kind == GT_RECORD_CALL) + 3) / 4);
 	s->last_codes = gt_last_codes(s->coded - (kind == GT_RECORD_CALL));
 	gt_decode_shape_item(s, words);
-	s->way = s->tail                                    ? GT_DECODE_ANY
-		 : kind == GT_RECORD_CALL && !s->item.depth ? GT_DECODE_LONE_CALL
-		 : kind == GT_RECORD_DEVICE                 ? GT_DECODE_DEVICE
-							    : GT_DECODE_ANY;
+	s->way = s->tail                                     ? GT_DECODE_ANY
+		 : kind == GT_RECORD_CALL && !s->item.detail ? GT_DECODE_LONE_CALL
+		 : kind == GT_RECORD_DEVICE                  ? GT_DECODE_DEVICE
+							     : GT_DECODE_ANY;
 	s->words = gt_decode_place(d->words[d->shape_count]);
 	memset(s->words, 0, (s->coded + GT_WORDS_PAD) * sizeof *s->words);
 	d->shape_count++;

@@ -33,15 +33,16 @@ struct hot {
 /* Would a writer of ours make a row with such a head? Asked once for a shape and a block. */
 static bool is_known(uint64_t head)
 {
-	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, depth = head >> 24 & 0xff,
+	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, detail = head >> 24 & 0xff,
 		 op = (uint32_t)(head >> 32);
 
 	switch (kind) {
 	case GT_RECORD_CALL: return gt_operation(op) != NULL;
 	case GT_RECORD_DEVICE:
-		return words == GT_DEVICE_MIN_WORDS && depth && depth < GT_DEVICE_OP_COUNT;
+		return words == GT_DEVICE_MIN_WORDS && detail && detail < GT_DEVICE_OP_COUNT;
 	default:
-		return words == GT_EXTERNAL_MIN_WORDS && depth <= 1 && op < GT_EXTERNAL_STACK_COUNT;
+		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
+		       op < GT_EXTERNAL_STACK_COUNT;
 	}
 }
 

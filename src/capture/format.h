@@ -13,7 +13,7 @@
  *
  * STREAM payload: rows of one thread's records, decodable without any other block. A row is
  *
- *   slot u8                 which shape: index of a head word (gt_record: words, kind, depth, op)
+ *   slot u8                 which shape: index of a head word (gt_record: words, kind, detail, op)
  *                           seen before in this block; GT_ROW_NEW_SHAPE: the head word follows and
  *                           takes the next index
  *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 of duration, 4-5 code of ret,

@@ -269,7 +269,7 @@ static int add_object(struct gt_capture *c, uint32_t process, const struct gt_re
 		return status;
 	o = &c->objects[c->object_count];
 	*o = (struct gt_object_info){.process = process,
-				     .domain = (enum gt_domain)r->head.depth,
+				     .domain = gt_record_domain(&r->head),
 				     .number = r->number,
 				     .type = r->head.kind == GT_RECORD_MODULE
 						     ? GT_OBJECT_MODULE
@@ -295,7 +295,7 @@ static int add_event(struct gt_capture *c, uint32_t process, const struct gt_rec
 	e = &c->events[c->event_count];
 	*e = (struct gt_event_info){.process = process,
 				    .code = (enum gt_event_code)r->head.op,
-				    .domain = (enum gt_domain)r->head.depth,
+				    .domain = gt_record_domain(&r->head),
 				    .time_ns = r->time /* ticks until the clocks are known */,
 				    .value = r->value};
 	e->text = gt_text_keep(c, text, r->bytes);

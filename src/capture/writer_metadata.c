@@ -65,16 +65,16 @@ static bool is_known(const uint64_t *record, uint32_t words)
 	case GT_RECORD_OBJECT:
 	case GT_RECORD_MODULE:
 		return words == 5 + (record[4] + 7) / 8 && head->op &&
-		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT;
+		       head->op < GT_OBJECT_TYPE_COUNT && gt_record_domain(head) < GT_DOMAIN_COUNT;
 	case GT_RECORD_EVENT:
 		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT &&
-		       head->depth < GT_DOMAIN_COUNT;
+		       gt_record_domain(head) < GT_DOMAIN_COUNT;
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:
 		return words == sizeof(struct gt_record_lifetime) / 8 &&
-		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT &&
-		       record[3] <= 1;
+		       head->op < GT_OBJECT_TYPE_COUNT &&
+		       gt_record_domain(head) < GT_DOMAIN_COUNT && record[3] <= 1;
 	default: return false;
 	}
 }

@@ -157,7 +157,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 	p = put_known(p, work->call_start_ns);
 	p = put_known(p, work->bytes);
 	p = put_sizes(p, work->global);
-	p = put_sizes(p, gt_view_tells_ends(work) ? (const uint32_t[3]){0} : work->local);
+	p = put_sizes(p, gt_item_endpoints(work) ? (const uint32_t[3]){0} : work->local);
 	p = put_known(p, work->graph);
 	if (work->replay) {
 		p = put_number(p, work->ordinal_in_graph);

@@ -94,7 +94,7 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 	uint64_t size[3];
 
 	memcpy(size, (const char *)work + offsetof(struct gt_item, global), sizeof size);
-	if (__builtin_expect(gt_view_tells_ends(work), 0)) { /* there are no sizes in `local` */
+	if (__builtin_expect(gt_item_endpoints(work) != NULL, 0)) {
 		size[1] &= UINT32_MAX;
 		size[2] = 0;
 	}

@@ -362,7 +362,7 @@ void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
 		return;
 	if (item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
-	if (item->depth) {
+	if (item->push) {
 		if (gt_external_push(&own->external, item->op,
 				     (struct gt_external_range){item->ret, item->start_ns}))
 			gt_rocpd_no_memory(r);

@@ -290,7 +290,7 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 		return;
 	if (item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
-	if (item->depth) {
+	if (item->push) {
 		if (gt_external_push(&own->external, stack,
 				     (struct gt_external_range){item->ret, item->start_ns}))
 			gt_rpd_no_memory(r);

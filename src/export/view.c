@@ -200,12 +200,13 @@ static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, u
 struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
 				 const struct gt_view_queue *queue)
 {
-	bool told = work->device_op == GT_DEVICE_COPY && gt_view_tells_ends(work);
+	const struct gt_endpoints *e =
+		work->device_op == GT_DEVICE_COPY ? gt_item_endpoints(work) : NULL;
 
-	return (struct gt_view_ends){told ? device_of(v, work, work->local[0], queue->device)
-					  : queue->device,
-				     told ? device_of(v, work, work->local[1], queue->device)
-					  : queue->device};
+	if (!e)
+		return (struct gt_view_ends){queue->device, queue->device};
+	return (struct gt_view_ends){device_of(v, work, e->source, queue->device),
+				     device_of(v, work, e->destination, queue->device)};
 }
 
 static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)

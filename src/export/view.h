@@ -169,13 +169,6 @@ struct gt_view_ends {
 };
 struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
 				 const struct gt_view_queue *queue);
-/* Has `local` these devices, and no size? */
-static inline bool gt_view_tells_ends(const struct gt_item *work)
-{
-	return work->device_op != GT_DEVICE_KERNEL &&
-	       GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && !work->local[2] &&
-	       (work->local[0] || work->local[1]);
-}
 
 enum gt_work_class gt_view_work_class(enum gt_device_op op);
 /* Work without times still happened: where it is best known, ns. */

@@ -15,6 +15,7 @@
 #define GPUTAP_RECORD_RECORD_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/domain.h"
@@ -49,9 +50,10 @@ enum gt_record_kind {
 struct gt_record {
 	uint16_t words; /* whole record in 64-bit words */
 	uint8_t kind;   /* enum gt_record_kind */
-	uint8_t depth;  /* calls of this thread that were open when this one began; CALL only */
+	uint8_t detail; /* as the kind says: gt_record_depth() and so on */
 	uint32_t op;    /* CALL: GT_OP(); others: as the kind says */
 };
+static_assert(sizeof(struct gt_record) == 8, "record layout is an ABI");
 
 /* Correlation id: the ring's thread ordinal and a count. Unique in a process
  * process, 0 is never one. Ids of a thread rise with the calls' begin. */
@@ -61,7 +63,8 @@ struct gt_record {
 #define GT_ID_SEQ(id)       ((id) & ((UINT64_C(1) << GT_ID_SEQ_BITS) - 1))
 
 /* Written when the call has returned, so children come before their parent:
- * the calls of depth d+1 since the last one of depth d are its children. */
+ * the calls of depth d+1 since the last one of depth d are its children.
+ * head.detail: depth: calls of this thread that were open when this one began. */
 struct gt_record_call {
 	struct gt_record head;
 	uint64_t start, end; /* host ticks */
@@ -108,7 +111,18 @@ enum gt_device_op {
 #define GT_DEVICE_REF(domain, number) (((uint32_t)(number)&0xffffffu) | (uint32_t)(domain) << 24)
 #define GT_DEVICE_REF_NUMBER(ref)     ((ref)&0xffffffu)
 
-/* head.op: GT_DEVICE_REF(); head.depth: enum gt_device_op */
+/* Devices that a copy goes between: numbers of their objects, 0: not known. They lie where a kernel
+ * has its work-group's size: a copy that a kernel does has that, and `none` is not 0. */
+struct gt_endpoints {
+	uint32_t source, destination, none;
+};
+
+static inline bool gt_has_endpoints(enum gt_device_op op, const struct gt_endpoints *e)
+{
+	return op != GT_DEVICE_KERNEL && !e->none && (e->source || e->destination);
+}
+
+/* head.op: GT_DEVICE_REF(); head.detail: enum gt_device_op */
 struct gt_record_device {
 	struct gt_record head;
 	uint64_t id;         /* correlation id of the call that caused it; 0: none known */
@@ -123,9 +137,11 @@ struct gt_record_device {
 	/* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
 	uint64_t object[2];
 	uint32_t global[3]; /* kernel: work-items per dimension, saturated; regions: x y z */
-	/* kernel: work-group size; 0: the runtime chose. hsa_core's copies that no kernel does:
-	 * numbers of the source's and the destination's device objects, 0: not known; then 0 */
-	uint32_t local[3];
+	union {
+		uint32_t local[3]; /* kernel: work-group size; 0: the runtime chose */
+		/* copies, where gt_has_endpoints() */
+		struct gt_endpoints endpoints;
+	};
 	/* of this node in a graph or command buffer launch, UINT32_MAX: not known; 0 else */
 	uint32_t ordinal;
 	uint32_t replay; /* which launch of that graph, from 1; 0: not from a graph */
@@ -177,7 +193,7 @@ enum gt_object_type {
 	GT_OBJECT_TYPE_COUNT
 };
 
-/* head.op: enum gt_object_type; head.depth: enum gt_domain */
+/* head.op: enum gt_object_type; head.detail: enum gt_domain */
 struct gt_record_object {
 	struct gt_record head;
 	uint64_t number; /* of its type in this process, from 1, never reused */
@@ -194,7 +210,7 @@ struct gt_record_object {
 	char text[];
 };
 
-/* head.op: device number; head.depth: enum gt_clock_method */
+/* head.op: device number; head.detail: enum gt_clock_method */
 struct gt_record_clock {
 	struct gt_record head;
 	uint64_t host_before, host_after; /* ticks around the reading */
@@ -226,7 +242,7 @@ enum gt_event_code {
 	GT_EVENT_CODE_COUNT
 };
 
-/* head.op: enum gt_event_code; head.depth: enum gt_domain */
+/* head.op: enum gt_event_code; head.detail: enum gt_domain */
 struct gt_record_event {
 	struct gt_record head;
 	uint64_t time; /* host ticks */
@@ -238,7 +254,7 @@ struct gt_record_event {
 /* Two stacks, as torch needs: what the framework does, what the user annotated. */
 enum gt_external_stack { GT_EXTERNAL_OPERATION = 0, GT_EXTERNAL_USER = 1, GT_EXTERNAL_STACK_COUNT };
 
-/* head.op: enum gt_external_stack; head.depth: 1 push, 0 pop */
+/* head.op: enum gt_external_stack; head.detail: 1 push, 0 pop */
 struct gt_record_external {
 	struct gt_record head;
 	uint64_t time; /* host ticks */
@@ -246,13 +262,35 @@ struct gt_record_external {
 };
 
 /* An object's handle or address may be used again for another one: this says when it began and
- * ended to stand for this one. head.op: enum gt_object_type; head.depth: enum gt_domain */
+ * ended to stand for this one. head.op: enum gt_object_type; head.detail: enum gt_domain */
 struct gt_record_lifetime {
 	struct gt_record head;
 	uint64_t time;   /* host ticks */
 	uint64_t number; /* of the object */
 	uint64_t begins; /* 1: from then on; 0: until then */
 };
+
+/* What `detail` is, by kind. */
+static inline uint32_t gt_record_depth(const struct gt_record *call)
+{
+	return call->detail;
+}
+
+static inline enum gt_device_op gt_record_device_op(const struct gt_record *device)
+{
+	return (enum gt_device_op)device->detail;
+}
+
+/* Of an object, a module, an event, a lifetime. */
+static inline enum gt_domain gt_record_domain(const struct gt_record *head)
+{
+	return (enum gt_domain)head->detail;
+}
+
+static inline bool gt_record_is_push(const struct gt_record *external)
+{
+	return external->detail;
+}
 
 /* Why a thing that was seen has no record. Counted per thread and domain. */
 enum gt_drop_reason {

@@ -230,8 +230,8 @@ static void change_head(struct mutation *m, uint8_t *record)
 	memcpy(&head, record, sizeof head);
 	switch (below(m, 8)) {
 	case 0: head.kind = (uint8_t)below(m, 12); break;
-	case 1: head.depth = (uint8_t)odd_value(m, head.depth); break;
-	case 2: head.depth = (uint8_t)below(m, 256); break;
+	case 1: head.detail = (uint8_t)odd_value(m, head.detail); break;
+	case 2: head.detail = (uint8_t)below(m, 256); break;
 	case 3: head.op = (uint32_t)odd_value(m, head.op); break;
 	case 4: head.op = (head.op & 0xffff0000) | (uint32_t)below(m, 1024); break;
 	case 5: head.op = (head.op & 0xff00ffff) | (uint32_t)below(m, 256) << 16; break;
@@ -391,7 +391,7 @@ static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 		start = 4;
 		head.op = (uint32_t)below(m, 13);
 		break;
-	case GT_RECORD_CLOCK: head.depth = (uint8_t)below(m, 8); break;
+	case GT_RECORD_CLOCK: head.detail = (uint8_t)below(m, 8); break;
 	default:
 		words = 4;
 		head.op = (uint32_t)below(m, 12);

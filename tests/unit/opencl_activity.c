@@ -464,7 +464,7 @@ static void find(const struct gt_record *h, struct found *f)
 		f->work++;
 		f->no_queue += !w->queue;
 		f->no_device += h->op == GT_DEVICE_REF(GT_DOMAIN_OPENCL, 0);
-		f->no_name += h->depth == GT_DEVICE_KERNEL && !w->name;
+		f->no_name += gt_record_device_op(h) == GT_DEVICE_KERNEL && !w->name;
 		f->backwards += !w->queued || w->queued > w->submitted || w->submitted > w->start ||
 				w->start > w->end || !w->id;
 	} else if (h->kind == GT_RECORD_OBJECT) {

@@ -129,7 +129,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	CHECK_EQ(c->args[2], ~c->args[0]);
 	CHECK_LT(r->last_seq[ordinal], GT_ID_SEQ(c->id)); /* ids rise; a dropped one leaves a gap */
 	r->last_seq[ordinal] = GT_ID_SEQ(c->id);
-	if (!c->head.depth) {
+	if (!gt_record_depth(&c->head)) {
 		CHECK_LE(r->next[ordinal], c->args[0]);
 		r->next[ordinal] = c->args[0] + 1;
 	}

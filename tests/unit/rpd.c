@@ -167,7 +167,7 @@ static struct gt_item *external(uint32_t ordinal, enum gt_external_stack stack, 
 	capture.sequence[ordinal]--;
 	item->kind = GT_RECORD_EXTERNAL;
 	item->op = stack;
-	item->depth = push;
+	item->push = push;
 	item->id = 0;
 	item->ret = value;
 	return item;

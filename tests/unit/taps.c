@@ -688,8 +688,8 @@ UNIT_TEST(calls_inside_a_call_have_its_depth_plus_one_and_come_first)
 	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
 	inner = record();
 	outer = record();
-	CHECK_EQ(inner->head.depth, 1);
-	CHECK_EQ(outer->head.depth, 0);
+	CHECK_EQ(inner->head.detail, 1);
+	CHECK_EQ(outer->head.detail, 0);
 	CHECK(inner->id > outer->id);
 	CHECK(inner->start >= outer->start && inner->end <= outer->end);
 }
@@ -773,9 +773,9 @@ UNIT_TEST(call_inside_a_call_of_its_api_is_the_runtime_s_own_and_others_are_reco
 	CHECK_NOT_NULL(outer);
 	CHECK(record() == NULL);
 	CHECK_EQ(GT_OP_DOMAIN(inner->head.op), GT_DOMAIN_TINY);
-	CHECK_EQ(inner->head.depth, 1);
+	CHECK_EQ(inner->head.detail, 1);
 	CHECK_EQ(GT_OP_DOMAIN(outer->head.op), GT_DOMAIN_HIP_COMPILER);
-	CHECK_EQ(outer->head.depth, 0);
+	CHECK_EQ(outer->head.detail, 0);
 	CHECK_EQ(slot.domains[GT_DOMAIN_HIP_COMPILER].seen[GT_CLASS_CALL], 1);
 }
 

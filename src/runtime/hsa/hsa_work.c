@@ -43,8 +43,8 @@ void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a
 	};
 	memcpy(r->global, w->global, sizeof r->global);
 	if (w->flags & GT_HSA_WORK_BY_ENGINE) {
-		r->local[0] = w->source_device;
-		r->local[1] = w->destination_device;
+		r->endpoints.source = w->source_device;
+		r->endpoints.destination = w->destination_device;
 	} else {
 		memcpy(r->local, w->local, sizeof r->local);
 	}
