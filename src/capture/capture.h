@@ -335,8 +335,7 @@ struct gt_item {
 	uint32_t graph;
 };
 
-/* Devices that a copy goes between, by numbers of their objects; NULL: not told, `local` is a
- * size. */
+/* Devices that a copy goes between, by numbers of their objects; NULL: `local` is a size. */
 static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *work)
 {
 	return gt_has_endpoints(work->device_op, &work->endpoints) ? &work->endpoints : NULL;

@@ -253,7 +253,16 @@ static void fini(struct gt_chrome *x)
 
 static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
 {
-	GT_EXPORT_EACH(exporter, item, end, gt_chrome_write_call, gt_chrome_write_work);
+	int status = 0;
+
+	while (!status && item < end) {
+		status = gt_chrome_write_calls(exporter, &item, end);
+		if (!status)
+			status = gt_chrome_write_work(exporter, &item, end);
+		while (item < end && item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE)
+			item++;
+	}
+	return status;
 }
 
 static int write_chrome(const struct gt_capture *c, const char *path,

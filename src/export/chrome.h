@@ -87,14 +87,17 @@ void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, 
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			  uint64_t index);
 
-/* chrome_calls.c. A call, or what it says of the program (ROCTx). */
-int gt_chrome_write_call(void *exporter, const struct gt_item *call);
+/* chrome_calls.c. Calls, or what they say of the program (ROCTx), from *item up to one that is none,
+ * so that the loop lies where its work is. */
+int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
+			  const struct gt_item *end);
 /* At the end: ranges that were not ended. */
 int gt_chrome_write_open_ranges(struct gt_chrome *x);
 void gt_chrome_calls_fini(struct gt_chrome *x);
 
 /* chrome_work.c */
-int gt_chrome_write_work(void *exporter, const struct gt_item *work);
+int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,
+			 const struct gt_item *end);
 int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsigned row);
 void gt_chrome_work_fini(struct gt_chrome *x);
 

@@ -82,9 +82,8 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-static int write_call(void *exporter, const struct gt_item *call)
+static inline int write_call(struct gt_chrome *x, const struct gt_item *call)
 {
-	struct gt_chrome *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
 	const struct call_text *text;
@@ -179,9 +178,8 @@ static int write_range(struct gt_chrome *x, const struct gt_range *range)
 	return 0;
 }
 
-int gt_chrome_write_call(void *exporter, const struct gt_item *call)
+static inline int write_call_or_mark(struct gt_chrome *x, const struct gt_item *call)
 {
-	struct gt_chrome *x = exporter;
 	struct gt_range range;
 	int status;
 
@@ -189,6 +187,16 @@ int gt_chrome_write_call(void *exporter, const struct gt_item *call)
 		return write_call(x, call);
 	status = gt_ranges_step(&x->ranges, call, &range);
 	return status > 0 ? write_range(x, &range) : status;
+}
+
+int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
+			  const struct gt_item *end)
+{
+	int status = 0;
+
+	for (; !status && *item < end && (*item)->kind == GT_RECORD_CALL; ++*item)
+		status = write_call_or_mark(x, *item);
+	return status;
 }
 
 int gt_chrome_write_open_ranges(struct gt_chrome *x)

@@ -221,9 +221,8 @@ static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_v
 	return GT_PUT(p, "}},\n");
 }
 
-int gt_chrome_write_work(void *exporter, const struct gt_item *work)
+static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
 {
-	struct gt_chrome *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	struct gt_view_thread *caller =
 		work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
@@ -262,6 +261,16 @@ int gt_chrome_write_work(void *exporter, const struct gt_item *work)
 	gt_out_end(&x->out, p);
 	return 0;
 }
+int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,
+			 const struct gt_item *end)
+{
+	int status = 0;
+
+	for (; !status && *item < end && (*item)->kind == GT_RECORD_DEVICE; ++*item)
+		status = write_item(x, *item);
+	return status;
+}
+
 /* Launches of graphs whose nodes were recorded --------------------------------- */
 
 int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsigned row)

@@ -119,7 +119,7 @@ struct gt_endpoints {
 
 static inline bool gt_has_endpoints(enum gt_device_op op, const struct gt_endpoints *e)
 {
-	return op != GT_DEVICE_KERNEL && !e->none && (e->source || e->destination);
+	return op != GT_DEVICE_KERNEL && !e->none;
 }
 
 /* head.op: GT_DEVICE_REF(); head.detail: enum gt_device_op */
