@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the Chrome exporter: what chrome.c (the file, its head and its metadata events),
+/* Inside of the Chrome exporter: what chrome.c (the file, its head and its events),
  * chrome_calls.c (calls and what the program says of itself) and chrome_work.c (device work,
  * launches of graphs) share. chrome.c has the format's rules. */
 #ifndef GPUTAP_EXPORT_CHROME_H
@@ -39,6 +39,8 @@ struct gt_chrome {
 	bool *device_named;                           /* by device, the last one for "not known" */
 	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* beginning of work without a name */
 };
+
+/* chrome_text.c */
 
 /* NULL: no memory, with a cause. */
 struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes);

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int gt_external_push(struct gt_external *r, enum gt_external_stack stack,
-		     struct gt_external_range range)
+static int push(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range range)
 {
 	if (r->stack[stack].depth == r->stack[stack].capacity) {
 		uint32_t bigger = r->stack[stack].capacity ? r->stack[stack].capacity * 2 : 8;
@@ -29,6 +28,16 @@ bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
 		return false;
 	*range = r->stack[stack].open[--r->stack[stack].depth];
 	return true;
+}
+
+int gt_external_step(struct gt_external *r, const struct gt_item *item,
+		     struct gt_external_range *range)
+{
+	if (item->op >= GT_EXTERNAL_STACK_COUNT)
+		return 0;
+	if (item->push)
+		return push(r, item->op, (struct gt_external_range){item->ret, item->start_ns});
+	return gt_external_pop(r, item->op, range);
 }
 
 void gt_external_fini(struct gt_external *r)

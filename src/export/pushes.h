@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/record.h"
+#include "capture/capture.h"
 
 struct gt_external_range {
 	uint64_t value, start_ns;
@@ -20,9 +20,9 @@ struct gt_external {
 	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 
-/* 0 or -ENOMEM without a cause. */
-int gt_external_push(struct gt_external *r, enum gt_external_stack stack,
-		     struct gt_external_range range);
+/* A push or a pop. Return: 1 and *range, which has ended; 0; -ENOMEM without a cause. */
+int gt_external_step(struct gt_external *r, const struct gt_item *item,
+		     struct gt_external_range *range);
 /* The innermost one; false: none is open, as when it was pushed before the recording. */
 bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
 		     struct gt_external_range *range);

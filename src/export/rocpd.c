@@ -24,71 +24,11 @@
 
 #include "export/export.h"
 #include "export/formats.h"
-#include "export/passes.h"
 #include "export/rocpd_schema.h"
 #include "export/text.h"
 #include "util/error.h"
 
-enum { SMALL_CAPTURE = 8 << 20, NAME_MAX_BYTES = 8192 };
-
-int gt_rocpd_no_memory(struct rocpd *r)
-{
-	if (!r->status)
-		r->status = gt_error(-ENOMEM, "export");
-	return r->status;
-}
-
-void gt_rocpd_note(struct rocpd *r, int status)
-{
-	if (status && !r->status)
-		r->status = status;
-}
-
-int64_t gt_rocpd_name(struct rocpd *r, const char *name)
-{
-	size_t bytes = strlen(name);
-	uint64_t a, b;
-	int64_t found;
-	char **names, *clean;
-
-	bytes = (size_t)(gt_put_utf8(r->text, name,
-				     bytes < NAME_MAX_BYTES ? bytes : NAME_MAX_BYTES) -
-			 r->text);
-	a = gt_text_hash(r->text, bytes, 1);
-	b = gt_text_hash(r->text, bytes, 2);
-	found = gt_map_find(&r->names, a, b);
-	if (found >= 0)
-		return found + 1;
-	names = gt_grow(r->name_text, r->name_count, &r->name_capacity, sizeof *names);
-	r->name_text = names ? names : r->name_text;
-	clean = strndup(r->text, bytes);
-	if (!names || !clean || gt_map_add(&r->names, a, b, (uint32_t)r->name_count) < 0) {
-		free(clean);
-		gt_rocpd_no_memory(r);
-		return ROCPD_EMPTY_TEXT;
-	}
-	names[r->name_count++] = clean;
-	return (int64_t)r->name_count;
-}
-
-char *gt_rocpd_schema(const struct rocpd *r, const char *text)
-{
-	size_t bytes = 0;
-	const char *p;
-	char *out, *to;
-
-	for (p = text; *p; p++)
-		bytes += *p == '%' ? sizeof r->uuid : 1;
-	out = to = malloc(bytes + 1);
-	for (p = text; out && *p; p++)
-		if (*p != '%')
-			*to++ = *p;
-		else
-			to = stpcpy(to, *++p == 'U' ? r->uuid : r->guid);
-	if (out)
-		*to = '\0';
-	return out;
-}
+enum { SMALL_CAPTURE = 8 << 20 };
 
 static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 {
@@ -101,13 +41,6 @@ static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
 		gt_rocpd_add_work(r, item);
 	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
-}
-
-static int run_pass(struct rocpd *r, unsigned pass, const struct gt_export_options *options)
-{
-	int status = gt_pass_run(&r->view, pass, options, step, r);
-
-	return r->status ? r->status : status;
 }
 
 /* The first session's id as a UUID of version 8: "what its maker likes". */
@@ -194,7 +127,7 @@ static int open_file(struct rocpd *r, const char *path)
 }
 
 /* Numbers of rows added later begin behind ours. */
-static void put_sequences(struct rocpd *r, sqlite3_str *sql)
+static void put_sequences(struct rocpd *r, struct gt_sql *sql)
 {
 	const struct {
 		const char *name;
@@ -210,37 +143,30 @@ static void put_sequences(struct rocpd *r, sqlite3_str *sql)
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		sqlite3_str_appendf(sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_%s%s', %lld);",
-				    tables[i].name, r->uuid, (long long)tables[i].last);
+		gt_sql_put(sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_%s%s', %lld);",
+			   tables[i].name, r->uuid, (long long)tables[i].last);
 }
 
 static int finish(struct rocpd *r, const struct gt_export_options *options)
 {
-	sqlite3_str *sql = sqlite3_str_new(NULL);
-	char *text;
-	int status;
+	char metadata[64];
+	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
+			     .status = &r->status,
+			     .metadata = metadata,
+			     .text = r->text,
+			     .text_bytes = ROCPD_COMMAND_BYTES,
+			     .clean = gt_put_utf8};
 
-	sqlite3_str_appendall(sql, "BEGIN;");
-	gt_rocpd_put_info(r, sql, options);
-	put_sequences(r, sql);
+	snprintf(metadata, sizeof metadata, "rocpd_metadata%s", r->uuid);
+	gt_sql_put(&sql, "BEGIN;");
+	gt_rocpd_put_info(r, &sql, options);
+	put_sequences(r, &sql);
 	for (size_t i = 0; i < sizeof rocpd_table_names / sizeof *rocpd_table_names; i++)
-		sqlite3_str_appendf(sql, "CREATE VIEW %s AS SELECT * FROM \"%s%s\";",
-				    rocpd_table_names[i], rocpd_table_names[i], r->uuid);
-	sqlite3_str_appendall(sql, rocpd_views);
-	sqlite3_str_appendall(sql, "COMMIT;");
-	if (sqlite3_str_errcode(sql))
-		gt_rocpd_no_memory(r);
-	text = sqlite3_str_finish(sql);
-	if (!text)
-		gt_rocpd_no_memory(r);
-	if (r->status) {
-		sqlite3_free(text);
-		return r->status;
-	}
-	status = gt_bulk_finish(r->db, text);
-	r->db = NULL;
-	sqlite3_free(text);
-	return status;
+		gt_sql_put(&sql, "CREATE VIEW %s AS SELECT * FROM \"%s%s\";", rocpd_table_names[i],
+			   rocpd_table_names[i], r->uuid);
+	gt_sql_put(&sql, "%s", rocpd_views);
+	gt_sql_put(&sql, "COMMIT;");
+	return gt_sql_finish(&sql, &r->db);
 }
 
 static int write_rocpd(const struct gt_capture *c, const char *path,
@@ -258,11 +184,11 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = open_file(r, path);
 	if (!status)
-		status = run_pass(r, 0, options);
+		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
 	if (r->view.capture)
 		gt_rocpd_settle_calls(r);
 	if (!status && !(status = r->status))
-		status = run_pass(r, 1, options);
+		status = gt_sql_pass(&r->view, 1, options, step, r, &r->status);
 	if (!status)
 		status = finish(r, options);
 	gt_bulk_destroy(r->db);

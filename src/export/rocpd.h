@@ -5,7 +5,6 @@
 #ifndef GPUTAP_EXPORT_ROCPD_H
 #define GPUTAP_EXPORT_ROCPD_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include "export/bulk.h"
 #include "export/map.h"
 #include "export/ranges.h"
+#include "export/sql.h"
 #include "export/view.h"
 
 enum {
@@ -21,6 +21,7 @@ enum {
 	ROCPD_GUID_BYTES = 36,
 	ROCPD_VALUE_BYTES = 3600, /* of an argument, so that a row stays below GT_BULK_ROW_BYTES */
 	ROCPD_TEXT_ROOM = 65536,
+	ROCPD_COMMAND_BYTES = 16384, /* of a text in the small tables */
 };
 
 /* A kernel as its dispatches name it. */
@@ -73,8 +74,15 @@ struct rocpd {
 };
 
 /* A first failure is kept in rocpd.status; rows go on being made and lead nowhere. */
-int gt_rocpd_no_memory(struct rocpd *r);
-void gt_rocpd_note(struct rocpd *r, int status);
+static inline int gt_rocpd_no_memory(struct rocpd *r)
+{
+	return gt_sql_no_memory(&r->status);
+}
+
+static inline void gt_rocpd_note(struct rocpd *r, int status)
+{
+	gt_sql_note(&r->status, status);
+}
 
 /* Id of a name in rocpd_string, which holds each once. */
 int64_t gt_rocpd_name(struct rocpd *r, const char *name);
@@ -93,7 +101,8 @@ int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process);
 int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device);
 
 /* The small tables, the views and what SQLite counts, as SQL. */
-void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options);
+void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql,
+		       const struct gt_export_options *options);
 /* Text of SQL with the file's ids in it; free() it. NULL: no memory. */
 char *gt_rocpd_schema(const struct rocpd *r, const char *text);
 

@@ -13,7 +13,7 @@
 #include "export/text.h"
 #include "util/error.h"
 
-enum { TEXT_BYTES = 4096, COMMAND_BYTES = 16384 };
+enum { TEXT_BYTES = 4096 };
 
 int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process)
 {
@@ -69,73 +69,29 @@ int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread)
 
 /* SQL ------------------------------------------------------------------------ */
 
-static void put(struct rocpd *r, sqlite3_str *sql, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	sqlite3_str_vappendf(sql, format, args);
-	va_end(args);
-	if (sqlite3_str_errcode(sql))
-		gt_rocpd_no_memory(r);
-}
-
 /* INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
-static void begin(struct rocpd *r, sqlite3_str *sql, const char *table, const char *columns)
+static void begin(struct rocpd *r, struct gt_sql *sql, const char *table, const char *columns)
 {
-	put(r, sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table, r->uuid,
-	    columns, r->guid);
+	gt_sql_put(sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table,
+		   r->uuid, columns, r->guid);
 }
 
-/* , 'text' */
-static void put_text(struct rocpd *r, sqlite3_str *sql, const char *text)
-{
-	size_t bytes = text ? strlen(text) : 0;
-
-	*gt_put_utf8(r->text, text ? text : "", bytes < COMMAND_BYTES ? bytes : COMMAND_BYTES) =
-		'\0';
-	put(r, sql, ", %Q", r->text);
-}
-
-static void put_metadata(struct rocpd *r, sqlite3_str *sql, const char *tag, const char *value)
-{
-	put(r, sql, "INSERT INTO \"rocpd_metadata%s\" (tag, value) VALUES (%Q", r->uuid, tag);
-	put_text(r, sql, value);
-	put(r, sql, ");");
-}
-
-static void put_count(struct rocpd *r, sqlite3_str *sql, const char *tag, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-	put_metadata(r, sql, tag, text);
-}
-
-static void put_all_metadata(struct rocpd *r, sqlite3_str *sql,
+static void put_all_metadata(struct rocpd *r, struct gt_sql *sql,
 			     const struct gt_export_options *options)
 {
-	const struct gt_session_info *session = gt_capture_session(r->view.capture);
-	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL),
-			      work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
+	char sessions[32];
 
-	put_metadata(r, sql, "schema_version", "3");
-	put_metadata(r, sql, "uuid", r->uuid);
-	put_metadata(r, sql, "guid", r->guid);
-	put_metadata(r, sql, "gputap::version", session->gputap_version);
-	put_metadata(r, sql, "gputap::clock", "CLOCK_BOOTTIME");
-	put_metadata(r, sql, "gputap::exported_by", options->command_line);
-	put_metadata(r, sql, "gputap::complete",
-		     gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
-	put_count(r, sql, "gputap::sessions", gt_capture_session_count(r->view.capture));
-	put_count(r, sql, "gputap::calls_seen", calls.seen);
-	put_count(r, sql, "gputap::calls_dropped", calls.dropped);
-	put_count(r, sql, "gputap::ops_seen", work.seen);
-	put_count(r, sql, "gputap::ops_dropped", work.dropped);
-	put_count(r, sql, "gputap::ops_without_times", r->untimed);
+	snprintf(sessions, sizeof sessions, "%zu", gt_capture_session_count(r->view.capture));
+	gt_sql_put_metadata(sql, "schema_version", "3");
+	gt_sql_put_metadata(sql, "uuid", r->uuid);
+	gt_sql_put_metadata(sql, "guid", r->guid);
+	gt_sql_put_version(sql, &r->view);
+	gt_sql_put_export(sql, &r->view, options);
+	gt_sql_put_metadata(sql, "gputap::sessions", sessions);
+	gt_sql_put_counts(sql, &r->view, r->untimed);
 }
 
-static void put_nodes(struct rocpd *r, sqlite3_str *sql)
+static void put_nodes(struct rocpd *r, struct gt_sql *sql)
 {
 	for (uint32_t m = 0; m < r->machine_count; m++) {
 		const struct gt_capture_session *s = first_of(r, m);
@@ -143,18 +99,18 @@ static void put_nodes(struct rocpd *r, sqlite3_str *sql)
 		begin(r, sql, "info_node",
 		      "id, hash, machine_id, system_name, hostname, release, version, "
 		      "hardware_name, domain_name");
-		put(r, sql, ", %lld, %lld", (long long)node_id(s), (long long)node_id(s));
-		put_text(r, sql, machine_id(s));
-		put_text(r, sql, "Linux");
-		put_text(r, sql, s->info.hostname);
-		put_text(r, sql, s->info.kernel);
-		put(r, sql, ", '', 'x86_64', '');");
+		gt_sql_put(sql, ", %lld, %lld", (long long)node_id(s), (long long)node_id(s));
+		gt_sql_put_text(sql, machine_id(s));
+		gt_sql_put_text(sql, "Linux");
+		gt_sql_put_text(sql, s->info.hostname);
+		gt_sql_put_text(sql, s->info.kernel);
+		gt_sql_put(sql, ", '', 'x86_64', '');");
 	}
 }
 
-static void put_processes(struct rocpd *r, sqlite3_str *sql)
+static void put_processes(struct rocpd *r, struct gt_sql *sql)
 {
-	char command[COMMAND_BYTES];
+	char command[ROCPD_COMMAND_BYTES];
 
 	for (uint32_t i = (uint32_t)gt_capture_process_count(r->view.capture); i-- > 0;) {
 		const struct gt_process_info *p = gt_capture_process(r->view.capture, i);
@@ -162,16 +118,17 @@ static void put_processes(struct rocpd *r, sqlite3_str *sql)
 		begin(r, sql, "info_process",
 		      "id, nid, ppid, pid, init, fini, start, \"end\", command, environment, "
 		      "extdata");
-		put(r, sql, ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)",
-		    (long long)gt_view_pid(&r->view, i), (long long)gt_rocpd_node_id(r, i), p->ppid,
-		    p->pid, (long long)p->start_ns, (long long)p->end_ns, (long long)p->start_ns,
-		    (long long)p->end_ns);
-		put_text(r, sql, gt_view_command(p->argv, command, sizeof command));
-		put(r, sql, ", '{}', '{}');");
+		gt_sql_put(sql,
+			   ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)",
+			   (long long)gt_view_pid(&r->view, i), (long long)gt_rocpd_node_id(r, i),
+			   p->ppid, p->pid, (long long)p->start_ns, (long long)p->end_ns,
+			   (long long)p->start_ns, (long long)p->end_ns);
+		gt_sql_put_text(sql, gt_view_command(p->argv, command, sizeof command));
+		gt_sql_put(sql, ", '{}', '{}');");
 	}
 }
 
-static void put_threads(struct rocpd *r, sqlite3_str *sql)
+static void put_threads(struct rocpd *r, struct gt_sql *sql)
 {
 	for (uint32_t i = r->view.thread_count; i-- > 0;) {
 		const struct gt_view_thread *t = r->view.threads[i];
@@ -188,12 +145,12 @@ static void put_threads(struct rocpd *r, sqlite3_str *sql)
 				       : 0;
 
 		begin(r, sql, "info_thread", "id, nid, ppid, pid, tid, name, start, \"end\"");
-		put(r, sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t),
-		    (long long)gt_rocpd_node_id(r, t->process), p ? p->ppid : 0, (long long)t->pid,
-		    info ? info->tid : 0);
-		put_text(r, sql, t->name);
-		put(r, sql, ", nullif(%lld, 0), nullif(%lld, 0));", (long long)start,
-		    (long long)end);
+		gt_sql_put(sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t),
+			   (long long)gt_rocpd_node_id(r, t->process), p ? p->ppid : 0,
+			   (long long)t->pid, info ? info->tid : 0);
+		gt_sql_put_text(sql, t->name);
+		gt_sql_put(sql, ", nullif(%lld, 0), nullif(%lld, 0));", (long long)start,
+			   (long long)end);
 	}
 }
 
@@ -261,7 +218,7 @@ static void put_agent_json(char *p, const struct agent *a)
 	strcpy(p, "}");
 }
 
-static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
+static void put_agent(struct rocpd *r, struct gt_sql *sql, const struct agent *a)
 {
 	char *extra = r->text + ROCPD_TEXT_ROOM / 2;
 
@@ -269,19 +226,19 @@ static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
 	      "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, "
 	      "model_name, vendor_name, "
 	      "product_name, user_name, extdata");
-	put(r, sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id,
-	    (long long)a->node, (long long)a->pid, a->type, (long long)a->id, (long long)a->id,
-	    (long long)a->type_index);
-	put_text(r, sql, a->name);
-	put_text(r, sql, a->name);
-	put_text(r, sql, a->vendor);
-	put_text(r, sql, a->name);
-	put_text(r, sql, a->name);
+	gt_sql_put(sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id,
+		   (long long)a->node, (long long)a->pid, a->type, (long long)a->id,
+		   (long long)a->id, (long long)a->type_index);
+	gt_sql_put_text(sql, a->name);
+	gt_sql_put_text(sql, a->name);
+	gt_sql_put_text(sql, a->vendor);
+	gt_sql_put_text(sql, a->name);
+	gt_sql_put_text(sql, a->name);
 	put_agent_json(extra, a);
-	put(r, sql, ", %Q);", extra);
+	gt_sql_put(sql, ", %Q);", extra);
 }
 
-static void put_agents(struct rocpd *r, sqlite3_str *sql)
+static void put_agents(struct rocpd *r, struct gt_sql *sql)
 {
 	const struct gt_capture *c = r->view.capture;
 	size_t devices = gt_capture_device_count(c);
@@ -314,7 +271,7 @@ static void put_agents(struct rocpd *r, sqlite3_str *sql)
 	}
 }
 
-static void put_queues(struct rocpd *r, sqlite3_str *sql)
+static void put_queues(struct rocpd *r, struct gt_sql *sql)
 {
 	static const char *const tables[] = {"info_queue", "info_stream"}, *const names[] = {
 										   "Queue",
@@ -325,10 +282,10 @@ static void put_queues(struct rocpd *r, sqlite3_str *sql)
 
 		for (unsigned k = 0; k < 2; k++) {
 			begin(r, sql, tables[k], "id, nid, pid, name, extdata");
-			put(r, sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');",
-			    (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
-			    (long long)q->pid, names[k], q->stream,
-			    (unsigned long long)(q->object ? q->object->handle : 0));
+			gt_sql_put(sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');",
+				   (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
+				   (long long)q->pid, names[k], q->stream,
+				   (unsigned long long)(q->object ? q->object->handle : 0));
 		}
 	}
 }
@@ -341,7 +298,7 @@ static long long number_of(const struct gt_object_info *o, const char *key)
 }
 
 /* Code objects that are recorded; and for each process one for kernels whose code object is not. */
-static void put_code_objects(struct rocpd *r, sqlite3_str *sql)
+static void put_code_objects(struct rocpd *r, struct gt_sql *sql)
 {
 	static const char columns[] =
 		"id, nid, pid, agent_id, uri, load_base, load_size, load_delta, storage_type";
@@ -356,24 +313,26 @@ static void put_code_objects(struct rocpd *r, sqlite3_str *sql)
 			continue;
 		device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
 		begin(r, sql, "info_code_object", columns);
-		put(r, sql, ", %lld, %lld, %lld, %lld", (long long)i + 1,
-		    (long long)gt_rocpd_node_id(r, o->process),
-		    (long long)gt_view_pid(&r->view, o->process),
-		    (long long)gt_rocpd_agent(r, device ? device->device_index : UINT32_MAX));
-		put_text(r, sql, gt_object_value(o, "uri"));
-		put(r, sql, ", %lld, %lld, %lld, '%s');", number_of(o, "load_base"),
-		    number_of(o, "load_bytes"), number_of(o, "load_delta"),
-		    storage && !strcasecmp(storage, "file") ? "FILE" : "MEMORY");
+		gt_sql_put(sql, ", %lld, %lld, %lld, %lld", (long long)i + 1,
+			   (long long)gt_rocpd_node_id(r, o->process),
+			   (long long)gt_view_pid(&r->view, o->process),
+			   (long long)gt_rocpd_agent(r,
+						     device ? device->device_index : UINT32_MAX));
+		gt_sql_put_text(sql, gt_object_value(o, "uri"));
+		gt_sql_put(sql, ", %lld, %lld, %lld, '%s');", number_of(o, "load_base"),
+			   number_of(o, "load_bytes"), number_of(o, "load_delta"),
+			   storage && !strcasecmp(storage, "file") ? "FILE" : "MEMORY");
 	}
 	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
 		begin(r, sql, "info_code_object", columns);
-		put(r, sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');",
-		    (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
-		    (long long)gt_view_pid(&r->view, p), (long long)gt_rocpd_agent(r, UINT32_MAX));
+		gt_sql_put(sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');",
+			   (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
+			   (long long)gt_view_pid(&r->view, p),
+			   (long long)gt_rocpd_agent(r, UINT32_MAX));
 	}
 }
 
-static void put_kernel(struct rocpd *r, sqlite3_str *sql, size_t index)
+static void put_kernel(struct rocpd *r, struct gt_sql *sql, size_t index)
 {
 	const struct gt_capture *c = r->view.capture;
 	const struct rocpd_kernel *k = &r->kernels[index];
@@ -401,27 +360,27 @@ static void put_kernel(struct rocpd *r, sqlite3_str *sql, size_t index)
 	      "kernarg_segment_size, "
 	      "kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, "
 	      "arch_vgpr_count, accum_vgpr_count, extdata");
-	put(r, sql, ", %lld, %lld, %lld, %lld", (long long)index + 1,
-	    (long long)gt_rocpd_node_id(r, k->process),
-	    (long long)gt_view_pid(&r->view, k->process),
-	    code ? (long long)(code - gt_capture_object(c, 0)) + 1
-		 : (long long)(gt_capture_object_count(c) + k->process + 1));
-	put_text(r, sql, *name ? name : display);
-	put_text(r, sql, display);
-	put(r, sql, ", %lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld",
-	    symbol ? (long long)symbol->handle : 0LL, number_of(symbol, "kernarg_bytes"),
-	    number_of(symbol, "kernarg_alignment"), number_of(symbol, "group_bytes"),
-	    number_of(symbol, "private_bytes"), number_of(symbol, "sgprs"),
-	    number_of(symbol, "vgprs"), number_of(symbol, "accum_vgprs"));
+	gt_sql_put(sql, ", %lld, %lld, %lld, %lld", (long long)index + 1,
+		   (long long)gt_rocpd_node_id(r, k->process),
+		   (long long)gt_view_pid(&r->view, k->process),
+		   code ? (long long)(code - gt_capture_object(c, 0)) + 1
+			: (long long)(gt_capture_object_count(c) + k->process + 1));
+	gt_sql_put_text(sql, *name ? name : display);
+	gt_sql_put_text(sql, display);
+	gt_sql_put(sql, ", %lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld",
+		   symbol ? (long long)symbol->handle : 0LL, number_of(symbol, "kernarg_bytes"),
+		   number_of(symbol, "kernarg_alignment"), number_of(symbol, "group_bytes"),
+		   number_of(symbol, "private_bytes"), number_of(symbol, "sgprs"),
+		   number_of(symbol, "vgprs"), number_of(symbol, "accum_vgprs"));
 	p = stpcpy(p, "{\"demangled_kernel_name\":\"");
 	p = gt_put_json(p, display, strnlen(display, 1024));
 	p = stpcpy(p, "\",\"formatted_kernel_name\":\"");
 	p = gt_put_json(p, display, strnlen(display, 1024));
 	strcpy(p, "\"}");
-	put(r, sql, ", %Q);", extra);
+	gt_sql_put(sql, ", %Q);", extra);
 }
 
-void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options)
+void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_export_options *options)
 {
 	put_all_metadata(r, sql, options);
 	put_nodes(r, sql);
@@ -436,12 +395,12 @@ void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export
 		const struct gt_view_thread *t = r->view.threads[r->tracks[i].thread];
 
 		begin(r, sql, "track", "id, nid, pid, tid, name_id");
-		put(r, sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1,
-		    (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
-		    (long long)gt_rocpd_thread_id(t), (long long)r->tracks[i].name);
+		gt_sql_put(sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1,
+			   (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
+			   (long long)gt_rocpd_thread_id(t), (long long)r->tracks[i].name);
 	}
 	for (size_t i = 0; i < r->name_count; i++) {
 		begin(r, sql, "string", "id, string");
-		put(r, sql, ", %lld, %Q);", (long long)i + 1, r->name_text[i]);
+		gt_sql_put(sql, ", %lld, %Q);", (long long)i + 1, r->name_text[i]);
 	}
 }

@@ -355,20 +355,19 @@ void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
 	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
 	struct gt_external_range range;
+	int status;
 
-	if (!own)
+	if (!own) {
 		gt_rocpd_note(r, -ENOMEM);
-	if (!own || item->op >= GT_EXTERNAL_STACK_COUNT)
 		return;
-	if (item->start_ns > own->last_ns)
-		own->last_ns = item->start_ns;
-	if (item->push) {
-		if (gt_external_push(&own->external, item->op,
-				     (struct gt_external_range){item->ret, item->start_ns}))
-			gt_rocpd_no_memory(r);
-	} else if (gt_external_pop(&own->external, item->op, &range)) {
-		add_range(r, thread, item->op, range, item->start_ns);
 	}
+	if (item->op < GT_EXTERNAL_STACK_COUNT && item->start_ns > own->last_ns)
+		own->last_ns = item->start_ns;
+	status = gt_external_step(&own->external, item, &range);
+	if (status < 0)
+		gt_rocpd_no_memory(r);
+	else if (status)
+		add_range(r, thread, item->op, range, item->start_ns);
 }
 
 static int compare_externals(const void *a, const void *b)

@@ -23,8 +23,8 @@
 
 #include "export/export.h"
 #include "export/formats.h"
-#include "export/passes.h"
 #include "export/rpd_schema.h"
+#include "export/sql.h"
 #include "export/text.h"
 #include "util/error.h"
 
@@ -34,19 +34,6 @@ enum {
 	LINK_SORT_BYTES = 16 << 20,
 	SMALL_SORT_BYTES = 2 << 20,
 };
-
-int gt_rpd_no_memory(struct rpd *r)
-{
-	if (!r->status)
-		r->status = gt_error(-ENOMEM, "export");
-	return r->status;
-}
-
-void gt_rpd_note(struct rpd *r, int status)
-{
-	if (status && !r->status)
-		r->status = status;
-}
 
 static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 {
@@ -65,75 +52,25 @@ static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
 }
 
-static int run_pass(struct rpd *r, unsigned pass, const struct gt_export_options *options)
-{
-	int status = gt_pass_run(&r->view, pass, options, step, r);
-
-	return r->status ? r->status : status;
-}
-
-/* Text of SQL that grows; what %Q makes of a text is safe in it. */
-static void put_sql(struct rpd *r, sqlite3_str *sql, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	sqlite3_str_vappendf(sql, format, args);
-	va_end(args);
-	if (sqlite3_str_errcode(sql))
-		gt_rpd_no_memory(r);
-}
-
-static void put_clean_text(struct rpd *r, sqlite3_str *sql, const char *before, const char *text)
-{
-	size_t bytes = strlen(text);
-
-	*gt_put_harmless(r->text, text, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) = '\0';
-	put_sql(r, sql, "%s%Q", before, r->text);
-}
-
-static void put_metadata(struct rpd *r, sqlite3_str *sql, const char *tag, const char *value)
-{
-	put_sql(r, sql, "INSERT INTO rocpd_metadata(tag, value) VALUES (%Q", tag);
-	put_clean_text(r, sql, ", ", value);
-	put_sql(r, sql, ");");
-}
-
-static void put_number(struct rpd *r, sqlite3_str *sql, const char *tag, uint64_t value)
-{
-	put_sql(r, sql, "INSERT INTO rocpd_metadata(tag, value) VALUES (%Q, '%llu');", tag,
-		(unsigned long long)value);
-}
-
-static void put_all_metadata(struct rpd *r, sqlite3_str *sql,
+static void put_all_metadata(struct rpd *r, struct gt_sql *sql,
 			     const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(r->view.capture);
-	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL),
-			      work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
 	char command[4096];
 
-	put_metadata(r, sql, "gpu_stride", "1000");
-	put_metadata(r, sql, "pid_stride", "10000000");
-	put_metadata(r, sql, "schema_version", "3");
-	put_metadata(r, sql, "gputap::version", session->gputap_version);
-	put_metadata(r, sql, "gputap::clock", "CLOCK_BOOTTIME");
-	put_metadata(r, sql, "gputap::hostname", session->hostname);
-	put_metadata(r, sql, "gputap::boot_id", session->boot_id);
-	put_metadata(r, sql, "gputap::command",
-		     gt_view_command(session->command, command, sizeof command));
-	put_metadata(r, sql, "gputap::exported_by",
-		     options->command_line ? options->command_line : "");
-	put_metadata(r, sql, "gputap::complete",
-		     gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
-	put_number(r, sql, "gputap::calls_seen", calls.seen);
-	put_number(r, sql, "gputap::calls_dropped", calls.dropped);
-	put_number(r, sql, "gputap::ops_seen", work.seen);
-	put_number(r, sql, "gputap::ops_dropped", work.dropped);
-	put_number(r, sql, "gputap::ops_without_times", r->untimed);
+	gt_sql_put_metadata(sql, "gpu_stride", "1000");
+	gt_sql_put_metadata(sql, "pid_stride", "10000000");
+	gt_sql_put_metadata(sql, "schema_version", "3");
+	gt_sql_put_version(sql, &r->view);
+	gt_sql_put_metadata(sql, "gputap::hostname", session->hostname);
+	gt_sql_put_metadata(sql, "gputap::boot_id", session->boot_id);
+	gt_sql_put_metadata(sql, "gputap::command",
+			    gt_view_command(session->command, command, sizeof command));
+	gt_sql_put_export(sql, &r->view, options);
+	gt_sql_put_counts(sql, &r->view, r->untimed);
 }
 
-static void put_own_tables(struct rpd *r, sqlite3_str *sql)
+static void put_own_tables(struct rpd *r, struct gt_sql *sql)
 {
 	const struct gt_capture *c = r->view.capture;
 	char line[4096];
@@ -141,31 +78,30 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 	for (size_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
 
-		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u",
-			(unsigned long long)gt_view_pid(&r->view, (uint32_t)i), p->fork_count,
-			p->ppid);
-		put_clean_text(r, sql, ", ", p->exe);
-		put_clean_text(r, sql, ", ", gt_view_command(p->argv, line, sizeof line));
-		put_sql(r, sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns,
-			(long long)p->end_ns);
+		gt_sql_put(sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u",
+			   (unsigned long long)gt_view_pid(&r->view, (uint32_t)i), p->fork_count,
+			   p->ppid);
+		gt_sql_put_text(sql, p->exe);
+		gt_sql_put_text(sql, gt_view_command(p->argv, line, sizeof line));
+		gt_sql_put(sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns,
+			   (long long)p->end_ns);
 	}
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
-		put_sql(r, sql, "INSERT INTO gputap_thread VALUES (%llu, %llu",
-			(unsigned long long)r->view.threads[i]->pid,
-			(unsigned long long)r->view.threads[i]->tid);
-		put_clean_text(r, sql, ", ", r->view.threads[i]->name);
-		put_sql(r, sql, ");");
+		gt_sql_put(sql, "INSERT INTO gputap_thread VALUES (%llu, %llu",
+			   (unsigned long long)r->view.threads[i]->pid,
+			   (unsigned long long)r->view.threads[i]->tid);
+		gt_sql_put_text(sql, r->view.threads[i]->name);
+		gt_sql_put(sql, ");");
 	}
 	for (uint32_t i = 0; i < r->view.queue_count; i++) {
 		const struct gt_view_queue *q = r->view.queues[i];
 		const struct rpd_queue *own = q->own;
 
-		put_sql(r, sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %llu, %Q",
-			q->device == UINT32_MAX ? -1LL : (long long)q->device, q->stream,
-			(unsigned long long)q->pid, own ? own->handle : "0x0");
-		put_clean_text(r, sql, ", ",
-			       gt_view_device_label(&r->view, q->device, line, sizeof line));
-		put_sql(r, sql, ");");
+		gt_sql_put(sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %llu, %Q",
+			   q->device == UINT32_MAX ? -1LL : (long long)q->device, q->stream,
+			   (unsigned long long)q->pid, own ? own->handle : "0x0");
+		gt_sql_put_text(sql, gt_view_device_label(&r->view, q->device, line, sizeof line));
+		gt_sql_put(sql, ");");
 	}
 }
 
@@ -228,33 +164,26 @@ static int write_indexes(struct rpd *r)
 /* What SQLite itself has to do at the end. */
 static int finish(struct rpd *r, const struct gt_export_options *options)
 {
-	sqlite3_str *sql = sqlite3_str_new(NULL);
-	char *text;
-	int status;
+	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
+			     .status = &r->status,
+			     .metadata = "rocpd_metadata",
+			     .text = r->text,
+			     .text_bytes = RPD_ARGS_ROOM,
+			     .clean = gt_put_harmless};
 
-	put_sql(r, sql, "BEGIN;");
-	put_all_metadata(r, sql, options);
-	put_own_tables(r, sql);
-	put_sql(r, sql, "%s", rpd_views);
+	gt_sql_put(&sql, "BEGIN;");
+	put_all_metadata(r, &sql, options);
+	put_own_tables(r, &sql);
+	gt_sql_put(&sql, "%s", rpd_views);
 	/* so that rows added later get numbers behind ours */
-	put_sql(r, sql,
-		"INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', "
-		"%lld), ('rocpd_api', %lld), "
-		"('rocpd_op', %lld), ('rocpd_api_ops', %lld);",
-		r->next_string - 1, r->next_string - 1, r->calls.next_row - 1, r->next_op - 1,
-		r->next_op - 1);
-	put_sql(r, sql, "COMMIT;");
-	text = sqlite3_str_finish(sql);
-	if (!text)
-		gt_rpd_no_memory(r);
-	if (r->status) {
-		sqlite3_free(text);
-		return r->status;
-	}
-	status = gt_bulk_finish(r->db, text);
-	r->db = NULL;
-	sqlite3_free(text);
-	return status;
+	gt_sql_put(&sql,
+		   "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', "
+		   "%lld), ('rocpd_api', %lld), "
+		   "('rocpd_op', %lld), ('rocpd_api_ops', %lld);",
+		   r->next_string - 1, r->next_string - 1, r->calls.next_row - 1, r->next_op - 1,
+		   r->next_op - 1);
+	gt_sql_put(&sql, "COMMIT;");
+	return gt_sql_finish(&sql, &r->db);
 }
 
 static int open_file(struct rpd *r, const char *path)
@@ -324,12 +253,12 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = open_file(r, path);
 	if (!status)
-		status = run_pass(r, 0, options);
+		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
 	if (r->view.capture)
 		gt_rpd_close_markers(r);
 	if (!status) {
 		gt_rpd_settle_calls(r);
-		status = run_pass(r, 1, options);
+		status = gt_sql_pass(&r->view, 1, options, step, r, &r->status);
 	}
 	if (!status) {
 		gt_rpd_copies_rest(r);

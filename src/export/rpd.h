@@ -14,6 +14,7 @@
 #include "export/ranges.h"
 #include "export/rowmap.h"
 #include "export/sorter.h"
+#include "export/sql.h"
 #include "export/view.h"
 
 enum {
@@ -76,8 +77,15 @@ struct rpd {
 };
 
 /* A first failure is kept in rpd.status; rows go on being made and lead nowhere. */
-int gt_rpd_no_memory(struct rpd *r);
-void gt_rpd_note(struct rpd *r, int status);
+static inline int gt_rpd_no_memory(struct rpd *r)
+{
+	return gt_sql_no_memory(&r->status);
+}
+
+static inline void gt_rpd_note(struct rpd *r, int status)
+{
+	gt_sql_note(&r->status, status);
+}
 
 /* Names stand in rocpd_string, arguments in both text tables. */
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);

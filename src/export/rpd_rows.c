@@ -282,21 +282,19 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
 	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
 	struct gt_external_range range;
-	uint32_t stack = item->op;
+	int status;
 
-	if (!own)
+	if (!own) {
 		gt_rpd_note(r, -ENOMEM);
-	if (!own || stack >= GT_EXTERNAL_STACK_COUNT)
 		return;
-	if (item->start_ns > own->last_ns)
-		own->last_ns = item->start_ns;
-	if (item->push) {
-		if (gt_external_push(&own->external, stack,
-				     (struct gt_external_range){item->ret, item->start_ns}))
-			gt_rpd_no_memory(r);
-	} else if (gt_external_pop(&own->external, stack, &range)) {
-		add_marker(r, thread, stack, range, item->start_ns);
 	}
+	if (item->op < GT_EXTERNAL_STACK_COUNT && item->start_ns > own->last_ns)
+		own->last_ns = item->start_ns;
+	status = gt_external_step(&own->external, item, &range);
+	if (status < 0)
+		gt_rpd_no_memory(r);
+	else if (status)
+		add_marker(r, thread, item->op, range, item->start_ns);
 }
 
 static void add_range(struct rpd *r, const struct gt_range *range)
