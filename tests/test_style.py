@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The house rules that scripts can check, and that those scripts find what they are for."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,8 +11,8 @@ import pytest
 from conftest import REPO
 
 
-def test_no_folder_includes_what_is_above_it(repo, run):
-    run([repo / "tools/check-order"])
+def test_no_folder_uses_what_is_above_or_beside_it_and_files_do_not_call_in_circles(repo, run, build):
+    run([repo / "tools/check-order", "-b", build])
 
 
 def test_files_keep_the_house_style(repo, run):
@@ -33,6 +34,38 @@ def test_check_order_tells_a_broken_order(repo, run, work, file, include, compla
     (work / file).write_text(f"#include {include}\n")
     result = run([repo / "tools/check-order", work], status=1 if complaint else 0)
     assert (complaint or "") in result.out
+
+
+@pytest.mark.parametrize("files, complaint", [
+    ({"src/core/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }", "src/tool/b.c": "void gt_b(void) {}"},
+     None),  # stands in the list
+    ({"src/util/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }", "src/core/b.c": "void gt_b(void) {}"},
+     "src/util/a.c: src/util must not call gt_b() of src/core/b.c"),
+    ({"src/core/a.c": "int open(const char *, int, ...); int gt_a(void) { return open(\"\", 0); }",
+      "src/tool/b.c": "int open(const char *a, int b, ...) { return 0; }"}, None),
+    ({"src/util/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }",
+      "src/util/b.c": "void gt_a(void); void gt_b(void) { gt_a(); }"},
+     "src/util: a.c b.c: call each other in a circle"),
+    ({"src/runtime/one/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }",
+      "src/runtime/two/b.c": "void gt_b(void) {}"},
+     "src/runtime/one must not use its sibling's gt_b()"),
+    ({"src/runtime/one/a.c": '#include "runtime/two/b.h"', "src/runtime/two/b.h": ""},
+     "src/runtime/one must not use its sibling's runtime/two/b.h"),
+])
+def test_check_order_tells_calls_upwards_between_siblings_and_in_circles(repo, run, work, files, complaint):
+    commands = []
+    for file, text in files.items():
+        (work / file).parent.mkdir(parents=True, exist_ok=True)
+        (work / file).write_text(text + "\n")
+    for file in files:
+        if file.endswith(".c"):
+            object_file = file.replace("/", "_") + ".o"
+            run(["gcc", "-w", f"-I{work}/src", "-c", file, "-o", object_file])
+            commands.append({"directory": str(work), "file": file, "output": object_file})
+    (work / "compile_commands.json").write_text(json.dumps(commands))
+    found = run([repo / "tools/check-order", "-b", work, work], status=None).out.splitlines()
+    told = [line for line in found if not line.startswith("tools/check-order:")]  # of this tree's lists
+    assert (complaint in "\n".join(told)) if complaint else told == []
 
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"

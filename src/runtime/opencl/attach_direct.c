@@ -17,29 +17,16 @@
 #include "runtime/interposition.h"
 #include "generated/opencl_taps.h"
 
-#define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
-
-enum { GT_OPENCL_DIRECT_INDEX_clGetPlatformIDs, GT_OPENCL_DIRECT_INDEX_COUNT };
-
-/* By name: the door's assembler has their addresses. */
-extern struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
-HIDDEN_FUNCTION struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
-
-#define GT_ATTACH         opencl_direct
-#define GT_ATTACH_UP      OPENCL_DIRECT
-#define GT_ATTACH_EXPORTS "runtime/opencl/opencl_first_exports.inc"
-#include "runtime/attach_object.inc"
-
-HIDDEN_FUNCTION void gt_opencl_direct_attached(void)
-{
-}
+#define GT_ATTACH    opencl_direct
+#define GT_ATTACH_UP OPENCL_DIRECT
+#include "runtime/opencl/attach_platforms.inc"
 
 static void tell(unsigned instance)
 {
 	static const char why[] = ": a driver that the program calls without the loader that is "
 				  "there, too: its calls are not seen";
 	static _Atomic uint32_t reported[GT_INSTANCES]; /* the process that has told */
-	const struct gt_attach_state *state = &gt_opencl_direct_attach_states[instance];
+	const struct gt_attach_state *state = get_library(instance);
 	struct gt_thread *t = gt_thread_own();
 	char text[sizeof state->path + sizeof why];
 	size_t n = strnlen(state->path, sizeof state->path);
@@ -54,24 +41,10 @@ static void tell(unsigned instance)
 	gt_event_write(t, GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0, text);
 }
 
-#define DIRECT(n)                                                                                \
-	cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *); \
-	HIDDEN_FUNCTION cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(                       \
-		cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)          \
-	{                                                                                        \
-		cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) =                           \
-			gt_opencl_direct_taps[n][0].real;                                        \
-                                                                                                 \
-		if (gt_recording_is_run())                                                       \
-			tell(n);                                                                 \
-		return real(num_entries, platforms, num_platforms);                              \
-	}
-DIRECT(0)
-DIRECT(1)
-DIRECT(2)
-DIRECT(3)
-DIRECT(4)
-DIRECT(5)
-DIRECT(6)
-DIRECT(7)
-_Static_assert(GT_INSTANCES == 8, "one function for each");
+static cl_int get_platforms(unsigned instance, platforms_fn *real, cl_uint num_entries,
+			    cl_platform_id *platforms, cl_uint *num_platforms)
+{
+	if (gt_recording_is_run())
+		tell(instance);
+	return real(num_entries, platforms, num_platforms);
+}

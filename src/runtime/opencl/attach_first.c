@@ -19,22 +19,9 @@
 #include "runtime/opencl/opencl_attach.h"
 #include "generated/opencl_taps.h"
 
-#define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
-
-enum { GT_OPENCL_FIRST_INDEX_clGetPlatformIDs, GT_OPENCL_FIRST_INDEX_COUNT };
-
-/* By name: the door's assembler has their addresses. */
-extern struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
-HIDDEN_FUNCTION struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
-
-#define GT_ATTACH         opencl_first
-#define GT_ATTACH_UP      OPENCL_FIRST
-#define GT_ATTACH_EXPORTS "runtime/opencl/opencl_first_exports.inc"
-#include "runtime/attach_object.inc"
-
-HIDDEN_FUNCTION void gt_opencl_first_attached(void)
-{
-}
+#define GT_ATTACH    opencl_first
+#define GT_ATTACH_UP OPENCL_FIRST
+#include "runtime/opencl/attach_platforms.inc"
 
 /* Is the call to be recorded? Registered when it first matters, so that a program which never
  * calls counts as without a runtime. */
@@ -85,13 +72,11 @@ static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int 
 	gt_call_end(t);
 }
 
-static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *platforms,
-		    cl_uint *num_platforms)
+static cl_int get_platforms(unsigned instance, platforms_fn *real, cl_uint num_entries,
+			    cl_platform_id *platforms, cl_uint *num_platforms)
 {
-	cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) =
-		gt_opencl_first_taps[instance][0].real,
-							  status;
-	const struct gt_attach_state *state = &gt_opencl_first_attach_states[instance];
+	cl_int status;
+	const struct gt_attach_state *state = get_library(instance);
 	uint64_t start;
 
 	if (gt_opencl_has_layer())
@@ -109,20 +94,3 @@ static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *plat
 	}
 	return status;
 }
-
-#define FIRST(n)                                                                                \
-	cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *); \
-	HIDDEN_FUNCTION cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(                       \
-		cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)         \
-	{                                                                                       \
-		return first(n, num_entries, platforms, num_platforms);                         \
-	}
-FIRST(0)
-FIRST(1)
-FIRST(2)
-FIRST(3)
-FIRST(4)
-FIRST(5)
-FIRST(6)
-FIRST(7)
-_Static_assert(GT_INSTANCES == 8, "one function for each");
