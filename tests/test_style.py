@@ -11,7 +11,7 @@ import pytest
 from conftest import REPO
 
 
-def test_no_folder_uses_what_is_above_or_beside_it_and_files_do_not_call_in_circles(repo, run, build):
+def test_no_folder_uses_what_is_above_or_beside_it_and_no_files_call_in_circles(repo, run, build):
     run([repo / "tools/check-order", "-b", build])
 
 
@@ -37,9 +37,10 @@ def test_check_order_tells_a_broken_order(repo, run, work, file, include, compla
 
 
 @pytest.mark.parametrize("files, complaint", [
-    ({"src/core/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }", "src/tool/b.c": "void gt_b(void) {}"},
-     None),  # stands in the list
-    ({"src/util/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }", "src/core/b.c": "void gt_b(void) {}"},
+    ({"src/core/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }",
+      "src/tool/b.c": "void gt_b(void) {}"}, None),  # stands in the list
+    ({"src/util/a.c": "void gt_b(void); void gt_a(void) { gt_b(); }",
+      "src/core/b.c": "void gt_b(void) {}"},
      "src/util/a.c: src/util must not call gt_b() of src/core/b.c"),
     ({"src/core/a.c": "int open(const char *, int, ...); int gt_a(void) { return open(\"\", 0); }",
       "src/tool/b.c": "int open(const char *a, int b, ...) { return 0; }"}, None),
@@ -52,7 +53,8 @@ def test_check_order_tells_a_broken_order(repo, run, work, file, include, compla
     ({"src/runtime/one/a.c": '#include "runtime/two/b.h"', "src/runtime/two/b.h": ""},
      "src/runtime/one must not use its sibling's runtime/two/b.h"),
 ])
-def test_check_order_tells_calls_upwards_between_siblings_and_in_circles(repo, run, work, files, complaint):
+def test_check_order_tells_calls_upwards_between_siblings_and_in_circles(repo, run, work, files,
+                                                                        complaint):
     commands = []
     for file, text in files.items():
         (work / file).parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +66,8 @@ def test_check_order_tells_calls_upwards_between_siblings_and_in_circles(repo, r
             commands.append({"directory": str(work), "file": file, "output": object_file})
     (work / "compile_commands.json").write_text(json.dumps(commands))
     found = run([repo / "tools/check-order", "-b", work, work], status=None).out.splitlines()
-    told = [line for line in found if not line.startswith("tools/check-order:")]  # of this tree's lists
+    # others are of the lists, which are this tree's
+    told = [line for line in found if not line.startswith("tools/check-order:")]
     assert (complaint in "\n".join(told)) if complaint else told == []
 
 

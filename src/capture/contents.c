@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open capture has, found by number: the reader's lists are complete and sorted, and nothing
- * is changed here. Those who put the lists in order use this too. */
+/* What an open capture has, found by number: the reader's lists are complete and sorted, and
+ * nothing is changed here. Those who put the lists in order use this too. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a session, from the first look at a segment to its last word: see drain.h. All of
- * gt_drain is here; what it does to one process lies in the files that it includes. */
+/* The processes of a session, from the first look at a segment to its last word: see drain.h. All
+ * of gt_drain is here; what it does to one process lies in the files that it includes. */
 #include "collector/drain.h"
 
 #include <errno.h>

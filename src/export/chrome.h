@@ -89,8 +89,8 @@ void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, 
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			  uint64_t index);
 
-/* chrome_calls.c. Calls, or what they say of the program (ROCTx), from *item up to one that is none,
- * so that the loop lies where its work is. */
+/* chrome_calls.c. Calls, or what they say of the program (ROCTx), from *item up to one that is
+ * none, so that the loop lies where its work is. */
 int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
 			  const struct gt_item *end);
 /* At the end: ranges that were not ended. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exporters to SQLite (RPD, rocpd) share: the first failure, which is kept while rows go on
- * being made and lead nowhere; passes over the capture that stop by it; the text of SQL that ends a
- * file, with its metadata. */
+/* What the exporters to SQLite (RPD, rocpd) share: the first failure, which is kept while rows go
+ * on being made and lead nowhere; passes over the capture that stop by it; the text of SQL that
+ * ends a file, with its metadata. */
 #ifndef GPUTAP_EXPORT_SQL_H
 #define GPUTAP_EXPORT_SQL_H
 
