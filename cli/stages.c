@@ -12,9 +12,9 @@ struct stages_origin {
 	uint32_t process;
 	uint32_t device, queue, lane;
 	uint32_t thread, group;
-	uint32_t kind; /* of a call: enum stages_kind */
+	uint32_t kind;   /* of a call: enum stages_kind */
+	uint32_t domain; /* of a call */
 	uint32_t moves, dependent;
-	uint32_t zero;
 };
 
 /* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
@@ -180,6 +180,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 	struct stages_origin origin = {.process = call->process,
 				       .thread = call->thread,
 				       .group = call->group,
+				       .domain = call->domain,
 				       .kind = call->kind,
 				       .dependent = call->dependent};
 	uint32_t number = number_of(s, &origin, &s->last_call);
@@ -389,7 +390,7 @@ static void sweep_call(struct sweep *w, const struct row *call)
 
 		if (origin->kind == STAGES_FINISH && known->handle != call->from)
 			break;
-		if (origin->kind == STAGES_FINISH_ALL && known->finished_alone)
+		if (known->domain != origin->domain)
 			continue;
 		found = true;
 		sure = find_last(w, known, call, &last) && sure;

@@ -37,13 +37,14 @@ struct stages_work {
 enum stages_kind {
 	STAGES_COPY,       /* for the work that it caused */
 	STAGES_FINISH,     /* for all of a queue */
-	STAGES_FINISH_ALL, /* for all queues of its process */
+	STAGES_FINISH_ALL, /* for all queues of its domain in its process */
 };
 
 struct stages_call {
 	uint64_t id, start_ns, end_ns;
 	uint64_t queue;                  /* FINISH: handle */
 	uint32_t process, thread, group; /* thread, group: handed back */
+	uint32_t domain;                 /* of the work that is waited for */
 	enum stages_kind kind;
 	bool dependent; /* COPY: on events, which may be of any work */
 };
@@ -51,8 +52,8 @@ struct stages_call {
 struct stages_queue {
 	uint64_t handle;
 	uint32_t process, queue;
-	bool untimed;        /* some of its work has no times */
-	bool finished_alone; /* OpenCL's: STAGES_FINISH_ALL does not wait for it */
+	uint32_t domain; /* of its work */
+	bool untimed;    /* some of its work has no times */
 };
 
 /* What is told at the end. */

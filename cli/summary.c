@@ -22,12 +22,11 @@ enum { KIND_DEVICE = 64 };
 struct reading {
 	struct summary *s;
 	const struct gt_capture *capture;
-	struct idmap operations;     /* GT_OP() -> name */
-	struct idmap strings;        /* process << 32 | string id -> name */
-	struct idmap threads;        /* process << 32 | ordinal -> thread */
-	struct idmap devices;        /* process << 32 | device reference -> device */
-	struct idmap queues;         /* address of gt_object_info -> queue */
-	uint32_t finish, finish_all; /* operations that wait for a queue, for all queues */
+	struct idmap operations; /* GT_OP() -> name */
+	struct idmap strings;    /* process << 32 | string id -> name */
+	struct idmap threads;    /* process << 32 | ordinal -> thread */
+	struct idmap devices;    /* process << 32 | device reference -> device */
+	struct idmap queues;     /* address of gt_object_info -> queue */
 	struct gt_ranges ranges;
 	uint64_t last_thread_key;
 	uint32_t last_thread;
@@ -416,17 +415,25 @@ static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 	sum->unknown_ns += wait->unknown_ns;
 }
 
+/* The domain that a call's device work, or a queue's, is recorded as. Numbers come from files. */
+static uint32_t work_domain(uint32_t domain)
+{
+	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
+}
+
+static bool call_role(const struct gt_item *item, enum gt_role role, uint64_t *value)
+{
+	const struct gt_call_view view = {item->op, item->args, item->payload, item->payload_bytes};
+
+	return item->args && gt_call_role(&view, role, 0, value);
+}
+
 /* Does the call wait for events that it names? What they stand for is not looked up. */
 static bool is_dependent(const struct gt_item *item)
 {
-	const struct gt_operation_info *info = gt_operation(item->op);
+	uint64_t events;
 
-	if (!info || !item->args)
-		return false;
-	for (unsigned i = 0; i < info->nargs && i < GT_OP_NARGS(item->op); i++)
-		if (!strcmp(info->args[i].name, "num_events_in_wait_list"))
-			return item->args[i] != 0;
-	return false;
+	return call_role(item, GT_ROLE_DEPENDENCIES, &events) && events;
 }
 
 /* A call that waits: in which parts, is known when all work is. One inside of another is a part of
@@ -442,22 +449,24 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 		.process = e->process,
 		.thread = e->thread,
 		.group = group,
+		.domain = work_domain(GT_OP_DOMAIN(item->op)),
 		.kind = STAGES_COPY,
 	};
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 	enum gt_blocking blocking = gt_call_blocking(item->op, item->args);
-	uint32_t op = item->op & ~GT_OP(0, 0, 0xff);
+	const struct gt_operation_info *info = gt_operation(item->op);
+	enum gt_finished finished =
+		info && !e->failed ? (enum gt_finished)info->finished : GT_FINISHED_NOTHING;
 
 	if (item->depth || (e->kind != GT_KIND_SYNCHRONISATION && blocking == GT_BLOCKING_NO))
 		return;
 	if (blocking == GT_BLOCKING_YES && !e->failed) {
 		call.dependent = is_dependent(item);
 		stages_call(&s->stages, &call);
-	} else if (op == r->finish && item->args && !e->failed) {
+	} else if (finished == GT_FINISHED_QUEUE && call_role(item, GT_ROLE_STREAM, &call.queue)) {
 		call.kind = STAGES_FINISH;
-		call.queue = item->args[0];
 		stages_call(&s->stages, &call);
-	} else if (op == r->finish_all && !e->failed) {
+	} else if (finished == GT_FINISHED_ALL) {
 		call.kind = STAGES_FINISH_ALL;
 		stages_call(&s->stages, &call);
 	} else {
@@ -849,13 +858,6 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 	return rc;
 }
 
-static uint32_t operation_without_arguments(enum gt_domain domain, const char *name)
-{
-	const struct gt_operation_info *info = gt_operation_find(domain, name);
-
-	return info ? info->op & ~GT_OP(0, 0, 0xff) : UINT32_MAX;
-}
-
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
@@ -865,8 +867,6 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		.s = s,
 		.capture = capture,
 		.last_thread = LOOKUP_NONE,
-		.finish = operation_without_arguments(GT_DOMAIN_OPENCL, "clFinish"),
-		.finish_all = operation_without_arguments(GT_DOMAIN_HIP, "hipDeviceSynchronize"),
 	};
 	int rc = gt_cursor_create(capture, &cursor);
 
@@ -931,7 +931,7 @@ static int finish_stages(struct summary *s)
 						  .process = q->process,
 						  .queue = i,
 						  .untimed = q->untimed,
-						  .finished_alone = q->domain == GT_DOMAIN_OPENCL};
+						  .domain = work_domain(q->domain)};
 	}
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)

@@ -23,7 +23,7 @@ C_NAMES = {
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
-         'range')
+         'range', 'blocks', 'dependencies')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
@@ -110,12 +110,18 @@ class Operation:
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
+        self.finishes = False
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
         found = [i for i, a in enumerate(self.args) if a.how == 'status']
         return found[
             0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
+
+    def finished(self):
+        """What a call that finishes has finished: enum gt_finished."""
+        queue = any(a.role == 'stream' for a in self.args)
+        return 'NOTHING' if not self.finishes else 'QUEUE' if queue else 'ALL'
 
     def returns_nothing(self):
         return self.ret.cls == 'void' and not self.ret_stars
@@ -538,7 +544,7 @@ class Parser:
 
     def words(self, op):
         allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
-                                                   'waits', 'ordered')
+                                                   'waits', 'finishes', 'ordered')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -551,6 +557,8 @@ class Parser:
                 op.exported = self.take(kind='string').strip('"')
             elif w == 'waits':
                 op.waits = True
+            elif w == 'finishes':
+                op.finishes = True
             elif w in DIRECTIONS:
                 op.direction = str(w)
             elif w == 'ordered':
@@ -595,6 +603,8 @@ class Parser:
             self.fail(op.name, f'{op.name} has more than one status')
         if len(op.args) > 255:
             self.fail(op.name, f'{op.name} has more arguments than a record can hold')
+        if op.finishes and op.kind != 'synchronisation':
+            self.fail(op.name, f"{op.name} is no synchronisation, but 'finishes'")
         if op.unless and op.unless not in names:
             self.fail(op.unless,
                       f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")

@@ -30,6 +30,8 @@ BAD = {
     "domain_without_number": ('domain toy 14 "a toy"', 'domain toy "a toy"', 1,
                               "expected a number"),
     "unknown_mark": (") launch", ") marker pusch", 10, "'pusch' says nothing about an operation"),
+    "finishes_what_is_not_waited_for": (") launch", ") launch finishes", 10,
+                                        "toy_start is no synchronisation, but 'finishes'"),
     "unknown_type": ("toy_uint count", "toy_unit count", 10,
                      "unknown type 'toy_unit' (did you mean 'toy_uint'?)"),
     "unknown_kind": (") launch", ") lanch", 10,

@@ -47,6 +47,14 @@ def test_kernels_copies_fills_and_graphs_are_in_the_report(capture, tap):
     assert re.search(r"^graphs,.*", csv, re.M)
 
 
+def test_calls_that_wait_are_split_into_their_parts(capture, tap):
+    capture("steps", "4")
+    rows = json.loads(tap("report", "--json", "--top", "0", "r.gputap").out)["operations"]
+    waits = {o["name"]: o for o in rows if o["wait_ns"] is not None}
+    for name in ("refdevStreamSynchronize", "refdevDeviceSynchronize"):
+        assert waits[name]["unsplit_ns"] == 0 and waits[name]["total_ns"] > 0
+
+
 def test_a_graphs_nodes_are_told_apart_in_exports(capture, tap, work):
     capture("steps", "4")
     tap("export", "r.gputap", "-o", "r.json")

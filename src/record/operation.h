@@ -33,7 +33,6 @@ enum gt_argument_form {
 	GT_FORM_NAMED,
 };
 
-/* What an argument, or a member of what it points to, is to its operation. */
 /* What a call tells of the program itself. */
 enum gt_range_mark {
 	GT_MARK_NONE = 0,
@@ -47,6 +46,14 @@ enum gt_range_mark {
 	GT_MARK_RANGE
 };
 
+/* What has no work left when the call returns. */
+enum gt_finished {
+	GT_FINISHED_NOTHING = 0,
+	GT_FINISHED_QUEUE, /* the one of the call's argument of role STREAM */
+	GT_FINISHED_ALL    /* all queues of the process that the domain's work is on */
+};
+
+/* What an argument, or a member of what it points to, is to its operation. */
 enum gt_role {
 	GT_ROLE_NONE = 0,
 	GT_ROLE_FUNCTION, /* device function, or the host's stand-in for it */
@@ -65,9 +72,11 @@ enum gt_role {
 	GT_ROLE_ADDRESS,   /* allocated or freed */
 	GT_ROLE_DIRECTION, /* of a copy */
 	GT_ROLE_DEVICE,
-	GT_ROLE_VALUE,   /* that memory is set to */
-	GT_ROLE_MESSAGE, /* of a mark or a range: a text */
-	GT_ROLE_RANGE,   /* the number that the start and the stop of a range have in common */
+	GT_ROLE_VALUE,        /* that memory is set to */
+	GT_ROLE_MESSAGE,      /* of a mark or a range: a text */
+	GT_ROLE_RANGE,        /* the number that the start and the stop of a range have in common */
+	GT_ROLE_BLOCKS,       /* not 0: the call returns when its work is done */
+	GT_ROLE_DEPENDENCIES, /* how many events the call's work waits for */
 	GT_ROLE_COUNT
 };
 
@@ -97,6 +106,8 @@ struct gt_operation_info {
 	/* argument that holds the status; -1: the return value is it; -2: there is none */
 	int8_t status_arg;
 	bool in_table;     /* false: extension function */
+	bool waits;        /* when it returns, the device has done what it asked for */
+	uint8_t finished;  /* enum gt_finished */
 	const char *group; /* for `gputap list`: queue, kernel, memory, .. */
 	const struct gt_argument_info *args;
 };
@@ -150,7 +161,7 @@ struct gt_call_view {
  */
 bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
 		  uint64_t *value);
-/* Does a copy return when it is done? By its flag, or by its name where the API has no flag. */
+/* Does a copy return when it is done? It always does, or its argument of role BLOCKS says so. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
 /* Bytes that the call moves, sets or allocates, as it asks for them. False: it does not say. */

@@ -93,6 +93,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   o->mark,
 						   o->status_arg,
 						   o->in_table,
+						   o->waits,
+						   o->finished,
 						   p->texts + o->group,
 						   u->arguments + o->first_argument};
 	}

@@ -41,7 +41,8 @@ struct gt_packed_operation {
 	uint16_t first_argument;
 	uint8_t kind, mark;
 	int8_t status_arg;
-	bool in_table;
+	bool in_table, waits;
+	uint8_t finished;
 };
 
 struct gt_packed_domain {

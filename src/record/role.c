@@ -117,14 +117,10 @@ enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args)
 
 	if (!info || info->kind != GT_KIND_COPY)
 		return GT_BLOCKING_NO;
-	if (GT_OP_DOMAIN(op) == GT_DOMAIN_HIP)
-		return !strncmp(info->name, "hipMemcpy", 9) && !strstr(info->name, "Async")
-			       ? GT_BLOCKING_YES
-			       : GT_BLOCKING_NO;
-	if (GT_OP_DOMAIN(op) != GT_DOMAIN_OPENCL)
-		return GT_BLOCKING_NO;
+	if (info->waits)
+		return GT_BLOCKING_YES;
 	for (unsigned i = 0; i < info->nargs; i++)
-		if (!strncmp(info->args[i].name, "blocking_", 9))
+		if (info->args[i].role == GT_ROLE_BLOCKS)
 			return i >= nargs || !args ? GT_BLOCKING_UNKNOWN
 			       : (uint32_t)args[i] ? GT_BLOCKING_YES
 						   : GT_BLOCKING_NO;

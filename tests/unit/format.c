@@ -304,6 +304,44 @@ UNIT_TEST(status_of_a_call_is_where_its_description_says)
 	CHECK(!gt_call_status(bare, 0, NULL, &status));
 }
 
+UNIT_TEST(the_description_says_which_copies_block)
+{
+	const uint64_t yes[] = {1, 2, 1}, no[] = {1, 2, 0};
+	uint32_t op = GT_OP(GT_DOMAIN_OPENCL, 48, 3); /* clEnqueueReadBuffer */
+
+	CHECK_EQ(gt_call_blocking(op, yes), GT_BLOCKING_YES);
+	CHECK_EQ(gt_call_blocking(op, no), GT_BLOCKING_NO);
+	CHECK_EQ(gt_call_blocking(op, NULL), GT_BLOCKING_UNKNOWN);
+	CHECK_EQ(gt_call_blocking(GT_OP(GT_DOMAIN_OPENCL, 48, 2), yes), GT_BLOCKING_UNKNOWN);
+	op = gt_operation_find(GT_DOMAIN_OPENCL, "clEnqueueCopyBuffer")->op;
+	CHECK_EQ(gt_call_blocking(op, NULL), GT_BLOCKING_NO);
+	op = gt_operation_find(GT_DOMAIN_HIP, "hipMemcpyWithStream")->op;
+	CHECK_EQ(gt_call_blocking(op, NULL), GT_BLOCKING_YES);
+	op = gt_operation_find(GT_DOMAIN_HIP, "hipMemcpyDtoHAsync")->op;
+	CHECK_EQ(gt_call_blocking(op, NULL), GT_BLOCKING_NO);
+	op = gt_operation_find(GT_DOMAIN_REFDEV, "refdevMemcpy")->op;
+	CHECK_EQ(gt_call_blocking(op, NULL), GT_BLOCKING_YES);
+}
+
+UNIT_TEST(the_description_says_what_a_call_finishes)
+{
+	static const struct {
+		enum gt_domain domain;
+		const char *name;
+		enum gt_finished finished;
+	} calls[] = {
+		{GT_DOMAIN_OPENCL, "clFinish", GT_FINISHED_QUEUE},
+		{GT_DOMAIN_OPENCL, "clFlush", GT_FINISHED_NOTHING},
+		{GT_DOMAIN_HIP, "hipDeviceSynchronize", GT_FINISHED_ALL},
+		{GT_DOMAIN_HIP, "hipEventSynchronize", GT_FINISHED_NOTHING},
+		{GT_DOMAIN_REFDEV, "refdevStreamSynchronize", GT_FINISHED_QUEUE},
+	};
+
+	for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
+		CHECK_EQ(gt_operation_find(calls[i].domain, calls[i].name)->finished,
+			 calls[i].finished);
+}
+
 UNIT_TEST(every_operation_is_found_by_number_and_name)
 {
 	unsigned known = 0;

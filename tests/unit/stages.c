@@ -79,11 +79,12 @@ static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint6
 static struct told finish(struct stages *s, bool lost)
 {
 	struct stages_queue queues[] = {{.handle = 0xabc, .queue = 0},
-					{.handle = 0xdef, .queue = 1}};
+					{.handle = 0xdef, .queue = 1},
+					{.handle = 0xfed, .queue = 2, .domain = 1}};
 	struct told told = {0};
 	const struct stages_out out = {&told, take_latency, take_wait};
 
-	CHECK_OK(stages_finish(s, queues, 2, lost, &out));
+	CHECK_OK(stages_finish(s, queues, 3, lost, &out));
 	stages_fini(s);
 	return told;
 }
@@ -195,6 +196,7 @@ UNIT_TEST(a_finish_waits_until_the_last_work_of_its_queue)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 1, 120, 200, 4000, false);
+	add_work(&s, 2, 130, 200, 4500, false); /* another domain's */
 	add_call(&s, STAGES_FINISH_ALL, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 3000);
