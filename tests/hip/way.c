@@ -17,9 +17,11 @@
 
 /* clang-format off */
 #define FUNCTIONS(X) \
-	X(hipMalloc3D) X(hipMemset3D) X(hipStreamCreate) X(hipStreamSynchronize) \
-	X(hipStreamDestroy) X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) \
-	X(hipGetErrorName) X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
+	X(hipGetDeviceCount) X(hipSetDevice) X(hipMalloc) X(hipMallocPitch) \
+	X(hipMemcpy) X(hipMemsetAsync) X(hipMalloc3D) X(hipMemset3D) \
+	X(hipStreamCreate) X(hipStreamSynchronize) X(hipStreamDestroy) \
+	X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) X(hipGetErrorName) \
+	X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
 /* clang-format on */
 
 #if defined(VIA_TABLE)
