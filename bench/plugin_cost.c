@@ -66,6 +66,6 @@ int main(int argc, char **argv)
 		count += n;
 	printf("plugin_stop %.0f ns\n", (double)(stopped - start));
 	printf("plugin_read %.1f ns\n", (double)(cpu_ns() - stopped) / (double)count);
-	printf("plugin_records %ld\n", count);
+	printf("plugin_records %ld records\n", count);
 	return 0;
 }

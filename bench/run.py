@@ -178,6 +178,13 @@ class Bench:
             shutil.rmtree(data, ignore_errors=True)
         return out
 
+    def plugin(self):
+        """A vendor's plug-in, the reference accelerator's: an operator's push and pop, and the
+        reading of a record after a session."""
+        return figures(
+            run([self.program("plugin_cost"), self.count(1_000_000)],
+                {"KINETO_PLUGIN_PATH": str(self.build / "soft/refdev/librefdev_pu1.so")}))
+
     def capture(self):
         return figures(run([self.program("capture_rate")]))
 
@@ -407,8 +414,8 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "split", "paced", "capture",
-          "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "buffer", "plugin", "lttng", "uftrace", "opencl", "split", "paced",
+          "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():

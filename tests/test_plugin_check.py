@@ -136,17 +136,21 @@ def test_another_library_may_have_the_work(check, vendor, work, repo):
 
 # The guide ------------------------------------------------------------------------
 
-def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
-    """As a reader would: blocks with a file's name make up that file, shell blocks are run."""
+def programs_of(guide):
+    """Blocks with a file's name make up that file, shell blocks are run: ({name: text}, [text])."""
     files, shell = {}, []
-    for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide_of(repo), re.M | re.S):
+    for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide, re.M | re.S):
         kind, _, name = info.partition(" ")
-        assert (kind, bool(name)) in {("c", True), ("sh", False)}, info
+        assert (kind, bool(name)) in {("c", True), ("py", True), ("sh", False)}, info
         if name:
             files[name] = files.get(name, "") + text
         else:
             shell.append(text)
-    assert set(files) == {"acme_pu1.c", "show.c"} and len(shell) == 2
+    return files, shell
+
+
+def lay_out(files, repo, build, gputap, work):
+    """A reader's folder with these files. Return: the environment that he has."""
     for name, text in files.items():
         (work / name).write_text(text)
     library = build / "src/plugin"
@@ -154,8 +158,15 @@ def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputa
     (work / "gputap-plugin.pc").write_text(
         f"Name: gputap-plugin\nDescription: as built\nVersion: 0.1\nCflags: -I{repo}/include\n"
         f"Libs: -L{work} -lgputap-plugin -Wl,-rpath,{library}\n")
-    env = {"PKG_CONFIG_PATH": work, "PATH": f"{gputap.parent}:/usr/bin:/bin", "HOME": work}
-    out = run(["bash", "-e", "-c", "\n".join(shell)], env=env).out
+    return {"PKG_CONFIG_PATH": work, "PATH": f"{gputap.parent}:/usr/bin:/bin", "HOME": work}
+
+
+def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
+    """As a reader would; test_torch_profile.py has the last one, which needs torch."""
+    files, shell = programs_of(guide_of(repo))
+    assert set(files) == {"acme_pu1.c", "show.c", "acme_profile.py"} and len(shell) == 3
+    env = lay_out(files, repo, build, gputap, work)
+    out = run(["bash", "-e", "-c", "\n".join(shell[:2])], env=env).out
     assert "0 broken, 0 not tried" in out
     assert out.count("acme: nothing of operator 42\n") == 3
     assert out.count("acme: acmeLaunch of operator 42\n") == 3

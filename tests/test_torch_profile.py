@@ -2,10 +2,12 @@
 """gputap's runtimes and vendors' plug-ins in torch.profiler: `import gputap.torch`. Each case in a
 Python of its own."""
 import json
+import re
 import subprocess
 import textwrap
 
 import pytest
+from test_plugin_check import guide_of, lay_out, programs_of
 
 BEGIN = """
 import gc, json, os, sys, threading, warnings
@@ -240,6 +242,25 @@ def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
     assert rows["gputap_test::launch"][0] == 12 and rows["gputap_test::launch"][1] > 0
     assert rows["saxpy"][0] == 4 and len(devices) == 1
     assert counts["plugins"] == (way == "plug-in") and counts["unlinked"] == 0
+
+
+def test_the_vendor_guides_last_program_shows_its_kernels(repo, build, run, gputap, work,
+                                                        torch_python, torch_package):
+    files, shell = programs_of(guide_of(repo))
+    env = lay_out(files, repo, build, gputap, work)
+    (work / "python").write_text(f'#!/bin/sh\nexec {torch_python} "$@"\n')
+    (work / "python").chmod(0o755)
+    out = run(["bash", "-e", "-c", shell[0] + shell[2]],
+              env={
+                  **env,
+                  **torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin",
+                  "PATH": f"{work}:{env['PATH']}"
+              }).out
+    times = dict(re.findall(r"^(.*): 3 times, ([\d.]+) us on the device$", out, re.M))
+    assert float(times["acme::twice"]) > 0 and times["acme::twice"] == times["twice"]
+    assert "'unlinked': 0" in out and "'plugins': 1" in out
+    trace = json.loads((work / "acme.json").read_text())["traceEvents"]
+    assert sorted(e["ph"] for e in trace if e.get("cat") == "ac2g") == ["f"] * 3 + ["s"] * 3
 
 
 def test_without_gputaps_libraries_there_is_one_line(run, torch_python, torch_package, tmp_path):
