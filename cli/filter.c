@@ -75,8 +75,8 @@ static struct node *node_create(enum node_type type, struct node *left, struct n
 
 /* Words ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 3, 4))) static struct node *wrong(struct parser *p, const char *at,
-								const char *format, ...)
+__attribute__((format(printf, 3, 4))) static struct node *fail_at(struct parser *p, const char *at,
+								  const char *format, ...)
 {
 	va_list args;
 
@@ -132,7 +132,7 @@ static char *take_value(struct parser *p)
 	if (quote) {
 		const char *end = strchr(start + 1, quote);
 		if (!end) {
-			wrong(p, start, "this quote is not closed");
+			fail_at(p, start, "this quote is not closed");
 			return NULL;
 		}
 		n = (size_t)(end - start - 1);
@@ -150,7 +150,7 @@ static char *take_value(struct parser *p)
 		}
 		p->at = start + n;
 		if (!n) {
-			wrong(p, start, "a value is missing here");
+			fail_at(p, start, "a value is missing here");
 			return NULL;
 		}
 	}
@@ -214,16 +214,16 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 			return true;
 	near = ui_nearest(word, names);
 	if (field == FILTER_DOMAIN && gt_domain_find(word) != GT_DOMAIN_NONE)
-		wrong(p, at, "%s cannot be traced yet", word);
+		fail_at(p, at, "%s cannot be traced yet", word);
 	else if (near)
-		wrong(p, at, "no %s '%.40s'; did you mean '%s'?", field_names[field], word, near);
+		fail_at(p, at, "no %s '%.40s'; did you mean '%s'?", field_names[field], word, near);
 	else if (field == FILTER_DOMAIN)
-		wrong(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
+		fail_at(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
 	else
-		wrong(p, at,
-		      "no kind '%.40s'; those of calls: launch copy set allocation ..; of work: "
-		      "kernel read write copy fill ..",
-		      word);
+		fail_at(p, at,
+			"no kind '%.40s'; those of calls: launch copy set allocation ..; of work: "
+			"kernel read write copy fill ..",
+			word);
 	return false;
 }
 
@@ -249,12 +249,12 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 	while (s < SIGNS && !take_sign(p, signs[s].sign))
 		s++;
 	if (s == SIGNS)
-		return wrong(p, sign_at, "after '%s' comes %s", field_names[field],
-			     field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
+		return fail_at(p, sign_at, "after '%s' comes %s", field_names[field],
+			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	if (field < FILTER_TEXT_COUNT ? signs[s].compare >= CMP_LT && signs[s].compare <= CMP_GE
 				      : signs[s].compare >= CMP_MATCH)
-		return wrong(p, sign_at, "'%s' takes %s", field_names[field],
-			     field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
+		return fail_at(p, sign_at, "'%s' takes %s", field_names[field],
+			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	n = node_create(field >= FILTER_TEXT_COUNT ? NODE_NUMBER : NODE_TEXT, NULL, NULL);
 	n->field = field;
 	n->compare = signs[s].compare;
@@ -265,16 +265,16 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 		goto fail;
 	if (n->type == NODE_NUMBER) {
 		if (!parse_number(field, n->pattern, &n->number)) {
-			wrong(p, value_at,
-			      field == FILTER_DURATION ? "not a time; like 10us, 1.5ms, 2s"
-						       : "not a size; like 4096, 64K, 1.5MiB");
+			fail_at(p, value_at,
+				field == FILTER_DURATION ? "not a time; like 10us, 1.5ms, 2s"
+							 : "not a size; like 4096, 64K, 1.5MiB");
 			goto fail;
 		}
 	} else if (n->compare >= CMP_MATCH) {
 		rc = regcomp(&n->regex, n->pattern, REG_EXTENDED | REG_NOSUB);
 		if (rc) {
 			regerror(rc, &n->regex, reason, sizeof reason);
-			wrong(p, value_at, "not a regular expression: %s", reason);
+			fail_at(p, value_at, "not a regular expression: %s", reason);
 			goto fail;
 		}
 		n->type = NODE_REGEX;
@@ -297,9 +297,9 @@ static struct node *parse_condition(struct parser *p)
 	at = p->at;
 	length = word_length(at);
 	if (!length)
-		return wrong(p, at,
-			     *at ? "a field is missing here (name, device, duration, ..)"
-				 : "the expression ends too early");
+		return fail_at(p, at,
+			       *at ? "a field is missing here (name, device, duration, ..)"
+				   : "the expression ends too early");
 	snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
 		 at);
 	for (unsigned f = 0; field_names[f]; f++) {
@@ -311,11 +311,11 @@ static struct node *parse_condition(struct parser *p)
 	}
 	near = ui_nearest(word, field_names);
 	if (near)
-		return wrong(p, at, "no field '%s'; did you mean '%s'?", word, near);
-	return wrong(p, at,
-		     "no field '%s'; there are: name domain kind device process thread queue "
-		     "duration bytes failed",
-		     word);
+		return fail_at(p, at, "no field '%s'; did you mean '%s'?", word, near);
+	return fail_at(p, at,
+		       "no field '%s'; there are: name domain kind device process thread queue "
+		       "duration bytes failed",
+		       word);
 }
 
 static struct node *parse_or(struct parser *p);
@@ -328,7 +328,7 @@ static struct node *parse_not(struct parser *p)
 	skip_space(p);
 	at = p->at;
 	if (++p->depth > DEEPEST)
-		return wrong(p, at, "nested too deeply");
+		return fail_at(p, at, "nested too deeply");
 	if (take_word(p, "not") || take_sign(p, "!")) {
 		inner = parse_not(p);
 		p->depth--;
@@ -340,8 +340,8 @@ static struct node *parse_not(struct parser *p)
 	}
 	inner = parse_or(p);
 	if (inner && !take_sign(p, ")")) {
-		wrong(p, p->at,
-		      *p->at ? "')' or 'and' or 'or' expected here" : "a '(' is not closed");
+		fail_at(p, p->at,
+			*p->at ? "')' or 'and' or 'or' expected here" : "a '(' is not closed");
 		node_destroy(inner);
 		inner = NULL;
 	}
@@ -379,7 +379,7 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 
 	skip_space(&p);
 	if (root && *p.at) {
-		wrong(&p, p.at, "'and' or 'or' expected here");
+		fail_at(&p, p.at, "'and' or 'or' expected here");
 		node_destroy(root);
 		root = NULL;
 	}
@@ -442,12 +442,12 @@ static bool match_number(const struct node *n, const struct filter_record *r)
 	}
 }
 
-static bool match(const struct filter *f, struct node *n, const struct filter_record *r)
+static bool match_node(const struct filter *f, struct node *n, const struct filter_record *r)
 {
 	switch (n->type) {
-	case NODE_AND: return match(f, n->left, r) && match(f, n->right, r);
-	case NODE_OR: return match(f, n->left, r) || match(f, n->right, r);
-	case NODE_NOT: return !match(f, n->left, r);
+	case NODE_AND: return match_node(f, n->left, r) && match_node(f, n->right, r);
+	case NODE_OR: return match_node(f, n->left, r) || match_node(f, n->right, r);
+	case NODE_NOT: return !match_node(f, n->left, r);
 	case NODE_FAILED: return r->failed;
 	case NODE_NUMBER: return match_number(n, r);
 	default: return match_text(f, n, r->text[n->field]);
@@ -456,5 +456,5 @@ static bool match(const struct filter *f, struct node *n, const struct filter_re
 
 bool filter_match(struct filter *f, const struct filter_record *record)
 {
-	return match(f, f->root, record);
+	return match_node(f, f->root, record);
 }

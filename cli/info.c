@@ -206,7 +206,7 @@ static void put_argv(FILE *out, const char *argv)
 
 enum { BEHIND_LABEL = 11 };
 
-static void label(const char *text)
+static void print_label(const char *text)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 	printf("  %s%-9s%s", c->cyan, text, c->reset);
@@ -216,7 +216,7 @@ static void print_line(const char *name, const char *text)
 {
 	if (!text || !*text)
 		return;
-	label(name);
+	print_label(name);
 	ui_wrap(stdout, BEHIND_LABEL, BEHIND_LABEL, text);
 	putchar('\n');
 }
@@ -246,7 +246,7 @@ static void print_coverage(const struct info *i)
 			print_line("died", text);
 	if (d == GT_DOMAIN_NONE)
 		return;
-	label("coverage");
+	print_label("coverage");
 	if (launches)
 		printf("%snone: process %u made %s launches of %s, but nothing was seen of its "
 		       "device%s\n",
@@ -265,11 +265,11 @@ static void print_session(const struct info *i)
 	struct tm tm;
 
 	if (!s->start_realtime_ns) { /* the beginning of the file is damaged, or all there is */
-		label("session");
+		print_label("session");
 		puts("what was run, when and where is not in what can be read");
 		return;
 	}
-	label("command");
+	print_label("command");
 	put_argv(stdout, s->command);
 	putchar('\n');
 	print_line("in", s->directory);
@@ -277,10 +277,10 @@ static void print_session(const struct info *i)
 	print_coverage(i);
 	if (localtime_r(&when, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
-	label("when");
+	print_label("when");
 	printf("%s, for %s\n", date,
 	       ui_duration(i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0));
-	label("host");
+	print_label("host");
 	ui_put(stdout, s->hostname ? s->hostname : "", UINT32_MAX);
 	fputs(", ", stdout);
 	ui_put(stdout, s->kernel ? s->kernel : "", UINT32_MAX);
@@ -288,10 +288,10 @@ static void print_session(const struct info *i)
 	ui_put(stdout, s->cpu ? s->cpu : "", UINT32_MAX);
 	putchar('\n');
 	if (s->rank >= 0) {
-		label("rank");
+		print_label("rank");
 		printf("%d\n", s->rank);
 	}
-	label("clock");
+	print_label("clock");
 	printf("%s; converted to CLOCK_BOOTTIME within %s\n", host_clock_name(s->host_clock),
 	       gt_capture_host_clock(i->capture)
 		       ? ui_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)))
@@ -311,14 +311,14 @@ static void print_head(const struct info *i)
 		printf("  %s%s%s\n", c->yellow, i->reasons[r], c->reset);
 	print_session(i);
 	print_line("gputap", i->session->gputap_version);
-	label("size");
+	print_label("size");
 	printf("%s", ui_bytes(i->health.bytes));
 	if (records)
 		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s",
 		       (double)i->health.bytes / (double)records);
 	putchar('\n');
 	if (i->read[GT_CLASS_DEVICE]) {
-		label("linked");
+		print_label("linked");
 		if (!mode_has_calls(i->mode))
 			printf("not asked: mode %s records no calls; %s pieces of device work",
 			       mode_name(i->mode), ui_count(i->read[GT_CLASS_DEVICE]));
@@ -334,7 +334,7 @@ static void print_head(const struct info *i)
 		putchar('\n');
 	}
 	if (i->health.unknown_blocks) {
-		label("skipped");
+		print_label("skipped");
 		printf("%s blocks of kinds that only a newer gputap knows\n",
 		       ui_count(i->health.unknown_blocks));
 	}

@@ -165,8 +165,8 @@ static struct kernels_in kernels_in(const struct info_code *code,
 }
 
 /* All columns, or all but that of the dispatches. */
-static void init(struct grid *g, const struct info_code *code, const char *name,
-		 const struct grid_column *columns, unsigned count)
+static void init_columns(struct grid *g, const struct info_code *code, const char *name,
+			 const struct grid_column *columns, unsigned count)
 {
 	bool without = !code->dispatches;
 
@@ -177,7 +177,8 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 {
 	const struct gt_capture *capture = code->capture;
 
-	init(g, code, "code_objects", info_code_object_columns, COUNT_OF(info_code_object_columns));
+	init_columns(g, code, "code_objects", info_code_object_columns,
+		     COUNT_OF(info_code_object_columns));
 	g->heading = "Device code that was loaded";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
@@ -207,8 +208,8 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 {
 	const struct gt_capture *capture = code->capture;
 
-	init(g, code, "kernel_symbols", info_code_kernel_columns,
-	     COUNT_OF(info_code_kernel_columns));
+	init_columns(g, code, "kernel_symbols", info_code_kernel_columns,
+		     COUNT_OF(info_code_kernel_columns));
 	g->heading = "Kernels in it, and what their code asks for";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);

@@ -30,7 +30,7 @@ static void put_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void lead(struct json *j, const char *key)
+static void write_lead(struct json *j, const char *key)
 {
 	if (j->depth) {
 		fputs(j->filled[j->depth] ? ",\n" : "\n", j->out);
@@ -45,7 +45,7 @@ static void lead(struct json *j, const char *key)
 
 static void open_level(struct json *j, const char *key, char opening, char closing)
 {
-	lead(j, key);
+	write_lead(j, key);
 	fputc(opening, j->out);
 	j->depth++;
 	j->filled[j->depth] = false;
@@ -81,19 +81,19 @@ void json_string(struct json *j, const char *key, const char *value)
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	write_lead(j, key);
 	put_text(j->out, value);
 }
 
 void json_count(struct json *j, const char *key, uint64_t value)
 {
-	lead(j, key);
+	write_lead(j, key);
 	fprintf(j->out, "%" PRIu64, value);
 }
 
 void json_integer(struct json *j, const char *key, int64_t value)
 {
-	lead(j, key);
+	write_lead(j, key);
 	fprintf(j->out, "%" PRId64, value);
 }
 
@@ -103,18 +103,18 @@ void json_number(struct json *j, const char *key, double value)
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	write_lead(j, key);
 	fprintf(j->out, "%.6g", value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-	lead(j, key);
+	write_lead(j, key);
 	fputs(value ? "true" : "false", j->out);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	lead(j, key);
+	write_lead(j, key);
 	fputs("null", j->out);
 }

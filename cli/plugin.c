@@ -247,7 +247,7 @@ static int report(const struct check *c)
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-static int check(struct check *c)
+static int check_plugin(struct check *c)
 {
 	char real[PATH_MAX];
 
@@ -268,7 +268,7 @@ static int check(struct check *c)
 	return report(c);
 }
 
-static int run(int argc, char **argv)
+static int run_plugin_command(int argc, char **argv)
 {
 	struct check c = {.seconds = SECONDS};
 	int option;
@@ -303,7 +303,8 @@ static int run(int argc, char **argv)
 	if (optind + 2 != argc)
 		return ui_fail(GT_EXIT_USAGE, "which one? 'gputap plugin check FILE.so'");
 	c.path = argv[optind + 1];
-	return check(&c);
+	return check_plugin(&c);
 }
 
-const struct gt_command gt_command_plugin = {"plugin", "try an accelerator's plug-in", run};
+const struct gt_command gt_command_plugin = {"plugin", "try an accelerator's plug-in",
+					     run_plugin_command};

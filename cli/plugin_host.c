@@ -167,7 +167,7 @@ bool gt_trial_open(struct gt_trial *t)
 
 /* Sessions --------------------------------------------------------------------- */
 
-static void learn(struct gt_plugin *p, bool last)
+static void learn_plugin(struct gt_plugin *p, bool last)
 {
 	if (!last) {
 		p->clock = p->calls.clock.kind ? p->calls.clock.kind() : PU1_CLOCK_REALTIME;
@@ -184,7 +184,7 @@ void gt_trial_begin(struct gt_trial *t)
 	GT_TRIAL_WANT(t, t->trying, !result, "pu1TracingSetCallbacks() returned %s",
 		      gt_trial_result_name(result));
 	t->begun_ns = gt_plugin_now();
-	learn(&t->plugin, false);
+	learn_plugin(&t->plugin, false);
 	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++) {
 		if (!(t->plugin.about.kinds >> kind & 1))
 			continue;
@@ -313,7 +313,7 @@ static bool keep_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	return true;
 }
 
-static void walk(struct gt_trial *t, const struct gt_trial_buffer *b)
+static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 {
 	const pu1ActivityRecord *r = NULL, *before = NULL;
 	const uint8_t *at, *end = b->data + b->valid;
@@ -343,7 +343,7 @@ static void walk(struct gt_trial *t, const struct gt_trial_buffer *b)
 
 void gt_trial_collect(struct gt_trial *t)
 {
-	learn(&t->plugin, true);
+	learn_plugin(&t->plugin, true);
 	t->record_count = 0;
 	for (; t->seen < t->buffer_count; t->seen++) {
 		struct gt_trial_buffer *b = &t->buffers[t->seen];
@@ -353,6 +353,6 @@ void gt_trial_collect(struct gt_trial *t)
 		if (!b->completed)
 			continue;
 		if (b->valid)
-			walk(t, b);
+			walk_buffer(t, b);
 	}
 }

@@ -161,7 +161,7 @@ static void try_registration(struct gt_trial *t, void *handle)
 	}
 }
 
-static void load(struct gt_trial *t)
+static void try_load(struct gt_trial *t)
 {
 	struct prints prints;
 	uint32_t (*version)(void);
@@ -229,7 +229,7 @@ static void try_kinds(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_LATE_CALLBACKS, "pu1TracingSetCallbacks()");
 }
 
-static void order(struct gt_trial *t)
+static void try_order(struct gt_trial *t)
 {
 	const struct gt_plugin_calls *c = &t->plugin.calls;
 	pu1ActivityKind kind = first_kind(t);
@@ -521,7 +521,7 @@ static int in_child(struct gt_trial *t)
 	return 0;
 }
 
-static void forks(struct gt_trial *t)
+static void try_forks(struct gt_trial *t)
 {
 	int status;
 	pid_t child;
@@ -568,10 +568,10 @@ static void end_inside(struct gt_trial *t)
 }
 
 const struct gt_trial_kind gt_trials[] = {
-	{load, false,
+	{try_load, false,
 	 RULES(GT_RULE_FILE, GT_RULE_LOADS, GT_RULE_EXPORTS, GT_RULE_VERSION, GT_RULE_SILENT,
 	       GT_RULE_REGISTERS, GT_RULE_NAMED, GT_RULE_NO_GROUP, GT_RULE_GROUP_SIZE)},
-	{order, false,
+	{try_order, false,
 	 RULES(GT_RULE_NULL_CALLBACKS, GT_RULE_EARLY_ENABLE, GT_RULE_EARLY_FLUSH,
 	       GT_RULE_LATE_CALLBACKS, GT_RULE_NO_KIND, GT_RULE_KINDS, GT_RULE_ENABLE_TWICE,
 	       GT_RULE_DISABLE_TWICE)},
@@ -585,7 +585,7 @@ const struct gt_trial_kind gt_trials[] = {
 	{small_buffer, true, RULES(GT_RULE_SMALL_BUFFER)},
 	{sessions, true, RULES(GT_RULE_SESSIONS)},
 	{threads, true, RULES(GT_RULE_THREADS)},
-	{forks, true, RULES(GT_RULE_FORK)},
+	{try_forks, true, RULES(GT_RULE_FORK)},
 	{unload, false, RULES(GT_RULE_UNLOAD)},
 	{end_inside, false, RULES(GT_RULE_EXIT)},
 };

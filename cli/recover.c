@@ -43,7 +43,7 @@ static void list_one(const struct gt_session_found *found, void *data)
 	++*count;
 }
 
-static int list(void)
+static int list_sessions(void)
 {
 	unsigned count = 0;
 
@@ -87,7 +87,7 @@ static int recover(const char *folder)
 	return GT_EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_recover(int argc, char **argv)
 {
 	int option, code = GT_EXIT_OK;
 
@@ -100,7 +100,7 @@ static int run(int argc, char **argv)
 		return GT_EXIT_OK;
 	}
 	if (optind == argc)
-		return list();
+		return list_sessions();
 	umask(S_IRWXG | S_IRWXO);
 	for (int i = optind; i < argc; i++)
 		if (recover(argv[i]))
@@ -109,4 +109,5 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_recover = {"recover",
-					      "finish captures whose collector was killed", run};
+					      "finish captures whose collector was killed",
+					      run_recover};

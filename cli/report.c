@@ -412,7 +412,7 @@ static void print_totals(const struct summary *s, const struct report_options *o
 			       s->matched_ranges ? " ranges and marks of the program" : "");
 }
 
-static bool wants(const struct report_options *o, enum report_table table)
+static bool wants_table(const struct report_options *o, enum report_table table)
 {
 	return !o->tables || o->tables >> table & 1;
 }
@@ -491,7 +491,7 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		bool named = o->tables >> t & 1;
-		if (!wants(o, (enum report_table)t))
+		if (!wants_table(o, (enum report_table)t))
 			continue;
 		if (t == REPORT_OPERATIONS && s->groups[SUMMARY_CALLS].count) {
 			print_operations(s, o, out);
@@ -520,7 +520,7 @@ static void print_csv(const struct summary *s, const struct report_options *o, F
 
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
-		if (!wants(o, (enum report_table)t))
+		if (!wants_table(o, (enum report_table)t))
 			continue;
 		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
 		sort_as_asked(&g, o);
@@ -570,7 +570,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "matched", s->matched);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
-		if (!wants(o, (enum report_table)t))
+		if (!wants_table(o, (enum report_table)t))
 			continue;
 		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
 		sort_as_asked(&g, o);
@@ -591,7 +591,7 @@ static int check_sort(const struct report_options *o)
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		int column;
-		if (!wants(o, (enum report_table)t))
+		if (!wants_table(o, (enum report_table)t))
 			continue;
 		report_table(&g, (enum report_table)t, &(struct summary){0}, GT_DOMAIN_NONE);
 		column = grid_column(&g, o->sort);

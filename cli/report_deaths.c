@@ -14,7 +14,8 @@ struct sentence {
 	size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_words(struct sentence *s, const char *format,
+							    ...)
 {
 	size_t used = strlen(s->text);
 	va_list ap;
@@ -31,8 +32,8 @@ static void add_thread(struct sentence *s, const struct gt_capture *capture,
 		gt_capture_thread_find(capture, e->process, (uint32_t)e->value);
 
 	if (t)
-		add(s, ", thread %u%s%s%s", t->tid, t->name && *t->name ? " (" : "",
-		    t->name ? t->name : "", t->name && *t->name ? ")" : "");
+		add_words(s, ", thread %u%s%s%s", t->tid, t->name && *t->name ? " (" : "",
+			  t->name ? t->name : "", t->name && *t->name ? ")" : "");
 }
 
 /* Events of one thread follow each other, the outermost call first. @domains: of which a call
@@ -60,14 +61,18 @@ static void add_open_calls(struct sentence *s, const struct gt_capture *capture,
 		}
 		if (last && !is_inner)
 			add_thread(s, capture, last);
-		add(s, is_inner ? ", inside it %s" : threads ? "; in %s" : ", in %s", e->text);
+		add_words(s,
+			  is_inner  ? ", inside it %s"
+			  : threads ? "; in %s"
+				    : ", in %s",
+			  e->text);
 		threads += !is_inner;
 		last = e;
 	}
 	if (last)
 		add_thread(s, capture, last);
 	if (more)
-		add(s, "; and %u more threads in calls", more);
+		add_words(s, "; and %u more threads in calls", more);
 }
 
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size)
@@ -84,20 +89,20 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 	    (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
 		return false;
 	*text = '\0';
-	add(&s, "process %u (%s): %s", p->pid,
-	    slash    ? slash + 1
-	    : p->exe ? p->exe
-		     : "",
-	    report_process_end(true, false, p->wait_status, false));
+	add_words(&s, "process %u (%s): %s", p->pid,
+		  slash    ? slash + 1
+		  : p->exe ? p->exe
+			   : "",
+		  report_process_end(true, false, p->wait_status, false));
 	add_open_calls(&s, capture, process, &named);
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		if (!counts->dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][d] || named >> d & 1)
 			continue;
-		add(&s,
-		    unnamed ? ", %s"
-		    : named ? "; in a call of %s"
-			    : ", in a call of %s",
-		    gt_domain_name((enum gt_domain)d));
+		add_words(&s,
+			  unnamed ? ", %s"
+			  : named ? "; in a call of %s"
+				  : ", in a call of %s",
+			  gt_domain_name((enum gt_domain)d));
 		unnamed |= 1u << d;
 	}
 	return named | unnamed;

@@ -24,15 +24,16 @@ enum {
 
 enum { BEHIND_LABEL = 2 + LABEL };
 
-static void label(FILE *out, const char *text)
+static void print_label(FILE *out, const char *text)
 {
 	const struct ui_colors *c = ui_colors(out);
 	fprintf(out, "  %s%-*s%s", c->cyan, LABEL, text, c->reset);
 }
 
 /* A line of its own: a label and sentences, in @color if that is not NULL. */
-__attribute__((format(printf, 4, 5))) static void line(FILE *out, const char *name,
-						       const char *color, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *name,
+							     const char *color, const char *format,
+							     ...)
 {
 	va_list args;
 	char *text = NULL;
@@ -41,7 +42,7 @@ __attribute__((format(printf, 4, 5))) static void line(FILE *out, const char *na
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	label(out, name);
+	print_label(out, name);
 	fputs(color ? color : "", out);
 	ui_wrap(out, BEHIND_LABEL, BEHIND_LABEL, text ? text : "");
 	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
@@ -54,14 +55,14 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /* Columns left for a name when @used are taken. */
-static unsigned room(FILE *out, unsigned used)
+static unsigned room_for_name(FILE *out, unsigned used)
 {
 	unsigned columns = ui_room(out);
 	return columns > used + 10 ? columns - used : 10;
 }
 
 /* @text, which lives in a buffer of ui.c's, with its spaces tied. */
-static const char *tied(const char *text)
+static const char *tie_spaces(const char *text)
 {
 	static char buffer[32];
 	size_t n = 0;
@@ -105,7 +106,8 @@ static void print_kind(const struct summary *s, enum gt_operation_kind kind, FIL
 	for (unsigned k = 0; k < count; k++)
 		at = ui_wrapf(out, at, indent, " %s" UI_TIE "%s%s",
 			      texts_get(&s->names, longest[k]->name),
-			      tied(ui_duration(longest[k]->times.total)), k + 1 < count ? "," : "");
+			      tie_spaces(ui_duration(longest[k]->times.total)),
+			      k + 1 < count ? "," : "");
 	fputc('\n', out);
 }
 
@@ -118,9 +120,9 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (selection_describe(&selection, text, sizeof text))
-		line(out, "recorded", c->yellow, "%s", text);
+		print_line(out, "recorded", c->yellow, "%s", text);
 	if (selection_unmet(&selection, s, text, sizeof text))
-		line(out, "warning", c->yellow, "nothing met %s", text);
+		print_line(out, "warning", c->yellow, "nothing met %s", text);
 }
 
 /* Processes that a signal killed in a call. */
@@ -130,7 +132,7 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 		char text[SELECTION_LINE];
 
 		if (report_death(capture, p, text, sizeof text))
-			line(out, "died", ui_colors(out)->red, "%s", text);
+			print_line(out, "died", ui_colors(out)->red, "%s", text);
 	}
 }
 
@@ -142,17 +144,17 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (!selection_has_calls(&selection) && !s->read[GT_CLASS_CALL]) {
-		line(out, "calls", NULL, "not recorded (mode %s)", mode_name(selection.mode));
+		print_line(out, "calls", NULL, "not recorded (mode %s)", mode_name(selection.mode));
 		return;
 	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
 	if (s->read_ranges)
-		line(out, "ranges", NULL, "%s of the program and its operators",
-		     ui_count(s->read_ranges));
-	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
-	     ui_duration(s->outer_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
-	     failed ? " failed" : "");
+		print_line(out, "ranges", NULL, "%s of the program and its operators",
+			   ui_count(s->read_ranges));
+	print_line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
+		   ui_duration(s->outer_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
+		   failed ? " failed" : "");
 	for (unsigned n = 0; n < KINDS_MOST; n++) {
 		unsigned best = GT_KIND_COUNT;
 		for (unsigned k = 0; k < GT_KIND_COUNT; k++)
@@ -162,7 +164,7 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 		if (best == GT_KIND_COUNT)
 			break;
 		done[best] = true;
-		label(out, "");
+		print_label(out, "");
 		print_kind(s, (enum gt_operation_kind)best, out);
 	}
 }
@@ -173,15 +175,15 @@ static void print_waits(const struct summary *s, FILE *out)
 	const struct stages_wait *w = &s->wait;
 
 	if (w->earlier_ns || w->moving_ns || w->runtime_ns)
-		line(out, "waits", NULL,
-		     "%s for earlier work, %s moving data, %s in the runtime itself%s%s%s",
-		     ui_duration(w->earlier_ns), ui_duration(w->moving_ns),
-		     ui_duration(w->runtime_ns), w->unknown_ns ? "; of " : "",
-		     w->unknown_ns ? ui_duration(w->unknown_ns) : "",
-		     w->unknown_ns ? " it is not known" : "");
+		print_line(out, "waits", NULL,
+			   "%s for earlier work, %s moving data, %s in the runtime itself%s%s%s",
+			   ui_duration(w->earlier_ns), ui_duration(w->moving_ns),
+			   ui_duration(w->runtime_ns), w->unknown_ns ? "; of " : "",
+			   w->unknown_ns ? ui_duration(w->unknown_ns) : "",
+			   w->unknown_ns ? " it is not known" : "");
 	else if (w->unknown_ns)
-		line(out, "waits", NULL, "%s, of which it is not known what for",
-		     ui_duration(w->unknown_ns));
+		print_line(out, "waits", NULL, "%s, of which it is not known what for",
+			   ui_duration(w->unknown_ns));
 }
 
 /* HIP's answers where there is no GPU, to who asks for their number and to who asks for the
@@ -200,19 +202,21 @@ static void print_failures(const struct summary *s, FILE *out)
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
 	for (size_t r = 0; r < g.row_count && r < FAILURES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count),
-		     row[g.column_count - 1].text, row[grid_column(&g, "error")].text);
+		print_line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count),
+			   row[g.column_count - 1].text, row[grid_column(&g, "error")].text);
 		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
 		no_driver |=
 			!strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
 	}
 	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0)
-		line(out, "", NULL,
-		     "there is no AMD GPU here; on one in software: gputap run -- gputap soft "
-		     "amdgpu -- PROGRAM");
+		print_line(
+			out, "", NULL,
+			"there is no AMD GPU here; on one in software: gputap run -- gputap soft "
+			"amdgpu -- PROGRAM");
 	if (no_driver && !s->device_count)
-		line(out, "", NULL,
-		     "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one");
+		print_line(out, "", NULL,
+			   "the OpenCL loader finds no driver here; 'gputap doctor' says how to "
+			   "get one");
 	grid_fini(&g);
 }
 
@@ -229,8 +233,8 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
 		     e->domain == GT_DOMAIN_NONE))
 			continue;
-		line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s",
-		     gt_event_code_name(e->code), e->text ? e->text : "");
+		print_line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s",
+			   gt_event_code_name(e->code), e->text ? e->text : "");
 	}
 }
 
@@ -240,28 +244,30 @@ static void print_devices(const struct summary *s, FILE *out)
 		const struct summary_lane *d = &s->lanes[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
-		line(out, "device", NULL,
-		     "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
-		     s->devices[d->device].name, percent(t->busy_ns, span), ui_duration(span),
-		     percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
-		     t->gaps.count ? ", longest gap " : "",
-		     t->gaps.count ? ui_duration(t->gaps.max) : "");
+		print_line(out, "device", NULL,
+			   "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
+			   s->devices[d->device].name, percent(t->busy_ns, span), ui_duration(span),
+			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
+			   t->gaps.count ? ", longest gap " : "",
+			   t->gaps.count ? ui_duration(t->gaps.max) : "");
 		if (d->launch.count)
-			line(out, "", NULL,
-			     "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was "
-			     "queued",
-			     ui_duration(histogram_percentile(&d->launch, 500)),
-			     ui_duration(histogram_percentile(&d->launch, 990)),
-			     percent(t->starved_ns, span));
+			print_line(out, "", NULL,
+				   "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no "
+				   "work was "
+				   "queued",
+				   ui_duration(histogram_percentile(&d->launch, 500)),
+				   ui_duration(histogram_percentile(&d->launch, 990)),
+				   percent(t->starved_ns, span));
 		if (d->runtime.count)
-			line(out, "", NULL,
-			     "of that through the runtime: p50 %s, p99 %s; behind its own queue's "
-			     "work "
-			     "%.1f%%, behind other queues' %.1f%%",
-			     ui_duration(histogram_percentile(&d->runtime, 500)),
-			     ui_duration(histogram_percentile(&d->runtime, 990)),
-			     percent(d->own.total, d->launch.total),
-			     percent(d->others.total, d->launch.total));
+			print_line(out, "", NULL,
+				   "of that through the runtime: p50 %s, p99 %s; behind its own "
+				   "queue's "
+				   "work "
+				   "%.1f%%, behind other queues' %.1f%%",
+				   ui_duration(histogram_percentile(&d->runtime, 500)),
+				   ui_duration(histogram_percentile(&d->runtime, 990)),
+				   percent(d->own.total, d->launch.total),
+				   percent(d->others.total, d->launch.total));
 	}
 }
 
@@ -272,17 +278,17 @@ static void print_work(const struct summary *s, FILE *out)
 	report_table(&g, REPORT_KERNELS, s, GT_DOMAIN_NONE);
 	for (size_t r = 0; r < g.row_count && r < KERNELS_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		label(out, r ? "" : "kernels");
+		print_label(out, r ? "" : "kernels");
 		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(row[0].count),
 			row[1].real * 100, ui_count(row[2].count), ui_duration(row[3].count));
-		ui_put(out, row[g.column_count - 1].text, room(out, LABEL + 44));
+		ui_put(out, row[g.column_count - 1].text, room_for_name(out, LABEL + 44));
 		fputc('\n', out);
 	}
 	grid_fini(&g);
 	report_table(&g, REPORT_COPIES, s, GT_DOMAIN_NONE);
 	for (size_t r = 0; r < g.row_count && r < COPIES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		label(out, r ? "" : "copies");
+		print_label(out, r ? "" : "copies");
 		fprintf(out, "%8s %6s  %9s x %-8s  %s", ui_duration(row[0].count), "",
 			ui_count(row[2].count),
 			row[2].count ? ui_bytes(row[3].count / row[2].count) : "",

@@ -277,7 +277,7 @@ const char *const *report_columns(uint32_t wanted, bool keys)
 
 /* Cells that several tables have --------------------------------------------------- */
 
-static double share(uint64_t part, uint64_t whole)
+static double share_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;
 }
@@ -415,7 +415,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
 		*cell++ = cell_count(self_ns(row));
-		*cell++ = cell_real(share(self_ns(row), all));
+		*cell++ = cell_real(share_of(self_ns(row), all));
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		cell = put_wait(cell, &row->wait);
@@ -450,7 +450,7 @@ static void make_ranges(struct grid *g, const struct summary *s)
 		struct grid_cell *cell = grid_row(g);
 
 		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share(row->times.total, wall_ns(s)));
+		*cell++ = cell_real(share_of(row->times.total, wall_ns(s)));
 		*cell++ = cell_count(row->times.count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->count - row->times.count);
@@ -478,7 +478,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(row->self_ns);
-		*cell++ = cell_real(share(row->self_ns, all_ns));
+		*cell++ = cell_real(share_of(row->self_ns, all_ns));
 		*cell++ = cell_count(row->work);
 		*cell++ = cell_count(row->all_ns);
 		*cell++ = inside ? cell_count(row->count) : cell_none();
@@ -515,7 +515,7 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 		const struct summary_group *row = &groups->rows[i];
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share(row->times.total, all));
+		*cell++ = cell_real(share_of(row->times.total, all));
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
@@ -559,7 +559,7 @@ static void make_copies(struct grid *g, const struct summary *s)
 		bool rate = row->times.total && row->timed_bytes && moves_bytes(row->device_op);
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share(row->times.total, all));
+		*cell++ = cell_real(share_of(row->times.total, all));
 		*cell++ = cell_count(row->count);
 		*cell++ = cell_count(row->bytes);
 		*cell++ =
@@ -585,8 +585,8 @@ static void make_graphs(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(row->times.total);
 		*cell++ = cell_count(row->launches);
 		cell = put_times(cell, &row->times);
-		*cell++ =
-			nodes ? cell_real(share(row->busy.busy_ns, row->times.total)) : cell_none();
+		*cell++ = nodes ? cell_real(share_of(row->busy.busy_ns, row->times.total))
+				: cell_none();
 		*cell++ = nodes ? cell_count(row->busy.busy_ns) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->nodes) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->kernels) : cell_none();
@@ -624,11 +624,11 @@ static void make_devices(struct grid *g, const struct summary *s)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(d->device);
-		*cell++ = cell_real(share(t->busy_ns, span));
-		*cell++ = cell_real(share(d->kernels.busy_ns, span));
-		*cell++ = cell_real(share(d->copies.busy_ns, span));
-		*cell++ = cell_real(share(span - t->busy_ns, span));
-		*cell++ = cell_real(share(t->starved_ns, span));
+		*cell++ = cell_real(share_of(t->busy_ns, span));
+		*cell++ = cell_real(share_of(d->kernels.busy_ns, span));
+		*cell++ = cell_real(share_of(d->copies.busy_ns, span));
+		*cell++ = cell_real(share_of(span - t->busy_ns, span));
+		*cell++ = cell_real(share_of(t->starved_ns, span));
 		*cell++ = cell_count(span);
 		*cell++ = cell_count(t->busy_ns);
 		*cell++ = cell_count(d->kernels.busy_ns);
@@ -795,7 +795,7 @@ static void make_threads(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(t->calls);
 		*cell++ = cell_count(t->call_ns);
 		*cell++ = t->start_ns && end > t->start_ns
-				  ? cell_real(share(t->call_ns, end - t->start_ns))
+				  ? cell_real(share_of(t->call_ns, end - t->start_ns))
 				  : cell_none();
 		cell = put_wait(cell, &t->wait);
 		*cell++ = cell_count(t->device_count);

@@ -58,7 +58,8 @@ bool selection_has_calls(const struct selection *s)
 }
 
 /* One more, behind what there is. */
-static void add(char *text, size_t size, const char *separator, const char *what, const char *value)
+static void add_choice(char *text, size_t size, const char *separator, const char *what,
+		       const char *value)
 {
 	size_t used = strlen(text);
 
@@ -76,21 +77,21 @@ bool selection_describe(const struct selection *s, char *text, size_t size)
 
 	*text = '\0';
 	if (s->mode != GT_MODE_DEFAULT) {
-		add(text, size, "", "mode ", mode_name(s->mode));
-		add(text, size, "", *s->operations ? "" : of_modes[s->mode], "");
+		add_choice(text, size, "", "mode ", mode_name(s->mode));
+		add_choice(text, size, "", *s->operations ? "" : of_modes[s->mode], "");
 	}
 	if (*s->domains)
-		add(text, size, "; ", "only domains ", s->domains);
+		add_choice(text, size, "; ", "only domains ", s->domains);
 	if (*s->operations)
-		add(text, size, "; ", "only operations ", s->operations);
+		add_choice(text, size, "; ", "only operations ", s->operations);
 	if (*s->kernels)
-		add(text, size, "; ", "only kernels like ", s->kernels);
+		add_choice(text, size, "; ", "only kernels like ", s->kernels);
 	if (!s->arguments)
-		add(text, size, "; ", "no arguments", "");
+		add_choice(text, size, "; ", "no arguments", "");
 	if (!s->device)
-		add(text, size, "; ", "no device work", "");
+		add_choice(text, size, "; ", "no device work", "");
 	if (!s->commands)
-		add(text, size, "; ", "no command lines", "");
+		add_choice(text, size, "; ", "no command lines", "");
 	return *text;
 }
 
@@ -133,7 +134,7 @@ static void add_unmet(const struct summary *summary, const char *list, const cha
 		snprintf(word, sizeof word, "%.*s", (int)bytes, list);
 		list += bytes;
 		if (!met(summary, word))
-			add(text, size, ", ", option, word);
+			add_choice(text, size, ", ", option, word);
 	}
 }
 
@@ -145,6 +146,6 @@ bool selection_unmet(const struct selection *s, const struct summary *summary, c
 	if (strlen(s->operations) < OPERATIONS_CUT)
 		add_unmet(summary, s->operations, "--ops ", operation_was_called, text, size);
 	if (*s->kernels && !summary->groups[SUMMARY_KERNELS].count)
-		add(text, size, ", ", "--kernels ", s->kernels);
+		add_choice(text, size, ", ", "--kernels ", s->kernels);
 	return *text;
 }

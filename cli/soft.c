@@ -163,7 +163,7 @@ static int check_settings(void)
 	return ui_fail(GT_EXIT_USAGE, "%s", why);
 }
 
-static int list(void)
+static int list_devices(void)
 {
 	char folder[PATH_MAX];
 	bool built = soft_runtime_find(folder);
@@ -184,7 +184,7 @@ static bool looks_at_kfd(const char *program)
 	return !strcmp(slash ? slash + 1 : program, "rocminfo");
 }
 
-static int start(char **argv, bool kfd)
+static int start_program(char **argv, bool kfd)
 {
 	char folder[PATH_MAX], shim[PATH_MAX + 32];
 	int status;
@@ -231,15 +231,15 @@ static int run_amdgpu(int argc, char **argv)
 		fprintf(stderr, "  'gputap soft amdgpu -- ./hip_program'\n");
 		return GT_EXIT_USAGE;
 	}
-	return start(argv + optind, kfd);
+	return start_program(argv + optind, kfd);
 }
 
-static int run(int argc, char **argv)
+static int run_soft(int argc, char **argv)
 {
 	static const char *const names[] = {"amdgpu", NULL};
 
 	if (argc < 2)
-		return list();
+		return list_devices();
 	if (argv[1][0] == '-') /* --help; or options of the only one that there is */
 		return run_amdgpu(argc, argv);
 	if (strcmp(argv[1], names[0]) != 0)
@@ -248,4 +248,5 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_soft = {"soft",
-					   "run a program on accelerators that are software", run};
+					   "run a program on accelerators that are software",
+					   run_soft};

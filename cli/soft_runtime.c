@@ -50,7 +50,7 @@ static bool find_in(const char *folders, struct rocr *r)
 	return false;
 }
 
-static bool has(const char *name)
+static bool stand_in_has_call(const char *name)
 {
 	for (size_t i = 0; i < sizeof stand_in_has / sizeof *stand_in_has; i++)
 		if (!strcmp(stand_in_has[i], name))
@@ -65,7 +65,7 @@ static void count_symbol(struct rocr *r, const char *name)
 	if (strncmp(name, "hsaKmt", 6) != 0)
 		return;
 	r->wants++;
-	if (has(name))
+	if (stand_in_has_call(name))
 		return;
 	r->lacks++;
 	if (length + strlen(name) + 2 < sizeof r->lacking)
@@ -99,7 +99,7 @@ static void read_symbols(struct rocr *r, const char *file, uint64_t bytes)
 	}
 }
 
-static bool look(struct rocr *r)
+static bool inspect_rocr(struct rocr *r)
 {
 	struct stat st;
 	void *file;
@@ -129,7 +129,7 @@ static bool look(struct rocr *r)
 }
 
 /* One sentence; "" when all is well. */
-static void judge(const struct rocr *r, bool found, char *out, size_t size)
+static void judge_rocr(const struct rocr *r, bool found, char *out, size_t size)
 {
 	*out = '\0';
 	if (!found)
@@ -150,9 +150,9 @@ static void judge(const struct rocr *r, bool found, char *out, size_t size)
 bool soft_runtime_check(char *out, size_t size)
 {
 	struct rocr r;
-	bool found = look(&r);
+	bool found = inspect_rocr(&r);
 
-	judge(&r, found, out, size);
+	judge_rocr(&r, found, out, size);
 	return found && (r.wants || r.loads_another) && !r.lacks;
 }
 
@@ -187,9 +187,9 @@ void soft_runtime_describe(FILE *out)
 {
 	char sentence[PATH_MAX + 512];
 	struct rocr r;
-	bool found = look(&r);
+	bool found = inspect_rocr(&r);
 
-	judge(&r, found, sentence, sizeof sentence);
+	judge_rocr(&r, found, sentence, sizeof sentence);
 	fputs("        ", out);
 	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* paths may hold anything */
 	fputc('\n', out);
@@ -199,9 +199,9 @@ void soft_runtime_warn(void)
 {
 	char sentence[PATH_MAX + 512];
 	struct rocr r;
-	bool found = look(&r);
+	bool found = inspect_rocr(&r);
 
-	judge(&r, found, sentence, sizeof sentence);
+	judge_rocr(&r, found, sentence, sizeof sentence);
 	if (*sentence)
 		ui_note("%s", sentence);
 }

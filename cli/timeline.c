@@ -66,7 +66,7 @@ static bool open_file(struct timeline *t)
 }
 
 /* All spans become a run. When the file takes no more they stay where they are, now and later. */
-static void spill(struct timeline *t)
+static void spill_spans(struct timeline *t)
 {
 	size_t bytes = t->span_count * sizeof *t->spans, done = 0;
 
@@ -261,7 +261,7 @@ static void merge_pending(struct timeline *t)
 	free(tail);
 	t->pending_count = 0;
 	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST))
-		spill(t);
+		spill_spans(t);
 }
 
 void timeline_add(struct timeline *t, const struct timeline_span *work)

@@ -83,7 +83,7 @@ void ui_note(const char *format, ...)
 
 /* Near names ------------------------------------------------------------------- */
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
+static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {
 	unsigned m = a < b ? a : b;
 	return m < c ? m : c;
@@ -91,7 +91,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 /* Edits (insert, remove, replace, swap of neighbours) from @a to @b, case ignored; words are cut
  * at 63. */
-static unsigned edits(const char *a, const char *b)
+static unsigned count_edits(const char *a, const char *b)
 {
 	enum { LONGEST = 63 };
 	unsigned rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
@@ -104,7 +104,8 @@ static unsigned edits(const char *a, const char *b)
 		for (size_t j = 1; j <= m; j++) {
 			int x = tolower((unsigned char)a[i - 1]),
 			    y = tolower((unsigned char)b[j - 1]);
-			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
+			now[j] =
+				least_of_three(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
 			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
 			    y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;
@@ -122,7 +123,7 @@ const char *ui_nearest(const char *word, const char *const *names)
 	const char *nearest = NULL;
 
 	for (; *names; names++) {
-		unsigned d = edits(word, *names);
+		unsigned d = count_edits(word, *names);
 		/* A beginning that was typed counts as near, but less than a slip of the finger. */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;

@@ -16,7 +16,7 @@ struct line {
 	size_t room, used;
 };
 
-static void add(struct line *l, const char *text, size_t bytes)
+static void add_bytes(struct line *l, const char *text, size_t bytes)
 {
 	if (bytes > l->room - 1 - l->used)
 		bytes = l->room - 1 - l->used;
@@ -33,12 +33,12 @@ static void add_program(struct line *l, const char *text)
 		end = text + strlen(text);
 	for (const char *c = text; c < end; c++)
 		name = *c == '/' ? c + 1 : name;
-	add(l, name, (size_t)(end - name));
+	add_bytes(l, name, (size_t)(end - name));
 	if (!*end)
 		return;
-	add(l, " (", 2);
-	add(l, end + 2, strlen(end + 2));
-	add(l, ")", 1);
+	add_bytes(l, " (", 2);
+	add_bytes(l, end + 2, strlen(end + 2));
+	add_bytes(l, ")", 1);
 }
 
 uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room)
@@ -63,7 +63,7 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 			known |= e->text && !strcmp(named[k], e->text);
 		if (!known && e->text && names < NAMED_MOST) {
 			named[names++] = e->text;
-			add(&list, ", ", names > 1 ? 2 : 0);
+			add_bytes(&list, ", ", names > 1 ? 2 : 0);
 			add_program(&list, e->text);
 			known = true;
 		}
@@ -75,8 +75,8 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 		snprintf(more, sizeof more, " and %s more", ui_count(count - covered));
 	l.used = (size_t)snprintf(out, room, "%s process%s not traced: ", ui_count(count),
 				  count == 1 ? "" : "es");
-	add(&l, programs, strlen(programs));
-	add(&l, more, strlen(more));
+	add_bytes(&l, programs, strlen(programs));
+	add_bytes(&l, more, strlen(more));
 	return count;
 }
 

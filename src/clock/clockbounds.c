@@ -47,14 +47,14 @@ struct line {
 	uint64_t residual_ns;
 };
 
-static int64_t rise(int64_t slope, int64_t device)
+static int64_t rise_of_line(int64_t slope, int64_t device)
 {
 	return (int64_t)((__int128)slope * device >> SLOPE_BITS);
 }
 
 static int64_t offset_at(const struct line *l, int64_t device)
 {
-	return l->at + rise(l->slope, device);
+	return l->at + rise_of_line(l->slope, device);
 }
 
 static uint64_t distance(int64_t a, int64_t b)
@@ -120,7 +120,7 @@ static void sort_side(struct gt_clock_bound_list *l)
 
 /* Half of the room is free again: each part of the time keeps its hull, and there are fewer parts
  * until that is little enough. */
-static void thin(enum gt_clock_side side, struct gt_clock_bound_list *l)
+static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 {
 	size_t parts = PARTS_MAX;
 
@@ -166,7 +166,7 @@ void gt_clock_bounds_add(struct gt_clock_bounds *b, enum gt_clock_side side, uin
 		return;
 	}
 	if (l->count == KEPT_MAX)
-		thin(side, l);
+		thin_bounds(side, l);
 	list = gt_grow(l->list, l->count, &l->room, sizeof *l->list);
 	if (!list)
 		return;
@@ -183,13 +183,13 @@ static struct corridor find_corridor(const struct slice *s, int64_t slope)
 
 	for (size_t i = 0; i < s->count[GT_CLOCK_NOT_EARLIER]; i++) {
 		int64_t at = s->side[GT_CLOCK_NOT_EARLIER][i].offset -
-			     rise(slope, s->side[GT_CLOCK_NOT_EARLIER][i].device);
+			     rise_of_line(slope, s->side[GT_CLOCK_NOT_EARLIER][i].device);
 
 		c.low = at > c.low ? at : c.low;
 	}
 	for (size_t i = 0; i < s->count[GT_CLOCK_NOT_LATER]; i++) {
 		int64_t at = s->side[GT_CLOCK_NOT_LATER][i].offset -
-			     rise(slope, s->side[GT_CLOCK_NOT_LATER][i].device);
+			     rise_of_line(slope, s->side[GT_CLOCK_NOT_LATER][i].device);
 
 		c.high = at < c.high ? at : c.high;
 	}
@@ -259,7 +259,7 @@ static uint64_t farthest(const struct line *l, int64_t slope, struct corridor c)
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		int64_t ours = offset_at(l, ends[i]), other = rise(slope, ends[i]);
+		int64_t ours = offset_at(l, ends[i]), other = rise_of_line(slope, ends[i]);
 		uint64_t low = distance(ours, c.low + other), high = distance(ours, c.high + other);
 
 		most = low > most ? low : most;
@@ -403,7 +403,7 @@ static size_t count_against(const struct gt_clock_bounds *b, enum gt_clock_side 
 	size_t n = 0;
 
 	for (size_t i = 0; i < other->count; i++) {
-		int64_t its = other->list[i].offset - rise(slope, other->list[i].device);
+		int64_t its = other->list[i].offset - rise_of_line(slope, other->list[i].device);
 
 		n += side == GT_CLOCK_NOT_EARLIER ? its < at : its > at;
 	}
@@ -422,7 +422,7 @@ static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
 
 		l = &b->sides[k];
 		for (size_t i = 0; i < l->count; i++) {
-			int64_t at = l->list[i].offset - rise(slope, l->list[i].device);
+			int64_t at = l->list[i].offset - rise_of_line(slope, l->list[i].device);
 
 			if (i && (k == GT_CLOCK_NOT_EARLIER ? at <= most : at >= most))
 				continue;

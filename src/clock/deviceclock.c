@@ -291,7 +291,7 @@ static int64_t more_lag(const struct work *w, const struct work *than)
 }
 
 /* Does b lie on or above the line from a to c? */
-static bool above(const struct work *a, const struct work *b, const struct work *c)
+static bool lies_above(const struct work *a, const struct work *b, const struct work *c)
 {
 	__int128 left = (__int128)more_lag(b, a) * (__int128)(c->queued - a->queued);
 	__int128 right = (__int128)more_lag(c, a) * (__int128)(b->queued - a->queued);
@@ -327,7 +327,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 		return false;
 	for (i = 0; i < n; i++) {
 		sum += w[i].queued;
-		while (hull > 1 && above(&line[hull - 2], &line[hull - 1], &w[i]))
+		while (hull > 1 && lies_above(&line[hull - 2], &line[hull - 1], &w[i]))
 			hull--;
 		if (hull == 1 && line[0].queued == w[i].queued && more_lag(&w[i], &line[0]) <= 0)
 			hull = 0;

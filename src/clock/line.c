@@ -9,14 +9,14 @@
 
 enum { NEAREST_NS = 1000000 }; /* jitter of a reading, 100 ns, must not become a rate */
 
-static unsigned bits(uint64_t v)
+static unsigned bit_length(uint64_t v)
 {
 	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
 static void set_rate(struct gt_clock_line *line, uint64_t out, uint64_t in)
 {
-	int shift = 62 + (int)bits(in) - (int)bits(out);
+	int shift = 62 + (int)bit_length(in) - (int)bit_length(out);
 	unsigned __int128 mult;
 
 	line->shift = (uint8_t)(shift < 0 ? 0 : shift > 126 ? 126 : shift);

@@ -186,7 +186,7 @@ void gt_session_defaults(struct gt_session *s)
 
 /* Setting up and down ---------------------------------------------------------- */
 
-static int watch(struct collector *c, int fd, void *what)
+static int watch_fd(struct collector *c, int fd, void *what)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.ptr = what};
 
@@ -277,7 +277,7 @@ static int open_events(struct collector *c)
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll < 0)
 		return gt_error(-errno, "cannot make an epoll descriptor");
-	if (watch(c, c->child.signal_fd, &c->child))
+	if (watch_fd(c, c->child.signal_fd, &c->child))
 		return gt_error(-errno, "cannot wait for signals");
 	return 0;
 }
@@ -337,13 +337,13 @@ static int open_pidfd(const struct gt_process *process)
 	return pidfd;
 }
 
-static void adopt(struct collector *c, struct gt_process *process)
+static void adopt_process(struct collector *c, struct gt_process *process)
 {
 	process->active_ns = process->counted_ns = now_ns();
 	process->pidfd = open_pidfd(process);
 	if (process->pidfd < 0)
 		process->exited = true; /* if nobody maps it either */
-	else if (watch(c, process->pidfd, process))
+	else if (watch_fd(c, process->pidfd, process))
 		c->rescan = true;
 	/* exec: the process that had this pid before is over */
 	for (size_t i = 0; i < c->drain.process_count; i++)
@@ -352,7 +352,7 @@ static void adopt(struct collector *c, struct gt_process *process)
 			c->drain.processes[i]->replaced = true;
 }
 
-static void add(const char *name, void *data)
+static void add_process(const char *name, void *data)
 {
 	struct collector *c = data;
 	struct gt_process *process;
@@ -360,14 +360,14 @@ static void add(const char *name, void *data)
 	if (gt_drain_add(&c->drain, name, &process))
 		c->rescan = true;
 	else if (process && process->segment)
-		adopt(c, process);
+		adopt_process(c, process);
 	gt_error_clear(); /* refused ones are counted */
 }
 
-static void scan(struct collector *c)
+static void scan_folder(struct collector *c)
 {
 	c->rescan = false;
-	gt_folder_rings(&c->folder, add, c);
+	gt_folder_rings(&c->folder, add_process, c);
 }
 
 /* May there be files that the last scan did not see? */
@@ -541,7 +541,7 @@ static void collect(struct collector *c)
 		handle_events(c, sleep_ms);
 		now = now_ns();
 		if (folder_changed(c) || c->rescan)
-			scan(c);
+			scan_folder(c);
 		bytes = drain_all(c, GT_DRAIN_FULL, now);
 		if (now - c->partial_ns >= PARTIAL_EVERY_NS) {
 			bytes += drain_all(c, GT_DRAIN_PARTIAL, now);
@@ -566,7 +566,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	uint64_t now = now_ns();
 
 	gt_folder_stop(&c->folder);
-	scan(c);
+	scan_folder(c);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
 	while (c->drain.process_count) {

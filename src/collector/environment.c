@@ -52,7 +52,7 @@ static int try_directory(const char *directory, size_t n, struct gt_libraries *o
 	return 0;
 }
 
-static int find(struct gt_libraries *out)
+static int find_libraries(struct gt_libraries *out)
 {
 	const char *list = getenv(LIBRARY_PATH_ENV);
 	char self[PATH_MAX], beside[PATH_MAX + sizeof "/" GPUTAP_LIBDIR_FROM_BINDIR],
@@ -86,7 +86,7 @@ static int find(struct gt_libraries *out)
 
 int gt_libraries_find(struct gt_libraries *out)
 {
-	int status = find(out);
+	int status = find_libraries(out);
 
 	if (status)
 		return status;

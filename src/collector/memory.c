@@ -259,7 +259,7 @@ uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32
 }
 
 /* Two words of the segment, checked. False: nothing can be said of it. */
-static bool look(struct gt_drain *d, struct gt_process *process)
+static bool read_block_words(struct gt_drain *d, struct gt_process *process)
 {
 	uint32_t used, limit;
 
@@ -394,7 +394,7 @@ static bool wants_more(const struct gt_process *process)
 		process->blocks_seen >= process->block_limit - process->block_limit / 4);
 }
 
-static void grant(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
+static void grant_blocks(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
 	uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
 	uint32_t more = process->held_count < process->block_limit
@@ -450,7 +450,7 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 	for (size_t i = 0; i < d->process_count; i++) {
 		struct gt_process *process = d->processes[i];
 
-		if (!look(d, process))
+		if (!read_block_words(d, process))
 			continue;
 		if (!process->is_grouped) {
 			join_group(m, process);
@@ -471,7 +471,7 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 		if (g->granted_bytes > g->budget_bytes)
 			take_away(d, g, process);
 		else if (wants_more(process))
-			grant(d, g, process);
+			grant_blocks(d, g, process);
 		if (slow)
 			cool_process(d, process, now_ns);
 	}

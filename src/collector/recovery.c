@@ -22,7 +22,7 @@
 #include "collector/guard.h"
 #include "util/error.h"
 
-static void add(const char *name, void *data)
+static void add_process(const char *name, void *data)
 {
 	struct gt_process *process;
 
@@ -75,7 +75,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_clock_tuple_take(folder->session->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
 	gt_folder_stop(folder);
-	gt_folder_rings(folder, add, d);
+	gt_folder_rings(folder, add_process, d);
 	count_missing(d);
 	gt_drain_stop(d);
 	let_writers_finish(d, result);
@@ -167,7 +167,7 @@ struct found {
 	void *data;
 };
 
-static void look(const char *path, void *data)
+static void look_at_session(const char *path, void *data)
 {
 	const struct found *f = data;
 	struct gt_session_found found = {.path = path};
@@ -192,5 +192,5 @@ void gt_collector_sessions(void (*each)(const struct gt_session_found *found, vo
 {
 	struct found f = {each, data};
 
-	gt_folder_find(look, &f);
+	gt_folder_find(look_at_session, &f);
 }

@@ -22,7 +22,7 @@ static bool in_set(const uint64_t set[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64], 
 	return number < GT_OPS_PER_DOMAIN && (set[domain][number / 64] >> (number % 64) & 1);
 }
 
-static bool asks(const struct gt_context *c, uint32_t op)
+static bool context_asks(const struct gt_context *c, uint32_t op)
 {
 	return in_set(c->ops, op);
 }
@@ -85,7 +85,7 @@ static bool goes_another_way(const struct gt_operation *operation)
 bool gt_contexts_ask(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = contexts; c; c = c->next)
-		if (asks(c, operation->op) || in_set(c->notify, operation->op) ||
+		if (context_asks(c, operation->op) || in_set(c->notify, operation->op) ||
 		    needs_wrap(c, operation))
 			return true;
 	return goes_another_way(operation);
@@ -96,7 +96,7 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 	uint32_t services = before & GT_SERVICE_WRAP, notify = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
-		if (c->started && asks(c, operation->op))
+		if (c->started && context_asks(c, operation->op))
 			services |= GT_SERVICE_STREAM;
 		if (c->started && in_set(c->notify, operation->op))
 			notify = GT_SERVICE_NOTIFY;

@@ -90,8 +90,8 @@ static bool string_write(struct gt_thread *t, uint32_t id, const char *text, siz
 	return true;
 }
 
-static struct entry *find(struct entry *from, const struct entry *until, uint64_t hash,
-			  const char *text, size_t bytes)
+static struct entry *find_entry(struct entry *from, const struct entry *until, uint64_t hash,
+				const char *text, size_t bytes)
 {
 	for (; from != until; from = from->next)
 		if (from->hash == hash && from->bytes == bytes &&
@@ -126,7 +126,7 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
 	bucket = &buckets[(hash ^ hash >> 32) % BUCKETS];
 	head = atomic_load_explicit(bucket, memory_order_acquire);
-	e = find(head, NULL, hash, text, bytes);
+	e = find_entry(head, NULL, hash, text, bytes);
 	if (e)
 		return entry_id(t, e);
 	mine = gt_arena_take(sizeof *mine + bytes + 1);
@@ -140,7 +140,7 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	mine->next = head;
 	while (!atomic_compare_exchange_weak_explicit(bucket, &head, mine, memory_order_release,
 						      memory_order_acquire)) {
-		e = find(head, mine->next, hash, text, bytes);
+		e = find_entry(head, mine->next, hash, text, bytes);
 		if (e)
 			return entry_id(t, e);
 		mine->next = head;

@@ -59,7 +59,7 @@ static void find_real(void)
 	}
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void start_exec_hooks(void)
 {
 	find_real();
 	gt_recording_init();

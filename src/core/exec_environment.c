@@ -355,7 +355,7 @@ static char *const *repair(struct area *a, char *const *environment)
 
 /* The program ------------------------------------------------------------------ */
 
-static void tell(struct area *a, const char *path, const char *why)
+static void report_untraced(struct area *a, const char *path, const char *why)
 {
 	char *at = a->event;
 
@@ -427,7 +427,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 		      "auditor: only what needs "
 		      "none is traced in it";
 	if (why)
-		tell(a, path, why);
+		report_untraced(a, path, why);
 out:
 	if (path && own >= 0)
 		syscall(SYS_close, own);
@@ -450,7 +450,7 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 	if (is_searched)
 		path = search(a, path);
 	if (is_others(environment)) {
-		tell(a, path, "another gputap run traces it");
+		report_untraced(a, path, "another gputap run traces it");
 		goto out;
 	}
 	if (path || !is_searched)

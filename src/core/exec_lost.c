@@ -19,7 +19,7 @@
 
 /* By the real ids; where the effective ones differ, that is the obstacle. (faccessat2() asks for
  * those, and old sandboxes kill who calls what they do not know.) Return: 0 or errno. */
-static int reach(int fd, const char *path, int how)
+static int check_access(int fd, const char *path, int how)
 {
 	return syscall(SYS_faccessat, fd, path, how) == 0 ? 0 : errno;
 }
@@ -28,22 +28,22 @@ bool gt_exec_can_tell(void)
 {
 	int saved = errno;
 	bool can = atomic_load_explicit(gt_epoch, memory_order_relaxed) ||
-		   reach(AT_FDCWD, gt_recording.directory, W_OK | X_OK) == 0;
+		   check_access(AT_FDCWD, gt_recording.directory, W_OK | X_OK) == 0;
 
 	errno = saved;
 	return can;
 }
 
-static enum gt_lost_why look(int *error, const char *library)
+static enum gt_lost_why find_reason(int *error, const char *library)
 {
 	*error = EPERM;
 	if (syscall(SYS_getuid) != syscall(SYS_geteuid) ||
 	    syscall(SYS_getgid) != syscall(SYS_getegid))
 		return GT_LOST_SECURE;
-	*error = reach(AT_FDCWD, gt_recording.directory, R_OK | W_OK | X_OK);
+	*error = check_access(AT_FDCWD, gt_recording.directory, R_OK | W_OK | X_OK);
 	if (*error)
 		return GT_LOST_SESSION;
-	*error = reach(AT_FDCWD, library, R_OK);
+	*error = check_access(AT_FDCWD, library, R_OK);
 	return *error ? GT_LOST_LIBRARY : GT_LOST_NONE;
 }
 
@@ -51,10 +51,11 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 	int saved = errno, error;
-	enum gt_lost_why why = r ? look(&error, library) : GT_LOST_NONE;
+	enum gt_lost_why why = r ? find_reason(&error, library) : GT_LOST_NONE;
 
 	*place = GT_LOST_NOWHERE;
-	if (why != GT_LOST_NONE && (!path || reach(fd, path, X_OK) == 0)) /* else exec fails */
+	if (why != GT_LOST_NONE &&
+	    (!path || check_access(fd, path, X_OK) == 0)) /* else exec fails */
 		*place = gt_lost_tell(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
 				      path ? path : "a program given by its descriptor");
 	errno = saved;

@@ -99,7 +99,7 @@ static const char *look_at_foreign(int fd, const union head *h)
 								: other_machine_static;
 }
 
-static const char *look(int fd, int depth);
+static const char *inspect_program(int fd, int depth);
 
 static const char *look_at_interpreter(char *line, int depth)
 {
@@ -115,12 +115,12 @@ static const char *look_at_interpreter(char *line, int depth)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, start, OPEN_FLAGS, 0);
 	if (fd < 0)
 		return NULL;
-	why = look(fd, depth + 1);
+	why = inspect_program(fd, depth + 1);
 	syscall(SYS_close, fd);
 	return why;
 }
 
-static const char *look(int fd, int depth)
+static const char *inspect_program(int fd, int depth)
 {
 	union head head;
 	ssize_t n = syscall(SYS_pread64, fd, &head, sizeof head - 1, (off_t)0);
@@ -204,7 +204,7 @@ int gt_exec_open(int fd, const char *path)
 const char *gt_exec_obstacle(int fd)
 {
 	int saved = errno;
-	const char *why = look(fd, 0);
+	const char *why = inspect_program(fd, 0);
 
 	errno = saved;
 	return why;

@@ -115,7 +115,7 @@ static void make_segment(void)
 	atomic_store_explicit(&wiped.epoch, ++last_epoch, memory_order_release);
 }
 
-static void take(_Atomic uint32_t *word)
+static void take_word(_Atomic uint32_t *word)
 {
 	const struct timespec pause = {0, 20000};
 	uint32_t free = 0;
@@ -129,7 +129,7 @@ static void take(_Atomic uint32_t *word)
 
 void gt_core_lock(void)
 {
-	take(&wiped.lock);
+	take_word(&wiped.lock);
 }
 
 void gt_core_unlock(void)
@@ -139,7 +139,7 @@ void gt_core_unlock(void)
 
 void gt_mapped_lock(void)
 {
-	take(&wiped.mapped_lock);
+	take_word(&wiped.mapped_lock);
 }
 
 void gt_mapped_unlock(void)
@@ -162,7 +162,7 @@ uint32_t gt_recording_epoch(void)
 	epoch = atomic_load_explicit(&wiped.epoch, memory_order_acquire);
 	if (epoch || !is_wanted())
 		return epoch;
-	take(&wiped.making);
+	take_word(&wiped.making);
 	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
 		make_segment();
 	atomic_store_explicit(&wiped.making, 0, memory_order_release);
@@ -188,7 +188,7 @@ static void prepare(void)
 	gt_threads_init();
 }
 
-static void init(void)
+static void init_recording(void)
 {
 	const char *directory = secure_getenv(GT_SESSION_ENV);
 	const struct gt_session *s;
@@ -226,11 +226,11 @@ void gt_recording_init(void)
 
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
-	/* a signal handler that interrupts init() and makes a call must not come here again: it
-	 * would wait for itself */
+	/* a signal handler that interrupts init_recording() and makes a call must not come here
+	 * again: it would wait for itself */
 	gt_signals_block(&before);
 	gt_thread.internal++;
-	pthread_once(&once, init);
+	pthread_once(&once, init_recording);
 	gt_thread.internal--;
 	atomic_store_explicit(&done, true, memory_order_release);
 	gt_signals_restore(&before);
@@ -244,7 +244,7 @@ void gt_recording_join(void)
 	gt_recording_init();
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
 		return;
-	take(&wiped.making);
+	take_word(&wiped.making);
 	prepare();
 	if (!gt_recording.session)
 		gt_recording.session = &tools_session;
@@ -255,7 +255,7 @@ void gt_recording_join(void)
 	errno = saved;
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void end_process(void)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
@@ -264,10 +264,10 @@ __attribute__((destructor)) static void end(void)
 		atomic_store_explicit(&r->state, GT_SEGMENT_EXITED, memory_order_release);
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void begin_process(void)
 {
 	gt_recording_init();
 	if (gt_recording_is_run())
 		/* which runs no destructors; as the first one there is, it runs last */
-		at_quick_exit(end);
+		at_quick_exit(end_process);
 }

@@ -28,7 +28,7 @@ static size_t known_bytes(const struct gt_table *table)
 }
 
 /* Remember that it is registered. With the lock held. */
-static int enter(struct gt_table *table)
+static int enter_table(struct gt_table *table)
 {
 	int free = -1;
 
@@ -65,7 +65,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 		memcpy(out, target, bytes);
 	gt_recording_init();
 	gt_core_lock();
-	rc = enter(table);
+	rc = enter_table(table);
 	if (rc == 0) {
 		for (uint32_t i = 0; i < table->operation_count; i++) {
 			const struct gt_operation *op = &table->operations[i];
@@ -105,7 +105,7 @@ int gt_table_adopt(struct gt_table *table)
 
 	gt_recording_init();
 	gt_core_lock();
-	rc = enter(table);
+	rc = enter_table(table);
 	if (rc == -EALREADY)
 		rc = 0;
 	if (rc == 0)
@@ -116,7 +116,7 @@ int gt_table_adopt(struct gt_table *table)
 	return rc;
 }
 
-static const struct gt_operation *find(const struct gt_table *table, const char *name)
+static const struct gt_operation *find_operation(const struct gt_table *table, const char *name)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
 		if (strcmp(table->operations[i].name, name) == 0)
@@ -127,7 +127,7 @@ static const struct gt_operation *find(const struct gt_table *table, const char 
 void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real,
 			 bool *unknown)
 {
-	const struct gt_operation *op = find(tables[0], name);
+	const struct gt_operation *op = find_operation(tables[0], name);
 	uint32_t index;
 	void *tap = real;
 
@@ -147,7 +147,7 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 				continue;
 			*slot = real;
 			tap = op->taps[i];
-			enter(tables[i]); /* or it is registered already */
+			enter_table(tables[i]); /* or it is registered already */
 			gt_contexts_apply(tables[i]);
 			break;
 		}

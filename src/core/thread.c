@@ -83,8 +83,8 @@ static void count32(_Atomic uint32_t *counter)
 
 /* What an overflow thread has seen since the last time, into the counts that the collector
  * reads. */
-static void fold(struct gt_segment *r, struct overflow *o, enum gt_class class,
-		 enum gt_domain domain)
+static void fold_counts(struct gt_segment *r, struct overflow *o, enum gt_class class,
+			enum gt_domain domain)
 {
 	uint64_t seen =
 		atomic_load_explicit(&o->slot.domains[domain].seen[class], memory_order_relaxed);
@@ -115,7 +115,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 		&gt_segment_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain], 1,
 		memory_order_relaxed);
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
-		fold(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
+		fold_counts(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
 }
 
 void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class,

@@ -58,7 +58,7 @@ static void end_buffer(struct gt_plugin *p)
 enum step { STEP_RECORD, STEP_SKIP, STEP_OVER };
 
 /* The next record as it lies in the buffer, copied. */
-static enum step walk(struct gt_plugin *p, pu1ActivityRecord *out)
+static enum step copy_record(struct gt_plugin *p, pu1ActivityRecord *out)
 {
 	const struct gt_plugin_buffer *b = p->reading;
 	const pu1ActivityRecord *r = p->record;
@@ -243,7 +243,7 @@ bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gputap_plugin_re
 	pu1ActivityRecord r;
 
 	while (p->reading || begin_buffer(p)) {
-		switch (walk(p, &r)) {
+		switch (copy_record(p, &r)) {
 		case STEP_OVER: end_buffer(p); break;
 		case STEP_RECORD:
 			if (take_record(p, index, &r, out))

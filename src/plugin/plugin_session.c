@@ -60,7 +60,7 @@ struct loading {
 	struct gputap_plugins_opts opts;
 };
 
-static void tell(struct gt_plugin_seeker *seeker, const char *format, ...)
+static void report_sentence(struct gt_plugin_seeker *seeker, const char *format, ...)
 {
 	const struct gputap_plugins_opts *opts = &((struct loading *)seeker)->opts;
 	char sentence[1024];
@@ -83,7 +83,7 @@ static bool is_there(const struct stat *st)
 	return false;
 }
 
-static int no_id(uint64_t id)
+static int ignore_id(uint64_t id)
 {
 	(void)id;
 	return 0;
@@ -98,7 +98,7 @@ static void set_stacks(struct gputap_plugin_stacks *s, const struct gt_plugin_ca
 {
 	s->push = (int (*)(uint64_t))calls->push;
 	s->pop = (int (*)(void))calls->pop;
-	s->push_user = calls->user.push ? (int (*)(uint64_t))calls->user.push : no_id;
+	s->push_user = calls->user.push ? (int (*)(uint64_t))calls->user.push : ignore_id;
 	s->pop_user = calls->user.push && calls->user.pop ? (int (*)(void))calls->user.pop : no_pop;
 }
 
@@ -109,18 +109,18 @@ static void load_one(struct gt_plugin_seeker *seeker, const char *path)
 	struct stat st;
 
 	if (gt_plugin_is_unsafe(path, why, sizeof why)) {
-		tell(seeker, "plug-in %s is not loaded: %s", path, why);
+		report_sentence(seeker, "plug-in %s is not loaded: %s", path, why);
 		return;
 	}
 	if (stat(path, &st) || is_there(&st))
 		return;
 	if (plugin_count == GT_PLUGINS_MOST) {
-		tell(seeker, "plug-in %s is not loaded: %d are there already", path,
-		     GT_PLUGINS_MOST);
+		report_sentence(seeker, "plug-in %s is not loaded: %d are there already", path,
+				GT_PLUGINS_MOST);
 		return;
 	}
 	if (!gt_plugin_open(p, path, why, sizeof why)) {
-		tell(seeker, "plug-in %s is not used: %s", path, why);
+		report_sentence(seeker, "plug-in %s is not used: %s", path, why);
 		free(p->path);
 		*p = (struct gt_plugin){.buffers = p->buffers};
 		p->buffers.last = &p->buffers.first;
@@ -160,7 +160,7 @@ static void in_child(void)
 
 int gputap_plugins_load(const struct gputap_plugins_opts *opts)
 {
-	struct loading loading = {.seeker = {load_one, tell}};
+	struct loading loading = {.seeker = {load_one, report_sentence}};
 	const char *path;
 	int count;
 

@@ -94,13 +94,13 @@ static bool has_auditor(void)
 
 /* A handler of signals in the middle may ask for an address: `looking` keeps it from waiting for
  * its own thread. */
-static void begin(void)
+static void begin_look(void)
 {
 	looking = true;
 	gt_mapped_lock();
 }
 
-static void end(void)
+static void end_look(void)
 {
 	gt_mapped_unlock();
 	looking = false;
@@ -263,7 +263,7 @@ static void forget(void)
 /* Settling ------------------------------------------------------------------- */
 
 /* Where a slot that holds @value is to lead; 0: it is not one of ours. */
-static uintptr_t moved(const struct move *m, uintptr_t value, const char *name)
+static uintptr_t target_of_slot(const struct move *m, uintptr_t value, const char *name)
 {
 	const uint16_t *indices = GT_ATTACH_AT(m->point, m->point->indices);
 	int i = gt_attach_position(m->point, name);
@@ -306,7 +306,7 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 		/* the library's own calls stay its own; its tables of pointers are for others */
 		if (value >= m->low && value < m->high &&
 		    (o->base != m->library || type == GT_POINTER))
-			to = moved(m, value, name);
+			to = target_of_slot(m, value, name);
 	}
 	return to;
 }
@@ -430,7 +430,8 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 			continue;
 		for (uint32_t i = 0; i < shape->count; i++, name += strlen(name) + 1) {
 			ElfW(Sym) *symbol = gt_symbol_find(&s, name);
-			uintptr_t to = symbol ? moved(m, o.base + symbol->st_value, name) : 0;
+			uintptr_t to =
+				symbol ? target_of_slot(m, o.base + symbol->st_value, name) : 0;
 
 			if (to)
 				change_symbol(&o, symbol, to);
@@ -502,22 +503,22 @@ static bool is_orphan(void)
 
 void gt_mapped_leave(const char *object)
 {
-	begin();
+	begin_look();
 	for (unsigned d = 0; d < GT_INTERPOSABLES; d++)
 		if (strcmp(gt_interposables[d].object, object) == 0)
 			state.is_left[d] = true;
-	end();
+	end_look();
 }
 
 void gt_mapped_follow(void (*follower)(void))
 {
-	begin();
+	begin_look();
 	for (unsigned i = 0; i < FOLLOWERS; i++)
 		if (!state.followers[i]) {
 			state.followers[i] = follower;
 			break;
 		}
-	end();
+	end_look();
 }
 
 void gt_mapped_call_followers(void)
@@ -556,7 +557,7 @@ void gt_mapped_look(void)
 
 	if (looking || has_auditor() || is_orphan())
 		return;
-	begin();
+	begin_look();
 	dl_iterate_phdr(read_counts, counts);
 	if (counts[0] != state.adds || counts[1] != state.subs) {
 		if (!self.headers)
@@ -569,7 +570,7 @@ void gt_mapped_look(void)
 		state.adds = counts[0];
 		state.subs = counts[1];
 	}
-	end();
+	end_look();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
 		/* and if there was no instance for one: that is told without a lock */
 		points[d].opened();
@@ -585,12 +586,12 @@ void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 {
 	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 
-	begin();
+	begin_look();
 	if (atomic_load(&states[instance].state) == GT_ATTACH_ARMED) {
 		add_move(point, (int)instance, to, states[instance].base);
 		settle_all();
 	}
-	end();
+	end_look();
 }
 
 static _Thread_local bool forks __attribute__((tls_model("initial-exec")));
@@ -600,13 +601,13 @@ static void before_fork(void)
 {
 	forks = !looking;
 	if (forks)
-		begin();
+		begin_look();
 }
 
 static void after_fork(void)
 {
 	if (forks)
-		end();
+		end_look();
 }
 
 static void after_fork_in_child(void)
@@ -622,7 +623,7 @@ void gt_mapped_watch(void)
 		return;
 	orphan.first = first_object();
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
-	begin();
+	begin_look();
 	if (!self.headers)
 		dl_iterate_phdr(find_self, NULL);
 	if (!state.watching) {
@@ -631,7 +632,7 @@ void gt_mapped_watch(void)
 		state.watching = state.watch_now = true;
 		settle_all();
 	}
-	end();
+	end_look();
 }
 
 void gt_mapped_asked(void)

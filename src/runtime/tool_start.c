@@ -80,7 +80,7 @@ static bool wait_for_program(void)
 	       gt_mapped_program("__libc_start_main", (void *)(uintptr_t)program_starts);
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void start_at_load(void)
 {
 	bool expected;
 

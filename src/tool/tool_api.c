@@ -229,7 +229,7 @@ static int place_in(struct gputap_context *ctx, uint32_t domain, const void *fn,
 	return domain != 0 && domain < GT_DOMAIN_COUNT ? place_of(ctx, fn, place) : -EINVAL;
 }
 
-static int leave(int rc)
+static int unlock_and_return(int rc)
 {
 	gt_core_unlock();
 	return rc;
@@ -254,11 +254,11 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	if (rc)
 		return rc;
 	if (c->calls[domain].fn)
-		return leave(-EEXIST);
+		return unlock_and_return(-EEXIST);
 	c->calls[domain] = (struct gt_tool_calls){fn, user, flags};
 	add_set(c->ops[domain], set);
 	add_set(ctx->core.notify[domain], set);
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
@@ -274,10 +274,10 @@ int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
 	if (rc)
 		return rc;
 	if (!c->calls[domain].fn)
-		return leave(-ENOENT);
+		return unlock_and_return(-ENOENT);
 	add_set(c->uncorrelated[domain], set);
 	c->uncorrelated_flags[domain] |= flags;
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
@@ -289,10 +289,10 @@ int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t ty
 	if (rc)
 		return rc;
 	if (c->work[domain].fn)
-		return leave(-EEXIST);
+		return unlock_and_return(-EEXIST);
 	c->work[domain] = (struct gt_tool_work){fn, user, types};
 	ctx->core.notify_work |= 1u << domain;
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
@@ -307,10 +307,10 @@ int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t
 	if (rc)
 		return rc;
 	if (c->objects[domain].fn)
-		return leave(-EEXIST);
+		return unlock_and_return(-EEXIST);
 	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
 	ctx->core.notify_work |= 1u << domain; /* the same hand-written wraps see them */
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user)
@@ -321,10 +321,10 @@ int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, 
 	if (rc)
 		return rc;
 	if (c->retired)
-		return leave(-EEXIST);
+		return unlock_and_return(-EEXIST);
 	c->retired = fn;
 	c->retired_user = user;
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
@@ -339,7 +339,7 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 	if (rc)
 		return rc;
 	if (c->buffered[domain].buffer)
-		return leave(-EEXIST);
+		return unlock_and_return(-EEXIST);
 	c->buffered[domain] = (struct gt_tool_buffered){.buffer = buffer,
 							.types = work_types,
 							.retirement = retirement != 0};
@@ -347,7 +347,7 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 	add_set(ctx->core.notify[domain], set);
 	if (work_types)
 		ctx->core.notify_work |= 1u << domain;
-	return leave(0);
+	return unlock_and_return(0);
 }
 
 /* Subscribers ---------------------------------------------------------------- */
@@ -379,7 +379,7 @@ void gt_subscribers_remove(const struct gputap_tool *tool)
 	gt_core_unlock();
 }
 
-static void offer(const struct gputap_table *t)
+static void offer_table(const struct gputap_table *t)
 {
 	for (int i = 0; i < SUBSCRIBERS; i++) {
 		void *fn = atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire);
@@ -391,15 +391,16 @@ static void offer(const struct gputap_table *t)
 
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 {
-	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance,
-				     out, bytes, table->name, table->version});
+	offer_table(&(struct gputap_table){sizeof(struct gputap_table), table->domain,
+					   table->instance, out, bytes, table->name,
+					   table->version});
 }
 
 void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
 			  size_t bytes)
 {
-	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes, name,
-				     version});
+	offer_table(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes,
+					   name, version});
 }
 
 int gputap_table_offer(const char *name, void **entries, size_t bytes)

@@ -30,14 +30,14 @@ static const struct gt_operation_info *operation(uint32_t domain, uint32_t numbe
 							    : NULL;
 }
 
-static const char *known(const char *name)
+static const char *known_name(const char *name)
 {
 	return strcmp(name, "unknown") == 0 ? NULL : name;
 }
 
 const char *gputap_domain_name(uint32_t domain)
 {
-	return known(gt_domain_name((enum gt_domain)domain));
+	return known_name(gt_domain_name((enum gt_domain)domain));
 }
 
 const char *gputap_operation_name(uint32_t domain, uint32_t number)
@@ -54,12 +54,12 @@ const char *gputap_status_name(uint32_t domain, int32_t status)
 
 const char *gputap_event_name(uint32_t code)
 {
-	return known(gt_event_code_name((enum gt_event_code)code));
+	return known_name(gt_event_code_name((enum gt_event_code)code));
 }
 
 const char *gputap_work_name(uint32_t type)
 {
-	return known(gt_device_op_name((enum gt_device_op)type));
+	return known_name(gt_device_op_name((enum gt_device_op)type));
 }
 
 const char *gputap_object_name(uint32_t type)
@@ -186,7 +186,7 @@ struct view {
 	size_t size;
 };
 
-static uint64_t load(const void *p, size_t bytes)
+static uint64_t load_value(const void *p, size_t bytes)
 {
 	uint64_t v = 0;
 
@@ -196,7 +196,7 @@ static uint64_t load(const void *p, size_t bytes)
 
 static const void *pointer(const void *at)
 {
-	return (const void *)(uintptr_t)load(at, sizeof(void *));
+	return (const void *)(uintptr_t)load_value(at, sizeof(void *));
 }
 
 static size_t address(const struct view *v, const void *p)
@@ -220,8 +220,8 @@ static size_t common_prefix(const struct gt_type *type)
 }
 
 /* A value of the domain's type, in memory of ours. */
-static size_t typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
-		    size_t bytes)
+static size_t format_typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
+			   size_t bytes)
 {
 	const struct gt_value_name *name;
 	size_t at = 0;
@@ -253,7 +253,8 @@ static size_t typed(const struct view *v, const struct gt_type *type, const uint
 				       f->name);
 		rest.buffer = at < v->size ? v->buffer + at : NULL;
 		rest.size = at < v->size ? v->size - at : 0;
-		at += typed(&rest, &v->domain->types[f->type], p + f->offset, bytes - f->offset);
+		at += format_typed(&rest, &v->domain->types[f->type], p + f->offset,
+				   bytes - f->offset);
 	}
 	return at + (size_t)snprintf(at < v->size ? v->buffer + at : NULL,
 				     at < v->size ? v->size - at : 0, at ? "}" : "{}");
@@ -280,7 +281,8 @@ static size_t string(const struct view *v, const void *from, uint32_t *followed)
 
 /* Of an array that the call has written: not more than came. Return: UINT64_MAX: nobody can tell
  * how many that are. */
-static uint64_t came(const struct view *v, const struct gt_argument_info *a, uint64_t asked)
+static uint64_t count_arrived(const struct view *v, const struct gt_argument_info *a,
+			      uint64_t asked)
 {
 	const struct gt_argument_info *number =
 		a->came_arg < v->info->nargs ? &v->info->args[a->came_arg] : NULL;
@@ -297,7 +299,7 @@ static uint64_t came(const struct view *v, const struct gt_argument_info *a, uin
 
 /* Elements of arrays that have a number of them: as exports show them. 0: not one of these, or
  * it cannot be read. */
-static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
+static size_t format_array(const struct view *v, unsigned argument, uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument],
 				      *length = a->length_arg < v->info->nargs
@@ -312,12 +314,12 @@ static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 	if (v->info->nargs > ARGUMENTS)
 		return 0;
 	for (unsigned i = 0; i < v->info->nargs; i++)
-		words[i] = load(v->args + v->info->args[i].offset, v->info->args[i].bytes);
+		words[i] = load_value(v->args + v->info->args[i].offset, v->info->args[i].bytes);
 	each = a->how == GT_HOW_BYTES ? 1 : v->domain->types[a->value_type].bytes;
 	if (a->how == GT_HOW_ARRAY || a->how == GT_HOW_BYTES) {
 		if (!length || length->stars || !words[a->length_arg])
 			return 0;
-		count = came(v, a, words[a->length_arg]);
+		count = count_arrived(v, a, words[a->length_arg]);
 		if (count == UINT64_MAX)
 			return address(v, (const void *)(uintptr_t)words[argument]);
 		*followed = !count;
@@ -333,7 +335,7 @@ static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 	if (!count) { /* until 0 */
 		uint32_t step = a->how == GT_HOW_PROPERTIES ? 16 : 8, n = 0;
 
-		while (n + 8 <= payload.head.bytes && load(payload.bytes + n, 8))
+		while (n + 8 <= payload.head.bytes && load_value(payload.bytes + n, 8))
 			n += step;
 		payload.head.flags = n + 8 > payload.head.bytes ? GT_PAYLOAD_TRUNCATED : 0;
 		payload.head.bytes = n + 8 > payload.head.bytes ? payload.head.bytes : n + 8;
@@ -360,7 +362,7 @@ static size_t follow(const struct view *v, unsigned argument, uint32_t dereferen
 	unsigned stars = a->stars;
 	size_t n;
 
-	if (p && dereference && stars == 1 && (n = array(v, argument, followed)) != 0)
+	if (p && dereference && stars == 1 && (n = format_array(v, argument, followed)) != 0)
 		return n;
 	for (; p && stars > 1 && dereference > *followed; stars--, p = next, (*followed)++)
 		if (read_memory(&next, p, sizeof next) != sizeof next)
@@ -372,7 +374,7 @@ static size_t follow(const struct view *v, unsigned argument, uint32_t dereferen
 	    type->bytes > sizeof memory || read_memory(memory, p, type->bytes) != type->bytes)
 		return address(v, p);
 	(*followed)++;
-	return typed(v, type, memory, type->bytes);
+	return format_typed(v, type, memory, type->bytes);
 }
 
 const void *gt_tool_argument_value(uint32_t domain, uint32_t number, unsigned argument,
@@ -405,7 +407,7 @@ size_t gt_tool_argument_text(uint32_t domain, uint32_t number, unsigned argument
 		return address(&v, NULL);
 	if (a->stars)
 		return follow(&v, argument, dereference, dereferenced);
-	return typed(&v, &v.domain->types[a->value_type], v.args + a->offset, a->bytes);
+	return format_typed(&v, &v.domain->types[a->value_type], v.args + a->offset, a->bytes);
 }
 
 /* Live calls ----------------------------------------------------------------------- */

@@ -106,7 +106,7 @@ void gt_buffers_unlock(const sigset_t *signals)
 
 /* Chunks ----------------------------------------------------------------------- */
 
-static void *pages(size_t bytes)
+static void *map_pages(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -115,7 +115,7 @@ static void *pages(size_t bytes)
 
 static struct gt_chunk *chunk_create(size_t bytes)
 {
-	struct gt_chunk *c = pages(sizeof *c + bytes);
+	struct gt_chunk *c = map_pages(sizeof *c + bytes);
 
 	if (c)
 		c->bytes = bytes;
@@ -200,7 +200,7 @@ static struct gt_lane *lane_take(struct gputap_buffer *b, bool last)
 	while (l && (l->owner || l->last != last))
 		l = l->next;
 	if (!l) {
-		l = pages(sizeof *l);
+		l = map_pages(sizeof *l);
 		c = l ? chunk_add(b) : NULL;
 		if (!c) {
 			if (l)
@@ -268,7 +268,7 @@ static struct gt_lane *lane_of_thread(struct gputap_buffer *b, bool last)
 
 /* Writing -------------------------------------------------------------------------- */
 
-static inline void put(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
+static inline void put_record(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
 {
 	memcpy(l->cur, &head, sizeof head);
 	if (head.bytes)
@@ -276,7 +276,7 @@ static inline void put(struct gt_lane *l, struct gt_buffered_head head, const vo
 }
 
 /* What the lane has written since the last time, into the buffer's sum. Return: the sum. */
-static int64_t count(struct gputap_buffer *b, struct gt_lane *l)
+static int64_t count_written(struct gputap_buffer *b, struct gt_lane *l)
 {
 	int64_t written = l->cur - l->counted, filled;
 
@@ -314,7 +314,7 @@ static void link_chunk(struct gt_lane *l, struct gt_chunk *c)
 }
 
 /* Beyond the buffer's bytes. */
-static bool grow(struct gt_lane *l, size_t bytes)
+static bool grow_buffer(struct gt_lane *l, size_t bytes)
 {
 	struct gt_chunk *c = chunk_create(bytes);
 
@@ -352,7 +352,7 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 		return true;
 	}
 	if (need > b->chunk_bytes) {
-		if (grow(l, need))
+		if (grow_buffer(l, need))
 			return true;
 		atomic_fetch_sub_explicit(&b->oversize, need, memory_order_relaxed);
 		return false;
@@ -368,7 +368,7 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 {
 	for (;;) {
 		uint32_t seen = atomic_load_explicit(&b->room, memory_order_seq_cst);
-		int64_t filled = count(b, l);
+		int64_t filled = count_written(b, l);
 
 		if ((need <= b->chunk_bytes &&
 		     (size_t)(l->chunk->data + l->chunk->bytes - l->cur) >= need) ||
@@ -381,7 +381,7 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 			return -ENOSPC;
 		if (gt_delivery_blocked(atomic_load_explicit(&b->delivery, memory_order_acquire))) {
 			if (!reserve_large(b, need, true) ||
-			    !grow(l, need > b->chunk_bytes ? need : b->chunk_bytes))
+			    !grow_buffer(l, need > b->chunk_bytes ? need : b->chunk_bytes))
 				return -ENOSPC;
 			set_limit(b, l, filled);
 			return 0;
@@ -415,10 +415,10 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 		l->busy = 1;
 		rc = make_room(b, l, need);
 		if (rc == 0) {
-			put(l, head, payload);
+			put_record(l, head, payload);
 			gt_lane_written(l, head.bytes);
 			if (l->cur >= l->limit || borrowed)
-				count(b, l);
+				count_written(b, l);
 		}
 		l->busy = 0;
 	}
@@ -444,7 +444,7 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 		return -EMSGSIZE;
 	l = gt_lane_reserve(b, bytes, last);
 	if (gt_likely(l != NULL)) {
-		put(l, head, payload);
+		put_record(l, head, payload);
 		gt_lane_commit(l, bytes);
 		return 0;
 	}
@@ -511,7 +511,7 @@ static void buffer_reset(struct gputap_buffer *b)
 }
 
 /* One thread, the child's first. Locks that others held are open again, or will be overwritten. */
-static void reset(void)
+static void reset_buffers(void)
 {
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;
 
@@ -532,7 +532,7 @@ void gt_buffers_look(void)
 		return;
 	if (atomic_compare_exchange_strong_explicit(&wiped->state, &state, RESETTING,
 						    memory_order_acquire, memory_order_relaxed))
-		reset();
+		reset_buffers();
 	while (atomic_load_explicit(&wiped->state, memory_order_acquire) != KNOWN_IMAGE)
 		gt_word_wait(&wiped->state, RESETTING);
 }
@@ -564,13 +564,13 @@ static void fork_child(void)
 {
 	sigset_t signals = before_fork;
 
-	reset();
+	reset_buffers();
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
-static void init(void)
+static void init_buffers(void)
 {
-	struct wiped *page = pages(PAGE);
+	struct wiped *page = map_pages(PAGE);
 
 	if (page && syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0)
 		wiped = page;
@@ -585,7 +585,7 @@ void gt_buffers_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, init_buffers);
 	gt_buffers_look();
 }
 
@@ -594,7 +594,7 @@ void gt_buffers_init(void)
 static struct gputap_buffer *buffer_pages(const struct gputap_buffer_opts *o)
 {
 	size_t bytes = o->bytes ? o->bytes : BUFFER_DEFAULT, chunk = CHUNK_MIN;
-	struct gputap_buffer *b = pages(sizeof *b);
+	struct gputap_buffer *b = map_pages(sizeof *b);
 
 	while (chunk < CHUNK_MAX && chunk * CHUNKS < bytes)
 		chunk *= 2;

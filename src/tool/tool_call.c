@@ -129,8 +129,8 @@ static bool starts_tools(void)
 
 /* Member by member: to clear the whole of it and set some then is a string instruction, which
  * takes long to start. */
-static void begin(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
-		  void *args, uint32_t args_bytes)
+static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
+			void *args, uint32_t args_bytes)
 {
 	const struct gt_tool_frame *outer = f->outer;
 	struct gputap_call *call = &f->call;
@@ -183,7 +183,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	f->how = how;
 	f->numbered = how & GT_TOOL_NUMBERED ||
 		      (how & GT_TOOL_ALONE && !(outer && outer->call.correlation));
-	begin(f, table, number, args, args_bytes);
+	begin_frame(f, table, number, args, args_bytes);
 	f->mark = gt_tool_frame_mark(f);
 	f->calling = true;
 	gt_tool_frame = f;

@@ -57,7 +57,7 @@ static void fence_of_writer(void)
 
 /* Threads -------------------------------------------------------------------- */
 
-static void clear(struct gt_tool_reader *r)
+static void clear_reader(struct gt_tool_reader *r)
 {
 	r->depth = 0;
 	for (int i = 0; i < GT_TOOL_DEPTH; i++)
@@ -71,7 +71,7 @@ static void thread_ends(void *reader)
 {
 	gt_tool_deliver_left();
 	gt_tool_reader = NULL;
-	clear(reader);
+	clear_reader(reader);
 }
 
 /* Of a fork: only this thread is there. */
@@ -79,14 +79,14 @@ static void in_child(void)
 {
 	for (struct gt_tool_reader *r = atomic_load(&readers); r; r = r->next)
 		if (r != gt_tool_reader && atomic_load(&r->taken))
-			clear(r);
+			clear_reader(r);
 	if (gt_tool_reader)
 		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
 	if (atomic_load(&order_sequence) % 2) /* another thread was writing: what there is of it */
 		atomic_fetch_add(&order_sequence, 1);
 }
 
-static void init(void)
+static void init_contexts(void)
 {
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 	pthread_atfork(NULL, NULL, in_child);
@@ -116,11 +116,11 @@ struct gt_tool_reader *gt_tool_become_reader(void)
 	int saved = errno;
 	struct gt_tool_reader *r;
 
-	/* Nobody can be called. And init() may make a process that has threads wait 16 ms, for
-	 * the kernel's grace period. */
+	/* Nobody can be called. And init_contexts() may make a process that has threads wait
+	 * 16 ms, for the kernel's grace period. */
 	if (!atomic_load_explicit(&place_given, memory_order_acquire))
 		return NULL;
-	pthread_once(&once, init);
+	pthread_once(&once, init_contexts);
 	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
 		uint32_t no = 0;
 
@@ -292,7 +292,7 @@ static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t num
 }
 
 /* What it has been configured to, operation by operation. Before it is active. */
-static void plan(struct gt_tool_context *c)
+static void plan_services(struct gt_tool_context *c)
 {
 	for (int d = 0; d < GT_DOMAIN_COUNT && !c->is_current; d++)
 		if (c->calls[d].fn || c->buffered[d].buffer || gt_tool_wants_all_retired(c))
@@ -305,7 +305,7 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 {
 	if (ctx->place)
 		ctx->place->is_current = false;
-	pthread_once(&once, init);
+	pthread_once(&once, init_contexts);
 	atomic_store_explicit(&place_given, true, memory_order_release);
 	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
 		struct gt_tool_context *c = &gt_tool_pool[p];
@@ -336,7 +336,7 @@ void gt_tool_context_start(struct gputap_context *ctx)
 
 	gt_core_lock();
 	if (c && !atomic_load_explicit(&c->active, memory_order_relaxed)) {
-		plan(c);
+		plan_services(c);
 		atomic_store_explicit(&c->finishing, 0, memory_order_relaxed);
 		atomic_store_explicit(&c->active, 1, memory_order_release);
 		write_order();

@@ -100,7 +100,7 @@ static void give_back(struct gputap_buffer *b)
 	b->batch_count = 0;
 }
 
-static void ring(struct gputap_delivery *d)
+static void wake_delivery(struct gputap_delivery *d)
 {
 	atomic_fetch_add_explicit(&d->signal, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&d->asleep, memory_order_seq_cst))
@@ -116,7 +116,7 @@ static void end_drain(struct gputap_buffer *b)
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
 	/* again, maybe by a delivery that found it claimed */
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
-		ring(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
+		wake_delivery(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
 	gt_word_wake(&b->done);
 }
@@ -133,7 +133,7 @@ static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 }
 
 /* False: a callback forked and this is the child: the buffer has been emptied below us. */
-static bool hand(struct gputap_buffer *b, uint32_t process)
+static bool hand_batch(struct gputap_buffer *b, uint32_t process)
 {
 	gt_tool_ticks_convert(b->batch, b->batch_count);
 	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed),
@@ -162,7 +162,7 @@ static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t proce
 			atomic_fetch_sub_explicit(&b->oversize, bytes, memory_order_relaxed);
 		l->read_word += bytes;
 		l->consumed += bytes;
-		if (b->batch_count == GT_BATCH && !hand(b, process))
+		if (b->batch_count == GT_BATCH && !hand_batch(b, process))
 			return false;
 	}
 	return true;
@@ -185,7 +185,7 @@ static bool drain_lanes(struct gputap_buffer *b, uint32_t process)
 		     l = l->next)
 			if (l->last == last && l->drain == number && !hand_lane(b, l, process))
 				return false;
-	return !b->batch_count || hand(b, process);
+	return !b->batch_count || hand_batch(b, process);
 }
 
 /* The caller has `draining`. */
@@ -207,7 +207,7 @@ static __attribute__((noinline)) void drain(struct gputap_buffer *b)
 	gt_buffers_unlock(&signals);
 }
 
-static bool claim(struct gputap_buffer *b)
+static bool claim_drain(struct gputap_buffer *b)
 {
 	uint32_t nobody = 0;
 
@@ -233,7 +233,7 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 		    !atomic_load_explicit(&b->draining, memory_order_acquire))
 			found = b;
 	}
-	if (found && !claim(found))
+	if (found && !claim_drain(found))
 		found = NULL;
 	if (found)
 		found->served = ++turns;
@@ -241,7 +241,7 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 	return found;
 }
 
-static void *run(void *arg);
+static void *run_delivery(void *arg);
 
 /* A callback has ended the thread. What it had been handed counts as handed over; another thread
  * goes on. */
@@ -257,11 +257,11 @@ static void thread_left(void *arg)
 			end_drain(b);
 	gt_buffers_unlock(&signals);
 	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
-	if (gt_tool_thread_start(run, d, 0)) /* the next one who wants it tries again */
+	if (gt_tool_thread_start(run_delivery, d, 0)) /* the next one who wants it tries again */
 		atomic_store_explicit(&d->process, 0, memory_order_release);
 }
 
-static void *run(void *arg)
+static void *run_delivery(void *arg)
 {
 	struct gputap_delivery *d = arg;
 
@@ -285,7 +285,7 @@ static void *run(void *arg)
 }
 
 /* In this process, if it is not there. Return: 0, or -EAGAIN. */
-static int start(struct gputap_delivery *d)
+static int start_delivery(struct gputap_delivery *d)
 {
 	uint32_t process = gt_buffers_process(), nobody;
 	int rc = 0;
@@ -299,7 +299,7 @@ static int start(struct gputap_delivery *d)
 			continue;
 		}
 		if (atomic_load_explicit(&d->process, memory_order_relaxed) != process) {
-			rc = gt_tool_thread_start(run, d, 0);
+			rc = gt_tool_thread_start(run_delivery, d, 0);
 			if (rc == 0)
 				atomic_store_explicit(&d->process, process, memory_order_release);
 		}
@@ -334,7 +334,7 @@ int gputap_delivery_create(struct gputap_delivery **out)
 	d = calloc(1, sizeof *d);
 	if (!d)
 		return -ENOMEM;
-	rc = start(d);
+	rc = start_delivery(d);
 	if (rc) {
 		free(d);
 		return rc;
@@ -390,8 +390,8 @@ void gt_delivery_want(struct gputap_buffer *b)
 		return;
 	d = atomic_load_explicit(&b->delivery, memory_order_seq_cst);
 	if (atomic_load_explicit(&d->process, memory_order_acquire) != gt_buffers_process())
-		start(d);
-	ring(d);
+		start_delivery(d);
+	wake_delivery(d);
 }
 
 /* Flush, assign, destroy ---------------------------------------------------------------- */
@@ -402,12 +402,12 @@ int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 		return -EINVAL;
 	atomic_store_explicit(&b->delivery, d, memory_order_seq_cst);
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
-		ring(d);
+		wake_delivery(d);
 	return 0;
 }
 
 /* Waiting for its thread may be for ever: it waits for other threads, maybe for this one. */
-static bool stuck(struct gputap_buffer *b)
+static bool is_stuck(struct gputap_buffer *b)
 {
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
 
@@ -430,7 +430,7 @@ static bool hand_over(struct gputap_buffer *b)
 		 * on with what is left */
 		gt_buffers_lock(&signals);
 		end_abandoned(b);
-		complete = claim(b);
+		complete = claim_drain(b);
 		gt_buffers_unlock(&signals);
 		if (complete)
 			drain(b);
@@ -443,7 +443,7 @@ static bool hand_over(struct gputap_buffer *b)
 		uint32_t seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
 
 		gt_delivery_want(b);
-		complete = !stuck(b);
+		complete = !is_stuck(b);
 		if (complete && atomic_load_explicit(&b->flush_done, memory_order_acquire) < ticket)
 			gt_word_wait(&b->done, seen);
 	}
@@ -481,7 +481,7 @@ static int retire(struct gputap_buffer *b)
 		seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
 		gt_buffers_unlock(&signals);
 		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner ||
-		    stuck(b))
+		    is_stuck(b))
 			return -EDEADLK;
 		gt_tool_delivery_waits(true);
 		gt_word_wait(&b->done, seen);

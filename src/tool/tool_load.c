@@ -88,7 +88,7 @@ int32_t gt_tool_priority(void)
 
 /* Telling -------------------------------------------------------------------- */
 
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void report_fault(const char *format, ...)
 {
 	char text[TEXT_BYTES] = "gputap: ";
 	const size_t prefix = strlen(text);
@@ -116,7 +116,7 @@ static const char *name_of(const struct gputap_tool *tool)
 
 /* Keep the library that holds the description. NULL: it is the program, or nothing could be
  * done. */
-static void *keep(const struct gputap_tool *tool)
+static void *keep_library(const struct gputap_tool *tool)
 {
 	struct link_map *map = NULL;
 	Dl_info where;
@@ -134,7 +134,7 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 
 /* Its entry, in @state; one that was found and waits is taken when it is to be started. Return:
  * 0, or why there is none. */
-static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **out)
+static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct entry **out)
 {
 	struct entry *unused = NULL, *there = NULL;
 	uint32_t found = FOUND;
@@ -167,7 +167,7 @@ static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **
 	return rc;
 }
 
-static void leave(struct entry *e)
+static void leave_tool(struct entry *e)
 {
 	gt_core_lock();
 	e->tool = NULL;
@@ -176,20 +176,22 @@ static void leave(struct entry *e)
 }
 
 /* -EINVAL, with a sentence, for what cannot be used. @from: where it was found. */
-static int check(const struct gputap_tool *tool, const char *from)
+static int check_tool(const struct gputap_tool *tool, const char *from)
 {
 	const size_t needed = offsetof(struct gputap_tool, flags);
 
 	if (tool->size < needed) {
-		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take "
-		     "part",
-		     from, tool->size, needed);
+		report_fault("%s: the tool's description has %zu bytes, %zu are needed; it does "
+			     "not take "
+			     "part",
+			     from, tool->size, needed);
 		return -EINVAL;
 	}
 	if (tool->abi != GPUTAP_TOOL_ABI) {
-		tell("%s: %s was built for version %u of the tool API, this gputap has version %u; "
-		     "it does not take part",
-		     from, name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
+		report_fault("%s: %s was built for version %u of the tool API, this gputap has "
+			     "version %u; "
+			     "it does not take part",
+			     from, name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
 		return -EINVAL;
 	}
 	return 0;
@@ -197,7 +199,7 @@ static int check(const struct gputap_tool *tool, const char *from)
 
 /* Starting and finishing ------------------------------------------------------ */
 
-static int call(struct entry *e, int (*start)(void *), void (*finish)(void *))
+static int call_tool(struct entry *e, int (*start)(void *), void (*finish)(void *))
 {
 	int rc = 0;
 
@@ -213,11 +215,11 @@ static int call(struct entry *e, int (*start)(void *), void (*finish)(void *))
 }
 
 /* It takes part no more, nor does what it has made. */
-static void drop(struct entry *e)
+static void drop_tool(struct entry *e)
 {
 	gt_tool_contexts_destroy(e->tool);
 	gt_subscribers_remove(e->tool);
-	leave(e);
+	leave_tool(e);
 }
 
 /* Functions of tools that were left by an exception or longjmp(). (No cleanup of the compiler's:
@@ -228,31 +230,32 @@ static void drop_abandoned(const void *here)
 		struct entry *e = current;
 
 		current = e->outer;
-		tell("%s: its %s was left by an exception or a jump; it does not take part",
-		     name_of(e->tool), atomic_load(&e->state) == STARTING ? "start()" : "finish()");
-		drop(e);
+		report_fault("%s: its %s was left by an exception or a jump; it does not take part",
+			     name_of(e->tool),
+			     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
+		drop_tool(e);
 	}
 }
 
 static void finish_all(void);
 
-static int start(struct entry *e)
+static int start_tool(struct entry *e)
 {
 	const struct gputap_tool *tool = e->tool;
 	int rc;
 
 	atomic_store(&e->state, STARTING);
 	if (!e->library)
-		e->library = keep(tool);
+		e->library = keep_library(tool);
 	if (e->on_first_call)
 		atexit(finish_all); /* what start() registers is called before this one */
-	rc = call(e, tool->start, NULL);
+	rc = call_tool(e, tool->start, NULL);
 	if (rc == 0) {
 		atomic_store(&e->state, STARTED);
 		return 0;
 	}
-	drop(e);
-	tell("%s: its start() returned %d; it does not take part", name_of(tool), rc);
+	drop_tool(e);
+	report_fault("%s: its start() returned %d; it does not take part", name_of(tool), rc);
 	return rc;
 }
 
@@ -263,7 +266,7 @@ static bool finish(struct entry *e)
 
 	if (!atomic_compare_exchange_strong(&e->state, &started, FINISHING))
 		return false;
-	call(e, NULL, e->tool->finish);
+	call_tool(e, NULL, e->tool->finish);
 	return true;
 }
 
@@ -275,7 +278,7 @@ static bool comes_before(const struct entry *a, const struct entry *b)
 
 /* The first or the last one of that state, @all or those that do not wait for the first call;
  * NULL: there is none. */
-static struct entry *pick(uint32_t wanted, bool last, bool all)
+static struct entry *pick_tool(uint32_t wanted, bool last, bool all)
 {
 	struct entry *found = NULL;
 
@@ -299,7 +302,7 @@ static void finish_all(void)
 		return;
 	gt_tool_work_end();
 	/* last to first; all of them before any is stopped: they may use each other */
-	while ((e = pick(STARTED, true, true)))
+	while ((e = pick_tool(STARTED, true, true)))
 		finish(e);
 	gt_tool_contexts_stop_all();
 }
@@ -312,7 +315,7 @@ static void finish_early(void)
 	if (atomic_exchange(&finishing_early, 1))
 		return;
 	gt_tool_work_settle();
-	while ((e = pick(STARTED, true, false)))
+	while ((e = pick_tool(STARTED, true, false)))
 		finish(e);
 	for (int i = 0; i < TOOLS; i++)
 		if (atomic_load(&entries[i].state) == FINISHING)
@@ -415,7 +418,7 @@ static void find_named(struct describers *d, const char *path, const char *argum
 	describe_fn *fn;
 
 	if (!handle) {
-		tell("GPUTAP_TOOLS: %s", dlerror());
+		report_fault("GPUTAP_TOOLS: %s", dlerror());
 		return;
 	}
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
@@ -425,11 +428,12 @@ static void find_named(struct describers *d, const char *path, const char *argum
 	if (fn)
 		add_describer(d, fn, path, arguments);
 	else
-		tell("GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool",
-		     path);
+		report_fault(
+			"GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool",
+			path);
 }
 
-static const char *named(void)
+static const char *named_tools(void)
 {
 	const char *list = secure_getenv("GPUTAP_TOOLS");
 
@@ -438,7 +442,7 @@ static const char *named(void)
 
 bool gt_tools_expected(void)
 {
-	return named() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
+	return named_tools() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
 }
 
 /* "%3a" is ':'. Return: text that stays. */
@@ -473,7 +477,7 @@ static void find_entry(struct describers *d, char *entry)
 		find_named(d, entry, equals ? decoded(equals + 1) : "");
 }
 
-static const struct gputap_tool *ask(describe_fn *fn, const char *arguments)
+static const struct gputap_tool *ask_tool(describe_fn *fn, const char *arguments)
 {
 	const struct gputap_tool *tool;
 
@@ -484,10 +488,10 @@ static const struct gputap_tool *ask(describe_fn *fn, const char *arguments)
 }
 
 /* Ask all who say that they are tools. */
-static void find(bool everywhere)
+static void find_tools(bool everywhere)
 {
 	static struct describers d; /* once in a process */
-	const char *list = named();
+	const char *list = named_tools();
 	char entry[2 * PATH_MAX];
 
 	for (size_t n; list && *list; list += n + (list[n] != '\0')) {
@@ -501,21 +505,21 @@ static void find(bool everywhere)
 	if (everywhere)
 		dl_iterate_phdr(find_one, &d);
 	for (unsigned i = 0; i < d.count; i++) {
-		const struct gputap_tool *tool = ask(d.all[i].fn, d.all[i].arguments);
+		const struct gputap_tool *tool = ask_tool(d.all[i].fn, d.all[i].arguments);
 		struct entry *e;
 		int rc;
 
-		if (!tool || check(tool, d.all[i].from))
+		if (!tool || check_tool(tool, d.all[i].from))
 			continue;
-		rc = enter(tool, FOUND, &e);
+		rc = enter_tool(tool, FOUND, &e);
 		if (rc == 0) {
 			e->arguments = d.all[i].arguments;
 			/* whoever opened it may close it before it is started */
-			e->library = keep(tool);
+			e->library = keep_library(tool);
 		}
 		if (rc == -ENOSPC)
-			tell("%s: %d tools are there already; it does not take part", name_of(tool),
-			     TOOLS);
+			report_fault("%s: %d tools are there already; it does not take part",
+				     name_of(tool), TOOLS);
 	}
 }
 
@@ -525,9 +529,9 @@ bool gt_tools_find(void)
 
 	if (!atomic_exchange(&begun, 1)) {
 		gt_recording_init();
-		find(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
+		find_tools(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
 	}
-	return pick(FOUND, false, true);
+	return pick_tool(FOUND, false, true);
 }
 
 static struct {
@@ -579,11 +583,11 @@ static void start_found(bool all)
 	}
 	starts_here = (uintptr_t)__builtin_frame_address(0);
 	gt_tools_find();
-	if (pick(FOUND, false, all))
+	if (pick_tool(FOUND, false, all))
 		gt_tools_needed();
-	while ((e = pick(FOUND, false, all)))
-		start(e);
-	atomic_store(&gt_recording.pending, pick(FOUND, false, true) ? gt_tools_start : NULL);
+	while ((e = pick_tool(FOUND, false, all)))
+		start_tool(e);
+	atomic_store(&gt_recording.pending, pick_tool(FOUND, false, true) ? gt_tools_start : NULL);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
 		gt_tool_attach_look();
@@ -626,12 +630,12 @@ int gputap_tool_add(const struct gputap_tool *tool)
 	drop_abandoned(__builtin_frame_address(0));
 	if (atomic_load(&finishing))
 		return -ESHUTDOWN;
-	rc = check(tool, "gputap_tool_add()");
-	rc = rc ? rc : enter(tool, STARTING, &e);
+	rc = check_tool(tool, "gputap_tool_add()");
+	rc = rc ? rc : enter_tool(tool, STARTING, &e);
 	if (rc)
 		return rc;
 	gt_tools_needed();
-	rc = start(e);
+	rc = start_tool(e);
 	gt_tool_attach_look();
 	return rc;
 }
@@ -652,7 +656,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 	if (!found || !finish(found))
 		return -ENOENT;
 	library = found->library;
-	drop(found);
+	drop_tool(found);
 	/* the code that we return to may be what the reference keeps mapped */
 	if (library && dladdr(tool, &its) && dladdr(caller, &callers) &&
 	    its.dli_fbase != callers.dli_fbase)

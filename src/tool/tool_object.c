@@ -168,7 +168,7 @@ static void unlink_and_free(struct gt_tool_object *x)
 	spare_objects = x;
 }
 
-static void unpin(struct gt_tool_object *x)
+static void unpin_object(struct gt_tool_object *x)
 {
 	if (--x->pins == 0 && x->gone && !x->first)
 		unlink_and_free(x);
@@ -185,7 +185,7 @@ static struct subscription *find_subscription(const struct gt_tool_object *x, ui
 	return h;
 }
 
-static void nap(void)
+static void sleep_briefly(void)
 {
 	const struct timespec t = {0, NAP_NS};
 
@@ -200,13 +200,13 @@ static struct listener listener_of(uint32_t place, uint32_t generation,
 	return (struct listener){place, generation, asked->flags, asked->fn ? asked->types : 0};
 }
 
-static bool asks(const struct listener *l, const struct gputap_object *o)
+static bool asks_for_type(const struct listener *l, const struct gputap_object *o)
 {
 	return l->types >> o->type & 1;
 }
 
-static bool call(struct subscription *h, const struct gt_tool_object *x, uint32_t phase,
-		 bool replayed)
+static bool call_subscriber(struct subscription *h, const struct gt_tool_object *x, uint32_t phase,
+			    bool replayed)
 {
 	const struct gt_tool_objects *to = &gt_tool_pool[h->subscriber.place].objects[x->o.domain];
 	struct gputap_object o = x->o;
@@ -229,7 +229,7 @@ static bool call(struct subscription *h, const struct gt_tool_object *x, uint32_
 
 /* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another
  * thread tells it. */
-static struct subscription *begin(struct gt_tool_object *x, const struct listener *l)
+static struct subscription *begin_load(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
 	struct subscription *h;
@@ -247,7 +247,7 @@ static struct subscription *begin(struct gt_tool_object *x, const struct listene
 			return NULL;
 		}
 		gt_core_unlock();
-		nap();
+		sleep_briefly();
 	}
 	if (!x->gone && (h = take_subscription()) != NULL) {
 		h->next = x->subscriptions;
@@ -263,23 +263,23 @@ static struct subscription *begin(struct gt_tool_object *x, const struct listene
 }
 
 /* @x is pinned, or in the middle of being loaded. */
-static void tell_load(struct gt_tool_object *x, const struct listener *l, bool replayed)
+static void notify_load(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	struct subscription *h;
 
-	if (x->parent && asks(l, &x->parent->o) && !(l->flags & GPUTAP_OBJECTS_NO_REPLAY))
-		tell_load(x->parent, l, replayed);
-	h = asks(l, &x->o) ? begin(x, l) : NULL;
+	if (x->parent && asks_for_type(l, &x->parent->o) && !(l->flags & GPUTAP_OBJECTS_NO_REPLAY))
+		notify_load(x->parent, l, replayed);
+	h = asks_for_type(l, &x->o) ? begin_load(x, l) : NULL;
 	if (!h)
 		return;
-	if (!call(h, x, GPUTAP_PHASE_LOAD, replayed))
+	if (!call_subscriber(h, x, GPUTAP_PHASE_LOAD, replayed))
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
 	atomic_store_explicit(&h->notifying, 0, memory_order_release);
 }
 
 /* @x has gone, and is pinned: subscriptions come no more. @parent_first: to contexts that want
  *         it so, or to the others; both: 2 */
-static void tell_unload(struct gt_tool_object *x, int parent_first)
+static void notify_unload(struct gt_tool_object *x, int parent_first)
 {
 	uint32_t me = gt_tool_thread(), notifying;
 
@@ -288,13 +288,13 @@ static void tell_unload(struct gt_tool_object *x, int parent_first)
 			notifying = atomic_load_explicit(&h->notifying, memory_order_acquire);
 			if (!notifying || notifying == me)
 				break;
-			nap();
+			sleep_briefly();
 		}
 		if (atomic_load_explicit(&h->void_now, memory_order_relaxed) ||
 		    (parent_first != 2 &&
 		     parent_first != !!(h->flags & GPUTAP_OBJECTS_PARENT_FIRST)))
 			continue;
-		call(h, x, GPUTAP_PHASE_UNLOAD, false);
+		call_subscriber(h, x, GPUTAP_PHASE_UNLOAD, false);
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
 	}
 }
@@ -319,22 +319,22 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 }
 
 /* The next one in the list, pinned; @x is let go. NULL: no more. With the lock. */
-static struct gt_tool_object *step(struct gt_tool_object *x, struct gt_tool_object *to)
+static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_tool_object *to)
 {
 	if (to)
 		to->pins++;
 	if (x)
-		unpin(x);
+		unpin_object(x);
 	return to;
 }
 
 /* The children, in the order of loading; @x is pinned. With the lock. */
 static void tell_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
-	for (struct gt_tool_object *child = step(NULL, x->first); child;
-	     child = step(child, child->next)) {
+	for (struct gt_tool_object *child = step_object(NULL, x->first); child;
+	     child = step_object(child, child->next)) {
 		gt_core_unlock();
-		tell_load(child, l, replayed);
+		notify_load(child, l, replayed);
 		gt_core_lock();
 	}
 }
@@ -362,13 +362,13 @@ void gt_tool_object_loaded(struct gt_tool_object *x)
 		gt_tool_look_done();
 	}
 	for (unsigned i = 0; i < count; i++) {
-		tell_load(x, &listeners[i], false);
+		notify_load(x, &listeners[i], false);
 		gt_core_lock();
 		tell_children(x, &listeners[i], false);
 		gt_core_unlock();
 	}
 	gt_core_lock();
-	unpin(x);
+	unpin_object(x);
 	gt_core_unlock();
 }
 
@@ -390,18 +390,18 @@ static void unload(struct gt_tool_object *x)
 	gt_core_unlock();
 	/* children are pinned, and no more of them come: their list stays as it is */
 	if (x->last)
-		tell_unload(x, 1);
+		notify_unload(x, 1);
 	for (child = x->last; child; child = child->previous)
-		tell_unload(child, 2);
-	tell_unload(x, 2);
+		notify_unload(child, 2);
+	notify_unload(x, 2);
 	gt_core_lock();
 	for (child = x->last; child;) {
 		struct gt_tool_object *before = child->previous;
 
-		unpin(child);
+		unpin_object(child);
 		child = before;
 	}
-	unpin(x);
+	unpin_object(x);
 	gt_core_unlock();
 }
 
@@ -424,17 +424,18 @@ void gt_tool_objects_replay(uint32_t place, uint32_t generation)
 			listeners[d].types = 0;
 		wanted |= listeners[d].types != 0;
 	}
-	x = wanted && !atomic_load_explicit(&over, memory_order_relaxed) ? step(NULL, first) : NULL;
+	x = wanted && !atomic_load_explicit(&over, memory_order_relaxed) ? step_object(NULL, first)
+									 : NULL;
 	while (x) {
 		const struct listener *l = &listeners[x->o.domain];
 
 		if (l->types) {
 			gt_core_unlock();
-			tell_load(x, l, true);
+			notify_load(x, l, true);
 			gt_core_lock();
 			tell_children(x, l, true);
 		}
-		x = step(x, x->next);
+		x = step_object(x, x->next);
 	}
 	gt_core_unlock();
 }
@@ -445,11 +446,11 @@ void gt_tool_objects_end(void)
 
 	atomic_store_explicit(&over, 1, memory_order_relaxed);
 	gt_core_lock();
-	for (x = step(NULL, last); x; x = before) {
+	for (x = step_object(NULL, last); x; x = before) {
 		gt_core_unlock();
 		unload(x);
 		gt_core_lock();
-		before = step(x, x->previous);
+		before = step_object(x, x->previous);
 	}
 	gt_core_unlock();
 }

@@ -18,7 +18,7 @@ static void put_chain(struct gt_tool_stock *stock, const struct gt_tool_entry *f
 							memory_order_relaxed));
 }
 
-static bool grow(struct gt_tool_stock *stock)
+static bool grow_stock(struct gt_tool_stock *stock)
 {
 	uint32_t n = atomic_load_explicit(&stock->chunk_count, memory_order_relaxed);
 	int saved = errno;
@@ -55,7 +55,7 @@ void *gt_tool_stock_take(struct gt_tool_stock *stock, bool may_grow)
 
 	do {
 		while (!(uint32_t)head) {
-			if (!may_grow || !grow(stock))
+			if (!may_grow || !grow_stock(stock))
 				return NULL;
 			head = atomic_load_explicit(&stock->free, memory_order_acquire);
 		}

@@ -60,7 +60,7 @@ static void tell_after(void)
  * is not ours to wait for. */
 static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void find_stack_function(void)
 {
 	*(void **)&find_taken_bytes = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
 }

@@ -91,7 +91,7 @@ static void add_anchor(void)
 	map.anchors[map.count++] = a;
 }
 
-static uint64_t to_ns(uint64_t ticks)
+static uint64_t convert_ticks(uint64_t ticks)
 {
 	size_t low = 0, high;
 	const struct anchor *a;
@@ -148,7 +148,7 @@ void gt_tool_ticks_convert(const struct gputap_record *records, size_t count)
 			uint64_t time;
 
 			memcpy(&time, payload + head->ticks_offset + n * 8, sizeof time);
-			time = time ? to_ns(time) : 0;
+			time = time ? convert_ticks(time) : 0;
 			memcpy(payload + head->ticks_offset + n * 8, &time, sizeof time);
 		}
 		head->ticks_count = 0;

@@ -48,7 +48,7 @@ static bool is_users_call(const struct gt_tool_frame *f)
 
 /* The call that causes what this thread submits now: the one that users know, if it is in the
  * middle of such a one; else, or where a context wants it, the innermost. */
-static struct gt_tool_frame *cause(void)
+static struct gt_tool_frame *find_cause(void)
 {
 	struct gt_tool_frame *first = gt_tool_open_call(), *f;
 
@@ -86,7 +86,7 @@ struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
 				       .domain = domain,
 				       .thread = gt_tool_thread()};
 	gt_external_tops(p->work.external);
-	set_cause(p, cause(), may_grow);
+	set_cause(p, find_cause(), may_grow);
 	return p;
 }
 
@@ -95,7 +95,7 @@ void gt_work_item_submitting(struct gt_work_item *p)
 	struct gt_correlation *old = p->shared;
 	struct gt_tool_frame *f;
 
-	if (p->api || p->work.thread != gt_tool_thread() || !(f = cause()) ||
+	if (p->api || p->work.thread != gt_tool_thread() || !(f = find_cause()) ||
 	    f->call.correlation == p->work.correlation)
 		return;
 	set_cause(p, f, false);
@@ -242,7 +242,7 @@ void gt_work_item_drop(struct gt_work_item *p, bool counted)
 
 /* Never before it was submitted, never in the future: where the runtime's conversion of its
  * clock is off by a little. */
-static void clamp(const struct gt_work_item *p, uint64_t *start, uint64_t *end)
+static void clamp_times(const struct gt_work_item *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();
 
@@ -263,7 +263,7 @@ static void clamp(const struct gt_work_item *p, uint64_t *start, uint64_t *end)
 
 void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end)
 {
-	clamp(p, &start, &end);
+	clamp_times(p, &start, &end);
 	p->done_status = status;
 	p->done_start = start;
 	p->done_end = end;

@@ -14,7 +14,7 @@ typedef char *demangle_fn(const char *mangled, char *buffer, size_t *bytes, int 
 
 static demangle_fn *demangle; /* NULL: not here */
 
-static void load(void)
+static void load_demangler(void)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL); /* for good */
 
@@ -34,7 +34,7 @@ char *gt_demangle(const char *name)
 	/* without the prefix it would be read as a type: "f" is float */
 	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
-	pthread_once(&once, load);
+	pthread_once(&once, load_demangler);
 	text = demangle ? demangle(encoded, NULL, NULL, &status) : NULL;
 	if (status == 0 && text && *text)
 		return text;

@@ -238,7 +238,7 @@ static size_t append(struct search *s, size_t at, const char *text, size_t bytes
 }
 
 /* "$NAME" or "${NAME}" at @text. Return: how long it is; 0: it is not that. */
-static size_t token(const char *text, const char *end, const char *name)
+static size_t token_bytes(const char *text, const char *end, const char *name)
 {
 	size_t n = strlen(name), brace = text + 1 < end && text[1] == '{';
 	const char *start = text + 1 + brace;
@@ -257,9 +257,9 @@ static size_t expand(struct search *s, uint32_t origin, const char *lib, const c
 	size_t at = 0, n;
 
 	while (text < end) {
-		if (*text == '$' && origin != NONE && (n = token(text, end, "ORIGIN")) != 0)
+		if (*text == '$' && origin != NONE && (n = token_bytes(text, end, "ORIGIN")) != 0)
 			at = append(s, at, text_at(s, origin), strlen(text_at(s, origin)));
-		else if (*text == '$' && (n = token(text, end, "LIB")) != 0)
+		else if (*text == '$' && (n = token_bytes(text, end, "LIB")) != 0)
 			at = append(s, at, lib, strlen(lib));
 		else
 			at = append(s, at, text, n = 1);
@@ -483,7 +483,7 @@ static void name_program(struct search *s, int fd)
 	s->path[n > 0 ? n : 0] = '\0';
 }
 
-static bool look(struct search *s, int fd, char *const *environment, const char *preload)
+static bool search_file(struct search *s, int fd, char *const *environment, const char *preload)
 {
 	int own = fd, next;
 	bool found = false;
@@ -521,7 +521,7 @@ bool gt_static_tls_look(int fd, char *const *environment, const char *preload,
 	if (s == MAP_FAILED)
 		return false;
 	s->out = out;
-	found = look(s, fd, environment, preload);
+	found = search_file(s, fd, environment, preload);
 	if (s->cache)
 		munmap((void *)(uintptr_t)s->cache, s->cache_bytes);
 	munmap(s, sizeof *s);

@@ -73,7 +73,7 @@ static const char *cpu_name(void)
 	return name[0] ? name : "CPU";
 }
 
-static struct agent *add(uint32_t node, bool gpu)
+static struct agent *add_agent(uint32_t node, bool gpu)
 {
 	struct agent *a = &agents[agent_count];
 	rocprofiler_agent_v0_t *i = &a->info;
@@ -194,7 +194,7 @@ static bool add_from_files(uint32_t node)
 	fclose(f);
 	a = &agents[agent_count];
 	a->info = read;
-	add(node, read.simd_count != 0);
+	add_agent(node, read.simd_count != 0);
 	if (a->info.type == ROCPROFILER_AGENT_TYPE_GPU) {
 		a->info.num_shader_banks =
 			a->info.simd_arrays_per_engine
@@ -213,7 +213,7 @@ static bool add_from_files(uint32_t node)
 
 static void add_from_thunk(void *library, uint32_t node, const struct thunk_node *t)
 {
-	struct agent *a = add(node, t->fcompute_cores != 0);
+	struct agent *a = add_agent(node, t->fcompute_cores != 0);
 	rocprofiler_agent_v0_t *i = &a->info;
 
 	i->mem_banks_count = t->memory_banks;
@@ -284,14 +284,14 @@ static void look_in_thunk(void)
 	dlclose(handle);
 }
 
-static void look(void)
+static void find_agents(void)
 {
 	for (uint32_t n = 0; n < AGENTS && add_from_files(n); n++)
 		;
 	if (!agent_count)
 		look_in_thunk();
 	if (!agent_count) {
-		struct agent *a = add(0, false);
+		struct agent *a = add_agent(0, false);
 
 		a->info.cpu_cores_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 		snprintf(a->name, sizeof a->name, "%s", cpu_name());
@@ -301,7 +301,7 @@ static void look(void)
 
 void sdk_agents_init(void)
 {
-	pthread_once(&once, look);
+	pthread_once(&once, find_agents);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(
@@ -314,7 +314,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_ABI;
 	if (agent_size > sizeof(rocprofiler_agent_v0_t))
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_ABI;
-	pthread_once(&once, look);
+	pthread_once(&once, find_agents);
 	for (unsigned i = 0; i < agent_count; i++)
 		list[i] = &agents[i].info;
 	return callback(version, list, agent_count, user_data);
@@ -326,7 +326,7 @@ static const uint32_t driver_node = 0xa004; /* HSA_AMD_AGENT_INFO_DRIVER_NODE_ID
 
 static uint64_t agent_of_node(uint64_t node)
 {
-	pthread_once(&once, look);
+	pthread_once(&once, find_agents);
 	for (unsigned i = 0; i < agent_count; i++)
 		if (agents[i].info.node_id == node)
 			return agents[i].info.id.handle;
@@ -472,7 +472,7 @@ static struct queue {
 
 enum { ID_AT = 32 };
 
-static uint64_t id_of(const struct gputap_object *queue)
+static uint64_t number_of_queue(const struct gputap_object *queue)
 {
 	/* the copy engines: no queue in memory */
 	return queue->handle == queue->device_handle ? UINT64_MAX
@@ -490,7 +490,7 @@ void sdk_on_queue(const struct gputap_object *object)
 			at = &queues[i];
 	if (at && object->phase == GPUTAP_PHASE_LOAD)
 		*at = (struct queue){object->handle, object->number, object->device_handle,
-				     id_of(object)};
+				     number_of_queue(object)};
 	else if (at && at->handle == object->handle)
 		at->handle = 0;
 	sdk_unlock();

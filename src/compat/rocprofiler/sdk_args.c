@@ -115,7 +115,7 @@ struct visitor {
 	void *user;
 };
 
-static int tell(const struct argument *a, void *data)
+static int visit_argument(const struct argument *a, void *data)
 {
 	const struct visitor *t = data;
 
@@ -138,7 +138,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 	return iterate(sdk_api_of(record.kind), record.operation,
 		       (const char *)record.payload +
 			       offsetof(rocprofiler_callback_tracing_hip_api_data_t, args),
-		       max_dereference_count, tell, &t);
+		       max_dereference_count, visit_argument, &t);
 }
 
 struct is_of_buffer {

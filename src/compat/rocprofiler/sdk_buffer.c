@@ -210,7 +210,7 @@ static void before(void *user)
 			subscribers[i].before(ROCPROFILER_LIBRARY, subscribers[i].user);
 }
 
-static void after(void *user)
+static void notify_thread_started(void *user)
 {
 	(void)user;
 	for (int i = 0; i < atomic_load(&subscriber_count); i++)
@@ -220,7 +220,7 @@ static void after(void *user)
 
 static void subscribe(void)
 {
-	gputap_thread_subscribe(before, after, NULL);
+	gputap_thread_subscribe(before, notify_thread_started, NULL);
 }
 
 void sdk_threads_init(void)

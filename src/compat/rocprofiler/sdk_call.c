@@ -50,7 +50,7 @@ static void make_key(void)
 	pthread_key_create(&key, thread_ends);
 }
 
-static struct slots *begin(void)
+static struct slots *make_slots(void)
 {
 	pthread_once(&once, make_key);
 	mine = calloc(1, sizeof *mine);
@@ -60,11 +60,11 @@ static struct slots *begin(void)
 }
 
 /* NULL: no memory, or too deep: this call is not told. */
-static struct slot *take(void)
+static struct slot *take_slot(void)
 {
 	struct slot *s, **chunk;
 
-	if (!mine && !begin())
+	if (!mine && !make_slots())
 		return NULL;
 	if (mine->used == CHUNK * CHUNKS)
 		return NULL;
@@ -76,7 +76,7 @@ static struct slot *take(void)
 	return s;
 }
 
-static void give(const struct slot *s)
+static void give_slot(const struct slot *s)
 {
 	mine->used = s->index;
 }
@@ -105,7 +105,7 @@ static size_t copied(void *to, size_t room, const void *from, size_t bytes)
 		copied(&p->member.retval, sizeof p->member.retval, call->ret, call->ret_bytes); \
 	} while (0)
 
-static void fill(union payload *p, const struct gputap_call *call)
+static void fill_payload(union payload *p, const struct gputap_call *call)
 {
 	switch (call->domain) {
 	case GPUTAP_DOMAIN_HIP:
@@ -119,9 +119,9 @@ static void fill(union payload *p, const struct gputap_call *call)
 	}
 }
 
-static void tell(const struct sdk_context *c, const struct sdk_service *service,
-		 rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
-		 const struct gputap_call *call, struct slot *s)
+static void notify_call(const struct sdk_context *c, const struct sdk_service *service,
+			rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
+			const struct gputap_call *call, struct slot *s)
 {
 	union payload p;
 	const rocprofiler_callback_tracing_record_t record = {
@@ -135,7 +135,7 @@ static void tell(const struct sdk_context *c, const struct sdk_service *service,
 		.payload = &p,
 	};
 
-	fill(&p, call);
+	fill_payload(&p, call);
 	service->fn(record, &s->user, service->user);
 }
 
@@ -204,7 +204,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE &&
 			sdk_asks(&c->recorded[more].ops, operation);
 	if (call->phase == GPUTAP_PHASE_ENTER) {
-		if (!(s = take()))
+		if (!(s = take_slot()))
 			return;
 		*data = (uintptr_t)s;
 		s->user.value = 0;
@@ -213,7 +213,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 				sdk_external_id(c, call->thread, sdk_request_of(kind),
 						(int32_t)operation, call->correlation, &s->asked);
 		if (is_notified)
-			tell(c, &c->called[kind], kind, operation, call, s);
+			notify_call(c, &c->called[kind], kind, operation, call, s);
 		if (inner)
 			sdk_inner_enter(c, call, &s->inner);
 		return;
@@ -225,13 +225,13 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (!s->asked) /* the client may have pushed one at ENTER */
 		s->external = sdk_external_top(c, call->thread);
 	if (is_notified)
-		tell(c, &c->called[kind], kind, operation, call, s);
+		notify_call(c, &c->called[kind], kind, operation, call, s);
 	if (recorded)
 		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation,
 		       call, s, end);
 	if (recorded_more)
 		record_extended(c->recorded[more].buffer, more, operation, call, s, end);
-	give(s);
+	give_slot(s);
 }
 
 void sdk_on_retired(uint64_t correlation, uint64_t time, void *user)

@@ -244,7 +244,7 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 		a->objects |= 1u << GPUTAP_OBJECT_DEVICE | 1u << GPUTAP_OBJECT_QUEUE;
 }
 
-static void ask(struct asked *a, const struct sdk_context *c)
+static void collect_asked(struct asked *a, const struct sdk_context *c)
 {
 	memset(a->count, 0, sizeof a->count);
 	memset(a->uncorrelated_count, 0, sizeof a->uncorrelated_count);
@@ -293,7 +293,7 @@ static uint32_t is_timed(const struct sdk_context *c)
 }
 
 /* A new gputap context for what is configured now. */
-static int make(struct sdk_context *c)
+static int make_context(struct sdk_context *c)
 {
 	static struct asked a; /* large; made one after the other, with the lock */
 	const struct gputap_context_opts opts = {
@@ -308,7 +308,7 @@ static int make(struct sdk_context *c)
 		gputap_context_destroy(c->tap);
 	c->tap = NULL;
 	c->dirty = false;
-	ask(&a, c);
+	collect_asked(&a, c);
 	c->inner = a.inner;
 	sdk_watch_for(c);
 	rc = gputap_context_create(&opts, &c->tap);
@@ -390,7 +390,7 @@ void sdk_contexts_commit(uint32_t client)
 		if (c->handle && c->client == client && (!c->tap || c->dirty))
 			tell_silent(c);
 		if (c->handle && c->client == client && (!c->tap || c->dirty) &&
-		    (rc = make(c)) != 0)
+		    (rc = make_context(c)) != 0)
 			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));
 		else if (c->handle && c->client == client && atomic_load(&c->active))
 			gputap_context_start(c->tap);
@@ -411,7 +411,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id
 		return ROCPROFILER_STATUS_ERROR_NO_HARDWARE_COUNTERS;
 	if (atomic_exchange(&c->active, true))
 		return ROCPROFILER_STATUS_SUCCESS;
-	if ((c->dirty || !c->tap) && make(c) != 0) {
+	if ((c->dirty || !c->tap) && make_context(c) != 0) {
 		atomic_store(&c->active, false);
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED;
 	}

@@ -32,7 +32,7 @@ struct sdk_external {
 	_Atomic(struct thread *) buckets[BUCKETS];
 };
 
-static struct thread *find(struct sdk_external *e, uint64_t tid)
+static struct thread *find_thread(struct sdk_external *e, uint64_t tid)
 {
 	struct thread *t = atomic_load_explicit(&e->buckets[tid % BUCKETS], memory_order_acquire);
 
@@ -48,7 +48,7 @@ uint64_t sdk_external_top(struct sdk_context *c, uint64_t thread)
 
 	if (!e)
 		return 0;
-	t = find(e, thread);
+	t = find_thread(e, thread);
 	if (t && atomic_load_explicit(&t->depth, memory_order_acquire))
 		return atomic_load_explicit(&t->top, memory_order_relaxed);
 	return atomic_load_explicit(&e->by_first, memory_order_relaxed);
@@ -82,9 +82,9 @@ static struct sdk_external *external_of(struct sdk_context *c)
 	return c->external;
 }
 
-static struct thread *add(struct sdk_external *e, uint64_t tid)
+static struct thread *add_thread(struct sdk_external *e, uint64_t tid)
 {
-	struct thread *t = find(e, tid);
+	struct thread *t = find_thread(e, tid);
 
 	if (!t && (t = calloc(1, sizeof *t)) != NULL) {
 		t->tid = tid;
@@ -94,9 +94,9 @@ static struct thread *add(struct sdk_external *e, uint64_t tid)
 	return t;
 }
 
-static rocprofiler_status_t push(struct sdk_external *e, uint64_t tid, uint64_t value)
+static rocprofiler_status_t push_external(struct sdk_external *e, uint64_t tid, uint64_t value)
 {
-	struct thread *t = add(e, tid);
+	struct thread *t = add_thread(e, tid);
 	uint32_t depth;
 
 	if (!t)
@@ -136,7 +136,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(
 	sdk_unlock();
 	if (e) {
 		pthread_mutex_lock(&e->mutex);
-		status = push(e, tid, external_correlation_id.value);
+		status = push_external(e, tid, external_correlation_id.value);
 		pthread_mutex_unlock(&e->mutex);
 	}
 	return status;
@@ -156,7 +156,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
 	if (tid < (uint64_t)getpid() || !c->external)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&c->external->mutex);
-	t = find(c->external, tid);
+	t = find_thread(c->external, tid);
 	depth = t ? atomic_load(&t->depth) : 0;
 	if (depth) {
 		if (external_correlation_id)

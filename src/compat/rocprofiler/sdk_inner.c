@@ -15,10 +15,10 @@
 
 #include "tool/tool_args.h"
 
-static void tell(const struct sdk_context *c, const struct gputap_call *call,
-		 rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
-		 rocprofiler_callback_phase_t phase, bool correlated, struct sdk_inner *inner,
-		 void *payload)
+static void notify_inner(const struct sdk_context *c, const struct gputap_call *call,
+			 rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
+			 rocprofiler_callback_phase_t phase, bool correlated,
+			 struct sdk_inner *inner, void *payload)
 {
 	const struct sdk_service *service = &c->called[kind];
 	rocprofiler_callback_tracing_record_t record = {
@@ -68,7 +68,7 @@ enum {
 
 /* All arguments of these calls lie in words of their own: region or pool, size, [flags, ..,]
  * where to. */
-static uint64_t word(const struct gputap_call *call, unsigned i)
+static uint64_t argument_word(const struct gputap_call *call, unsigned i)
 {
 	uint64_t value = 0;
 
@@ -101,19 +101,19 @@ static void memory_enter(struct sdk_context *c, const struct gputap_call *call,
 				ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_ALLOCATION,
 				m->operation, call->correlation, &inner->asked);
 	if (allocates(m)) {
-		inner->which = sdk_agent_of_pool(word(call, POOL)).handle;
+		inner->which = sdk_agent_of_pool(argument_word(call, POOL)).handle;
 		data.agent_id.handle = inner->which;
-		data.allocation_size = word(call, BYTES);
+		data.allocation_size = argument_word(call, BYTES);
 	} else {
-		data.address.value = word(call, m->out);
+		data.address.value = argument_word(call, m->out);
 	}
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
-	     ROCPROFILER_CALLBACK_PHASE_ENTER, true, inner, &data);
+	notify_inner(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
+		     ROCPROFILER_CALLBACK_PHASE_ENTER, true, inner, &data);
 }
 
 static uint64_t address_of(const struct gputap_call *call, const struct memory *m)
 {
-	const uint64_t value = word(call, m->out);
+	const uint64_t value = argument_word(call, m->out);
 	int32_t status;
 
 	if (!allocates(m))
@@ -132,7 +132,7 @@ static void memory_exit(struct sdk_context *c, const struct gputap_call *call,
 		.end_timestamp = end > call->start ? end : call->start + 1,
 		.agent_id = {inner->which},
 		.address = {address_of(call, m)},
-		.allocation_size = allocates(m) ? word(call, BYTES) : 0,
+		.allocation_size = allocates(m) ? argument_word(call, BYTES) : 0,
 	};
 	const rocprofiler_buffer_tracing_memory_allocation_record_t r = {
 		.size = sizeof r,
@@ -147,8 +147,8 @@ static void memory_exit(struct sdk_context *c, const struct gputap_call *call,
 		.allocation_size = data.allocation_size,
 	};
 
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
-	     ROCPROFILER_CALLBACK_PHASE_EXIT, true, inner, &data);
+	notify_inner(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
+		     ROCPROFILER_CALLBACK_PHASE_EXIT, true, inner, &data);
 	if (sdk_asks(&to->ops, (uint32_t)m->operation))
 		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION, &r,
 				 sizeof r, false);
@@ -229,8 +229,8 @@ static void tell_stream(struct sdk_context *c, const struct gputap_call *call, u
 							       {inner->which},
 							       {stream}};
 
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, operation, phase, false, inner,
-	     &data);
+	notify_inner(c, call, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, operation, phase, false,
+		     inner, &data);
 }
 
 static void stream_enter(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,

@@ -228,7 +228,7 @@ rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
 
 /* Queries --------------------------------------------------------------------------- */
 
-static rocprofiler_status_t give(const char *text, const char **name, uint64_t *length)
+static rocprofiler_status_t give_name(const char *text, const char **name, uint64_t *length)
 {
 	if (name)
 		*name = text;
@@ -240,22 +240,22 @@ static rocprofiler_status_t give(const char *text, const char **name, uint64_t *
 static rocprofiler_status_t kind_name(const struct kind *kinds, int count, int kind,
 				      const char **name, uint64_t *length)
 {
-	give(NULL, name, length);
+	give_name(NULL, name, length);
 	return kind < 0 || kind >= count ? ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND
-					 : give(kinds[kind].name, name, length);
+					 : give_name(kinds[kind].name, name, length);
 }
 
 static rocprofiler_status_t operation_name(const struct kind *kinds, int count, int kind,
 					   int operation, const char **name, uint64_t *length)
 {
-	give(NULL, name, length);
+	give_name(NULL, name, length);
 	if (kind < 0 || kind > count)
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (kind == 0 || kind == count)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	if (operation < 0 || operation >= kinds[kind].count || !kinds[kind].operations[operation])
 		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
-	return give(kinds[kind].operations[operation], name, length);
+	return give_name(kinds[kind].operations[operation], name, length);
 }
 
 static rocprofiler_status_t may_iterate(int count, int kind)
@@ -349,12 +349,12 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_intercept_table_name(
 					    "rocDecode",
 					    "rocJPEG"};
 
-	give(NULL, name, name_len);
+	give_name(NULL, name, name_len);
 	for (int i = 0; i < COUNT(names); i++)
 		if ((int)kind == 1 << i)
-			return give(names[i], name, name_len);
+			return give_name(names[i], name, name_len);
 	return sdk_offered_name((uint32_t)kind)
-		       ? give(sdk_offered_name((uint32_t)kind), name, name_len)
+		       ? give_name(sdk_offered_name((uint32_t)kind), name, name_len)
 		       : ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 }
 
@@ -372,9 +372,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_external_correlation_id_reques
 	};
 	/* clang-format on */
 
-	give(NULL, name, name_len);
+	give_name(NULL, name, name_len);
 	return (int)kind < 0 || (int)kind >= COUNT(names) ? ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND
-							  : give(names[kind], name, name_len);
+							  : give_name(names[kind], name, name_len);
 }
 
 /* Statuses, version, time -------------------------------------------------------------- */

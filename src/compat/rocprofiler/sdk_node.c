@@ -13,7 +13,7 @@
 
 enum { MOST = 1024 };
 
-static void *array(uint32_t *count, size_t bytes)
+static void *allocate_array(uint32_t *count, size_t bytes)
 {
 	void *all;
 
@@ -96,7 +96,7 @@ static void read_properties(const char *path, const struct property *properties,
 static void *read_all(const char *node, const char *what, uint32_t *count,
 		      const struct property *properties, size_t bytes)
 {
-	char path[512], *all = array(count, bytes);
+	char path[512], *all = allocate_array(count, bytes);
 
 	for (uint32_t i = 0; i < *count; i++) {
 		snprintf(path, sizeof path, "%s/%s/%u/properties", node, what, i);
@@ -158,8 +158,8 @@ _Static_assert(sizeof(struct thunk_bank) == 32 && sizeof(struct thunk_cache) == 
 static void take_banks(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 {
 	int (*get)(uint32_t, uint32_t, struct thunk_bank *);
-	struct thunk_bank *from = array(&i->mem_banks_count, sizeof *from);
-	rocprofiler_agent_mem_bank_t *to = array(&i->mem_banks_count, sizeof *to);
+	struct thunk_bank *from = allocate_array(&i->mem_banks_count, sizeof *from);
+	rocprofiler_agent_mem_bank_t *to = allocate_array(&i->mem_banks_count, sizeof *to);
 
 	*(void **)&get = dlsym(library, "hsaKmtGetNodeMemoryProperties");
 	if (!get || !from || !to || get(node, i->mem_banks_count, from) != 0)
@@ -178,8 +178,8 @@ static void take_banks(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 static void take_caches(void *library, uint32_t node, uint32_t processor, rocprofiler_agent_v0_t *i)
 {
 	int (*get)(uint32_t, uint32_t, uint32_t, struct thunk_cache *);
-	struct thunk_cache *from = array(&i->caches_count, sizeof *from);
-	rocprofiler_agent_cache_t *to = array(&i->caches_count, sizeof *to);
+	struct thunk_cache *from = allocate_array(&i->caches_count, sizeof *from);
+	rocprofiler_agent_cache_t *to = allocate_array(&i->caches_count, sizeof *to);
 
 	*(void **)&get = dlsym(library, "hsaKmtGetNodeCacheProperties");
 	if (!get || !from || !to || get(node, processor, i->caches_count, from) != 0)
@@ -201,7 +201,7 @@ static void take_caches(void *library, uint32_t node, uint32_t processor, rocpro
 static void take_links(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 {
 	int (*get)(uint32_t, uint32_t, struct thunk_link *);
-	rocprofiler_agent_io_link_t *to = array(&i->io_links_count, sizeof *to);
+	rocprofiler_agent_io_link_t *to = allocate_array(&i->io_links_count, sizeof *to);
 
 	_Static_assert(sizeof *to == sizeof(struct thunk_link), "they are one and the same");
 	*(void **)&get = dlsym(library, "hsaKmtGetNodeIoLinkProperties");

@@ -90,8 +90,8 @@ static void tell_host(const struct sdk_context *c, const struct gputap_object *o
 	service->fn(r, user, service->user);
 }
 
-static void tell(const struct sdk_context *c, const struct gputap_object *o, uint32_t phase,
-		 rocprofiler_user_data_t *user)
+static void notify_object(const struct sdk_context *c, const struct gputap_object *o,
+			  uint32_t phase, rocprofiler_user_data_t *user)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
 	bool code = o->type == GPUTAP_OBJECT_CODE_OBJECT;
@@ -171,7 +171,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 	}
 	if (o->phase == GPUTAP_PHASE_UNLOAD)
 		forget(c, o);
-	tell(c, o, o->phase, &mine);
+	notify_object(c, o, o->phase, &mine);
 	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_PHASE_LOAD)
 		tell_host(c, o, &mine);
 	*data = mine.value;
@@ -199,7 +199,7 @@ void sdk_objects_unload(struct sdk_context *c)
 
 	/* backwards: symbols before their code object */
 	while (all && take_last(all, &l))
-		tell(c, &l.object, GPUTAP_PHASE_UNLOAD, &l.user);
+		notify_object(c, &l.object, GPUTAP_PHASE_UNLOAD, &l.user);
 }
 
 void sdk_objects_drop(struct sdk_context *c)

@@ -35,7 +35,7 @@ static _Thread_local struct range *of_thread __attribute__((tls_model("initial-e
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void drop(struct range *r)
+static void free_range(struct range *r)
 {
 	gputap_correlation_release(r->hold);
 	free(r->message);
@@ -47,7 +47,7 @@ static void thread_ends(void *unused)
 	(void)unused;
 	for (struct range *r = of_thread, *next; r; r = next) {
 		next = r->next;
-		drop(r);
+		free_range(r);
 	}
 	of_thread = NULL;
 }
@@ -58,7 +58,7 @@ static void make_key(void)
 }
 
 /* NONE: it begins nothing. */
-static int begins(uint32_t number)
+static int range_begun_by(uint32_t number)
 {
 	switch (number) {
 	case ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA:
@@ -73,7 +73,7 @@ static int begins(uint32_t number)
 	}
 }
 
-static int ends(uint32_t number)
+static int range_ended_by(uint32_t number)
 {
 	return number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop
 		       ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA
@@ -82,7 +82,7 @@ static int ends(uint32_t number)
 		       : (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
 }
 
-static bool asks(const struct sdk_context *c, int operation)
+static bool asks_for_range(const struct sdk_context *c, int operation)
 {
 	return operation >= 0 &&
 	       (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API].ops,
@@ -93,15 +93,17 @@ static bool asks(const struct sdk_context *c, int operation)
 
 bool sdk_range_asks(const struct sdk_context *c, uint32_t number)
 {
-	return asks(c, begins(number)) || asks(c, ends(number));
+	return asks_for_range(c, range_begun_by(number)) ||
+	       asks_for_range(c, range_ended_by(number));
 }
 
 bool sdk_range_begins(uint32_t number)
 {
-	return begins(number) >= 0;
+	return range_begun_by(number) >= 0;
 }
 
-static void tell(const struct sdk_context *c, struct range *r, rocprofiler_callback_phase_t phase)
+static void notify_range(const struct sdk_context *c, struct range *r,
+			 rocprofiler_callback_phase_t phase)
 {
 	const struct sdk_service *service =
 		&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API];
@@ -123,7 +125,7 @@ static void tell(const struct sdk_context *c, struct range *r, rocprofiler_callb
 	service->fn(record, &r->user, service->user);
 }
 
-static void end(struct sdk_context *c, struct range *r, uint64_t at)
+static void end_range(struct sdk_context *c, struct range *r, uint64_t at)
 {
 	const struct sdk_recorded *to =
 		&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API];
@@ -136,21 +138,21 @@ static void end(struct sdk_context *c, struct range *r, uint64_t at)
 		.thread_id = r->thread,
 	};
 
-	tell(c, r, ROCPROFILER_CALLBACK_PHASE_EXIT);
+	notify_range(c, r, ROCPROFILER_CALLBACK_PHASE_EXIT);
 	record.correlation_id = r->correlation;
 	if (sdk_asks(&to->ops, r->operation))
 		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API,
 				 &record, sizeof record, false);
-	drop(r);
+	free_range(r);
 }
 
 void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner)
 {
-	int operation = begins(call->operation);
+	int operation = range_begun_by(call->operation);
 	struct range *r;
 	bool asked;
 
-	if (!asks(c, operation) || !(r = calloc(1, sizeof *r)))
+	if (!asks_for_range(c, operation) || !(r = calloc(1, sizeof *r)))
 		return;
 	pthread_once(&once, make_key);
 	pthread_setspecific(key, &of_thread);
@@ -168,15 +170,15 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 		sdk_external_id(c, call->thread,
 				ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API,
 				operation, call->correlation, &asked);
-	tell(c, r, ROCPROFILER_CALLBACK_PHASE_ENTER);
+	notify_range(c, r, ROCPROFILER_CALLBACK_PHASE_ENTER);
 	if (!asked)
 		r->correlation.external.value = sdk_external_top(c, call->thread);
 	r->start = gputap_now();
 	inner->which = (uintptr_t)r;
 }
 
-static void begun(struct sdk_context *c, const struct gputap_call *call, struct range *r,
-		  uint64_t at)
+static void begin_range(struct sdk_context *c, const struct gputap_call *call, struct range *r,
+			uint64_t at)
 {
 	int32_t level = -1;
 
@@ -195,13 +197,13 @@ static void begun(struct sdk_context *c, const struct gputap_call *call, struct 
 		of_process = r;
 		pthread_mutex_unlock(&mutex);
 	} else {
-		end(c, r, at);
+		end_range(c, r, at);
 	}
 }
 
 /* Take out the context's range of that id. A thread's: those that are deeper were not popped
  * where we could see it. */
-static struct range *take(struct range **list, uint64_t context, int64_t id, bool levels)
+static struct range *take_range(struct range **list, uint64_t context, int64_t id, bool levels)
 {
 	for (struct range **at = list; *at;) {
 		struct range *r = *at;
@@ -213,7 +215,7 @@ static struct range *take(struct range **list, uint64_t context, int64_t id, boo
 		*at = r->next;
 		if (r->id == id)
 			return r;
-		drop(r);
+		free_range(r);
 	}
 	return NULL;
 }
@@ -226,22 +228,22 @@ void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struc
 	int32_t level = -1;
 
 	if (r) {
-		begun(c, call, r, at);
+		begin_range(c, call, r, at);
 		return;
 	}
-	if (!asks(c, ends(call->operation)))
+	if (!asks_for_range(c, range_ended_by(call->operation)))
 		return;
 	if (call->operation == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop) {
 		if (call->ret && call->ret_bytes >= sizeof level)
 			memcpy(&level, call->ret, sizeof level);
-		r = level >= 0 ? take(&of_thread, c->handle, level, true) : NULL;
+		r = level >= 0 ? take_range(&of_thread, c->handle, level, true) : NULL;
 	} else {
 		if (call->args)
 			memcpy(&id, call->args, sizeof id);
 		pthread_mutex_lock(&mutex);
-		r = take(&of_process, c->handle, id, false);
+		r = take_range(&of_process, c->handle, id, false);
 		pthread_mutex_unlock(&mutex);
 	}
 	if (r)
-		end(c, r, at);
+		end_range(c, r, at);
 }

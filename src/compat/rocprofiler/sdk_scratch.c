@@ -40,7 +40,7 @@ static void make_key(void)
 }
 
 /* False: no memory; this event is not told. */
-static bool begin(void)
+static bool make_open_events(void)
 {
 	if (opened)
 		return true;
@@ -50,15 +50,15 @@ static bool begin(void)
 	return opened != NULL;
 }
 
-static bool asks(const struct sdk_context *c, uint32_t operation)
+static bool asks_for_scratch(const struct sdk_context *c, uint32_t operation)
 {
 	return c->handle &&
 	       (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops, operation) ||
 		sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops, operation));
 }
 
-static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e,
-		 uint32_t operation, bool begins, uint64_t thread)
+static void notify_scratch(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e,
+			   uint32_t operation, bool begins, uint64_t thread)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY];
 	struct open *o = &opened[operation - 1];
@@ -120,7 +120,7 @@ static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 {
 	const uint32_t operation = at / 2 + 1;
 	const bool begins = at % 2 == 0;
-	struct open *o = begin() ? &opened[operation - 1] : NULL;
+	struct open *o = make_open_events() ? &opened[operation - 1] : NULL;
 	uint64_t end = begins ? 0 : gputap_now();
 	rocprofiler_thread_id_t thread;
 	bool asked;
@@ -130,8 +130,9 @@ static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 		struct sdk_context *c = &sdk_contexts[i];
 
 		if (begins)
-			o->context[i] =
-				asks(c, operation) && atomic_load(&c->active) ? c->handle : 0;
+			o->context[i] = asks_for_scratch(c, operation) && atomic_load(&c->active)
+						? c->handle
+						: 0;
 		if (!o->context[i] || o->context[i] != c->handle)
 			continue;
 		if (begins) {
@@ -140,7 +141,7 @@ static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 				c, thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_SCRATCH_MEMORY,
 				(int32_t)operation, gputap_correlation(), &asked);
 		}
-		tell(c, i, e, operation, begins, thread);
+		notify_scratch(c, i, e, operation, begins, thread);
 		if (!begins) {
 			record(c, i, e, operation, thread, end);
 			o->context[i] = 0;
@@ -159,7 +160,7 @@ void sdk_scratch_table(void *tools)
 
 	for (int i = 0; i < SDK_CONTEXTS; i++)
 		for (uint32_t operation = 1; operation <= GT_HSA_SCRATCH_OPERATIONS; operation++)
-			wanted |= asks(&sdk_contexts[i], operation);
+			wanted |= asks_for_scratch(&sdk_contexts[i], operation);
 	if (wanted)
 		gt_hsa_tools_table_put(tools, ours, next);
 }

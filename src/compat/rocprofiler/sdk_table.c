@@ -54,7 +54,7 @@ struct looked_for {
 };
 
 /* "/usr/lib/libamdhip64.so.5.2.21153": 50200. What counts builds is no patch. */
-static int is_it(struct dl_phdr_info *info, size_t size, void *data)
+static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct looked_for *l = data;
 	const char *found = strstr(info->dlpi_name, l->name);
@@ -84,7 +84,7 @@ static uint64_t version_of(const struct gputap_table *table, const char *name)
 
 	if (table->version)
 		return table->version;
-	dl_iterate_phdr(is_it, &l);
+	dl_iterate_phdr(is_library, &l);
 	return l.version ? l.version : 1;
 }
 

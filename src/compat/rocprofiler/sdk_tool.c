@@ -75,7 +75,7 @@ uint32_t sdk_current_client(void)
 
 /* Finding ------------------------------------------------------------------------------- */
 
-static void add(rocprofiler_configure_func_t configure, const char *from)
+static void add_client(rocprofiler_configure_func_t configure, const char *from)
 {
 	struct client *c = &clients[client_count];
 
@@ -104,7 +104,7 @@ static rocprofiler_configure_func_t look_up(void *handle)
 }
 
 /* The library's own function, not one of those that it is linked with. */
-static rocprofiler_configure_func_t own(void *handle)
+static rocprofiler_configure_func_t find_own_configure(void *handle)
 {
 	rocprofiler_configure_func_t fn = look_up(handle);
 	struct link_map *its, *of = NULL;
@@ -126,9 +126,9 @@ static void find_named(const char *path)
 		sdk_tell("ROCP_TOOL_LIBRARIES: %s", dlerror());
 		return;
 	}
-	fn = own(handle);
+	fn = find_own_configure(handle);
 	if (fn)
-		add(fn, path);
+		add_client(fn, path);
 	else
 		sdk_tell("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
 			 "no tool",
@@ -160,29 +160,29 @@ static void find_mapped(void)
 	for (; map; map = map->l_next) {
 		handle = map->l_name && *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
 						     : NULL;
-		if (handle && (fn = own(handle)) != NULL)
-			add(fn, map->l_name);
+		if (handle && (fn = find_own_configure(handle)) != NULL)
+			add_client(fn, map->l_name);
 		if (handle)
 			dlclose(handle);
 	}
 	dlclose(program);
 }
 
-static void find(void)
+static void find_clients(void)
 {
 	struct link_map *map;
 	rocprofiler_configure_func_t fn;
 
 	if (forced)
-		add(forced, "(forced)");
+		add_client(forced, "(forced)");
 	find_in_list(getenv("ROCP_TOOL_LIBRARIES"));
 	fn = look_up(RTLD_DEFAULT);
 	if (!fn)
 		return;
-	add(fn, object_of((const void *)(uintptr_t)fn, &map));
+	add_client(fn, object_of((const void *)(uintptr_t)fn, &map));
 	fn = look_up(RTLD_NEXT);
 	if (fn)
-		add(fn, object_of((const void *)(uintptr_t)fn, &map));
+		add_client(fn, object_of((const void *)(uintptr_t)fn, &map));
 	find_mapped();
 }
 
@@ -201,7 +201,7 @@ static rocprofiler_client_id_t *new_id(uint32_t handle)
 	return id;
 }
 
-static void drop(struct client *c)
+static void drop_client(struct client *c)
 {
 	sdk_contexts_stop(c->handle);
 	sdk_contexts_drop(c->handle);
@@ -221,7 +221,7 @@ static void configure(struct client *c, unsigned number)
 			     ROCPROFILER_VERSION_STRING, number, c->id);
 	current = NULL;
 	if (!c->result)
-		drop(c);
+		drop_client(c);
 }
 
 static void initialize(struct client *c)
@@ -238,12 +238,12 @@ static void initialize(struct client *c)
 	}
 	sdk_tell("%s: its initialize() returned %d; it takes no part",
 		 c->id->name ? c->id->name : c->from, rc);
-	drop(c);
+	drop_client(c);
 }
 
 /* Whoever has a client that is found initialises everything; else it stays undone, so that a
  * later rocprofiler_force_configure() can. */
-static int start(void *user)
+static int start_clients(void *user)
 {
 	int before = SDK_NOT_YET;
 
@@ -252,7 +252,7 @@ static int start(void *user)
 		return 0;
 	configuring = pthread_self();
 	client_count = 0; /* meanwhile somebody may have been forced, or opened */
-	find();
+	find_clients();
 	if (client_count)
 		sdk_agents_init();
 	for (unsigned i = 0; i < client_count; i++)
@@ -277,7 +277,7 @@ static void finalize(struct client *c)
 	sdk_contexts_stop(c->handle);
 	if (result->finalize)
 		result->finalize(result->tool_data);
-	drop(c);
+	drop_client(c);
 }
 
 /* Everything, once; what is called meanwhile by whom it finalises does nothing. */
@@ -324,7 +324,7 @@ static const struct gputap_tool tool = {
 	.size = sizeof tool,
 	.abi = GPUTAP_TOOL_ABI,
 	.name = "librocprofiler-sdk",
-	.start = start,
+	.start = start_clients,
 	.finish = finish,
 	.flags = GPUTAP_TOOL_ON_FIRST_CALL,
 };
@@ -333,7 +333,7 @@ SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
 	(void)version;
 	if (!client_count && atomic_load(&sdk_initialized) == SDK_NOT_YET)
-		find();
+		find_clients();
 	return client_count ? &tool : NULL; /* without a client the program is left alone */
 }
 
@@ -345,7 +345,7 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	forced = configure_func;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
-		start(NULL); /* with what was found before: none */
+		start_clients(NULL); /* with what was found before: none */
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 

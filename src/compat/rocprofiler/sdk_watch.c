@@ -59,7 +59,7 @@ struct registration {
 	const int *workgroup_size;
 };
 
-static rocprofiler_dim3_t three(const uint32_t *of)
+static rocprofiler_dim3_t dim3_of(const uint32_t *of)
 {
 	return of ? (rocprofiler_dim3_t){of[0], of[1], of[2]} : (rocprofiler_dim3_t){0, 0, 0};
 }
@@ -80,10 +80,10 @@ static void add_function(const struct registration *r)
 	f->data.modules.value = r->modules;
 	f->data.device_function = f->name;
 	f->data.thread_limit = r->thread_limit;
-	f->data.thread_ids = three(r->thread_id);
-	f->data.block_ids = three(r->block_id);
-	f->data.block_dims = three(r->block_dim);
-	f->data.grid_dims = three(r->grid_dim);
+	f->data.thread_ids = dim3_of(r->thread_id);
+	f->data.block_ids = dim3_of(r->block_id);
+	f->data.block_dims = dim3_of(r->block_dim);
+	f->data.grid_dims = dim3_of(r->grid_dim);
 	f->data.workgroup_size = r->workgroup_size ? (uint64_t)*r->workgroup_size : 0;
 	pthread_mutex_lock(&mutex);
 	for (const struct function *other = functions[bucket]; other; other = other->next)
@@ -206,7 +206,7 @@ static int watch_functions(struct gputap_context *ctx)
 		  : gputap_context_uncorrelated(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0);
 }
 
-static void begin(bool wanted, bool *watched, int (*watch)(struct gputap_context *ctx))
+static void start_watch(bool wanted, bool *watched, int (*watch)(struct gputap_context *ctx))
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts,
 						 .flags = GPUTAP_CONTEXT_FINISH_CALLS};
@@ -223,9 +223,9 @@ void sdk_watch_for(const struct sdk_context *c)
 {
 	static bool streams_watched, functions_watched;
 
-	begin(c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops.configured, &streams_watched,
-	      watch_streams);
-	begin(sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops,
-		       ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER),
-	      &functions_watched, watch_functions);
+	start_watch(c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops.configured,
+		    &streams_watched, watch_streams);
+	start_watch(sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops,
+			     ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER),
+		    &functions_watched, watch_functions);
 }

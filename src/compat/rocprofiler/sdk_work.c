@@ -53,10 +53,11 @@ static uint64_t end_of(const struct gputap_work *w)
 	return w->start && w->end <= w->start ? w->start + 1 : w->end;
 }
 
-static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c,
-						  const struct gputap_work *w, const struct item *p,
-						  rocprofiler_callback_tracing_kind_t kind,
-						  int operation)
+static rocprofiler_callback_tracing_record_t record_head(const struct sdk_context *c,
+							 const struct gputap_work *w,
+							 const struct item *p,
+							 rocprofiler_callback_tracing_kind_t kind,
+							 int operation)
 {
 	static const uint8_t phases[] = {[GPUTAP_PHASE_ENTER] = ROCPROFILER_CALLBACK_PHASE_ENTER,
 					 [GPUTAP_PHASE_EXIT] = ROCPROFILER_CALLBACK_PHASE_EXIT,
@@ -79,7 +80,7 @@ static void tell_dispatch(const struct sdk_context *c, const struct gputap_work 
 	int operation = w->phase == GPUTAP_PHASE_COMPLETE ? ROCPROFILER_KERNEL_DISPATCH_COMPLETE
 							  : ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	rocprofiler_callback_tracing_record_t r =
-		head(c, w, p, ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, operation);
+		record_head(c, w, p, ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, operation);
 	rocprofiler_callback_tracing_kernel_dispatch_data_t data = {
 		.size = sizeof data,
 		.start_timestamp = w->start,
@@ -118,7 +119,7 @@ static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, 
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
 	rocprofiler_callback_tracing_record_t r =
-		head(c, w, p, ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, direction(w));
+		record_head(c, w, p, ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, direction(w));
 	rocprofiler_callback_tracing_memory_copy_data_t data = {
 		.size = sizeof data,
 		.start_timestamp = w->start,

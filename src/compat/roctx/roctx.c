@@ -33,29 +33,29 @@ typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instan
 static _Thread_local int level;
 static _Atomic uint64_t last_range;
 
-static void mark(const char *message)
+static void ignore_mark(const char *message)
 {
 	(void)message;
 }
 
-static int push(const char *message)
+static int count_push(const char *message)
 {
 	(void)message;
 	return level++;
 }
 
-static int pop(void)
+static int count_pop(void)
 {
 	return level ? --level : -1;
 }
 
-static roctx_range_id_t start(const char *message)
+static roctx_range_id_t number_range(const char *message)
 {
 	(void)message;
 	return atomic_fetch_add_explicit(&last_range, 1, memory_order_relaxed) + 1;
 }
 
-static void stop(roctx_range_id_t id)
+static void ignore_stop(roctx_range_id_t id)
 {
 	(void)id;
 }
@@ -105,7 +105,8 @@ static struct core {
 	roctx_range_id_t (*start)(const char *);
 	void (*stop)(roctx_range_id_t);
 	int (*get_thread_id)(roctx_thread_id_t *);
-} core = {sizeof core, mark, push, pop, start, stop, get_thread_id};
+} core = {sizeof core,  ignore_mark, count_push,   count_pop,
+	  number_range, ignore_stop, get_thread_id};
 
 static struct control {
 	uint64_t size;
@@ -122,7 +123,7 @@ static struct names {
 } names = {sizeof names, name_thread, name_agent, name_device, name_stream};
 
 /* @entry: of a table; stays where the real library has no such function. */
-static void chain(void *entry, const char *name)
+static void chain_to_real(void *entry, const char *name)
 {
 	void *real = dlsym(RTLD_NEXT, name);
 
@@ -130,7 +131,7 @@ static void chain(void *entry, const char *name)
 		*(void **)entry = real;
 }
 
-static void offer(void)
+static void offer_tables(void)
 {
 	void *tables[TABLES] = {&core, &controls, &names};
 	set_api_table_fn *take;
@@ -138,18 +139,18 @@ static void offer(void)
 	bool real = dlsym(RTLD_NEXT, "roctxRangePushA") != NULL;
 
 	if (real) {
-		chain(&core.mark, "roctxMarkA");
-		chain(&core.push, "roctxRangePushA");
-		chain(&core.pop, "roctxRangePop");
-		chain(&core.start, "roctxRangeStartA");
-		chain(&core.stop, "roctxRangeStop");
-		chain(&core.get_thread_id, "roctxGetThreadId");
-		chain(&controls.pause, "roctxProfilerPause");
-		chain(&controls.resume, "roctxProfilerResume");
-		chain(&names.thread, "roctxNameOsThread");
-		chain(&names.agent, "roctxNameHsaAgent");
-		chain(&names.device, "roctxNameHipDevice");
-		chain(&names.stream, "roctxNameHipStream");
+		chain_to_real(&core.mark, "roctxMarkA");
+		chain_to_real(&core.push, "roctxRangePushA");
+		chain_to_real(&core.pop, "roctxRangePop");
+		chain_to_real(&core.start, "roctxRangeStartA");
+		chain_to_real(&core.stop, "roctxRangeStop");
+		chain_to_real(&core.get_thread_id, "roctxGetThreadId");
+		chain_to_real(&controls.pause, "roctxProfilerPause");
+		chain_to_real(&controls.resume, "roctxProfilerResume");
+		chain_to_real(&names.thread, "roctxNameOsThread");
+		chain_to_real(&names.agent, "roctxNameHsaAgent");
+		chain_to_real(&names.device, "roctxNameHipDevice");
+		chain_to_real(&names.stream, "roctxNameHipStream");
 	}
 	if (dlsym(RTLD_NEXT, "roctxProfilerPause") ||
 	    (real && dlsym(RTLD_DEFAULT, "gputap_attach_roctx")))
@@ -160,18 +161,18 @@ static void offer(void)
 }
 
 /* The tables, offered. */
-static void ready(void)
+static void ensure_offered(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	static _Atomic int done;
 
 	if (__builtin_expect(!atomic_load_explicit(&done, memory_order_acquire), 0)) {
-		pthread_once(&once, offer);
+		pthread_once(&once, offer_tables);
 		atomic_store_explicit(&done, 1, memory_order_release);
 	}
 }
 
-#define CALL(table, f, ...) (ready(), (table).f(__VA_ARGS__))
+#define CALL(table, f, ...) (ensure_offered(), (table).f(__VA_ARGS__))
 
 void roctxMarkA(const char *message)
 {

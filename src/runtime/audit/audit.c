@@ -74,7 +74,7 @@ static struct gt_elf object_of(const struct link_map *map)
 	return o;
 }
 
-static void arm(unsigned i, const struct gt_elf *o, bool own_calls)
+static void arm_instance(unsigned i, const struct gt_elf *o, bool own_calls)
 {
 	const struct gt_attach *point = apis[i].point;
 	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
@@ -102,13 +102,13 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 	for (unsigned i = 0; i < a->pending_count; i++) {
 		struct gt_elf o = object_of(a->pending[i]);
 
-		arm(index, &o, false);
+		arm_instance(index, &o, false);
 	}
 	a->pending_count = 0;
 }
 
-static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
-		 const struct gt_symbols *s)
+static void meet_library(unsigned i, const struct link_map *map, const struct gt_elf *o,
+			 const struct gt_symbols *s)
 {
 	const struct gt_interposable *what = &gt_interposables[i];
 	struct api *a = &apis[i];
@@ -119,7 +119,7 @@ static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
 	else if (!gt_is_interposable(what, s) || !what->wants(&arming, o, s))
 		return;
 	else if (a->point)
-		arm(i, o, what->own_calls);
+		arm_instance(i, o, what->own_calls);
 	else if (a->pending_count < PENDING_MAX)
 		a->pending[a->pending_count++] = map;
 }
@@ -139,7 +139,7 @@ static void forget(struct api *a, const struct link_map *map)
 			atomic_store(&states[i].state, GT_ATTACH_FREE);
 }
 
-__attribute__((constructor)) static void begin(int argc, char **argv, char **environment)
+__attribute__((constructor)) static void start_audit(int argc, char **argv, char **environment)
 {
 	(void)argc;
 	(void)argv;
@@ -210,7 +210,7 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 	*cookie = (uintptr_t)map;
 	if (gt_symbols_of(&o, &s))
 		for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
-			meet(i, map, &o, &s);
+			meet_library(i, map, &o, &s);
 	return 0;
 }
 

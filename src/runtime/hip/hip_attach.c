@@ -54,7 +54,7 @@ bool gt_hip_is_interposed(uint32_t instance)
 	       GT_ATTACH_ARMED;
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void start_hip_attach(void)
 {
 	gt_recording_init();
 	gt_hip_order_configure();

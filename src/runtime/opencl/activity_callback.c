@@ -110,7 +110,7 @@ static bool lock_stock(struct stock *s, uint32_t epoch)
 	return r != GT_CL_LOCK_FAILED;
 }
 
-static void give(struct callback *c)
+static void give_callback(struct callback *c)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	struct stock *s = stock_of(c->kind);
@@ -122,7 +122,7 @@ static void give(struct callback *c)
 	gt_cl_unlock(&s->lock);
 }
 
-static struct callback *take(enum kind kind, void (*function)(void), void *user)
+static struct callback *take_callback(enum kind kind, void (*function)(void), void *user)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	struct stock *s = stock_of(kind);
@@ -148,7 +148,7 @@ static struct callback *register_callback(const struct gt_call *call, enum kind 
 {
 	struct callback *c;
 
-	if (!function || !(c = take(kind, function, user)))
+	if (!function || !(c = take_callback(kind, function, user)))
 		return NULL;
 	c->table = gt_cl_table(call);
 	if (!atomic_load_explicit(&mask_known, memory_order_acquire)) {
@@ -193,7 +193,7 @@ static void let_go(const struct callback *c)
 }
 
 /* The struct is free before the program's function begins. */
-static void run(struct callback *c)
+static void run_callback(struct callback *c)
 {
 	struct callback copy = *c;
 	struct large large;
@@ -203,7 +203,7 @@ static void run(struct callback *c)
 		if (large.pointers == ((struct large *)c)->room)
 			large.pointers = large.room;
 	}
-	give(c);
+	give_callback(c);
 	call_program(&copy, &large);
 	let_go(&copy);
 }
@@ -218,7 +218,7 @@ void gt_cl_callbacks_run_waiting(void)
 			gt_cl_callbacks_waiting = NULL;
 		else
 			last->next = c->next;
-		run(c);
+		run_callback(c);
 	}
 }
 
@@ -300,7 +300,7 @@ static void arrive(struct callback *c, void *object, cl_int status)
 	c->object = object;
 	c->status = status;
 	if (gt_likely(may_run_here()))
-		run(c);
+		run_callback(c);
 	else
 		wait_for_turn(c);
 }
@@ -358,7 +358,7 @@ static void on_context_error(const char *text, const void *detail, size_t bytes,
 		gt_callback_depth = outer;
 		return;
 	}
-	l = (struct large *)take(CONTEXT_ERROR, kept->function, kept->user);
+	l = (struct large *)take_callback(CONTEXT_ERROR, kept->function, kept->user);
 	if (!l)
 		return;
 	strncpy(l->text, text ? text : "", TEXT_BYTES - 1);
@@ -382,7 +382,7 @@ struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_no
 void gt_cl_notify_drop(const struct gt_cl_notify *n)
 {
 	if (n->function == on_context_error)
-		give(n->user);
+		give_callback(n->user);
 }
 
 struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user)
@@ -395,7 +395,7 @@ struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free funct
 void gt_cl_free_drop(const struct gt_cl_free *f)
 {
 	if (f->function == on_svm_free)
-		give(f->user);
+		give_callback(f->user);
 }
 
 /* Registrations of one callback have this form: if the runtime refuses, nobody calls. */
@@ -411,7 +411,7 @@ void gt_cl_free_drop(const struct gt_cl_free *f)
 			return GT_CL_REAL(call, name)(object, function, user);         \
 		ret = GT_CL_REAL(call, name)(object, mine, c);                         \
 		if (ret != CL_SUCCESS)                                                 \
-			give(c);                                                       \
+			give_callback(c);                                              \
 		return ret;                                                            \
 	}
 
@@ -432,7 +432,7 @@ cl_int gt_opencl_wrap_clSetEventCallback(const struct gt_call *call, cl_event ev
 		return GT_CL_REAL(call, clSetEventCallback)(event, status, function, user);
 	ret = GT_CL_REAL(call, clSetEventCallback)(event, status, on_event, c);
 	if (ret != CL_SUCCESS)
-		give(c);
+		give_callback(c);
 	return ret;
 }
 
@@ -480,7 +480,7 @@ static void *run_handed(void *arg)
 			continue;
 		}
 		pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
-		run(c);
+		run_callback(c);
 		pthread_sigmask(SIG_SETMASK, &none, NULL);
 	}
 	return NULL;
@@ -508,5 +508,5 @@ void gt_cl_callbacks_end(bool run_them)
 
 	atomic_store_explicit(&handed.over, epoch, memory_order_seq_cst);
 	while (run_them && epoch && (c = next_handed(epoch)))
-		run(c);
+		run_callback(c);
 }

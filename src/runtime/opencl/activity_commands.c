@@ -55,7 +55,7 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 }
 
 /* One more command. @name is cut to NAME_BYTES. */
-static void add(const struct gt_call *call, const void *handle, const char *name)
+static void add_command(const struct gt_call *call, const void *handle, const char *name)
 {
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
 	struct gt_thread *t = gt_cl_thread(call);
@@ -78,7 +78,7 @@ static void add(const struct gt_call *call, const void *handle, const char *name
 	gt_cl_unlock(&c->lock);
 }
 
-static char *put(char *p, const char *end, const char *text)
+static char *put_text(char *p, const char *end, const char *text)
 {
 	while (*text && p < end)
 		*p++ = *text++;
@@ -93,7 +93,7 @@ static char *put_number(char *p, const char *end, uint32_t n)
 	do {
 		*--d = (char)('0' + n % 10);
 	} while (n /= 10);
-	return put(p, end, d);
+	return put_text(p, end, d);
 }
 
 static uint32_t name_of(struct commands *c, struct gt_thread *t)
@@ -103,16 +103,16 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
 
 	if (id || !gt_cl_lock(&c->lock, t->epoch))
 		return id;
-	p = put(p, end, "command buffer:");
+	p = put_text(p, end, "command buffer:");
 	for (uint32_t i = 0; i < c->kind_count; i++) {
-		p = put(p, end, i ? ", " : " ");
-		p = put(p, end, c->kinds[i].name);
+		p = put_text(p, end, i ? ", " : " ");
+		p = put_text(p, end, c->kinds[i].name);
 		if (c->kinds[i].count > 1)
-			p = put_number(put(p, end, " x"), end, c->kinds[i].count);
+			p = put_number(put_text(p, end, " x"), end, c->kinds[i].count);
 		named += c->kinds[i].count;
 	}
 	if (c->total > named)
-		p = put_number(put(p, end, ", others x"), end, c->total - named);
+		p = put_number(put_text(p, end, ", others x"), end, c->total - named);
 	gt_cl_unlock(&c->lock);
 	id = gt_string_id(t, text, (size_t)(p - text));
 	c->name = id;
@@ -195,7 +195,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 					  NULL) != CL_SUCCESS)
 		strcpy(name, "kernel");
 	gt_internal_leave();
-	add(call, handle, name);
+	add_command(call, handle, name);
 	return ret;
 }
 
@@ -209,7 +209,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 						 sync_point, mutable_handle, later);            \
                                                                                                 \
 		if (ret == CL_SUCCESS)                                                          \
-			add(call, handle, name);                                                \
+			add_command(call, handle, name);                                        \
 		return ret;                                                                     \
 	}
 
@@ -256,6 +256,6 @@ cl_int gt_opencl_wrap_clCommandBarrierWithWaitListKHR(const struct gt_call *call
 								       later);
 
 	if (ret == CL_SUCCESS)
-		add(call, handle, "barrier");
+		add_command(call, handle, "barrier");
 	return ret;
 }

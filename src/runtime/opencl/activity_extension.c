@@ -12,7 +12,7 @@
 enum { REPORTED_MAX = 256 };
 
 /* Names that were told about, by hash. When it is full, no more are told. */
-static bool tell(const char *name)
+static bool report_name(const char *name)
 {
 	static _Atomic uint64_t reported[REPORTED_MAX];
 	uint64_t hash = UINT64_C(0xcbf29ce484222325), seen;
@@ -62,7 +62,8 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];
 	tap = gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
-	if (unknown ? tell(name) : tap == real && no_instance_left(name, real) && tell(name))
+	if (unknown ? report_name(name)
+		    : tap == real && no_instance_left(name, real) && report_name(name))
 		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL,
 			       !unknown, name);
 	return tap;

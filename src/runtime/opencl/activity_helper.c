@@ -41,11 +41,11 @@ static struct {
 	_Atomic uint32_t epoch;   /* process that has a helper, or tried to */
 	_Atomic uint32_t alive;   /* process whose helper runs */
 	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
-	_Atomic uint32_t at_work; /* inside look() */
+	_Atomic uint32_t at_work; /* inside harvest_queues() */
 	_Atomic uint32_t over;    /* the process is ending */
 } helper;
 
-static bool over(void)
+static bool is_over(void)
 {
 	return atomic_load_explicit(&helper.over, memory_order_seq_cst);
 }
@@ -55,7 +55,7 @@ static uint64_t now_ns(void)
 	return gt_clock_ns(CLOCK_MONOTONIC);
 }
 
-static void nap(uint64_t ns)
+static void sleep_ns(uint64_t ns)
 {
 	const struct timespec t = {(time_t)(ns / (1000 * MS)), (long)(ns % (1000 * MS))};
 
@@ -63,7 +63,7 @@ static void nap(uint64_t ns)
 }
 
 /* Is a queue the helper's to harvest? */
-static bool ours(struct gt_cl_queue *q, uint64_t now)
+static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 {
 	uint64_t harvested = atomic_load_explicit(&q->harvested, memory_order_relaxed);
 	uint32_t waited_for;
@@ -81,16 +81,16 @@ static bool ours(struct gt_cl_queue *q, uint64_t now)
  * harvested.
  * @all: also those that the program is feeding, whose enqueues harvest; and though the process
  *         is ending */
-static uint32_t look(bool all, uint32_t *done)
+static uint32_t harvest_queues(bool all, uint32_t *done)
 {
 	uint64_t now = now_ns();
 	uint32_t left = 0;
 
 	*done = 0;
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
-		bool wanted = all || ours(q, now);
+		bool wanted = all || is_ours(q, now);
 
-		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !over());
+		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !is_over());
 		     *done += some)
 			some = gt_cl_harvest(q, AT_ONCE);
 		left += (uint32_t)gt_cl_queue_count(q);
@@ -115,36 +115,36 @@ static void sleep_until_wanted(void)
 		work |= gt_cl_queue_count(q) != 0;
 	work |= gt_tool_has_done() ||
 		gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
-	if (!work && !over())
+	if (!work && !is_over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }
 
-static void start(uint32_t epoch);
+static void start_helper(uint32_t epoch);
 
 /* A tool's function has ended the thread. */
 static void thread_left(void *epoch)
 {
-	if (!over())
-		start((uint32_t)(uintptr_t)epoch);
+	if (!is_over())
+		start_helper((uint32_t)(uintptr_t)epoch);
 }
 
-static void *run(void *arg)
+static void *run_helper(void *arg)
 {
 	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
 	uint64_t step = MS, clocks_at = now_ns();
 
 	gt_tool_thread_takes("gputap", thread_left, arg);
 	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
-	while (!over()) {
+	while (!is_over()) {
 		struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
-		if (over()) {
+		if (is_over()) {
 			atomic_store_explicit(&helper.at_work, 0, memory_order_release);
 			break;
 		}
-		left = look(false, &done);
+		left = harvest_queues(false, &done);
 		if (t && left && now_ns() - clocks_at >= 1000 * MS) {
 			read_clocks(t);
 			clocks_at = now_ns();
@@ -162,7 +162,7 @@ static void *run(void *arg)
 			idle = 0;
 			step = MS;
 		}
-		nap(step);
+		sleep_ns(step);
 	}
 	atomic_store_explicit(&helper.alive, 0, memory_order_relaxed);
 	gt_tool_thread_leaves();
@@ -181,9 +181,9 @@ static void at_end(void)
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
 	while (gt_cl_helper_lives() &&
 	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && now_ns() < until)
-		nap(MS / 2);
+		sleep_ns(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
-		look(true, &done);
+		harvest_queues(true, &done);
 	gt_cl_callbacks_end(!gt_thread.depth);
 	gt_tool_deliver();
 }
@@ -193,7 +193,7 @@ static void look_for_tools(void)
 {
 	const struct gt_thread *t = gt_thread_own();
 
-	if (over() || gt_thread.depth || !t)
+	if (is_over() || gt_thread.depth || !t)
 		return;
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		gt_cl_harvest_all(q);
@@ -201,7 +201,7 @@ static void look_for_tools(void)
 		gt_cl_helper_want(t);
 }
 
-static void start(uint32_t epoch)
+static void start_helper(uint32_t epoch)
 {
 	static _Atomic uint32_t registered;
 
@@ -214,7 +214,7 @@ static void start(uint32_t epoch)
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.over, 0, memory_order_relaxed);
-	gt_tool_thread_start(run, (void *)(uintptr_t)epoch, STACK_BYTES);
+	gt_tool_thread_start(run_helper, (void *)(uintptr_t)epoch, STACK_BYTES);
 }
 
 bool gt_cl_helper_lives(void)
@@ -231,7 +231,7 @@ void gt_cl_helper_want(const struct gt_thread *t)
 	if (gt_unlikely(known != t->epoch) && !(known && helper.over) &&
 	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch,
 						    memory_order_relaxed, memory_order_relaxed))
-		start(t->epoch);
+		start_helper(t->epoch);
 	/* Of this and the helper's exchange the later one reads the earlier: it sees that the
 	 * other is asleep, or the count that the caller has raised. */
 	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {

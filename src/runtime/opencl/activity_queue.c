@@ -69,8 +69,8 @@ static void write_queue(struct gt_cl_queue *q, struct gt_thread *t)
 
 /* A queue that was created without us looking: what the runtime says is what the program asked
  * for. */
-static void learn(struct gt_cl_queue *q, const struct gt_table *table, struct gt_thread *t,
-		  cl_command_queue handle)
+static void learn_queue(struct gt_cl_queue *q, const struct gt_table *table, struct gt_thread *t,
+			cl_command_queue handle)
 {
 	cl_device_id device = NULL;
 	cl_context context = NULL;
@@ -109,7 +109,7 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 	if (q->epoch != t->epoch)
 		gt_cl_queue_reset(q, t->epoch);
 	if (!q->number)
-		learn(q, table, t, handle);
+		learn_queue(q, table, t, handle);
 	asked = q->device && gt_cl_device_asked(q->device);
 	if (q->device)
 		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);

@@ -134,8 +134,8 @@ static bool can_be_read(const void *address)
 }
 
 /* Return: an event that was kept for nothing. */
-static cl_event keep(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
-		     uint32_t epoch)
+static cl_event keep_event(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
+			   uint32_t epoch)
 {
 	cl_event former = NULL;
 
@@ -160,7 +160,7 @@ static __attribute__((noinline, cold)) void keep_shown(const struct gt_call *cal
 		s = &places[__builtin_ctzll(open)];
 		if (gt_cl_lock(&s->lock, epoch) == GT_CL_LOCK_FAILED)
 			continue;
-		former = keep(s, table, event, epoch);
+		former = keep_event(s, table, event, epoch);
 		gt_cl_unlock(&s->lock);
 		if (former)
 			release(table, former);

@@ -6,7 +6,7 @@
  * the work, and a wrap for each name calls it. */
 #include "runtime/opencl/activity.h"
 
-static uint64_t sum(cl_uint count, const size_t *sizes)
+static uint64_t sum_sizes(cl_uint count, const size_t *sizes)
 {
 	uint64_t bytes = 0;
 
@@ -205,7 +205,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_comm
 								     &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
-		w.what.bytes = sum(num, sizes);
+		w.what.bytes = sum_sizes(num, sizes);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 

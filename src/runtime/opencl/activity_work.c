@@ -59,7 +59,7 @@ static struct {
 } spare;
 
 /* For tests: how much may be in flight. */
-static uint32_t cap(void)
+static uint32_t in_flight_max(void)
 {
 	static _Atomic uint32_t known;
 	uint32_t n = atomic_load_explicit(&known, memory_order_relaxed);
@@ -184,15 +184,15 @@ static void tail_done(struct gt_cl_queue *q)
 			      memory_order_release);
 }
 
-static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op,
-		 const struct gt_cl_work *w)
+static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op,
+			 const struct gt_cl_work *w)
 {
 	uint32_t epoch = w->thread->epoch;
 	struct gt_cl_pending *p = NULL;
 
 	if (gt_unlikely(!queue_lock(&q->push, epoch)))
 		return false;
-	if (gt_likely(gt_cl_queue_count(q) < cap()))
+	if (gt_likely(gt_cl_queue_count(q) < in_flight_max()))
 		p = tail_entry(q, epoch);
 	if (gt_likely(p != NULL)) {
 		p->event = w->event;
@@ -219,7 +219,7 @@ static void release(const struct gt_table *table, cl_event event)
 }
 
 /* A successful command that is not to be followed. */
-static void lose(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
+static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
 {
 	if (w->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
@@ -245,9 +245,9 @@ static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_de
 		w->retained = retain(w->table, w->event);
 	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event ||
 			(w->wanted && !w->retained))) {
-		lose(w->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
-	} else if (gt_unlikely(!push(q, call, op, w))) {
-		lose(w->thread, w, GT_DROP_POOL);
+		lose_command(w->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
+	} else if (gt_unlikely(!push_pending(q, call, op, w))) {
+		lose_command(w->thread, w, GT_DROP_POOL);
 	} else {
 		return true;
 	}

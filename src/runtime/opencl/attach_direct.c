@@ -21,7 +21,7 @@
 #define GT_ATTACH_UP OPENCL_DIRECT
 #include "runtime/opencl/attach_platforms.inc"
 
-static void tell(unsigned instance)
+static void report_driver(unsigned instance)
 {
 	static const char why[] = ": a driver that the program calls without the loader that is "
 				  "there, too: its calls are not seen";
@@ -45,6 +45,6 @@ static cl_int get_platforms(unsigned instance, platforms_fn *real, cl_uint num_e
 			    cl_platform_id *platforms, cl_uint *num_platforms)
 {
 	if (gt_recording_is_run())
-		tell(instance);
+		report_driver(instance);
 	return real(num_entries, platforms, num_platforms);
 }

@@ -22,7 +22,7 @@ static uint32_t saturated(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-static enum gt_device_op op_of(const refdevActivity *a)
+static enum gt_device_op device_op_of(const refdevActivity *a)
 {
 	static const enum gt_device_op copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
 						   GT_DEVICE_COPY};
@@ -49,7 +49,7 @@ static void *on_submitted(const refdevActivity *a, void *user)
 	w = gt_work_begin(call,
 			  &(struct gt_work_what){
 				  .domain = GT_DOMAIN_REFDEV,
-				  .op = op_of(a),
+				  .op = device_op_of(a),
 				  .name = a->name ? gt_string_id(t, a->name, strlen(a->name)) : 0,
 				  .device = gt_refdev_device(table, t, a->device),
 				  .queue = gt_refdev_stream(table, t, a),
@@ -96,7 +96,7 @@ static void subscribe(const struct gt_table *table)
 	GT_REFDEV_REAL(table, refdevSubscribe)(&subscriber);
 }
 
-static const struct gt_call *enter(const struct gt_call *call)
+static const struct gt_call *enter_call(const struct gt_call *call)
 {
 	const struct gt_call *before = open_call;
 
@@ -106,18 +106,18 @@ static const struct gt_call *enter(const struct gt_call *call)
 	return before;
 }
 
-static int leave(const struct gt_call *before, int status)
+static int leave_call(const struct gt_call *before, int status)
 {
 	open_call = before;
 	return status;
 }
 
-#define WRAP(name, parameters, arguments)                                                  \
-	int gt_refdev_wrap_##name parameters                                               \
-	{                                                                                  \
-		const struct gt_call *before = enter(call);                                \
-                                                                                           \
-		return leave(before, ((gt_refdev_##name##_fn *)call->tap->real)arguments); \
+#define WRAP(name, parameters, arguments)                                                       \
+	int gt_refdev_wrap_##name parameters                                                    \
+	{                                                                                       \
+		const struct gt_call *before = enter_call(call);                                \
+                                                                                                \
+		return leave_call(before, ((gt_refdev_##name##_fn *)call->tap->real)arguments); \
 	}
 
 WRAP(refdevMemcpy,

@@ -90,7 +90,7 @@ static int take_sized(const struct sized *s, uint64_t version, void *theirs)
 }
 
 /* Nothing is known of these tables' functions: who asked for tables gets them as they are. */
-static int offer(const char *name, uint64_t version, uint64_t instance, void *theirs)
+static int offer_unknown_table(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
 	if (gt_recording.session)
 		gt_subscribers_offer(name, (uint32_t)instance, version, theirs,
@@ -98,8 +98,8 @@ static int offer(const char *name, uint64_t version, uint64_t instance, void *th
 	return 0;
 }
 
-static int take(const char *name, uint64_t version, uint64_t instance, void **tables,
-		uint64_t count)
+static int take_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
+		       uint64_t count)
 {
 	for (const struct sized *s = sized; s < sized + SIZED; s++)
 		if (!strcmp(name, s->name))
@@ -108,7 +108,7 @@ static int take(const char *name, uint64_t version, uint64_t instance, void **ta
 		return gt_hsa_attach_tables(tables[0], "rocprofiler-register", version);
 	if (!strcmp(name, "roctx"))
 		return gt_roctx_attach_tables(version, tables, count);
-	return offer(name, version, instance, tables[0]);
+	return offer_unknown_table(name, version, instance, tables[0]);
 }
 
 /* The SDK ---------------------------------------------------------------- */
@@ -118,7 +118,7 @@ struct looked_for {
 	char path[PATH_MAX];
 };
 
-static int is_it(struct dl_phdr_info *info, size_t size, void *data)
+static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct looked_for *l = data;
 	const char *slash = strrchr(info->dlpi_name, '/'),
@@ -136,7 +136,7 @@ static bool find_mapped(const char *name, char *path)
 {
 	struct looked_for l = {.name = name};
 
-	if (!dl_iterate_phdr(is_it, &l))
+	if (!dl_iterate_phdr(is_library, &l))
 		return false;
 	strcpy(path, l.path);
 	return true;
@@ -205,7 +205,7 @@ static void let_in(void *handle)
 		gputap_tool_add(tool);
 }
 
-static set_api_table_fn *sdk(void)
+static set_api_table_fn *find_sdk(void)
 {
 	static _Atomic(set_api_table_fn *) known;
 	set_api_table_fn *fn = atomic_load_explicit(&known, memory_order_acquire);
@@ -242,9 +242,9 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			status = SUCCESS;
-	next = sdk();
+	next = find_sdk();
 	if (status == SUCCESS)
-		take(name, version, instance, tables, count);
+		take_tables(name, version, instance, tables, count);
 	if (next)
 		status = next(name, version, instance, tables, count);
 	errno = saved;

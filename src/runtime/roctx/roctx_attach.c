@@ -87,7 +87,7 @@ static control_fn *const controls[GT_INSTANCES][2] = {
 	{pause_4, resume_4}, {pause_5, resume_5}, {pause_6, resume_6}, {pause_7, resume_7},
 };
 
-static void *front(int n, uint32_t number)
+static void *find_front(int n, uint32_t number)
 {
 	if (number == GT_ROCTX_roctxProfilerPause || number == GT_ROCTX_roctxProfilerResume)
 		return (void *)(uintptr_t)controls[n][number - GT_ROCTX_roctxProfilerPause];
@@ -99,7 +99,7 @@ static uint64_t entries(const struct functions *table)
 	return table->size < sizeof table->size ? 0 : table->size / sizeof(void *) - 1;
 }
 
-static bool take(int instance)
+static bool take_instance(int instance)
 {
 	uint32_t free = GT_ATTACH_FREE;
 
@@ -110,7 +110,7 @@ static bool take(int instance)
 }
 
 /* The instance for a library's tables; -EALREADY: they have one. */
-static int find(void *core)
+static int find_instance(void *core)
 {
 	int found = -ENOSPC;
 
@@ -119,7 +119,7 @@ static int find(void *core)
 		if (instances[i].core == core)
 			found = -EALREADY;
 	for (int i = 0; i < GT_INSTANCES && found == -ENOSPC; i++)
-		if (take(i)) {
+		if (take_instance(i)) {
 			instances[i].core = core;
 			found = i;
 		}
@@ -136,7 +136,7 @@ int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
 		return -EINVAL;
 	if (!gt_recording.session)
 		return 0;
-	n = find(tables[0]);
+	n = find_instance(tables[0]);
 	if (n == -EALREADY)
 		return 0;
 	if (n < 0) {
@@ -157,7 +157,7 @@ int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
 			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX,
 				       entries(from[t]), gt_roctx_tables[n].name);
 		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++) {
-			void *tap = front(n, parts[t].first + (uint32_t)i);
+			void *tap = find_front(n, parts[t].first + (uint32_t)i);
 
 			if (tap != instances[n].real.entries[parts[t].first + i])
 				__atomic_store_n(&from[t]->entries[i], tap, __ATOMIC_RELEASE);
