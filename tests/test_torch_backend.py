@@ -4,6 +4,8 @@ import csv
 import fcntl
 import json
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -57,6 +59,82 @@ def test_results_go_where_the_program_wants_them(do):
     assert do("outs").out == "as given\n"
 
 
+# What a program asks of a device -----------------------------------------------------
+
+@pytest.mark.parametrize("name, says", [
+    ("memory", "given back"), ("record_stream", "waited for"), ("memory_profile", "seen"),
+    ("pinned", "copied"), ("streams", "in order"), ("random", "the same"), ("files", "kept"),
+    ("fork", "True the device is the parent's"), ("old_profiler", "measured"),
+])
+def test_it_has(do, name, says):
+    assert do(name).out.splitlines()[-1:] == [says]
+
+
+def test_what_it_has_no_memory_for_is_torchs_error(do):
+    assert do("no_memory", env={"REFDEV_MEMORY": "8M"}).out == "refdev True\n"
+
+
+def test_two_devices_copy_and_are_not_mixed(do):
+    out = do("devices", env={"REFDEV_DEVICES": 2}).out
+    assert out == "Expected all tensors to be on the same device 0\n"
+
+
+@pytest.mark.parametrize("fault, says", [
+    ("kernel:1", "refdev: kernel fault: refdevDeviceSynchronize"),
+    ("launch:1", "refdev: the device failed: refdevLaunchKernel"),
+    ("malloc:1", "no error 3"),  # what is kept is given back, and it asks again
+])
+def test_a_fault_of_the_device_is_an_exception(do, fault, says):
+    assert do("fault", "x", env={"REFDEV_FAULTS": fault}).out.strip() == says
+
+
+def test_torch_loads_it_unless_it_is_told_not_to(run, torch_python, backend):
+    script = "import torch; print(torch._C._get_privateuse1_backend_name())"
+    assert run([torch_python, "-c", script], env=backend).out == "refdev\n"
+    env = {**backend, "TORCH_DEVICE_BACKEND_AUTOLOAD": 0}
+    assert run([torch_python, "-c", script], env=env).out == "privateuseone\n"
+
+
+def test_a_build_for_another_torch_says_so_and_is_not_loaded(run, torch_python, backend, tmp_path):
+    shutil.copytree(backend["PYTHONPATH"], tmp_path / "other")
+    module = tmp_path / "other/torch_refdev/__init__.py"
+    module.write_text(re.sub("BUILT_FOR = .*", "BUILT_FOR = (2, 11)", module.read_text()))
+    script = "import torch; print(torch._C._get_privateuse1_backend_name())"
+    result = run([torch_python, "-c", script], env={**backend, "PYTHONPATH": tmp_path / "other"})
+    assert result.out == "privateuseone\n"
+    assert "built for torch 2.11, this one is 2.13" in result.err
+
+
+def test_a_build_without_the_accelerator_is_one_sentence(run, torch_python, repo, tmp_path):
+    script = (f"import sys; sys.dont_write_bytecode = True\n"
+              f"sys.path.insert(0, {str(repo / 'torch/backend')!r})\n"
+              f"import build_refdev; build_refdev.build_wheel({str(tmp_path)!r})")
+    result = run([torch_python, "-c", script], env={"GPUTAP_REFDEV": "/nonexistent"}, status=1)
+    assert "no librefdev.so.1 in /nonexistent: build gputap first" in result.err
+    assert "Traceback" not in result.err
+
+
+# In torch.profiler -------------------------------------------------------------------
+
+@pytest.mark.parametrize("way", ["plug-in", "runtime"])
+def test_its_kernels_are_in_torchs_profile_under_their_operators(do, backend, torch_package, build,
+                                                                 way, monkeypatch):
+    env = {
+        "PYTHONPATH": f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}",
+        "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin"
+    }
+    if way == "plug-in":
+        env["KINETO_PLUGIN_PATH"] = build / "soft/refdev/librefdev_pu1.so"
+    found = json.loads(do("profiler", env=env).out.splitlines()[-1])
+    counts = found["counts"]
+    assert counts["plugins"] == (way == "plug-in")
+    assert counts["unlinked"] == counts["outside"] == counts["lost"] == 0
+    assert found["kernels"] > 100 and found["rows"]["aten::mm"] > 0
+    of = {tuple(pair) for pair in found["of"]}
+    assert {("refdev_gemm<float>", "aten::mm"), ("refdev_gelu<float>", "aten::gelu")} <= of
+    assert not [pair for pair in of if not pair[1]]
+
+
 # In captures -------------------------------------------------------------------------
 
 @pytest.fixture
@@ -86,3 +164,5 @@ def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, w
     assert len(device) == info["device_work"]
     assert [r["name"] for r in device if int(r["correlation"]) not in inside] == []
     assert {"refdev_gemm<float>", "refdev_sum<float>"} <= {r["name"] for r in device}
+    report = tap("report", "--by", "operator", "--top", "0", "a.gputap").out
+    assert re.search(r"aten::addmm$", report, re.M), report

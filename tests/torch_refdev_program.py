@@ -187,5 +187,211 @@ def outs():
     print("as given")
 
 
+# Memory ------------------------------------------------------------------------------
+
+def memory():
+    start = torch.refdev.memory_allocated()
+    t = torch.empty(1000, 1000, device=DEVICE)
+    held = torch.refdev.memory_allocated() - start
+    assert 4_000_000 <= held < 4_200_000, held
+    address = t.data_ptr()
+    del t
+    assert torch.refdev.memory_allocated() == start
+    again = torch.empty(1000, 1000, device=DEVICE)
+    assert again.data_ptr() == address  # the stream's own, at once
+    del again
+    torch.refdev.empty_cache()
+    assert torch.refdev.memory_reserved() == start == 0, torch.refdev.memory_reserved()
+    assert torch.refdev.max_memory_allocated() >= held
+    free, total = torch.accelerator.get_memory_info()
+    assert free == total
+    print("given back")
+
+
+def no_memory():
+    """On a device of 8 MiB."""
+    kept = torch.empty(1 << 20, device=DEVICE)
+    for size in (1 << 18, 3 << 17, 5 << 17):  # each is freed: kept ones make room for the next
+        torch.empty(size, device=DEVICE)
+    try:
+        torch.empty(1 << 21, device=DEVICE)
+        print("no error")
+    except torch.OutOfMemoryError as e:
+        print(str(e).split(":")[0], "refdev:0 has no memory for 8388608 bytes" in str(e))
+    assert torch.refdev.memory_stats()["num_ooms"] == 1 and kept.sum().numel()
+
+
+def record_stream():
+    side, other = torch.Stream(DEVICE), torch.randn(400, 400).to(DEVICE)
+    t = torch.ones(400, 400, device=DEVICE)
+    torch.refdev.synchronize()
+    with side:
+        busy = other @ other @ other
+        result = t + 1
+    t.record_stream(side)
+    address = t.data_ptr()
+    del t
+    # what this stream allocates now must not be that memory while the other stream is busy
+    spoilt = [torch.zeros(400, 400, device=DEVICE) for _ in range(4)]
+    if any(s.data_ptr() == address for s in spoilt):
+        assert side.query()
+    side.synchronize()
+    assert (result.cpu() == 2).all() and busy.shape == other.shape
+    found = [torch.zeros(400, 400, device=DEVICE) for _ in range(4)]
+    assert address in {f.data_ptr() for f in found + spoilt}
+    print("waited for")
+
+
+def memory_profile():
+    from torch.profiler import ProfilerActivity
+    with torch.profiler.profile(activities=[ProfilerActivity.CPU], profile_memory=True) as prof:
+        t = torch.empty(1 << 20, device=DEVICE)
+        del t
+    use = [e.self_device_memory_usage for e in prof.events() if e.name == "aten::empty"]
+    assert use == [4 << 20], use
+    print("seen")
+
+
+def pinned():
+    a = torch.randn(1 << 16).pin_memory()
+    assert a.is_pinned() and not torch.randn(3).is_pinned()
+    b = a.to(DEVICE, non_blocking=True)
+    expected = a.sum()
+    del a
+    c = torch.empty(1 << 16, pin_memory=True)
+    c.copy_(b, non_blocking=True)
+    torch.refdev.synchronize()
+    torch.testing.assert_close(c.sum(), expected)
+    print("copied")
+
+
+# Streams, events, devices ------------------------------------------------------------
+
+def streams():
+    a = torch.randn(300, 300)
+    b, side = a.to(DEVICE), torch.Stream(DEVICE)
+    start, end = torch.Event(DEVICE, enable_timing=True), torch.Event(DEVICE, enable_timing=True)
+    ready = torch.Event(DEVICE)
+    start.record()
+    c = b @ b
+    ready.record()
+    with side:
+        assert torch.refdev.current_stream() == side
+        side.wait_event(ready)
+        d = c @ b
+        end.record()
+    assert torch.refdev.current_stream() != side
+    end.synchronize()
+    assert end.query() and side.query() and start.elapsed_time(end) > 0
+    torch.testing.assert_close(d.cpu(), a @ a @ a, rtol=1e-3, atol=1e-2)
+    assert len({torch.Stream(DEVICE).stream_id for _ in range(40)}) == 32
+    print("in order")
+
+
+def devices():
+    """Two."""
+    assert torch.refdev.device_count() == 2
+    a = torch.randn(30, 20)
+    one = a.to("refdev:1")
+    two = one.to("refdev:0") @ a.t().to("refdev:0")
+    torch.testing.assert_close(two.cpu(), a @ a.t())
+    torch.testing.assert_close(one.t().to("refdev:0").to("refdev:1").cpu(), a.t())
+    assert (one + 1).device.index == 1 and torch.refdev.current_device() == 0
+    with torch.refdev.device(1):
+        assert torch.ones(2, device=DEVICE).device.index == 1
+    try:
+        print("no error", (one + two[:, :20]).device)
+    except RuntimeError as e:
+        print(str(e).split(",", maxsplit=1)[0], torch.refdev.current_device())
+
+
+# The rest ----------------------------------------------------------------------------
+
+def random():
+    for draw in (lambda d: torch.rand(5, device=d), lambda d: torch.randn(5, device=d),
+                 lambda d: torch.empty(5, device=d).uniform_(),
+                 lambda d: torch.randperm(9, device=d),
+                 lambda d: F.dropout(torch.ones(99, device=d))):
+        results = []
+        for device in ("cpu", DEVICE):
+            torch.manual_seed(7)
+            results.append(draw(device).cpu())
+        torch.testing.assert_close(*results)
+    state = torch.refdev.get_rng_state()
+    first = torch.rand(3, device=DEVICE)
+    torch.refdev.set_rng_state(state)
+    assert (torch.rand(3, device=DEVICE) == first).all()
+    own = torch.Generator(DEVICE).manual_seed(3)
+    mine = torch.rand(3, device=DEVICE, generator=own)
+    assert (mine.cpu() == torch.rand(3, generator=torch.Generator().manual_seed(3))).all()
+    with torch.random.fork_rng(devices=[0], device_type=DEVICE):
+        torch.rand(3, device=DEVICE)
+    print("the same")
+
+
+def files(path="t.pt"):
+    net, *_ = make("mlp")
+    torch.save(net.to(DEVICE).state_dict(), path)
+    there = torch.load(path)
+    assert all(v.device.type == DEVICE for v in there.values())
+    here = torch.load(path, map_location="cpu")
+    assert all((v == there[k].cpu()).all() for k, v in here.items())
+    print("kept")
+
+
+def fault(word):
+    try:
+        t = torch.ones(3, device=DEVICE) + 1
+        torch.refdev.synchronize()
+        print("no error", t.numel())
+    except RuntimeError as e:
+        print(str(e).split("\n", maxsplit=1)[0].split("(")[0])
+
+
+def fork():
+    import os
+    torch.ones(3, device=DEVICE)
+    child = os.fork()
+    if not child:
+        torch.manual_seed(1)
+        try:
+            torch.ones(3, device=DEVICE)
+        except RuntimeError as e:
+            print(torch.refdev._is_in_bad_fork(), str(e).split(": ")[1], flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not torch.refdev._is_in_bad_fork() and torch.ones(3, device=DEVICE).sum() == 3
+
+
+def old_profiler():
+    with torch.autograd.profiler.profile(use_device=DEVICE, use_kineto=False) as prof:
+        a = torch.ones(200, 200, device=DEVICE)
+        a @ a
+    times = {e.key: e.device_time_total for e in prof.key_averages()}
+    assert times["aten::mm"] > 0, times
+    print("measured")
+
+
+def profiler():
+    """torch's own: it knows the device by its name, and waits for it at the end."""
+    import json
+
+    import gputap.torch
+    from torch.profiler import ProfilerActivity
+    train("transformer", "adam", steps=1)
+    with torch.profiler.profile(
+            activities=[ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]) as prof:
+        train("transformer", "adam", steps=2)
+    rows = {e.key: e.self_device_time_total for e in prof.key_averages()}
+    prof.export_chrome_trace("p.json")
+    with open("p.json", encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    names = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"}
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    of = {(e["name"], names.get(e["args"].get("External id"))) for e in kernels}
+    print(json.dumps({"counts": gputap.torch.counts(), "rows": rows, "kernels": len(kernels),
+                      "of": sorted(of, key=str)}))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])
