@@ -46,9 +46,9 @@ struct parser {
 	bool failed;
 };
 
-static const char *const field_names[] = {"name",    "domain", "kind",  "device",
-					  "process", "thread", "queue", "duration",
-					  "bytes",   "failed", NULL};
+static const char *const field_names[] = {"name",     "domain", "kind",   "device",
+					  "process",  "thread", "queue",  "range",
+					  "duration", "bytes",  "failed", NULL};
 
 static void node_destroy(struct node *n)
 {
@@ -314,7 +314,7 @@ static struct node *parse_condition(struct parser *p)
 		return fail_at(p, at, "no field '%s'; did you mean '%s'?", word, near);
 	return fail_at(p, at,
 		       "no field '%s'; there are: name domain kind device process thread queue "
-		       "duration bytes failed",
+		       "range duration bytes failed",
 		       word);
 }
 
@@ -452,6 +452,22 @@ static bool match_node(const struct filter *f, struct node *n, const struct filt
 	case NODE_NUMBER: return match_number(n, r);
 	default: return match_text(f, n, r->text[n->field]);
 	}
+}
+
+static bool node_asks(const struct node *n, enum filter_field field)
+{
+	switch (n->type) {
+	case NODE_AND:
+	case NODE_OR: return node_asks(n->left, field) || node_asks(n->right, field);
+	case NODE_NOT: return node_asks(n->left, field);
+	case NODE_FAILED: return field == FILTER_FAILED;
+	default: return n->field == field;
+	}
+}
+
+bool filter_asks(const struct filter *f, enum filter_field field)
+{
+	return node_asks(f->root, field);
 }
 
 bool filter_match(struct filter *f, const struct filter_record *record)

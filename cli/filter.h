@@ -6,7 +6,7 @@
  *   not         = [ "not" | "!" ] ( "(" expression ")" | condition )
  *   condition   = "failed" | field operator value
  *   text field  name domain kind device      with  = != (glob)  ~ !~ (regular expression)
- *               process thread queue
+ *               process thread queue range
  *   number      duration bytes               with  = != < <= > >=
  *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s,
  *               B K M G
@@ -29,13 +29,14 @@ enum filter_field {
 	FILTER_PROCESS,
 	FILTER_THREAD,
 	FILTER_QUEUE,
+	FILTER_RANGE, /* all ranges around it, innermost first */
 	FILTER_TEXT_COUNT,
 	FILTER_DURATION = FILTER_TEXT_COUNT,
 	FILTER_BYTES,
 	FILTER_FAILED,
 };
 
-enum { FILTER_TEXTS_MOST = 4 };
+enum { FILTER_TEXTS_MOST = 256 };
 
 /* What a filter looks at. Texts are named by small numbers, as lookup.h gives them; LOOKUP_NONE:
  * has none. */
@@ -46,7 +47,7 @@ struct filter_record {
 };
 
 /* The texts by which @number of @field is known, at most FILTER_TEXTS_MOST: a process has a pid
- * and a name. */
+ * and a name, a record may be in many ranges. */
 typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number,
 				 const char **texts);
 
@@ -59,6 +60,8 @@ struct filter;
 /* Return: NULL and *error when the expression is wrong. */
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error);
+/* Does the expression ask for @field? */
+bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
 

@@ -68,6 +68,7 @@ static void print_help(void)
 	       "  domain=opencl  kind=copy  kind=kernel     kind of call or of device work\n"
 	       "  device=0  device=*H100*  queue=2  process=1234  process=python*\n"
 	       "  thread=worker*  duration>10us  duration<=1.5ms  bytes>=1MiB  failed\n"
+	       "  range=step  range=aten::*                 in a range or operator of that name\n"
 	       "  with and, or, not and ( ). A condition about what a record does not have (the\n"
 	       "  device of a call) does not hold.\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);

@@ -37,6 +37,7 @@ struct entry {
 	const struct gt_item *item;
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
+	uint32_t ranges;             /* around it */
 	enum gt_operation_kind kind; /* of a call */
 	uint64_t duration_ns;
 	int32_t status;
@@ -55,6 +56,16 @@ static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+static unsigned range_texts(const struct summary *s, uint32_t set, const char **texts)
+{
+	uint32_t names[FILTER_TEXTS_MOST];
+	unsigned count = enclosing_names(&s->enclosing, set, names, FILTER_TEXTS_MOST);
+
+	for (unsigned i = 0; i < count; i++)
+		texts[i] = texts_get(&s->names, names[i]);
+	return count;
 }
 
 unsigned summary_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
@@ -90,6 +101,7 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 		snprintf(digits, sizeof digits, "%" PRIu32, s->queues[number].ordinal);
 		texts[0] = digits;
 		return 1;
+	case FILTER_RANGE: return range_texts(s, number, texts);
 	default: return 0;
 	}
 }
@@ -378,10 +390,16 @@ static void add_failure(struct summary *s, const struct entry *e)
 
 /* Records ------------------------------------------------------------------------ */
 
+static uint64_t thread_key(uint32_t process, uint32_t ordinal)
+{
+	return (uint64_t)process << 32 | ordinal;
+}
+
 static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
 {
 	const struct filter_record record = {
-		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue},
+		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue,
+			 e->ranges},
 		.duration_ns = e->duration_ns,
 		.bytes = e->item->bytes,
 		.timed = e->timed,
@@ -499,6 +517,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	linked_call(&s->linked, e.process, item->id);
 	e.name = operation_name(r, item->op);
 	e.thread = thread_of(r, item->process, item->ordinal);
+	e.ranges = enclosing_find(&s->enclosing, thread_key(e.process, item->ordinal), item->id);
 	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
 		   gt_status_failed((enum gt_domain)e.domain, e.status);
 	t = &s->threads[e.thread];
@@ -526,13 +545,9 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	note_open(s, t, item->depth, e.duration_ns, group);
 }
 
-static uint64_t thread_key(uint32_t process, uint32_t ordinal)
-{
-	return (uint64_t)process << 32 | ordinal;
-}
-
-/* A whole range of the program, nested or not. A mark has a name but no time. */
-static void add_range(struct reading *r, const struct gt_range *range)
+/* A whole range of the program, nested or not. A mark has a name but no time. @id: of the call
+ * that began it; 0: not known. */
+static void add_range(struct reading *r, const struct gt_range *range, uint64_t id)
 {
 	struct summary *s = r->s;
 	const struct gt_item item = {.kind = GT_RECORD_CALL};
@@ -558,6 +573,7 @@ static void add_range(struct reading *r, const struct gt_range *range)
 						  .last = range->last,
 						  .duration_ns = e.duration_ns,
 						  .name = e.name});
+	e.ranges = enclosing_find(&s->enclosing, thread_key(range->process, range->ordinal), id);
 	if (!matches(s, &e, GT_KIND_MARKER))
 		return;
 	s->matched_ranges++;
@@ -571,7 +587,7 @@ static int add_mark(struct reading *r, const struct gt_item *call)
 	int status = gt_ranges_step(&r->ranges, call, &range);
 
 	if (status > 0)
-		add_range(r, &range);
+		add_range(r, &range, range.instant ? call->id : range.first);
 	return status < 0 ? status : 0;
 }
 
@@ -689,6 +705,8 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	linked_work(&s->linked, e.process, item->id);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
+	e.ranges = enclosing_find(&s->enclosing, thread_key(e.process, GT_ID_ORDINAL(item->id)),
+				  item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
 		add_stages(r, &e, LOOKUP_NONE);
 		return;
@@ -858,6 +876,32 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 	return rc;
 }
 
+/* The first of two passes, if the filter asks for ranges. */
+static int find_enclosing(struct summary *s, const struct gt_capture *capture)
+{
+	struct gt_ranges ranges = {0};
+	struct gt_range range;
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	int rc = gt_cursor_create(capture, &cursor);
+
+	if (rc)
+		return rc;
+	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
+		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
+			continue;
+		rc = gt_ranges_step(&ranges, item, &range);
+		if (rc < 0)
+			break;
+		if (rc)
+			enclosing_add(&s->enclosing, thread_key(range.process, range.ordinal),
+				      range.first, range.last, name_of(s, range.name));
+	}
+	gt_ranges_fini(&ranges);
+	gt_cursor_destroy(cursor);
+	return rc < 0 ? rc : enclosing_finish(&s->enclosing);
+}
+
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
@@ -868,8 +912,11 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		.capture = capture,
 		.last_thread = LOOKUP_NONE,
 	};
-	int rc = gt_cursor_create(capture, &cursor);
+	int rc;
 
+	if (s->filter && filter_asks(s->filter, FILTER_RANGE) && (rc = find_enclosing(s, capture)))
+		return rc;
+	rc = gt_cursor_create(capture, &cursor);
 	if (rc)
 		return rc;
 	s->capture = capture;
@@ -882,7 +929,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 				  gt_capture_health(capture)->bytes);
 	rc = read_records(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
-		add_range(&r, &range);
+		add_range(&r, &range, range.first);
 	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	count_untraced(&r);
@@ -1014,6 +1061,7 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->failure_ids);
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
+	enclosing_fini(&s->enclosing);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
 	*s = (struct summary){0};

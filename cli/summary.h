@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "cli/enclosing.h"
 #include "cli/filter.h"
 #include "cli/graphs.h"
 #include "cli/histogram.h"
@@ -157,6 +158,7 @@ struct summary {
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;            /* that match the filter */
 	struct operators operators;      /* the same */
+	struct enclosing enclosing;      /* if the filter asks for ranges */
 	struct dispatches dispatches;    /* the same */
 	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;

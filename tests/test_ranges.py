@@ -160,6 +160,43 @@ def test_a_filter_leaves_its_work_under_the_operators(tap, worker, work):
     assert operators(tap, "--by", "operator", "--where", "kind=kernel") == {}
 
 
+
+@pytest.mark.parametrize("expression, count", [
+    ("range=step", 20),
+    ("range=outer", 18),
+    ("range=inner", 15),
+    ("range~^inn", 15),
+    ("range!=inner", 5),  # in ranges, and in none of that name
+    ("range=step and not range=outer", 2),
+    ("not range=step", 2),
+    ("range=idle", None),
+])
+def test_where_range_takes_calls_and_work_in_a_range_of_that_name(tap, worker, work, expression,
+                                                                  count):
+    tap("run", "-o", "a.gputap", "--", worker)
+
+    def counts(table, key, column):
+        rows = csv.DictReader(io.StringIO(
+            tap("report", "--csv", "-t", table, "--where", expression, "a.gputap").out))
+        return {r[key]: int(r[column]) for r in rows}
+    assert counts("operations", "name", "calls").get("clEnqueueFillBuffer") == count
+    assert counts("copies", "operation", "count").get("fill") == count
+
+
+def test_where_range_takes_a_range_and_the_ranges_in_it(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    out = tap("report", "--csv", "-t", "ranges", "--where", "range=outer", "a.gputap").out
+    assert {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(out))} == {
+        "outer": "3", "inner": "6", "idle": "3"}
+
+
+def test_where_range_tells_threads_apart(trace, tap):
+    trace("threads")
+    out = tap("report", "--csv", "-t", "ranges", "--where", "range=aten::add", "a.gputap").out
+    assert {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(out))} == {
+        "aten::add": "4", "aten::empty": "4"}
+
+
 def test_the_table_of_operators_is_there_only_where_ranges_have_work(tap, trace, worker):
     trace("nest")
     assert "by operator" not in tap("report", "a.gputap").out

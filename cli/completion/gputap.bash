@@ -119,7 +119,7 @@ _gputap_report() {
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
 		return ;;
 	-n | --top) return ;;
-	-w | --where) _gputap_words "name domain kind device process thread queue duration bytes failed"; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--table --sort --reverse --top --by --where --json --csv --short --mangled --help"

@@ -2,6 +2,7 @@
 /* What `gputap report` counts with: percentiles, busy time, filters, near names. */
 #include <stdlib.h>
 
+#include "cli/enclosing.h"
 #include "cli/filter.h"
 #include "cli/histogram.h"
 #include "cli/linked.h"
@@ -198,7 +199,7 @@ static bool holds(const char *expression, const struct filter_record *record)
 UNIT_TEST(filter_says_which_records_count)
 {
 	struct filter_record r = {.text = {1, 3, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE,
-					   LOOKUP_NONE},
+					   LOOKUP_NONE, LOOKUP_NONE},
 				  .duration_ns = 15000,
 				  .bytes = 4096,
 				  .timed = true,
@@ -313,4 +314,52 @@ UNIT_TEST(numbers_have_three_digits_and_a_unit)
 	CHECK_STR(ui_count(0), "0");
 	CHECK_STR(ui_count(1234567), "1,234,567");
 	CHECK_STR(ui_count(UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+/* Names around a call, the innermost one lowest: 0x21 is name 1 in name 2. */
+static unsigned around(const struct enclosing *e, uint64_t thread, uint64_t id)
+{
+	uint32_t names[8];
+	unsigned count = enclosing_names(e, enclosing_find(e, thread, id), names, 8), all = 0;
+
+	for (unsigned i = count; i-- > 0;)
+		all = all << 4 | names[i];
+	return all;
+}
+
+UNIT_TEST(enclosing_ranges_are_those_of_the_thread_that_hold_the_call)
+{
+	struct enclosing e = {0};
+
+	enclosing_add(&e, 7, 3, 4, 1); /* as they end: the inner one first */
+	enclosing_add(&e, 7, 2, 6, 2);
+	enclosing_add(&e, 9, 2, 2, 3);
+	CHECK_EQ(enclosing_finish(&e), 0);
+	CHECK_EQ(around(&e, 7, 1), 0u);
+	CHECK_EQ(around(&e, 7, 2), 0x2u);
+	CHECK_EQ(around(&e, 7, 3), 0x21u);
+	CHECK_EQ(around(&e, 7, 4), 0x21u);
+	CHECK_EQ(around(&e, 7, 5), 0x2u);
+	CHECK_EQ(around(&e, 7, 7), 0u);
+	CHECK_EQ(around(&e, 8, 2), 0u);
+	CHECK_EQ(around(&e, 9, 2), 0x3u);
+	CHECK_EQ(around(&e, 9, 3), 0u);
+	enclosing_fini(&e);
+}
+
+UNIT_TEST(enclosing_ranges_that_cross_each_other_are_both_around)
+{
+	struct enclosing e = {0};
+
+	enclosing_add(&e, 1, 1, 4, 1);
+	enclosing_add(&e, 1, 3, 6, 2);
+	enclosing_add(&e, 1, 5, 5, 2); /* the same name again: once */
+	enclosing_add(&e, 1, 9, 8, 3); /* of a damaged capture */
+	CHECK_EQ(enclosing_finish(&e), 0);
+	CHECK_EQ(around(&e, 1, 2), 0x1u);
+	CHECK_EQ(around(&e, 1, 4), 0x12u);
+	CHECK_EQ(around(&e, 1, 5), 0x2u);
+	CHECK_EQ(around(&e, 1, 6), 0x2u);
+	CHECK_EQ(around(&e, 1, 9), 0u);
+	enclosing_fini(&e);
 }
