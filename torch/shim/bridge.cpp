@@ -52,6 +52,7 @@ struct record {
 	uint32_t flow;          // 0: nothing to link
 	uint8_t type;           // ActivityType
 	bool call;
+	bool starts; // calls: the flow begins here
 };
 
 // gputap's functions, found in its libraries. NULL: not there.
@@ -330,46 +331,62 @@ class flows
 
 		while (room < count * 2)
 			room *= 2;
-		slots_.assign(room, {0, 0});
+		slots_.assign(room, {0, 0, false});
 	}
-	uint32_t find(uint64_t key, bool add)
+	struct slot {
+		uint64_t key;
+		uint32_t flow;
+		bool started;
+	};
+	// nullptr: there is none
+	slot *find(uint64_t key, bool add)
 	{
 		if (!key)
-			return 0;
+			return nullptr;
 		for (size_t i = key * 0x9e3779b97f4a7c15u >> 20;; i++) {
 			slot &s = slots_[i & (slots_.size() - 1)];
 
 			if (s.key == key)
-				return s.flow;
+				return &s;
 			if (s.key)
 				continue;
 			if (!add)
-				return 0;
-			s = {key, FIRST_FLOW + ++count_};
-			return s.flow;
+				return nullptr;
+			s = {key, FIRST_FLOW + ++count_, false};
+			return &s;
 		}
 	}
 
       private:
-	struct slot {
-		uint64_t key;
-		uint32_t flow;
-	};
 	std::vector<slot> slots_;
 	uint32_t count_ = 0;
 };
 
+void number_calls(flows &f, std::vector<record> &records, bool driver)
+{
+	for (record &r : records) {
+		if (!r.call || ((ActivityType)r.type == ActivityType::PRIVATEUSE1_DRIVER) != driver)
+			continue;
+		if (flows::slot *s = f.find(r.correlation, false)) {
+			r.flow = s->flow;
+			r.starts = !s->started;
+			s->started = true;
+		}
+	}
+}
+
+// torch takes two starts of one flow for a collision: where the driver's call inside of the
+// runtime's is recorded too, the runtime's is the start.
 void number_flows(std::vector<record> &records)
 {
 	flows f(records.size());
 
 	for (record &r : records)
 		if (!r.call)
-			r.flow = f.find(r.correlation, true);
-	for (record &r : records)
-		if (r.call) {
-			r.flow = f.find(r.correlation, false);
-		}
+			if (const flows::slot *s = f.find(r.correlation, true))
+				r.flow = s->flow;
+	number_calls(f, records, false);
+	number_calls(f, records, true);
 }
 
 std::string metadata_of(const record &r)
@@ -426,15 +443,15 @@ class view final : public lk::ITraceActivity
 	}
 	int flowType() const override
 	{
-		return r_->flow ? lk::kLinkAsyncCpuGpu : 0;
+		return flowId() ? lk::kLinkAsyncCpuGpu : 0;
 	}
 	int64_t flowId() const override
 	{
-		return r_->flow;
+		return !r_->call || r_->starts ? r_->flow : 0;
 	}
 	bool flowStart() const override
 	{
-		return r_->call;
+		return r_->starts;
 	}
 	ActivityType type() const override
 	{
