@@ -218,7 +218,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 }
 
 /* Columns that a wider line would have. */
-static void tell_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
+static void print_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
 {
 	const struct ui_colors *colors = ui_colors(out);
 	const char *titles[COLUMNS_MOST];
@@ -326,7 +326,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim,
 			ui_count(g->row_count - rows), colors->reset);
 	}
-	tell_left_out(g, rows, width, out);
+	print_left_out(g, rows, width, out);
 }
 
 /* CSV and JSON ------------------------------------------------------------------- */

@@ -249,7 +249,7 @@ static int check_options(const struct list_options *o)
 	return code;
 }
 
-static int tell_none(const char *pattern, bool operations)
+static int report_none(const char *pattern, bool operations)
 {
 	const char *near = operations ? mode_nearest_operation(pattern, ~0u) : NULL;
 
@@ -288,7 +288,7 @@ static int print_things(const struct list_options *o, unsigned wanted)
 	}
 	if (o->json)
 		json_close(&j);
-	return !rows && o->patterns[0] ? tell_none(o->patterns[0], wanted & 1u << LIST_OPERATIONS)
+	return !rows && o->patterns[0] ? report_none(o->patterns[0], wanted & 1u << LIST_OPERATIONS)
 				       : GT_EXIT_OK;
 }
 

@@ -74,7 +74,7 @@ static int write_merged(void *data, const char *temporary)
 
 /* What was merged is looked at once more, by its heads only: whose clocks were moved, what is
  * missing. Return: is it whole? */
-static bool tell_result(const struct export_request *request, const struct merging *m)
+static bool report_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;
 	bool whole, told = false;
@@ -133,9 +133,10 @@ static int merge_captures(const struct export_request *request)
 	} else if (status) {
 		status = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output);
 	} else {
-		status = tell_result(request, &m) && !in.left_out && gt_capture_is_whole(&m.health)
-				 ? GT_EXIT_OK
-				 : GT_EXIT_FAILURE;
+		status =
+			report_result(request, &m) && !in.left_out && gt_capture_is_whole(&m.health)
+				? GT_EXIT_OK
+				: GT_EXIT_FAILURE;
 	}
 	inputs_fini(&in);
 	return status;

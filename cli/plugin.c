@@ -128,7 +128,7 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 }
 
 /* Return: false: the time is over. */
-static bool hear_all(struct check *c, struct listening *l, int pipe)
+static bool receive_all(struct check *c, struct listening *l, int pipe)
 {
 	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + c->seconds * UINT64_C(1000000000);
 	struct gt_trial_message m;
@@ -190,7 +190,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 		run_trial(c, kind, ends[1]);
 	}
 	close(ends[1]);
-	if (!hear_all(c, &l, ends[0])) {
+	if (!receive_all(c, &l, ends[0])) {
 		snprintf(how, sizeof how, "%s: it does not return", l.call);
 		break_rule(c, l.trying, how);
 		l.told = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap's C API for code inside a traced program: say what the program is doing, switch
- * recording on and off, put functions in front of a runtime's, hear of trouble.
+ * recording on and off, put functions in front of a runtime's, be notified of trouble.
  *
  * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is
  * legal, and nothing is recorded: functions that would need a session return -ENOTCONN. What
@@ -79,7 +79,7 @@ enum gputap_range_kind {
  * @key:      the caller's word for it, as its address; gputap_range_end() names it
  * @sequence: number that an operator and its node have in common; negative: none
  * @shapes:   of the operator's inputs: for each, the number of its dimensions and then these; -1
- *            for what is no tensor. Copied. NULL: not told
+ *            for what is no tensor. Copied. NULL: not known
  * @words:    at @shapes; where 2,048 of all open ranges are exceeded, the range has none
  * Return: 0; -EINVAL; -ENOSPC: 250 are open in this thread: it is counted, not recorded; -ENOMEM;
  *         -ENOTCONN: nothing is recorded in this process.
@@ -104,7 +104,7 @@ GPUTAP_API int gputap_range_end(uint64_t key);
  * gputap_range_source() - whose ranges these are: before the first of a framework's
  * @function: any of its library, which is then named as a runtime of the process; may be NULL
  * @version:  of it, 10000 * major + 100 * minor + patch
- * Return: 0; -ENOTCONN: nothing is recorded in this process, ranges need not be told.
+ * Return: 0; -ENOTCONN: nothing is recorded in this process, ranges are of no use.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
  * Source: gputap.
@@ -150,7 +150,7 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
  * When stop has returned, none of the context's callbacks runs: it waits for those that other
  * threads are in. Two exceptions: a thread that waits for this one in the same way is not waited
  * for; and after five seconds stop returns, for a callback that was left by longjmp() never ends.
- * Calls whose begin was told are not told their end after stop, unless the context has
+ * A call whose ENTER came before stop gets no EXIT after it, unless the context has
  * GPUTAP_CONTEXT_FINISH_CALLS.
  * Thread: any. Calls that other threads are in the middle of may be recorded or not.
  * Signal: not safe.   Since: 0.1
@@ -191,8 +191,8 @@ struct gputap_table {
 	void **entries;   /* the table, in the runtime's own layout */
 	size_t bytes;     /* of the table */
 	const char *name; /* of the runtime */
-	/* as the runtime told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it
-	 * did not */
+	/* as the runtime gave it to rocprofiler-register, 10000 * major + 100 * minor + patch;
+	 * 0: it did not */
 	uint64_t version;
 };
 
@@ -210,12 +210,13 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * @fn:    called in the thread in which the runtime starts
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
  * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime.
- * Subscribe before the first call of the runtime: tables that are registered already are not told.
+ * Subscribe before the first call of the runtime: @fn is not called for tables that are registered
+ * already.
  *   - OpenCL that is interposed by name has no table.
  *   - HIP before ROCm 6, which is interposed by name, gets a table laid out as ROCm 7.2's. If a
  *     running program opens it, the first thread that then asks for an address finds it, and @fn is
  *     called there; calls that other threads make until @fn has returned pass by what it puts in
- *     front. Callbacks around calls (gputap/tool.h) are told of them all.
+ *     front. Callbacks around calls (gputap/tool.h) get them all.
  *   - HSA's tables come in gputap's order, and once more as the runtime has them, when everybody's
  *     functions are in them: domain 0, name "HsaApiTable".
  *   - Of a runtime that offers its tables, no call comes before the subscribers were asked.
@@ -243,12 +244,12 @@ GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes
 
 /* What an event is about. */
 enum gputap_event_code {
-	/* records were dropped, or work is not told to its end; value: how many since the last
-	 * time */
+	/* records were dropped, or work is not notified to its end; value: how many since the
+	 * last time */
 	GPUTAP_EVENT_LOSS = 1,
 	/* the program asked for an entry point that has no tap; text: its name */
 	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
-	GPUTAP_EVENT_CLOCK = 3, /* device stamps that cannot be right; value: how many */
+	GPUTAP_EVENT_CLOCK = 3, /* device time stamps that cannot be right; value: how many */
 	/* a program, or a copy of a runtime, cannot be traced; text: which, and why */
 	GPUTAP_EVENT_NOT_TRACED = 4,
 	/* a runtime's table is shorter or longer than known; value: its entries */
@@ -267,7 +268,7 @@ enum gputap_event_code {
 	GPUTAP_EVENT_UNLINKED = 10
 };
 
-/* Something that gputap has to tell. Valid during the callback. */
+/* An event that gputap reports. Valid during the callback. */
 struct gputap_event {
 	size_t size;      /* of this description */
 	uint32_t code;    /* enum gputap_event_code */
@@ -277,7 +278,7 @@ struct gputap_event {
 };
 
 /**
- * typedef gputap_event_fn - hear what gputap has to tell
+ * typedef gputap_event_fn - be notified of an event
  * @event: valid during the call, which is made in the thread where it happened, maybe inside a call
  *         of the runtime
  */

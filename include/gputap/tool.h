@@ -17,10 +17,10 @@
  *     header knows.
  *   - Callbacks run in the thread in which the thing happens, for several contexts in the order
  *     of their tools' priorities, then of their creation: first to last before a call, last to
- *     first after it. They may make calls of the runtime: these are told like the program's. A
+ *     first after it. They may make calls of the runtime, which are notified like the program's. A
  *     callback that never returns, throws or jumps out takes the program's call with it, as a
  *     function of the program's own would; gputap stays usable. One that ends a thread of
- *     gputap's (pthread_exit()) is told what comes next in another one.
+ *     gputap's (pthread_exit()) gets what comes next in another one.
  *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are
  *     never used again.
  *   - The child of a fork has all of its parent's: contexts, started as they were, open calls,
@@ -101,10 +101,10 @@ GPUTAP_API const char *gputap_tool_arguments(void);
  * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32
  * tools), -ESHUTDOWN (tools have been finished: the process ends), what start() returned. Its
  * library stays mapped until gputap_tool_remove().
- * Objects that are there already (code objects, kernel symbols) are told to contexts when they
- * start; calls made before are not. Runtimes whose tables are registered already have taps for all
- * operations if any tool was there, else for what the session asks; through doors by interposition
- * everything can be asked at any time.
+ * Contexts are notified of objects that are there already (code objects, kernel symbols) when they
+ * start; not of calls made before. Runtimes whose tables are registered already have taps for all
+ * operations if any tool was there, else for what the session asks; runtimes that are
+ * interposed can be asked for everything at any time.
  * Owner:  caller; gputap_tool_remove().
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: tools of ROCprofiler-SDK.
@@ -127,19 +127,19 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
 /* gputap_context_opts.flags */
 enum {
-	/* after gputap_context_stop(), what has begun is told to its end. Without: no callback
-	 * runs once stop has returned */
+	/* after gputap_context_stop(), what has begun is notified to its end. Without: no
+	 * callback runs once stop has returned */
 	GPUTAP_CONTEXT_FINISH_CALLS = 1,
 	/* from its first service to its end, correlations are given without gaps. Costs threads
 	 * that make calls at the same time much more than a call does */
 	GPUTAP_CONTEXT_DENSE = 2,
-	/* neighbours in the order that have this are told EXIT of calls first to last, too */
+	/* neighbours in the order that have this get EXIT of calls first to last, too */
 	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
-	/* from its first service to its end, work is caused by the innermost call that is told.
-	 * Without: by HIP's, if it is in the middle of one */
+	/* from its first service to its end, work is caused by the innermost call that a context
+	 * subscribed to. Without: by HIP's, if it is in the middle of one */
 	GPUTAP_CONTEXT_INNERMOST = 8,
-	/* gputap_context_retirement() is for every call and work that anybody is told of while
-	 * it is started */
+	/* gputap_context_retirement() is for every call and work that any context is
+	 * notified of while this one is started */
 	GPUTAP_CONTEXT_ALL_RETIRED = 16
 };
 
@@ -183,7 +183,7 @@ struct gputap_call {
 	uint32_t ret_bytes;   /* 0: returns nothing */
 	void *ret;            /* EXIT: what it returned; read only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
-	/* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, when all had been told ENTER */
+	/* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, after all ENTER callbacks */
 	uint64_t start;
 };
 
@@ -207,7 +207,7 @@ enum {
  * @operations: numbers; NULL with @count 0: all of the domain
  * @flags:      GPUTAP_CALLS_*
  * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is
- *         started), -ENOSPC (64 contexts have something to be told).
+ *         started), -ENOSPC (64 contexts have subscribed to something).
  * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
  * Owner:  what is passed stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -223,14 +223,14 @@ enum {
 };
 
 /**
- * gputap_context_uncorrelated() - some of the calls that a context is told of need no correlation
- * of their own
+ * gputap_context_uncorrelated() - some of the calls that a context subscribed to need no
+ * correlation of their own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first
  * @flags:      GPUTAP_UNCORRELATED_*
- * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).
- * For tools that tell of something else by the calls that make it, allocations for example: the
- * numbers of calls that are told as calls stay without gaps. A call that nobody wants a number for
- * has the number of the call it was made in (0: of none), and causes no work.
+ * Return: 0; -EINVAL; -ENOENT (the context has no calls of the domain), -EBUSY (it is started).
+ * For tools that report something else by the calls that make it, allocations for example: the
+ * numbers of calls that they report as calls stay without gaps. A call that nobody wants a number
+ * for has the number of the call it was made in (0: of none), and causes no work.
  * Owner:  what is passed stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: gputap.
@@ -417,7 +417,7 @@ enum gputap_work_type {
 #define GPUTAP_WORK_ALL       UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
 
-/* A piece of device work. Valid during the callback. */
+/* One item of device work. Valid during the callback. */
 struct gputap_work {
 	size_t size;     /* of this description */
 	uint32_t domain; /* of the runtime that it was seen in: HIP's is HSA's */
@@ -425,11 +425,11 @@ struct gputap_work {
 	/* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then
 	 * COMPLETE */
 	uint32_t phase;
-	/* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
+	/* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, its times are not known */
 	int32_t status;
 	uint64_t thread;      /* that submitted it */
-	uint64_t correlation; /* of the call that caused it; if none is told, one of its own */
-	/* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill
+	uint64_t correlation; /* of the call that caused it; without one, its own */
+	/* of this item, from 1 without gaps: dispatches (also those that copy or fill
 	 * memory) are counted together, all other work of the domain on its own */
 	uint64_t number;
 	uint64_t device;               /* number of the device object; copies: of where to */
@@ -454,7 +454,7 @@ struct gputap_work {
 
 /**
  * typedef gputap_work_fn - device work is submitted, or done
- * @data: eight bytes of this context's for this piece of work, 0 first, kept until COMPLETE
+ * @data: eight bytes of this context's for this item, 0 first, kept until COMPLETE
  */
 typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, void *user);
 
@@ -462,15 +462,15 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * gputap_context_work() - have a function called for device work
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
- * A context that was told ENTER is told EXIT and COMPLETE, but for these:
+ * A context that gets ENTER gets EXIT and COMPLETE, but for these:
  *   - Work that never completes has no COMPLETE; nor has work for which there is no room to follow
  *     it (event GPUTAP_EVENT_LOSS).
- *   - One piece is told to 16 contexts at most.
+ *   - At most 16 contexts are notified of one item.
  *   - A function that leaves ENTER or EXIT by an exception or a jump does not keep HSA's work from
- *     being submitted: it is told COMPLETE, and maybe no EXIT. HSA's work waits five seconds for a
+ *     being submitted: it gets COMPLETE, and maybe no EXIT. HSA's work waits five seconds for a
  *     function to come back from ENTER; then it is submitted, and has no COMPLETE
  *     (GPUTAP_EVENT_LOSS).
- * ENTER and EXIT are told by the thread that hands the work to the device: where threads share a
+ * ENTER and EXIT come from the thread that hands the work to the device: where threads share a
  * queue, maybe another one than `thread`. OpenCL's ENTER knows the type and the queue; everything
  * else is there at EXIT.
  * Owner:  what is passed stays the caller's.
@@ -550,7 +550,7 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
 /**
  * typedef gputap_retired_fn - nothing more will come of a call
  * @correlation: its number: its EXIT has been, and all its work is complete
- * @time:        ns, later than every time told for it
+ * @time:        ns, later than every time notified for it
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
@@ -591,8 +591,8 @@ GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
- * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not told, not
- * recorded
+ * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not
+ * notified, not recorded
  * @hidden: 1; 0: no longer. Nests. Does not reach beyond the end of a callback.
  * Return: nothing.
  * Owner:  what is passed stays the caller's.
@@ -743,7 +743,7 @@ struct gputap_record_call {
 
 /* GPUTAP_RECORD_RETIRED: nothing more will come of a call. */
 struct gputap_record_retired {
-	uint64_t correlation, time; /* as gputap_retired_fn is told them */
+	uint64_t correlation, time; /* as gputap_retired_fn gets them */
 };
 
 /**

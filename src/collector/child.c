@@ -49,9 +49,9 @@ int gt_child_init(struct gt_child *c)
 	return 0;
 }
 
-/* In the child, up to exec. Only its failure is told, through @tell. */
+/* In the child, up to exec. It reports its failure alone, through @report. */
 static void run_program(const struct gt_child *c, char *const *argv, char *const *environment,
-			int tell)
+			int report)
 {
 	int error;
 
@@ -60,7 +60,7 @@ static void run_program(const struct gt_child *c, char *const *argv, char *const
 	sigprocmask(SIG_SETMASK, &c->mask_before, NULL);
 	execvpe(argv[0], argv, environment);
 	error = errno;
-	while (write(tell, &error, sizeof error) < 0 && errno == EINTR)
+	while (write(report, &error, sizeof error) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }

@@ -389,7 +389,7 @@ static bool folder_changed(struct collector *c)
 				  50;
 }
 
-/* Has the process ended? @slow: also ask about those that nothing has been heard of. */
+/* Has the process ended? @slow: also ask about those that have shown no sign. */
 static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 {
 	int in_use;
@@ -595,7 +595,7 @@ static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 	gt_error_clear();
 }
 
-static void tell_obstacle(struct collector *c, const struct gt_target *target)
+static void report_obstacle(struct collector *c, const struct gt_target *target)
 {
 	struct gt_clock_tuple now;
 
@@ -622,7 +622,7 @@ static int start_program(struct collector *c, char *const *argv)
 		raise_files_limit(c);
 		c->exec_failed = status && c->child.pid < 0;
 		if (!status && target.obstacle)
-			tell_obstacle(c, &target);
+			report_obstacle(c, &target);
 	}
 	gt_environment_free(environment);
 	return status;

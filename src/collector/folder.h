@@ -16,7 +16,7 @@
 struct gt_folder {
 	char path[PATH_MAX];
 	int fd;
-	/* kept: tells whether a process of the tree still maps the session */
+	/* stays open: shows whether a process of the tree still maps the session */
 	int session_fd;
 	struct gt_session *session; /* mapped */
 };
@@ -55,7 +55,7 @@ void gt_folder_close(struct gt_folder *f);
  * @fd: opened for reading and writing, by us alone Asks the kernel for a write lease, which it
  * grants only to a sole user, and gives it back at once. It is right whatever the pid namespace,
  * and after exec, which drops a mapping without a trace elsewhere.
- * Return: 1 in use, 0 not in use, -1 the file system cannot tell.
+ * Return: 1 in use, 0 not in use, -1 the file system does not say.
  */
 int gt_file_in_use(int fd);
 

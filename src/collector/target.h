@@ -26,7 +26,7 @@ struct gt_target {
 	enum gt_target_obstacle obstacle;
 };
 
-/* Look at @program as execvp() would find it. Never fails: what cannot be told is left to exec. */
+/* Look at @program as execvp() would find it. Never fails: exec finds out the rest. */
 void gt_target_look(const char *program, struct gt_target *out);
 
 /* "it is statically linked, ..": a part of a sentence. NULL for GT_TARGET_NONE. */

@@ -10,7 +10,7 @@
  * opportunity.
  *
  * After a fork the child's process has a segment of its own. Strings are written into it again by
- * themselves, under their old ids, and so are objects that are kept (gt_fork_replay_add()).
+ * themselves, under their old ids, and so are stored objects (gt_fork_replay_add()).
  *
  * Device work is one record reserved with
  *     gt_ring_reserve(t, sizeof(struct gt_record_device), GT_CLASS_DEVICE, domain) ..
@@ -88,22 +88,22 @@ void *gt_arena_take(size_t bytes);
 bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain,
 		       uint64_t number, bool begins);
 
-/* A runtime library that is mapped, written now and again in each fork child. For doors. */
+/* A runtime library that is mapped, written now and again in each fork child. For src/runtime. */
 void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text);
 
 /* Write again what a new process inherited. thread.c calls it when a thread attaches;
  * quick when nothing is new. */
 void gt_emit_renew(struct gt_thread *t);
 
-/* GT_RECORD_EVENT, stamped now. @text may be NULL. */
+/* GT_RECORD_EVENT, with the time of now. @text may be NULL. */
 bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain,
 		    uint64_t value, const char *text);
 
-/* GT_RECORD_CLOCK: @device_stamp was read between the two host stamps. */
+/* GT_RECORD_CLOCK: @device_stamp was read between the two host times. */
 bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64_t host_before,
 		    uint64_t host_after, uint64_t device_stamp, uint64_t runtime_host);
 
-/* A piece of device work was submitted by this thread. */
+/* This thread submitted one item of device work. */
 static inline void gt_device_seen(struct gt_thread *t, enum gt_domain domain)
 {
 	if (t)

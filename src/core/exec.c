@@ -206,7 +206,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
 	rc = real_spawn(pid, path, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was begun: it stays told */
+		e.lost = GT_LOST_NOWHERE; /* it was begun: the event stays */
 	gt_exec_end(&e);
 	return rc;
 }
@@ -221,7 +221,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	gt_exec_begin(&e, AT_FDCWD, file, true, envp);
 	rc = real_spawnp(pid, file, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was begun: it stays told */
+		e.lost = GT_LOST_NOWHERE; /* it was begun: the event stays */
 	gt_exec_end(&e);
 	return rc;
 }

@@ -6,7 +6,7 @@
  * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16.
  * The area is the thread's. Each call that comes back unmaps it. A vfork's child that has become
  * another program does not come back: what it mapped in its parent's memory is used by the same
- * thread's next exec, and goes with the thread. `exec_user` tells:
+ * thread's next exec, and goes with the thread. `exec_user` says:
  *
  *   0, or a process that is neither this     the area is free: such a child is gone, as its parent
  *   one nor its parent                       runs
@@ -359,7 +359,7 @@ static void report_untraced(struct area *a, const char *path, const char *why)
 {
 	char *at = a->event;
 
-	if (!gt_exec_can_tell())
+	if (!gt_exec_can_report())
 		return;
 	if (path && strlen(path) < PATH_MAX)
 		at = append(append(at, path, strlen(path)), ": ", 2);

@@ -15,7 +15,7 @@ struct gt_exec {
 	char *const *environment;
 	void *area;   /* where it lies; NULL: nowhere */
 	bool is_lent; /* of the thread's; else mapped for this one time */
-	/* place in the segment where the program is told to be out of reach, or GT_LOST_NOWHERE */
+	/* place in the segment that says that the program is out of reach, or GT_LOST_NOWHERE */
 	uint32_t lost;
 };
 
@@ -23,7 +23,7 @@ struct gt_exec {
 void gt_exec_remember(void);
 
 /**
- * gt_exec_begin() - make the environment for a program, and tell an event if it cannot be traced
+ * gt_exec_begin() - make the environment for a program; write an event if it cannot be traced
  * @path:        of the program; NULL: @fd is the program. Looked for along PATH if @is_searched
  *               and without a slash
  * @environment: that the caller wants to pass on

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that are executed where they cannot be traced: as another user, in another mount
- * namespace or root, with ids that make the dynamic linker forget us. They could not tell it
+ * namespace or root, with ids that make the dynamic linker forget us. They could not report it
  * themselves. Who executes them can: its segment is mapped, whatever has become of its rights.
  * See ring/segment.h, struct gt_lost.
  *
@@ -24,7 +24,7 @@ static int check_access(int fd, const char *path, int how)
 	return syscall(SYS_faccessat, fd, path, how) == 0 ? 0 : errno;
 }
 
-bool gt_exec_can_tell(void)
+bool gt_exec_can_report(void)
 {
 	int saved = errno;
 	bool can = atomic_load_explicit(gt_epoch, memory_order_relaxed) ||

@@ -23,7 +23,7 @@
 enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uint32_t *place);
 
 /* Is there a ring for an event, or can there be? */
-bool gt_exec_can_tell(void);
+bool gt_exec_can_report(void);
 
 /* Exec has failed: nothing was lost. */
 void gt_exec_begun_not(uint32_t place);

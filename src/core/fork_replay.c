@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that exist on in a fork's child: their records are kept, and written again into the
+/* Objects that exist on in a fork's child: their records are stored, and written again into the
  * child's ring.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..

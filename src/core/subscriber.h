@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools inside the process that asked to be told: of tables (to put functions in front) and of
+/* Subscribers inside the process: to tables (to put functions in front) and of
  * events. */
 #ifndef GPUTAP_CORE_SUBSCRIBER_H
 #define GPUTAP_CORE_SUBSCRIBER_H
@@ -17,7 +17,7 @@ void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
 			  size_t bytes);
 
-/* Does anybody want to be told of tables? */
+/* Has anybody subscribed to tables? */
 bool gt_subscribers_there(void);
 
 void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,

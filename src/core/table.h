@@ -2,8 +2,8 @@
 /* Registration of runtimes' tables: see core/tap.h for what a table is, core/context.h for who
  * asks.
  *
- * A door fills in a struct gt_table (generated, one per instance) and registers it with the
- * runtime's real table:
+ * Each way to attach fills in a struct gt_table (generated, one per instance) and registers it
+ * with the runtime's real table:
  *   1. every operation's real function is remembered in its tap,
  *   2. operations that somebody asked for get their tap in the table, all others keep what was
  *     there,
@@ -45,7 +45,7 @@ int gt_table_adopt(struct gt_table *table);
 /**
  * gt_table_extension() - the tap for a function that a runtime hands out by name
  * @tables, @count: the instances of the domain; each can stand for one real function of that name
- * @unknown: set when no operation has that name: tell GT_EVENT_UNKNOWN_ENTRY, once
+ * @unknown: set when no operation has that name: write GT_EVENT_UNKNOWN_ENTRY, once
  * Return: what the program is to get: a tap, or @real itself (nobody asked, or no instance is
  * left).
  */

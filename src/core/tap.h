@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What generated taps and the doors share: the state of one runtime instance's table.
+/* What generated taps and the ways to attach share: the state of one runtime instance's table.
  *
  * A tap is a function with the prototype of the runtime's. It reads its operation's `services`;
  * nothing asked: tail call of the real function. Each instance of a runtime (two copies mapped,
- * two OpenCL platforms' extension functions) has taps of its own, because a tap cannot tell who
+ * two OpenCL platforms' extension functions) has taps of its own, because a tap cannot know who
  * called it: the generated file is compiled once, and objcopy makes the others of its object
  * (src/runtime/meson.build). */
 #ifndef GPUTAP_CORE_TAP_H
@@ -23,13 +23,13 @@ enum gt_service {
 	GT_SERVICE_WRAP = 2,
 	/* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
-	GT_SERVICE_NOTIFY = 8, /* tell tools of it, before and after (src/tool) */
+	GT_SERVICE_NOTIFY = 8, /* notify tools, before and after (src/tool) */
 	/* it is not recorded, but its stream's submit order has to know of it; or what it waits
 	 * for is harvested */
 	GT_SERVICE_ORDER = 16,
 };
 
-/* copies of one runtime in a process that are told apart; each has a set of taps */
+/* copies of one runtime in a process, each with a set of taps */
 enum { GT_INSTANCES = 8 };
 
 struct gt_tap {
@@ -71,7 +71,7 @@ struct gt_table {
 	uint32_t operation_count;
 	struct gt_tap *taps; /* operation_count */
 	const char *name;    /* as the runtime calls itself */
-	/* as it told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
+	/* as given to rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it was not */
 	uint64_t version;
 	/* bytes of the shortest table of any release, where new ones only grow at the end; 0:
 	 * there is one size */
@@ -130,7 +130,7 @@ void gt_submit_order_miss_call(void) __attribute__((weak, visibility("hidden")))
 /* What this thread has asked of the device is done, as far as it knows: it is recorded before
  * the call returns, whatever happens to the program next. Nothing is waited for. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));
-/* A call whose work cannot be told apart. */
+/* A call whose work cannot be distinguished from another call's. */
 void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 
 static inline uint32_t gt_tap_services(const struct gt_tap *tap)
@@ -160,7 +160,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
 
 /* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all
- * that is done unless the call is recorded or told. */
+ * that is done unless the call is recorded or notified. */
 #define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                               \
 	ret GT_TAP_NAME(f) parameters                                                              \
 	{                                                                                          \

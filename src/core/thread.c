@@ -414,7 +414,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 
 /* There is room again: say how much was lost meanwhile. Return: where the caller's record goes
  * now. */
-static void *tell_loss(struct gt_thread *t, size_t bytes)
+static void *report_loss(struct gt_thread *t, size_t bytes)
 {
 	uint32_t lost = t->lost;
 	enum gt_domain domain = (enum gt_domain)t->lost_domain;
@@ -443,7 +443,7 @@ void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 	void *p = next_block(t, bytes, why);
 
 	if (p && t->lost)
-		p = tell_loss(t, bytes);
+		p = report_loss(t, bytes);
 	errno = saved;
 	return p;
 }

@@ -76,7 +76,7 @@ static inline bool gt_is_interposable(const struct gt_interposable *what,
 	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
 }
 
-/* An instance that no other door and no other library uses. The first, but the last for a
+/* An instance that no other way to attach and no other library uses. The first, but the last for a
  * library that is only a part: tools know runtimes by their instance, and such a library may be
  * mapped before the runtime's. */
 static inline int gt_attach_take_instance(const struct gt_attach *point, bool is_part)

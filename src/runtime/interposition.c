@@ -15,7 +15,8 @@ bool gt_attach_adopt(struct gt_attach_state *state)
 	       !atomic_exchange_explicit(&state->adopted, 1, memory_order_relaxed);
 }
 
-static void tell_missed(struct gt_attach_state *states, enum gt_domain domain, const char *library)
+static void report_missed(struct gt_attach_state *states, enum gt_domain domain,
+			  const char *library)
 {
 	char text[96];
 
@@ -41,6 +42,6 @@ bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables
 						"interposition", 0);
 	}
 	if (library)
-		tell_missed(states, domain, library);
+		report_missed(states, domain, library);
 	return any;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libraries of a runtime are really mapped: a record for each, once per domain. For doors. */
+/* Which libraries of a runtime are really mapped: a record for each, once per domain. */
 #ifndef GPUTAP_RUNTIME_MODULE_H
 #define GPUTAP_RUNTIME_MODULE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work of a runtime that tells when it has completed: a callback, an event that somebody
+/* Device work of a runtime that notifies when it has completed: a callback, an event that somebody
  * polls.
  *
  *   the wrap, in the submitting thread:

@@ -2,9 +2,9 @@
 /* The tool API inside (include/gputap/tool.h): what its files share.
  *
  *   tool_context.c   who asks for what; start, stop, and that nobody is called after it
- *   tool_call.c      before and after a call: taps come here (generated "told" halves)
+ *   tool_call.c      before and after a call: the generated taps call it
  *   tool_work.c      device work: the runtimes' activity comes here
- *   tool_complete.c  tells how it ended
+ *   tool_complete.c  COMPLETE: how it ended
  *   tool_retire.c    correlation ids that retire
  *   tool_object.c    objects that come and go
  *   tool_buffer.c    buffers; tool_delivery.c hands them over
@@ -13,7 +13,7 @@
  *   tool_load.c      finding, starting, finishing tools
  *
  * Who may be called now. A context that asks for callbacks has one of POOL places that are never
- * freed; a place's `generation` tells its users apart. A thread says in its hazards which place
+ * freed; a place's `generation` distinguishes its users. A thread says in its hazards which place
  * it is about to call (any of them, while it looks whom), looks whether that is still active,
  * calls, takes the hazard back. Who stops a context makes it inactive, has every running thread
  * pass a barrier (membarrier(), so that the calls themselves need none), and waits until no
@@ -62,8 +62,8 @@ struct gt_tool_buffered {
 	uint64_t ops[GT_OPS_PER_DOMAIN / 64];
 };
 
-/* How somebody hears of a call or of work. For calls, what its context asked for that operation;
- * eight bits of them. */
+/* How a context is notified of a call or of work. For calls: what it asked for that operation, in
+ * eight bits. */
 enum gt_tool_how {
 	GT_TOOL_CALLED = 1,
 	GT_TOOL_BUFFERED = 2,
@@ -78,7 +78,7 @@ enum gt_tool_how {
 /* A context's place. All but the first three are constant while it is active. */
 struct gt_tool_context {
 	_Atomic uint32_t active; /* 1: may be called */
-	/* 1: stopped, but what has begun is told to its end (GPUTAP_CONTEXT_FINISH_CALLS) */
+	/* 1: stopped, but calls that have begun get EXIT (GPUTAP_CONTEXT_FINISH_CALLS) */
 	_Atomic uint32_t finishing;
 	_Atomic uint32_t generation; /* of the place */
 	int32_t priority;
@@ -118,7 +118,7 @@ uint32_t gt_tool_thread(void); /* gettid(), remembered */
 /* What hangs on a call (tool_retire.c). */
 struct gt_correlation;
 
-/* A told call that is open, on its thread's stack. */
+/* An open call that tools are notified of, on its thread's stack. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer; /* that this call was made in */
 	/* gt_tool_frame_mark(): it is one, and no other function's variables have come over it */
@@ -129,8 +129,8 @@ struct gt_tool_frame {
 	/* a callback of it runs: calls made now are not the runtime's own */
 	bool calling;
 	bool numbered;  /* has a correlation of its own */
-	uint32_t how;   /* enum gt_tool_how of all who heard */
-	uint32_t count; /* heard */
+	uint32_t how;   /* enum gt_tool_how of all subscribers */
+	uint32_t count; /* of subscribers[] */
 	struct gt_tool_subscriber subscribers[GT_TOOL_POOL];
 };
 
@@ -163,10 +163,10 @@ extern _Atomic uint32_t gt_tool_dense __attribute__((visibility("hidden")));
 /* .. and that want work's cause to be the innermost call (GPUTAP_CONTEXT_INNERMOST). */
 extern _Atomic uint32_t gt_tool_innermost __attribute__((visibility("hidden")));
 
-/* The next number, for a call, or for work that no told call causes. */
+/* The next number, for a call, or for work that no notified call causes. */
 uint64_t gt_tool_new_correlation(void);
 
-/* Before a call. False: nobody is to be told: make it as if no tool were there. */
+/* Before a call. False: no subscriber: make it as if no tool were there. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes);
 /* After it; @ret may be NULL. */
@@ -174,15 +174,16 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 
 /* Work and correlation (tool_work.c, tool_retire.c) --------------------------- */
 
-/* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there
- * is no memory. */
+/* One more reference on the frame's call. NULL: nobody asks for its retirement, or there is
+ * no memory. */
 struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);
 void gt_correlation_put(struct gt_correlation *c);
-/* The call is over, whose frame has `shared`, or else of which somebody wants to hear that it
- * retires: now. */
+/* The call is over, whose frame has `shared`, or whose retirement somebody asks for: it
+ * retires now. */
 void gt_correlation_leave(struct gt_tool_frame *f);
 
-/* Objects (tool_object.c): a context that asks for them has been started: tell it what is there. */
+/* Objects (tool_object.c): a context that asks for them has been started: notify it of those that
+ * are there. */
 void gt_tool_objects_replay(uint32_t place, uint32_t generation);
 
 /* Anybody active who asks for this domain's work? For the runtimes' activity: one load. */
@@ -214,7 +215,7 @@ void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* .. it returns as it should. */
 void gt_tool_thread_leaves(void);
 bool gt_tool_thread_is_ours(void);
-/* This thread ends: what it was at telling (gt_tool_deliver()), others will tell. */
+/* This thread ends: others go on with what it was delivering (gt_tool_deliver()). */
 void gt_tool_deliver_left(void);
 
 /* Tools (tool_load.c) --------------------------------------------------------- */
@@ -222,7 +223,7 @@ void gt_tool_deliver_left(void);
 /* Start the tools that wait (gt_recording.pending), looking for them first if nobody has yet: a
  * runtime is called. */
 void gt_tools_start(void);
-/* Somebody in the process wants to be told, tool or not: the core works without a session, and
+/* Somebody in the process subscribes, tool or not: the core works without a session, and
  * runtimes come to us. No locks. */
 void gt_tools_needed(void);
 /* The tool whose start() or finish() runs in this thread; NULL: none. What is made now is its. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers, the writers' side: tool_buffer.h has the picture.
  *
- * Writing while there is room: the thread's lane from a small cache, a copy, one release store.
- * Else write_slowly(): the lane is looked up or made, its bytes are added to the buffer's
- * `filled`, and the watermark looked at; the chunk is begun again if all of it has been read,
- * else one comes from the pool (a lock-free stack); else the buffer is full.
+ * While there is room, a thread finds its writer in a small cache, copies the record and stores
+ * `committed` (release). Else it calls write_slowly(), which
+ *   1. looks the writer up, or makes one;
+ *   2. adds the writer's bytes to the buffer's `filled`, and wakes the delivery at the watermark;
+ *   3. begins the chunk again if the reader has read all of it; else takes a chunk from the pool
+ *      (a lock-free stack); else the buffer is full.
  *
- * How far a lane may write before it looks again: what is missing to the watermark, divided by
- * the lanes. So one thread hits the watermark exactly, several hit it within a few records.
+ * A writer looks at the watermark again after so many bytes: what is missing to the watermark,
+ * divided by the number of writers. So one thread hits the watermark exactly, several hit it
+ * within a few records.
  *
  * Fork: a child's buffers are empty. fork() tells us through pthread_atfork(); for _Fork() and
  * clone() there is a page that the kernel wipes, looked at in the slow path: what such a child
@@ -40,7 +43,7 @@ enum { NEW_IMAGE = 0, RESETTING = 1, KNOWN_IMAGE = 2 };
 
 #define POINTER_BITS ((UINT64_C(1) << 48) - 1)
 
-_Thread_local struct gt_lane_owner gt_lane_owner;
+_Thread_local struct gt_buffer_thread gt_buffer_thread;
 struct gputap_buffer *gt_buffers;
 
 struct wiped {
@@ -180,9 +183,9 @@ static struct gt_chunk *chunk_add(struct gputap_buffer *b)
 	return c;
 }
 
-/* Lanes -------------------------------------------------------------------------- */
+/* Writers -------------------------------------------------------------------------- */
 
-static void lane_begin(struct gt_lane *l, struct gt_chunk *c)
+static void begin_writer(struct gt_buffer_writer *l, struct gt_chunk *c)
 {
 	chunk_begin(c);
 	l->chunk = l->held = l->read = c;
@@ -192,9 +195,9 @@ static void lane_begin(struct gt_lane *l, struct gt_chunk *c)
 }
 
 /* With the lock: one that nobody has, or a new one. */
-static struct gt_lane *lane_take(struct gputap_buffer *b, bool last)
+static struct gt_buffer_writer *take_writer(struct gputap_buffer *b, bool last)
 {
-	struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed);
+	struct gt_buffer_writer *l = atomic_load_explicit(&b->writers, memory_order_relaxed);
 	struct gt_chunk *c;
 
 	while (l && (l->owner || l->last != last))
@@ -209,74 +212,75 @@ static struct gt_lane *lane_take(struct gputap_buffer *b, bool last)
 		}
 		l->buffer = b;
 		l->last = last;
-		lane_begin(l, c);
-		l->next = atomic_load_explicit(&b->lanes, memory_order_relaxed);
-		atomic_store_explicit(&b->lanes, l, memory_order_release);
+		begin_writer(l, c);
+		l->next = atomic_load_explicit(&b->writers, memory_order_relaxed);
+		atomic_store_explicit(&b->writers, l, memory_order_release);
 	}
-	l->owner = &gt_lane_owner;
-	atomic_fetch_add_explicit(&b->lane_count, 1, memory_order_relaxed);
+	l->owner = &gt_buffer_thread;
+	atomic_fetch_add_explicit(&b->writer_count, 1, memory_order_relaxed);
 	return l;
 }
 
-static void lane_give(struct gt_lane *l)
+static void give_writer(struct gt_buffer_writer *l)
 {
 	l->owner = NULL;
-	atomic_fetch_sub_explicit(&l->buffer->lane_count, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&l->buffer->writer_count, 1, memory_order_relaxed);
 }
 
 /* Runs again when a later destructor of the program's writes. */
 static void thread_ends(void *arg)
 {
-	struct gt_lane_owner *me = arg;
+	struct gt_buffer_thread *me = arg;
 	sigset_t signals;
 
 	gt_buffers_lock(&signals);
-	for (struct gt_lane *l = me->lanes; l; l = l->own_next)
-		lane_give(l);
-	me->lanes = NULL;
+	for (struct gt_buffer_writer *l = me->writers; l; l = l->own_next)
+		give_writer(l);
+	me->writers = NULL;
 	memset(me->cache, 0, sizeof me->cache);
 	gt_buffers_unlock(&signals);
 }
 
-/* This thread's lane, which is in the cache then. */
-static struct gt_lane *lane_of_thread(struct gputap_buffer *b, bool last)
+/* This thread's writer, which is in the cache then. */
+static struct gt_buffer_writer *writer_of_thread(struct gputap_buffer *b, bool last)
 {
-	struct gt_lane_owner *me = &gt_lane_owner;
-	struct gt_lane *l;
+	struct gt_buffer_thread *me = &gt_buffer_thread;
+	struct gt_buffer_writer *l;
 	sigset_t signals;
 
-	if (me->cache[b->id % GT_LANE_CACHE].id == b->id &&
-	    me->cache[b->id % GT_LANE_CACHE].lane[last])
-		return me->cache[b->id % GT_LANE_CACHE].lane[last];
+	if (me->cache[b->id % GT_WRITER_CACHE].id == b->id &&
+	    me->cache[b->id % GT_WRITER_CACHE].writer[last])
+		return me->cache[b->id % GT_WRITER_CACHE].writer[last];
 	gt_buffers_lock(&signals);
-	for (l = me->lanes; l && (l->buffer != b || l->last != last);)
+	for (l = me->writers; l && (l->buffer != b || l->last != last);)
 		l = l->own_next;
-	if (!l && (l = lane_take(b, last)) != NULL) {
-		if (!me->lanes)
+	if (!l && (l = take_writer(b, last)) != NULL) {
+		if (!me->writers)
 			pthread_setspecific(key, me);
-		l->own_next = me->lanes;
-		me->lanes = l;
+		l->own_next = me->writers;
+		me->writers = l;
 	}
-	if (me->cache[b->id % GT_LANE_CACHE].id != b->id)
-		me->cache[b->id % GT_LANE_CACHE].lane[0] =
-			me->cache[b->id % GT_LANE_CACHE].lane[1] = NULL;
-	me->cache[b->id % GT_LANE_CACHE].id = b->id;
-	me->cache[b->id % GT_LANE_CACHE].lane[last] = l;
+	if (me->cache[b->id % GT_WRITER_CACHE].id != b->id)
+		me->cache[b->id % GT_WRITER_CACHE].writer[0] =
+			me->cache[b->id % GT_WRITER_CACHE].writer[1] = NULL;
+	me->cache[b->id % GT_WRITER_CACHE].id = b->id;
+	me->cache[b->id % GT_WRITER_CACHE].writer[last] = l;
 	gt_buffers_unlock(&signals);
 	return l;
 }
 
 /* Writing -------------------------------------------------------------------------- */
 
-static inline void put_record(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
+static inline void put_record(struct gt_buffer_writer *l, struct gt_buffered_head head,
+			      const void *payload)
 {
 	memcpy(l->cur, &head, sizeof head);
 	if (head.bytes)
 		memcpy(l->cur + sizeof head, payload, head.bytes);
 }
 
-/* What the lane has written since the last time, into the buffer's sum. Return: the sum. */
-static int64_t count_written(struct gputap_buffer *b, struct gt_lane *l)
+/* What the writer has written since the last time, into the buffer's sum. Return: the sum. */
+static int64_t count_written(struct gputap_buffer *b, struct gt_buffer_writer *l)
 {
 	int64_t written = l->cur - l->counted, filled;
 
@@ -287,22 +291,22 @@ static int64_t count_written(struct gputap_buffer *b, struct gt_lane *l)
 	return filled;
 }
 
-static void set_limit(struct gputap_buffer *b, struct gt_lane *l, int64_t filled)
+static void set_limit(struct gputap_buffer *b, struct gt_buffer_writer *l, int64_t filled)
 {
 	size_t left = (size_t)(l->chunk->data + l->chunk->bytes - l->cur), credit;
-	uint32_t lanes = atomic_load_explicit(&b->lane_count, memory_order_relaxed);
+	uint32_t writers = atomic_load_explicit(&b->writer_count, memory_order_relaxed);
 
 	l->limit = l->cur + left;
 	if (filled >= (int64_t)b->watermark)
 		return; /* it is wanted: nothing to look for until the chunk's end */
 	credit = (size_t)((int64_t)b->watermark - filled);
-	if (lanes > 1)
-		credit = credit / lanes > CREDIT_MIN ? credit / lanes : CREDIT_MIN;
+	if (writers > 1)
+		credit = credit / writers > CREDIT_MIN ? credit / writers : CREDIT_MIN;
 	if (credit < left)
 		l->limit = l->cur + credit;
 }
 
-static void link_chunk(struct gt_lane *l, struct gt_chunk *c)
+static void link_chunk(struct gt_buffer_writer *l, struct gt_chunk *c)
 {
 	struct gt_chunk *before = l->chunk;
 
@@ -314,7 +318,7 @@ static void link_chunk(struct gt_lane *l, struct gt_chunk *c)
 }
 
 /* Beyond the buffer's bytes. */
-static bool grow_buffer(struct gt_lane *l, size_t bytes)
+static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 {
 	struct gt_chunk *c = chunk_create(bytes);
 
@@ -337,7 +341,7 @@ static bool reserve_large(struct gputap_buffer *b, size_t need, bool anyway)
 	return false;
 }
 
-static bool next_chunk(struct gputap_buffer *b, struct gt_lane *l, size_t need)
+static bool next_chunk(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
 {
 	uint64_t end = l->lap | (uint32_t)(l->cur - l->chunk->data);
 	struct gt_chunk *c;
@@ -364,7 +368,7 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 }
 
 /* Room for `need` bytes at l->cur, waited for if the buffer wants it so. */
-static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
+static int make_room(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
 {
 	for (;;) {
 		uint32_t seen = atomic_load_explicit(&b->room, memory_order_seq_cst);
@@ -397,17 +401,17 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 						  bool last)
 {
 	int saved = errno, rc = -ENOSPC;
-	size_t need = gt_lane_room(head.bytes);
-	struct gt_lane *l;
+	size_t need = gt_record_room(head.bytes);
+	struct gt_buffer_writer *l;
 	bool borrowed = false;
 	sigset_t signals;
 
 	gt_buffers_look();
-	l = lane_of_thread(b, last);
+	l = writer_of_thread(b, last);
 	/* this is a signal handler, in the middle of a write: its record gets another way */
 	if (l && l->busy) {
 		gt_buffers_lock(&signals);
-		l = lane_take(b, last);
+		l = take_writer(b, last);
 		gt_buffers_unlock(&signals);
 		borrowed = l != NULL;
 	}
@@ -416,7 +420,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 		rc = make_room(b, l, need);
 		if (rc == 0) {
 			put_record(l, head, payload);
-			gt_lane_written(l, head.bytes);
+			gt_buffer_written(l, head.bytes);
 			if (l->cur >= l->limit || borrowed)
 				count_written(b, l);
 		}
@@ -424,7 +428,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 	}
 	if (borrowed) {
 		gt_buffers_lock(&signals);
-		lane_give(l);
+		give_writer(l);
 		gt_buffers_unlock(&signals);
 	}
 	if (rc)
@@ -438,17 +442,17 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 {
 	const struct gt_buffered_head head = {kind, (uint32_t)bytes, (uint16_t)ticks_offset,
 					      (uint16_t)ticks_count};
-	struct gt_lane *l;
+	struct gt_buffer_writer *l;
 
 	if (gt_unlikely(bytes > UINT32_MAX)) /* what it is rounded up to may be anything */
 		return -EMSGSIZE;
-	l = gt_lane_reserve(b, bytes, last);
+	l = gt_buffer_reserve(b, bytes, last);
 	if (gt_likely(l != NULL)) {
 		put_record(l, head, payload);
-		gt_lane_commit(l, bytes);
+		gt_buffer_commit(l, bytes);
 		return 0;
 	}
-	if (gt_lane_room(bytes) > b->bytes)
+	if (gt_record_room(bytes) > b->bytes)
 		return -EMSGSIZE;
 	return write_slowly(b, head, payload, last);
 }
@@ -465,23 +469,23 @@ int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payl
 
 static void buffer_reset(struct gputap_buffer *b)
 {
-	struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed), *kept = NULL,
-		       *next;
+	struct gt_buffer_writer *l = atomic_load_explicit(&b->writers, memory_order_relaxed),
+				*kept = NULL, *next;
 	struct gt_chunk *c;
 
-	/* In the middle of a write, in whose signal handler the fork came, this thread's lane is
+	/* In the middle of a write, in whose signal handler the fork came, this thread's writer is
 	 * left as it is. */
-	for (struct gt_lane *o = l; o; o = o->next)
-		if (o->busy && o->owner == &gt_lane_owner)
+	for (struct gt_buffer_writer *o = l; o; o = o->next)
+		if (o->busy && o->owner == &gt_buffer_thread)
 			o->chunk->abandoned = true;
 	c = b->chunks;
 	for (; l; l = next) {
 		next = l->next;
 		while (c && c->abandoned)
 			c = c->all;
-		if (!c || (l->busy && l->owner == &gt_lane_owner))
+		if (!c || (l->busy && l->owner == &gt_buffer_thread))
 			continue;
-		lane_begin(l, c);
+		begin_writer(l, c);
 		l->owner = NULL;
 		l->busy = 0;
 		l->touched = false;
@@ -490,7 +494,7 @@ static void buffer_reset(struct gputap_buffer *b)
 		kept = l;
 		c = c->all;
 	}
-	atomic_store_explicit(&b->lanes, kept, memory_order_relaxed);
+	atomic_store_explicit(&b->writers, kept, memory_order_relaxed);
 	atomic_store_explicit(&b->pool, 0, memory_order_relaxed);
 	for (; c; c = c->all)
 		if (!c->abandoned)
@@ -500,7 +504,7 @@ static void buffer_reset(struct gputap_buffer *b)
 	atomic_store_explicit(&b->oversize, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->wanted, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->waiters, 0, memory_order_relaxed);
-	atomic_store_explicit(&b->lane_count, 0, memory_order_relaxed);
+	atomic_store_explicit(&b->writer_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->flush_done,
 			      atomic_load_explicit(&b->flush_ticket, memory_order_relaxed),
@@ -516,7 +520,7 @@ static void reset_buffers(void)
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;
 
 	atomic_store_explicit(&process, now, memory_order_relaxed);
-	memset(&gt_lane_owner, 0, sizeof gt_lane_owner);
+	memset(&gt_buffer_thread, 0, sizeof gt_buffer_thread);
 	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
 		buffer_reset(b);
 	gt_deliveries_reset(now);
@@ -614,9 +618,9 @@ static struct gputap_buffer *buffer_pages(const struct gputap_buffer_opts *o)
 static void buffer_unmap(struct gputap_buffer *b)
 {
 	struct gt_chunk *c, *after;
-	struct gt_lane *l, *next;
+	struct gt_buffer_writer *l, *next;
 
-	for (l = atomic_load_explicit(&b->lanes, memory_order_relaxed); l; l = next) {
+	for (l = atomic_load_explicit(&b->writers, memory_order_relaxed); l; l = next) {
 		next = l->next;
 		for (c = l->held; c; c = after) {
 			after = atomic_load_explicit(&c->next, memory_order_relaxed);
@@ -657,7 +661,7 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 	if (!b)
 		return -ENOMEM;
 	atomic_store_explicit(&b->delivery, d, memory_order_relaxed);
-	/* each lane brings one more: for what is left of one that has been read in part */
+	/* each writer brings one more: for what is left of one that has been read in part */
 	for (size_t i = 0; i < b->bytes / b->chunk_bytes; i++) {
 		struct gt_chunk *c = chunk_add(b);
 
@@ -681,9 +685,9 @@ void gt_buffer_free(struct gputap_buffer *b)
 	sigset_t signals;
 
 	gt_buffers_lock(&signals);
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed); l;
-	     l = l->next) {
-		struct gt_lane **p = l->owner ? &l->owner->lanes : NULL;
+	for (struct gt_buffer_writer *l = atomic_load_explicit(&b->writers, memory_order_relaxed);
+	     l; l = l->next) {
+		struct gt_buffer_writer **p = l->owner ? &l->owner->writers : NULL;
 
 		while (p && *p && *p != l)
 			p = &(*p)->own_next;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers inside: what tool_buffer.c (threads write), tool_delivery.c (threads hand over) and
- * tool_ticks.c share.
+/* Inside of a tool's buffer, for tool_buffer.c (threads write records), tool_delivery.c (a
+ * delivery's thread hands them over) and tool_ticks.c.
  *
- *   thread 1 ──► lane ──► chunk ─► chunk ──┐
- *            └─► lane of `last` records ───┤
- *   thread 2 ──► lane ──► chunk ───────────┴──► delivery's thread: snapshot, batch, callback
+ *   thread 1 ──► writer ──► chunk ─► chunk ──┐
+ *            └─► writer of `last` records ────┤
+ *   thread 2 ──► writer ──► chunk ────────────┴──► delivery's thread: snapshot, batch, callback
  *                                               └──► chunks back to the pool
  *
- * A lane has one writer, the thread that owns it, and one reader, who has the buffer's
- * `draining`. A thread that ends gives its lanes back: the next one goes on where it stopped. A
- * chunk is, first to last: written up to `committed` (writer, release), read up to `consumed`
- * (reader, release), linked to its successor, taken by the reader and given back. A lane whose
- * only chunk has been read to its end begins it again, under the next lap. Both words are
- * lap << 32 | bytes.
+ * One thread owns a writer and stores records through it. One thread reads it: the thread that
+ * has the buffer's `draining`. A thread that ends gives its writers back; the next thread that
+ * takes one goes on where the former one stopped. A chunk's life, in order:
+ *   1. the owner stores records and then `committed` (release);
+ *   2. the reader loads `committed` (acquire), reads up to there, stores `consumed` (release);
+ *   3. the owner links the next chunk to a full one;
+ *   4. the reader takes the full chunk off and gives it back to the pool.
+ * If the reader has read a writer's only chunk to its end, the owner begins that chunk again with
+ * the next lap. `committed` and `consumed` are lap << 32 | bytes.
  *
- * A buffer has chunks for its bytes, and one more for each lane: nobody who waits for room can
- * be kept waiting by a thread that sleeps on its last chunk.
+ * A buffer has chunks for its bytes, and one more for each writer: so a thread that sleeps on its
+ * last chunk cannot make another thread wait for room.
  *
  * Locks: one for lists, owners, deliveries (gt_buffers_lock(); with all signals blocked, never
  * while a callback runs). Writing takes none while there is room: what all threads share is
@@ -35,9 +38,9 @@
 #define GT_LAP_BYTES(word) ((uint32_t)(word))
 
 struct gt_chunk {
-	_Alignas(64) _Atomic uint64_t committed; /* writer */
-	_Atomic(struct gt_chunk *) next;         /* writer, once */
-	_Alignas(64) _Atomic uint64_t consumed;  /* reader */
+	_Alignas(64) _Atomic uint64_t committed; /* the owner stores it */
+	_Atomic(struct gt_chunk *) next;         /* the owner, once */
+	_Alignas(64) _Atomic uint64_t consumed;  /* the reader */
 	_Atomic(struct gt_chunk *) below;        /* in the pool */
 	struct gt_chunk *all;                    /* the buffer's, not grown; with the lock */
 	size_t bytes;                            /* of data */
@@ -54,41 +57,41 @@ struct gt_buffered_head {
 	uint16_t ticks_offset, ticks_count; /* times that are host ticks so far */
 };
 
-struct gt_lane {
-	/* the writer's */
+struct gt_buffer_writer {
+	/* the owner stores these */
 	_Alignas(64) uint8_t *cur;
 	uint8_t *limit; /* end of the chunk, or from where the watermark may be near */
 	struct gt_chunk *chunk;
 	uint64_t lap;           /* of chunk; << 32 */
 	uint8_t *counted;       /* up to here it is in the buffer's `filled` */
-	volatile uint32_t busy; /* a signal handler that writes now takes another lane */
-	/* the reader's */
+	volatile uint32_t busy; /* a signal handler that writes now takes another one */
+	/* the reader stores these */
 	_Alignas(64) struct gt_chunk *held; /* first that is not given back */
 	struct gt_chunk *read;
 	uint64_t read_word;
 	struct gt_chunk *stop; /* how far this drain goes */
 	uint64_t stop_word, drain;
 	uint64_t consumed; /* bytes since held */
-	struct gt_lane *touched_next;
+	struct gt_buffer_writer *touched_next;
 	bool touched;
 	/* with the lock; `next` and `last` are constant once it is in the list */
 	bool last;
-	struct gt_lane *next;
+	struct gt_buffer_writer *next;
 	struct gputap_buffer *buffer;
-	struct gt_lane_owner *owner; /* NULL: free */
-	struct gt_lane *own_next;
+	struct gt_buffer_thread *owner; /* NULL: free */
+	struct gt_buffer_writer *own_next;
 };
 
-enum { GT_LANE_CACHE = 4 };
+enum { GT_WRITER_CACHE = 4 };
 
-/* A thread's lanes. */
-struct gt_lane_owner {
-	struct gt_lane_cache {
+/* A thread's writers. */
+struct gt_buffer_thread {
+	struct gt_writer_cache {
 		/* of the buffer: never used again, so that a stale entry is nobody's */
 		uint64_t id;
-		struct gt_lane *lane[2];
-	} cache[GT_LANE_CACHE];
-	struct gt_lane *lanes; /* all; with the lock */
+		struct gt_buffer_writer *writer[2];
+	} cache[GT_WRITER_CACHE];
+	struct gt_buffer_writer *writers; /* all; with the lock */
 };
 
 struct gputap_delivery {
@@ -120,25 +123,25 @@ struct gputap_buffer {
 	_Atomic uint32_t wanted;  /* to be handed over */
 	_Atomic uint32_t room;    /* futex: chunks were given back */
 	_Atomic uint32_t waiters; /* for room */
-	_Atomic uint32_t lane_count;
+	_Atomic uint32_t writer_count;
 	_Atomic uint64_t flush_ticket;
 	/* the reader's */
 	_Alignas(64) _Atomic uint32_t draining;
 	_Atomic uint64_t flush_done;
-	_Atomic uint32_t done;                         /* futex: a drain has ended */
-	_Atomic(const struct gt_lane_owner *) drainer; /* thread that drains */
-	uintptr_t frame;                               /* and where it stands in its stack */
+	_Atomic uint32_t done;                            /* futex: a drain has ended */
+	_Atomic(const struct gt_buffer_thread *) drainer; /* thread that drains */
+	uintptr_t frame;                                  /* and where it stands in its stack */
 	uint64_t drains, served;
-	struct gt_lane *touched;
+	struct gt_buffer_writer *touched;
 	uint32_t batch_count;
 	struct gputap_record batch[GT_BATCH];
 	/* with the lock */
-	_Atomic(struct gt_lane *) lanes; /* only added to */
+	_Atomic(struct gt_buffer_writer *) writers; /* only added to */
 	struct gt_chunk *chunks;
 	struct gputap_buffer *next;
 };
 
-extern _Thread_local struct gt_lane_owner gt_lane_owner
+extern _Thread_local struct gt_buffer_thread gt_buffer_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern struct gputap_buffer *gt_buffers __attribute__((visibility("hidden")));
 /* The thread's delivery, if it is one's thread. */

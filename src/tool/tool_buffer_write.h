@@ -14,21 +14,21 @@
 #include "tool/tool.h"
 #include "tool/tool_buffer.h"
 
-static inline size_t gt_lane_room(size_t bytes)
+static inline size_t gt_record_room(size_t bytes)
 {
 	return sizeof(struct gt_buffered_head) + ((bytes + 7) & ~(size_t)7);
 }
 
 /**
- * gt_lane_reserve() - the thread's lane, with room for one record at its `cur`
- * Return: then gt_lane_commit() of the same bytes. NULL: not this way, take
+ * gt_buffer_reserve() - the thread's writer, with room for one record at its `cur`
+ * Return: then gt_buffer_commit() of the same bytes. NULL: not this way, take
  * gt_tool_buffer_write_ticks().
  */
-static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buffer *b,
-							 size_t bytes, bool last)
+static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct gputap_buffer *b,
+								    size_t bytes, bool last)
 {
-	const struct gt_lane_cache *cache = &gt_lane_owner.cache[b->id % GT_LANE_CACHE];
-	struct gt_lane *l = cache->lane[last];
+	const struct gt_writer_cache *cache = &gt_buffer_thread.cache[b->id % GT_WRITER_CACHE];
+	struct gt_buffer_writer *l = cache->writer[last];
 
 	if (gt_unlikely(!l || cache->id != b->id || l->busy))
 		return NULL;
@@ -36,22 +36,22 @@ static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buf
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
 	/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at
 	 * the watermark */
-	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_lane_room(bytes)))
+	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_record_room(bytes)))
 		return l;
 	l->busy = 0;
 	return NULL;
 }
 
-static inline GT_IN_LINE void gt_lane_written(struct gt_lane *l, size_t bytes)
+static inline GT_IN_LINE void gt_buffer_written(struct gt_buffer_writer *l, size_t bytes)
 {
-	l->cur += gt_lane_room(bytes);
+	l->cur += gt_record_room(bytes);
 	atomic_store_explicit(&l->chunk->committed, l->lap | (uint32_t)(l->cur - l->chunk->data),
 			      memory_order_release);
 }
 
-static inline GT_IN_LINE void gt_lane_commit(struct gt_lane *l, size_t bytes)
+static inline GT_IN_LINE void gt_buffer_commit(struct gt_buffer_writer *l, size_t bytes)
 {
-	gt_lane_written(l, bytes);
+	gt_buffer_written(l, bytes);
 	__asm__ volatile("" ::: "memory");
 	l->busy = 0;
 }
@@ -87,13 +87,13 @@ static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b,
 {
 	const struct gt_buffered_head head = {GPUTAP_RECORD_CALL, sizeof(struct gputap_record_call),
 					      offsetof(struct gputap_record_call, start), 2};
-	struct gt_lane *l = gt_lane_reserve(b, sizeof(struct gputap_record_call), false);
+	struct gt_buffer_writer *l = gt_buffer_reserve(b, sizeof(struct gputap_record_call), false);
 	struct gputap_record_call r;
 
 	if (gt_likely(l != NULL)) {
 		memcpy(l->cur, &head, sizeof head);
 		gt_call_record((struct gputap_record_call *)(l->cur + sizeof head), f, end, ret);
-		gt_lane_commit(l, sizeof r);
+		gt_buffer_commit(l, sizeof r);
 	} else {
 		gt_call_record(&r, f, end, ret);
 		gt_tool_buffer_write_ticks(b, head.kind, &r, head.bytes, head.ticks_offset,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Before and after a call that tools are told of.
+/* Before and after a call that tools are notified of.
  *
  *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
  *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to those that had ENTER ◄──┘
@@ -7,10 +7,10 @@
  * The frame lies on the tap's stack; gt_tool_frame is the innermost one of the thread. A
  * callback or a runtime that jumps out (longjmp, an exception) leaves frames behind: whoever
  * comes next finds them deeper in the stack than itself, and takes no notice. What comes in the
- * middle of a call from the runtime itself is not the program's and is not told, where the core
- * says so (an `outermost` API; interposition); what a callback calls is.
+ * middle of a call from the runtime itself is not the program's; tools are not notified of it
+ * where the core says so (an `outermost` API; interposition); what a callback calls is.
  *
- * A call has a number, its correlation, unless all who hear of it asked to do without: then it
+ * A call has a number, its correlation, unless all its subscribers asked to do without: then it
  * shares that of the call around it, and what it causes is caused by that one.
  *
  * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
@@ -76,8 +76,8 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
-/* Who wants to hear of it: those of the order, who are held together until they are called one
- * by one. Return: how, all together; 0: nobody. */
+/* The call's subscribers, in the order of contexts; one hazard holds them all until they are
+ * called one by one. Return: how, all together; 0: none. */
 static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum gt_domain domain,
 		       uint32_t number)
 {
@@ -113,7 +113,7 @@ static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_r
 	if (gt_likely(gt_tool_hold(r, level, h->place, h->generation, begun)))
 		to->fn(&f->call, &h->data, to->user);
 	else
-		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants to hear no end either */
+		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants no EXIT either */
 }
 
 /* The first call of all, before any tool was started (runtime/tool_start.c). */

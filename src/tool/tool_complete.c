@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* COMPLETE of device work: told from the list of what is done, by helpers that hold nothing, so
- * that a callback may do whatever it likes; also leave by a jump, or end its thread. And the end
- * of everything.
+/* COMPLETE of device work, and the end of everything. Helper threads take the list of completed
+ * work items and notify of them. They hold no lock, so a callback may do whatever it likes, also
+ * leave by a jump or end its thread.
  *
  * Locking: none. The list is a stack that is taken whole. */
 #include "tool/tool_work_item.h"
@@ -13,7 +13,7 @@
 
 #include "tool/tool_reader.h"
 
-/* threads that tell at the same time; what others are at is lost if they jump out */
+/* threads that notify at the same time; a callback that jumps out of one more loses its list */
 enum { BATCHES = 16 };
 enum {
 	LOOKS = 4,
@@ -36,7 +36,7 @@ static struct batch {
 	_Atomic uint64_t owner;   /* thread << 32 | process; 0: free */
 	uintptr_t stack;          /* where the delivery stands */
 	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
-	/* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+	/* index + 1 of the first item after it; the thread that exchanges it notifies of it */
 	_Atomic uint32_t rest;
 } batches[BATCHES];
 
@@ -64,7 +64,7 @@ static void complete(struct gt_work_item *p)
 	p->work.end = p->done_end;
 	if (p->shared)
 		gt_correlation_reaches(p->shared, p->work.end);
-	/* a callback that jumps out is not called again when the others are told */
+	/* a callback that jumps out is not called again when the others are notified */
 	for (; p->count; p->count--) {
 		struct gt_tool_subscriber *h = &p->subscribers[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
@@ -99,7 +99,7 @@ static struct batch *take_batch(uint64_t owner, const void *here)
 }
 
 /* COMPLETE of a list. Return: how many there were. */
-static uint32_t tell_list(struct batch *b, uint32_t list)
+static uint32_t complete_list(struct batch *b, uint32_t list)
 {
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
@@ -120,15 +120,15 @@ static uint32_t tell_list(struct batch *b, uint32_t list)
 	return count;
 }
 
-/* A batch that is this thread's now, and was left: that piece's last subscribers, and what was
- * behind it. Return: how many. */
-static uint32_t tell_rest(struct batch *b, const void *here)
+/* This thread has taken over a batch that was left: notify the rest of its current item's
+ * subscribers, then of the items after it. Return: how many. */
+static uint32_t complete_rest(struct batch *b, const void *here)
 {
 	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
 
 	b->stack = (uintptr_t)here;
 	if (current)
-		count = tell_list(b, current);
+		count = complete_list(b, current);
 	deliveries--;
 	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
 	atomic_store_explicit(&b->owner, 0, memory_order_release);
@@ -136,14 +136,14 @@ static uint32_t tell_rest(struct batch *b, const void *here)
 }
 
 /* What this thread was at when a callback jumped out. */
-static uint32_t tell_left(uint64_t owner, const void *here)
+static uint32_t complete_left(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
 
 	for (struct batch *b = batches; b < batches + BATCHES; b++)
 		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner &&
 		    b->stack <= (uintptr_t)here)
-			count += tell_rest(b, here);
+			count += complete_rest(b, here);
 	return count;
 }
 
@@ -154,7 +154,7 @@ static bool thread_is_gone(uint32_t thread)
 }
 
 /* What threads were at that are gone. */
-static uint32_t tell_of_gone(uint64_t owner, const void *here)
+static uint32_t complete_of_gone(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
 
@@ -168,20 +168,20 @@ static uint32_t tell_of_gone(uint64_t owner, const void *here)
 							     memory_order_relaxed))
 			continue;
 		deliveries++;
-		count += tell_rest(b, here);
+		count += complete_rest(b, here);
 	}
 	return count;
 }
 
 /* .. and what is behind that which threads are at that live: they were waited for. */
-static void tell_behind(uint64_t owner)
+static void complete_behind(uint64_t owner)
 {
 	for (struct batch *b = batches; b < batches + BATCHES; b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
-			tell_list(NULL,
-				  atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
+			complete_list(NULL,
+				      atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
 	}
 }
 
@@ -213,10 +213,10 @@ uint32_t gt_tool_deliver(void)
 
 	gt_tool_notify_loss();
 	if (gt_unlikely(deliveries))
-		count = tell_left(owner, here);
+		count = complete_left(owner, here);
 	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) &&
 	    atomic_exchange_explicit(&orphans, 0, memory_order_acquire))
-		count += tell_of_gone(owner, here);
+		count += complete_of_gone(owner, here);
 	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
 		return count;
 	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);
@@ -229,7 +229,7 @@ uint32_t gt_tool_deliver(void)
 		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
 		reversed = p->entry.index + 1;
 	}
-	count += tell_list(b, reversed);
+	count += complete_list(b, reversed);
 	if (b)
 		atomic_store_explicit(&b->owner, 0, memory_order_release);
 	deliveries--;
@@ -245,8 +245,7 @@ bool gt_tool_has_done(void)
 
 /* The end ------------------------------------------------------------------------ */
 
-/* Other threads that are in the middle of telling what is done; not those that wait for this
- * one. */
+/* Wait for other threads that are delivering; not for those that wait for this one. */
 static void wait_for_deliveries(uint64_t owner, const void *here)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -255,7 +254,7 @@ static void wait_for_deliveries(uint64_t owner, const void *here)
 	     n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries;
 	     n++) {
 		if (n % GONE_EVERY == 0)
-			tell_of_gone(owner, here);
+			complete_of_gone(owner, here);
 		else
 			syscall(SYS_nanosleep, &nap, NULL);
 	}
@@ -281,7 +280,7 @@ static void look_all(void)
 	}
 }
 
-/* Told by others, not by this thread: it may hold what a tool's function takes when it is told. */
+/* Other threads notify, not this one: it may hold a lock that the tool's callback takes. */
 void gt_tool_work_settle(void)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -314,8 +313,8 @@ void gt_tool_work_end(void)
 	look_all();
 	gt_tool_deliver();
 	wait_for_deliveries(owner, here);
-	tell_left(owner, here);
-	tell_behind(owner);
+	complete_left(owner, here);
+	complete_behind(owner);
 	gt_tool_deliver();
 	if (atomic_exchange_explicit(&gt_tool_ended, 1, memory_order_relaxed))
 		return;

@@ -315,7 +315,7 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 			continue;
 		place_taken[p] = true;
 		place_age[p] = ++ages;
-		/* whoever has heard of its former user looks at these three alone */
+		/* a thread that knows the place's former user looks at these three alone */
 		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
 		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);
 		c->priority = gt_tool_priority();

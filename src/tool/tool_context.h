@@ -7,7 +7,7 @@
 
 struct gputap_context {
 	struct gt_context core;
-	struct gt_tool_context *place;  /* NULL: nothing that is told */
+	struct gt_tool_context *place;  /* NULL: it notifies of nothing */
 	uint32_t flags;                 /* GPUTAP_CONTEXT_* */
 	const struct gputap_tool *tool; /* in whose start() it was made; NULL: none's */
 	struct gputap_context *next;    /* of all, newest first; with gt_core_lock() */
@@ -18,10 +18,10 @@ struct gputap_context {
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx);
 
 void gt_tool_context_start(struct gputap_context *ctx);
-/* @finish: what has begun is told to its end. Returns when no other thread is in a callback of
+/* @finish: what has begun is notified to its end. Returns when no other thread is in a callback of
  *         it. */
 void gt_tool_context_stop(struct gputap_context *ctx, bool finish);
-/* Stopped already: nobody will be told of anything of it. The place is free. */
+/* Stopped already: none of its callbacks runs any more. The place is free. */
 void gt_tool_context_release(struct gputap_context *ctx);
 
 #endif

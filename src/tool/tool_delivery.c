@@ -2,11 +2,11 @@
 /* Buffers, the readers' side: the threads that hand them over.
  *
  * One hand-over of a buffer ("drain"), in this order:
- *   1. how far the lanes of `last` records are written
- *   2. how far all others are: what was written before any record of 1 is among it
- *   3. the others' records up to there, lane by lane, then those of 1, in batches; behind each
- *     batch its chunks go back
- * What is written meanwhile is the next one's: no lane can keep a drain from its end.
+ *   1. note `committed` of the writers of `last` records
+ *   2. note that of all others: it covers what was written before any record of 1
+ *   3. hand over the others' records up to there, writer by writer, then those of 1, in batches;
+ *     after each batch give its chunks back
+ * What threads write meanwhile belongs to the next drain: so no thread can prolong a drain.
  *
  * `wanted` is cleared before 1: whoever writes after that, and finds the watermark passed, asks
  * anew. `draining` is had by one thread at a time: the delivery's; it may be another one's when
@@ -36,8 +36,8 @@ static struct gputap_delivery *_Atomic shared;
 
 /* One hand-over -------------------------------------------------------------------- */
 
-/* How far the lane is written now. */
-static void take_stop(struct gt_lane *l, uint64_t drain)
+/* How far the writer is written now. */
+static void take_stop(struct gt_buffer_writer *l, uint64_t drain)
 {
 	struct gt_chunk *c = l->read, *next;
 
@@ -49,7 +49,7 @@ static void take_stop(struct gt_lane *l, uint64_t drain)
 }
 
 /* Go to the next record before the stop. */
-static bool at_record(struct gt_lane *l)
+static bool at_record(struct gt_buffer_writer *l)
 {
 	for (;;) {
 		struct gt_chunk *c = l->read;
@@ -74,7 +74,7 @@ static bool at_record(struct gt_lane *l)
 static void give_back(struct gputap_buffer *b)
 {
 	int64_t consumed = 0;
-	struct gt_lane *l;
+	struct gt_buffer_writer *l;
 
 	while ((l = b->touched) != NULL) {
 		struct gt_chunk *c = l->held;
@@ -127,7 +127,7 @@ static void end_drain(struct gputap_buffer *b)
  * in every program.) */
 static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
-	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner &&
+	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_buffer_thread &&
 	    b->frame < (uintptr_t)__builtin_frame_address(0))
 		end_drain(b);
 }
@@ -144,7 +144,7 @@ static bool hand_batch(struct gputap_buffer *b, uint32_t process)
 	return true;
 }
 
-static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t process)
+static bool hand_writer(struct gputap_buffer *b, struct gt_buffer_writer *l, uint32_t process)
 {
 	while (at_record(l)) {
 		struct gt_buffered_head *h =
@@ -168,22 +168,23 @@ static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t proce
 	return true;
 }
 
-static bool drain_lanes(struct gputap_buffer *b, uint32_t process)
+static bool drain_writers(struct gputap_buffer *b, uint32_t process)
 {
 	uint64_t number = ++b->drains;
 
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
-	     l = l->next)
+	for (struct gt_buffer_writer *l = atomic_load_explicit(&b->writers, memory_order_acquire);
+	     l; l = l->next)
 		if (l->last)
 			take_stop(l, number);
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
-	     l = l->next)
+	for (struct gt_buffer_writer *l = atomic_load_explicit(&b->writers, memory_order_acquire);
+	     l; l = l->next)
 		if (!l->last)
 			take_stop(l, number);
 	for (int last = 0; last < 2; last++)
-		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
-		     l = l->next)
-			if (l->last == last && l->drain == number && !hand_lane(b, l, process))
+		for (struct gt_buffer_writer *l =
+			     atomic_load_explicit(&b->writers, memory_order_acquire);
+		     l; l = l->next)
+			if (l->last == last && l->drain == number && !hand_writer(b, l, process))
 				return false;
 	return !b->batch_count || hand_batch(b, process);
 }
@@ -196,10 +197,10 @@ static __attribute__((noinline)) void drain(struct gputap_buffer *b)
 	uint64_t ticket;
 
 	b->frame = (uintptr_t)__builtin_frame_address(0);
-	atomic_store_explicit(&b->drainer, &gt_lane_owner, memory_order_relaxed);
+	atomic_store_explicit(&b->drainer, &gt_buffer_thread, memory_order_relaxed);
 	atomic_exchange_explicit(&b->wanted, 0, memory_order_seq_cst);
 	ticket = atomic_load_explicit(&b->flush_ticket, memory_order_seq_cst);
-	if (!drain_lanes(b, process))
+	if (!drain_writers(b, process))
 		return;
 	atomic_store_explicit(&b->flush_done, ticket, memory_order_release);
 	gt_buffers_lock(&signals);
@@ -253,7 +254,7 @@ static void thread_left(void *arg)
 	gt_delivery_here = NULL;
 	gt_buffers_lock(&signals);
 	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
-		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner)
+		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_buffer_thread)
 			end_drain(b);
 	gt_buffers_unlock(&signals);
 	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
@@ -471,16 +472,16 @@ static int retire(struct gputap_buffer *b)
 	uint32_t seen;
 
 	for (;;) {
-		bool complete =
-			atomic_load_explicit(&b->drainer, memory_order_relaxed) != &gt_lane_owner &&
-			hand_over(b);
+		bool complete = atomic_load_explicit(&b->drainer, memory_order_relaxed) !=
+					&gt_buffer_thread &&
+				hand_over(b);
 
 		gt_buffers_lock(&signals);
 		if (complete && !atomic_load_explicit(&b->draining, memory_order_acquire))
 			break;
 		seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
 		gt_buffers_unlock(&signals);
-		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner ||
+		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_buffer_thread ||
 		    is_stuck(b))
 			return -EDEADLK;
 		gt_tool_delivery_waits(true);

@@ -7,7 +7,7 @@
  * When they are started: tool_start.c. A tool's functions are called without any lock, in the
  * thread that is there. Each tool keeps its library mapped (a reference, given back when it is
  * removed), so that a program that closes it does not pull the ground from under it. Whatever is
- * wrong with a tool is told as an event and in a line on stderr; the program runs. */
+ * wrong with a tool becomes an event and a line on stderr; the program runs. */
 #include "tool/tool_load.h"
 
 #include <dlfcn.h>
@@ -86,7 +86,7 @@ int32_t gt_tool_priority(void)
 	return tool ? tool->priority : 0;
 }
 
-/* Telling -------------------------------------------------------------------- */
+/* Reporting ------------------------------------------------------------------ */
 
 __attribute__((format(printf, 1, 2))) static void report_fault(const char *format, ...)
 {
@@ -307,7 +307,8 @@ static void finish_all(void)
 	gt_tool_contexts_stop_all();
 }
 
-/* Beside tools that go on: what is done is told, what is not may still be told to those. */
+/* Other tools go on. Work that has completed is notified; these tools may still be notified of
+ * the rest. */
 static void finish_early(void)
 {
 	struct entry *e;
@@ -549,8 +550,8 @@ static void stop_waiting(void)
 	gt_contexts_refresh();
 }
 
-/* Another thread starts the tools: a call, or a table, that did not wait for it would not be
- * told. */
+/* Another thread starts the tools. Tools would not be notified of a call or table that did not
+ * wait for it. */
 static void wait_for_start(const void *here)
 {
 	enum { NAP_NS = 100000, NAPS = 20000 };

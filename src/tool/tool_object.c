@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that tools are told of: what is there now, and who has heard of it.
+/* Objects that tools are notified of: which exist now, and which contexts know of them.
  *
  *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
  *                                      └ subscriptions: {context, its eight bytes}, one a LOAD
  *
- * A context hears LOAD of an object once, whether it is told as it happens, or by replay when
- * the context starts (in the thread that starts it), or both at the same time: who adds the
- * hearing tells it. A child is not told before its parent. UNLOAD goes to who has a hearing.
+ * A context gets LOAD of an object once: from the thread that loads the object, or by replay from
+ * the thread that starts the context. If both try at the same time, the thread that adds the
+ * subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the contexts
+ * that have a subscription.
  *
  * Locking: gt_core_lock() for the lists, never while a callback runs. What somebody is looking
  * at is pinned, and is freed by the last one. Entries are used again; memory and texts stay
@@ -33,13 +34,13 @@ struct listener {
 	uint64_t types; /* 0: he does not */
 };
 
-/* One context has heard of one object. */
+/* One context knows of one object. */
 struct subscription {
 	struct subscription *next;
 	struct gt_tool_subscriber subscriber;
 	uint32_t flags;             /* as he asked */
-	_Atomic uint32_t notifying; /* thread that tells LOAD just now; 0: it was told */
-	_Atomic uint32_t void_now;  /* LOAD was not told after all, or UNLOAD was */
+	_Atomic uint32_t notifying; /* thread that notifies LOAD just now; 0: done */
+	_Atomic uint32_t void_now;  /* no LOAD after all, or UNLOAD is done */
 };
 
 struct gt_tool_object {
@@ -192,7 +193,7 @@ static void sleep_briefly(void)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-/* Telling ------------------------------------------------------------------------------ */
+/* Notifying ---------------------------------------------------------------------------- */
 
 static struct listener listener_of(uint32_t place, uint32_t generation,
 				   const struct gt_tool_objects *asked)
@@ -227,8 +228,8 @@ static bool call_subscriber(struct subscription *h, const struct gt_tool_object 
 	return true;
 }
 
-/* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another
- * thread tells it. */
+/* The subscription to notify this context of LOAD with; NULL: it was notified, or has no use for
+ * it. Waits while another thread notifies it. */
 static struct subscription *begin_load(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
@@ -329,7 +330,7 @@ static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_to
 }
 
 /* The children, in the order of loading; @x is pinned. With the lock. */
-static void tell_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
+static void notify_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	for (struct gt_tool_object *child = step_object(NULL, x->first); child;
 	     child = step_object(child, child->next)) {
@@ -364,7 +365,7 @@ void gt_tool_object_loaded(struct gt_tool_object *x)
 	for (unsigned i = 0; i < count; i++) {
 		notify_load(x, &listeners[i], false);
 		gt_core_lock();
-		tell_children(x, &listeners[i], false);
+		notify_children(x, &listeners[i], false);
 		gt_core_unlock();
 	}
 	gt_core_lock();
@@ -433,7 +434,7 @@ void gt_tool_objects_replay(uint32_t place, uint32_t generation)
 			gt_core_unlock();
 			notify_load(x, l, true);
 			gt_core_lock();
-			tell_children(x, l, true);
+			notify_children(x, l, true);
 		}
 		x = step_object(x, x->next);
 	}

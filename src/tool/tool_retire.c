@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Correlation ids that retire: nothing more will come of a call.
  *
- * A call that work hangs on has a gt_correlation: referred to by the call while it is open and
- * by each piece; it retires when the last one lets go. Who hears of that is collected meanwhile,
- * a bit per place: those that were told the call, and those that were told a piece of its work.
- * A call that nothing hangs on needs none: it retires when it returns.
+ * A call that causes work has a gt_correlation. The open call holds a reference to it, and so does
+ * each work item; it retires when the last reference is put. Meanwhile it collects whom to notify
+ * of that, a bit per place: the contexts that were notified of the call, and those of its work.
+ * A call that causes no work needs none: it retires when it returns.
  *
  * Locking: none. */
 #include "tool/tool_work_item.h"
@@ -20,10 +20,10 @@ struct gt_correlation {
 	/* process that it was made in; 0: none has written anything so far */
 	uint32_t epoch;
 	uint64_t id;
-	_Atomic uint64_t last; /* ns: the latest time told of it */
+	_Atomic uint64_t last; /* ns: the latest time notified for it */
 	uint32_t call_domain;
 	_Atomic uint32_t work_domain;
-	_Atomic uint64_t called;        /* places: told by callback */
+	_Atomic uint64_t called;        /* places: notified by callback */
 	_Atomic uint64_t call_recorded; /* .. whose buffer for the call's domain has it */
 	_Atomic uint64_t work_recorded; /* .. whose buffer for the work's domain has it */
 	_Atomic uint32_t generation[GT_TOOL_POOL];
@@ -31,7 +31,7 @@ struct gt_correlation {
 
 static struct gt_tool_stock correlations = {.entry_bytes = sizeof(struct gt_correlation)};
 
-/* Who of these places is told, and how. */
+/* Which of these places are notified, and how. */
 struct retiring {
 	uint64_t id, time;
 	uint64_t called, call_recorded, work_recorded;
@@ -135,7 +135,7 @@ static void retire_shared(struct gt_correlation *c)
 	retire(&r, c->generation);
 }
 
-/* Whoever heard of the call. */
+/* The subscribers of the call. */
 static void add_frame(const struct gt_tool_frame *f, struct retiring *r,
 		      _Atomic uint32_t generations[GT_TOOL_POOL])
 {

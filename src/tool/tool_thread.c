@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads in the program: who is told of them, and that a callback which ends one
+/* gputap's own threads in the program: who is notified of them, and that a callback which ends one
  * (pthread_exit(), pthread_cancel()) ends no more than that: what the thread was there for is
  * taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, voi
 	return 0;
 }
 
-static void tell_before(void)
+static void notify_before(void)
 {
 	for (int i = 0; i < SUBSCRIBERS; i++)
 		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) &&
@@ -47,7 +47,7 @@ static void tell_before(void)
 			subscribers[i].before(subscribers[i].user);
 }
 
-static void tell_after(void)
+static void notify_after(void)
 {
 	for (int i = SUBSCRIBERS - 1; i >= 0; i--)
 		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) &&
@@ -97,9 +97,9 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
 	int rc;
 
-	tell_before();
+	notify_before();
 	rc = create(run, arg, stack_bytes);
-	tell_after();
+	notify_after();
 	if (rc)
 		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
 			       "a thread of gputap's could not be made: device work is looked at "

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work that tools are told of, from what causes it until it is known how it ended.
+/* Device work that tools are notified of, from its cause until it is known how it ended.
  *
- *   reserved ── take ──► piece {cause, thread} ── enter ──► told, in flight ─┬─ exit ─┬─► done list
- *                                                                            └─ done ─┘
+ *   reserved ── take ──► item {cause, thread} ── enter ──► in flight ─┬─ exit ─┬─► done list
+ *                                                                    └─ done ─┘
  *   done list ── deliver ──► pool
  *
- * A piece's EXIT (submitting thread) and its end (a helper) come in any order: each sets its
- * bit, and who sets the second one hands the piece on (tool_complete.c).
+ * An item's EXIT (submitting thread) and its end (a helper) come in any order: each thread sets
+ * its bit, and the one that sets the second bit puts the item on the done list
+ * (tool_complete.c).
  *
  * Locking: none.
  * Never here: malloc. System calls only where a caller lets the pool grow. */
@@ -62,7 +63,7 @@ static struct gt_tool_frame *find_cause(void)
 	return f ? f : first;
 }
 
-/* Without a call the work will have a number of its own, once somebody is told of it. */
+/* Without a call the work gets a number of its own, once it has a subscriber. */
 static void set_cause(struct gt_work_item *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
@@ -110,7 +111,7 @@ void gt_work_item_give(struct gt_work_item *p)
 	gt_tool_stock_give(&items, &p->entry);
 }
 
-/* Return: false: nobody wants to hear of it. */
+/* Return: false: it has no subscriber. */
 static bool choose(struct gt_work_item *p)
 {
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
@@ -271,7 +272,7 @@ void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, u
 		gt_work_item_is_done(p);
 }
 
-static void tell_loss(uint64_t n)
+static void notify_loss(uint64_t n)
 {
 	uint64_t is_notified = atomic_exchange_explicit(&lost_notified, n, memory_order_relaxed);
 
@@ -285,7 +286,7 @@ void gt_tool_notify_loss(void)
 	uint64_t n = atomic_load_explicit(&lost, memory_order_relaxed);
 
 	if (gt_unlikely(n != atomic_load_explicit(&lost_notified, memory_order_relaxed)))
-		tell_loss(n);
+		notify_loss(n);
 }
 
 uint64_t gt_tool_work_lost(void)

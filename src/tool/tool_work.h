@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work and objects that tools are told of: what the runtimes' activity calls.
+/* Device work and objects that tools are notified of: the functions that runtimes call.
  *
- * A piece of work:
+ * A work item, in order:
  *
  *   gt_work_item_take()   in the thread that will submit it, inside the call that causes it
- *   gt_work_item_enter()  ENTER: who asks for it hears of it, to its end
+ *   gt_work_item_enter()  ENTER: contexts that ask for it subscribe, to its end
  *   .. it is submitted ..
  *   gt_work_item_exit()   EXIT
- *   gt_work_item_done()   whoever learns how it ended, from any thread, also before EXIT has been
- *   gt_tool_deliver()      COMPLETE, in a thread of gputap's that holds no lock
+ *   gt_work_item_done()   in any thread that learns how it ended, also before EXIT
+ *   gt_tool_deliver()     COMPLETE, in a thread of gputap's that holds no lock
  *
- * Pieces lie in a pool that grows where a system call is allowed (gt_work_item_take() with
- * @grow) and is never given back. */
+ * Items lie in a pool that grows where a system call is allowed (gt_work_item_take() with @grow)
+ * and is never given back. */
 #ifndef GPUTAP_TOOL_WORK_H
 #define GPUTAP_TOOL_WORK_H
 
 #include "tool/tool.h"
 #include "tool/tool_stock.h"
 
-enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one piece of work; more contexts are not told, counted */
+enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one item; further contexts are counted only */
 
 struct gt_work_item {
 	struct gt_tool_entry entry;
@@ -27,19 +27,19 @@ struct gt_work_item {
 	bool dispatch;  /* one of those that are numbered together */
 	bool api;       /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;
-	uint32_t entering; /* of heard[]: so many have been told ENTER, or are just now */
+	uint32_t entering; /* so many of subscribers[] had ENTER, or are having it just now */
 	struct gt_correlation *shared;
 	uint64_t began, entered; /* ns: before and after ENTER */
 	/* ns: after it was submitted, where the runtime's activity needs it */
 	uint64_t left;
-	uint64_t done_start, done_end; /* as the helper says, while EXIT may still be told */
+	uint64_t done_start, done_end; /* as the helper says; EXIT may still come */
 	int32_t done_status;
 	struct gputap_work work;
 	struct gt_tool_subscriber subscribers[GT_TOOL_SUBSCRIBERS];
 };
 
-/* A callback begins or has ended, maybe in the middle of a call: what it calls is told, not
- * taken for the runtime's own.
+/* A callback begins or has ended, maybe in the middle of a call: what it calls is notified,
+ * and not taken for the runtime's own.
  * Return: what it was before. */
 bool gt_tool_calling(bool calling);
 
@@ -58,11 +58,11 @@ struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool grow);
 /* It is in the thread that took it, and in the call that really submits: that one causes it,
  * unless it was one of HIP's already. */
 void gt_work_item_submitting(struct gt_work_item *p);
-/* It was no work that is told. */
+/* It was no work that tools are notified of. */
 void gt_work_item_give(struct gt_work_item *p);
 
 /**
- * gt_work_item_enter() - tell ENTER
+ * gt_work_item_enter() - notify of ENTER
  * p->work is filled in but for what take() knows, size, phase and number; p->dispatch is set.
  * Return: false: nobody asks for it; it was given back.
  */
@@ -70,13 +70,13 @@ bool gt_work_item_enter(struct gt_work_item *p);
 /* After it was submitted. */
 void gt_work_item_exit(struct gt_work_item *p);
 /* Instead of gt_work_item_exit(), when a callback was left by a jump or an exception at ENTER
- * or EXIT and the work is submitted all the same: who was told ENTER will be told COMPLETE. */
+ * or EXIT and the work is submitted all the same: who had ENTER gets COMPLETE. */
 void gt_work_item_left(struct gt_work_item *p);
-/* A callback has not come back for so long that the work was submitted without the piece:
+/* A callback has not come back for so long that the work was submitted without the item:
  * counted. It is left as it is. */
 void gt_work_item_abandon(void);
-/* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it
- * any more. After EXIT. */
+/* The runtime refused, or it cannot be followed to its end (@counted): no COMPLETE.
+ * After EXIT. */
 void gt_work_item_drop(struct gt_work_item *p, bool counted);
 
 /**
@@ -90,18 +90,18 @@ uint32_t gt_tool_deliver(void);
 /* Is there something to deliver? */
 bool gt_tool_has_done(void);
 
-/* Work that was not told, or not to its end, so far. */
+/* Work that tools were not notified of, or not to its end, so far. */
 uint64_t gt_tool_work_lost(void);
 
 /* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what
  * has completed by then. */
 void gt_tool_work_looks(void (*look)(void));
-/* A tool flushes or stops: what has completed by now is told, if the threads that tell it get
- * on: it is waited for a moment. Not in a callback that they may wait for themselves. */
+/* A tool flushes or stops: wait a moment for the helpers to notify of what has completed by now.
+ * Does not wait inside a callback that the helpers may wait for. */
 void gt_tool_work_settle(void);
 
-/* The process ends: what is done is told, objects are unloaded, what has not retired does. Once;
- * from then on nothing is told. */
+/* The process ends: COMPLETE for what is done, UNLOAD for objects, retirement for the rest.
+ * Once; tools are notified of nothing after it. */
 void gt_tool_work_end(void);
 
 /* Objects (tool_object.c) ------------------------------------------------------ */
@@ -114,10 +114,10 @@ const char *gt_tool_text(const char *text, size_t bytes);
 /**
  * gt_tool_object_add() - it is there from now on
  * @o:      without size, phase and replayed; copied
- * @parent: told before it, and unloaded together with it; NULL: none, then gt_tool_object_loaded()
+ * @parent: loaded before it, unloaded together with it; NULL: none, then gt_tool_object_loaded()
  *         has to follow
- * Return: NULL: no memory, it will not be told.
- * Thread: any; nobody is told here, so that a lock of the runtime's may be held.
+ * Return: NULL: no memory, tools will not be notified of it.
+ * Thread: any; calls no callback, so the caller may hold a lock of the runtime's.
  */
 struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 					  struct gt_tool_object *parent);
@@ -125,7 +125,7 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 void gt_tool_object_loaded(struct gt_tool_object *object);
 /* It and its children go. */
 void gt_tool_object_unload(struct gt_tool_object *object);
-/* All that are left, last to first; what is loaded from now on is not told. */
+/* All that are left, last to first; tools are not notified of what is loaded later. */
 void gt_tool_objects_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the three files of device work share: tool_work.c (until it has ended), tool_complete.c
- * (telling that), tool_retire.c. */
+ * (COMPLETE), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_WORK_ITEM_H
 #define GPUTAP_TOOL_TOOL_WORK_ITEM_H
 
@@ -15,28 +15,28 @@ static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 /* tool_work.c ---------------------------------------------------------------- */
 
 struct gt_work_item *gt_work_item_at(uint32_t index);
-/* Its phase to one who hears of it, unless he was stopped: then he is not called any more. */
+/* Call one subscriber with the item's phase; not if its context was stopped. */
 void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h);
-/* The event GPUTAP_EVENT_LOSS, if there is any that was not told. */
+/* The event GPUTAP_EVENT_LOSS, if anything was lost since the last one. */
 void gt_tool_notify_loss(void);
 
 /* tool_complete.c ------------------------------------------------------------ */
 
 /* Both EXIT and its end have been. */
 void gt_work_item_is_done(struct gt_work_item *p);
-/* Nothing is told any more. */
+/* Tools are notified of nothing any more. */
 extern _Atomic uint32_t gt_tool_ended __attribute__((visibility("hidden")));
 
 /* tool_retire.c -------------------------------------------------------------- */
 
-/* With one reference. NULL: nobody wants to hear of it, or there is no memory. */
+/* With one reference. NULL: nobody asks for retirement, or there is no memory. */
 struct gt_correlation *gt_correlation_new(uint64_t id, bool may_grow);
 /* .. it was made for work that no call causes, which has a number now. */
 void gt_correlation_number(struct gt_correlation *c, uint64_t id);
-/* These hear of its work in that domain, so of its retirement too. */
+/* These are notified of its work in that domain, so of its retirement too. */
 void gt_correlation_subscribe(struct gt_correlation *c, uint32_t domain,
 			      const struct gt_tool_subscriber *subscribers, uint32_t count);
-/* Something was told of it that ended at @time, ns. */
+/* Tools are notified of something of it that ended at @time, ns. */
 void gt_correlation_reaches(struct gt_correlation *c, uint64_t time);
 /* The process ends: what has not retired does, open calls too. */
 void gt_correlations_end(void);

@@ -57,7 +57,7 @@ void sdk_lock(void);
 void sdk_unlock(void);
 
 /* On stderr: "rocprofiler-sdk (gputap): ..". */
-__attribute__((format(printf, 1, 2))) void sdk_tell(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void sdk_report(const char *format, ...);
 
 /* Clients (sdk_tool.c) --------------------------------------------------------- */
 

@@ -148,7 +148,7 @@ struct is_of_buffer {
 	void *user;
 };
 
-static int tell_of_buffer(const struct argument *a, void *data)
+static int visit_buffered_argument(const struct argument *a, void *data)
 {
 	const struct is_of_buffer *t = data;
 
@@ -174,5 +174,6 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
 	if (of == ROCPROFILER_CALLBACK_TRACING_NONE)
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	t.operation = r->operation;
-	return iterate(sdk_api_of(of), r->operation, &r->args, FOLLOW_NOTHING, tell_of_buffer, &t);
+	return iterate(sdk_api_of(of), r->operation, &r->args, FOLLOW_NOTHING,
+		       visit_buffered_argument, &t);
 }

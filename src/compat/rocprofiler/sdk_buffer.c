@@ -84,7 +84,7 @@ static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *
 	if (!count || !batch.fn)
 		return;
 	if (!make_room(b, count)) {
-		sdk_tell("%zu records of a buffer are lost: no memory for their headers", count);
+		sdk_report("%zu records of a buffer are lost: no memory for their headers", count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -93,8 +93,9 @@ static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *
 		b->list[i] = &b->headers[i];
 	}
 	if (!sdk_guarded(call_client, &batch))
-		sdk_tell("the callback of buffer %lu threw an exception: %zu records are behind it",
-			 (unsigned long)b->handle, count);
+		sdk_report(
+			"the callback of buffer %lu threw an exception: %zu records are behind it",
+			(unsigned long)b->handle, count);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context,

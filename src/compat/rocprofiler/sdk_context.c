@@ -359,7 +359,7 @@ static const struct {
 };
 
 /* Once for each, where upstream's library would tell of such things, too. */
-static void tell_silent(const struct sdk_context *c)
+static void report_silent(const struct sdk_context *c)
 {
 	static _Atomic unsigned reported;
 	const char *level = getenv("ROCPROFILER_LOG_LEVEL");
@@ -370,7 +370,8 @@ static void tell_silent(const struct sdk_context *c)
 		if ((c->called[silent[i].called].ops.configured ||
 		     c->recorded[silent[i].recorded].ops.configured) &&
 		    !(atomic_fetch_or(&reported, 1u << i) >> i & 1))
-			sdk_tell("can be configured, and nothing is told of it: %s", silent[i].why);
+			sdk_report("can be configured, and nothing is told of it: %s",
+				   silent[i].why);
 }
 
 void sdk_contexts_commit(uint32_t client)
@@ -388,10 +389,10 @@ void sdk_contexts_commit(uint32_t client)
 		     c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured))
 			sdk_tables_init();
 		if (c->handle && c->client == client && (!c->tap || c->dirty))
-			tell_silent(c);
+			report_silent(c);
 		if (c->handle && c->client == client && (!c->tap || c->dirty) &&
 		    (rc = make_context(c)) != 0)
-			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));
+			sdk_report("a context of %s cannot be had: %s", "a tool", strerror(-rc));
 		else if (c->handle && c->client == client && atomic_load(&c->active))
 			gputap_context_start(c->tap);
 	}

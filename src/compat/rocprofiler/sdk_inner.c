@@ -221,9 +221,9 @@ uint64_t sdk_stream_created(const struct gputap_call *call)
 	return gputap_call_status(call, &status) == 0 && at ? *(const uint64_t *)(uintptr_t)at : 0;
 }
 
-static void tell_stream(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
-			rocprofiler_callback_phase_t phase, struct sdk_inner *inner,
-			uint64_t stream)
+static void notify_stream(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
+			  rocprofiler_callback_phase_t phase, struct sdk_inner *inner,
+			  uint64_t stream)
 {
 	rocprofiler_callback_tracing_hip_stream_data_t data = {sizeof data,
 							       {inner->which},
@@ -240,8 +240,8 @@ static void stream_enter(struct sdk_context *c, const struct gputap_call *call, 
 		return;
 	inner->which = sdk_stream_id(sdk_stream_argument(call));
 	if (operation == ROCPROFILER_HIP_STREAM_SET)
-		tell_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_ENTER, inner,
-			    sdk_stream_argument(call));
+		notify_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_ENTER, inner,
+			      sdk_stream_argument(call));
 }
 
 /* HIP is done with it: what has been made or destroyed is told without a phase. */
@@ -252,7 +252,7 @@ static void stream_exit(struct sdk_context *c, const struct gputap_call *call, u
 	int32_t status;
 
 	if (operation == ROCPROFILER_HIP_STREAM_SET) {
-		tell_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_EXIT, inner, stream);
+		notify_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_EXIT, inner, stream);
 		return;
 	}
 	if (operation == ROCPROFILER_HIP_STREAM_CREATE) {
@@ -263,7 +263,7 @@ static void stream_exit(struct sdk_context *c, const struct gputap_call *call, u
 	} else if (gputap_call_status(call, &status) == 1) {
 		return;
 	}
-	tell_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_NONE, inner, stream);
+	notify_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_NONE, inner, stream);
 }
 
 /* All of them -------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@ struct sdk_objects {
 	struct loaded *all; /* in the order of loading */
 };
 
-static void tell_code(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
-		      const struct gputap_object *o, rocprofiler_user_data_t *user)
+static void notify_code(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
+			const struct gputap_object *o, rocprofiler_user_data_t *user)
 {
 	rocprofiler_callback_tracing_code_object_load_data_t data = {
 		.size = sizeof data,
@@ -43,8 +43,9 @@ static void tell_code(const struct sdk_service *service, rocprofiler_callback_tr
 	service->fn(*r, user, service->user);
 }
 
-static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
-			const struct gputap_object *o, rocprofiler_user_data_t *user)
+static void notify_symbol(const struct sdk_service *service,
+			  rocprofiler_callback_tracing_record_t *r, const struct gputap_object *o,
+			  rocprofiler_user_data_t *user)
 {
 	rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t data = {
 		.size = sizeof data,
@@ -68,8 +69,8 @@ static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_
 }
 
 /* Behind its kernel symbol; nothing is told when it goes, as upstream has it. */
-static void tell_host(const struct sdk_context *c, const struct gputap_object *o,
-		      rocprofiler_user_data_t *user)
+static void notify_host_function(const struct sdk_context *c, const struct gputap_object *o,
+				 rocprofiler_user_data_t *user)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
@@ -107,7 +108,7 @@ static void notify_object(const struct sdk_context *c, const struct gputap_objec
 	rocprofiler_get_thread_id(&r.thread_id);
 	if (!sdk_asks(&service->ops, (uint32_t)r.operation))
 		return;
-	(code ? tell_code : tell_symbol)(service, &r, o, user);
+	(code ? notify_code : notify_symbol)(service, &r, o, user);
 }
 
 static void remember(struct sdk_context *c, const struct gputap_object *o, uint64_t user)
@@ -173,7 +174,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 		forget(c, o);
 	notify_object(c, o, o->phase, &mine);
 	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_PHASE_LOAD)
-		tell_host(c, o, &mine);
+		notify_host_function(c, o, &mine);
 	*data = mine.value;
 	if (o->phase == GPUTAP_PHASE_LOAD)
 		remember(c, o, mine.value);

@@ -126,8 +126,8 @@ static void on_offered(const struct gputap_table *table)
 		atomic_store(&offered[i], strdup(table->name));
 	sdk_unlock();
 	if (i == OFFERED)
-		sdk_tell("the table of %s is not told: there are %d others already", table->name,
-			 OFFERED);
+		sdk_report("the table of %s is not told: there are %d others already", table->name,
+			   OFFERED);
 	else
 		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)),
 			 table->version ? table->version : 1, table->instance, table->entries);

@@ -44,7 +44,7 @@ static pthread_t configuring;  /* in this thread */
 static rocprofiler_configure_func_t forced;
 static _Atomic bool is_forced; /* also without a tool */
 
-void sdk_tell(const char *format, ...)
+void sdk_report(const char *format, ...)
 {
 	char text[TEXT_BYTES] = "rocprofiler-sdk (gputap): ";
 	const size_t prefix = strlen(text);
@@ -83,7 +83,7 @@ static void add_client(rocprofiler_configure_func_t configure, const char *from)
 		if (clients[i].configure == configure)
 			return;
 	if (client_count == SDK_CLIENTS) {
-		sdk_tell("%s: there are %d tools already, it takes no part", from, SDK_CLIENTS);
+		sdk_report("%s: there are %d tools already, it takes no part", from, SDK_CLIENTS);
 		return;
 	}
 	c->configure = configure;
@@ -123,16 +123,16 @@ static void find_named(const char *path)
 	if (!handle)
 		handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* stays open */
 	if (!handle) {
-		sdk_tell("ROCP_TOOL_LIBRARIES: %s", dlerror());
+		sdk_report("ROCP_TOOL_LIBRARIES: %s", dlerror());
 		return;
 	}
 	fn = find_own_configure(handle);
 	if (fn)
 		add_client(fn, path);
 	else
-		sdk_tell("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
-			 "no tool",
-			 path);
+		sdk_report("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
+			   "no tool",
+			   path);
 }
 
 static void find_in_list(const char *list)
@@ -236,8 +236,8 @@ static void initialize(struct client *c)
 		sdk_contexts_commit(c->handle);
 		return;
 	}
-	sdk_tell("%s: its initialize() returned %d; it takes no part",
-		 c->id->name ? c->id->name : c->from, rc);
+	sdk_report("%s: its initialize() returned %d; it takes no part",
+		   c->id->name ? c->id->name : c->from, rc);
 	drop_client(c);
 }
 

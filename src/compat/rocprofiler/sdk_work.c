@@ -73,7 +73,8 @@ static rocprofiler_callback_tracing_record_t record_head(const struct sdk_contex
 	};
 }
 
-static void tell_dispatch(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
+static void notify_dispatch(const struct sdk_context *c, const struct gputap_work *w,
+			    struct item *p)
 {
 	const struct sdk_service *service =
 		&c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
@@ -115,7 +116,7 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_wor
 }
 
 /* gputap's COMPLETE is the copy's EXIT. */
-static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
+static void notify_copy(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
 	rocprofiler_callback_tracing_record_t r =
@@ -186,9 +187,9 @@ void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	if (!p)
 		return;
 	if (dispatch)
-		tell_dispatch(c, w, p);
+		notify_dispatch(c, w, p);
 	else
-		tell_copy(c, w, p);
+		notify_copy(c, w, p);
 	if (w->phase != GPUTAP_PHASE_COMPLETE)
 		return;
 	if (dispatch)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* libgputap-audit.so: interposition that the dynamic linker itself does (LD_AUDIT).
  *
- * The linker tells of every object that it maps, before anything is bound to it. A runtime's
- * library that has no door of its own gets its symbol table changed right then: the addresses of
- * its exported functions become those of libgputap.so's taps, and the taps get the real addresses.
+ * The linker calls us for every object that it maps, before anything is bound to it. A runtime's
+ * library that offers no table of functions gets its symbol table changed right then: the
+ * addresses of its exported functions become those of libgputap.so's taps, and the taps get the
+ * real addresses.
  * Whatever is bound afterwards, lazily or at once, by a PLT, a static table of pointers or dlsym(),
  * from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps. (la_symbind64() is called for PLT
  * slots and dlsym() only, never for the relocations of a pointer table; and it makes the linker
@@ -200,7 +201,7 @@ unsigned int la_version(unsigned int version)
 	return active && version >= 1 ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
 }
 
-/* Flags of 0: we want to hear of no binding. */
+/* Flags of 0: the linker notifies us of no binding. */
 unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	struct gt_elf o = object_of(map);

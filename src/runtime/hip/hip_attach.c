@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP before ROCm 6, which offers its table to nobody: libgputap-audit.so has put our taps in
  * the place of what the library exports, both what programs call and what compilers call for
- * them (runtime/audit/audit.c). Libraries that do offer it are left to the table's door.
+ * them (runtime/audit/audit.c). Libraries that do offer it are attached by table.
  *
  * Each mapped copy of the library is an instance of its own. Calls that it makes to its own
  * exports do not come here: the audit library binds them to the real functions. */

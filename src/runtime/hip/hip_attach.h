@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's doors among themselves: an instance belongs to one of them. */
+/* HIP's ways to attach, among themselves: an instance belongs to one of them. */
 #ifndef GPUTAP_RUNTIME_HIP_HIP_DOOR_H
 #define GPUTAP_RUNTIME_HIP_HIP_DOOR_H
 
@@ -8,7 +8,7 @@
 
 #include "record/domain.h"
 
-/* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False:
+/* Attaching by table takes an instance of gt_hip_tables or gt_hip_compiler_tables. False:
  * interposition has it. */
 bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance);
 

@@ -76,7 +76,7 @@ void gt_hip_free(const void *p, size_t bytes);
 
 /**
  * gt_hip_nodes_ask() - the nodes of @graph, in the order in which HIP submits them
- * Return: false: it could not be told; @nodes is empty then.
+ * Return: false: it is not known; @nodes is empty then.
  */
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph,
 		      struct gt_hip_nodes *nodes);

@@ -3,7 +3,7 @@
  *
  * ROCr translates a device's counter into its system clock itself
  * (hsa_amd_profiling_get_dispatch_time() returns system time), which is CLOCK_BOOTTIME on Linux
- * today. Nothing is assumed: that clock is read between two host stamps now and then, and the
+ * today. Nothing is assumed: that clock is read between two host times now and then, and the
  * reader of the capture finds out what it is (clock/).
  *
  * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */

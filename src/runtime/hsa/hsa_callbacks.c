@@ -105,7 +105,7 @@ static bool is_on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The guard tells, by where it lay, or because something else lies there. */
+/* The guard shows it, by where it lay, or because something else lies there. */
 bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 {
 	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a packet tells us of its completion, and how it goes to the device. By whoever is at work
+/* How we learn of the completion of a packet, and how it goes to the device. By whoever is at work
  * in the ring. */
 #ifndef GPUTAP_RUNTIME_HSA_COMPLETION_H
 #define GPUTAP_RUNTIME_HSA_COMPLETION_H
@@ -34,7 +34,7 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 				const union gt_hsa_packet *from);
 
-/* A packet whose work is filled in goes to the device, with a signal that tells its end. */
+/* A packet whose work is filled in goes to the device, with a signal for its end. */
 static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
 						      struct gt_hsa_slot *slot,
 						      const union gt_hsa_packet *from)

@@ -3,7 +3,7 @@
  * asked for the times that lie in it, by the harvester or, at the latest, when the signal is used
  * again or destroyed (hsa_signal.c).
  *
- * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is
+ * The runtime stores times only after hsa_amd_profiling_async_copy_enable(), which is
  * called once for all; a program that switches it off has it on all the same.
  *
  * HIP's copies inside the device, and small ones, are kernels: hsa_packets.c has them.
@@ -57,7 +57,7 @@ struct copy_request {
 /* A copy during its call. */
 struct copy_call {
 	struct gt_hsa_copy *copy; /* NULL: not followed */
-	bool watched; /* its times can be told: it is not let go before the call is over */
+	bool watched; /* its times can be read: it is not let go before the call is over */
 	struct gt_work_item *item;
 };
 
@@ -90,7 +90,7 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 	return work;
 }
 
-/* It is in flight. Return: its times can be told. */
+/* It is in flight. Return: its times can be read. */
 static bool watch_copy(struct gt_hsa_copy *c, const struct copy_request *x,
 		       struct gt_hsa_agent *device)
 {

@@ -47,7 +47,7 @@
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, ARM_AT_ONCE = 1024 };
-/* What a look should find: fewer pieces of work are a sleep and a wake-up for each, more are
+/* What a look should find: fewer work items are a sleep and a wake-up for each, more are
  * memory that no cache holds. With MANY there are more by now. */
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 

@@ -9,10 +9,10 @@
  *      packets that they submit come behind this one, and other threads that ring wait for it no
  *      longer than ENTER_NS, then leave theirs to the helper.
  *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its work in flight (hsa_fill.h)
- *      and a signal that tells its end; it is handed on (hsa_completion.h). Every other packet is
+ *      and a signal for its end; it is handed on (hsa_completion.h). Every other packet is
  *      handed on as it is.
  *   4. Tools get EXIT.
- * The device is told of up to GT_HSA_PACKETS_AT_ONCE packets together.
+ * One ring of the doorbell hands up to GT_HSA_PACKETS_AT_ONCE packets to the device.
  *
  * Work that cannot be followed (no slot free, nothing recorded now) runs as it would without us,
  * and is counted.

@@ -7,7 +7,7 @@
 
 enum {
 	GT_HSA_SPINS = 200,         /* before a thread that waits gives up its processor */
-	GT_HSA_PACKETS_AT_ONCE = 16 /* that the device is told of together, at most */
+	GT_HSA_PACKETS_AT_ONCE = 16 /* that one ring of the doorbell hands over, at most */
 };
 
 /* What the program has written by now goes to the device. @index: what the doorbell was rung

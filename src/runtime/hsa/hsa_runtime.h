@@ -9,14 +9,14 @@
  *   hsa_agent         agents as devices; the clock of their times; the helper's sleep
  *   hsa_signal        the program's own completion signals, whose times are read from them
  *   hsa_code          code objects; kernels by the address that packets carry
- *   hsa_work          a piece of work in flight, and its record
+ *   hsa_work          a work item in flight, and its record
  *   hsa_submitters    which call reserved which packet number
  *   hsa_slots         work in flight of a queue
  *   hsa_callbacks     a tool's function that is called for a packet, and may not come back
  *   hsa_queue         the queue, made of the parts above
  *   hsa_work_items    work and queues as tools are notified of them
  *   hsa_fill          a packet becomes work in flight
- *   hsa_completion    how a packet tells us of its completion; it goes to the device
+ *   hsa_completion    how we learn of the completion of a packet; it goes to the device
  *   hsa_packets       the loop over the packets that the program has written
  *   hsa_graph_batch   the doorbell; a graph's launch in runs of packets
  *   hsa_proxy         the queue that the program has, and the functions that it is used by

@@ -17,10 +17,10 @@
  *      (release). The other one finds that done. A thread that loses its processor in between makes
  *      the other one wait for these few instructions.
  *
- * One signal that stands for several pieces of work in flight has the times of the one that
+ * One signal that stands for several work items in flight has the times of the one that
  * completed last. So only a signal whose value is 1 is watched: another value waits for several.
  * If a release finds that its work has not completed, the value was no promise. Then the times of
- * neither can be told, nor those of what comes after them until the signal is destroyed
+ * neither is known, nor those of what comes after them until the signal is destroyed
  * (shared[]). Kernels get a signal of ours then (hsa_completion.c), copies are counted as without
  * times (GT_DROP_RUNTIME).
  * Locking: none. */
@@ -35,7 +35,7 @@ enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
-/* Signals that stood for several pieces of work in flight though their value was 1, by hash. */
+/* Signals that stood for several work items in flight though their value was 1, by hash. */
 enum { SHARED = 256 };
 static _Atomic(const struct gt_hsa_signal *) shared[SHARED];
 
@@ -152,7 +152,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 			sched_yield();
 		if (w->signal != signal || !claim_watch(w))
 			continue;
-		if (w->signal != signal) { /* it is another piece of work by now */
+		if (w->signal != signal) { /* it is another work item by now */
 			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 		} else if (!take_times(w, true)) {
 			end_watch(w, GT_HSA_WORK_LOST);

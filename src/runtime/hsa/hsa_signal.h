@@ -13,7 +13,7 @@ enum gt_hsa_watch_state {
 	GT_HSA_WORK_PENDING, /* submitted */
 	GT_HSA_WORK_CLAIMED, /* a thread reads the times from the program's signal */
 	GT_HSA_WORK_SAVED,   /* they are in times[] */
-	GT_HSA_WORK_LOST,    /* done, but nobody could tell its times */
+	GT_HSA_WORK_LOST,    /* done, but its times are not known */
 };
 
 /* Where the times of work in flight will be. */

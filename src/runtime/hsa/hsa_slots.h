@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Work in flight of a queue.
  *
- *   order[position]   the slot of each piece of work, in the order of submission: [head, tail)
+ *   order[position]   the slot of each work item, in the order of submission: [head, tail)
  *                         head ─────────────────────── tail
  *                          ▲ the harvester                ▲ whoever is at work in the ring
  *   slot[]            a slot each, with a signal of its own. There are twice as many as the queue

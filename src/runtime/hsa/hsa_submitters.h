@@ -13,7 +13,7 @@
  *   2. It stores the packet's header (release), and rings.
  *   3. Whoever handles the packet has read its header (acquire), so it sees the entry.
  * An entry in `cached` or `unobserved` is used only while the packet that had it before has been
- * handled: the program's read index (acquire) tells that. `packet` tells entries of a former
+ * handled: the program's read index (acquire) shows that. `packet` tells entries of a former
  * round apart. */
 #ifndef GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 #define GPUTAP_RUNTIME_HSA_SUBMITTERS_H

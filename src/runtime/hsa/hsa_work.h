@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A piece of device work while it is in flight, and how it becomes a record. What tells its end
+/* A work item while it is in flight, and how it becomes a record. What signals its end
  * lies beside it (struct gt_hsa_watch). */
 #ifndef GPUTAP_RUNTIME_HSA_WORK_H
 #define GPUTAP_RUNTIME_HSA_WORK_H
@@ -46,7 +46,7 @@ static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_n
 }
 
 /* It has completed: its record is written, or its part of the span is. @queued: CLOCK_BOOTTIME
- * ns. @times: NULL: nobody can tell them. */
+ * ns. @times: NULL: they are not known. */
 void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a, uint64_t queued,
 		       const struct gt_hsa_times *times, struct gt_thread *t);
 /* It will never complete. */

@@ -19,7 +19,7 @@ struct gt_work_item *gt_hsa_item_of_copy(const struct gt_hsa_agent *device,
 					 const struct gt_node_ref *node);
 /* A queue is given scratch memory, or loses it: after ENTER. NULL: no tool asks. */
 struct gt_work_item *gt_hsa_item_of_scratch(const struct gt_hsa_queue *q, const char *name);
-/* COMPLETE. @times: NULL: nobody can tell them. */
+/* COMPLETE. @times: NULL: they are not known. */
 void gt_hsa_complete_item(struct gt_work_item *item, const struct gt_hsa_agent *a,
 			  const struct gt_hsa_times *times);
 

@@ -6,7 +6,7 @@
  *   activity_queue.c      queues: profiling forced on, and hidden from the program
  *   activity_event.c      events: our references and the forced profiling hidden from the program
  *   activity_work.c       work in flight, and the harvest of what has completed
- *   activity_notify.c       what tools are told of all this
+ *   activity_notify.c       what tools are notified of
  *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
  *   activity_shown.c      events that a call shows to the program before it returns
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
@@ -140,7 +140,7 @@ struct gt_cl_device {
 	bool host;                   /* it computes on the host's processors */
 	_Atomic uint64_t clock_read; /* ticks of the last reading */
 	_Atomic int notified_clock;  /* which host clock its stamps are of, + 1; 0: not known */
-	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
+	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
 	struct gt_tool_object *object;
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
@@ -164,7 +164,7 @@ struct gt_cl_device *gt_cl_devices(void);
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 			      cl_context context);
 
-/* A kernel's number, which tools have heard of. 0: no memory. No lock is held. */
+/* A kernel's number, which tools were notified of. 0: no memory. No lock is held. */
 uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
 /* String id of the kernel's name; 0: not known. */
@@ -201,7 +201,7 @@ struct gt_cl_pending {
 	uint64_t queue;
 	uint32_t device; /* GT_DEVICE_REF() */
 	uint16_t op;     /* enum gt_device_op */
-	bool recorded;   /* and not only told */
+	bool recorded;   /* and not only notified */
 	struct gt_cl_what what;
 	struct gt_work_item *item; /* for tools; NULL: none asks */
 };
@@ -217,7 +217,7 @@ struct gt_cl_queue {
 	uint64_t number;
 	_Atomic uint32_t written;         /* process that has its object record */
 	_Atomic uint32_t epoch;           /* process whose work is in the lists */
-	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
+	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
 	struct gt_tool_object *object;
 	bool forced; /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
@@ -279,13 +279,13 @@ struct gt_cl_work {
 	bool retained;
 	struct gt_thread *thread;  /* NULL: not followed either */
 	struct gt_work_item *item; /* for tools; NULL: none asks */
-	/* with a piece: told, and open around this one in this thread */
+	/* with a work item: notified, and open around this one in this thread */
 	struct gt_cl_work *outer;
 	bool unwanted; /* of `gputap run --kernels`: not recorded */
 	bool recorded;
 };
 
-/* Is this call's device work recorded, and not only told? */
+/* Is this call's device work recorded, and not only notified? */
 static inline bool gt_cl_recorded(const struct gt_call *call)
 {
 	return call->thread &&
@@ -301,7 +301,7 @@ void gt_cl_tell_over(const struct gt_cl_work *w);
 /* An object is there. No lock is held. */
 struct gt_tool_object *gt_cl_notify_object(uint32_t type, uint64_t number, const void *handle,
 					   const char *name);
-/* A queue is there. Once its device has been asked, tools hear of them, once for each number. No
+/* A queue is there. Once its device has been asked, notify of both, once for each number. No
  * lock is held. */
 void gt_cl_notify_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command buffers (cl_khr_command_buffer). Commands are remembered when they are put in, by what
- * they are; an enqueued command buffer is one piece of device work, because the runtime gives
+ * they are; an enqueued command buffer is one item of device work, because the runtime gives
  * one event for all of it:
  *   name       "command buffer: advance x2, copy" (kernels by name, as they first appear)
  *   global[0]  number of commands
@@ -156,7 +156,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
 		return ret;
-	if (!queue) /* made while nothing was recorded: there is no telling where it runs */
+	if (!queue) /* made while nothing was recorded: where it runs is not known */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,

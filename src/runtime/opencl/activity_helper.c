@@ -188,7 +188,7 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
-/* Tools flush, stop or are finished. The helper tells them. */
+/* Tools flush, stop or are finished. The helper notifies them. */
 static void look_for_tools(void)
 {
 	const struct gt_thread *t = gt_thread_own();

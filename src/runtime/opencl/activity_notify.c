@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of OpenCL's commands: ENTER and EXIT around the enqueue function, with the
- * queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE by the
+/* What tools are notified of OpenCL's commands: ENTER and EXIT around the enqueue function, with
+ * the queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE by the
  * helper (tool/tool_work.h).
  *
  * Times. A driver's stamps are of a clock that nobody names. The first command whose QUEUED
@@ -123,7 +123,7 @@ void gt_cl_notify_done(struct gt_work_item *p, struct gt_cl_device *d, cl_int st
 
 /* Objects ------------------------------------------------------------------------ */
 
-static void tell_device(struct gt_cl_device *d)
+static void notify_device(struct gt_cl_device *d)
 {
 	struct gputap_object o = {
 		.domain = GT_DOMAIN_OPENCL,
@@ -180,7 +180,7 @@ void gt_cl_notify_queue(struct gt_cl_queue *q)
 		return;
 	if (d && atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) !=
 			 d->number)
-		tell_device(d);
+		notify_device(d);
 	if (atomic_exchange_explicit(&q->notified_number, q->number, memory_order_acq_rel) ==
 	    q->number)
 		return;

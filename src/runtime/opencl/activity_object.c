@@ -29,7 +29,7 @@ struct context {
 	struct gt_cl_node node;
 	_Atomic uint64_t number;
 	_Atomic uint32_t epoch;
-	_Atomic uint64_t notified_number; /* that tools have heard of, as this object */
+	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
 	struct gt_tool_object *object;
 };
 
@@ -37,7 +37,7 @@ struct kernel {
 	struct gt_cl_node node;
 	_Atomic uint32_t name;            /* string id; 0: ask the runtime when it is launched */
 	_Atomic uint32_t choice;          /* of --kernels: not asked yet, WANTED, UNWANTED */
-	_Atomic uint64_t notified_number; /* that tools have heard of, as this object; 0: none */
+	_Atomic uint64_t notified_number; /* that tools were notified of, as this object; 0: none */
 	struct gt_tool_object *object;
 };
 enum { WANTED = 1, UNWANTED };
@@ -438,7 +438,7 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	return c->number;
 }
 
-static void tell_context(struct context *c, uint64_t number)
+static void notify_context(struct context *c, uint64_t number)
 {
 	if (atomic_exchange_explicit(&c->notified_number, number, memory_order_acq_rel) == number)
 		return;
@@ -463,7 +463,7 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 		gt_cl_unlock(&learning);
 	gt_internal_leave();
 	if (number)
-		tell_context(gt_cl_map_find(&contexts, handle), number);
+		notify_context(gt_cl_map_find(&contexts, handle), number);
 	return number;
 }
 

@@ -255,7 +255,7 @@ static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_de
 }
 
 /* @followed: from now on it is the harvest's. */
-static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
+static void notify_exit(struct gt_cl_work *w, cl_int ret, bool followed)
 {
 	gt_cl_tell_over(w);
 	gt_work_item_exit(w->item);
@@ -562,7 +562,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 
 	if (gt_unlikely(!w->table)) {
 		if (w->item)
-			tell_exit(w, ret, false);
+			notify_exit(w, ret, false);
 		return ret;
 	}
 	if (gt_unlikely(w->shown != NULL))
@@ -578,7 +578,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 	if (w->wanted && !w->shown && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
 	if (gt_unlikely(w->item != NULL))
-		tell_exit(w, ret, followed);
+		notify_exit(w, ret, followed);
 	if (gt_unlikely(!q))
 		return ret;
 	count = gt_cl_queue_count(q);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL loader layer door: an ICD loader reads OPENCL_LAYERS, opens libgputap.so and asks
- * for a table.
+/* Attaching as a layer of the OpenCL loader: an ICD loader reads OPENCL_LAYERS, opens
+ * libgputap.so and asks for a table.
  *
  *   program ─► loader ─► our table: a tap where somebody asked ─► the next layer or the driver
  *                                   NULL: the loader puts in its own function, the call costs
@@ -79,7 +79,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
-	if (gt_opencl_attach_armed(caller)) /* one door is enough: each call would be seen twice */
+	if (gt_opencl_attach_armed(caller)) /* one way is enough: each call would be seen twice */
 		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);
 	rc = register_instance(target, entries, &table);

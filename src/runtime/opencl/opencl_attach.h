@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What OpenCL's doors share with the rest of the runtime's folder. */
+/* What OpenCL's ways to attach share with the rest of the runtime's folder. */
 #ifndef GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 #define GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 
@@ -17,7 +17,7 @@ struct gt_table;
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 
-/* The layer door takes an instance. False: interposition has it. */
+/* The layer takes an instance. False: interposition has it. */
 bool gt_opencl_attach_take(uint32_t instance);
 
 /* Is the library with that function interposed? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's device work. The runtime tells its subscribers of each piece: in
+/* The reference accelerator's device work. The runtime notifies its subscribers of each item: in
  * the submitting thread, inside of the call, and when it has completed.
  *
  *   wrap            the thread's open call                   open_call
@@ -15,7 +15,7 @@
 #include "runtime/work.h"
 
 static _Thread_local const struct gt_call *open_call;
-static const struct gt_table *_Atomic subscribed; /* the table of the library that tells us */
+static const struct gt_table *_Atomic subscribed; /* the table of the library that notifies us */
 
 static uint32_t saturated(uint64_t n)
 {
@@ -66,7 +66,8 @@ static void *on_submitted(const refdevActivity *a, void *user)
 				  .replay = a->replay,
 				  .ordinal = a->node,
 			  });
-	gt_work_submitted(w); /* the runtime has taken it: it tells when it cannot fail any more */
+	gt_work_submitted(
+		w); /* the runtime has taken it: it notifies when it cannot fail any more */
 	return w;
 }
 
@@ -83,7 +84,7 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 	gt_refdev_read_clock(table, gt_thread_own(), a->device);
 }
 
-/* One copy of the library tells of its work; a second one in the process has calls only. */
+/* One copy of the library notifies of its work; a second one in the process has calls only. */
 static void subscribe(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of ROCm 6 and later: its libraries offer their tables of functions through
+/* Attaching to ROCm 6 and later: its libraries offer their tables of functions through
  * librocprofiler-register to whoever exports rocprofiler_set_api_table(). That is us, as the
  * first library there is; a librocprofiler-sdk that would have got them gets them behind us, so
  * that its functions stand in front of our taps: program, SDK, tap, runtime.
@@ -49,7 +49,8 @@ struct sized {
 	const char *name; /* as it registers */
 	enum gt_domain domain;
 	struct gt_table *tables;
-	bool (*may_take)(enum gt_domain domain, uint32_t instance); /* NULL: it has no other door */
+	bool (*may_take)(enum gt_domain domain,
+			 uint32_t instance); /* NULL: there is no other way to attach */
 	const char *too_many;
 };
 static const struct sized sized[] = {

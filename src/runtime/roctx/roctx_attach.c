@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx has two doors. ROCm's older library (roctracer's) offers nothing: its exports are
+/* ROCTx is attached in two ways. ROCm's older library (roctracer's) offers nothing: its exports are
  * interposed (runtime/audit/audit.c). Newer ones, and ours, offer three small tables, each with
  * its size in bytes in front, become one whose positions are the operations' numbers. Pause and
  * resume are the program's word about recording: a call of the program, carried out here (the
- * older library has neither). An instance belongs to one of the doors. */
+ * older library has neither). An instance belongs to one of them. */
 #include <errno.h>
 #include <string.h>
 

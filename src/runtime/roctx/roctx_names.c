@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program gives: a thread's is an object of its own, others are told with the
+/* Names that the program gives: a thread's is an object of its own, others are written with the
  * object that has the name. */
 #include "core/emit.h"
 #include "core/recording.h"
