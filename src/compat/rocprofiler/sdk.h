@@ -87,12 +87,12 @@ struct sdk_recorded {
 };
 
 struct sdk_external; /* ids pushed, by thread */
-struct sdk_objects;  /* code objects and symbols that were told and are still there */
+struct sdk_objects;  /* code objects and symbols that clients got and that are still there */
 
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
-	uint32_t inner; /* bit per domain whose calls tell of something else (sdk_inner.c) */
+	uint32_t inner; /* bit per domain whose calls report something else (sdk_inner.c) */
 	bool dirty;     /* configured differently from what `tap` has */
 	bool counts;    /* counters of dispatches were asked for: it cannot be started */
 	_Atomic bool active;
@@ -106,7 +106,7 @@ struct sdk_context {
 	void *request_user;
 	struct sdk_external *external;
 	struct sdk_objects *objects;
-	_Atomic int64_t in_flight; /* device work that was told and has not completed */
+	_Atomic int64_t in_flight; /* device work that clients got and that has not completed */
 };
 extern struct sdk_context sdk_contexts[SDK_CONTEXTS];
 
@@ -136,7 +136,7 @@ void sdk_on_device(const struct gputap_object *object);
 void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
 		    uint64_t instance);
 
-/* Of a call and context, from ENTER to EXIT: what else it tells of. */
+/* Of a call and context, from ENTER to EXIT: what else it reports. */
 struct sdk_inner {
 	rocprofiler_user_data_t user;
 	uint64_t external;
@@ -182,7 +182,7 @@ struct sdk_api {
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
 /* gputap's number of HIP 5's hipGetDeviceProperties(), which ROCm 6 calls
- * hipGetDevicePropertiesR0000(): it is told as that. */
+ * hipGetDevicePropertiesR0000(): clients get it as that. */
 uint32_t sdk_old_properties(void);
 /* The other way round; false: no kind has that operation. */
 bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind,
@@ -211,7 +211,7 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
 void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
-/* Have subscribers of threads told (once). */
+/* Have subscribers of threads notified (once). */
 void sdk_threads_init(void);
 
 /* Call @fn. Return: false: it threw, which ends here. */
@@ -237,7 +237,7 @@ void sdk_agents_init(void);
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
 rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or region */
 void sdk_on_queue(const struct gputap_object *object);
-/* @own_id: HSA's, for one that nobody told of. */
+/* @own_id: HSA's, for one that no object stands for. */
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
 		  rocprofiler_agent_id_t *agent);
 

@@ -241,7 +241,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (libs && !(libs & ROCPROFILER_LIBRARY))
-		/* all threads are this library's: the runtimes' are not told */
+		/* all threads are this library's: clients do not get the runtimes' */
 		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();

@@ -59,7 +59,7 @@ static struct slots *make_slots(void)
 	return mine;
 }
 
-/* NULL: no memory, or too deep: this call is not told. */
+/* NULL: no memory, or too deep: clients do not get this call. */
 static struct slot *take_slot(void)
 {
 	struct slot *s, **chunk;

@@ -195,7 +195,7 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
-/* Calls that tell of something else. Those that are not told themselves need no correlation, but
+/* Calls that report something else. Those that are not reported as calls need no correlation, but
  * for what begins a range. */
 static void ask_inner(struct asked *a, const struct sdk_context *c)
 {
@@ -218,7 +218,7 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 	}
 }
 
-/* Copies and sets may be dispatches, too. Not barriers and markers: work that is told has a
+/* Copies and sets may be dispatches, too. Not barriers and markers: work that clients get has a
  * correlation id, also if no record shows it. */
 static const uint64_t DISPATCHED =
 	GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) |
@@ -317,7 +317,7 @@ static int make_context(struct sdk_context *c)
 			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d],
 						  is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
-		/* an allocation that is made in no call that is told has a correlation of its
+		/* an allocation that is made in no call that clients get has a correlation of its
 		 * own */
 		if (a.uncorrelated_count[d])
 			rc = gputap_context_uncorrelated(
@@ -358,7 +358,7 @@ static const struct {
 	 "ROCJPEG_API: clients can have its table"},
 };
 
-/* Once for each, where upstream's library would tell of such things, too. */
+/* Once for each, where upstream's library would report such things, too. */
 static void report_silent(const struct sdk_context *c)
 {
 	static _Atomic unsigned reported;

@@ -28,7 +28,7 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 					  struct _Unwind_Context *context)
 	__attribute__((visibility("hidden"), used));
 
-/* rbp is kept for us by the unwinder; of what the function left on the stack it takes off
+/* The unwinder saves rbp for us; of what the function left on the stack it takes off
  * everything. */
 __asm__(".text\n"
 	".hidden sdk_guard_call, sdk_guard_thrown, sdk_guard_personality\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of by the calls that make it: allocations (HSA's calls), HIP's streams, ranges of
+/* What clients get from the calls that make it: allocations (HSA's calls), HIP's streams, ranges of
  * ROCTx (sdk_range.c).
  *
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
- * Such calls need no correlation of their own, unless they are told as calls, too
+ * Such calls need no correlation of their own, unless clients get them as calls, too
  * (gputap_context_uncorrelated()): an allocation has that of the call that it is made in, else
  * one of its own; streams have none. */
 #include <dlfcn.h>
@@ -244,7 +244,7 @@ static void stream_enter(struct sdk_context *c, const struct gputap_call *call, 
 			      sdk_stream_argument(call));
 }
 
-/* HIP is done with it: what has been made or destroyed is told without a phase. */
+/* HIP is done with it: clients get what has been made or destroyed without a phase. */
 static void stream_exit(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
 			struct sdk_inner *inner)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Code objects and kernel symbols: loaded, unloaded. When a client is finalised while they are
- * there, they are unloaded then: what was told is remembered for that. */
+ * there, they are unloaded then: what clients got is remembered for that. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static void notify_symbol(const struct sdk_service *service,
 	service->fn(*r, user, service->user);
 }
 
-/* Behind its kernel symbol; nothing is told when it goes, as upstream has it. */
+/* After its kernel symbol; no callback when it goes, as upstream has it. */
 static void notify_host_function(const struct sdk_context *c, const struct gputap_object *o,
 				 rocprofiler_user_data_t *user)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of ROCTx as one thing each: from push to pop, from start to stop.
  *
- *   roctxRangePushA()  ─► ENTER, kept in the thread's list
+ *   roctxRangePushA()  ─► ENTER, into the thread's list
  *   roctxRangePop()    ─► EXIT, record, released
- *   roctxRangeStartA() ─► ENTER, kept in the process's list, by id
+ *   roctxRangeStartA() ─► ENTER, into the process's list, by id
  *   roctxRangeStop()   ─► EXIT, record, released, in any thread
  *
  * A range has the correlation of the call that begins it, which does not retire before
- * (gputap_correlation_hold()). Marks are ranges of one call. Ranges of a thread are told apart
+ * (gputap_correlation_hold()). Marks are ranges of one call. Ranges of a thread are distinguished
  * by their level: what was pushed or popped while a context was stopped is not missed. */
 #include <pthread.h>
 #include <stdlib.h>

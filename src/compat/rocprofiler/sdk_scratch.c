@@ -20,7 +20,7 @@ static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
  * opened late. */
 struct open {
 	uint64_t start;
-	uint64_t context[SDK_CONTEXTS]; /* that heard ENTER */
+	uint64_t context[SDK_CONTEXTS]; /* that had ENTER */
 	uint64_t external[SDK_CONTEXTS];
 	rocprofiler_user_data_t user[SDK_CONTEXTS];
 };
@@ -39,7 +39,7 @@ static void make_key(void)
 	pthread_key_create(&key, thread_ends);
 }
 
-/* False: no memory; this event is not told. */
+/* False: no memory; clients do not get this event. */
 static bool make_open_events(void)
 {
 	if (opened)

@@ -77,7 +77,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* As it told itself, or as its file is called. Never 0: clients take that for "not there". */
+/* As it said itself, or as its file is called. Never 0: clients take that for "not there". */
 static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
 	struct looked_for l = {name, 0};

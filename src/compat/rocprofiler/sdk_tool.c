@@ -8,7 +8,7 @@
  * everybody sees; all mapped libraries. gputap starts us by the first call of a runtime;
  * rocprofiler_force_configure() starts us at once. The end is where upstream has it: at a
  * handler of exit() that is registered before the first client is configured. Whatever is wrong
- * with a client is told on stderr and costs that client only.
+ * with a client is a line on stderr and costs that client only.
  *
  * No lock is held while a client's function runs: it may call anything, also what finalises it. */
 #include <dlfcn.h>

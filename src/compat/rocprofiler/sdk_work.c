@@ -11,7 +11,7 @@
 
 #include "sdk.h"
 
-/* Of a piece of work and context, from ENTER to COMPLETE. */
+/* Of a work item and context, from ENTER to COMPLETE. */
 struct item {
 	rocprofiler_user_data_t user;
 	uint64_t external;

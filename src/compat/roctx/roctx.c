@@ -21,7 +21,7 @@
 
 #include "compat/roctx/roctx.h"
 
-/* Tells gputap's audit library that this is ours. */
+/* gputap's audit library knows by it that this is ours. */
 extern const char gputap_roctx[];
 const char gputap_roctx[] = "gputap";
 
