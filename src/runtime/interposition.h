@@ -60,8 +60,8 @@ bool gt_attach_adopt(struct gt_attach_state *state);
  * gt_attach_adopt_all() - take over what was armed of a domain: its tables, its libraries' names,
  * an event for those that found no instance free
  * @tables:  of the instances; the states are those of the same numbers
- * @library: "HIP": what the event calls a copy of it. NULL: the library is told with another domain
- *         of it
+ * @library: "HIP": what the event calls a copy of it. NULL: another domain's event
+ *         names the library
  * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held,
  * so no dlopen(), no dladdr().
  */

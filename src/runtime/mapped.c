@@ -572,7 +572,7 @@ void gt_mapped_look(void)
 	}
 	end_look();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		/* and if there was no instance for one: that is told without a lock */
+		/* and if there was no instance for one: that is reported without a lock */
 		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();

@@ -9,7 +9,7 @@
 
 /* Record the library that holds @function. @door: how its calls are seen, "layer",
  * "interposition", ..
- * @version: as it told rocprofiler-register; 0: what its file's name says. */
+ * @version: as given to rocprofiler-register; 0: what its file's name says. */
 void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *way,
 			  uint64_t version);
 /* The same while the dynamic linker is busy with the library, so that it cannot be asked for its

@@ -63,7 +63,7 @@ static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
  * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until
  * gt_tool_look_done()
  * Who stops a context waits for it: no callback, nothing that takes long, between the two.
- * Return: false: there is nobody to be told, or no memory for a thread more.
+ * Return: false: there is no subscriber, or no memory for a thread more.
  */
 static inline bool gt_tool_look(void)
 {
@@ -133,7 +133,7 @@ static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 
 /**
  * gt_tool_hold() - the next one that is called is of this place
- * @begun: it heard the beginning: all right also when it is only finishing
+ * @begun: it had ENTER: all right also when it is only finishing
  * Return: false: not to be called.
  */
 static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32_t place,

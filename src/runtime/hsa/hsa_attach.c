@@ -334,8 +334,8 @@ EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint6
 EXPORT void OnUnload(void);
 EXPORT void gputap_attach_hsa_failed(uint64_t count, const char *const *names);
 
-/* Tools in HSA_TOOLS_LIB that are not there or said no; libgputap-audit.so is told of them, as
- * the last one. */
+/* Tools in HSA_TOOLS_LIB that are not there or said no; ROCr reports them to
+ * libgputap-audit.so, as the last one in the list. */
 void gputap_attach_hsa_failed(uint64_t count, const char *const *names)
 {
 	for (uint64_t i = 0; gt_recording.session && i < count; i++)

@@ -11,7 +11,7 @@
 
 enum { REPORTED_MAX = 256 };
 
-/* Names that were told about, by hash. When it is full, no more are told. */
+/* Names that were reported, by hash. When it is full, no more are reported. */
 static bool report_name(const char *name)
 {
 	static _Atomic uint64_t reported[REPORTED_MAX];

@@ -388,7 +388,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 					    cl_command_queue_info name, size_t size, void *value,
 					    size_t *size_ret)
 {
-	/* to ourselves the truth is told */
+	/* our own calls get the true value */
 	struct gt_cl_queue *q = gt_thread.internal ? NULL : gt_cl_map_find(&queues, handle);
 	cl_command_queue_properties properties;
 	cl_int ret;

@@ -8,7 +8,7 @@
  *   the call failed, and there is none             ─► recorded here
  *
  * Nothing is begun before it is known to be ours: the layer's own record stands where it would
- * without this. Tools are not told. */
+ * without this. Tools are not notified. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
