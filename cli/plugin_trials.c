@@ -17,7 +17,7 @@
 		__VA_ARGS__, 0 \
 	}
 
-enum { PIECES = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000 };
+enum { PIECES = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000, COUNTERS = 1000 };
 
 static bool is_call(const pu1ActivityRecord *r)
 {
@@ -463,6 +463,68 @@ static void sessions(struct gt_trial *t)
 	}
 }
 
+/* Groups ----------------------------------------------------------------------- */
+
+static void try_counters(struct gt_trial *t)
+{
+	const pu1CountersGroup *c = &t->plugin.calls.counters;
+	uint32_t count = c->count ? c->count() : 0;
+
+	gt_trial_try(t, GT_RULE_COUNTERS, "the rows of pu1.counters");
+	for (uint32_t id = 0; c->counter && id <= count + 1 && id <= COUNTERS; id++) {
+		pu1CounterRow row = {.size = sizeof row};
+		bool has = c->counter(id, &row) == PU1_SUCCESS;
+
+		GT_TRIAL_WANT(t, GT_RULE_COUNTERS, has == (id && id <= count),
+			      "counter %u of %u has %s row", id, count, has ? "a" : "no");
+		GT_TRIAL_WANT(t, GT_RULE_COUNTERS, !has || (row.name && *row.name),
+			      "counter %u has no name", id);
+	}
+}
+
+static void try_groups(struct gt_trial *t)
+{
+	const struct gt_plugin_calls *c = &t->plugin.calls;
+	const char *text;
+	char fit[512];
+
+	gt_trial_try(t, GT_RULE_ERRORS, "the text of pu1.errors");
+	c->enable((pu1ActivityKind)99);
+	text = c->errors.text ? c->errors.text() : NULL;
+	for (const char *at = text; at && *at; at++)
+		GT_TRIAL_WANT(t, GT_RULE_ERRORS, (unsigned char)*at >= ' ', "byte %td of it is %d",
+			      at - text, *at);
+	GT_TRIAL_WANT(t, GT_RULE_ERRORS,
+		      !text || gt_plugin_mend(fit, sizeof fit, text, strnlen(text, sizeof fit - 1),
+					      true) != GT_TEXT_NONE,
+		      "it is empty");
+	gt_trial_try(t, GT_RULE_CONFIG, "set() of pu1.config");
+	if (c->config.set)
+		want_result(t, "set() of words that nobody knows",
+			    c->config.set("gputap plugin check: ?"), PU1_ERROR_INVALID);
+	try_counters(t);
+}
+
+static void try_window(struct gt_trial *t)
+{
+	const pu1WindowGroup *w = &t->plugin.calls.window;
+
+	for (int i = 1; i <= 2; i++) {
+		gt_trial_try(t, GT_RULE_WINDOW, "work in a window");
+		if (w->begins)
+			w->begins(gt_plugin_now());
+		gt_trial_begin(t);
+		gt_trial_exercise(t, PIECES);
+		if (w->ends)
+			w->ends(gt_plugin_now());
+		gt_trial_end(t);
+		gt_trial_flush(t);
+		gt_trial_collect(t);
+		want_work(t, GT_RULE_WINDOW, i > 1 ? "in the second window, " : "", PIECES,
+			  count_work(t));
+	}
+}
+
 /* Life ------------------------------------------------------------------------- */
 
 enum { THREADS = 4, THREAD_PIECES = 300 };
@@ -586,6 +648,8 @@ const struct gt_trial_kind gt_trials[] = {
 	{sessions, true, RULES(GT_RULE_SESSIONS)},
 	{threads, true, RULES(GT_RULE_THREADS)},
 	{try_forks, true, RULES(GT_RULE_FORK)},
+	{try_groups, false, RULES(GT_RULE_ERRORS, GT_RULE_CONFIG, GT_RULE_COUNTERS)},
+	{try_window, true, RULES(GT_RULE_WINDOW)},
 	{unload, false, RULES(GT_RULE_UNLOAD)},
 	{end_inside, false, RULES(GT_RULE_EXIT)},
 };

@@ -128,12 +128,12 @@ HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:", "Source:")
 
 def functions(text):
     """(name, its comment or "") of each function that a public header declares."""
-    for found in re.finditer(r"(?m)^GPUTAP_API\s[^;]*?\b(gputap_\w+)\(", text):
+    for found in re.finditer(r"(?m)^(?:GPUTAP|PU1)_API\s[^;]*?\b(\w+)\(", text):
         comment = re.search(r"/\*(?:[^*]|\*(?!/))*\*/\n\Z", text[:found.start()])
         yield found[1], comment[0] if comment else ""
 
 
-@pytest.mark.parametrize("header", ["gputap.h", "tool.h"])
+@pytest.mark.parametrize("header", ["gputap.h", "tool.h", "plugin.h", "PrivateUse1TracingApi.h"])
 def test_every_public_function_has_the_template_of_the_house(header):
     declared = list(functions((REPO / "include/gputap" / header).read_text()))
     assert declared

@@ -123,14 +123,23 @@ typedef void (*pu1BufferCompleteFn)(uint8_t *buffer, size_t size, size_t valid);
 
 /* What a plug-in exports ---------------------------------------------------------- */
 
-/* PU1_VERSION of the header that the plug-in was built with. The host calls it before all
- * others. */
+/**
+ * pu1GetVersion() - PU1_VERSION of the header that the plug-in was built with
+ * The host calls it before all others.
+ * Return: the version.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978.
+ */
 PU1_API uint32_t pu1GetVersion(void);
 
 /**
  * pu1TracingSetCallbacks() - where buffers come from and go to
  * Return: PU1_SUCCESS; PU1_ERROR_INVALID (one of them is NULL), PU1_ERROR_ORDER (a kind is
  *         enabled).
+ * Owner:  the functions stay the host's, for as long as the process runs.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityRegisterCallbacks().
  */
 PU1_API pu1Result pu1TracingSetCallbacks(pu1BufferRequestFn request, pu1BufferCompleteFn complete);
 
@@ -138,11 +147,20 @@ PU1_API pu1Result pu1TracingSetCallbacks(pu1BufferRequestFn request, pu1BufferCo
  * pu1TracingEnable() - record this kind from now on
  * Return: PU1_SUCCESS, also if it is enabled already; PU1_ERROR_ORDER (no callbacks are set),
  * PU1_ERROR_NOT_SUPPORTED, PU1_ERROR_INVALID (no such kind), PU1_ERROR_FORKED.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityEnable().
  */
 PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind);
 
-/* Record it no longer. Work that was submitted while it was enabled is still recorded when it
- * completes. Return: PU1_SUCCESS, also if it is not enabled; PU1_ERROR_INVALID. */
+/**
+ * pu1TracingDisable() - record this kind no longer
+ * Work that was submitted while it was enabled is still recorded when it completes.
+ * Return: PU1_SUCCESS, also if it is not enabled; PU1_ERROR_INVALID.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityDisable().
+ */
 PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind);
 
 /**
@@ -150,16 +168,28 @@ PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind);
  * Called for each operator: no lock, no allocation, no system call. The stack may have a limited
  * depth; pushes beyond it are counted, so that each pop belongs to its push.
  * Return: PU1_SUCCESS.
+ * Owner:  nothing passes.
+ * Thread: any; of the calling thread.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityPushExternalCorrelationId().
  */
 PU1_API pu1Result pu1PushExternalCorrelationId(uint64_t id);
 
-/* Return: PU1_SUCCESS; PU1_ERROR_EMPTY: nothing was pushed, nothing changes. */
+/**
+ * pu1PopExternalCorrelationId() - undo the thread's last push
+ * Return: PU1_SUCCESS; PU1_ERROR_EMPTY: nothing was pushed, nothing changes.
+ * Owner:  nothing passes.
+ * Thread: any; of the calling thread.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityPopExternalCorrelationId().
+ */
 PU1_API pu1Result pu1PopExternalCorrelationId(void);
 
 /**
  * pu1FlushAll() - what has completed before this call is in completed buffers when it returns
  * Buffers that are partly filled are completed too. It waits for no work that still runs.
  * Return: PU1_SUCCESS; PU1_ERROR_ORDER (no callbacks were ever set).
+ * Owner:  completed buffers are the host's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityFlushAll().
  */
 PU1_API pu1Result pu1FlushAll(void);
 
@@ -169,7 +199,9 @@ PU1_API pu1Result pu1FlushAll(void);
  * @size:   its valid bytes
  * @record: NULL in *@record: the first one; else the one behind *@record
  * Return: PU1_SUCCESS; PU1_END; PU1_ERROR_INVALID (NULL, or *@record is not in this buffer).
- * Thread: any; one at a time for one buffer.
+ * Owner:  the record lies in the buffer, which is the host's.
+ * Thread: any; one at a time for one buffer.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978; cuptiActivityGetNextRecord().
  */
 PU1_API pu1Result pu1GetNextRecord(const uint8_t *buffer, size_t size,
 				   const pu1ActivityRecord **record);
@@ -201,6 +233,9 @@ typedef struct pu1Plugin {
  * @plugin: zeroed but for its size, to be filled in
  * Return: PU1_SUCCESS; else the host does without this plug-in, in this process, for good.
  * Called once, after pu1GetVersion().
+ * Owner:  @plugin is the host's; the texts and functions in it stay the plug-in's, for good.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978.
  */
 PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plugin *plugin);
 
@@ -326,9 +361,14 @@ typedef struct pu1GraphsGroup {
 	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row);
 } pu1GraphsGroup;
 
-/* For `gputap plugin check`, by its symbol in the plug-in or in a library beside it: submit at
- * least @pieces pieces of device work from this thread, of each kind that the plug-in records, and
- * wait until they have completed. */
+/**
+ * pu1Exercise() - work for `gputap plugin check`, in the plug-in or in a library beside it
+ * @pieces: of device work, at least, from this thread, of each kind that the plug-in records
+ * Return: PU1_SUCCESS when they have completed; else why not.
+ * Owner:  nothing passes.
+ * Thread: any, several at once.   Signal: not safe.   Since: 0.1
+ * Source: gputap; optional.
+ */
 PU1_API pu1Result pu1Exercise(uint32_t pieces);
 
 #ifdef __cplusplus

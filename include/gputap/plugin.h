@@ -49,6 +49,7 @@ enum {
  * Return: how many there are now; -EINVAL (size, flags). Once a process: later calls return what
  * the first one did. A plug-in stays loaded for as long as the process runs. Files and folders that
  * others may write are refused; so is KINETO_PLUGIN_PATH in a program that gains privileges.
+ * Owner:  @opts stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: torch RFC 177978, PrivateUse1PluginLoader.
  */
@@ -85,7 +86,9 @@ enum gputap_plugin_group {
  * @index:  from 0; lower than what gputap_plugins_load() returned
  * @plugin: with its size set; filled in
  * Return: 0, -EINVAL (size), -ENOENT.
+ * Owner:  @plugin is the caller's; texts in it stay the library's.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap
  */
 GPUTAP_API int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin);
 
@@ -104,7 +107,9 @@ struct gputap_plugin_row {
  * @device: from 0
  * @stream: from 1; 0: the device itself
  * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or it does not tell).
+ * Owner:  @row is the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: Kineto's DeviceInfo and ResourceInfo.
  */
 GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
 				  struct gputap_plugin_row *row);
@@ -121,7 +126,9 @@ struct gputap_plugin_stacks {
 /**
  * gputap_plugins_stacks() - those of all plug-ins
  * Return: as many as plug-ins are loaded, in their order; they stay. NULL: none is loaded.
+ * Owner:  the library; the array and its functions stay.
  * Thread: any.   Signal: safe after gputap_plugins_load().   Since: 0.1
+ * Source: Kineto's IActivityProfilerSession, pushCorrelationId().
  */
 GPUTAP_API const struct gputap_plugin_stacks *gputap_plugins_stacks(void);
 
@@ -143,7 +150,9 @@ struct gputap_plugins_session {
  * Return: how many plug-ins record; -EINVAL (size), -EBUSY (a session is open), -ENOMEM. What is
  * left of the last session is given up. A plug-in that refuses is left out; gputap_plugins_count()
  * tells.
+ * Owner:  @session stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: Kineto's IActivityProfilerSession, start().
  */
 GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session);
 
@@ -151,7 +160,9 @@ GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session
  * gputap_plugins_stop() - record no longer; what has completed is there to be read
  * Return: 0, -EINVAL (no session is open). It waits for no device: synchronize first for what has
  * been submitted.
+ * Owner:  nothing passes.
  * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: Kineto's IActivityProfilerSession, stop().
  */
 GPUTAP_API int gputap_plugins_stop(void);
 
@@ -184,7 +195,9 @@ struct gputap_plugin_record {
  * Return: how many were written; 0: there are no more; -EBUSY (the session is still open). Records
  * that make no sense are counted and left out: gputap_plugins_count(). Those of one plug-in's
  * buffer come in the order in which it wrote them.
+ * Owner:  @records are the caller's; texts in them stay as said above.
  * Thread: one at a time.   Signal: not safe.   Since: 0.1
+ * Source: Kineto's IActivityProfilerSession, processTrace().
  */
 GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t count);
 
@@ -220,12 +233,20 @@ enum gputap_plugin_count {
  * @index: plug-in; UINT32_MAX: all together
  * @what:  enum gputap_plugin_count
  * Return: the count; 0 also for what there is not.
+ * Owner:  nothing passes.
  * Thread: any.   Signal: safe.   Since: 0.1
+ * Source: gputap
  */
 GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, uint32_t what);
 
-/* Name of an enum gputap_plugin_count ("buffer overrun"); NULL: there is none. Thread: any.
- * Signal: safe.   Since: 0.1 */
+/**
+ * gputap_plugins_count_name() - name of an enum gputap_plugin_count
+ * @what: the count
+ * Return: "buffer overrun" and the like; NULL: there is none.
+ * Owner:  the library.
+ * Thread: any.   Signal: safe.   Since: 0.1
+ * Source: gputap
+ */
 GPUTAP_API const char *gputap_plugins_count_name(uint32_t what);
 
 #ifdef __cplusplus

@@ -26,10 +26,16 @@ static size_t room, used;
 static unsigned enabled;
 static uint64_t dropped, next_correlation = 1;
 static pid_t owner;
-static _Thread_local struct {
+#ifdef STACKS_OF_ALL
+static
+#else
+static _Thread_local
+#endif
+	struct {
 	uint64_t ids[DEPTH];
 	unsigned depth;
 } stacks[2];
+static int in_window, sessions;
 
 static int is(const char *fault)
 {
@@ -78,6 +84,8 @@ static uint64_t top(int which)
 {
 	unsigned depth = stacks[which].depth;
 
+	if (is("no operators") && !which)
+		return 0;
 	if (is("shared stack") && which)
 		return top(0);
 	return !depth ? 0 : stacks[which].ids[(depth < DEPTH ? depth : DEPTH) - 1];
@@ -130,6 +138,8 @@ static void emit(const pu1ActivityRecord *r)
 
 PU1_API uint32_t pu1GetVersion(void)
 {
+	if (is("hangs in the child") && owner && owner != getpid())
+		pause();
 	if (is("newer"))
 		return 2 << 16;
 	if (is("older"))
@@ -148,6 +158,13 @@ PU1_API pu1Result pu1TracingSetCallbacks(pu1BufferRequestFn r, pu1BufferComplete
 	return PU1_SUCCESS;
 }
 
+static void *run_forever(void *data)
+{
+	for (;;)
+		usleep(1000);
+	return data;
+}
+
 PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 {
 	if (kind < 1 || (kind >= PU1_KIND_COUNT && !is("any kind")))
@@ -162,6 +179,9 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 		return PU1_ERROR_FORKED;
 	if (is("forks") && !fork())
 		_exit(0);
+	if (is("thread stays") && !sessions)
+		pthread_create(&(pthread_t){0}, NULL, run_forever, NULL);
+	sessions += !enabled;
 	enabled |= 1u << kind;
 	return PU1_SUCCESS;
 }
@@ -170,6 +190,8 @@ PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind)
 {
 	if (kind < 1 || kind >= PU1_KIND_COUNT)
 		return is("any kind") ? PU1_SUCCESS : PU1_ERROR_INVALID;
+	if (is("second disable fails") && !(enabled >> kind & 1))
+		return PU1_ERROR_DEVICE;
 	if (!is("never disables"))
 		enabled &= ~(1u << kind);
 	return PU1_SUCCESS;
@@ -295,7 +317,38 @@ static pu1Result graph(uint64_t id, pu1GraphRow *row)
 
 static pu1Result set_config(const char *text)
 {
-	return !strcmp(text, "fast") ? PU1_SUCCESS : PU1_ERROR_INVALID;
+	return !strcmp(text, "fast") || is("any words") ? PU1_SUCCESS : PU1_ERROR_INVALID;
+}
+
+static const char *error_text(void)
+{
+	return is("bad error text") ? "it\nfailed" : "it failed";
+}
+
+static void begins(uint64_t at)
+{
+	(void)at;
+	in_window = 1;
+}
+
+static void ends(uint64_t at)
+{
+	(void)at;
+	in_window = 0;
+}
+
+static uint32_t counters(void)
+{
+	return 2;
+}
+
+static pu1Result counter(uint32_t id, pu1CounterRow *row)
+{
+	if ((id < 1 || id > 2) && !is("any counter"))
+		return PU1_ERROR_INVALID;
+	row->counter_id = id;
+	row->name = is("nameless counter") ? NULL : id == 1 ? "load" : "power";
+	return PU1_SUCCESS;
 }
 
 static const void *find_group(const char *name)
@@ -306,18 +359,38 @@ static const void *find_group(const char *name)
 	static const pu1RowsGroup rows = {sizeof rows, device_count, device, stream};
 	static const pu1GraphsGroup graphs = {sizeof graphs, graph};
 	static const pu1ConfigGroup config = {sizeof config, set_config};
+	static const pu1ErrorsGroup errors = {sizeof errors, error_text};
+	static const pu1WindowGroup window = {sizeof window, begins, ends};
+	static const pu1CountersGroup samples = {sizeof samples, counters, counter};
+	static const pu1DropsGroup small = {4, dropped_of};
 
 	if (is("any group"))
 		return &user;
 	if (is("bare"))
 		return NULL;
-	return !strcmp(name, PU1_GROUP_USER)     ? (const void *)&user
-	       : !strcmp(name, PU1_GROUP_DROPS)  ? (const void *)&drops
-	       : !strcmp(name, PU1_GROUP_CLOCK)  ? (const void *)&clocks
-	       : !strcmp(name, PU1_GROUP_ROWS)   ? (const void *)&rows
-	       : !strcmp(name, PU1_GROUP_GRAPHS) ? (const void *)&graphs
-	       : !strcmp(name, PU1_GROUP_CONFIG) ? (const void *)&config
-						 : NULL;
+	if (is("small group") && !strcmp(name, PU1_GROUP_DROPS))
+		return &small;
+	return !strcmp(name, PU1_GROUP_USER)       ? (const void *)&user
+	       : !strcmp(name, PU1_GROUP_DROPS)    ? (const void *)&drops
+	       : !strcmp(name, PU1_GROUP_ERRORS)   ? (const void *)&errors
+	       : !strcmp(name, PU1_GROUP_WINDOW)   ? (const void *)&window
+	       : !strcmp(name, PU1_GROUP_COUNTERS) ? (const void *)&samples
+	       : !strcmp(name, PU1_GROUP_CLOCK)    ? (const void *)&clocks
+	       : !strcmp(name, PU1_GROUP_ROWS)     ? (const void *)&rows
+	       : !strcmp(name, PU1_GROUP_GRAPHS)   ? (const void *)&graphs
+	       : !strcmp(name, PU1_GROUP_CONFIG)   ? (const void *)&config
+						   : NULL;
+}
+
+#ifdef UNDEFINED
+void nobody_has_it(void);
+void (*needed)(void) = nobody_has_it;
+#endif
+
+__attribute__((destructor)) static void end(void)
+{
+	if (is("crash at exit") && enabled)
+		abort();
 }
 
 #ifndef WITHOUT_REGISTER
@@ -328,6 +401,8 @@ PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plu
 	if (is("refuses") || host->size < sizeof host->size)
 		return PU1_ERROR_DEVICE;
 	owner = getpid();
+	if (is("prints"))
+		write(2, "hello\n", 6);
 	if (is("scribbles"))
 		memset(plugin, 0, plugin->size + 16);
 	if (!is("no name"))
@@ -389,6 +464,8 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 			r.start_time -= 3600000000000, r.end_time -= 3600000000000;
 		r.metadata = "priority=3\nnote=\"x\"\n";
 	}
+	if ((is("outside of windows") && in_window) || (is("one session") && sessions > 1))
+		return;
 	if (enabled >> r.kind & 1 || r.kind == 99 || is("records when disabled"))
 		emit(&r);
 }
