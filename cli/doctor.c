@@ -27,6 +27,7 @@
 #include "collector/environment.h"
 #include "collector/target.h"
 #include "config.h"
+#include "generated/runtimes.h"
 #include "ring/segment.h"
 #include "util/error.h"
 
@@ -41,10 +42,28 @@ struct finding {
 
 enum { FINDINGS_MOST = 128, CHILD_SECONDS = 20 };
 
+/* What people look for on a machine, as descriptions say it (api/README.md). */
+static const struct runtime {
+	const char *area, *name;
+	bool traced;
+	const char *library;            /* NULL: it is looked for by a function of its own */
+	const char *way;                /* in which it is attached to, */
+	const char *other_way, *symbol; /* or in this one where the library has the symbol */
+	const char *device, *device_is;
+	const char *hint; /* if there is none; NULL: then nothing is said */
+} runtimes[] = {
+#define X(...) {__VA_ARGS__},
+	GT_RUNTIMES(X)
+#undef X
+};
+
+enum { RUNTIME_COUNT = sizeof runtimes / sizeof *runtimes };
+
 struct doctor {
 	struct finding findings[FINDINGS_MOST];
 	unsigned count;
-	unsigned loaders, drivers, devices, hips, hsas;
+	unsigned loaders, drivers, devices;
+	unsigned libraries[RUNTIME_COUNT]; /* of each of runtimes[] */
 	bool injection, amd_gpu, soft_gpu;
 	char loader[PATH_MAX]; /* the one that programs get */
 };
@@ -246,11 +265,12 @@ static bool is_new(const struct doctor *d, const char *path, char real[PATH_MAX]
 	return true;
 }
 
-static void add_loader(struct doctor *d, const char *path)
+static void add_loader(struct doctor *d, const char *path, unsigned runtime)
 {
 	char real[PATH_MAX];
 	struct finding *f;
 
+	(void)runtime;
 	if (!is_new(d, path, real))
 		return;
 	f = add(d, FOUND_OK, "opencl", "loader");
@@ -262,8 +282,9 @@ static void add_loader(struct doctor *d, const char *path)
 }
 
 /* What the dynamic linker's cache knows under @stem, one call each; only of our own word size. */
-static void each_library(const char *stem, void (*each)(struct doctor *d, const char *path),
-			 struct doctor *d)
+static void each_library(const char *stem,
+			 void (*each)(struct doctor *d, const char *path, unsigned runtime),
+			 struct doctor *d, unsigned runtime)
 {
 	FILE *cache =
 		popen("/sbin/ldconfig -p 2>/dev/null || /usr/sbin/ldconfig -p 2>/dev/null", "re");
@@ -275,7 +296,7 @@ static void each_library(const char *stem, void (*each)(struct doctor *d, const 
 		    (sizeof(void *) == 8 && !strstr(line, "64")))
 			continue;
 		arrow[strcspn(arrow, "\n")] = '\0';
-		each(d, arrow + 4);
+		each(d, arrow + 4, runtime);
 	}
 	if (cache)
 		pclose(cache);
@@ -291,10 +312,10 @@ static void find_loaders(struct doctor *d)
 		size_t n = strcspn(list, ":");
 		snprintf(path, sizeof path, "%.*s/libOpenCL.so.1", (int)n, list);
 		if (access(path, R_OK) == 0)
-			add_loader(d, path);
+			add_loader(d, path, 0);
 		list += n;
 	}
-	each_library("libOpenCL.so", add_loader, d);
+	each_library("libOpenCL.so", add_loader, d, 0);
 	if (d->loaders)
 		return;
 	f = add(d, FOUND_BAD, "opencl", "loader");
@@ -380,10 +401,11 @@ static void each_driver(struct doctor *d, driver_fn *each)
 		free(entries);
 }
 
-static void note_nvidia(struct doctor *d, const char *path)
+static void note_nvidia(struct doctor *d, const char *path, unsigned runtime)
 {
 	struct finding *f;
 
+	(void)runtime;
 	for (unsigned i = 0; i < d->count; i++)
 		if (strstr(d->findings[i].text, "libnvidia-opencl"))
 			return;
@@ -397,7 +419,7 @@ static void find_drivers(struct doctor *d)
 	struct finding *f;
 
 	each_driver(d, check_driver);
-	each_library("libnvidia-opencl.so", note_nvidia, d);
+	each_library("libnvidia-opencl.so", note_nvidia, d, 0);
 	if (d->drivers)
 		return;
 	f = add(d, FOUND_BAD, "opencl", "driver");
@@ -462,45 +484,73 @@ static void count_driver(struct doctor *d, const char *file, const char *library
 	d->drivers++;
 }
 
-static void count_hip(struct doctor *d, const char *path)
+static void count_library(struct doctor *d, const char *path, unsigned runtime)
 {
 	(void)path;
-	d->hips++;
+	d->libraries[runtime]++;
 }
 
-static void count_hsa(struct doctor *d, const char *path)
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+							 const char *format, ...)
 {
-	(void)path;
-	d->hsas++;
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, size - length, format, args);
+	va_end(args);
+}
+
+static void append_device(char *text, size_t size, const struct runtime *r)
+{
+	if (r && r->device)
+		append(text, size, " %s %s", access(r->device, F_OK) ? "without" : "with",
+		       r->device_is);
+}
+
+/* "HIP and HSA with an AMD GPU, Toy" */
+static void append_runtimes(struct doctor *d, char *text, size_t size)
+{
+	const struct runtime *last = NULL;
+
+	for (unsigned i = 0; i < RUNTIME_COUNT; i++) {
+		const struct runtime *r = &runtimes[i];
+
+		if (!r->traced || !r->library)
+			continue;
+		each_library(r->library, count_library, d, i);
+		if (!d->libraries[i])
+			continue;
+		if (last && r->device && last->device && !strcmp(last->device, r->device)) {
+			append(text, size, " and %s", r->name);
+		} else {
+			append_device(text, size, last);
+			append(text, size, "%s%s", *text ? ", " : "", r->name);
+		}
+		last = r;
+	}
+	append_device(text, size, last);
 }
 
 void gt_doctor_short(char *text, size_t size)
 {
-	static const char *const amd[] = {NULL, "HIP", "HSA", "HIP and HSA"};
 	struct doctor *d = calloc(1, sizeof *d);
-	const char *rocm;
-	char opencl[64] = "";
+	char found[256] = "";
 
 	if (!d) {
 		snprintf(text, size, "'gputap doctor' says what can be traced here");
 		return;
 	}
-	each_library("libOpenCL.so", add_loader, d);
-	each_library("libamdhip64.so", count_hip, d);
-	each_library("libhsa-runtime64.so", count_hsa, d);
-	rocm = amd[(d->hips != 0) + 2 * (d->hsas != 0)];
+	each_library("libOpenCL.so", add_loader, d, 0);
 	each_driver(d, count_driver);
 	if (d->loaders && d->drivers)
-		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", d->drivers,
-			 d->drivers == 1 ? "" : "s");
+		append(found, sizeof found, "OpenCL with %u driver%s", d->drivers,
+		       d->drivers == 1 ? "" : "s");
 	else if (d->loaders)
-		snprintf(opencl, sizeof opencl, "OpenCL without a driver");
-	if (*opencl || rocm)
-		snprintf(text, size, "here: %s%s%s%s; 'gputap doctor' says more", opencl,
-			 *opencl && rocm ? ", " : "", rocm ? rocm : "",
-			 !rocm                           ? ""
-			 : access("/dev/kfd", F_OK) == 0 ? " with an AMD GPU"
-							 : " without an AMD GPU");
+		append(found, sizeof found, "OpenCL without a driver");
+	append_runtimes(d, found, sizeof found);
+	if (*found)
+		snprintf(text, size, "here: %s; 'gputap doctor' says more", found);
 	else
 		snprintf(text, size, "there is none here; 'gputap doctor' says how to get one");
 	free(d);
@@ -508,70 +558,37 @@ void gt_doctor_short(char *text, size_t size)
 
 /* Elsewhere ------------------------------------------------------------------------------ */
 
-static void note_runtime(struct doctor *d, const char *path)
+static void note_library(struct doctor *d, const char *path, unsigned runtime)
 {
 	struct finding *f;
 	char real[PATH_MAX];
 
+	(void)runtime;
 	if (!is_new(d, path, real))
 		return;
 	f = add(d, FOUND_NOTE, "others", "runtime");
 	say(f, "%.400s: this version of gputap does not trace it", real);
 }
 
-/* HIP: ROCm's from version 6 on gives its table to whoever listens to rocprofiler-register. */
-static void add_hip(struct doctor *d, const char *path)
+static void add_library(struct doctor *d, const char *path, unsigned runtime)
 {
+	const struct runtime *r = &runtimes[runtime];
 	char real[PATH_MAX];
 	struct finding *f;
 
 	if (!is_new(d, path, real))
 		return;
-	f = add(d, FOUND_OK, "hip", "runtime");
-	say(f, "%.400s: %s", real,
-	    file_has(real, "rocprofiler_register_library_api_table")
-		    ? "rocprofiler-register is used"
-		    : "interposition is used");
-	d->hips++;
-}
-
-static void add_hsa(struct doctor *d, const char *path)
-{
-	char real[PATH_MAX];
-	struct finding *f;
-
-	if (!is_new(d, path, real))
-		return;
-	f = add(d, FOUND_OK, "hsa", "runtime");
+	f = add(d, FOUND_OK, r->area, "runtime");
 	say(f, "%.400s: %s is used", real,
-	    file_has(real, "rocprofiler_register_library_api_table") ? "rocprofiler-register"
-								     : "HSA_TOOLS_LIB");
-	d->hsas++;
+	    r->symbol && file_has(real, r->symbol) ? r->other_way : r->way);
+	d->libraries[runtime]++;
 }
 
-static void find_hsa(struct doctor *d)
-{
-	struct finding *f;
-
-	each_library("libhsa-runtime64.so", add_hsa, d);
-	if (d->hsas)
-		return;
-	f = add(d, FOUND_NOTE, "hsa", "runtime");
-	say(f, "there is no libhsa-runtime64.so");
-	hint(f, "apt install libhsa-runtime64-1 libhsa-runtime-dev   (or ROCm's packages)");
-}
-
-static void find_hip(struct doctor *d)
+static void find_hipcc(struct doctor *d)
 {
 	struct gt_target hipcc;
 	struct finding *f;
 
-	each_library("libamdhip64.so", add_hip, d);
-	if (!d->hips) {
-		f = add(d, FOUND_NOTE, "hip", "runtime");
-		say(f, "there is no libamdhip64.so");
-		hint(f, "apt install libamdhip64-dev   (or ROCm's packages)");
-	}
 	gt_target_look("hipcc", &hipcc);
 	if (!hipcc.executable)
 		gt_target_look("/opt/rocm/bin/hipcc", &hipcc);
@@ -583,6 +600,33 @@ static void find_hip(struct doctor *d)
 		say(f, "there is no hipcc; HIP programs that are compiled already do without");
 		hint(f, "apt install hipcc   (or ROCm's packages)");
 	}
+}
+
+static void find_runtimes(struct doctor *d)
+{
+	for (unsigned i = 0; i < RUNTIME_COUNT; i++) {
+		const struct runtime *r = &runtimes[i];
+
+		if (!r->traced || !r->library)
+			continue;
+		each_library(r->library, add_library, d, i);
+		if (!d->libraries[i] && r->hint) {
+			struct finding *f = add(d, FOUND_NOTE, r->area, "runtime");
+			say(f, "there is no %s", r->library);
+			hint(f, "%s", r->hint);
+		}
+		if (!strcmp(r->area, "hip"))
+			find_hipcc(d);
+	}
+}
+
+/* Were libraries found of the runtime that findings are of? */
+static bool has_runtime(const struct doctor *d, const char *area)
+{
+	for (unsigned i = 0; i < RUNTIME_COUNT; i++)
+		if (!strcmp(runtimes[i].area, area))
+			return d->libraries[i] != 0;
+	return false;
 }
 
 /* What HIP and HSA compute on: the kernel's driver, and what stands in for it. */
@@ -624,10 +668,9 @@ static void find_amd_gpus(struct doctor *d)
 
 static void find_others(struct doctor *d)
 {
-	static const char *const stems[] = {"libze_loader.so", "libcuda.so"};
-
-	for (unsigned i = 0; i < sizeof stems / sizeof *stems; i++)
-		each_library(stems[i], note_runtime, d);
+	for (unsigned i = 0; i < RUNTIME_COUNT; i++)
+		if (!runtimes[i].traced && runtimes[i].library)
+			each_library(runtimes[i].library, note_library, d, i);
 }
 
 static void find_tools(struct doctor *d)
@@ -662,8 +705,8 @@ static unsigned traceable(const struct doctor *d, bool out[TRACEABLE])
 	bool gpu = d->amd_gpu || d->soft_gpu;
 
 	out[TRACE_OPENCL] = d->injection && d->devices;
-	out[TRACE_HIP] = d->injection && d->hips && d->hsas && gpu;
-	out[TRACE_HSA] = d->injection && d->hsas && gpu;
+	out[TRACE_HIP] = d->injection && has_runtime(d, "hip") && has_runtime(d, "hsa") && gpu;
+	out[TRACE_HSA] = d->injection && has_runtime(d, "hsa") && gpu;
 	return (unsigned)out[TRACE_OPENCL] + out[TRACE_HIP] + out[TRACE_HSA];
 }
 
@@ -801,8 +844,7 @@ static int doctor_main(int argc, char **argv)
 	find_loaders(d);
 	find_drivers(d);
 	find_devices(d);
-	find_hip(d);
-	find_hsa(d);
+	find_runtimes(d);
 	find_amd_gpus(d);
 	find_others(d);
 	find_tools(d);

@@ -22,6 +22,7 @@
 #include "collector/collector.h"
 #include "collector/target.h"
 #include "export/export.h"
+#include "generated/runtimes.h"
 #include "record/operation.h"
 #include "util/error.h"
 
@@ -574,7 +575,8 @@ static void tell_nothing_seen(const struct request *r, const struct gt_target *t
 	if (r->what.domains)
 		return;
 	gt_doctor_short(here, sizeof here);
-	ui_note("%s used no runtime that gputap can trace (OpenCL, HIP, HSA); %s", program, here);
+	ui_note("%s used no runtime that gputap can trace (%s); %s", program, GT_RUNTIMES_TRACED,
+		here);
 	tell_not_traced(r->capture);
 }
 

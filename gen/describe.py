@@ -27,7 +27,7 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
-              'rocpd', 'typeid', 'environment', 'substitute', 'include',
+              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
@@ -139,6 +139,15 @@ class Variable:
         self.until, self.ends = (None, None), False
 
 
+class Runtime:
+    """What people look for on a machine: struct gt_runtime."""
+
+    def __init__(self, area, name):
+        self.area, self.name = area, name
+        self.library = self.way = self.hint = None
+        self.other, self.device = (None, None), (None, None)
+
+
 class Api:
     def __init__(self):
         self.domain = self.number = self.title = self.called = None
@@ -149,6 +158,7 @@ class Api:
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
+        self.runtime = None    # Runtime
         self.variables = []    # Variable: what brings us in
         self.substitutes = []  # (name that a program asks for, file of ours)
         # symbol that tells the library, one that tells those left alone or None
@@ -320,6 +330,21 @@ class Parser:
         self.api.substitutes.append((ours, ours))
         if self.accept('for'):
             self.api.substitutes.append((self.text(), ours))
+
+    def do_runtime(self, t):
+        if self.api.runtime:
+            self.fail(t, 'a description has one runtime')
+        runtime = self.api.runtime = Runtime(str(self.word()), self.text())
+        if self.accept('library'):
+            runtime.library = self.text()
+            runtime.way = self.text() if self.accept('by') else None
+            if self.accept('or'):
+                way = self.text()
+                self.take('with')
+                runtime.other = way, self.text()
+            if self.accept('on'):
+                runtime.device = self.text(), self.text()
+            runtime.hint = self.text() if self.accept('hint') else None
 
     def do_category(self, _):
         self.api.category = self.text()

@@ -105,6 +105,25 @@ def substitutes(apis):
     return '\n'.join(out).removesuffix(' \\') + '\n\n#endif\n'
 
 
+def runtimes(apis):
+    """generated/runtimes.h: what people look for on a machine; one without operations is not
+    traced"""
+    given = [a for a in apis if a.runtime]
+    traced = ', '.join(a.runtime.name for a in given if a.operations)
+    out = [BANNER + '#ifndef GPUTAP_GENERATED_RUNTIMES_H\n#define GPUTAP_GENERATED_RUNTIMES_H\n',
+           f'#define GT_RUNTIMES_TRACED "{traced}"\n',
+           '/* X(area, name, traced?, library, way, other way, its symbol, device, what it is,'
+           ' hint) */',
+           '#define GT_RUNTIMES(X) \\']
+    for a in given:
+        r = a.runtime
+        if a.operations and r.library and not r.way:
+            raise Wrong(f"{a.sources[0]}: the runtime's library is attached to 'by' what?")
+        rest = ', '.join(map(quoted, (r.library, r.way, *r.other, *r.device, r.hint)))
+        out.append(f'\tX("{r.area}", "{r.name}", {str(bool(a.operations)).lower()}, {rest}) \\')
+    return '\n'.join(out).removesuffix(' \\') + '\n\n#endif\n'
+
+
 def public(apis):
     """include/gputap/domains.h"""
     out = [
@@ -219,6 +238,7 @@ def outputs(apis, folders):
             ('generated/variables.inc', variables(apis)),
             ('generated/variable_names.h', variable_names(apis)),
             ('generated/substitutes.h', substitutes(apis)),
+            ('generated/runtimes.h', runtimes(apis)),
             ('generated/interposed.h', interposed(apis, folders)),
             ('generated/meson.build', build(apis)), ('include/gputap/domains.h', public(apis))]
 

@@ -104,6 +104,19 @@ def test_it_is_listed(tree, run):
     assert "toy runtime" in out and "the dynamic linker is asked" in out
 
 
+def test_doctor_says_how_to_get_its_library(tree, run):
+    told = json.loads(run([tree / "build/gputap", "doctor", "--json"], status=None).out)
+    toy, = [f for f in told["findings"] if f["area"] == "toy"]
+    assert (toy["what"], toy["level"]) == ("runtime", "note")
+    assert toy["text"] == "there is no libtoy.so"
+    assert toy["hint"] == "cc -shared toy.c -o libtoy.so"
+
+
+def test_it_is_among_the_runtimes_that_a_run_may_use(tree, run):
+    err = run([tree / "build/gputap", "run", "-f", "-o", "none.gputap", "true"]).err
+    assert "no runtime that gputap can trace (OpenCL, HIP, HSA, Toy)" in err
+
+
 def test_its_kernels_are_reported_by_name(tree, run, capture):
     rows = json.loads(run([tree / "build/gputap", "report", "--json", capture]).out)
     text = json.dumps(rows)
