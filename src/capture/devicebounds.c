@@ -5,7 +5,7 @@
  * Work is not queued before its call begins, nor (of the sample, whose calls' ends are known
  * already) after its end. It had ended, at the latest, by
  *   - the end of the call that caused it, if that is a blocking copy;
- *   - the end of the clFinish() of its queue that the same thread called next;
+ *   - the end of the call that finishes its queue that the same thread called next;
  *   - the end of the call whose record follows it in its stream: in it, it was found complete.
  *
  * First all calls are read, for the waits (a bounded number: fewer make the clock known less well,
@@ -93,21 +93,22 @@ static void add_wait(struct wait_list *l, struct wait wait)
 	l->list[l->count++] = wait;
 }
 
-static void add_call(struct bounding *b, uint32_t process, uint32_t finish,
-		     const struct gt_row *row)
+static void add_call(struct bounding *b, uint32_t process, const struct gt_row *row)
 {
 	uint32_t op = (uint32_t)(row->head >> 32);
+	const struct gt_operation_info *info = gt_operation(op);
 	const uint64_t *args =
 		GT_OP_NARGS(op) && gt_row_count(row) > GT_OP_NARGS(op) ? row->words + 1 : NULL;
+	const struct gt_call_view call = {.op = op, .args = args};
+	uint64_t queue;
 	int32_t status;
 
-	if (!args || GT_OP_DOMAIN(op) != GT_DOMAIN_OPENCL)
+	if (!info || !args || !gt_call_status(op, row->words[0], args, &status) || status)
 		return;
-	if (op == finish && row->words[0] == 0)
-		add_wait(&b->finishes, (struct wait){args[0], row->start, row->end, process,
+	if (info->finished == GT_FINISHED_QUEUE && gt_call_role(&call, GT_ROLE_STREAM, 0, &queue))
+		add_wait(&b->finishes, (struct wait){queue, row->start, row->end, process,
 						     GT_ID_ORDINAL(row->id)});
-	else if (gt_call_blocking(op, args) == GT_BLOCKING_YES &&
-		 gt_call_status(op, row->words[0], args, &status) && status == 0)
+	else if (gt_call_blocking(op, args) == GT_BLOCKING_YES)
 		add_wait(&b->copies, (struct wait){row->id, 0, row->end, process, 0});
 }
 
@@ -164,7 +165,6 @@ static void add_work(struct bounding *b, uint32_t process, const struct gt_row *
 /* Return: 0 (also for a damaged block) or negative errno. */
 static int read_block(struct bounding *b, struct stream_block *block, bool work)
 {
-	const struct gt_operation_info *finish = gt_operation_find(GT_DOMAIN_OPENCL, "clFinish");
 	struct gt_file_stream base = gt_block_base(block);
 	const uint8_t *payload;
 	struct gt_row row;
@@ -177,7 +177,7 @@ static int read_block(struct bounding *b, struct stream_block *block, bool work)
 		enum gt_record_kind kind = (enum gt_record_kind)(row.head >> 16 & 0xff);
 
 		if (!work && kind == GT_RECORD_CALL)
-			add_call(b, block->process, finish ? finish->op : 0, &row);
+			add_call(b, block->process, &row);
 		else if (work && kind == GT_RECORD_CALL && b->pending_count)
 			flush_pending(b, row.end);
 		else if (work && kind == GT_RECORD_DEVICE)
