@@ -90,7 +90,7 @@ def test_its_calls_and_its_device_work_are_recorded_and_linked(tree, run, captur
     assert info["seen"] == info["recorded"] == 2 + 3 * STEPS + 6 * STEPS + 3
 
 
-def test_its_variable_names_us_in_programs_and_in_what_they_execute(tree, run):
+def test_its_variable_names_us_in_programs_and_in_what_they_execute(tree, run, work):
     lines = run([
         tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "sh", "-c",
         "echo \"$TOY_TOOLS\"; exec env -i sh -c 'echo \"$TOY_TOOLS\"'"
@@ -112,7 +112,7 @@ def test_doctor_says_how_to_get_its_library(tree, run):
     assert toy["hint"] == "cc -shared toy.c -o libtoy.so"
 
 
-def test_it_is_among_the_runtimes_that_a_run_may_use(tree, run):
+def test_it_is_among_the_runtimes_that_a_run_may_use(tree, run, work):
     err = run([tree / "build/gputap", "run", "-f", "-o", "none.gputap", "true"]).err
     assert "no runtime that gputap can trace (OpenCL, HIP, HSA, Toy)" in err
 
@@ -136,7 +136,7 @@ def test_its_ranges_and_links_are_exported(tree, run, capture, work):
     assert sum(e.get("name") == "step" and e.get("ph") == "X" for e in events) == STEPS
 
 
-def test_a_tool_is_told_of_it(tree, run):
+def test_a_tool_is_told_of_it(tree, run, work):
     done = run([
         tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "--tool",
         tree / "build/toy_tool.so", tree / "build/toy_program",
