@@ -228,7 +228,7 @@ static void give_writer(struct gt_buffer_writer *l)
 }
 
 /* Runs again when a later destructor of the program's writes. */
-static void thread_ends(void *arg)
+static void give_writers_back(void *arg)
 {
 	struct gt_buffer_thread *me = arg;
 	sigset_t signals;
@@ -581,7 +581,7 @@ static void init_buffers(void)
 	else if (page)
 		munmap(page, PAGE); /* before Linux 4.14: only fork() is noticed */
 	atomic_store_explicit(&wiped->state, KNOWN_IMAGE, memory_order_relaxed);
-	pthread_key_create(&key, thread_ends);
+	pthread_key_create(&key, give_writers_back);
 	pthread_atfork(fork_begins, fork_parent, fork_child);
 }
 

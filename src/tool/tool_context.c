@@ -67,7 +67,7 @@ static void clear_reader(struct gt_tool_reader *r)
 	atomic_store_explicit(&r->taken, 0, memory_order_release);
 }
 
-static void thread_ends(void *reader)
+static void give_reader_back(void *reader)
 {
 	gt_tool_deliver_left();
 	gt_tool_reader = NULL;
@@ -88,7 +88,7 @@ static void in_child(void)
 
 static void init_contexts(void)
 {
-	key_there = pthread_key_create(&key, thread_ends) == 0;
+	key_there = pthread_key_create(&key, give_reader_back) == 0;
 	pthread_atfork(NULL, NULL, in_child);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
 		atomic_store(&gt_tool_membarrier, 1);

@@ -260,7 +260,7 @@ static int start_tool(struct entry *e)
 }
 
 /* False: somebody else does, or it has not begun. */
-static bool finish(struct entry *e)
+static bool finish_tool(struct entry *e)
 {
 	uint32_t started = STARTED;
 
@@ -303,7 +303,7 @@ static void finish_all(void)
 	gt_tool_work_end();
 	/* last to first; all of them before any is stopped: they may use each other */
 	while ((e = pick_tool(STARTED, true, true)))
-		finish(e);
+		finish_tool(e);
 	gt_tool_contexts_stop_all();
 }
 
@@ -317,7 +317,7 @@ static void finish_early(void)
 		return;
 	gt_tool_work_settle();
 	while ((e = pick_tool(STARTED, true, false)))
-		finish(e);
+		finish_tool(e);
 	for (int i = 0; i < TOOLS; i++)
 		if (atomic_load(&entries[i].state) == FINISHING)
 			gt_tool_contexts_stop_of(entries[i].tool);
@@ -654,7 +654,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 		if (tool && entries[i].tool == tool)
 			found = &entries[i];
 	gt_core_unlock();
-	if (!found || !finish(found))
+	if (!found || !finish_tool(found))
 		return -ENOENT;
 	library = found->library;
 	drop_tool(found);

@@ -43,7 +43,7 @@ void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t ki
 }
 
 /* Headers for so many records. */
-static bool make_room(struct sdk_buffer *b, size_t count)
+static bool make_header_room(struct sdk_buffer *b, size_t count)
 {
 	if (count <= b->room)
 		return true;
@@ -83,7 +83,7 @@ static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *
 	(void)buffer;
 	if (!count || !batch.fn)
 		return;
-	if (!make_room(b, count)) {
+	if (!make_header_room(b, count)) {
 		sdk_report("%zu records of a buffer are lost: no memory for their headers", count);
 		return;
 	}
@@ -219,7 +219,7 @@ static void notify_thread_started(void *user)
 			subscribers[i].after(ROCPROFILER_LIBRARY, subscribers[i].user);
 }
 
-static void subscribe(void)
+static void subscribe_to_threads(void)
 {
 	gputap_thread_subscribe(before, notify_thread_started, NULL);
 }
@@ -228,7 +228,7 @@ void sdk_threads_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, subscribe);
+	pthread_once(&once, subscribe_to_threads);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(

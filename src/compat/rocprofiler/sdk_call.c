@@ -35,7 +35,7 @@ static _Thread_local struct slots *mine __attribute__((tls_model("initial-exec")
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void thread_ends(void *slots)
+static void free_slots_of_thread(void *slots)
 {
 	struct slots *s = slots;
 
@@ -45,14 +45,14 @@ static void thread_ends(void *slots)
 	free(s);
 }
 
-static void make_key(void)
+static void make_slots_key(void)
 {
-	pthread_key_create(&key, thread_ends);
+	pthread_key_create(&key, free_slots_of_thread);
 }
 
 static struct slots *make_slots(void)
 {
-	pthread_once(&once, make_key);
+	pthread_once(&once, make_slots_key);
 	mine = calloc(1, sizeof *mine);
 	if (mine)
 		pthread_setspecific(key, mine);
@@ -139,8 +139,9 @@ static void notify_call(const struct sdk_context *c, const struct sdk_service *s
 	service->fn(record, &s->user, service->user);
 }
 
-static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation,
-		   const struct gputap_call *call, const struct slot *s, uint64_t end)
+static void write_call_record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
+			      uint32_t operation, const struct gputap_call *call,
+			      const struct slot *s, uint64_t end)
 {
 	/* one layout for all APIs */
 	rocprofiler_buffer_tracing_hip_api_record_t r = {
@@ -227,8 +228,8 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (is_notified)
 		notify_call(c, &c->called[kind], kind, operation, call, s);
 	if (recorded)
-		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation,
-		       call, s, end);
+		write_call_record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind,
+				  operation, call, s, end);
 	if (recorded_more)
 		record_extended(c->recorded[more].buffer, more, operation, call, s, end);
 	give_slot(s);

@@ -139,7 +139,7 @@ static void remember(struct sdk_context *c, const struct gputap_object *o, uint6
 	pthread_mutex_unlock(&all->mutex);
 }
 
-static void forget(struct sdk_context *c, const struct gputap_object *o)
+static void forget_code_object(struct sdk_context *c, const struct gputap_object *o)
 {
 	struct sdk_objects *all = c->objects;
 
@@ -171,7 +171,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 		return;
 	}
 	if (o->phase == GPUTAP_PHASE_UNLOAD)
-		forget(c, o);
+		forget_code_object(c, o);
 	notify_object(c, o, o->phase, &mine);
 	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_PHASE_LOAD)
 		notify_host_function(c, o, &mine);

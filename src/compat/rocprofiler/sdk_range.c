@@ -42,7 +42,7 @@ static void free_range(struct range *r)
 	free(r);
 }
 
-static void thread_ends(void *unused)
+static void free_ranges_of_thread(void *unused)
 {
 	(void)unused;
 	for (struct range *r = of_thread, *next; r; r = next) {
@@ -52,9 +52,9 @@ static void thread_ends(void *unused)
 	of_thread = NULL;
 }
 
-static void make_key(void)
+static void make_ranges_key(void)
 {
-	pthread_key_create(&key, thread_ends);
+	pthread_key_create(&key, free_ranges_of_thread);
 }
 
 /* NONE: it begins nothing. */
@@ -154,7 +154,7 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 
 	if (!asks_for_range(c, operation) || !(r = calloc(1, sizeof *r)))
 		return;
-	pthread_once(&once, make_key);
+	pthread_once(&once, make_ranges_key);
 	pthread_setspecific(key, &of_thread);
 	r->context = c->handle;
 	r->operation = (uint32_t)operation;

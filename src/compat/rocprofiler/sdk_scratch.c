@@ -28,15 +28,15 @@ static _Thread_local struct open *opened __attribute__((tls_model("initial-exec"
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void thread_ends(void *own)
+static void free_events_of_thread(void *own)
 {
 	opened = NULL;
 	free(own);
 }
 
-static void make_key(void)
+static void make_events_key(void)
 {
-	pthread_key_create(&key, thread_ends);
+	pthread_key_create(&key, free_events_of_thread);
 }
 
 /* False: no memory; clients do not get this event. */
@@ -44,7 +44,7 @@ static bool make_open_events(void)
 {
 	if (opened)
 		return true;
-	pthread_once(&once, make_key);
+	pthread_once(&once, make_events_key);
 	opened = calloc(GT_HSA_SCRATCH_OPERATIONS, sizeof *opened);
 	pthread_setspecific(key, opened);
 	return opened != NULL;
@@ -92,8 +92,9 @@ static void notify_scratch(const struct sdk_context *c, int i, const struct gt_h
 	service->fn(record, &o->user[i], service->user);
 }
 
-static void record(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e,
-		   uint32_t operation, uint64_t thread, uint64_t end)
+static void write_scratch_record(const struct sdk_context *c, int i,
+				 const struct gt_hsa_scratch_event *e, uint32_t operation,
+				 uint64_t thread, uint64_t end)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY];
 	const struct open *o = &opened[operation - 1];
@@ -143,7 +144,7 @@ static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 		}
 		notify_scratch(c, i, e, operation, begins, thread);
 		if (!begins) {
-			record(c, i, e, operation, thread, end);
+			write_scratch_record(c, i, e, operation, thread, end);
 			o->context[i] = 0;
 		}
 	}

@@ -218,7 +218,7 @@ static void on_table(const struct gputap_table *table, void *user)
 	}
 }
 
-static void subscribe(void)
+static void subscribe_to_tables(void)
 {
 	gputap_table_subscribe(on_table, NULL);
 }
@@ -227,7 +227,7 @@ void sdk_tables_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, subscribe);
+	pthread_once(&once, subscribe_to_tables);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(

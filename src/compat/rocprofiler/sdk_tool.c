@@ -311,7 +311,7 @@ static void finalize_client(rocprofiler_client_id_t id)
 		finalize(found);
 }
 
-static void finish(void *user)
+static void finish_clients(void *user)
 {
 	(void)user;
 	finalize_all();
@@ -325,7 +325,7 @@ static const struct gputap_tool tool = {
 	.abi = GPUTAP_TOOL_ABI,
 	.name = "librocprofiler-sdk",
 	.start = start_clients,
-	.finish = finish,
+	.finish = finish_clients,
 	.flags = GPUTAP_TOOL_ON_FIRST_CALL,
 };
 

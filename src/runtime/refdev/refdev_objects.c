@@ -49,7 +49,8 @@ struct named {
 };
 
 /* @text: what the object is, written once. */
-static uint64_t number_of(struct gt_thread *t, const struct named *what, const struct gt_text *text)
+static uint64_t number_of_handle(struct gt_thread *t, const struct named *what,
+				 const struct gt_text *text)
 {
 	const struct entry *there;
 	struct entry *e = NULL;
@@ -90,7 +91,7 @@ uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int
 	}
 	gt_text_add(&text, "clock", "timer");
 	gt_internal_leave();
-	return number_of(t, &what, &text);
+	return number_of_handle(t, &what, &text);
 }
 
 uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
@@ -107,7 +108,7 @@ uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 	what.parent = gt_refdev_device(table, t, a->device);
 	snprintf(name, sizeof name, "stream %d", a->stream_id);
 	gt_text_add(&text, "name", name);
-	return number_of(t, &what, &text);
+	return number_of_handle(t, &what, &text);
 }
 
 uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph)
@@ -121,7 +122,7 @@ uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint
 	gt_internal_enter();
 	gt_text_add_number(&text, "nodes", GT_REFDEV_REAL(table, refdevGraphNodeCount)(graph));
 	gt_internal_leave();
-	return (uint32_t)number_of(t, &what, &text);
+	return (uint32_t)number_of_handle(t, &what, &text);
 }
 
 void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int device)

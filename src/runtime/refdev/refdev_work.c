@@ -85,7 +85,7 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 }
 
 /* One copy of the library notifies of its work; a second one in the process has calls only. */
-static void subscribe(const struct gt_table *table)
+static void subscribe_to_work(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,
 					      NULL};
@@ -102,7 +102,7 @@ static const struct gt_call *enter_call(const struct gt_call *call)
 	const struct gt_call *before = open_call;
 
 	if (!atomic_load_explicit(&subscribed, memory_order_relaxed))
-		subscribe(call->table);
+		subscribe_to_work(call->table);
 	open_call = call;
 	return before;
 }
