@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* What a plug-in exports, and nothing else. */
 #define PU1_API __attribute__((visibility("default")))
 
 /* Of this header. A host takes plug-ins of the same major, older and newer. */
@@ -35,6 +36,7 @@ extern "C" {
 #define PU1_VERSION_MINOR 0
 #define PU1_VERSION       ((uint32_t)PU1_VERSION_MAJOR << 16 | PU1_VERSION_MINOR)
 
+/* What functions return. */
 typedef enum pu1Result {
 	PU1_SUCCESS = 0,
 	PU1_END = 1,                  /* pu1GetNextRecord(): there is no further record */
@@ -210,10 +212,10 @@ PU1_API pu1Result pu1GetNextRecord(const uint8_t *buffer, size_t size,
 
 /* What the host says of itself. */
 typedef struct pu1Host {
-	size_t size;
-	uint32_t version; /* PU1_VERSION of the host */
-	uint32_t reserved;
-	const char *name; /* "gputap 0.1.0" */
+	size_t size;       /* of this struct, as its writer knows it */
+	uint32_t version;  /* PU1_VERSION of the host */
+	uint32_t reserved; /* 0 */
+	const char *name;  /* "gputap 0.1.0" */
 } pu1Host;
 
 /* What the plug-in says of itself; texts stay. */
@@ -245,16 +247,16 @@ PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plu
 /* The stack of the user's ranges (record_function): as that of operators. */
 #define PU1_GROUP_USER "pu1.user"
 typedef struct pu1UserGroup {
-	size_t size;
-	pu1Result (*push)(uint64_t id);
-	pu1Result (*pop)(void);
+	size_t size;                    /* of this struct, as its writer knows it */
+	pu1Result (*push)(uint64_t id); /* a range begins */
+	pu1Result (*pop)(void);         /* it ends */
 } pu1UserGroup;
 
 /* How many records were dropped, of a kind, since the plug-in was registered. */
 #define PU1_GROUP_DROPS "pu1.drops"
 typedef struct pu1DropsGroup {
-	size_t size;
-	uint64_t (*dropped)(pu1ActivityKind kind);
+	size_t size;                               /* of this struct, as its writer knows it */
+	uint64_t (*dropped)(pu1ActivityKind kind); /* the count of this kind */
 } pu1DropsGroup;
 
 /* Which clock device times (all but calls') are of. Calls' are always CLOCK_REALTIME. */
@@ -267,14 +269,14 @@ typedef enum pu1ClockKind {
 	PU1_CLOCK_DEVICE /* ticks; pair() tells what they are in time */
 } pu1ClockKind;
 typedef struct pu1ClockPair {
-	size_t size;
+	size_t size;          /* of this struct, as its writer knows it */
 	uint64_t host_before; /* CLOCK_REALTIME ns before and after the device's clock was read */
-	uint64_t host_after;
-	uint64_t device; /* what it showed */
+	uint64_t host_after;  /* see host_before */
+	uint64_t device;      /* what it showed */
 } pu1ClockPair;
 typedef struct pu1ClockGroup {
-	size_t size;
-	pu1ClockKind (*kind)(void);
+	size_t size;                /* of this struct, as its writer knows it */
+	pu1ClockKind (*kind)(void); /* which clock it is */
 	/* Both clocks at one moment. The host asks when a session begins and when it ends. */
 	pu1Result (*pair)(int32_t device_id, pu1ClockPair *pair);
 	/* Ticks a second, nominally: for sessions too short to see it by two pairs. 0: not
@@ -285,41 +287,41 @@ typedef struct pu1ClockGroup {
 /* Names of devices and streams, for the rows of a picture. Texts stay. */
 #define PU1_GROUP_ROWS "pu1.rows"
 typedef struct pu1DeviceRow {
-	size_t size;
-	int32_t device_id;
-	uint32_t stream_count; /* made so far: streams 1 to stream_count */
-	const char *name;
-	uint64_t memory_bytes;
-	char uuid[16];
+	size_t size;            /* of this struct, as its writer knows it */
+	int32_t device_id;      /* ordinal, from 0 */
+	uint32_t stream_count;  /* made so far: streams 1 to stream_count */
+	const char *name;       /* of the device */
+	uint64_t memory_bytes;  /* 0: not known */
+	char uuid[16];          /* zeros: not known */
 	const char *properties; /* "key=value" lines; NULL: none */
 } pu1DeviceRow;
 typedef struct pu1StreamRow {
-	size_t size;
-	int32_t device_id;
-	int32_t stream_id;
-	const char *name; /* NULL: "stream N" */
-	uint64_t handle;  /* as the program has it */
-	int32_t priority;
-	uint32_t reserved;
+	size_t size;       /* of this struct, as its writer knows it */
+	int32_t device_id; /* ordinal, from 0 */
+	int32_t stream_id; /* ordinal, from 1 */
+	const char *name;  /* NULL: "stream N" */
+	uint64_t handle;   /* as the program has it */
+	int32_t priority;  /* the runtime's number */
+	uint32_t reserved; /* 0 */
 } pu1StreamRow;
 typedef struct pu1RowsGroup {
-	size_t size;
-	int32_t (*device_count)(void);
-	pu1Result (*device)(int32_t device_id, pu1DeviceRow *row);
-	pu1Result (*stream)(int32_t device_id, int32_t stream_id, pu1StreamRow *row);
+	size_t size;                   /* of this struct, as its writer knows it */
+	int32_t (*device_count)(void); /* devices 0 to this less 1 */
+	pu1Result (*device)(int32_t device_id, pu1DeviceRow *row);                    /* fill in */
+	pu1Result (*stream)(int32_t device_id, int32_t stream_id, pu1StreamRow *row); /* fill in */
 } pu1RowsGroup;
 
 /* A sentence about the last failure in this thread. */
 #define PU1_GROUP_ERRORS "pu1.errors"
 typedef struct pu1ErrorsGroup {
-	size_t size;
+	size_t size;               /* of this struct, as its writer knows it */
 	const char *(*text)(void); /* stays until the thread's next call; NULL: none */
 } pu1ErrorsGroup;
 
 /* The user's words to the plug-in, as torch passes custom_profiler_config. */
 #define PU1_GROUP_CONFIG "pu1.config"
 typedef struct pu1ConfigGroup {
-	size_t size;
+	size_t size; /* of this struct, as its writer knows it */
 	/* Before the kinds are enabled. PU1_ERROR_INVALID: it is not understood. */
 	pu1Result (*set)(const char *text);
 } pu1ConfigGroup;
@@ -327,38 +329,38 @@ typedef struct pu1ConfigGroup {
 /* From when to when the host will keep records. */
 #define PU1_GROUP_WINDOW "pu1.window"
 typedef struct pu1WindowGroup {
-	size_t size;
-	void (*begins)(uint64_t realtime_ns);
-	void (*ends)(uint64_t realtime_ns); /* before the kinds are disabled */
+	size_t size;                          /* of this struct, as its writer knows it */
+	void (*begins)(uint64_t realtime_ns); /* before the kinds are enabled */
+	void (*ends)(uint64_t realtime_ns);   /* before the kinds are disabled */
 } pu1WindowGroup;
 
 /* What records of PU1_KIND_COUNTER are samples of. Texts stay. */
 #define PU1_GROUP_COUNTERS "pu1.counters"
 typedef struct pu1CounterRow {
-	size_t size;
+	size_t size;         /* of this struct, as its writer knows it */
 	uint32_t counter_id; /* from 1 */
-	uint32_t reserved;
-	const char *name;
-	const char *unit; /* NULL: none */
+	uint32_t reserved;   /* 0 */
+	const char *name;    /* of the counter */
+	const char *unit;    /* NULL: none */
 } pu1CounterRow;
 typedef struct pu1CountersGroup {
-	size_t size;
-	uint32_t (*count)(void);
-	pu1Result (*counter)(uint32_t counter_id, pu1CounterRow *row);
+	size_t size;             /* of this struct, as its writer knows it */
+	uint32_t (*count)(void); /* counters 1 to this */
+	pu1Result (*counter)(uint32_t counter_id, pu1CounterRow *row); /* fill in */
 } pu1CountersGroup;
 
 /* Which graphs there are, for pu1ActivityRecord.graph_id. Texts stay. */
 #define PU1_GROUP_GRAPHS "pu1.graphs"
 typedef struct pu1GraphRow {
-	size_t size;
-	uint64_t graph_id;
-	const char *name; /* NULL: "graph N" */
-	uint32_t node_count;
-	uint32_t reserved;
+	size_t size;         /* of this struct, as its writer knows it */
+	uint64_t graph_id;   /* not 0 */
+	const char *name;    /* NULL: "graph N" */
+	uint32_t node_count; /* nodes 0 to this less 1 */
+	uint32_t reserved;   /* 0 */
 } pu1GraphRow;
 typedef struct pu1GraphsGroup {
-	size_t size;
-	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row);
+	size_t size; /* of this struct, as its writer knows it */
+	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row); /* fill in */
 } pu1GraphsGroup;
 
 /**

@@ -26,17 +26,18 @@ extern "C" {
 #define GPUTAP_API __attribute__((visibility("default")))
 #endif
 
+/* What gputap_plugins_load() is to load. */
 struct gputap_plugins_opts {
-	size_t size;
+	size_t size; /* of this struct, as its writer knows it */
 	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. Behind them the standard
 	 * folders are looked into: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
 	 * ~/.local/lib/kineto/plugins */
 	const char *path;
 	/* one sentence for each plug-in that cannot be used; NULL: stderr */
 	void (*message)(const char *sentence, void *user);
-	void *user;
-	uint32_t flags; /* GPUTAP_PLUGINS_* */
-	uint32_t reserved;
+	void *user;        /* handed to message() */
+	uint32_t flags;    /* GPUTAP_PLUGINS_* */
+	uint32_t reserved; /* 0 */
 };
 
 enum {
@@ -57,10 +58,11 @@ GPUTAP_API int gputap_plugins_load(const struct gputap_plugins_opts *opts);
 
 /* A plug-in. Texts stay. */
 struct gputap_plugin {
-	size_t size;
-	const char *path;
-	const char *name;
-	const char *vendor, *version; /* "": not told */
+	size_t size;           /* of this struct, as its writer knows it */
+	const char *path;      /* of its file */
+	const char *name;      /* of the accelerator */
+	const char *vendor;    /* "": not told */
+	const char *version;   /* "": not told */
 	uint32_t abi;          /* of the header that it was built with: major << 16 | minor */
 	uint32_t device_count; /* 0: it does not tell */
 	uint64_t kinds;        /* bit 1 << pu1ActivityKind */
@@ -94,12 +96,12 @@ GPUTAP_API int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin);
 
 /* A plug-in's device or stream, for a row of a picture. Texts stay. */
 struct gputap_plugin_row {
-	size_t size;
-	int32_t device, stream;
-	char name[128]; /* UTF-8, without control characters, quotes and backslashes */
-	uint64_t memory_bytes, handle;
-	uint32_t stream_count; /* of a device: streams 1 to stream_count */
-	int32_t priority;
+	size_t size;            /* of this struct, as its writer knows it */
+	int32_t device, stream; /* stream 0: the device itself */
+	char name[128];         /* UTF-8, without control characters, quotes and backslashes */
+	uint64_t memory_bytes, handle; /* of a device; of a stream: as the program has it */
+	uint32_t stream_count;         /* of a device: streams 1 to stream_count */
+	int32_t priority;              /* of a stream */
 };
 
 /**
@@ -117,10 +119,10 @@ GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream
 /* A plug-in's functions for each operator: call them directly, in the operator's thread. Never
  * NULL; what a plug-in lacks does nothing. */
 struct gputap_plugin_stacks {
-	int (*push)(uint64_t id);
-	int (*pop)(void);
-	int (*push_user)(uint64_t id);
-	int (*pop_user)(void);
+	int (*push)(uint64_t id);      /* an operator begins */
+	int (*pop)(void);              /* it ends */
+	int (*push_user)(uint64_t id); /* a range of the user's begins */
+	int (*pop_user)(void);         /* it ends */
 };
 
 /**
@@ -134,14 +136,15 @@ GPUTAP_API const struct gputap_plugin_stacks *gputap_plugins_stacks(void);
 
 /* Sessions -------------------------------------------------------------------- */
 
+/* What gputap_plugins_start() is to record. */
 struct gputap_plugins_session {
-	size_t size;
+	size_t size;        /* of this struct, as its writer knows it */
 	uint64_t kinds;     /* bit 1 << pu1ActivityKind; 0: all that each plug-in has */
 	const char *config; /* the user's words to the plug-ins; NULL: none */
 	uint64_t
 		memory_bytes; /* that buffers may take in all, then records are dropped; 0: 4 GiB */
 	uint32_t buffer_bytes; /* of one; 0: 1 MiB */
-	uint32_t reserved;
+	uint32_t reserved;     /* 0 */
 };
 
 /**
@@ -177,16 +180,17 @@ struct gputap_plugin_record {
 	int32_t device, stream; /* stream from 1. Calls: -1 and 0 */
 	/* UTF-8 without control characters, quotes and backslashes; never NULL, stays */
 	const char *name;
-	const char *metadata; /* "key=value" lines, UTF-8; "": none. Until the next start */
-	uint64_t bytes;
-	uint32_t grid[3], block[3];
-	uint32_t thread_id; /* calls */
-	uint32_t copy_direction;
-	uint64_t graph;
-	uint32_t replay, node;
-	uint32_t counter; /* of it, name is the counter's */
-	uint32_t status;
-	double value;
+	const char *metadata;    /* "key=value" lines, UTF-8; "": none. Until the next start */
+	uint64_t bytes;          /* copies and fills */
+	uint32_t grid[3];        /* kernels: groups */
+	uint32_t block[3];       /* kernels: work-items of a group */
+	uint32_t thread_id;      /* calls */
+	uint32_t copy_direction; /* pu1CopyDirection */
+	uint64_t graph;          /* of its launch; 0: none */
+	uint32_t replay, node;   /* which launch of the graph, from 1; which node, from 0 */
+	uint32_t counter;        /* of it, name is the counter's */
+	uint32_t status;         /* 0: it succeeded; else the runtime's number */
+	double value;            /* of the counter */
 };
 
 /**
