@@ -161,6 +161,19 @@ def test_a_filter_leaves_its_work_under_the_operators(tap, worker, work):
 
 
 
+def test_chrome_json_links_calls_and_work_to_the_innermost_range(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    tap("export", "a.gputap", "-o", "a.json")
+    events = json.loads((work / "a.json").read_text())["traceEvents"]
+    owners = {e["args"]["External id"]: e["name"] for e in events
+              if e.get("cat") in ("cpu_op", "user_annotation")}
+    for kind, name in ("gpu_memset", "Memset (Device)"), ("cuda_runtime", "clEnqueueFillBuffer"):
+        found = [owners.get(e["args"].get("External id")) for e in events
+                 if e.get("cat") == kind and e["name"] == name]
+        assert {n: found.count(n) for n in found} == {
+            "step": 2, "outer": 3, "inner": 15, None: 2}
+
+
 @pytest.mark.parametrize("expression, count", [
     ("range=step", 20),
     ("range=outer", 18),

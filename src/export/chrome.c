@@ -178,6 +178,7 @@ static void fini(struct gt_chrome *x)
 	gt_chrome_calls_fini(x);
 	free(x->device_named);
 	gt_ranges_fini(&x->ranges);
+	gt_innermost_fini(&x->innermost);
 	gt_replays_fini(&x->replays);
 	gt_view_fini(&x->view);
 }
@@ -209,6 +210,9 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_error(-ENOMEM, "export");
 		goto fini_view;
 	}
+	status = gt_innermost_read(&x.innermost, c);
+	if (status)
+		goto fini_view;
 	status = gt_out_open(&x.out, path, gzip);
 	if (status)
 		goto fini_view;

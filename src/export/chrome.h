@@ -5,6 +5,7 @@
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
 
+#include "export/innermost.h"
 #include "export/number.h"
 #include "export/out.h"
 #include "export/ranges.h"
@@ -31,6 +32,7 @@ struct gt_chrome {
 	bool cuda_names;
 	struct gt_view view;
 	struct gt_ranges ranges;
+	struct gt_innermost innermost;
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_rows;                     /* .. in so many rows until now */
@@ -65,6 +67,23 @@ static inline uint64_t gt_chrome_shift(const struct gt_chrome *x, uint64_t ns)
 static inline uint64_t gt_chrome_device_pid(const struct gt_chrome *x, uint32_t device)
 {
 	return device == UINT32_MAX ? gt_capture_device_count(x->view.capture) : device;
+}
+
+/* "External id":17, of the operator or range in which the call @id of that thread was begun; torch
+ * gives it to calls and to device work. */
+static inline char *gt_chrome_put_external(const struct gt_chrome *x, char *p,
+					   struct gt_view_thread *t, uint32_t process, uint64_t id)
+{
+	uint64_t range = x->innermost.count && t
+				 ? gt_innermost_find(&x->innermost, process, GT_ID_ORDINAL(id), id)
+				 : 0;
+
+	if (!range)
+		return p;
+	p = GT_PUT(p, "\"External id\":");
+	p = gt_put_u64(p, gt_view_correlation(&x->view, t, range));
+	*p++ = ',';
+	return p;
 }
 
 /* {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"},

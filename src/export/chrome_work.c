@@ -187,7 +187,7 @@ static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_v
 {
 	enum gt_work_class class = gt_view_work_class(work->device_op);
 
-	p = GT_PUT(p, ",\"args\":{\"device\":");
+	p = GT_PUT(p, "\"device\":");
 	p = gt_put_u64(p, device);
 	p = GT_PUT(p, ",\"context\":");
 	p = gt_put_u64(p, q->process + 1);
@@ -254,6 +254,8 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
 		p = GT_PUT(p, ",\"dur\":");
 		p = gt_put_us(p, work->end_ns - work->start_ns);
 	}
+	p = GT_PUT(p, ",\"args\":{");
+	p = gt_chrome_put_external(x, p, caller, work->process, work->id);
 	p = put_work_args(p, x, q, work, gt_chrome_device_pid(x, q->device), correlation,
 			  timed ? work->end_ns - work->start_ns : 0);
 	if (correlation)
