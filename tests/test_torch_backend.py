@@ -33,7 +33,7 @@ def backend(torch_python, repo, build, tmp_path_factory):
 
 
 @pytest.fixture
-def do(run, torch_python, backend, repo):
+def do(run, torch_python, backend, repo, work):
     """What a function of the program prints."""
     def call(*words, env=None, status=0):
         return run([torch_python, "-W", "error", repo / "tests/torch_refdev_program.py", *words],
