@@ -304,7 +304,7 @@ static size_t make_device(struct mutation *m, uint64_t near, uint64_t *r)
 	struct gt_record_device d = {
 		.head = {.words = GT_DEVICE_MIN_WORDS,
 			 .kind = GT_RECORD_DEVICE,
-			 .depth = (uint8_t)(below(m, 4) ? below(m, 17) : below(m, 256)),
+			 .detail = (uint8_t)(below(m, 4) ? below(m, 17) : below(m, 256)),
 			 .op = GT_DEVICE_REF(any_domain(m), small_or_odd(m))},
 		.id = GT_ID(below(m, 4), below(m, 50)),
 		.call_start = some_time(m, near),
@@ -334,7 +334,7 @@ static size_t make_call(struct mutation *m, uint64_t near, uint64_t *r)
 	size_t words = nargs || extra ? 5 + nargs + extra : 5;
 	struct gt_record head = {.words = (uint16_t)words,
 				 .kind = GT_RECORD_CALL,
-				 .depth = (uint8_t)(below(m, 3) ? below(m, 4) : below(m, 256)),
+				 .detail = (uint8_t)(below(m, 3) ? below(m, 4) : below(m, 256)),
 				 .op = GT_OP(any_domain(m),
 					     below(m, 4) ? below(m, 130) : below(m, 65536), nargs)};
 
@@ -351,7 +351,7 @@ static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 {
 	struct gt_record head = {.words = 3,
 				 .kind = GT_RECORD_EXTERNAL,
-				 .depth = (uint8_t)below(m, 3),
+				 .detail = (uint8_t)below(m, 3),
 				 .op = (uint32_t)small_or_odd(m)};
 
 	switch (below(m, 4)) {
@@ -372,7 +372,7 @@ static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 				   "a\0storage=memory\0load_base=0x10\0"
 				   "load_bytes=99\0load_delta=-1\0nodes=3\0kernel=1\0label=x\0";
 	struct gt_record head = {.kind = (uint8_t)(GT_RECORD_STRING + below(m, 7)),
-				 .depth = (uint8_t)any_domain(m),
+				 .detail = (uint8_t)any_domain(m),
 				 .op = (uint32_t)small_or_odd(m)};
 	size_t words = 5, start = 0;
 
