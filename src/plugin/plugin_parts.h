@@ -14,6 +14,7 @@
 #ifndef GPUTAP_PLUGIN_PARTS_H
 #define GPUTAP_PLUGIN_PARTS_H
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,7 +99,7 @@ struct gt_plugin {
 
 static inline void gt_plugin_count(struct gt_plugin *p, enum gputap_plugin_count what)
 {
-	__atomic_fetch_add(&p->counts[what], 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&p->counts[what], 1, memory_order_relaxed);
 }
 
 /* Finding. @found is called for each file, in order; sentences about paths that are of no use go to

@@ -276,9 +276,9 @@ static inline uint32_t gt_record_depth(const struct gt_record *call)
 	return call->detail;
 }
 
-static inline enum gt_device_op gt_record_device_op(const struct gt_record *device)
+static inline enum gt_device_op gt_record_device_op(const struct gt_record *work)
 {
-	return (enum gt_device_op)device->detail;
+	return (enum gt_device_op)work->detail;
 }
 
 /* Of an object, a module, an event, a lifetime. */
