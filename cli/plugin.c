@@ -108,7 +108,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 struct listening {
 	uint32_t trying;
 	char call[256];
-	bool told, ended, untried;
+	bool reported, ended, untried;
 };
 
 static void listen_to(struct check *c, struct listening *l, const struct gt_trial_message *m)
@@ -120,7 +120,7 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 		break;
 	case GT_TRIAL_BROKEN:
 		break_rule(c, m->rule, m->text);
-		l->told = true;
+		l->reported = true;
 		break;
 	case GT_TRIAL_UNTRIED: l->untried = true; break;
 	case GT_TRIAL_ENDED: l->ended = true; break;
@@ -155,7 +155,7 @@ static void judge_end(struct check *c, const struct listening *l, int status)
 
 	if (WIFSIGNALED(status))
 		snprintf(how, sizeof how, "%s: %s", l->call, strsignal(WTERMSIG(status)));
-	else if (!l->ended && !l->told)
+	else if (!l->ended && !l->reported)
 		snprintf(how, sizeof how, "%s: the process ended with %d", l->call,
 			 WEXITSTATUS(status));
 	else if (l->ended && WEXITSTATUS(status))
@@ -193,13 +193,13 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 	if (!receive_all(c, &l, ends[0])) {
 		snprintf(how, sizeof how, "%s: it does not return", l.call);
 		break_rule(c, l.trying, how);
-		l.told = true;
+		l.reported = true;
 		kill(child, SIGKILL);
 	}
 	close(ends[0]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (!l.told || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+	if (!l.reported || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		judge_end(c, &l, status);
 	kill(-child, SIGKILL); /* what it forked */
 	keep_rest(c, kind, &l);

@@ -162,14 +162,14 @@ static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder
 
 	if (n <= 0) {
 		if (named)
-			seeker->told(seeker, "no plug-in in %s: %s", folder,
-				     n ? strerror(errno) : "nothing there ends with .so");
+			seeker->report(seeker, "no plug-in in %s: %s", folder,
+				       n ? strerror(errno) : "nothing there ends with .so");
 		if (!n)
 			free(entries);
 		return;
 	}
 	if (gt_plugin_is_unsafe(folder, why, sizeof why)) {
-		seeker->told(seeker, "plug-ins in %s are left alone: %s", folder, why);
+		seeker->report(seeker, "plug-ins in %s are left alone: %s", folder, why);
 		seeker = NULL;
 	}
 	for (int i = 0; i < n; i++) {
@@ -186,13 +186,13 @@ static void look_at(struct gt_plugin_seeker *seeker, const char *path)
 	struct stat st;
 
 	if (stat(path, &st))
-		seeker->told(seeker, "no plug-in at %s: %s", path, strerror(errno));
+		seeker->report(seeker, "no plug-in at %s: %s", path, strerror(errno));
 	else if (S_ISDIR(st.st_mode))
 		look_into_folder(seeker, path, true);
 	else if (S_ISREG(st.st_mode))
 		seeker->found(seeker, path);
 	else
-		seeker->told(seeker, "no plug-in at %s: it is neither file nor folder", path);
+		seeker->report(seeker, "no plug-in at %s: it is neither file nor folder", path);
 }
 
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders)
@@ -204,7 +204,7 @@ void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool stan
 		size_t n = strcspn(path, ":");
 
 		if (n >= sizeof part)
-			seeker->told(seeker, "no plug-in: a path of %zu bytes", n);
+			seeker->report(seeker, "no plug-in: a path of %zu bytes", n);
 		else if (n) {
 			memcpy(part, path, n);
 			part[n] = 0;

@@ -103,10 +103,10 @@ static inline void gt_plugin_count(struct gt_plugin *p, enum gputap_plugin_count
 }
 
 /* Finding. @found is called for each file, in order; sentences about paths that are of no use go to
- * @told. */
+ * @report. */
 struct gt_plugin_seeker {
 	void (*found)(struct gt_plugin_seeker *seeker, const char *path);
-	void (*told)(struct gt_plugin_seeker *seeker, const char *format, ...)
+	void (*report)(struct gt_plugin_seeker *seeker, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 };
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders);
