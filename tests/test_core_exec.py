@@ -9,11 +9,13 @@ import stat
 
 import pytest
 
+import conftest
 from rings import Session
 
 WAYS = [
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
-    "posix_spawn", "posix_spawnp", "vfork_execve", "vfork_execvp", "fork_execl"
+    "posix_spawn", "posix_spawnp", "vfork_execve", "vfork_execvp", "fork_execl", "syscall_execve",
+    "syscall_execveat", "vfork_syscall_execve"
 ]
 
 
@@ -88,7 +90,8 @@ def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
             assert session.run([ways, way, program], status=None).status == bare >= 100
 
 
-@pytest.mark.parametrize("way", ["execve", "execv", "execl", "execveat", "vfork_execve"])
+@pytest.mark.parametrize(
+    "way", ["execve", "execv", "execl", "execveat", "vfork_execve", "syscall_execve"])
 def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, run, work):
     """fakechroot, snoopy and the like: behind ours in LD_PRELOAD, in front of libc."""
     (work / "watch.c").write_text("""
@@ -169,3 +172,24 @@ def test_pointers_that_the_kernel_refuses_give_the_same_answers(build, run):
     with Session(build) as session:
         assert session.run([program]).out == bare
     assert "execve, environment: 114\n" in bare and "execve, all good: 0\n" in bare
+
+
+def test_other_system_calls_by_number_are_what_they_are(build, work):
+    """Six arguments, results, errno: through syscall() of ours and of another library's."""
+    script = """if True:
+        import ctypes, mmap, os, platform
+        c = ctypes.CDLL(None, use_errno=True)
+        c.syscall.restype = ctypes.c_long
+        def call(on_x86, on_arm, *arguments):
+            number = on_x86 if platform.machine() == "x86_64" else on_arm
+            return c.syscall(number, *arguments)
+        open("file", "wb").write(bytes(4096) + b"second page".ljust(4096))
+        at = call(9, 222, None, ctypes.c_long(4096), mmap.PROT_READ, mmap.MAP_PRIVATE,
+                  os.open("file", os.O_RDONLY), ctypes.c_long(4096))
+        print(ctypes.string_at(at, 11), call(39, 172) == os.getpid())
+        print(call(3, 57, 12345), ctypes.get_errno(), c.syscall(99999), ctypes.get_errno())
+    """
+    bare = conftest.run_command(["python3", "-c", script]).out
+    assert bare == "b'second page' True\n-1 9 -1 38\n"
+    with Session(build) as session:
+        assert session.run(["python3", "-c", script]).out == bare

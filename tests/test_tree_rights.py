@@ -19,6 +19,13 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root to give up 
 DENIED = "as user 65534 it cannot reach the session's folder: Permission denied"
 GONE = "it cannot reach the session's folder: No such file or directory"
 NOBODY = "--reuid=65534 --regid=65534 --clear-groups"
+AS_NOBODY = """python3 -c 'import os
+from ctypes import CDLL, c_char_p, c_void_p
+c = CDLL(None)
+c.popen.restype, c.pclose.argtypes = c_void_p, [c_void_p]
+os.setuid(65534)
+"""
+EXECVE = {"x86_64": 59, "aarch64": 221}[os.uname().machine]
 
 # how a program is begun that the session is out of reach for -> its name, why not
 WAYS = {
@@ -30,6 +37,11 @@ WAYS = {
                "true", DENIED),
     "python's subprocess": (
         "python3 -c 'import subprocess; subprocess.run([\"true\"], user=65534)'", "true", DENIED),
+    "system()": ("python3 -c 'import os; os.setuid(65534); os.system(\"true\")'", "sh", DENIED),
+    "popen()": (AS_NOBODY + "c.pclose(c.popen(b\"true\", b\"r\"))'", "sh", DENIED),
+    "the system call execve": (
+        AS_NOBODY + f"c.syscall({EXECVE}, b\"/bin/true\", (c_char_p * 2)(b\"true\"), None)'",
+        "true", DENIED),
     "effective ids": ("setpriv --euid=65534 true", "true",
                       "its effective and real ids differ, so the dynamic linker lets nobody in"),
     "mount namespace": ("unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec true'", "true", GONE),
@@ -94,6 +106,27 @@ def test_a_forks_child_that_cannot_reach_the_session_is_named(tree, tap, build):
     tree.run("setuid", "fork", program=build / "tests/core/hostile")
     (reason,), count = said(tap)
     assert count == 1 and reason.endswith(f"tests/core/hostile: {DENIED}")
+
+
+@pytest.mark.parametrize("way", ["system", "popen"])
+def test_a_shell_that_gets_an_environment_without_us_is_named_and_counted(tree, tap, build, way):
+    """libc executes it, with the environment that the program has cleared."""
+    program = build / "tests/core/exec_ways"
+    result = tree.run(way, "exit 3", program=program, options=["-q"], status=3)
+    why = "system() or popen() started it with an environment that the program had cleared"
+    assert " ".join(result.err.split()) == f"gputap: 1 process not traced: sh ({why})"
+    assert said(tap)[1] == 1
+
+
+@pytest.mark.parametrize("way", ["system", "popen"])
+def test_a_shell_that_a_program_starts_by_libc_is_traced(tree, tap, way):
+    program = {"system": "c.system(b'true')", "popen": "c.pclose(c.popen(b'true', b'r'))"}[way]
+    tree.run("-c",
+             "from ctypes import CDLL, c_void_p\nc = CDLL(None)\n"
+             "c.popen.restype, c.pclose.argtypes = c_void_p, [c_void_p]\n" + program,
+             program="python3")
+    assert said(tap) == ([], 0)
+    assert {"dash", "sh", "bash"} & set(programs(tap))
 
 
 @pytest.mark.parametrize("command",

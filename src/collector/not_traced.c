@@ -76,6 +76,11 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 		snprintf(out, room,
 			 "its effective and real ids differ, so the dynamic linker lets nobody in");
 		break;
+	case GT_LOST_ENVIRONMENT:
+		snprintf(out, room,
+			 "system() or popen() started it with an environment that the program had "
+			 "cleared");
+		break;
 	case GT_LOST_LIBRARY:
 		snprintf(out, room, "%sit cannot reach libgputap.so: %s", user, strerror(l->error));
 		break;

@@ -19,14 +19,22 @@
  * with threads, on a small stack: so no malloc, no locks, no stdio, and the new environment lies
  * in memory of its own (core/exec_environment.c). What it puts back was copied when the library
  * was loaded. An environment too large for that is passed on as it is.
- * Not seen: system() and popen(), which use libc's own (they pass on the environment of the
- * process). */
+ *
+ * system() and popen() execute a shell by functions of libc's own, with the environment of the
+ * process as it is: here it is only looked whether that shell can be traced, and the segment says
+ * so if not.
+ *
+ * syscall(SYS_execve, ..) comes here, too: core/exec_syscall.c.
+ * Not seen: system calls of a program's own instructions (Go's, for one), and pidfd_spawn(). */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <paths.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,10 +54,14 @@ static int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t
 			 const posix_spawnattr_t *, char *const[], char *const[]);
 static int (*real_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
 			  const posix_spawnattr_t *, char *const[], char *const[]);
+static int (*real_system)(const char *);
+static FILE *(*real_popen)(const char *, const char *);
 
 static void find_real(void)
 {
 	if (!real_execvpe) {
+		*(void **)&real_system = dlsym(RTLD_NEXT, "system");
+		*(void **)&real_popen = dlsym(RTLD_NEXT, "popen");
 		*(void **)&real_execve = dlsym(RTLD_NEXT, "execve");
 		*(void **)&real_execveat = dlsym(RTLD_NEXT, "execveat");
 		*(void **)&real_execvpe = dlsym(RTLD_NEXT, "execvpe");
@@ -224,4 +236,31 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 		e.lost = GT_LOST_NOWHERE; /* it was begun: the event stays */
 	gt_exec_end(&e);
 	return rc;
+}
+
+/* Both execute this file, whatever SHELL says. */
+EXPORT int system(const char *command)
+{
+	uint32_t lost;
+	int status;
+
+	find_real();
+	lost = gt_exec_look_for_libc(_PATH_BSHELL);
+	status = real_system(command);
+	if (status == -1)
+		gt_exec_begun_not(lost);
+	return status;
+}
+
+EXPORT FILE *popen(const char *command, const char *how)
+{
+	FILE *stream;
+	uint32_t lost;
+
+	find_real();
+	lost = gt_exec_look_for_libc(_PATH_BSHELL);
+	stream = real_popen(command, how);
+	if (!stream)
+		gt_exec_begun_not(lost);
+	return stream;
 }

@@ -468,3 +468,27 @@ void gt_exec_end(struct gt_exec *e)
 	if (e->area || e->is_lent)
 		give_area(e);
 }
+
+/* A dynamic linker that gets this environment knows nothing of us. */
+static bool lacks_ours(char *const *environment)
+{
+	const char *preload = value_of(environment, variables[PRELOAD].name), *at;
+	size_t bytes;
+
+	return !value_of(environment, variables[SESSION].name) || !preload ||
+	       !find_element(preload, variables[PRELOAD].library, &at, &bytes);
+}
+
+uint32_t gt_exec_look_for_libc(const char *path)
+{
+	struct gt_exec e;
+	uint32_t lost;
+
+	gt_exec_begin(&e, AT_FDCWD, path, false, environ);
+	lost = e.lost;
+	if (e.area && lost == GT_LOST_NOWHERE && lacks_ours(environ))
+		lost = gt_exec_lose_environment(path);
+	e.lost = GT_LOST_NOWHERE; /* the caller's */
+	gt_exec_end(&e);
+	return lost;
+}

@@ -62,6 +62,19 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 	return why;
 }
 
+uint32_t gt_exec_lose_environment(const char *path)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+	int saved = errno;
+	uint32_t place = GT_LOST_NOWHERE;
+
+	if (r && check_access(AT_FDCWD, path, X_OK) == 0)
+		place = gt_lost_tell(r, GT_LOST_ENVIRONMENT, EPERM, (uint32_t)syscall(SYS_getpid),
+				     gt_ticks(), path);
+	errno = saved;
+	return place;
+}
+
 void gt_exec_begun_not(uint32_t place)
 {
 	if (place != GT_LOST_NOWHERE)

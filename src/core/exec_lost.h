@@ -22,6 +22,10 @@
  */
 enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uint32_t *place);
 
+/* For a program that can reach them, but gets an environment that says nothing of us. Return: as
+ * @place above. */
+uint32_t gt_exec_lose_environment(const char *path);
+
 /* Is there a ring for an event, or can there be? */
 bool gt_exec_can_report(void);
 

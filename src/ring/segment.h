@@ -128,6 +128,8 @@ enum gt_lost_why {
 	GT_LOST_SESSION,  /* it cannot reach the session folder */
 	GT_LOST_LIBRARY,  /* it cannot reach libgputap.so */
 	GT_LOST_SECURE,   /* effective and real ids differ: the dynamic linker lets nobody in */
+	/* libc executed it with an environment that the program had cleared */
+	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT
 };
 enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,10 @@ static void start(const char *way, char **argv)
 		fexecve(open(program, O_RDONLY | O_CLOEXEC), argv, clean);
 	else if (!strcmp(way, "execveat"))
 		execveat(AT_FDCWD, program, argv, clean, 0);
+	else if (!strcmp(way, "syscall_execve"))
+		syscall(SYS_execve, program, argv, clean);
+	else if (!strcmp(way, "syscall_execveat"))
+		syscall(SYS_execveat, AT_FDCWD, program, argv, clean, 0);
 	else if (!strcmp(way, "execle"))
 		execle(program, argv[0], (char *)NULL, clean);
 	environ = clean;
@@ -45,11 +50,29 @@ static void start(const char *way, char **argv)
 	_exit(100 + errno);
 }
 
+/* What system() and popen() execute gets the environment as it is. */
+static int run_shell(const char *way, char **argv)
+{
+	FILE *stream;
+	int status;
+
+	environ = clean;
+	if (!strcmp(way, "system")) {
+		status = system(argv[0]);
+	} else {
+		stream = popen(argv[0], "w");
+		status = stream ? pclose(stream) : -1;
+	}
+	return status == -1 ? 100 + errno : WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
 static int run(char *way, char **argv)
 {
 	int status = 0, rc;
 	pid_t pid;
 
+	if (!strcmp(way, "system") || !strcmp(way, "popen"))
+		return run_shell(way, argv);
 	if (!strncmp(way, "posix_spawn", 11)) {
 		rc = way[11] ? posix_spawnp(&pid, argv[0], NULL, NULL, argv, clean)
 			     : posix_spawn(&pid, argv[0], NULL, NULL, argv, clean);
