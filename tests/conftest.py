@@ -177,6 +177,15 @@ def torch_python(repo):
 
 
 @pytest.fixture(scope="session")
+def torch_version(torch_python):
+    """(major, minor, patch) of that PyTorch."""
+    text = subprocess.run([torch_python, "-c", "import torch; print(torch.__version__)"],
+                          env=clean_environment(), text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+    return tuple(int(n) for n in re.match(r"(\d+)\.(\d+)\.(\d+)", text).groups())
+
+
+@pytest.fixture(scope="session")
 def torch_package(torch_python, repo, tmp_path_factory):
     """Environment in which that Python finds gputap's package, built for its torch."""
     folder = tmp_path_factory.mktemp("package")

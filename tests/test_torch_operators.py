@@ -97,45 +97,24 @@ def test_operators_can_be_left_out(train):
     assert [n for o, n, _ in train(env=NEVER)[1] if o != "torch_range"] == []
 
 
-def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, tmp_path):
+def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, torch_version,
+                                                         tmp_path):
     site = tmp_path / "other"
     subprocess.run(["cp", "-r", torch_package["PYTHONPATH"], site], check=True)
-    (site / "gputap/torch/_built.py").write_text("VERSION = '2.11.0'\nNUMBERS = (2, 11, 0)\n")
+    (site / "gputap/_shim/built.py").write_text("VERSION = '2.10.0'\nNUMBERS = (2, 10, 0)\n")
     result, ranges = train(env={"PYTHONPATH": site})
-    assert "was built for torch 2.11.0, this one is 2.13" in result.err
+    assert "built for torch 2.10.0, this one is %d.%d:" % torch_version[:2] in result.err
     assert [n for o, n, _ in ranges if o != "torch_range"] == []
 
 
-def test_the_capture_names_torch_and_its_version(train, tap):
+def test_the_capture_names_torch_and_its_version(train, tap, torch_version):
     train()
     assert "libtorch_cpu.so" in (info := tap("info", "a.gputap").out)
-    assert "2.13" in info
+    assert "%d.%d.%d" % torch_version in info
 
 
 def test_without_gputap_the_package_costs_nothing_and_says_nothing(run, torch_python,
                                                                    torch_package):
-    script = "import torch, sys; print('gputap.torch._built' in sys.modules)"
+    script = "import torch, sys; print('gputap.torch' in sys.modules)"
     result = run([torch_python, "-c", script], env=torch_package)
     assert result.out == "False\n" and result.err == ""
-
-
-@pytest.mark.parametrize("given, sentence", [
-    ({"GPUTAP_TORCH": "/nonexistent"}, "no torch in /nonexistent: install torch first"),
-    ({"CXX": "/nonexistent/g++", "PATH": "/nonexistent"}, "no C++ compiler: install g++"),
-])
-def test_what_a_build_lacks_is_one_sentence(run, torch_python, repo, tmp_path, given, sentence):
-    script = ("import sys; sys.dont_write_bytecode = True\n"
-              f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
-              f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
-    result = run([torch_python, "-c", script], env=given, status=1)
-    assert sentence in result.err and "Traceback" not in result.err
-
-
-def test_an_unknown_torch_is_not_built_for(run, torch_python, repo, tmp_path):
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch/version.py").write_text("__version__ = '9.1.0'\n")
-    script = ("import sys; sys.dont_write_bytecode = True\n"
-              f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
-              f"import build_bridge; build_bridge.build_wheel({str(tmp_path)!r})")
-    result = run([torch_python, "-c", script], env={"GPUTAP_TORCH": tmp_path / "torch"}, status=1)
-    assert "torch 9.1.0 is not one that this gputap knows" in result.err

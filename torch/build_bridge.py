@@ -11,13 +11,13 @@ import re
 import shutil
 import site
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME, SUPPORTED = 'gputap', ((2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
-LIBRARIES = {'observer': '_observer.so', 'bridge': '_bridge.so'}
 FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '-DUSE_KINETO',
          '-DFMT_HEADER_ONLY', '-DNDEBUG', '-D_GLIBCXX_USE_CXX11_ABI=1')
 
@@ -73,21 +73,37 @@ def gputap_headers():
     return folder
 
 
-def compile_libraries(folder, output):
+def check_headers(folder, numbers):
+    """That they are there, and of the torch that the folder says it is."""
     include = os.path.join(folder, 'include')
     if not os.path.isfile(os.path.join(include, 'ATen', 'record_function.h')):
         raise Wrong(f'gputap: {folder} has no C++ headers: install torch from a wheel (pip)')
-    for source, library in LIBRARIES.items():
-        command = [
-            *find_compiler(), *FLAGS, f'-I{gputap_headers()}', f'-I{include}',
-            f'-I{include}/kineto', '-o',
-            os.path.join(output, library),
-            os.path.join(HERE, 'shim', source + '.cpp'), f'-L{folder}/lib', '-ltorch_cpu', '-lc10'
-        ]
-        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise Wrong(f'gputap: {source}.cpp does not compile with the headers of {folder}:\n'
-                        + done.stdout)
+    with open(os.path.join(include, 'torch/headeronly/version.h'), encoding='utf-8') as f:
+        found = dict(re.findall(r'^#define TORCH_VERSION_(\w+) (\d+)$', f.read(), re.M))
+    found = tuple(int(found.get(part, -1)) for part in ('MAJOR', 'MINOR', 'PATCH'))
+    if found != numbers:
+        raise Wrong('gputap: torch %d.%d.%d has the headers of %d.%d.%d in %s: install torch anew' %
+                    (*numbers, *found, include))
+
+
+def find_sources(folder):
+    """What is built: without Kineto, no bridge to torch.profiler."""
+    if os.path.isfile(os.path.join(folder, 'include/kineto/libkineto.h')):
+        return 'observer', 'bridge'
+    print(f'gputap: {folder} has no Kineto: nothing for torch.profiler is built', file=sys.stderr)
+    return 'observer',
+
+
+def compile_library(source, folder, output):
+    include = os.path.join(folder, 'include')
+    done = subprocess.run([
+        *find_compiler(), *FLAGS, f'-I{gputap_headers()}', f'-I{include}', f'-I{include}/kineto',
+        '-o', os.path.join(output, source + '.so'), os.path.join(HERE, 'shim', source + '.cpp'),
+        f'-L{folder}/lib', '-ltorch_cpu', '-lc10'
+    ], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise Wrong(f'gputap: {source}.cpp does not compile with the headers of {folder}:\n'
+                    + done.stdout)
 
 
 def write_wheel(tree, wheel, info, files):
@@ -127,17 +143,19 @@ def make_wheel(wheel_directory, tree, name, summary, entry_points):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     folder = find_torch()
     text, numbers = torch_version(folder)
+    check_headers(folder, numbers)
     with tempfile.TemporaryDirectory() as tree:
         shutil.copytree(os.path.join(HERE, 'src'), tree, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns('__pycache__', '*.so', '_built.py'))
-        package = os.path.join(tree, NAME, 'torch')
-        compile_libraries(folder, package)
-        with open(os.path.join(package, '_built.py'), 'w', encoding='utf-8') as f:
+                        ignore=shutil.ignore_patterns('__pycache__', '*.so', 'built.py'))
+        package = os.path.join(tree, NAME, '_shim')
+        for source in find_sources(folder):
+            compile_library(source, folder, package)
+        with open(os.path.join(package, 'built.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The torch that the libraries beside this were built for.\n'
                     f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
         # torch calls it at the end of `import torch`
         return make_wheel(wheel_directory, tree, NAME, 'gputap for Python and PyTorch',
-                          f'[torch.backends]\n{NAME} = gputap.torch._load:autoload\n')
+                          f'[torch.backends]\n{NAME} = gputap._shim:autoload\n')
 
 
 def build_sdist(sdist_directory, config_settings=None):

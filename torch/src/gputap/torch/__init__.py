@@ -16,7 +16,7 @@ import shutil
 import torch
 from torch import profiler as _profiler
 
-from gputap.torch import _load
+from gputap import _shim
 
 __all__ = ['profile', 'counts']
 
@@ -42,12 +42,12 @@ def _open(name):
 
 
 def _register():
-    bridge = _load.load('_bridge.so')
+    bridge = _shim.load('bridge')
     if not bridge:
         return None
     tool, plugins = _open('libgputap.so.0'), _open('libgputap-plugin.so.0')
     if not tool and not plugins:
-        _load.say('neither libgputap.so.0 nor libgputap-plugin.so.0 is found: name their folder in '
+        _shim.say('neither libgputap.so.0 nor libgputap-plugin.so.0 is found: name their folder in '
                   'GPUTAP_LIBRARIES')
         return None
     handle = lambda library: ctypes.c_void_p(library._handle if library else None)  # noqa: E731

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Loads the libraries that were built for the installed torch, and only for that. They lie beside
+this and not in gputap.torch, which is for programs that import it: this one is imported by torch.
+
+The version of torch is read by a C function of it before anything of C++ is touched: with another
+version, or one that is not known, there is one line, and no library is loaded."""
+import ctypes
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KINETO = '_ZN9libkineto3apiEv'  # libkineto::api()
+AGAIN = 'pip install --force-reinstall ./torch'
+
+
+def say(sentence):
+    if not os.environ.get('GPUTAP_QUIET'):
+        print('gputap: ' + sentence, file=sys.stderr)
+
+
+def loaded_torch():
+    """The library that torch is, where it is loaded; else None."""
+    try:
+        return ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD)
+    except OSError:
+        return None
+
+
+def loaded_version(torch_library):
+    """(major, minor), or None: torch has no such function."""
+    try:
+        read_version = torch_library.aoti_torch_abi_version
+    except AttributeError:
+        return None
+    read_version.restype = ctypes.c_uint64
+    number = read_version()
+    return number >> 56 & 0xff, number >> 48 & 0xff
+
+
+def is_prerelease(text):
+    """Of a branch in work: its C++ interface is that of no release."""
+    return bool(re.match(r'\d+\.\d+\.\d+[a-z.]', text))
+
+
+def refusal(built, library):
+    """Why @library, built for the torch of @built, is not for the loaded one; None: it is."""
+    torch_library = loaded_torch()
+    if not torch_library:
+        return 'torch is not loaded, or has no libtorch_cpu.so'
+    version = loaded_version(torch_library)
+    text = getattr(sys.modules.get('torch'), '__version__', '')
+    if version != built.NUMBERS[:2]:
+        found = '%d.%d' % version if version else 'of an unknown version'
+    elif (is_prerelease(text) or is_prerelease(built.VERSION)) and text != built.VERSION:
+        found = text
+    elif library == 'bridge' and not hasattr(torch_library, KINETO):
+        return ('this torch was built without Kineto, so that torch.profiler has no devices: '
+                'install one that has it (pip)')
+    else:
+        return None
+    return f'built for torch {built.VERSION}, this one is {found}: {AGAIN}'
+
+
+def load(library):
+    """The library "observer" or "bridge"; None, said in one line: it is not for this torch."""
+    path = os.path.join(HERE, library + '.so')
+    try:
+        from gputap._shim import built
+    except ImportError:
+        say(f'the package was not built for any torch: {AGAIN}')
+        return None
+    why = refusal(built, library)
+    if not why and not os.path.exists(path):
+        why = f'the torch that it was built for had no Kineto, this one has: {AGAIN}'
+    if why:
+        say(f'{library}: {why}')
+        return None
+    try:
+        return ctypes.CDLL(path)
+    except OSError as e:
+        say(f'{library} cannot be loaded ({e}): {AGAIN}')
+        return None
+
+
+def autoload():
+    """Called at the end of `import torch`."""
+    if not os.environ.get('GPUTAP_SESSION') or os.environ.get('GPUTAP_TORCH_OPERATORS') == '0':
+        return
+    observer = load('observer')
+    if observer:
+        from gputap._shim import built
+        major, minor, patch = built.NUMBERS
+        observer.gputap_torch_observe(10000 * major + 100 * minor + patch,
+                                      int(os.environ.get('GPUTAP_TORCH_SHAPES') == '1'))
