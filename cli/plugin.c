@@ -63,7 +63,8 @@ struct outcome {
 struct check {
 	const char *path, *exercise;
 	unsigned seconds;
-	bool verbose, loads, has_work;
+	bool verbose, has_work;
+	bool stopped; /* so much is wrong with loading it that nothing behind that was tried */
 	struct outcome outcomes[GT_RULE_COUNT];
 };
 
@@ -236,15 +237,35 @@ static int report(const struct check *c)
 	unsigned counts[3] = {0};
 
 	for (int i = 1; i < GT_RULE_COUNT; i++) {
-		print_outcome(c, i);
+		if (!c->stopped || c->outcomes[i].state != UNTRIED)
+			print_outcome(c, i);
 		counts[c->outcomes[i].state]++;
 	}
+	if (c->stopped)
+		printf("%suntried%s     All others need a plug-in that loads and registers.\n",
+		       ui_colors(stdout)->dim, ui_colors(stdout)->reset);
 	printf("%s: %u rules kept, %u broken, %u not tried\n", c->path, counts[KEPT],
 	       counts[BROKEN], counts[UNTRIED]);
 	if (!c->has_work)
 		printf("  rules about records need work on the device: export pu1Exercise(), or "
 		       "name a\n  library that does with --exercise\n");
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
+}
+
+/* To load it is one trial, which ends where it cannot go on. Return: has it? */
+static bool stop_at_loading(struct check *c)
+{
+	int first = 1;
+
+	for (; first <= GT_RULE_NAMED; first++)
+		if (c->outcomes[first].state == BROKEN && first != GT_RULE_SILENT &&
+		    !(first == GT_RULE_NAMED && strstr(c->outcomes[first].how, "name")))
+			break;
+	c->stopped = first <= GT_RULE_NAMED;
+	for (int i = first + 1; c->stopped && i < GT_RULE_COUNT; i++)
+		if (c->outcomes[i].state == KEPT && (i != GT_RULE_SILENT || first <= GT_RULE_LOADS))
+			c->outcomes[i].state = UNTRIED;
+	return c->stopped;
 }
 
 static int check_plugin(struct check *c)
@@ -260,10 +281,8 @@ static int check_plugin(struct check *c)
 
 		if (code)
 			return code;
-		for (int rule = 1; !i && rule <= GT_RULE_NAMED; rule++)
-			if (c->outcomes[rule].state == BROKEN && rule != GT_RULE_SILENT &&
-			    !(rule == GT_RULE_NAMED && strstr(c->outcomes[rule].how, "name")))
-				return report(c);
+		if (i == 0 && stop_at_loading(c))
+			break;
 	}
 	return report(c);
 }

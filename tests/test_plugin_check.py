@@ -121,7 +121,13 @@ def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
 
 def test_what_is_no_plugin_is_told(check, work, tap):
     (work / "text.so").write_text("hello")
-    assert check(work / "text.so", status=1)[0] == {1}
+    broken, text = check(work / "text.so", status=1)
+    assert broken == {1} and text == f"""\
+broken   1  The file is a shared library for this machine, and only its owner may write it. \
+it is no shared library
+untried     All others need a plug-in that loads and registers.
+{work}/text.so: 0 rules kept, 1 broken, 44 not tried
+"""
     assert "cannot read none.so" in tap("plugin", "check", "none.so", status=1).err
 
 
@@ -129,6 +135,8 @@ def test_what_is_no_plugin_is_told(check, work, tap):
 def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
     broken, text = check(vendor("none", flag), status=1)
     assert broken == {rule} and "it has no " in text
+    assert len(re.findall("^untried", text, re.M)) == 1
+    assert "3 rules kept, 1 broken, 41 not tried" in text  # 1, 2, 5
 
 
 @pytest.mark.parametrize("flag, rule", [("-DUNDEFINED", 2), ("-DSTACKS_OF_ALL", 20)])
