@@ -111,24 +111,6 @@ static struct {
 } registered[256];
 static pthread_mutex_t registered_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status,
-					void(CL_CALLBACK *function)(cl_event, cl_int, void *),
-					void *user)
-{
-	(void)status;
-	pthread_mutex_lock(&registered_lock);
-	for (int i = 0; i < 256; i++)
-		if (!registered[i].event) {
-			below->clRetainEvent(e);
-			registered[i].event = e;
-			registered[i].function = function;
-			registered[i].user = user;
-			break;
-		}
-	pthread_mutex_unlock(&registered_lock);
-	return CL_SUCCESS;
-}
-
 static void call_back(cl_event e)
 {
 	cl_int status = CL_QUEUED;
@@ -151,6 +133,25 @@ static void call_back(cl_event e)
 			below->clReleaseEvent(e);
 		}
 	}
+}
+
+static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status,
+					void(CL_CALLBACK *function)(cl_event, cl_int, void *),
+					void *user)
+{
+	(void)status;
+	pthread_mutex_lock(&registered_lock);
+	for (int i = 0; i < 256; i++)
+		if (!registered[i].event) {
+			below->clRetainEvent(e);
+			registered[i].event = e;
+			registered[i].function = function;
+			registered[i].user = user;
+			break;
+		}
+	pthread_mutex_unlock(&registered_lock);
+	call_back(e); /* it may have completed, and nobody asks again */
+	return CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL asked_info(cl_event e, cl_event_info name, size_t size, void *value,

@@ -16,10 +16,12 @@ static struct hsa_program program;
 static void *source, *target;
 static uint64_t copied;
 
-static void copy(hsa_signal_t done)
+/* @before: what it waits for, or none */
+static void copy(hsa_signal_t before, hsa_signal_t done)
 {
 	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu,
-				       BYTES * (copied++ % MOST + 1), 0, NULL, done));
+				       BYTES * (copied++ % MOST + 1), before.handle ? 1 : 0,
+				       before.handle ? &before : NULL, done));
 }
 
 static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
@@ -31,18 +33,26 @@ static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
 static void copies(const char *word, int count)
 {
 	hsa_signal_t done = hsa_program_signal(*word == 's' && word[1] == 'h' ? count : 1);
+	/* they are in flight together: all wait until the last one has been submitted */
+	hsa_signal_t begin = {0};
 
+	if (strncmp(word, "single", 6))
+		begin = hsa_program_signal(1);
 	for (int i = 0; i < count; i++) {
-		copy(done);
-		if (strncmp(word, "single", 6))
+		copy(begin, done);
+		if (begin.handle)
 			continue;
 		wait_until(done, 0);
 		hsa_signal_store_screlease(done, 1);
 	}
+	if (begin.handle)
+		hsa_signal_store_screlease(begin, 0);
 	if (!strncmp(word, "shared", 6))
 		wait_until(done, 0);
 	if (!strncmp(word, "careless", 8))
 		wait_until(done, 1 - count);
+	if (begin.handle)
+		MUST(hsa_signal_destroy(begin));
 	MUST(hsa_signal_destroy(done));
 }
 
