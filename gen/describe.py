@@ -23,7 +23,7 @@ C_NAMES = {
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
-         'range', 'blocks', 'dependencies')
+         'range', 'blocks', 'dependencies', 'symbol')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',

@@ -29,8 +29,10 @@ enum {
 /* What is remembered of a call's row, 4 bits each. */
 enum {
 	RPD_CALL_THERE = GT_ROW_THERE,
-	RPD_CALL_BLOCKS = 2,     /* not HIP's: the program waited for its copy */
-	RPD_CALL_TELLS_COPY = 2, /* HIP's: it says itself what it copies */
+	RPD_CALL_BLOCKS = 2, /* the program waited for its copy */
+	/* the same bit, of a domain whose work comes out of one beneath it: the call says itself
+	 * what it copies */
+	RPD_CALL_TELLS_COPY = 2,
 	RPD_CALL_HAS_KERNEL = 4,
 	RPD_CALL_HAS_COPY = 8,
 };
@@ -109,8 +111,8 @@ void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
-/* A call of HIP that copies, and work that copies; @api: the call's row. Then those that stayed
- * alone. */
+/* A call that copies and says what, and work that copies; @api: the call's row. Then those that
+ * stayed alone. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
 void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
 			const struct gt_view_queue *queue);

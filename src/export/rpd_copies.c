@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of rocpd_copyapi: one for each call that copies. See rpd.h.
  *
- * What the device was told may not be what the program asked for: HIP copies pageable memory
- * through buffers of its own, a part at a time. So HIP's rows have addresses, bytes and stream
- * from the call's arguments, and only the device, and the direction that hipMemcpyDefault leaves
- * open, from its work. In the second pass call and work come in either order; what came first
- * waits for the other in a hash table, which is as large as copies are under way. Calls whose
- * work never comes (a graph captured them, they failed) get their rows at the end. */
+ * What the device does may not be what the program asked for: HIP copies pageable memory through
+ * buffers of its own, a part at a time. So where a domain's work comes out of another domain
+ * (HIP's out of HSA), a row has addresses, bytes and stream from the call's arguments. From its
+ * work it has only the device, and the direction where the call leaves that open. In the second
+ * pass call and work come in either order; what came first waits for the other in a hash table,
+ * which is as large as copies are under way. Calls whose work never comes (a graph captured them,
+ * they failed) get their rows at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +203,7 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 
 	if (flags & RPD_CALL_HAS_COPY)
 		return;
-	if (GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && (flags & RPD_CALL_TELLS_COPY)) {
+	if (gt_view_is_beneath(work->op) && (flags & RPD_CALL_TELLS_COPY)) {
 		c = half_of(r, api);
 		if (c && !c->worked) {
 			read_work(r, c, work, queue);

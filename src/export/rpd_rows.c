@@ -22,8 +22,8 @@ struct thread_own {
 
 struct operation_own {
 	int64_t name, category;
-	int blocking_arg;
-	bool blocks, copies;
+	bool copies;           /* and says itself what */
+	bool names_a_function; /* it says which kernel a function of the host stands for */
 };
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
@@ -81,6 +81,15 @@ static void add_api(struct rpd *r, const struct api_row *api)
 	gt_bulk_add(r->api, api->id, row);
 }
 
+/* Return: the number of its first argument of that role; -1: it has none. */
+static int argument_of_role(const struct gt_view_operation *operation, enum gt_role role)
+{
+	for (int i = 0; i < operation->nargs; i++)
+		if (operation->info->args[i].role == role)
+			return i;
+	return -1;
+}
+
 static struct operation_own *operation_own(struct rpd *r, struct gt_view_operation *operation)
 {
 	struct operation_own *own = operation->own;
@@ -96,13 +105,10 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 	own->category =
 		gt_rpd_name(r,
 			    operation->info ? gt_operation_kind_name(operation->info->kind) : "");
-	own->blocking_arg = -1;
 	own->copies = operation->info && gt_view_delegates(operation->info->op) &&
 		      operation->info->kind == GT_KIND_COPY;
-	own->blocks = own->copies && !strstr(operation->name, "Async");
-	for (int i = 0; i < operation->nargs; i++)
-		if (!strncmp(operation->info->args[i].name, "blocking", 8))
-			own->blocking_arg = i;
+	own->names_a_function = argument_of_role(operation, GT_ROLE_FUNCTION) >= 0 &&
+				argument_of_role(operation, GT_ROLE_SYMBOL) >= 0;
 	return own;
 }
 
@@ -157,20 +163,15 @@ static int64_t graph_name(struct rpd *r, uint64_t handle)
 	return gt_rpd_name(r, name);
 }
 
-/* __hipRegisterFunction() says which kernel a function of the host stands for. */
 static void note_function(struct rpd *r, const struct gt_item *call,
-			  const struct gt_operation_info *info)
+			  const struct gt_view_operation *operation)
 {
+	uint64_t host = call->args[argument_of_role(operation, GT_ROLE_FUNCTION)];
+	unsigned symbol = (unsigned)argument_of_role(operation, GT_ROLE_SYMBOL);
 	char text[1024], *readable;
-	uint64_t host = 0;
-	size_t n = 0;
+	size_t n = gt_format_arg(text, sizeof text, call->op, symbol, call->args, call->payload,
+				 call->payload_bytes);
 
-	for (unsigned i = 0; i < info->nargs; i++)
-		if (!strcmp(info->args[i].name, "hostFunction"))
-			host = call->args[i];
-		else if (!strcmp(info->args[i].name, "deviceName"))
-			n = gt_format_arg(text, sizeof text, call->op, i, call->args, call->payload,
-					  call->payload_bytes);
 	if (!host || n < 3 || n >= sizeof text || *text != '"' ||
 	    gt_map_find(&r->functions, call->process, host) >= 0)
 		return;
@@ -182,9 +183,9 @@ static void note_function(struct rpd *r, const struct gt_item *call,
 	free(readable);
 }
 
-/* Launches of HIP say it all themselves, those that a graph captures too, which are never work
- * of their own; a graph's launch goes by its name. */
-static void add_hip_launch(struct rpd *r, const struct gt_item *item, int64_t api)
+/* Launches of a domain whose work comes out of another one say it all themselves, those that a
+ * graph captures too, which are never work of their own; a graph's launch goes by its name. */
+static void add_upper_launch(struct rpd *r, const struct gt_item *item, int64_t api)
 {
 	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
 	uint64_t stream = 0, function = 0, graph;
@@ -241,15 +242,15 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (own->copies && item->args)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
-	else if (own->blocks ||
-		 (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
+	else if (!gt_view_is_beneath(item->op) && /* whose work would take it for the other */
+		 gt_call_blocking(item->op, item->args) == GT_BLOCKING_YES)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
-	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info &&
-	    item->payload_bytes)
-		note_function(r, item, operation->info);
+	if (item->args && own->names_a_function && item->payload_bytes &&
+	    GT_OP_NARGS(item->op) == operation->nargs)
+		note_function(r, item, operation);
 	if (item->args && gt_view_delegates(item->op) && operation->info &&
 	    operation->info->kind == GT_KIND_LAUNCH)
-		add_hip_launch(r, item, api.id);
+		add_upper_launch(r, item, api.id);
 	if (item->end_ns > mine->last_ns)
 		mine->last_ns = item->end_ns;
 }
@@ -458,7 +459,8 @@ void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 		return;
 	api = gt_rowmap_find(&r->calls, call->process, call->id);
 	if (api)
-		gt_rpd_copy_called(r, call, api, own->blocks);
+		gt_rpd_copy_called(r, call, api,
+				   gt_call_blocking(call->op, call->args) == GT_BLOCKING_YES);
 }
 
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)

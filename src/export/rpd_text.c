@@ -49,15 +49,15 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	return r->next_string++;
 }
 
-/* RPD's tools look for some arguments of HIP's by the names, and sizes in the form, that RPD
- * itself gives them. */
+/* RPD's tools look for some arguments by the names, and sizes in the form, that RPD itself gives
+ * them: those of domains whose work comes out of another one, as HIP's does. */
 static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
 {
-	bool hip = gt_view_delegates(info->op),
+	bool upper = gt_view_delegates(info->op),
 	     memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
 
 	*in_hex = false;
-	switch (hip ? info->args[arg].role : GT_ROLE_NONE) {
+	switch (upper ? info->args[arg].role : GT_ROLE_NONE) {
 	case GT_ROLE_STREAM: return "stream";
 	case GT_ROLE_GRAPH: return "graph";
 	case GT_ROLE_GRAPHEXEC: return "graphExec";

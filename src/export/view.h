@@ -162,6 +162,12 @@ static inline bool gt_view_delegates(uint32_t op)
 	       gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
 }
 
+/* Is it device work, or a call, of a domain that others are built on? HSA's is. */
+static inline bool gt_view_is_beneath(uint32_t op)
+{
+	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(op)].beneath;
+}
+
 /* Between which devices a copy went, as queue->device says it; both are that one where it is not
  * told. */
 struct gt_view_ends {

@@ -77,6 +77,8 @@ enum gt_role {
 	GT_ROLE_RANGE,        /* the number that the start and the stop of a range have in common */
 	GT_ROLE_BLOCKS,       /* not 0: the call returns when its work is done */
 	GT_ROLE_DEPENDENCIES, /* how many events the call's work waits for */
+	/* the call says that the one of role FUNCTION stands for the kernel of this name */
+	GT_ROLE_SYMBOL,
 	GT_ROLE_COUNT
 };
 
