@@ -238,7 +238,7 @@ static void print_coverage(const struct info *i)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	selection_read(i->session->options, &selection);
-	print_line("mode", mode_name(i->mode));
+	print_line("mode", i->mode->name);
 	if (selection_describe(&selection, text, sizeof text))
 		print_line("recorded", text);
 	for (uint32_t p = 0; p < gt_capture_process_count(i->capture); p++)
@@ -321,7 +321,7 @@ static void print_head(const struct info *i)
 		print_label("linked");
 		if (!mode_has_calls(i->mode))
 			printf("not asked: mode %s records no calls; %s pieces of device work",
-			       mode_name(i->mode), ui_count(i->read[GT_CLASS_DEVICE]));
+			       i->mode->name, ui_count(i->read[GT_CLASS_DEVICE]));
 		else
 			printf("%.4g%% of %s pieces of device work to the call that caused them",
 			       100.0 * (double)i->linked / (double)i->read[GT_CLASS_DEVICE],
@@ -382,7 +382,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_close(j);
 	json_string(j, "directory", s->directory);
 	json_string(j, "options", s->options);
-	json_string(j, "mode", mode_name(i->mode));
+	json_string(j, "mode", i->mode->name);
 	json_string(j, "coverage", coverage_word(i));
 	json_string(j, "gputap", s->gputap_version);
 	json_string(j, "host", s->hostname);

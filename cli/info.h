@@ -23,7 +23,7 @@ struct info {
 	struct gt_counts counts;
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
 	uint64_t seen, recorded, dropped;
-	enum gt_mode mode;
+	const struct mode *mode;
 	struct coverage *coverage;            /* of each process */
 	char reasons[INFO_REASONS_MOST][200]; /* why it is not complete */
 	unsigned reason_count;

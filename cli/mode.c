@@ -2,16 +2,19 @@
 /* See mode.h. A mode says two things of each operation: whether its calls are recorded, and
  * whether the device work that they cause is, with or without them.
  *
- *   mode        calls                device work
- *   lite        annotations          kernels; a graph's launch as one
- *   standard    annotations          all
- *   hip         all but HSA's        all
- *   hsa         all                  all
+ *   mode        calls                         device work
+ *   lite        annotations                   kernels; a graph's launch as one
+ *   standard    annotations                   all
+ *   of a domain all but lower domains'        all
+ *   of a lower  all, of lower domains those   all
+ *     domain      beneath the same one
  *
- * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains
- * names them. ROCm's device work is HSA's, so that --domains hip keeps HSA's work. What is said
- * of HSA here holds for every domain that stands `beneath` another. --ops replaces the mode's
- * calls. */
+ * Lower domains are those that others are built on: `beneath` in their descriptions, as HSA stands
+ * beneath HIP. A domain's mode has the name that its description says (`hip`, `hsa`).
+ *
+ * `default`, as without --mode, is as an upper domain's mode, but that lower domains' calls are
+ * recorded when --domains names them. The device work of an upper domain may be a lower one's
+ * (ROCm's is HSA's), so that --domains hip keeps HSA's work. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -22,11 +25,20 @@
 
 #include "cli/command.h"
 #include "cli/ui.h"
+#include "generated/modes.h"
 #include "record/operation.h"
 
 #define BIT(domain) (UINT32_C(1) << (domain))
 
-static const char *const names[] = {"default", "lite", "standard", "hip", "hsa", NULL};
+static const struct mode modes[] = {{"default", GT_MODE_DEFAULT, GT_DOMAIN_NONE},
+				    {"lite", GT_MODE_LITE, GT_DOMAIN_NONE},
+				    {"standard", GT_MODE_STANDARD, GT_DOMAIN_NONE},
+#define X(...) {__VA_ARGS__},
+				    GT_MODES(X)
+#undef X
+};
+
+enum { MODE_COUNT = sizeof modes / sizeof *modes };
 
 static uint32_t annotations(void)
 {
@@ -72,20 +84,26 @@ static uint32_t work_beside(uint32_t set)
 	return beneath(upper);
 }
 
-const char *mode_name(enum gt_mode mode)
+/* The domains that stand beneath the same APIs as @lower. */
+static uint32_t beside(enum gt_domain lower)
 {
-	return names[mode < GT_MODE_COUNT ? mode : GT_MODE_DEFAULT];
+	uint32_t set = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		if (gt_domain_traits[d].beneath == gt_domain_traits[lower].beneath)
+			set |= BIT(d);
+	return set;
 }
 
-enum gt_mode mode_of_options(const char *options)
+const struct mode *mode_of_options(const char *options)
 {
 	const char *at = options ? strstr(options, "mode=") : NULL;
 
-	for (unsigned m = 1; at && m < GT_MODE_COUNT; m++)
-		if (!strncmp(at + 5, names[m], strlen(names[m])) &&
-		    strchr(" ", at[5 + strlen(names[m])]))
-			return (enum gt_mode)m;
-	return GT_MODE_DEFAULT;
+	for (unsigned m = 1; at && m < MODE_COUNT; m++)
+		if (!strncmp(at + 5, modes[m].name, strlen(modes[m].name)) &&
+		    strchr(" ", at[5 + strlen(modes[m].name)]))
+			return &modes[m];
+	return &modes[0];
 }
 
 /* RTL's own words for what is one mode here: it has two for the middle one. */
@@ -94,15 +112,18 @@ static const char *rtl_word(const char *word)
 	return !strcmp(word, "full") || !strcmp(word, "default") ? "standard" : word;
 }
 
-static int find_mode(const char *word, const char *what, enum gt_mode *out)
+static int find_mode(const char *word, const char *what, const struct mode **out)
 {
+	const char *names[MODE_COUNT + 1] = {NULL};
 	char said[128];
 
-	for (unsigned m = 0; m < GT_MODE_COUNT; m++)
+	for (unsigned m = 0; m < MODE_COUNT; m++) {
+		names[m] = modes[m].name;
 		if (!strcmp(word, names[m])) {
-			*out = (enum gt_mode)m;
+			*out = &modes[m];
 			return 0;
 		}
+	}
 	snprintf(said, sizeof said, "%s", what);
 	return ui_unknown(said, word, names);
 }
@@ -300,26 +321,29 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 {
 	uint32_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
-	enum gt_mode mode = GT_MODE_DEFAULT;
+	const struct mode *mode = &modes[0];
 	int code = 0;
 
 	if (o->mode)
 		code = find_mode(o->mode, "mode", &mode);
 	else if (rtl && *rtl)
 		code = find_mode(rtl_word(rtl), "RTL_MODE", &mode);
+	o->chosen = mode;
 	if (!code && o->domains)
 		code = choose_domains(o->domains, &asked);
 	if (code)
 		return code;
-	s->mode = mode;
+	s->mode = mode->records;
 	lower = lower_domains();
 	s->domains = asked | beneath(asked);
 	if (!mode_has_calls(mode))
 		set_calls(s, asked & annotations());
-	else if (mode == GT_MODE_HIP || (mode == GT_MODE_DEFAULT && !o->domains))
+	else if (s->mode == GT_MODE_LOWER)
+		set_calls(s, (asked & ~lower) | (s->domains & beside(mode->domain)));
+	else if (s->mode == GT_MODE_UPPER || !o->domains)
 		set_calls(s, asked & ~lower);
 	else
-		set_calls(s, mode == GT_MODE_HSA ? asked | beneath(asked) : asked);
+		set_calls(s, asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
 	/* the work of a lower domain is not of its calls alone; others' work comes with their
@@ -327,9 +351,9 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	if (!mode_has_calls(mode))
 		set_work(s, UINT32_MAX);
 	else
-		set_work(s,
-			 !o->ops || mode ? lower : beneath(matched) | work_beside(matched & lower));
-	if (mode == GT_MODE_LITE)
+		set_work(s, !o->ops || s->mode ? lower
+					       : beneath(matched) | work_beside(matched & lower));
+	if (s->mode == GT_MODE_LITE)
 		keep_launches(s);
 	if (!code && o->kernels)
 		code = choose_kernels(o->kernels, s);

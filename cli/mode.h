@@ -7,10 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/domain.h"
 #include "ring/session.h"
+
+struct mode {
+	const char *name;
+	enum gt_mode records;
+	enum gt_domain domain; /* whose description says the mode; GT_DOMAIN_NONE: none's */
+};
 
 struct mode_options {
 	const char *mode, *domains, *ops, *kernels; /* as given; NULL: not */
+	const struct mode *chosen;                  /* by mode_choose() */
 };
 
 /* All of it, into the session. Return: 0, or an exit status with everything said. */
@@ -24,16 +32,14 @@ const char *mode_nearest_operation(const char *word, uint32_t domains);
  * stderr. */
 int mode_check_domain(const char *name);
 
-/* "lite", "standard", "hip", "hsa"; "default". */
-const char *mode_name(enum gt_mode mode);
-
-/* Mode that a capture's options text says; GT_MODE_DEFAULT: none, or of an older gputap. */
-enum gt_mode mode_of_options(const char *options);
+/* Mode that a capture's options text says; the default one: none, or one that this gputap does not
+ * know. Never NULL. */
+const struct mode *mode_of_options(const char *options);
 
 /* Were calls asked for, so that device work can be linked to them? */
-static inline bool mode_has_calls(enum gt_mode mode)
+static inline bool mode_has_calls(const struct mode *mode)
 {
-	return mode != GT_MODE_LITE && mode != GT_MODE_STANDARD;
+	return mode->records != GT_MODE_LITE && mode->records != GT_MODE_STANDARD;
 }
 
 /**

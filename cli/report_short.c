@@ -144,7 +144,7 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (!selection_has_calls(&selection) && !s->read[GT_CLASS_CALL]) {
-		print_line(out, "calls", NULL, "not recorded (mode %s)", mode_name(selection.mode));
+		print_line(out, "calls", NULL, "not recorded (mode %s)", selection.mode->name);
 		return;
 	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)

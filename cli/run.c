@@ -22,6 +22,7 @@
 #include "collector/collector.h"
 #include "collector/target.h"
 #include "export/export.h"
+#include "generated/modes.h"
 #include "generated/runtimes.h"
 #include "record/operation.h"
 #include "util/error.h"
@@ -57,9 +58,9 @@ static const char help[] =
 	"                         lite      kernels, a graph's launch as one; no copies,\n"
 	"                                   no calls\n"
 	"                         standard  all device work, no calls\n"
-	"                         hip       that, and every call but HSA's\n"
-	"                         hsa       that, and HSA's calls\n"
-	"                         default   as hip; HSA's calls, too, if -d names them\n"
+	/* of domains: */
+	GT_MODES_HELP
+	"                         default   every call; a lower API's if -d names it\n"
 	"  -d, --domains LIST   only these APIs, as in `gputap list domains`: opencl,hip\n"
 	"      --ops LIST       only these operations, as in `gputap list operations`;\n"
 	"                       with * and ?\n"
@@ -341,7 +342,7 @@ static void describe_options(struct request *r)
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
 		 "block=%u when-full=%lluns%s",
-		 mode_name((enum gt_mode)s->mode), r->what.domains ? r->what.domains : "all",
+		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,

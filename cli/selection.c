@@ -71,14 +71,14 @@ bool selection_describe(const struct selection *s, char *text, size_t size)
 	static const char *const of_modes[GT_MODE_COUNT] = {
 		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)",
 		[GT_MODE_STANDARD] = " (device work, no calls)",
-		[GT_MODE_HIP] = "",
-		[GT_MODE_HSA] = "",
+		[GT_MODE_UPPER] = "",
+		[GT_MODE_LOWER] = "",
 	};
 
 	*text = '\0';
-	if (s->mode != GT_MODE_DEFAULT) {
-		add_choice(text, size, "", "mode ", mode_name(s->mode));
-		add_choice(text, size, "", *s->operations ? "" : of_modes[s->mode], "");
+	if (s->mode->records != GT_MODE_DEFAULT) {
+		add_choice(text, size, "", "mode ", s->mode->name);
+		add_choice(text, size, "", *s->operations ? "" : of_modes[s->mode->records], "");
 	}
 	if (*s->domains)
 		add_choice(text, size, "; ", "only domains ", s->domains);

@@ -14,7 +14,7 @@ enum { SELECTION_LINE = 1024 };
 
 /* Lists are "" where all was asked for. */
 struct selection {
-	enum gt_mode mode;
+	const struct mode *mode;
 	bool arguments, device, commands;
 	char domains[128], operations[256], kernels[256];
 };

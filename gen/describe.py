@@ -27,7 +27,7 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
-              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'include',
+              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
@@ -159,6 +159,7 @@ class Api:
         self.annotations = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
         self.runtime = None    # Runtime
+        self.mode = None       # (name, text): of `gputap run --mode`
         self.variables = []    # Variable: what brings us in
         self.substitutes = []  # (name that a program asks for, file of ours)
         # symbol that tells the library, one that tells those left alone or None
@@ -345,6 +346,11 @@ class Parser:
             if self.accept('on'):
                 runtime.device = self.text(), self.text()
             runtime.hint = self.text() if self.accept('hint') else None
+
+    def do_mode(self, t):
+        if self.api.mode:
+            self.fail(t, 'a description has one mode')
+        self.api.mode = self.word(), self.text()
 
     def do_category(self, _):
         self.api.category = self.text()

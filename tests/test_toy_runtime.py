@@ -104,6 +104,18 @@ def test_it_is_listed(tree, run):
     assert "toy runtime" in out and "the dynamic linker is asked" in out
 
 
+def test_its_mode_stands_beside_those_of_other_runtimes(tree, run, work):
+    assert "and every call of the toy" in run([tree / "build/gputap", "run", "--help"]).out
+    run([
+        tree / "build/gputap", "run", "-q", "-f", "-m", "toy", "-o", "toy.gputap",
+        tree / "build/toy_program",
+        str(STEPS)
+    ])
+    info = json.loads(run([tree / "build/gputap", "info", "--json", "toy.gputap"]).out)
+    assert info["mode"] == "toy"
+    assert info["seen"] == info["recorded"] == 2 + 3 * STEPS + 6 * STEPS + 3
+
+
 def test_doctor_says_how_to_get_its_library(tree, run):
     told = json.loads(run([tree / "build/gputap", "doctor", "--json"], status=None).out)
     toy, = [f for f in told["findings"] if f["area"] == "toy"]

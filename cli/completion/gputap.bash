@@ -30,6 +30,10 @@ _gputap_names() { # gputap list THING, one column; "number" comes first in opera
 	"${COMP_WORDS[0]}" list "$1" --json 2>/dev/null | sed -n '/"traced": "not yet"/,/"name"/d; s/^ *"name": "\([^"]*\)",*$/\1/p'
 }
 
+_gputap_modes() { # as `gputap run --help` lists them
+	"${COMP_WORDS[0]}" run --help 2>/dev/null | sed -n '/--mode MODE/,/--domains/s/^ \{25\}\([a-z]\w*\)  .*/\1/p'
+}
+
 # Where the program of `gputap run` begins, or 0.
 _gputap_program() {
 	local i word
@@ -61,7 +65,7 @@ _gputap_run() {
 	case $prev in
 	-o | --output | --tool) _gputap_any_file; return ;;
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
-	-m | --mode) _gputap_words "default lite standard hip hsa"; return ;;
+	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac

@@ -38,12 +38,13 @@
 
 /* How much is recorded, as `gputap run --mode` says; the words hold for every runtime. */
 enum gt_mode {
-	/* HIP's calls and not HSA's, every call of the others, all device work */
+	/* all device work, every call; those of a domain beneath others (HSA beneath HIP) where it
+	 * is named */
 	GT_MODE_DEFAULT = 0,
 	GT_MODE_LITE,     /* kernels, and a graph's launch as one; no copies, no calls */
 	GT_MODE_STANDARD, /* all device work, no calls */
-	GT_MODE_HIP,      /* all device work, every call but HSA's */
-	GT_MODE_HSA,      /* that, and HSA's calls */
+	GT_MODE_UPPER,    /* all device work, every call but of domains beneath others */
+	GT_MODE_LOWER,    /* that, and calls of domains beneath others */
 	GT_MODE_COUNT
 };
 

@@ -107,7 +107,7 @@ struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, st
 	s = &q->slots;
 	q->agent = a;
 	q->epoch = t->epoch;
-	q->barriers = gt_recording.session->mode == GT_MODE_HSA;
+	q->barriers = gt_recording.session->mode == GT_MODE_LOWER;
 	if (q->barriers) {
 		q->barrier_names[0] = gt_string_id(t, "barrier-and", 11);
 		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
