@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The children of gputap doctor: see doctor.h. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -48,67 +46,17 @@ static int probe_library(const char *name)
 	return GT_EXIT_FAILURE;
 }
 
-/* One line a device: type, name, driver version, platform, separated by tabs. */
-static int probe_opencl(const char *name)
-{
-	enum { MOST = 16 };
-	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	cl_platform_id platforms[MOST];
-	cl_uint platform_count = 0;
-	__typeof__(&clGetPlatformIDs) get_platforms;
-	__typeof__(&clGetPlatformInfo) platform_info;
-	__typeof__(&clGetDeviceIDs) get_devices;
-	__typeof__(&clGetDeviceInfo) device_info;
-
-	if (!library) {
-		printf("%s\n", dlerror());
-		return GT_EXIT_FAILURE;
-	}
-	*(void **)&get_platforms = dlsym(library, "clGetPlatformIDs");
-	*(void **)&platform_info = dlsym(library, "clGetPlatformInfo");
-	*(void **)&get_devices = dlsym(library, "clGetDeviceIDs");
-	*(void **)&device_info = dlsym(library, "clGetDeviceInfo");
-	if (!get_platforms || !platform_info || !get_devices || !device_info) {
-		printf("not an OpenCL library\n");
-		return GT_EXIT_FAILURE;
-	}
-	if (get_platforms(MOST, platforms, &platform_count) != CL_SUCCESS)
-		platform_count = 0;
-	for (cl_uint p = 0; p < platform_count && p < MOST; p++) {
-		cl_device_id devices[MOST];
-		cl_uint count = 0;
-		char platform[256] = "";
-		platform_info(platforms[p], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
-		if (get_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &count) !=
-		    CL_SUCCESS)
-			count = 0;
-		for (cl_uint d = 0; d < count && d < MOST; d++) {
-			char device[256] = "", driver[256] = "";
-			cl_device_type type = 0;
-			device_info(devices[d], CL_DEVICE_NAME, sizeof device, device, NULL);
-			device_info(devices[d], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-			device_info(devices[d], CL_DEVICE_TYPE, sizeof type, &type, NULL);
-			printf("%s\t%s\t%s\t%s\n",
-			       type & CL_DEVICE_TYPE_GPU   ? "gpu"
-			       : type & CL_DEVICE_TYPE_CPU ? "cpu"
-							   : "accelerator",
-			       device, driver, platform);
-			fflush(stdout);
-		}
-	}
-	return GT_EXIT_OK;
-}
-
 int doctor_probe(int argc, char **argv)
 {
+	const struct doctor_trial *trial = argc == 2 ? doctor_find_trial(argv[0]) : NULL;
 	int code = GT_EXIT_USAGE;
 
 	if (argc == 1 && !strcmp(argv[0], "loaded"))
 		code = probe_loaded();
 	else if (argc == 2 && !strcmp(argv[0], "library"))
 		code = probe_library(argv[1]);
-	else if (argc == 2 && !strcmp(argv[0], "opencl"))
-		code = probe_opencl(argv[1]);
+	else if (trial && trial->probe)
+		code = trial->probe(argv[1]);
 	fflush(stdout);
 	_exit(code); /* a driver's destructors are no concern of ours */
 }

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/runtimes.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
 #include "util/error.h"
@@ -186,17 +187,25 @@ static void print_waits(const struct summary *s, FILE *out)
 			   ui_duration(w->unknown_ns));
 }
 
-/* HIP's answers where there is no GPU, to who asks for their number and to who asks for the
- * first; HSA then fails to begin. */
-static bool is_for_want_of_gpu(const char *error)
+/* What to do where a call failed because @runtime has no device here, or what stands for it. */
+static void print_absence(const struct runtime *runtime, FILE *out)
 {
-	return !strcmp(error, "hipErrorNoDevice") || !strcmp(error, "hipErrorInvalidDevice") ||
-	       !strcmp(error, "HSA_STATUS_ERROR_OUT_OF_RESOURCES");
+	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
+
+	if (!runtime->device || !device)
+		print_line(out, "", NULL,
+			   "%s finds no driver here; 'gputap doctor' says how to get one",
+			   runtime->name);
+	else if (access(runtime->device, F_OK) != 0 && runtime->software)
+		print_line(out, "", NULL,
+			   "there is no%s here; on one in software: gputap run -- gputap soft %s "
+			   "-- PROGRAM",
+			   device, runtime->software);
 }
 
 static void print_failures(const struct summary *s, FILE *out)
 {
-	bool no_gpu = false, no_driver = false;
+	const struct runtime *absent = NULL; /* of the first failure that says so */
 	struct grid g;
 
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
@@ -204,19 +213,11 @@ static void print_failures(const struct summary *s, FILE *out)
 		const struct grid_cell *row = g.cells + r * g.column_count;
 		print_line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count),
 			   row[g.column_count - 1].text, row[grid_column(&g, "error")].text);
-		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
-		no_driver |=
-			!strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
+		if (!absent)
+			absent = runtime_find_absent(row[grid_column(&g, "error")].text);
 	}
-	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0)
-		print_line(
-			out, "", NULL,
-			"there is no AMD GPU here; on one in software: gputap run -- gputap soft "
-			"amdgpu -- PROGRAM");
-	if (no_driver && !s->device_count)
-		print_line(out, "", NULL,
-			   "the OpenCL loader finds no driver here; 'gputap doctor' says how to "
-			   "get one");
+	if (absent && !s->device_count)
+		print_absence(absent, out);
 	grid_fini(&g);
 }
 

@@ -144,8 +144,9 @@ class Runtime:
 
     def __init__(self, area, name):
         self.area, self.name = area, name
-        self.library = self.way = self.hint = None
+        self.library = self.way = self.hint = self.needs = self.software = None
         self.other, self.device = (None, None), (None, None)
+        self.compiler = None, None, None  # its name, its file else, how to get it
 
 
 class Api:
@@ -153,7 +154,7 @@ class Api:
         self.domain = self.number = self.title = self.called = None
         self.table = self.header = self.status_type = None
         self.table_count, self.table_from, self.extensions, self.least = 0, 0, 1 << 16, 0
-        self.succeeds, self.defines = [], []
+        self.succeeds, self.absent, self.defines = [], [], []  # (status, value), ..; texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.symbols = self.typeid = False
@@ -345,7 +346,11 @@ class Parser:
                 runtime.other = way, self.text()
             if self.accept('on'):
                 runtime.device = self.text(), self.text()
+                runtime.software = self.text() if self.accept('software') else None
+            runtime.needs = self.word() if self.accept('needs') else None
             runtime.hint = self.text() if self.accept('hint') else None
+            if self.accept('compiler'):
+                runtime.compiler = self.text(), self.text(), self.text()
 
     def do_mode(self, t):
         if self.api.mode:
@@ -419,6 +424,9 @@ class Parser:
         if self.peek() == 'succeeds' and not self.peek().first:
             self.take()
             self.api.succeeds = self.statuses()
+        if self.peek() == 'absent' and not self.peek().first:
+            self.take()
+            self.api.absent = self.statuses()
 
     def statuses(self):
         known, out = {

@@ -3,13 +3,14 @@
 #define GPUTAP_GENERATED_RUNTIMES_H
 
 #define GT_RUNTIMES_TRACED "OpenCL, HIP, HSA"
+#define GT_RUNTIME_COUNT   5
 
-/* X(area, name, traced?, library, way, other way, its symbol, device, what it is, hint) */
+/* X(members of struct runtime) */
 #define GT_RUNTIMES(X) \
-	X("opencl", "OpenCL", true, NULL, NULL, NULL, NULL, NULL, NULL, NULL) \
-	X("hip", "HIP", true, "libamdhip64.so", "interposition", "rocprofiler-register", "rocprofiler_register_library_api_table", "/dev/kfd", "an AMD GPU", "apt install libamdhip64-dev   (or ROCm's packages)") \
-	X("hsa", "HSA", true, "libhsa-runtime64.so", "HSA_TOOLS_LIB", "rocprofiler-register", "rocprofiler_register_library_api_table", "/dev/kfd", "an AMD GPU", "apt install libhsa-runtime64-1 libhsa-runtime-dev   (or ROCm's packages)") \
-	X("level_zero", "Level Zero", false, "libze_loader.so", NULL, NULL, NULL, NULL, NULL, NULL) \
-	X("cuda", "CUDA", false, "libcuda.so", NULL, NULL, NULL, NULL, NULL, NULL)
+	X(.traced = true, .area = "opencl", .name = "OpenCL", .absent = "CL_PLATFORM_NOT_FOUND_KHR") \
+	X(.traced = true, .area = "hip", .name = "HIP", .library = "libamdhip64.so", .way = "interposition", .other_way = "rocprofiler-register", .symbol = "rocprofiler_register_library_api_table", .needs = "hsa", .device = "/dev/kfd", .device_is = "an AMD GPU", .software = "amdgpu", .hint = "apt install libamdhip64-dev   (or ROCm's packages)", .compiler = "hipcc", .compiler_file = "/opt/rocm/bin/hipcc", .compiler_hint = "apt install hipcc   (or ROCm's packages)", .absent = "hipErrorNoDevice hipErrorInvalidDevice") \
+	X(.traced = true, .area = "hsa", .name = "HSA", .library = "libhsa-runtime64.so", .way = "HSA_TOOLS_LIB", .other_way = "rocprofiler-register", .symbol = "rocprofiler_register_library_api_table", .device = "/dev/kfd", .device_is = "an AMD GPU", .software = "amdgpu", .hint = "apt install libhsa-runtime64-1 libhsa-runtime-dev   (or ROCm's packages)", .absent = "HSA_STATUS_ERROR_OUT_OF_RESOURCES") \
+	X(.area = "level_zero", .name = "Level Zero", .library = "libze_loader.so") \
+	X(.area = "cuda", .name = "CUDA", .library = "libcuda.so")
 
 #endif

@@ -182,7 +182,7 @@ def wrong_together(tmp_path, monkeypatch, **files):
         (tmp_path / f"{name}.api").write_text(text)
     apis = [module.parse(str(tmp_path / f"{name}.api"), str(tmp_path)) for name in files]
     with pytest.raises(emit_domains.Wrong) as said:
-        emit_domains.check(apis)
+        emit_domains.outputs(apis, [], [])
     return str(said.value)
 
 
@@ -202,6 +202,18 @@ def test_domain_whose_work_is_nobodys_is_told(tmp_path, monkeypatch):
 def test_domain_beneath_nobody_is_told(tmp_path, monkeypatch):
     said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nbeneath gone\n')
     assert said == "toy.api:2: no outermost API is called 'gone'"
+
+
+def test_mode_that_is_there_already_is_told(tmp_path, monkeypatch):
+    said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nmode lite "all"\n')
+    assert said == "toy.api:2: mode 'lite' is there already"
+
+
+def test_runtime_that_needs_none_that_is_traced_is_told(tmp_path, monkeypatch):
+    said = wrong_together(tmp_path,
+                          monkeypatch,
+                          toy='domain toy 14 "a toy"\nruntime toy "Toy" library "t" needs gone\n')
+    assert said == "toy.api:2: 'gone' is no runtime that is traced and needs no other"
 
 
 def test_file_that_is_no_text_is_told(tmp_path):

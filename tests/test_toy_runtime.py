@@ -82,7 +82,10 @@ def test_a_runtime_is_added_by_one_description_and_one_folder(tree):
     by_hand = [
         name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))
     ]
-    assert by_hand == ["api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_work.c"]
+    assert by_hand == [
+        "api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_doctor.c",
+        "src/runtime/toy/toy_work.c"
+    ]
 
 
 def test_its_calls_and_its_device_work_are_recorded_and_linked(tree, run, capture):
@@ -116,12 +119,25 @@ def test_its_mode_stands_beside_those_of_other_runtimes(tree, run, work):
     assert info["seen"] == info["recorded"] == 2 + 3 * STEPS + 6 * STEPS + 3
 
 
+def doctor(tree, run, **env):
+    report = json.loads(run([tree / "build/gputap", "doctor", "--json"], status=None, env=env).out)
+    return report, {f["what"]: f for f in report["findings"] if f["area"] == "toy"}
+
+
 def test_doctor_says_how_to_get_its_library(tree, run):
-    told = json.loads(run([tree / "build/gputap", "doctor", "--json"], status=None).out)
-    toy, = [f for f in told["findings"] if f["area"] == "toy"]
-    assert (toy["what"], toy["level"]) == ("runtime", "note")
-    assert toy["text"] == "there is no libtoy.so"
-    assert toy["hint"] == "cc -shared toy.c -o libtoy.so"
+    report, toy = doctor(tree, run)
+    assert toy["runtime"]["level"] == "note"
+    assert toy["runtime"]["text"] == "there is no libtoy.so"
+    assert toy["runtime"]["hint"] == "cc -shared toy.c -o libtoy.so"
+    assert toy["device"]["level"] == "bad" and "toy" not in report["traceable"]
+
+
+def test_doctor_tries_it_in_its_own_way(tree, run):
+    """src/runtime/toy/toy_doctor.c, in a child of doctor's."""
+    report, toy = doctor(tree, run, LD_LIBRARY_PATH=str(tree / "build"))
+    assert toy["runtime"]["text"] == f"{tree}/build/libtoy.so: interposition is used"
+    assert (toy["device"]["level"], toy["device"]["text"]) == ("ok", "a thread of libtoy.so")
+    assert "toy" in report["traceable"]
 
 
 def test_it_is_among_the_runtimes_that_a_run_may_use(tree, run, work):

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* How gputap doctor tries what HSA, and HIP above it, compute on: the kernel's driver, and the GPU in
+ * software that stands in for it. Part of the command, not of what is injected: cli/doctor.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+#include "cli/soft_runtime.h"
+
+static enum doctor_verdict look_for_amd_gpu(struct doctor *d)
+{
+	struct finding *f = doctor_add(d, FOUND_NOTE, "amdgpu", "driver");
+	char folder[PATH_MAX], sentence[sizeof f->text];
+	bool usable, soft;
+	int fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+
+	usable = fd >= 0;
+	if (usable) {
+		close(fd);
+		f->level = FOUND_OK;
+		doctor_say(f, "there is /dev/kfd, and it may be used");
+	} else if (errno == ENOENT) {
+		doctor_say(f,
+			   "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
+		doctor_hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
+	} else {
+		doctor_say(f, "/dev/kfd cannot be opened: %s", strerror(errno));
+		doctor_hint(f, "may you? groups render and video: 'id' says yours; in a container: "
+			       "--device /dev/kfd --device /dev/dri");
+	}
+
+	f = doctor_add(d, FOUND_NOTE, "amdgpu", "software");
+	if (!soft_runtime_find(folder)) {
+		doctor_say(f,
+			   "there is no AMD GPU in software: this gputap was built without ROCr's "
+			   "headers");
+		doctor_hint(f, "apt install libhsa-runtime-dev, then build anew");
+		return usable ? DOCTOR_YES : DOCTOR_NO;
+	}
+	soft = soft_runtime_check(sentence, sizeof sentence);
+	if (*sentence) {
+		doctor_say(f, "%s", sentence);
+	} else {
+		f->level = FOUND_OK;
+		doctor_say(f, "%.400s/" SOFT_RUNTIME_LIBRARY, folder);
+	}
+	return usable ? DOCTOR_YES : soft ? DOCTOR_IN_SOFTWARE : DOCTOR_NO;
+}
+
+const struct doctor_trial gt_doctor_trial_hsa = {.look = look_for_amd_gpu};
