@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How gputap doctor tries what HSA, and HIP above it, compute on: the kernel's driver, and the GPU in
- * software that stands in for it. Part of the command, not of what is injected: cli/doctor.h. */
+/* How gputap doctor tries what HSA, and HIP above it, compute on: the kernel's driver, and the GPU
+ * in software that stands in for it. Part of the command, not of what is injected: cli/doctor.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
