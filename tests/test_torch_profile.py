@@ -221,6 +221,7 @@ REFDEV = """
     def launch(x: torch.Tensor, name: str) -> torch.Tensor:
         assert dev.refdevLaunchKernel(kernels[name], Dim(2, 1, 1), Dim(1, 1, 1), None, 0, None) == 0
         return x + 1
+    launch = torch.ops.gputap_test.launch
 """
 
 

@@ -497,6 +497,10 @@ class holder final : public lk::GenericTraceActivity
 class session final : public lk::IActivityProfilerSession
 {
       public:
+	explicit session(const std::set<ActivityType> &asked)
+	    : beside_gpus_(asked.count(ActivityType::OVERHEAD) > 0)
+	{
+	}
 	~session() override
 	{
 		end();
@@ -541,7 +545,7 @@ class session final : public lk::IActivityProfilerSession
 	}
 	std::unique_ptr<lk::DeviceInfo> getDeviceInfo() override
 	{
-		// one alone: without any, Kineto adds "GPU 0" to "GPU 15" of its own
+		// one alone: without any, Kineto adds "GPU 0" to "GPU 15", for those beside us
 		return first_ < 0 ? nullptr : std::make_unique<lk::DeviceInfo>(device_row(first_));
 	}
 	std::vector<lk::ResourceInfo> getResourceInfos() override
@@ -572,7 +576,6 @@ class session final : public lk::IActivityProfilerSession
 	{
 		const bridge &b = the();
 		uint64_t dropped = b.lost;
-
 		if (b.plugin_count)
 			dropped += plugins.gputap_plugins_count(UINT32_MAX, GPUTAP_PLUGIN_DROPPED);
 		return {{"gputap_lost", std::to_string(dropped)}};
@@ -606,7 +609,6 @@ class session final : public lk::IActivityProfilerSession
 		std::lock_guard<std::mutex> hold(b.lock);
 		auto found = b.devices.find(device);
 		gputap_plugin_row row = {};
-
 		if (found != b.devices.end())
 			return found->second;
 		row.size = sizeof row;
@@ -634,6 +636,7 @@ class session final : public lk::IActivityProfilerSession
 #endif
 	}
 
+	const bool beside_gpus_; // CUDA's, ROCm's or XPU's are in this profile, too
 	bool open_ = false;
 	int32_t first_ = -1, told_ = -1;
 	std::pair<int32_t, int32_t> last_row_{-1, -1};
@@ -700,7 +703,7 @@ void session::hand_over(lk::ActivityLogger &logger, lk::getLinkedActivityCallbac
 	}
 	b.kept = keep.views.size();
 	for (const auto &[device, stream] : streams) {
-		if (first_ < 0)
+		if (first_ < 0 && !beside_gpus_)
 			first_ = device;
 		else if (device != first_ && device != told_)
 			logger.handleDeviceInfo(device_row(device), from);
@@ -720,16 +723,16 @@ class profiler final : public lk::IActivityProfiler
 	{
 		return types_;
 	}
-	std::unique_ptr<lk::IActivityProfilerSession> configure(const std::set<ActivityType> &,
+	std::unique_ptr<lk::IActivityProfilerSession> configure(const std::set<ActivityType> &asked,
 								const lk::Config &) override
 	{
-		return std::make_unique<session>();
+		return std::make_unique<session>(asked);
 	}
 	std::unique_ptr<lk::IActivityProfilerSession> configure(int64_t, int64_t,
-								const std::set<ActivityType> &,
+								const std::set<ActivityType> &asked,
 								const lk::Config &) override
 	{
-		return std::make_unique<session>();
+		return std::make_unique<session>(asked);
 	}
 
       private:
