@@ -50,13 +50,6 @@ void operators_range(struct operators *o, const struct operators_range *range)
 		add(o, &row);
 }
 
-void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
-{
-	const struct row row = {thread, id, 0, duration_ns, 0};
-
-	add(o, &row);
-}
-
 static uint32_t find_row(struct operators *o, uint32_t name)
 {
 	uint32_t row = idmap_get(&o->by_name, name);
@@ -113,6 +106,17 @@ static void count_work(struct operators *o, const struct open_ranges *r, const s
 		outer->all_work++;
 		outer->all_ns += row->duration_ns;
 	}
+}
+
+void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
+{
+	const struct open_ranges none = {0};
+	const struct row row = {thread, id, 0, duration_ns, 0};
+
+	if (o->no_ranges)
+		count_work(o, &none, &row);
+	else
+		add(o, &row);
 }
 
 int operators_finish(struct operators *o)

@@ -8,6 +8,8 @@
 #ifndef GPUTAP_CLI_OPERATORS_H
 #define GPUTAP_CLI_OPERATORS_H
 
+#include <stdbool.h>
+
 #include "cli/lookup.h"
 #include "cli/spill.h"
 
@@ -20,6 +22,9 @@ struct operators_row {
 
 /* Zero-initialised is empty. */
 struct operators {
+	/* set by the caller: there are no ranges, so that nothing has to be sorted */
+	bool no_ranges;
+	/* work */
 	struct spill spill;
 	struct operators_row *rows;
 	uint32_t count, room;

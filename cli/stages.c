@@ -133,11 +133,13 @@ static void add_slots(struct stages *s)
 		*slot_of(s, &s->origins[i]) = i + 1;
 }
 
-/* @last: the same is often asked for again. */
+/* @last: the same few are asked for again and again. */
 static uint32_t number_of(struct stages *s, const struct stages_origin *origin, uint32_t *last)
 {
 	uint32_t *slot;
 
+	last += (origin->lane + origin->queue + origin->moves + origin->thread + origin->group) %
+		STAGES_LAST;
 	if (*last && !memcmp(&s->origins[*last - 1], origin, sizeof *origin))
 		return *last - 1;
 	if (2 * (s->origin_count + 1) > s->slot_count)
@@ -170,7 +172,7 @@ void stages_work(struct stages *s, const struct stages_work *work)
 			  .other = work->end_ns,
 			  .from = work->call_start_ns,
 			  .id = work->id,
-			  .origin = number_of(s, &origin, &s->last_work)};
+			  .origin = number_of(s, &origin, s->last_work)};
 
 	spill_add(&s->work, &row);
 }
@@ -183,7 +185,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 				       .domain = call->domain,
 				       .kind = call->kind,
 				       .dependent = call->dependent};
-	uint32_t number = number_of(s, &origin, &s->last_call);
+	uint32_t number = number_of(s, &origin, s->last_call);
 
 	if (call->kind == STAGES_COPY) {
 		struct join join = {.id = call->id,
@@ -279,9 +281,13 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 /* How long the device had been busy by then. */
 static uint64_t busy_by(const struct device *d, uint64_t time)
 {
-	size_t low = 0, high = d->count;
+	size_t low = d->count, high = d->count;
 	const struct span *s;
 
+	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* mostly late */
+		high = low - 1;
+		low = low > step ? low - step : 0;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -318,7 +324,8 @@ static void find_behind(struct sweep *w, const struct row *work, const struct st
 		return;
 	beside = beside > free_at ? beside : free_at;
 	*own = (free_at - from) + (start - beside);
-	*others = busy_by(d, beside) - busy_by(d, free_at);
+	if (beside > free_at)
+		*others = busy_by(d, beside) - busy_by(d, free_at);
 }
 
 static void sweep_work(struct sweep *w, const struct row *work)

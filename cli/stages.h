@@ -64,6 +64,8 @@ struct stages_out {
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
 };
 
+enum { STAGES_LAST = 16 };
+
 /* What many pieces of work, or many calls, have in common: rows have its number. */
 struct stages_origin;
 
@@ -73,7 +75,8 @@ struct stages {
 	uint32_t origin_count, origin_room;
 	uint32_t *slots; /* number + 1, open addressing */
 	uint32_t slot_count;
-	uint32_t last_work, last_call; /* asked for last, plus 1 */
+	/* asked for last, plus 1, by some bits of what they are */
+	uint32_t last_work[STAGES_LAST], last_call[STAGES_LAST];
 };
 
 void stages_init(struct stages *s);

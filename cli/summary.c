@@ -902,6 +902,22 @@ static int find_enclosing(struct summary *s, const struct gt_capture *capture)
 	return rc < 0 ? rc : enclosing_finish(&s->enclosing);
 }
 
+/* Did the programs mark no range? As a capture's counts say, if it is whole. */
+static bool has_no_ranges(const struct gt_capture *capture)
+{
+	if (!gt_capture_is_whole(gt_capture_health(capture)))
+		return false;
+	for (uint32_t i = 0; i < gt_capture_process_count(capture); i++) {
+		const struct gt_counts *counts = gt_capture_counts(capture, i);
+
+		for (int domain = 0; domain < GT_DOMAIN_COUNT; domain++)
+			if (gt_domain_traits[domain].marks &&
+			    (!counts || counts->seen[GT_CLASS_CALL][domain]))
+				return false;
+	}
+	return true;
+}
+
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
@@ -921,6 +937,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		return rc;
 	s->capture = capture;
 	stages_init(&s->stages);
+	s->operators.no_ranges = has_no_ranges(capture);
 	add_sessions(&r);
 	add_processes(&r);
 	if (s->progress)
