@@ -347,6 +347,7 @@ static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
 /* Begin a sequence: its clock and, unless 0, its track. */
 void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock,
 			  uint64_t track);
+/* All but its ranges, gt_pf_ranges_fini(). */
 void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,

@@ -97,9 +97,20 @@ int64_t gt_rpd_name(struct rpd *r, const char *name);
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
 		    const struct gt_view_operation *operation);
 
-/* For a row of rocpd_api: RPD_CALL_.., and an entry of an index by it. */
-void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags);
-void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id);
+/* RPD_CALL_.., of a row of rocpd_api. */
+static inline void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
+{
+	if (gt_rowmap_set(&r->calls, row, flags))
+		gt_rpd_no_memory(r);
+}
+
+/* An entry of an index by rows of rocpd_api. */
+static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
+{
+	uint64_t big = __builtin_bswap64((uint64_t)api);
+
+	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
+}
 
 /* First all calls and external ids, then the next two, then all device work and, among it, the
  * calls once more to gt_rpd_step_copy(). */

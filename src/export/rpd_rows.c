@@ -28,20 +28,7 @@ struct operation_own {
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
 
-void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
-{
-	uint64_t big = __builtin_bswap64((uint64_t)api);
-
-	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
-}
-
 /* Calls ---------------------------------------------------------------------- */
-
-void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
-{
-	if (gt_rowmap_set(&r->calls, row, flags))
-		gt_rpd_no_memory(r);
-}
 
 static int64_t take_row(struct rpd *r, const struct gt_item *call)
 {

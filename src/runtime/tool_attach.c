@@ -14,6 +14,18 @@
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
 
+static bool late = true;
+
+bool gt_tools_late(void)
+{
+	return late;
+}
+
+void gt_tools_set_late(bool is_late)
+{
+	late = is_late;
+}
+
 /* Where this library is. NULL: nobody knows. */
 static const char *own_path(void)
 {

@@ -30,14 +30,8 @@ typedef int main_fn(int, char **, char **);
 typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void),
 		     void (*fini)(void), void (*end)(void), void *stack);
 
-static bool late = true;
 static start_fn *real_start;
 static void (*libraries_end)(void);
-
-bool gt_tools_late(void)
-{
-	return late;
-}
 
 /* With the handlers of exit(): behind the program's own. */
 static void program_ends(void)
@@ -50,7 +44,7 @@ static int program_starts(main_fn *program, int argc, char **argv, void (*init)(
 			  void (*fini)(void), void (*end)(void), void *stack)
 {
 	gt_tools_begin();
-	late = true;
+	gt_tools_set_late(true);
 	if (atomic_load(&gt_recording.tools) && end) {
 		libraries_end = end;
 		end = program_ends;
@@ -87,7 +81,7 @@ __attribute__((constructor)) static void start_at_load(void)
 	gt_recording_init();
 	expected = gt_tools_expected();
 	if (expected && wait_for_program())
-		late = false;
+		gt_tools_set_late(false);
 	else if (!(expected || gt_tools_are_hidden()) || !gt_tools_find())
 		return;
 	atomic_store(&gt_recording.pending, gt_tools_start);

@@ -28,6 +28,7 @@ void gt_tools_finish_at_exit(void);
 
 /* Has main() begun, or may it have? */
 bool gt_tools_late(void);
+void gt_tools_set_late(bool late);
 
 /* Was libgputap opened for somebody alone (RTLD_LOCAL)? His libraries are not found by name
  * then. */

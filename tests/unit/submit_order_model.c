@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "../../src/runtime/hip/hip_order.c"
+#include "../../src/runtime/hip/hip_order_calls.c"
 #include "../../src/runtime/hip/hip_order_match.c"
 #include "unit.h"
 

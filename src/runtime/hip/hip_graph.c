@@ -177,12 +177,6 @@ static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 	return true;
 }
 
-void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
-{
-	if (n && atomic_fetch_sub_explicit(&n->users, 1, memory_order_acq_rel) == 1)
-		gt_hip_free(n, n->bytes);
-}
-
 /* For a launch in a submit order; NULL: nobody can say what comes where. */
 static struct gt_hip_shared_nodes *share_nodes(struct hip_graph *g)
 {

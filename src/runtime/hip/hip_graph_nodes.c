@@ -33,7 +33,6 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/elf.h"
 #include "runtime/hip/hip_graph.h"
@@ -48,24 +47,6 @@ struct kernel_params {
 	void **params;
 	uint32_t shared_bytes;
 };
-
-void *gt_hip_alloc(size_t bytes)
-{
-	int saved = errno;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	errno = saved;
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void gt_hip_free(const void *p, size_t bytes)
-{
-	int saved = errno;
-
-	if (p)
-		munmap((void *)(uintptr_t)p, bytes);
-	errno = saved;
-}
 
 /* Work of one graph (not its children's). All arrays are in one mapping. */
 struct graph_level {

@@ -27,7 +27,7 @@
 int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			 void *(*begin)(void *), void *argument);
 
-enum { BUCKETS = 64, ROW = 32 };
+enum { BUCKETS = 64 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
 /* The call that is open in this thread; only this thread uses it. */
@@ -41,11 +41,7 @@ static _Thread_local struct {
 	bool making;   /* it may make a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
-_Atomic uint32_t gt_submit_order_given_up;
-
 static struct gt_submit_order *buckets[BUCKETS], *unused_orders;
-static struct gt_ordered_call *unused;
-static _Atomic uint32_t entries_lock;
 
 static struct gt_submit_order **get_order_bucket(uintptr_t handle, uintptr_t whose)
 {
@@ -89,105 +85,6 @@ static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 		l->users++;
 	gt_core_unlock();
 	return l;
-}
-
-/* The functions below are called with the order's lock held. */
-
-static struct gt_ordered_call *take_call(void)
-{
-	struct gt_ordered_call *e;
-
-	gt_submit_order_lock(&entries_lock);
-	if (!unused && (e = gt_arena_take(ROW * sizeof *e)) != NULL)
-		for (int i = 0; i < ROW; i++) {
-			e[i].next = unused;
-			unused = &e[i];
-		}
-	e = unused;
-	if (e)
-		unused = e->next;
-	gt_submit_order_unlock(&entries_lock);
-	if (e)
-		memset(e, 0, sizeof *e);
-	return e;
-}
-
-static void free_call(struct gt_ordered_call *e)
-{
-	gt_hip_shared_nodes_put(e->nodes);
-	gt_submit_order_lock(&entries_lock);
-	e->next = unused;
-	unused = e;
-	gt_submit_order_unlock(&entries_lock);
-}
-
-void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_ordered_call *e)
-{
-	while (l->first && l->first != e) {
-		struct gt_ordered_call *gone = l->first;
-
-		gt_ordered_call_end_span(gone, true);
-		l->waiting--;
-		l->first = gone->next;
-		if (!l->first)
-			l->last = &l->first;
-		gone->popped = true;
-		if (!gone->open)
-			free_call(gone);
-	}
-}
-
-static void report_unlinked(struct gt_thread *t, const char *text)
-{
-	static _Atomic uint32_t written;
-
-	if (!atomic_exchange_explicit(&written, 1, memory_order_relaxed))
-		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_HIP, 0, text);
-}
-
-void gt_submit_order_break(struct gt_submit_order *l, const char *why)
-{
-	l->broken = true;
-	for (struct gt_ordered_call *e = l->first; e; e = e->next)
-		gt_ordered_call_end_span(e, false);
-	gt_submit_order_drop_before(l, NULL);
-	report_unlinked(gt_thread_own(), why);
-}
-
-/* If another call on this stream is open, neither has a place in the order: both are overlapped. */
-static bool append_call(struct gt_submit_order *l, struct gt_ordered_call *e)
-{
-	if (l->open_count == GT_ORDER_OPEN_MAX) {
-		gt_submit_order_break(l, "too many threads use one stream at a time");
-		return false;
-	}
-	/* its work goes somewhere else, or nobody ever waits for it */
-	if (l->waiting == GT_ORDER_WAITING_MAX) {
-		gt_submit_order_break(l, "too many calls of a stream wait for their work");
-		return false;
-	}
-	l->waiting++;
-	e->open = true;
-	l->open[l->open_count++] = e;
-	for (uint32_t i = 0; l->open_count > 1 && i < l->open_count; i++)
-		l->open[i]->overlapped = true;
-	*l->last = e;
-	l->last = &e->next;
-	return true;
-}
-
-static void remove_open(struct gt_submit_order *l, const struct gt_ordered_call *e)
-{
-	for (uint32_t i = 0; i < l->open_count; i++)
-		if (l->open[i] == e)
-			l->open[i] = l->open[--l->open_count];
-}
-
-static void close_call(struct gt_ordered_call *e)
-{
-	e->open = false;
-	if (e->popped)
-		free_call(e);
 }
 
 /* An order has lost @users of its users. */
@@ -253,8 +150,9 @@ static struct gt_ordered_call *add_call(const struct gt_table *table, struct gt_
 
 	gt_hip_order_begin_stream();
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
-		report_unlinked(t, "some calls were not seen, or launched kernels on streams that "
-				   "are not known");
+		gt_submit_order_report_unlinked(
+			t, "some calls were not seen, or launched kernels on streams that "
+			   "are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = get_order(table, t, c.stream, c.own);
@@ -265,7 +163,7 @@ static struct gt_ordered_call *add_call(const struct gt_table *table, struct gt_
 	call.pushes = ++l->pushes;
 	call.alone = !l->calls_open++;
 	if (!l->broken) {
-		e = take_call();
+		e = gt_ordered_call_take();
 		if (!e)
 			gt_submit_order_break(l, "no memory for calls of a stream");
 	}
@@ -276,8 +174,8 @@ static struct gt_ordered_call *add_call(const struct gt_table *table, struct gt_
 		e->paused = !gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);
 		e->start = t->api_start;
 		e->thread = t;
-		if (!append_call(l, e)) {
-			free_call(e);
+		if (!gt_submit_order_append(l, e)) {
+			gt_ordered_call_free(e);
 			e = NULL;
 		}
 	}
@@ -377,14 +275,14 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 		gt_submit_order_lock(&l->lock);
 		l->calls_open--;
 		if (call.entry)
-			remove_open(l, call.entry);
+			gt_submit_order_remove_open(l, call.entry);
 		if (call.blocking && !status)
 			settle_order(l, call.entry);
 		/* has it submitted something, or nothing? */
 		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
 			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
-			close_call(call.entry);
+			gt_ordered_call_close(call.entry);
 		gt_submit_order_unlock(&l->lock);
 		free_if_unused(l, 1);
 	}
@@ -401,7 +299,7 @@ void gt_submit_order_miss_call(void)
 void gt_submit_order_give_up(struct gt_thread *t)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
-	report_unlinked(t, "a call launched kernels on streams that are not known");
+	gt_submit_order_report_unlinked(t, "a call launched kernels on streams that are not known");
 }
 
 /* HIP's threads -------------------------------------------------------------------- */

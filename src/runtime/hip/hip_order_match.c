@@ -91,44 +91,10 @@ static void link_to_call(const struct gt_ordered_call *e, struct gt_submitter *o
 	o->direction = e->direction;
 }
 
-/* Place of the next kernel that the stream's thread may submit. Kernels that the launch itself
- * submits are not seen here, but it is known of them before any work behind them comes. */
-static uint32_t next_kernel(const struct gt_ordered_call *e)
-{
-	uint32_t issued = atomic_load_explicit(&e->issued, memory_order_acquire);
-
-	return e->no_kernels
-		       ? e->nodes->count
-		       : e->nodes->order[issued > e->at ? issued : e->at].next[GT_GRAPH_KERNEL];
-}
-
 /* Is it known which work of the launch comes next? */
 static bool is_order_known(const struct gt_ordered_call *e)
 {
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
-}
-
-/* No node that works is behind those that came. */
-static bool is_whole_launch(const struct gt_ordered_call *e)
-{
-	const uint32_t *next = e->nodes->order[e->at].next;
-
-	return next_kernel(e) == e->nodes->count && next[GT_GRAPH_COPY] == e->nodes->count &&
-	       next[GT_GRAPH_FILL] == e->nodes->count;
-}
-
-void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
-{
-	struct gt_graph_span *span = e->span;
-
-	if (!span)
-		return;
-	e->span = NULL;
-	if (!whole || !is_whole_launch(e)) {
-		gt_hip_span_add_part(span);
-		gt_graph_span_lose_part(span, gt_thread_own());
-	}
-	gt_hip_span_close(span, gt_thread_own());
 }
 
 /* The launch's one record: it needs this packet if it is the first one, or the last node's. */
@@ -179,7 +145,8 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_wo
 /* The graph's next node that is such work; nodes.count: none. */
 static uint32_t get_next_node(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
-	return w->part == GT_GRAPH_KERNEL ? next_kernel(e) : e->nodes->order[e->at].next[w->part];
+	return w->part == GT_GRAPH_KERNEL ? gt_ordered_call_next_kernel(e)
+					  : e->nodes->order[e->at].next[w->part];
 }
 
 static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
@@ -189,7 +156,7 @@ static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_work
 	e->last_part = w->part;
 	e->last_place = place;
 	link_to_node(e, w, place, o);
-	if (w->part == GT_GRAPH_KERNEL && is_whole_launch(e))
+	if (w->part == GT_GRAPH_KERNEL && gt_ordered_call_is_whole(e))
 		gt_ordered_call_end_span(e, true);
 }
 
@@ -350,7 +317,7 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 		return true;
 	}
 	place = get_next_node(e, w);
-	kernel = next_kernel(e);
+	kernel = gt_ordered_call_next_kernel(e);
 	c->over = kernel != e->nodes->count;
 	if (place >= kernel || (c->first && c->fit > 0 && is_untouched_call(c->first)))
 		return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a submit order is made of, for hip_order.c, which has the picture, and hip_order_match.c. A
+/* What a submit order is made of, for hip_order.c, which has the picture, hip_order_match.c, and
+ * hip_order_calls.c, on which both stand and whose functions are below. A
  * thread that reads or writes a member holds the order's lock, but where another rule stands
  * beside it. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
@@ -96,6 +97,25 @@ static inline void gt_submit_order_unlock(_Atomic uint32_t *lock)
 	atomic_store_explicit(lock, 0, memory_order_release);
 }
 
+/* A zeroed one; NULL: no memory. */
+struct gt_ordered_call *gt_ordered_call_take(void);
+void gt_ordered_call_free(struct gt_ordered_call *e);
+
+/* The functions below are called with the order's lock held. */
+
+/* Puts @e behind the others. If another call on this stream is open, neither has a place in the
+ * order: both are overlapped. Return: false: the order is broken instead. */
+bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e);
+void gt_submit_order_remove_open(struct gt_submit_order *l, const struct gt_ordered_call *e);
+/* The call has returned. */
+void gt_ordered_call_close(struct gt_ordered_call *e);
+/* An event, for the first time in a process. */
+void gt_submit_order_report_unlinked(struct gt_thread *t, const char *text);
+/* Place of the next kernel that the stream's thread may submit. Kernels that the launch itself
+ * submits are not seen here, but it is known of them before any work behind them comes. */
+uint32_t gt_ordered_call_next_kernel(const struct gt_ordered_call *e);
+/* No node that works is behind those that came. */
+bool gt_ordered_call_is_whole(const struct gt_ordered_call *e);
 /* The oldest ones go, until @e is the oldest; NULL: all. All their work has come. */
 void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_ordered_call *e);
 /* The order is not what it seems: no work is linked until the program has waited. */
