@@ -315,10 +315,10 @@ static void module_write(struct gt_thread *t, const struct module *m)
 	gt_object_write(t, GT_OBJECT_MODULE, m->domain, m->number, m->handle, 0, &m->text);
 }
 
-void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text)
+void gt_module_add(struct gt_thread *t, enum gt_domain domain, uint64_t handle,
+		   const struct gt_text *text)
 {
 	uint32_t n = atomic_fetch_add_explicit(&module_count, 1, memory_order_relaxed);
-	struct gt_thread *t = gt_thread_own();
 	struct module *m = &modules[n];
 
 	if (n >= MODULES) {
@@ -334,14 +334,14 @@ void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text 
 		module_write(t, m);
 }
 
-void gt_emit_renew(struct gt_thread *t)
+bool gt_emit_renew(struct gt_thread *t)
 {
 	uint32_t before = atomic_load_explicit(&written_epoch, memory_order_relaxed);
 
 	if (before == t->epoch ||
 	    !atomic_compare_exchange_strong_explicit(&written_epoch, &before, t->epoch,
 						     memory_order_relaxed, memory_order_relaxed))
-		return;
+		return false;
 	for (uint32_t i = 0; i < MODULES; i++)
 		if (atomic_load_explicit(&modules[i].ready, memory_order_acquire))
 			module_write(t, &modules[i]);
@@ -349,5 +349,5 @@ void gt_emit_renew(struct gt_thread *t)
 		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e;
 		     e = e->next)
 			entry_id(t, e);
-	gt_fork_replay_all(t);
+	return true;
 }

@@ -78,7 +78,7 @@ void gt_fork_replay_remove(struct gt_thread *t, struct gt_fork_replay *replay);
 void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *replay, const char *label);
 /* Once more, if the ring was full. True: it is in this process's records. */
 bool gt_fork_replay_write(struct gt_thread *t, struct gt_fork_replay *replay);
-/* All of them; gt_emit_renew() does. */
+/* All of them. */
 void gt_fork_replay_all(struct gt_thread *t);
 
 /* Memory that stays, not zeroed. Lock-free. NULL: there is none. */
@@ -89,11 +89,12 @@ bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_do
 		       uint64_t number, bool begins);
 
 /* A runtime library that is mapped, written now and again in each fork child. For src/runtime. */
-void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text);
+void gt_module_add(struct gt_thread *t, enum gt_domain domain, uint64_t handle,
+		   const struct gt_text *text);
 
-/* Write again what a new process inherited. thread.c calls it when a thread attaches;
- * quick when nothing is new. */
-void gt_emit_renew(struct gt_thread *t);
+/* Write again what a new process inherited. thread.c calls it when a thread attaches; quick when
+ * nothing is new. Return: this thread was the one to do it: gt_fork_replay_all() comes next. */
+bool gt_emit_renew(struct gt_thread *t);
 
 /* GT_RECORD_EVENT, with the time of now. @text may be NULL. */
 bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See external.h. The thread's stacks are a mapping of their own, made by its first push. */
 #include "core/external.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static void write_record(struct gt_thread *t, enum gt_external_stack stack, int 
 	gt_ring_commit(t, sizeof *e);
 }
 
-int gt_external_push(enum gt_external_stack stack, uint64_t id)
+int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t id)
 {
 	struct gt_external *e = gt_thread.external;
 	int saved = errno;
@@ -45,13 +46,13 @@ int gt_external_push(enum gt_external_stack stack, uint64_t id)
 		e->depth[stack]++;
 		return -ENOSPC;
 	}
-	/* before it is on the stack: a thread that attaches now writes the whole stack */
-	write_record(gt_thread_own(), stack, 1, id);
+	/* the caller has attached the thread, which wrote the stack as it was */
+	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
 	return 0;
 }
 
-int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
+int gt_external_pop(struct gt_thread *t, enum gt_external_stack stack, uint64_t *id)
 {
 	struct gt_external *e = gt_thread.external;
 
@@ -63,7 +64,7 @@ int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
 		return 0;
 	}
 	*id = e->ids[stack][e->depth[stack] - 1];
-	write_record(gt_thread_own(), stack, 0, *id);
+	write_record(t, stack, 0, *id);
 	e->depth[stack]--;
 	return 0;
 }

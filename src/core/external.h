@@ -11,11 +11,12 @@
 
 enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
 
-/* Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted and not kept, -ENOMEM. Kept also
+/* On the calling thread's stack. @t: its state, gt_thread_own(); NULL: nothing is recorded.
+ * Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted and not kept, -ENOMEM. Kept also
  * while nothing is recorded. */
-int gt_external_push(enum gt_external_stack stack, uint64_t id);
+int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t id);
 /* Return: 0 and the id that was on top, -ENODATA: the stack is empty. */
-int gt_external_pop(enum gt_external_stack stack, uint64_t *id);
+int gt_external_pop(struct gt_thread *t, enum gt_external_stack stack, uint64_t *id);
 
 /* What is on top of this thread's stacks; 0: nothing. */
 void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT]);

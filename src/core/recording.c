@@ -3,7 +3,7 @@
  *
  *   page that the kernel wipes in a fork child | epoch | making | lock |
  *
- * gt_epoch points to the first word. At a fork:
+ * gt_epoch points to the first word (recording_state.h). At a fork:
  *   1. The kernel wipes the page in the child, however the child was made (fork, _Fork, clone
  *      without CLONE_VM); no handler of ours runs. The epoch is 0 there.
  *   2. Every thread's state is stale by that: each record goes to the slow path.
@@ -26,22 +26,12 @@
 #include <unistd.h>
 
 #include "core/context.h"
-#include "core/emit.h"
+#include "core/recording_state.h"
 #include "core/tap.h"
 #include "ring/segment_writer.h"
 
-enum { PAGE = 4096, TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
+enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-/* A page of .bss: anonymous private memory, as the kernel wants it. */
-static _Alignas(PAGE) union {
-	struct {
-		_Atomic uint32_t epoch;
-		_Atomic uint32_t making;
-		_Atomic uint32_t lock;
-		_Atomic uint32_t mapped_lock;
-	};
-	char page[PAGE];
-} wiped;
 static uint32_t last_epoch; /* not wiped: the child's is one more */
 
 /* What tools without `gputap run` have for a session: nobody asks for a record, all device work
@@ -53,25 +43,6 @@ static const struct gt_session tools_session = {
 	.record_args = 1,
 	.device_activity = 1,
 };
-
-struct gt_recording gt_recording;
-GT_HOT struct gt_tap_options gt_tap_options;
-GT_HOT const _Atomic uint32_t *gt_epoch = &wiped.epoch;
-GT_HOT uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
-
-void gt_recording_stop(void)
-{
-	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
-	gt_contexts_off();
-}
-
-int gt_recording_stop_asked(void)
-{
-	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
-
-	return atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed) ||
-	       (r && atomic_load_explicit(&r->stop, memory_order_relaxed));
-}
 
 /* Called with `making` held. */
 static void make_segment(void)
@@ -112,39 +83,7 @@ static void make_segment(void)
 	if (former)
 		gt_segment_unmap(former);
 	former = parent;
-	atomic_store_explicit(&wiped.epoch, ++last_epoch, memory_order_release);
-}
-
-static void take_word(_Atomic uint32_t *word)
-{
-	const struct timespec pause = {0, 20000};
-	uint32_t free = 0;
-
-	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire,
-						      memory_order_relaxed)) {
-		free = 0;
-		syscall(SYS_nanosleep, &pause, NULL); /* the holder is making system calls too */
-	}
-}
-
-void gt_core_lock(void)
-{
-	take_word(&wiped.lock);
-}
-
-void gt_core_unlock(void)
-{
-	atomic_store_explicit(&wiped.lock, 0, memory_order_release);
-}
-
-void gt_mapped_lock(void)
-{
-	take_word(&wiped.mapped_lock);
-}
-
-void gt_mapped_unlock(void)
-{
-	atomic_store_explicit(&wiped.mapped_lock, 0, memory_order_release);
+	atomic_store_explicit(&gt_wiped.epoch, ++last_epoch, memory_order_release);
 }
 
 /* Somebody needs threads' states. */
@@ -159,20 +98,20 @@ uint32_t gt_recording_epoch(void)
 	uint32_t epoch;
 
 	gt_recording_init();
-	epoch = atomic_load_explicit(&wiped.epoch, memory_order_acquire);
+	epoch = atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
 	if (epoch || !is_wanted())
 		return epoch;
-	take_word(&wiped.making);
-	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
+	gt_word_take(&gt_wiped.making);
+	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
 		make_segment();
-	atomic_store_explicit(&wiped.making, 0, memory_order_release);
-	return atomic_load_explicit(&wiped.epoch, memory_order_acquire);
+	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
+	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
 }
 
 /* Kernels before 4.14: only fork() itself is noticed. */
 static void wipe_by_hand(void)
 {
-	memset(&wiped, 0, sizeof wiped);
+	memset(&gt_wiped, 0, sizeof gt_wiped);
 }
 
 /* What both sessions and tools need. */
@@ -183,7 +122,7 @@ static void prepare(void)
 	if (done)
 		return;
 	done = true;
-	if (syscall(SYS_madvise, &wiped, sizeof wiped, MADV_WIPEONFORK) != 0)
+	if (syscall(SYS_madvise, &gt_wiped, sizeof gt_wiped, MADV_WIPEONFORK) != 0)
 		pthread_atfork(NULL, NULL, wipe_by_hand);
 	gt_threads_init();
 }
@@ -244,14 +183,14 @@ void gt_recording_join(void)
 	gt_recording_init();
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
 		return;
-	take_word(&wiped.making);
+	gt_word_take(&gt_wiped.making);
 	prepare();
 	if (!gt_recording.session)
 		gt_recording.session = &tools_session;
 	atomic_store_explicit(&gt_recording.tools, 1, memory_order_release);
-	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0)
 		make_segment();
-	atomic_store_explicit(&wiped.making, 0, memory_order_release);
+	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
 	errno = saved;
 }
 
@@ -260,7 +199,7 @@ __attribute__((destructor)) static void end_process(void)
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
 	/* a fork child that recorded nothing still has its parent's segment: not its own to end */
-	if (r && atomic_load_explicit(&wiped.epoch, memory_order_relaxed) != 0)
+	if (r && atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) != 0)
 		atomic_store_explicit(&r->state, GT_SEGMENT_EXITED, memory_order_release);
 }
 

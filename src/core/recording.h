@@ -77,7 +77,7 @@ void gt_mapped_unlock(void);
 void gt_signals_block(uint64_t *before);
 void gt_signals_restore(const uint64_t *before);
 
-/* thread.c's part of initialisation */
+/* thread_end.c's part of initialisation */
 void gt_threads_init(void);
 
 /* True when the collector said so. */

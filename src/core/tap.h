@@ -125,8 +125,6 @@ void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
 	__attribute__((cold, visibility("hidden")));
 void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	__attribute__((cold, visibility("hidden")));
-/* Calls are made that are not pushed: a thread that cannot record. Any lock may be held. */
-void gt_submit_order_miss_call(void) __attribute__((weak, visibility("hidden")));
 /* What this thread has asked of the device is done, as far as it knows: it is recorded before
  * the call returns, whatever happens to the program next. Nothing is waited for. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));

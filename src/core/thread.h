@@ -79,8 +79,14 @@ struct gt_thread {
 /* A thread that has memory of the above: it goes when the thread ends. Signal: safe. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
-/* Gives back what runtime/torch has mapped for the thread. */
-void gt_ranges_release(struct gt_thread *t) __attribute__((weak, visibility("hidden")));
+/* What runtimes want to know of threads. Each is set before the first call that it is for, and then
+ * stays; NULL: no runtime wants it. */
+extern struct gt_thread_hooks {
+	/* the program made a call that gets no state of a thread */
+	void (*_Atomic call_missed)(void);
+	/* the thread ends: gives back what a runtime has mapped for it */
+	void (*_Atomic ends)(struct gt_thread *t);
+} gt_thread_hooks __attribute__((visibility("hidden")));
 
 /* Unit tests are programs and say "local-exec". There GNU ld would make a `lea` of the `add` that
  * "initial-exec" takes, and GCC 12's check for NULL (-fsanitize=null) reads that one's flags. */

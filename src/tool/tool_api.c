@@ -54,7 +54,7 @@ int gputap_external_push(enum gputap_stack stack, uint64_t id)
 {
 	if ((unsigned)stack >= GT_EXTERNAL_STACK_COUNT)
 		return -EINVAL;
-	return gt_external_push((enum gt_external_stack)stack, id);
+	return gt_external_push(gt_thread_own(), (enum gt_external_stack)stack, id);
 }
 
 int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
@@ -64,7 +64,7 @@ int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
 
 	if ((unsigned)stack >= GT_EXTERNAL_STACK_COUNT)
 		return -EINVAL;
-	rc = gt_external_pop((enum gt_external_stack)stack, &top);
+	rc = gt_external_pop(gt_thread_own(), (enum gt_external_stack)stack, &top);
 	if (rc == 0 && id)
 		*id = top;
 	return rc;

@@ -172,7 +172,7 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 	unit_need_the_kernel();
 	with_session("a_fork_child_writes_again_what_it_inherited");
 	gt_text_add(&text, "path", "/lib/x.so");
-	gt_module_add(GT_DOMAIN_OPENCL, 1, &text);
+	gt_module_add(gt_thread_own(), GT_DOMAIN_OPENCL, 1, &text);
 	for (unsigned i = 0; i < TEXTS; i++)
 		ids[i] = id_of(i);
 	object = gt_object_number(GT_OBJECT_QUEUE);

@@ -37,6 +37,7 @@ static struct gt_session session = {.mode = GT_MODE_LITE};
 struct gt_recording gt_recording = {.session = &session};
 struct gt_table gt_hip_tables[GT_INSTANCES];
 _Thread_local struct gt_thread gt_thread = {.epoch = 1};
+struct gt_thread_hooks gt_thread_hooks;
 const _Atomic uint32_t *gt_epoch = &epoch;
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)

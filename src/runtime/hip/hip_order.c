@@ -291,11 +291,6 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	call.making = false;
 }
 
-void gt_submit_order_miss_call(void)
-{
-	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
-}
-
 void gt_submit_order_give_up(struct gt_thread *t)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
@@ -421,12 +416,21 @@ void gt_hip_order_destroy_stream(void *handle)
 		free_if_unused(found, 1);
 }
 
+/* A call of the program that no order has. */
+static void miss_call(void)
+{
+	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
+}
+
 void gt_hip_order_configure(void)
 {
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
 	const struct gt_session *session = gt_recording.session;
 
 	if (value && *value && !atoi(value) && strcmp(value, "true") && session &&
-	    session->device_activity && session->domains >> GT_DOMAIN_HIP & 1)
+	    session->device_activity && session->domains >> GT_DOMAIN_HIP & 1) {
+		atomic_store_explicit(&gt_thread_hooks.call_missed, miss_call,
+				      memory_order_release);
 		gt_tap_options.submit_orders = 1;
+	}
 }

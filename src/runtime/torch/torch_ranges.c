@@ -75,6 +75,13 @@ static bool is_ready(void)
 	return true;
 }
 
+static void release_ranges(struct gt_thread *t)
+{
+	if (t->ranges)
+		munmap(t->ranges, sizeof *t->ranges);
+	t->ranges = NULL;
+}
+
 static __attribute__((cold, noinline)) struct gt_ranges *map_ranges(struct gt_thread *t)
 {
 	int saved = errno;
@@ -86,14 +93,8 @@ static __attribute__((cold, noinline)) struct gt_ranges *map_ranges(struct gt_th
 	errno = saved;
 	if (r == MAP_FAILED)
 		return NULL;
+	atomic_store_explicit(&gt_thread_hooks.ends, release_ranges, memory_order_release);
 	return t->ranges = r;
-}
-
-void gt_ranges_release(struct gt_thread *t)
-{
-	if (t->ranges)
-		munmap(t->ranges, sizeof *t->ranges);
-	t->ranges = NULL;
 }
 
 /* As gt_call_begin(), but nothing is open. */

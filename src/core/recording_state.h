@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The page that the kernel wipes in the child of a fork, for recording.c, which has the picture, and
+ * the locks in it. */
+#ifndef GPUTAP_CORE_RECORDING_STATE_H
+#define GPUTAP_CORE_RECORDING_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { GT_PAGE = 4096 };
+
+/* A page of .bss: anonymous private memory, as the kernel wants it. */
+extern union gt_wiped {
+	struct {
+		_Atomic uint32_t epoch;  /* *gt_epoch; 0: this process has no segment yet */
+		_Atomic uint32_t making; /* a thread is making that */
+		_Atomic uint32_t lock;   /* gt_core_lock() */
+		_Atomic uint32_t mapped_lock;
+	};
+	char page[GT_PAGE];
+} gt_wiped __attribute__((visibility("hidden")));
+
+/* A lock of one word of that page: waits by sleeping, as its holder makes system calls. Given back
+ * by a store of 0 (release). */
+void gt_word_take(_Atomic uint32_t *word);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of recording in a process, at the collector's word or for want of a segment. */
+#include "core/context.h"
+#include "core/recording.h"
+
+void gt_recording_stop(void)
+{
+	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
+	gt_contexts_off();
+}
+
+int gt_recording_stop_asked(void)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
+
+	return atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed) ||
+	       (r && atomic_load_explicit(&r->stop, memory_order_relaxed));
+}

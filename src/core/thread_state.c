@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What thread.h says of every thread, and what needs nothing else: the clock that is always there,
+ * signals that wait. */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/callback.h"
+#include "core/recording.h"
+#include "util/clock_ns.h"
+
+_Alignas(64) _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
+GT_HOT uint32_t gt_skip_nested[GT_DOMAIN_COUNT];
+_Thread_local uint32_t gt_callback_depth;
+struct gt_thread_hooks gt_thread_hooks;
+
+uint64_t gt_ticks_boottime(void)
+{
+	return gt_clock_ns(CLOCK_BOOTTIME);
+}
+
+void gt_signals_block(uint64_t *before)
+{
+	const uint64_t all = ~UINT64_C(0);
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+}
+
+void gt_signals_restore(const uint64_t *before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof *before);
+}
