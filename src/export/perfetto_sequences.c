@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of a Perfetto file are made of: tracks, sequences of packets, texts that a sequence
- * names by number, what is the same in every call of an operation. The exporter (perfetto.c), its
- * records, ranges and replays stand on this file, which calls none of them. See perfetto.h. */
+/* What all parts of a Perfetto file are made of: tracks, sequences of packets, texts that a
+ * sequence names by number, what is the same in every call of an operation. The exporter
+ * (perfetto.c), its records, ranges and replays stand on this file, which calls none of them. See
+ * perfetto.h. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
