@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that the kernel wipes in the child of a fork, and the locks in it, for recording.c, which
- * has the picture. */
+/* The page that the kernel wipes in the child of a fork, and the locks in it, for recording.c,
+ * which has the picture. */
 #ifndef GPUTAP_CORE_RECORDING_STATE_H
 #define GPUTAP_CORE_RECORDING_STATE_H
 
