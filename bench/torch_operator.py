@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """What gputap costs an operator of PyTorch, beside torch.profiler (Kineto), as Markdown.
 
-    bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N]
+    bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N] [WORKLOAD ..]
 
-Each leg is a process of its own, and runs right after one without a profiler: a pair. What is
-measured is the thread's own processor time, since the machine may have other work; of a leg the
-median of 100 pieces, of the pairs the median difference. `add` is one operator
-(`torch.add(a, b, out=c)`), `train` a step of a small network, forward, backward and optimizer.
+A leg is one process, in which torch is told by turns to call nobody and to call its observers: a
+pair is one piece of each, right after each other. What is measured is the thread's own processor
+time, since the machine may have other work; of a leg the median pair, and the quartiles. `add` is
+one operator (`torch.add(a, b, out=c)`); `train` a training step of a small network, `small` one of
+a larger network, whose ranges take 2 us each: forward, backward, optimizer. `observer` is torch's
+own part: an observer that does nothing.
+
+`loaded` is about programs that are not recorded, with nothing to be told in between: each pair is
+two processes of the workload `add`, the first without the package.
 """
 import argparse
 import json
@@ -20,15 +25,17 @@ import tempfile
 REPO = pathlib.Path(__file__).resolve().parent.parent
 
 LEG = """
-import json, statistics, sys, time
+import contextlib, ctypes, json, statistics, sys, time
 import torch
-kineto, workload = sys.argv[1:]
+observer, workload, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 torch.set_num_threads(1)
 torch.manual_seed(1)
 a, b, c = torch.ones(4), torch.ones(4), torch.ones(4)
-net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+width, inside, rows = (64, 256, 64) if workload == 'small' else (8, 16, 4)
+net = torch.nn.Sequential(torch.nn.Linear(width, inside), torch.nn.ReLU(),
+                          torch.nn.Linear(inside, width))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-data = torch.randn(4, 8)
+data = torch.randn(rows, width)
 
 def add(times):
     for _ in range(times):
@@ -41,69 +48,114 @@ def train(times):
         optimizer.step()
         optimizer.zero_grad()
 
-work, times = {'add': (add, 1000), 'train': (train, 20)}[workload]
+work, times = (add, 1000) if workload == 'add' else (train, 20)
 
-def measure():
-    pieces = []
-    for _ in range(100):
-        begin = time.thread_time_ns()
-        work(times)
-        pieces.append((time.thread_time_ns() - begin) / times)
-    return statistics.median(pieces)
+def piece(observed):
+    torch._C._autograd._enable_record_function(observed)
+    begin = time.thread_time_ns()
+    work(times)
+    return (time.thread_time_ns() - begin) / times
 
-work(times)
-if kineto == 'none':
-    print(json.dumps(measure()))
-else:
-    with torch.profiler.profile(record_shapes=kineto == 'shapes') as profile:
-        result = measure()
-    print(json.dumps(result))
+profile = contextlib.nullcontext()
+if observer.startswith('kineto'):
+    profile = torch.profiler.profile(record_shapes=observer == 'kineto shapes')
+elif observer.endswith('.so'):
+    ctypes.CDLL(observer).observe()
+with profile:
+    work(2 * times)
+    print(json.dumps([(piece(False), piece(True)) for _ in range(pairs)]))
 """
 
-# name, GPUTAP_TORCH_SHAPES, of Kineto
+# calls nobody's code: what torch itself does for an observer
+OBSERVER = """
+#include <ATen/record_function.h>
+static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &) { return nullptr; }
+static void end(const at::RecordFunction &, at::ObserverContext *) {}
+extern "C" void observe()
+{
+	at::addGlobalCallback(at::RecordFunctionCallback(begin, end).scopes(
+		{at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE}));
+}
+"""
+
+# name, GPUTAP_TORCH_SHAPES under `gputap run`, who observes else
 LEGS = [
-    ("gputap", "0", None),
-    ("gputap, shapes", "1", None),
-    ("Kineto", None, "plain"),
-    ("Kineto, shapes", None, "shapes"),
+    ("observer", None, "OBSERVER.so"),
+    ("gputap", "0", "none"),
+    ("gputap, shapes", "1", "none"),
+    ("Kineto", None, "kineto"),
+    ("Kineto, shapes", None, "kineto shapes"),
 ]
 
 
-def run_leg(options, environment, folder, workload, shapes, kineto):
-    command = [options.python, "-c", LEG, kineto or "none", workload]
+def run_leg(options, environment, workload, shapes, observer, recorded=None):
+    """Pairs of nanoseconds: without, with."""
+    if observer.endswith(".so"):
+        observer = options.folder / observer
+    command = [options.python, "-c", LEG, observer, workload, str(options.pairs)]
     if shapes is not None:
-        command = [options.gputap, "run", "-q", "-f", "-o", folder / "a.gputap", "--", *command]
-        environment = {**environment, "GPUTAP_TORCH_SHAPES": shapes}
+        command = [options.gputap, "run", "-q", "-f", "-o", options.folder / "a.gputap", "--",
+                   *command]
+        environment = {**environment, "GPUTAP_TORCH_SHAPES": shapes, **(recorded or {})}
     result = subprocess.run(command, env=environment, check=True, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return json.loads(result.stdout.splitlines()[-1])
+
+
+def say(title, pairs):
+    bare = statistics.median(p[0] for p in pairs)
+    low, middle, high = statistics.quantiles((p[1] - p[0] for p in pairs), n=4)
+    print(f"| {title} | {bare:,.0f} ns | {middle:,.0f} ns ({middle / bare:.1%}) | "
+          f"{low:,.0f} to {high:,.0f} ns | {len(pairs)} |", flush=True)
+
+
+def compare_loaded(options, environment):
+    """The package is there; and `gputap run` is, which was told to leave operators out."""
+    without = {name: text for name, text in environment.items() if name != "PYTHONPATH"}
+    cases = {
+        "package": (None, {}),
+        "gputap run, no operators": ("0", {"GPUTAP_TORCH_OPERATORS": "0"}),
+    }
+    for title, (shapes, recorded) in cases.items():
+        pairs = []
+        for _ in range(options.processes):
+            one, other = (statistics.median(p[1] for p in run_leg(options, *leg)) for leg in (
+                (without, "add", None, "none"), (environment, "add", shapes, "none", recorded)))
+            pairs.append((one, other))
+        say("loaded, " + title, pairs)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=os.environ.get("GPUTAP_TORCH_PYTHON", sys.executable))
     parser.add_argument("--gputap", default=REPO / "build/gputap", type=pathlib.Path)
-    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=7, help="pairs of `loaded`")
+    parser.add_argument("workloads", nargs="*", default=["add", "train", "small", "loaded"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+        options.folder = folder = pathlib.Path(name)
         subprocess.run([
             options.python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
             folder / "site", REPO / "torch"
         ], check=True)
-        environment = {**os.environ, "PYTHONPATH": str(folder / "site"), "OMP_NUM_THREADS": "1"}
-        print("| | bare | with | more | pairs |\n| --- | --- | --- | --- | --- |")
-        for workload in ("add", "train"):
-            for title, shapes, kineto in LEGS:
-                bare, more = [], []
-                for _ in range(options.pairs):
-                    bare.append(run_leg(options, environment, folder, workload, None, None))
-                    more.append(run_leg(options, environment, folder, workload, shapes, kineto) -
-                                bare[-1])
-                alone, difference = statistics.median(bare), statistics.median(more)
-                print(f"| {workload}, {title} | {alone:,.0f} ns | {alone + difference:,.0f} ns | "
-                      f"{difference:,.0f} ns ({difference / alone:.0%}), "
-                      f"{min(more):,.0f} to {max(more):,.0f} | {options.pairs} |", flush=True)
+        torch = pathlib.Path(subprocess.run(
+            [options.python, "-c", "import torch; print(torch.__file__)"], check=True, text=True,
+            stdout=subprocess.PIPE).stdout.strip()).parent
+        subprocess.run([
+            "g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-w", f"-I{torch}/include", "-x", "c++",
+            "-", "-o", folder / "OBSERVER.so", f"-L{torch}/lib", "-ltorch_cpu", "-lc10"
+        ], input=OBSERVER, text=True, check=True)
+        environment = {**os.environ, "PYTHONPATH": str(folder / "site"), "OMP_NUM_THREADS": "1",
+                       "GPUTAP_QUIET": "1"}
+        print("| | bare | more | quartiles | pairs |\n| --- | ---: | ---: | --- | ---: |")
+        for workload in options.workloads:
+            if workload == "loaded":
+                compare_loaded(options, environment)
+                continue
+            for title, shapes, observer in LEGS:
+                say(f"{workload}, {title}",
+                    run_leg(options, environment, workload, shapes, observer))
 
 
 if __name__ == "__main__":
