@@ -8,6 +8,7 @@ import textwrap
 
 import pytest
 
+import conftest
 from test_cli_report import check_golden
 
 DIES = textwrap.dedent("""
@@ -214,3 +215,27 @@ def test_helpers_of_multiprocessing_that_still_run_are_not_told(tap, work):
         "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"
         "import os\nos.set_inheritable(p.stdin.fileno(), True)\nos._exit(0)\n")
     assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
+
+
+# what is refused, or met nothing, and what is said
+REFUSALS = [
+    ("run -d cuda_runtime true", 2),
+    ("run -m defaults true", 2),
+    ("run -o a.%r.gputap true", 2),
+    ("run -o a.gputap true", 1),
+    ("report a.gputap -t operations --by queue", 2),
+    ("report a.gputap -t kernels,threads --by name", 2),
+    ("report a.gputap -t kernels --where name=none", 0),
+]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_what_is_refused_is_the_golden_one(tap, build, work, columns):
+    conftest.run_command([build / "tests/synth/synth", "--calls", "100", "-o", "a.gputap"])
+    text = ""
+    for command, status in REFUSALS:
+        rank = {"RANK": "1"} if "-o a.gputap" in command else {}
+        result = tap(*command.split(), status=status, env={"COLUMNS": columns, **rank})
+        text += f"$ {'RANK=1 ' if rank else ''}gputap {command}\n{result.err}\n"
+    assert max(map(len, text.splitlines())) <= columns
+    check_golden(f"refusals_{columns}.txt", text)
