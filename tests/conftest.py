@@ -5,12 +5,14 @@ skips."""
 import ctypes
 import dataclasses
 import fnmatch
+import json
 import os
 import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import textwrap
 import time
 
 import pytest
@@ -194,6 +196,45 @@ def torch_package(torch_python, repo, tmp_path_factory):
         folder / "site", repo / "torch"
     ], check=True)
     return {"PYTHONPATH": folder / "site", "OMP_NUM_THREADS": 1}
+
+
+TORCH_CASE = """
+import gc, json, os, sys, threading, warnings
+sys.path.insert(0, %(tests)r)
+warnings.simplefilter('ignore')
+import gputap.torch, torch
+import torch_opencl as t
+from torch.profiler import record_function, schedule
+x = torch.ones(3)
+
+def work(times=1):
+    for _ in range(times):
+        t.fill(x)
+    t.device.finish()
+
+def events(p):
+    p.export_chrome_trace('trace.json')
+    return json.load(open('trace.json'))['traceEvents']
+
+def fills(p):
+    return sum(e.get('cat') == 'gpu_memset' for e in events(p))
+"""
+
+
+@pytest.fixture
+def torch_case(run, repo, build, torch_python, torch_package, work):
+    """torch_case(script) runs it, in a Python of its own with gputap.torch and an OpenCL device,
+    and gives what it printed as JSON."""
+    def call(script, status=0, **environment):
+        text = TORCH_CASE % {"tests": str(repo / "tests")} + textwrap.dedent(script)
+        result = run([torch_python, "-c", text], status=status,
+                     env={
+                         **torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin",
+                         **environment
+                     })
+        call.err = result.err
+        return [json.loads(line) for line in result.out.splitlines() if line[:1] in "[{0123456789"]
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -9,41 +9,9 @@ import textwrap
 import pytest
 from test_plugin_check import guide_of, lay_out, programs_of
 
-BEGIN = """
-import gc, json, os, sys, threading, warnings
-sys.path.insert(0, %(tests)r)
-warnings.simplefilter('ignore')
-import gputap.torch, torch
-import torch_opencl as t
-from torch.profiler import record_function, schedule
-x = torch.ones(3)
-
-def work(times=1):
-    for _ in range(times):
-        t.fill(x)
-    t.device.finish()
-
-def events(p):
-    p.export_chrome_trace('trace.json')
-    return json.load(open('trace.json'))['traceEvents']
-
-def fills(p):
-    return sum(e.get('cat') == 'gpu_memset' for e in events(p))
-"""
-
-
 @pytest.fixture
-def case(run, repo, build, torch_python, torch_package, work):
-    """case(script) runs it and gives what it printed, as JSON."""
-    def call(script, status=0, **environment):
-        text = BEGIN % {"tests": str(repo / "tests")} + textwrap.dedent(script)
-        result = run([torch_python, "-c", text], status=status,
-                     env={
-                         **torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin",
-                         **environment
-                     })
-        return [json.loads(line) for line in result.out.splitlines() if line[:1] in "[{0123456789"]
-    return call
+def case(torch_case):
+    return torch_case
 
 
 def test_device_time_is_that_of_the_operator(case):

@@ -205,6 +205,18 @@ struct gputap_plugin_record {
  */
 GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t count);
 
+/**
+ * gputap_plugins_error() - the first failure of a plug-in in the session
+ * @index: of the plug-in
+ * Return: a sentence: which of its functions failed, with what result, and what the plug-in itself
+ * says of it (the group pu1.errors); NULL: none failed, or there is no such plug-in. The text stays
+ * until the next start.
+ * Owner:  the library.
+ * Thread: one at a time, not while a session starts or stops.   Signal: not safe.   Since: 0.1
+ * Source: cuptiGetErrorMessage().
+ */
+GPUTAP_API const char *gputap_plugins_error(uint32_t index);
+
 /* What is counted, since a session began. Each has a name. */
 enum gputap_plugin_count {
 	GPUTAP_PLUGIN_RECORDS = 0, /* records that were read */

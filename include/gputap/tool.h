@@ -417,7 +417,7 @@ enum gputap_work_type {
 #define GPUTAP_WORK_ALL       UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
 
-/* One item of device work. Valid during the callback. */
+/* One item of device work. Valid during the callback; `name` stays until the process ends. */
 struct gputap_work {
 	size_t size;     /* of this description */
 	uint32_t domain; /* of the runtime that it was seen in: HIP's is HSA's */
@@ -619,6 +619,28 @@ GPUTAP_API uint64_t gputap_correlation(void);
  */
 GPUTAP_API uint64_t gputap_now(void);
 
+/* The kernel's clocks at one moment, ns. */
+struct gputap_clock_pair {
+	size_t size;            /* sizeof(struct gputap_clock_pair) */
+	uint64_t boottime;      /* CLOCK_BOOTTIME: that of all times here */
+	uint64_t realtime;      /* CLOCK_REALTIME: since 1970; torch.profiler's */
+	uint64_t monotonic;     /* CLOCK_MONOTONIC: CUPTI's and most programs' */
+	uint64_t monotonic_raw; /* CLOCK_MONOTONIC_RAW: ROCm's */
+	uint64_t width;         /* so far apart the readings were, at most: twice their error */
+};
+
+/**
+ * gputap_clock_read() - the clock of all times here, and others at the same moment
+ * @pair: with its size set; filled in
+ * Return: 0; -EINVAL (NULL, size).
+ * CLOCK_REALTIME is moved by the machine's administrator and by NTP: read a pair before and one
+ * behind what is converted, and go by a straight line between them.
+ * Owner:  @pair is the caller's.
+ * Thread: any.   Signal: safe.   Since: 0.1
+ * Source: rocprofiler_get_timestamp(); Kineto's ApproximateClock.
+ */
+GPUTAP_API int gputap_clock_read(struct gputap_clock_pair *pair);
+
 /* Buffers -------------------------------------------------------------------- */
 
 struct gputap_buffer;
@@ -759,6 +781,25 @@ struct gputap_record_retired {
 GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain,
 				     const uint32_t *operations, size_t count, uint64_t work_types,
 				     int retirement, struct gputap_buffer *buffer);
+
+/**
+ * gputap_context_drain() - wait for what a context has not been notified of yet
+ * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. Of a started one, what is
+ *              submitted meanwhile is waited for, too
+ * @timeout_ns: so long it waits for device work to complete, and as long for the context's buffers
+ *              to be handed over; 0: it only looks
+ * @unfinished: receives how many items of work are not complete; may be NULL
+ * Return: 0: all work that was submitted is complete, and all records of it are handed over;
+ *         -ETIMEDOUT; -EINVAL (NULL).
+ * The device itself is not waited for as by its runtime: it makes no call. In a callback of work or
+ * of a buffer it only looks. Work that never completes, and work of a fork's parent, in its child,
+ * is never complete, or not there.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: cuptiActivityFlushAll(); Kineto's stop().
+ */
+GPUTAP_API int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout_ns,
+				    uint64_t *unfinished);
 
 /* gputap's own threads ------------------------------------------------------- */
 

@@ -26,6 +26,7 @@
 enum {
 	GT_PLUGINS_MOST = 16, /* each needs functions of its own: the callbacks have no context */
 	GT_PLUGIN_DEVICES_MOST = 256,
+	GT_PLUGIN_ERROR_BYTES = 320,
 	GT_PLUGIN_GUARD_BYTES = 4096, /* behind each buffer, to see what is written beyond */
 };
 
@@ -87,7 +88,8 @@ struct gt_plugin {
 	struct gt_plugin_calls calls;
 	struct gt_plugin_buffers buffers;
 	/* of a session */
-	uint64_t asked, enabled; /* bit per kind */
+	uint64_t asked, enabled;           /* bit per kind */
+	char error[GT_PLUGIN_ERROR_BYTES]; /* the first failure, as a sentence; "": none */
 	uint64_t dropped_before;
 	pu1ClockKind clock;
 	int32_t device_count; /* -1: it does not tell */

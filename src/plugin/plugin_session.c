@@ -270,10 +270,44 @@ static uint64_t dropped_by(const struct gt_plugin *p)
 	return sum;
 }
 
-static void refuse(struct gt_plugin *p, pu1Result result)
+static const char *const kind_names[PU1_KIND_COUNT] = {[PU1_KIND_CONCURRENT_KERNEL] = "kernel",
+						       [PU1_KIND_GPU_MEMCPY] = "memcpy",
+						       [PU1_KIND_GPU_MEMSET] = "memset",
+						       [PU1_KIND_PRIVATEUSE1_RUNTIME] = "runtime",
+						       [PU1_KIND_PRIVATEUSE1_DRIVER] = "driver",
+						       [PU1_KIND_SYNCHRONIZATION] =
+							       "synchronization",
+						       [PU1_KIND_COUNTER] = "counter"};
+
+static const char *result_name(pu1Result result)
 {
-	if (result != PU1_SUCCESS)
-		gt_plugin_count(p, GPUTAP_PLUGIN_REFUSED);
+	switch (result) {
+	case PU1_ERROR_INVALID: return "invalid";
+	case PU1_ERROR_NOT_SUPPORTED: return "not supported";
+	case PU1_ERROR_ORDER: return "wrong order";
+	case PU1_ERROR_NO_MEMORY: return "no memory";
+	case PU1_ERROR_DEVICE: return "the device failed";
+	case PU1_ERROR_FORKED: return "the device is the parent process's";
+	default: return "unknown result";
+	}
+}
+
+/* Count a failure of @function; the session's first one is kept, with what the plug-in says. */
+static void refuse(struct gt_plugin *p, const char *function, uint32_t kind, pu1Result result)
+{
+	char said[192] = "";
+	const char *text;
+
+	if (result == PU1_SUCCESS)
+		return;
+	gt_plugin_count(p, GPUTAP_PLUGIN_REFUSED);
+	if (p->error[0])
+		return;
+	text = p->calls.errors.text ? p->calls.errors.text() : NULL;
+	if (text)
+		gt_plugin_mend(said, sizeof said, text, strnlen(text, sizeof said - 1), false);
+	snprintf(p->error, sizeof p->error, "%s(%s): %s%s%s", function,
+		 kind ? kind_names[kind] : "", result_name(result), said[0] ? ": " : "", said);
 }
 
 static void learn_devices(struct gt_plugin *p)
@@ -281,7 +315,7 @@ static void learn_devices(struct gt_plugin *p)
 	pu1ClockKind kind = p->calls.clock.kind ? p->calls.clock.kind() : PU1_CLOCK_REALTIME;
 
 	if ((uint32_t)kind > PU1_CLOCK_DEVICE) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_REFUSED);
+		refuse(p, "pu1.clock", 0, PU1_ERROR_INVALID);
 		kind = PU1_CLOCK_REALTIME;
 	}
 	p->clock = kind;
@@ -295,6 +329,7 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	pu1Result result;
 
 	memset((void *)p->counts, 0, sizeof p->counts);
+	p->error[0] = '\0';
 	gt_plugin_buffers_clear(p);
 	p->dropped_before = dropped_by(p);
 	p->asked = p->about.kinds & (session->kinds ? session->kinds : UINT64_MAX);
@@ -302,11 +337,11 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	if (!p->asked)
 		return false;
 	result = p->calls.callbacks(gt_plugin_request_of(index), gt_plugin_complete_of(index));
-	refuse(p, result);
+	refuse(p, "pu1TracingSetCallbacks", 0, result);
 	if (result != PU1_SUCCESS)
 		return false;
 	if (session->config && p->calls.config.set)
-		refuse(p, p->calls.config.set(session->config));
+		refuse(p, "pu1.config", 0, p->calls.config.set(session->config));
 	learn_devices(p);
 	gt_plugin_clock_read(p, false);
 	if (p->calls.window.begins)
@@ -314,7 +349,7 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++)
 		if (p->asked >> kind & 1) {
 			result = p->calls.enable((pu1ActivityKind)kind);
-			refuse(p, result);
+			refuse(p, "pu1TracingEnable", kind, result);
 			if (result == PU1_SUCCESS)
 				p->enabled |= 1u << kind;
 		}
@@ -355,8 +390,9 @@ static void stop_one(struct gt_plugin *p)
 		p->calls.window.ends(gt_plugin_now());
 	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++)
 		if (p->enabled >> kind & 1)
-			refuse(p, p->calls.disable((pu1ActivityKind)kind));
-	refuse(p, p->calls.flush());
+			refuse(p, "pu1TracingDisable", kind,
+			       p->calls.disable((pu1ActivityKind)kind));
+	refuse(p, "pu1FlushAll", 0, p->calls.flush());
 	gt_plugin_clock_read(p, true);
 	gt_plugin_buffers_end(p);
 	p->counts[GPUTAP_PLUGIN_DROPPED] = dropped_by(p) - p->dropped_before;
@@ -433,4 +469,9 @@ uint64_t gputap_plugins_count(uint32_t index, uint32_t what)
 const char *gputap_plugins_count_name(uint32_t what)
 {
 	return what < GPUTAP_PLUGIN_COUNT_COUNT ? count_names[what] : NULL;
+}
+
+const char *gputap_plugins_error(uint32_t index)
+{
+	return index < plugin_count && plugins[index].error[0] ? plugins[index].error : NULL;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tool/tool_reader.h"
+#include "util/clock_ns.h"
 
 /* threads that notify at the same time; a callback that jumps out of one more loses its list */
 enum { BATCHES = 16 };
@@ -111,7 +112,8 @@ static uint32_t complete_list(struct batch *b, uint32_t list)
 			atomic_store_explicit(&b->current, list, memory_order_release);
 			atomic_store_explicit(&b->rest, next, memory_order_release);
 		}
-		if (gt_likely(p->epoch == epoch)) /* else the parent's, of a fork */
+		if (gt_likely(atomic_load_explicit(&p->epoch, memory_order_relaxed) ==
+			      epoch)) /* else the parent's, of a fork */
 			complete(p);
 		if (b)
 			atomic_store_explicit(&b->current, 0, memory_order_release);
@@ -299,6 +301,26 @@ void gt_tool_work_settle(void)
 		syscall(SYS_nanosleep, &nap, NULL);
 	gt_tool_delivery_waits(false);
 	errno = saved;
+}
+
+uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline)
+{
+	const struct timespec nap = {0, NAP_NS};
+	uint64_t open = gt_tool_work_open(place);
+	int saved = errno;
+
+	look_all();
+	if (open && !deliveries && !gt_tool_delivery_is_here()) {
+		gt_tool_delivery_waits(true);
+		while ((open = gt_tool_work_open(place)) != 0 &&
+		       gt_clock_ns(CLOCK_MONOTONIC) < deadline) {
+			syscall(SYS_nanosleep, &nap, NULL);
+			look_all();
+		}
+		gt_tool_delivery_waits(false);
+	}
+	errno = saved;
+	return open;
 }
 
 void gt_tool_work_end(void)

@@ -376,6 +376,7 @@ void gt_tool_context_release(struct gputap_context *ctx)
 	if (c->flags & GPUTAP_CONTEXT_INNERMOST)
 		atomic_fetch_sub(&gt_tool_innermost, 1);
 	ctx->place = NULL;
+	gt_tool_work_forget((uint32_t)(c - gt_tool_pool));
 	gt_core_lock();
 	place_taken[c - gt_tool_pool] = false;
 	gt_core_unlock();

@@ -27,7 +27,11 @@
 #include "core/thread.h"
 #include "tool/tool.h"
 #include "tool/tool_buffer.h"
+#include "tool/tool_context.h"
 #include "tool/tool_work.h"
+#include "util/clock_ns.h"
+
+#define NO_DEADLINE UINT64_MAX
 
 _Thread_local struct gputap_delivery *gt_delivery_here;
 
@@ -417,8 +421,8 @@ static bool is_stuck(struct gputap_buffer *b)
 		atomic_load_explicit(&d->waits, memory_order_seq_cst));
 }
 
-/* Return: false: not all of it could be. */
-static bool hand_over(struct gputap_buffer *b)
+/* @deadline: CLOCK_MONOTONIC ns. Return: false: not all of it could be. */
+static bool hand_over(struct gputap_buffer *b, uint64_t deadline)
 {
 	bool complete = true;
 	sigset_t signals;
@@ -444,7 +448,8 @@ static bool hand_over(struct gputap_buffer *b)
 		uint32_t seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
 
 		gt_delivery_want(b);
-		complete = !is_stuck(b);
+		complete = !is_stuck(b) &&
+			   (deadline == NO_DEADLINE || gt_clock_ns(CLOCK_MONOTONIC) < deadline);
 		if (complete && atomic_load_explicit(&b->flush_done, memory_order_acquire) < ticket)
 			gt_word_wait(&b->done, seen);
 	}
@@ -459,9 +464,39 @@ int gputap_buffer_flush(struct gputap_buffer *b)
 	if (!b)
 		return -EINVAL;
 	gt_tool_work_settle();
-	hand_over(b);
+	hand_over(b, NO_DEADLINE);
 	errno = saved;
 	return 0;
+}
+
+/* So long from now, or at the end of time. */
+static uint64_t deadline_in(uint64_t timeout_ns)
+{
+	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
+
+	return timeout_ns < NO_DEADLINE - now ? now + timeout_ns : NO_DEADLINE - 1;
+}
+
+int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout_ns, uint64_t *unfinished)
+{
+	uint64_t open = 0, deadline;
+	bool complete = true;
+	int saved = errno;
+
+	if (!ctx)
+		return -EINVAL;
+	if (ctx->place) {
+		open = gt_tool_work_drain((uint32_t)(ctx->place - gt_tool_pool),
+					  deadline_in(timeout_ns));
+		deadline = deadline_in(timeout_ns);
+		for (uint32_t d = 0; d < GT_DOMAIN_COUNT; d++)
+			if (ctx->place->buffered[d].buffer)
+				complete &= hand_over(ctx->place->buffered[d].buffer, deadline);
+	}
+	if (unfinished)
+		*unfinished = open;
+	errno = saved;
+	return open || !complete ? -ETIMEDOUT : 0;
 }
 
 /* All is handed over, no drain runs, and none will: it is out of the list. */
@@ -474,7 +509,7 @@ static int retire(struct gputap_buffer *b)
 	for (;;) {
 		bool complete = atomic_load_explicit(&b->drainer, memory_order_relaxed) !=
 					&gt_buffer_thread &&
-				hand_over(b);
+				hand_over(b, NO_DEADLINE);
 
 		gt_buffers_lock(&signals);
 		if (complete && !atomic_load_explicit(&b->draining, memory_order_acquire))

@@ -35,6 +35,20 @@ static inline struct gt_tool_entry *gt_tool_stock_at(struct gt_tool_stock *stock
 						(index % GT_TOOL_CHUNK) * stock->entry_bytes);
 }
 
+/* Entries that there are have lower indices; some of them may not be there. */
+static inline uint32_t gt_tool_stock_count(struct gt_tool_stock *stock)
+{
+	return atomic_load_explicit(&stock->chunk_count, memory_order_acquire) * GT_TOOL_CHUNK;
+}
+
+/* NULL: it is not there (yet). */
+static inline void *gt_tool_stock_look(struct gt_tool_stock *stock, uint32_t index)
+{
+	return atomic_load_explicit(&stock->chunks[index / GT_TOOL_CHUNK], memory_order_acquire)
+		       ? gt_tool_stock_at(stock, index)
+		       : NULL;
+}
+
 /* NULL: there is none, or there is no memory. What is new is zero but for its index. */
 void *gt_tool_stock_take(struct gt_tool_stock *stock, bool may_grow);
 void gt_tool_stock_give(struct gt_tool_stock *stock, struct gt_tool_entry *e);

@@ -80,7 +80,8 @@ struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 		return NULL;
 	}
-	p->epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	atomic_store_explicit(&p->epoch, atomic_load_explicit(gt_epoch, memory_order_relaxed),
+			      memory_order_relaxed);
 	p->count = 0;
 	atomic_store_explicit(&p->state, 0, memory_order_relaxed);
 	p->work = (struct gputap_work){.size = sizeof p->work,
@@ -108,6 +109,7 @@ void gt_work_item_give(struct gt_work_item *p)
 {
 	if (p->shared)
 		gt_correlation_put(p->shared);
+	atomic_store_explicit(&p->waited_for, 0, memory_order_release);
 	gt_tool_stock_give(&items, &p->entry);
 }
 
@@ -117,6 +119,7 @@ static bool choose(struct gt_work_item *p)
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
 	uint32_t domain = p->work.domain;
 	uint8_t places[GT_TOOL_POOL];
+	uint64_t waited_for = 0;
 	bool is_notified = false;
 	unsigned count;
 
@@ -132,6 +135,7 @@ static bool choose(struct gt_work_item *p)
 				 : 0);
 
 		is_notified |= how != 0;
+		waited_for |= how && p->count < GT_TOOL_SUBSCRIBERS ? UINT64_C(1) << places[i] : 0;
 		how |= gt_tool_wants_all_retired(c);
 		if (how && p->count < GT_TOOL_SUBSCRIBERS)
 			p->subscribers[p->count++] = (struct gt_tool_subscriber){
@@ -141,7 +145,39 @@ static bool choose(struct gt_work_item *p)
 			atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	}
 	gt_tool_look_done();
+	if (is_notified)
+		atomic_store_explicit(&p->waited_for, waited_for, memory_order_release);
 	return is_notified;
+}
+
+/* An item that is given back meanwhile, and taken again, is looked at as one or the other. */
+uint64_t gt_tool_work_open(uint32_t place)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed),
+		 end = gt_tool_stock_count(&items);
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < end; i++) {
+		const struct gt_work_item *p = gt_tool_stock_look(&items, i);
+
+		count += p &&
+			 atomic_load_explicit(&p->waited_for, memory_order_acquire) >> place & 1 &&
+			 atomic_load_explicit(&p->epoch, memory_order_relaxed) == epoch;
+	}
+	return count;
+}
+
+void gt_tool_work_forget(uint32_t place)
+{
+	uint32_t end = gt_tool_stock_count(&items);
+
+	for (uint32_t i = 0; i < end; i++) {
+		struct gt_work_item *p = gt_tool_stock_look(&items, i);
+
+		if (p)
+			atomic_fetch_and_explicit(&p->waited_for, ~(UINT64_C(1) << place),
+						  memory_order_relaxed);
+	}
 }
 
 void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h)

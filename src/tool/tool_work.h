@@ -23,9 +23,12 @@ enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one item; further contexts are counted 
 struct gt_work_item {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
-	uint32_t epoch; /* process that it was submitted in: a fork's child has no such work */
-	bool dispatch;  /* one of those that are numbered together */
-	bool api;       /* the call that causes it is one of HIP's, not what HIP calls */
+	/* process that it was submitted in: a fork's child has no such work */
+	_Atomic uint32_t epoch;
+	/* bit per place of the contexts that will be notified of its end; 0: of none any more */
+	_Atomic uint64_t waited_for;
+	bool dispatch; /* one of those that are numbered together */
+	bool api;      /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;
 	uint32_t entering; /* so many of subscribers[] had ENTER, or are having it just now */
 	struct gt_correlation *shared;
@@ -93,12 +96,20 @@ bool gt_tool_has_done(void);
 /* Work that tools were not notified of, or not to its end, so far. */
 uint64_t gt_tool_work_lost(void);
 
+/* How many items of this process a context's place is still to be notified of. */
+uint64_t gt_tool_work_open(uint32_t place);
+/* The place's context is no more: nobody is. */
+void gt_tool_work_forget(uint32_t place);
+
 /* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what
  * has completed by then. */
 void gt_tool_work_looks(void (*look)(void));
 /* A tool flushes or stops: wait a moment for the helpers to notify of what has completed by now.
  * Does not wait inside a callback that the helpers may wait for. */
 void gt_tool_work_settle(void);
+/* .. until nothing of the place is open, or until @deadline (CLOCK_MONOTONIC ns). In a callback
+ * that the helpers may wait for: look once. Return: how much is open. */
+uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline);
 
 /* The process ends: COMPLETE for what is done, UNLOAD for objects, retirement for the rest.
  * Once; tools are notified of nothing after it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Work that tools are told of, when something gets in its way: callbacks that jump out, a fork,
  * a context that goes. The runtime's activity is played here (src/tool/tool_work.h). */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "core/recording.h"
 #include "tool/tool_work.h"
 #include "unit.h"
+#include "util/clock_ns.h"
 
 #define DOMAIN GT_DOMAIN_REFDEV
 
@@ -327,4 +329,119 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(told, "+1 -1 +2 -2 .2 .1 ");
 	CHECK_EQ(retirements, 2);
+}
+
+/* Drain and clocks ---------------------------------------------------------------- */
+
+static void *complete_later(void *item)
+{
+	gt_work_item_done(item, 0, 1, 2);
+	gt_tool_deliver();
+	return NULL;
+}
+
+UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
+{
+	struct gputap_context *ctx = listen(), *other = listen();
+	struct gt_work_item *first = submit(), *second = submit();
+	uint64_t open = 7;
+
+	CHECK_EQ(gputap_context_drain(ctx, 1000000, &open), -ETIMEDOUT);
+	CHECK_EQ(open, 2);
+	complete_later(first);
+	CHECK_EQ(gputap_context_drain(other, 0, &open), -ETIMEDOUT);
+	CHECK_EQ(open, 1);
+	gt_work_item_drop(second, true); /* it cannot be followed to its end */
+	CHECK_EQ(gputap_context_drain(ctx, 0, &open), 0);
+	CHECK_EQ(open, 0);
+	CHECK_EQ(gputap_context_drain(NULL, 0, &open), -EINVAL);
+	gputap_context_destroy(ctx);
+	gputap_context_destroy(other);
+}
+
+UNIT_TEST(a_drain_waits_for_work_that_another_thread_completes)
+{
+	struct gputap_context *ctx = listen();
+	struct gt_work_item *p = submit();
+	pthread_t thread;
+
+	CHECK_OK(pthread_create(&thread, NULL, complete_later, p));
+	CHECK_EQ(gputap_context_drain(ctx, UINT64_MAX, NULL), 0);
+	CHECK_STR(told, "+1 -1 .1 ");
+	pthread_join(thread, NULL);
+	gputap_context_destroy(ctx);
+}
+
+UNIT_TEST(a_drain_does_not_wait_for_a_context_that_is_gone_or_for_the_parent_of_a_fork)
+{
+	struct gputap_context *ctx;
+	int status;
+
+	unit_need_the_kernel();
+	ctx = listen();
+	submit();
+	gputap_context_destroy(ctx);
+	ctx = listen(); /* in the place of the other one */
+	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), 0);
+	submit();
+	if (fork() == 0)
+		_exit(gputap_context_drain(ctx, 0, NULL) != 0);
+	wait(&status);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), -ETIMEDOUT);
+	gputap_context_destroy(ctx);
+}
+
+static void count_records(struct gputap_buffer *b, const struct gputap_record *records,
+			  size_t count, uint64_t lost, void *user)
+{
+	(void)b, (void)records, (void)lost;
+	*(_Atomic size_t *)user += count;
+}
+
+UNIT_TEST(a_drain_hands_over_what_its_context_has_recorded)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_FINISH_CALLS};
+	_Atomic size_t records = 0;
+	const struct gputap_buffer_opts how = {.size = sizeof how,
+					       .fn = count_records,
+					       .user = &records};
+	struct gputap_buffer *buffer;
+	struct gputap_context *ctx;
+	struct gt_work_item *p;
+
+	gt_recording_join();
+	CHECK_OK(gputap_buffer_create(&how, &buffer));
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0, GPUTAP_WORK_ALL, 0, buffer));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_NE(gt_thread_get(), NULL);
+	p = submit();
+	CHECK_OK(gputap_context_stop(ctx));
+	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), -ETIMEDOUT);
+	complete_later(p);
+	CHECK_EQ(gputap_context_drain(ctx, UINT64_MAX, NULL), 0);
+	CHECK_EQ(records, 1);
+	gputap_context_destroy(ctx);
+	CHECK_OK(gputap_buffer_destroy(buffer));
+}
+
+UNIT_TEST(a_pair_of_clocks_is_of_one_moment)
+{
+	struct gputap_clock_pair pair = {.size = sizeof pair}, older = {.size = 3 * 8};
+	uint64_t before = gt_clock_ns(CLOCK_REALTIME), boottime = gputap_now(), after;
+
+	CHECK_OK(gputap_clock_read(&pair));
+	after = gt_clock_ns(CLOCK_REALTIME);
+	CHECK(pair.realtime + pair.width >= before && pair.realtime <= after + pair.width);
+	CHECK(pair.boottime + 1000000 >= boottime);
+	CHECK(pair.monotonic <= gt_clock_ns(CLOCK_MONOTONIC) + pair.width);
+	CHECK(pair.monotonic_raw <= gt_clock_ns(CLOCK_MONOTONIC_RAW) + pair.width);
+	/* one that knows two clocks alone */
+	CHECK_OK(gputap_clock_read(&older));
+	CHECK(older.realtime >= before);
+	CHECK_EQ(older.monotonic, 0);
+	CHECK_EQ(gputap_clock_read(NULL), -EINVAL);
+	CHECK_EQ(gputap_clock_read(&(struct gputap_clock_pair){.size = 4}), -EINVAL);
 }

@@ -18,7 +18,9 @@ from torch import profiler as _profiler
 
 from gputap import _shim
 
-__all__ = ['profile', 'counts']
+__all__ = ['profile', 'counts', 'plugins']
+_plugins = None  # libgputap-plugin
+_open_profile = None  # of gputap.torch.profile
 
 
 def _open(name):
@@ -50,6 +52,8 @@ def _register():
         _shim.say('neither libgputap.so.0 nor libgputap-plugin.so.0 is found: name their folder in '
                   'GPUTAP_LIBRARIES')
         return None
+    global _plugins
+    _plugins = plugins
     handle = lambda library: ctypes.c_void_p(library._handle if library else None)  # noqa: E731
     bridge.gputap_bridge_count.restype = ctypes.c_int64
     bridge.gputap_bridge_register(handle(tool), handle(plugins))
@@ -68,11 +72,37 @@ atexit.register(_end_open_profile)
 
 def counts():
     """What became of the last profile's records: kept, outside (of its window), unlinked (work
-    with no operator), lost."""
+    with no operator), lost, unfinished (work that had not completed when it ended)."""
     return {
         what: _bridge.gputap_bridge_count(what.encode()) if _bridge else 0
-        for what in ('kept', 'outside', 'unlinked', 'lost', 'plugins')
+        for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'plugins')
     }
+
+
+def plugins():
+    """Vendors' plug-ins, each with its name, its file, the first failure in the last profile (or
+    None), and what was wrong with its records, counted by its name."""
+    class Plugin(ctypes.Structure):
+        _fields_ = [('size', ctypes.c_size_t)] + [(f, ctypes.c_char_p)
+                                                  for f in ('path', 'name', 'vendor', 'version')]
+
+    found = []
+    for i in range(counts()['plugins']):
+        about, names = Plugin(ctypes.sizeof(Plugin)), _plugins.gputap_plugins_count_name
+        names.restype, _plugins.gputap_plugins_error.restype = ctypes.c_char_p, ctypes.c_char_p
+        _plugins.gputap_plugins_count.restype = ctypes.c_uint64
+        _plugins.gputap_plugins_at(i, ctypes.byref(about))
+        error, what, wrong = _plugins.gputap_plugins_error(i), 1, {}
+        while names(what):
+            count = _plugins.gputap_plugins_count(i, what)
+            if count:
+                wrong[names(what).decode()] = count
+            what += 1
+        found.append({
+            'name': about.name.decode(), 'path': os.fsdecode(about.path),
+            'error': error and error.decode(), 'wrong': wrong
+        })
+    return found
 
 
 class profile(_profiler.profile):
@@ -82,8 +112,24 @@ class profile(_profiler.profile):
         super().__init__(*args, activities=activities or [_profiler.ProfilerActivity.CPU],
                          **keywords)
 
+    def prepare_trace(self):
+        global _open_profile
+        if _open_profile is not None or torch._C._autograd._profiler_enabled():
+            raise RuntimeError('a profile is open already: torch crashes with two, nested or in '
+                               'two threads, so end the other one first')
+        _open_profile = self
+        try:
+            super().prepare_trace()
+        except BaseException:
+            _open_profile = None
+            raise
+
     def stop_trace(self):
-        super().stop_trace()
+        global _open_profile
+        try:
+            super().stop_trace()
+        finally:
+            _open_profile = None
         # any word but None makes torch add up what it has; before its first look at events
         if self.profiler and self.profiler.use_device is None:
             self.profiler.use_device = 'device'

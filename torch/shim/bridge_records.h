@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// Records as Kineto is given them: where they lie, their names, the numbers that link them.
+//
+//   table:  block ── block ── ..      each of BLOCK activities, which never move
+//   activity: | vtable | linked | record |    what Kineto asks, answered from the record
+//
+// A table lies in the buffer that Kineto keeps with the trace (holder), and goes with it.
+#ifndef GPUTAP_TORCH_BRIDGE_RECORDS_H
+#define GPUTAP_TORCH_BRIDGE_RECORDS_H
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <libkineto.h>
+#include <output_base.h>
+#include <torch/headeronly/version.h>
+
+namespace lk = libkineto;
+using lk::ActivityType;
+
+namespace
+{
+
+enum {
+	FIRST_FLOW = 1 << 30, // Kineto's other profilers number from 1
+	SOURCES = 17,         // gputap's own runtimes, and each plug-in that there may be
+};
+
+struct record {
+	uint64_t start, end; // CLOCK_REALTIME in ns; of source 0 CLOCK_BOOTTIME, until they are
+			     // handed over
+	uint64_t op, user;   // tops of the submitting thread's stacks
+	uint64_t correlation;
+	uint64_t bytes;
+	const char *name; // stays
+	uint32_t grid[3], block[3];
+	int32_t device, stream; // calls: process and thread
+	uint32_t flow;          // 0: nothing to link
+	uint8_t source;         // 0: gputap's runtimes; else a plug-in's index + 1
+	uint8_t type;           // ActivityType
+	bool call;
+	bool starts; // calls: the flow begins here
+	bool cut;    // it is not within the window
+};
+
+ActivityType type_of(const record &r)
+{
+	return (ActivityType)r.type;
+}
+
+std::string metadata_of(const record &r)
+{
+	char text[384];
+	int n;
+
+	if (r.call)
+		n = snprintf(text, sizeof text, "\"cbid\": 0, \"correlation\": %u", r.flow);
+	else if (type_of(r) == ActivityType::CONCURRENT_KERNEL)
+		n = snprintf(text, sizeof text,
+			     "\"device\": %d, \"context\": 0, \"stream\": %d, \"correlation\": %u, "
+			     "\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]",
+			     r.device, r.stream, r.flow, r.grid[0], r.grid[1], r.grid[2],
+			     r.block[0], r.block[1], r.block[2]);
+	else if (type_of(r) == ActivityType::CUDA_SYNC)
+		n = snprintf(text, sizeof text,
+			     "\"cuda_sync_kind\": \"%.200s\", \"stream\": %d, \"correlation\": %u, "
+			     "\"device\": %d, \"context\": 0",
+			     r.name, r.stream, r.flow, r.device);
+	else
+		n = snprintf(text, sizeof text,
+			     "\"device\": %d, \"context\": 0, \"stream\": %d, \"correlation\": %u, "
+			     "\"bytes\": %llu, \"memory bandwidth (GB/s)\": %.3f",
+			     r.device, r.stream, r.flow, (unsigned long long)r.bytes,
+			     r.end > r.start ? (double)r.bytes / (double)(r.end - r.start) : 0.0);
+	return std::string(text, (size_t)n);
+}
+
+lk::TraceSpan &the_span()
+{
+	static lk::TraceSpan *one = new lk::TraceSpan(0, 0, "gputap");
+	return *one;
+}
+
+class activity final : public lk::ITraceActivity
+{
+      public:
+	explicit activity(const record &from) : r(from)
+	{
+	}
+	int64_t deviceId() const override
+	{
+		return r.device;
+	}
+	int64_t resourceId() const override
+	{
+		return r.stream;
+	}
+	int32_t getThreadId() const override
+	{
+		return r.call ? r.stream : 0;
+	}
+	int64_t timestamp() const override
+	{
+		return (int64_t)r.start;
+	}
+	int64_t duration() const override
+	{
+		return (int64_t)(r.end - r.start);
+	}
+	int64_t correlationId() const override
+	{
+		return r.flow;
+	}
+	int flowType() const override
+	{
+		return flowId() ? lk::kLinkAsyncCpuGpu : 0;
+	}
+	int64_t flowId() const override
+	{
+		return (r.call && !r.starts) || type() == ActivityType::CUDA_SYNC ? 0 : r.flow;
+	}
+	bool flowStart() const override
+	{
+		return r.starts;
+	}
+	ActivityType type() const override
+	{
+		return type_of(r);
+	}
+	const std::string name() const override
+	{
+		return r.name;
+	}
+	const lk::ITraceActivity *linkedActivity() const override
+	{
+		return linked;
+	}
+	const lk::TraceSpan *traceSpan() const override
+	{
+		return &the_span();
+	}
+	void log(lk::ActivityLogger &logger) const override
+	{
+		logger.handleActivity(*this);
+	}
+	const std::string metadataJson() const override
+	{
+		return metadata_of(r);
+	}
+
+	const lk::ITraceActivity *linked = nullptr;
+	record r;
+};
+
+enum { BLOCK = 4096 };
+
+// Activities in blocks that stay where they are. No function throws.
+class table
+{
+      public:
+	table() = default;
+	table(const table &) = delete;
+	table &operator=(const table &) = delete;
+	~table()
+	{
+		clear();
+	}
+	void clear()
+	{
+		for (activity *block : blocks_)
+			free(block); // nothing in it has a destructor that does anything
+		blocks_.clear();
+		count_ = 0;
+	}
+	void swap(table &other)
+	{
+		blocks_.swap(other.blocks_);
+		std::swap(count_, other.count_);
+	}
+	// Return: false: no memory.
+	bool add(const record &r)
+	{
+		if (count_ == blocks_.size() * BLOCK && !grow())
+			return false;
+		new (&blocks_[count_ / BLOCK][count_ % BLOCK]) activity(r);
+		count_++;
+		return true;
+	}
+	size_t count() const
+	{
+		return count_;
+	}
+	template <typename F> void each(F &&f)
+	{
+		for (size_t i = 0; i < count_; i += BLOCK) {
+			activity *block = blocks_[i / BLOCK];
+			const size_t n = std::min<size_t>(BLOCK, count_ - i);
+
+			for (size_t k = 0; k < n; k++)
+				f(block[k]);
+		}
+	}
+
+      private:
+	bool grow()
+	{
+		void *block = malloc(BLOCK * sizeof(activity));
+
+		if (!block)
+			return false;
+		try {
+			blocks_.push_back(static_cast<activity *>(block));
+		} catch (const std::bad_alloc &) {
+			free(block);
+			return false;
+		}
+		return true;
+	}
+	std::vector<activity *> blocks_;
+	size_t count_ = 0;
+};
+
+// Lies in the buffer that Kineto keeps with the trace.
+class holder final : public lk::GenericTraceActivity
+{
+      public:
+	holder() : lk::GenericTraceActivity(the_span(), ActivityType::OVERHEAD, "")
+	{
+	}
+	table records;
+};
+
+// Names ---------------------------------------------------------------------------------------
+
+// Kineto writes names of calls and kernels into JSON as they are: with quotes it is broken, and
+// what is not ASCII makes the whole name "unknown".
+class names
+{
+      public:
+	// @text: stays, and so does what is returned.
+	const char *clean(const char *text)
+	{
+		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
+
+		if (e.from != text)
+			e = {text, is_clean(text) ? text : mend(text)};
+		return e.to;
+	}
+
+      private:
+	enum { RECENT = 1024 };
+	struct entry {
+		const char *from, *to;
+	};
+	static bool is_fit(char c)
+	{
+		return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+	}
+	static bool is_clean(const char *text)
+	{
+		while (is_fit(*text))
+			text++;
+		return !*text;
+	}
+	const char *mend(const char *text)
+	{
+		auto found = mended_.find(text);
+
+		if (found != mended_.end())
+			return found->second;
+		char *kept = strdup(text);
+		if (!kept)
+			return "no memory for its name";
+		for (char *c = kept; *c; c++)
+			if (!is_fit(*c))
+				*c = *c == '"' ? '\'' : *c == '\\' ? '/' : '?';
+		mended_.emplace(text, kept);
+		return kept;
+	}
+	entry recent_[RECENT] = {};
+	std::unordered_map<std::string, const char *> mended_;
+};
+
+// Flows ---------------------------------------------------------------------------------------
+
+// Device work's correlations get numbers of 31 bits, and their calls the same. One for each
+// source: the numbers of one are not another's. Where correlations lie near each other, as they
+// do, a slot is found by its place, else by hashing.
+class flows
+{
+      public:
+	struct slot {
+		uint64_t key;
+		uint32_t flow;
+		bool is_work; // else something waits
+		bool started;
+	};
+	void expect(uint64_t key)
+	{
+		least_ = std::min(least_, key);
+		most_ = std::max(most_, key);
+		count_++;
+	}
+	void open()
+	{
+		size_t room = 64;
+
+		dense_ = count_ && most_ - least_ < count_ * 16 + 4096;
+		while (room < count_ * 2)
+			room *= 2;
+		if (count_)
+			slots_.assign(dense_ ? most_ - least_ + 1 : room, {});
+	}
+	// nullptr: there is none
+	slot *find(uint64_t key, uint32_t *add)
+	{
+		if (!key || slots_.empty() || key < least_ || key > most_)
+			return nullptr;
+		for (size_t i = dense_ ? key - least_ : key * 0x9e3779b97f4a7c15u >> 20;; i++) {
+			slot &s = slots_[dense_ ? i : i & (slots_.size() - 1)];
+
+			if (s.key == key)
+				return &s;
+			if (s.key)
+				continue;
+			if (!add)
+				return nullptr;
+			s = {key, FIRST_FLOW + ++*add, false, false};
+			return &s;
+		}
+	}
+
+      private:
+	std::vector<slot> slots_;
+	uint64_t least_ = UINT64_MAX, most_ = 0;
+	size_t count_ = 0;
+	bool dense_ = false;
+};
+
+void number_calls(flows *f, table &records, bool driver)
+{
+	records.each([&](activity &a) {
+		record &r = a.r;
+
+		if (!r.call || r.cut || (type_of(r) == ActivityType::PRIVATEUSE1_DRIVER) != driver)
+			return;
+		if (flows::slot *s = f[r.source].find(r.correlation, nullptr)) {
+			r.flow = s->flow;
+			r.starts = s->is_work && !s->started;
+			s->started = true;
+		}
+	});
+}
+
+// torch takes two starts of one flow for a collision: where the driver's call inside of the
+// runtime's is recorded too, the runtime's is the start.
+void number_flows(table &records)
+{
+	std::vector<flows> f(SOURCES);
+	bool has_driver = false;
+	uint32_t last = 0;
+
+	records.each([&](activity &a) {
+		has_driver |= type_of(a.r) == ActivityType::PRIVATEUSE1_DRIVER;
+		if (!a.r.call && !a.r.cut && a.r.correlation)
+			f[a.r.source].expect(a.r.correlation);
+	});
+	for (flows &one : f)
+		one.open();
+	records.each([&](activity &a) {
+		if (a.r.call || a.r.cut)
+			return;
+		if (flows::slot *s = f[a.r.source].find(a.r.correlation, &last)) {
+			a.r.flow = s->flow;
+			s->is_work |= type_of(a.r) != ActivityType::CUDA_SYNC;
+		}
+	});
+	number_calls(f.data(), records, false);
+	if (has_driver)
+		number_calls(f.data(), records, true);
+}
+
+} // namespace
+
+#endif
