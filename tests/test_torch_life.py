@@ -149,6 +149,7 @@ def test_events_of_several_cycles_add_up(case):
 @pytest.mark.parametrize("kinds, fills", [(["CONCURRENT_KERNEL"], 0), (["GPU_MEMSET"], 2)])
 def test_a_filter_of_kinds_holds_for_device_work(case, kinds, fills):
     [got] = case(f"""
+        torch.utils.rename_privateuse1_backend('acme')
         with gputap.torch.profile(activities=[A.CPU, {{A.PrivateUse1: {kinds!r}}}]) as p:
             work(2)
         e = events(p)

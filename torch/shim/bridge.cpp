@@ -229,6 +229,7 @@ void session::start()
 		std::lock_guard<std::mutex> hold(b.lock);
 		b.records.clear();
 		b.recording = true;
+		b.process = getpid();
 		b.no_memory = 0;
 		lost_before_ = b.lost;
 	}

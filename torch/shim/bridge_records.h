@@ -18,6 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include <libkineto.h>
 #include <output_base.h>
 #include <torch/headeronly/version.h>
@@ -174,15 +176,18 @@ class table
 	}
 	void clear()
 	{
-		for (activity *block : blocks_)
-			free(block); // nothing in it has a destructor that does anything
+		for (void *slab : slabs_)
+			free(slab); // nothing in it has a destructor that does anything
+		slabs_.clear();
 		blocks_.clear();
-		count_ = 0;
+		count_ = slab_used_ = 0;
 	}
 	void swap(table &other)
 	{
+		slabs_.swap(other.slabs_);
 		blocks_.swap(other.blocks_);
 		std::swap(count_, other.count_);
+		std::swap(slab_used_, other.slab_used_);
 	}
 	// Return: false: no memory.
 	bool add(const record &r)
@@ -209,22 +214,43 @@ class table
 	}
 
       private:
+	enum { BLOCK_BYTES = BLOCK * sizeof(activity), SLAB_BYTES = 2 << 20 };
+	template <typename T> static void make_room(std::vector<T> &v)
+	{
+		if (v.size() == v.capacity())
+			v.reserve(v.size() * 2 + 16);
+	}
+	// The first block alone, then several in a large page: the kernel's part of the cost is
+	// mostly pages.
 	bool grow()
 	{
-		void *block = malloc(BLOCK * sizeof(activity));
+		const bool is_new = slabs_.size() < 2 || slab_used_ + BLOCK_BYTES > SLAB_BYTES;
+		void *slab = nullptr;
 
-		if (!block)
-			return false;
 		try {
-			blocks_.push_back(static_cast<activity *>(block));
+			make_room(blocks_);
+			make_room(slabs_);
 		} catch (const std::bad_alloc &) {
-			free(block);
 			return false;
 		}
+		if (slabs_.empty())
+			slab = malloc(BLOCK_BYTES);
+		else if (is_new && (slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES)))
+			madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
+		if (is_new && !slab)
+			return false;
+		if (is_new) {
+			slabs_.push_back(slab);
+			slab_used_ = 0;
+		}
+		blocks_.push_back(reinterpret_cast<activity *>(static_cast<char *>(slabs_.back()) +
+							       slab_used_));
+		slab_used_ += BLOCK_BYTES;
 		return true;
 	}
+	std::vector<void *> slabs_;
 	std::vector<activity *> blocks_;
-	size_t count_ = 0;
+	size_t count_ = 0, slab_used_ = 0; // .. of the last slab
 };
 
 // Lies in the buffer that Kineto keeps with the trace.

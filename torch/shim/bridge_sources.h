@@ -75,6 +75,7 @@ struct bridge {
 	gputap_buffer *buffer = nullptr;
 	const gputap_plugin_stacks *stacks = nullptr;
 	int plugin_count = 0;
+	int32_t process = 0; // getpid() is a system call
 	bool registered = false;
 	// of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
@@ -143,7 +144,7 @@ void take_call(bridge &b, const gputap_record_call &c)
 	r.op = c.external[0], r.user = c.external[1];
 	r.correlation = c.correlation;
 	r.name = name ? name : "call";
-	r.device = getpid(), r.stream = (int32_t)c.thread;
+	r.device = b.process, r.stream = (int32_t)c.thread;
 	r.type = (uint8_t)ActivityType::CUDA_RUNTIME;
 	r.call = true;
 	b.no_memory += !b.records.add(r);
@@ -247,7 +248,7 @@ void take_record(bridge &b, table &records, const gputap_plugin_record &p)
 	r.source = (uint8_t)(p.plugin + 1);
 	r.type = (uint8_t)type_of_plugin(p.kind);
 	r.call = p.kind == PU1_KIND_PRIVATEUSE1_RUNTIME || p.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
-	r.device = r.call ? getpid() : (int32_t)(DEVICES_OF_PLUGIN * (p.plugin + 1)) + p.device;
+	r.device = r.call ? b.process : (int32_t)(DEVICES_OF_PLUGIN * (p.plugin + 1)) + p.device;
 	r.stream = r.call ? (int32_t)p.thread_id : std::max(1, p.stream);
 	b.no_memory += !records.add(r);
 }
