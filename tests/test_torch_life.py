@@ -207,27 +207,25 @@ def test_a_backends_name_does_not_bring_its_work_twice(case):
 
 NO_MEMORY = """
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stddef.h>
-size_t refused_bytes; /* an allocation of just so many fails; 0: none does */
-unsigned refused;
-void *malloc(size_t bytes)
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+size_t refused_bytes; /* a mapping of just so many fails; 0: none does */
+void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
-    static void *(*real)(size_t);
-    if (!real)
-        real = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
-    if (bytes == refused_bytes && bytes) {
-        refused++;
-        return NULL;
+    if (bytes == refused_bytes) {
+        errno = ENOMEM;
+        return MAP_FAILED;
     }
-    return real(bytes);
+    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
 }
 """
 
 
 def test_a_profile_without_memory_for_our_part_is_the_operators_alone(case, run, work):
     (work / "refuse.c").write_text(NO_MEMORY)
-    run(["cc", "-shared", "-fPIC", "refuse.c", "-o", "refuse.so", "-ldl"], cwd=work)
+    run(["cc", "-shared", "-fPIC", "refuse.c", "-o", "refuse.so"], cwd=work)
     script = """
         import ctypes
         process = ctypes.CDLL(None)

@@ -145,6 +145,11 @@ struct gputap_plugins_session {
 		memory_bytes; /* that buffers may take in all, then records are dropped; 0: 4 GiB */
 	uint32_t buffer_bytes; /* of one; 0: 1 MiB */
 	uint32_t reserved;     /* 0 */
+	/* a buffer has been read: its pages are the caller's from now on, who has to munmap() them.
+	 * For what the caller makes of the records: new pages cost more than all else. It is called
+	 * by gputap_plugins_read(). NULL: they are unmapped */
+	void (*take_pages)(void *pages, size_t bytes, void *user);
+	void *user; /* handed to take_pages() */
 };
 
 /**

@@ -19,11 +19,30 @@ static uint32_t session_number; /* 0: none is open */
 static size_t buffer_bytes;
 static uint64_t bytes_most;
 static uint64_t bytes_now; /* atomic */
+static void (*take_pages)(void *pages, size_t bytes, void *user);
+static void *take_user;
 
 void gt_plugin_buffer_free(struct gt_plugin_buffer *b)
 {
 	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
 	munmap(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES);
+	free(b);
+}
+
+void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user), void *user)
+{
+	take_pages = take;
+	take_user = user;
+}
+
+void gt_plugin_buffer_give(struct gt_plugin_buffer *b)
+{
+	if (!take_pages) {
+		gt_plugin_buffer_free(b);
+		return;
+	}
+	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
+	take_pages(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES, take_user);
 	free(b);
 }
 

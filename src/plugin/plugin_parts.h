@@ -135,6 +135,9 @@ void gt_plugin_buffers_end(struct gt_plugin *p);
 /* Give up what was completed. */
 void gt_plugin_buffers_clear(struct gt_plugin *p);
 void gt_plugin_buffer_free(struct gt_plugin_buffer *b);
+/* .. when it has been read: its pages go to this function, if there is one. */
+void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user), void *user);
+void gt_plugin_buffer_give(struct gt_plugin_buffer *b);
 /* The guard behind it is as it was. */
 bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b);
 

@@ -51,7 +51,7 @@ static bool begin_buffer(struct gt_plugin *p)
 
 static void end_buffer(struct gt_plugin *p)
 {
-	gt_plugin_buffer_free(p->reading);
+	gt_plugin_buffer_give(p->reading);
 	p->reading = NULL;
 }
 

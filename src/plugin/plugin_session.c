@@ -371,6 +371,7 @@ int gputap_plugins_start(const struct gputap_plugins_session *session)
 		return -EBUSY;
 	}
 	gt_plugin_lines_clear();
+	gt_plugin_buffers_give(s.take_pages, s.user);
 	reading = 0;
 	session_open = true;
 	gt_plugin_buffers_begin(++session_number ? session_number : ++session_number,
@@ -427,6 +428,8 @@ long gputap_plugins_read(struct gputap_plugin_record *records, size_t count)
 			reading++;
 		}
 	}
+	if (!n)
+		gt_plugin_buffers_give(NULL, NULL); /* who was to take them may go */
 	return (long)n;
 }
 

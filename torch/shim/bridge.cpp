@@ -241,6 +241,10 @@ void session::start()
 	}
 	asked.size = sizeof asked;
 	asked.config = config_.empty() ? nullptr : config_.c_str();
+	asked.take_pages = [](void *pages, size_t bytes, void *table_) {
+		static_cast<table *>(table_)->take_pages(pages, bytes);
+	};
+	asked.user = &records_; // of this session: it alone reads them
 	if (b.plugin_count)
 		plugins.gputap_plugins_start(&asked);
 	status_ = lk::TraceStatus::RECORDING;

@@ -161,7 +161,7 @@ class activity final : public lk::ITraceActivity
 	record r;
 };
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 2048 };
 
 // Activities in blocks that stay where they are. No function throws.
 class table
@@ -176,18 +176,30 @@ class table
 	}
 	void clear()
 	{
-		for (void *slab : slabs_)
-			free(slab); // nothing in it has a destructor that does anything
+		for (const slab &s : slabs_)
+			munmap(s.at, s.bytes); // no activity's destructor does anything
+		for (const slab &s : spare_)
+			munmap(s.at, s.bytes);
 		slabs_.clear();
+		spare_.clear();
 		blocks_.clear();
-		count_ = slab_used_ = 0;
+		count_ = used_ = 0;
+	}
+	// Pages that are the table's from now on: better than new ones, which the kernel clears.
+	void take_pages(void *pages, size_t bytes)
+	{
+		if (!make_room(spare_))
+			munmap(pages, bytes);
+		else
+			spare_.push_back({static_cast<char *>(pages), bytes});
 	}
 	void swap(table &other)
 	{
 		slabs_.swap(other.slabs_);
+		spare_.swap(other.spare_);
 		blocks_.swap(other.blocks_);
 		std::swap(count_, other.count_);
-		std::swap(slab_used_, other.slab_used_);
+		std::swap(used_, other.used_);
 	}
 	// Return: false: no memory.
 	bool add(const record &r)
@@ -215,42 +227,55 @@ class table
 
       private:
 	enum { BLOCK_BYTES = BLOCK * sizeof(activity), SLAB_BYTES = 2 << 20 };
-	template <typename T> static void make_room(std::vector<T> &v)
+	struct slab {
+		char *at;
+		size_t bytes;
+	};
+	template <typename T> static bool make_room(std::vector<T> &v)
 	{
-		if (v.size() == v.capacity())
-			v.reserve(v.size() * 2 + 16);
-	}
-	// The first block alone, then several in a large page: the kernel's part of the cost is
-	// mostly pages.
-	bool grow()
-	{
-		const bool is_new = slabs_.size() < 2 || slab_used_ + BLOCK_BYTES > SLAB_BYTES;
-		void *slab = nullptr;
-
 		try {
-			make_room(blocks_);
-			make_room(slabs_);
+			if (v.size() == v.capacity())
+				v.reserve(v.size() * 2 + 16);
 		} catch (const std::bad_alloc &) {
 			return false;
 		}
-		if (slabs_.empty())
-			slab = malloc(BLOCK_BYTES);
-		else if (is_new && (slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES)))
-			madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
-		if (is_new && !slab)
-			return false;
-		if (is_new) {
-			slabs_.push_back(slab);
-			slab_used_ = 0;
-		}
-		blocks_.push_back(reinterpret_cast<activity *>(static_cast<char *>(slabs_.back()) +
-							       slab_used_));
-		slab_used_ += BLOCK_BYTES;
 		return true;
 	}
-	std::vector<void *> slabs_;
+	// What is lent; else at first one block, then several in a large page.
+	bool add_slab()
+	{
+		const size_t bytes = slabs_.empty() ? BLOCK_BYTES : SLAB_BYTES;
+
+		if (!make_room(slabs_))
+			return false;
+		used_ = 0;
+		if (!spare_.empty()) {
+			slabs_.push_back(spare_.back());
+			spare_.pop_back();
+			return true;
+		}
+		void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0);
+		if (at == MAP_FAILED)
+			return false;
+		madvise(at, bytes, MADV_HUGEPAGE);
+		slabs_.push_back({static_cast<char *>(at), bytes});
+		return true;
+	}
+	bool grow()
+	{
+		if (!make_room(blocks_))
+			return false;
+		while (slabs_.empty() || used_ + BLOCK_BYTES > slabs_.back().bytes)
+			if (!add_slab())
+				return false;
+		blocks_.push_back(reinterpret_cast<activity *>(slabs_.back().at + used_));
+		used_ += BLOCK_BYTES;
+		return true;
+	}
+	std::vector<slab> slabs_, spare_;
 	std::vector<activity *> blocks_;
-	size_t count_ = 0, slab_used_ = 0; // .. of the last slab
+	size_t count_ = 0, used_ = 0; // bytes of the last slab
 };
 
 // Lies in the buffer that Kineto keeps with the trace.
