@@ -79,7 +79,7 @@ class session final : public lk::IActivityProfilerSession
 {
       public:
 	session(const std::set<ActivityType> &types, const std::string &config)
-	    : types_(types), config_(config)
+	    : types_(types), config_(config), beside_gpus_(types.count(ActivityType::OVERHEAD) > 0)
 	{
 		is_filtered_ = types.count(ActivityType::CONCURRENT_KERNEL) ||
 			       types.count(ActivityType::GPU_MEMCPY) ||
@@ -117,10 +117,9 @@ class session final : public lk::IActivityProfilerSession
 	}
 	std::unique_ptr<lk::DeviceInfo> getDeviceInfo() override
 	{
-		// one alone: without any, Kineto adds "GPU 0" to "GPU 15" of its own
-		return rows_.empty()
-			       ? nullptr
-			       : std::make_unique<lk::DeviceInfo>(device_row(rows_.begin()->first));
+		// one alone: without any, Kineto adds "GPU 0" to "GPU 15", for those beside us
+		return first_row() ? std::make_unique<lk::DeviceInfo>(device_row(*first_row()))
+				   : nullptr;
 	}
 	std::vector<lk::ResourceInfo> getResourceInfos() override
 	{
@@ -194,6 +193,11 @@ class session final : public lk::IActivityProfilerSession
 	void hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to);
 	void hand_rows(lk::ActivityLogger &logger, int64_t from);
 
+	// Whose row getDeviceInfo() is. nullptr: none's.
+	const int32_t *first_row() const
+	{
+		return rows_.empty() || beside_gpus_ ? nullptr : &rows_.begin()->first;
+	}
 	lk::DeviceInfo device_row(int32_t device) const
 	{
 		const uint64_t cut = rows_.at(device).outside;
@@ -209,6 +213,7 @@ class session final : public lk::IActivityProfilerSession
 	};
 	const std::set<ActivityType> types_;
 	const std::string config_;
+	const bool beside_gpus_; // CUDA's, ROCm's or XPU's are in this profile, too
 	bool is_filtered_; // device work was asked for, so what was not asked for is not wanted
 	bool open_ = false;
 	uint64_t lost_before_ = 0;
@@ -394,7 +399,7 @@ void session::hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to)
 void session::hand_rows(lk::ActivityLogger &logger, int64_t from)
 {
 	for (const auto &[device, row] : rows_) {
-		if (device != rows_.begin()->first) // that one: getDeviceInfo()
+		if (!first_row() || device != *first_row()) // that one: getDeviceInfo()
 			logger.handleDeviceInfo(device_row(device), from);
 		for (int32_t stream : row.streams)
 			logger.handleResourceInfo(stream_row(device, stream), from);

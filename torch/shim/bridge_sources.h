@@ -75,6 +75,7 @@ struct bridge {
 	gputap_buffer *buffer = nullptr;
 	const gputap_plugin_stacks *stacks = nullptr;
 	int plugin_count = 0;
+	int hsa = 0;         // number of HSA's domain
 	int32_t process = 0; // getpid() is a system call
 	bool registered = false;
 	// of the last session
@@ -137,8 +138,12 @@ void take_work(bridge &b, const gputap_work &w)
 
 void take_call(bridge &b, const gputap_record_call &c)
 {
-	const char *name = tool.gputap_operation_name(c.domain, c.operation);
+	const char *name;
 	record r = {};
+
+	if (c.parent && (int)c.domain == b.hsa)
+		return; // what HIP makes of its own calls
+	name = tool.gputap_operation_name(c.domain, c.operation);
 
 	r.start = c.start, r.end = c.end;
 	r.op = c.external[0], r.user = c.external[1];
@@ -203,6 +208,7 @@ int ask_tool_api(void *)
 	if (tool.gputap_buffer_create(&buffer, &b.buffer) ||
 	    tool.gputap_context_create(&options, &b.context))
 		return -1;
+	b.hsa = tool.gputap_domain_find("hsa_core");
 	for (const char *name : domains) {
 		int domain = tool.gputap_domain_find(name);
 
