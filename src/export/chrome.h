@@ -18,6 +18,9 @@ enum {
 	GRAPH_TID = 1000000000, /* the first row of graphs' launches */
 	DEVICE_SORT = 5000000,  /* processes of devices come behind those of the system */
 	SNIPPET_STEP = 32,
+	/* bytes of most places, and half of the longest: three numbers, and what names two of them.
+	 * So many stand behind a place in its event, in front of the copy */
+	PLACE_USUAL = 48,
 	TEXT_MAX = 4096, /* bytes of a name, before it is escaped */
 };
 
@@ -96,7 +99,11 @@ static inline char *gt_chrome_put_flow(char *p, char phase, uint64_t id, const c
 	p = GT_PUT(p, "\",\"id\":");
 	p = gt_put_u64(p, id);
 	p = GT_PUT(p, ",\"pid\":");
-	p = gt_put(p, place, (size_t)(place_end - place));
+	/* what stands behind the place is copied, too, and written over */
+	memcpy(p, place, PLACE_USUAL);
+	if (__builtin_expect(place_end - place > PLACE_USUAL, 0))
+		memcpy(p + PLACE_USUAL, place + PLACE_USUAL, PLACE_USUAL);
+	p += place_end - place;
 	if (phase == 's')
 		return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n");
 	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");

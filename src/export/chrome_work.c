@@ -163,7 +163,10 @@ static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns
 	p = gt_put_u64(p, work->bytes);
 	if (duration_ns) {
 		/* bytes in a ns are GB/s; three decimals */
-		uint64_t milli = (uint64_t)((unsigned __int128)work->bytes * 1000 / duration_ns);
+		uint64_t milli =
+			work->bytes < UINT64_MAX / 1000
+				? work->bytes * 1000 / duration_ns
+				: (uint64_t)((unsigned __int128)work->bytes * 1000 / duration_ns);
 
 		p = GT_PUT(p, ",\"memory bandwidth (GB/s)\":");
 		p = gt_put_us(p, milli);

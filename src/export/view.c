@@ -348,23 +348,6 @@ no_memory:
 	return NULL;
 }
 
-enum gt_work_class gt_view_work_class(enum gt_device_op op)
-{
-	switch (op) {
-	case GT_DEVICE_READ:
-	case GT_DEVICE_WRITE:
-	case GT_DEVICE_COPY:
-	case GT_DEVICE_MAP:
-	case GT_DEVICE_UNMAP:
-	case GT_DEVICE_MIGRATE: return GT_WORK_COPY;
-	case GT_DEVICE_FILL: return GT_WORK_SET;
-	case GT_DEVICE_MARKER:
-	case GT_DEVICE_BARRIER:
-	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */ return GT_WORK_MARK;
-	default: return GT_WORK_KERNEL;
-	}
-}
-
 uint64_t gt_view_work_time(const struct gt_item *work)
 {
 	return work->start_ns       ? work->start_ns

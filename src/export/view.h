@@ -176,7 +176,22 @@ struct gt_view_ends {
 struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
 				 const struct gt_view_queue *queue);
 
-enum gt_work_class gt_view_work_class(enum gt_device_op op);
+static inline enum gt_work_class gt_view_work_class(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_READ:
+	case GT_DEVICE_WRITE:
+	case GT_DEVICE_COPY:
+	case GT_DEVICE_MAP:
+	case GT_DEVICE_UNMAP:
+	case GT_DEVICE_MIGRATE: return GT_WORK_COPY;
+	case GT_DEVICE_FILL: return GT_WORK_SET;
+	case GT_DEVICE_MARKER:
+	case GT_DEVICE_BARRIER:
+	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */ return GT_WORK_MARK;
+	default: return GT_WORK_KERNEL;
+	}
+}
 /* Work without times still happened: where it is best known, ns. */
 uint64_t gt_view_work_time(const struct gt_item *work);
 
