@@ -493,7 +493,7 @@ static void print_json(const struct doctor *d)
 	json_close(&j);
 }
 
-static void print_help(void)
+static void print_doctor_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
@@ -528,7 +528,7 @@ static int doctor_main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'J': json = true; break;
-		case 'h': print_help(); return GT_EXIT_OK;
+		case 'h': print_doctor_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("doctor", argv, long_options);
 		}
 	}

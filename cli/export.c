@@ -16,7 +16,7 @@
 
 enum { MAX_NAMES = 64 };
 
-static void print_help(void)
+static void print_export_help(void)
 {
 	printf("gputap export FILE.. -o OUT [options]\n\n"
 	       "Writes a capture, or several as one, in the format that OUT's extension "
@@ -194,11 +194,11 @@ static bool tell_session(const struct gt_capture_session *s)
 
 static void tell_health(const struct gt_capture *capture)
 {
-	bool told = false;
+	bool shown = false;
 
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
-		told |= tell_session(gt_capture_session_at(capture, i));
-	if (!told && !gt_capture_is_whole(gt_capture_health(capture)))
+		shown |= tell_session(gt_capture_session_at(capture, i));
+	if (!shown && !gt_capture_is_whole(gt_capture_health(capture)))
 		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
 			"info' tells more");
 }
@@ -248,7 +248,8 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 
 static int run_export(int argc, char **argv)
 {
-	static const struct export_words words = {"export", "prog.pftrace", false, print_help};
+	static const struct export_words words = {"export", "prog.pftrace", false,
+						  print_export_help};
 	struct export_request request = {0};
 	const struct gt_exporter *exporter;
 	char *line = export_command_line(argc, argv);

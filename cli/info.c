@@ -38,7 +38,7 @@ static void count_launch(struct info *i, const struct gt_item *item)
 		i->coverage[item->process].launches[GT_OP_DOMAIN(item->op)]++;
 }
 
-static int read_records(struct info *i)
+static int read_info(struct info *i)
 {
 	const struct gt_item *item;
 	struct gt_cursor *cursor;
@@ -161,7 +161,7 @@ static void find_untraced(struct info *i)
 			continue;
 		if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
 			add_reason(i, "process %u was not traced: %s", p->pid, e->text);
-		else /* told by the one that executed it */
+		else /* said by the one that executed it */
 			add_reason(i, "a program was not traced: %s", e->text ? e->text : "");
 	}
 }
@@ -443,7 +443,7 @@ static void print_json(const struct info *i)
 
 /* The command ------------------------------------------------------------------------ */
 
-static void print_help(void)
+static void print_info_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
@@ -472,7 +472,7 @@ static int info_file(const char *path, bool json, bool all)
 	i.coverage = lookup_grow(NULL, 0, (uint32_t)gt_capture_process_count(i.capture) + 1,
 				 sizeof *i.coverage);
 	i.end_ns = i.session->start_ns;
-	rc = read_records(&i);
+	rc = read_info(&i);
 	if (rc < 0) {
 		free(i.coverage);
 		gt_capture_close(i.capture);
@@ -507,7 +507,7 @@ static int info_main(int argc, char **argv)
 		switch (c) {
 		case 'a': all = true; break;
 		case 'J': json = true; break;
-		case 'h': print_help(); return GT_EXIT_OK;
+		case 'h': print_info_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("info", argv, long_options);
 		}
 	}

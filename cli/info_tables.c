@@ -143,7 +143,7 @@ static void make_runtimes(struct grid *g, const struct info *i)
 	for (size_t k = 0; k < gt_capture_object_count(i->capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(i->capture, k);
 		uint64_t processes = 0;
-		bool told = false;
+		bool shown = false;
 		struct grid_cell *cell;
 		if (o->type != GT_OBJECT_MODULE)
 			continue;
@@ -154,10 +154,10 @@ static void make_runtimes(struct grid *g, const struct info *i)
 				       gt_object_value(o, "path")) ||
 			    !same_text(gt_object_value(other, "door"), gt_object_value(o, "door")))
 				continue;
-			told |= n < k;
+			shown |= n < k;
 			processes++;
 		}
-		if (told)
+		if (shown)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_text(gt_domain_name(o->domain));

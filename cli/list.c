@@ -57,7 +57,7 @@ static const struct {
 #undef X
 };
 
-static void print_help(void)
+static void print_list_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
@@ -311,7 +311,7 @@ static int list_main(int argc, char **argv)
 		case 'g': o.group = optarg; break;
 		case 'k': o.kind = optarg; break;
 		case 'J': o.json = true; break;
-		case 'h': print_help(); return GT_EXIT_OK;
+		case 'h': print_list_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("list", argv, long_options);
 		}
 	}

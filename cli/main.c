@@ -24,7 +24,7 @@ static const struct gt_command *find_command(const char *name)
 	return NULL;
 }
 
-static void print_help(void)
+static void print_all_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
@@ -99,7 +99,7 @@ static int help_for(int argc, char **argv)
 	char *args[3];
 
 	if (argc < 3) {
-		print_help();
+		print_all_help();
 		return finish_output(GT_EXIT_OK);
 	}
 	command = find_command(argv[2]);
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, ""); /* names may hold any character; numbers stay with a point */
 	if (argc < 2) {
-		print_help();
+		print_all_help();
 		return GT_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))

@@ -35,7 +35,7 @@ static const char help[] =
 	"      --mangled       in an export, names of C++ kernels as they were recorded\n"
 	"  -h, --help\n";
 
-static void print_help(void)
+static void print_merge_help(void)
 {
 	fputs(help, stdout);
 }
@@ -77,7 +77,7 @@ static int write_merged(void *data, const char *temporary)
 static bool report_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;
-	bool whole, told = false;
+	bool whole, shown = false;
 
 	if (gt_capture_open(request->output, &capture)) {
 		ui_note("%s was written, but: %s", request->output, gt_error_text());
@@ -88,7 +88,7 @@ static bool report_result(const struct export_request *request, const struct mer
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
-		told |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
+		shown |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 		if (s->health.bad_sums)
 			ui_note("%s does not hold what it says; 'gputap info %s' tells more",
 				s->path, s->path);
@@ -103,7 +103,7 @@ static bool report_result(const struct export_request *request, const struct mer
 		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 			ui_note("%s is not complete, it says", s->path);
 	}
-	if (!whole && !told)
+	if (!whole && !shown)
 		ui_note("%s is damaged in parts; 'gputap info %s' tells more", request->output,
 			request->output);
 	if (m->repeated)
@@ -144,7 +144,7 @@ static int merge_captures(const struct export_request *request)
 
 static int run_merge(int argc, char **argv)
 {
-	static const struct export_words words = {"merge", "job.gputap", true, print_help};
+	static const struct export_words words = {"merge", "job.gputap", true, print_merge_help};
 	struct export_request request = {.captures = true};
 	const struct gt_exporter *exporter;
 	char *line;

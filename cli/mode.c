@@ -304,7 +304,7 @@ static void set_work(struct gt_session *s, uint32_t domains)
 }
 
 /* Of the APIs whose calls cause the work themselves: launches only. Who makes packets of a
- * launch (HSA) is told the mode. */
+ * launch (HSA) looks at the mode itself. */
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)

@@ -48,7 +48,7 @@ struct gt_trial {
 	const char *exercise; /* of another library that has pu1Exercise(); NULL */
 	int pipe;
 	enum gt_rule trying;
-	uint64_t told; /* rules that are known to be broken: once is enough */
+	uint64_t reported; /* rules that are known to be broken: once is enough */
 	struct gt_plugin plugin;
 	pu1Result (*work)(uint32_t pieces); /* NULL: nobody has it */
 	/* the host's side */
@@ -77,7 +77,7 @@ void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
 	} while (0)
 const char *gt_trial_result_name(pu1Result result);
 
-/* Load and register it. Return: false: it cannot be, which is told. */
+/* Load and register it. Return: false: it cannot be, which is reported. */
 bool gt_trial_open(struct gt_trial *t);
 /* Callbacks are set, all kinds enabled. */
 void gt_trial_begin(struct gt_trial *t);
@@ -87,7 +87,7 @@ void gt_trial_flush(struct gt_trial *t);
 /* Have work done. */
 void gt_trial_exercise(struct gt_trial *t, uint32_t pieces);
 /* Walk through the buffers that were completed since the last time: records holds what is in them.
- * What is wrong with buffers and records is told. */
+ * What is wrong with buffers and records is reported. */
 void gt_trial_collect(struct gt_trial *t);
 void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *complete);
 

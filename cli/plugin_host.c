@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The host that a trial plays: buffers that end where nothing is mapped, records that are looked at
- * one by one. A write beyond a buffer's end is a fault, which is told before the process ends. */
+ * one by one. A write beyond a buffer's end is a fault, which is reported before the process ends. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@ void gt_trial_tell(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rul
 	struct gt_trial_message m = {.news = news, .rule = rule};
 	va_list list;
 
-	if (news == GT_TRIAL_BROKEN && t->told >> rule & 1)
+	if (news == GT_TRIAL_BROKEN && t->reported >> rule & 1)
 		return;
-	t->told |= news == GT_TRIAL_BROKEN ? UINT64_C(1) << rule : 0;
+	t->reported |= news == GT_TRIAL_BROKEN ? UINT64_C(1) << rule : 0;
 	va_start(list, format);
 	vsnprintf(m.text, sizeof m.text, format, list);
 	va_end(list);

@@ -38,9 +38,9 @@ static size_t count_work(const struct gt_trial *t)
 	return n;
 }
 
-/* At least @pieces of work must have records, or be told as dropped; unless what was found in the
- * buffers explains why they have none. */
-static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t pieces,
+/* At least @items of work must have records, or be counted as dropped; unless what was found in
+ * the buffers explains why they have none. */
+static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
 		      size_t found)
 {
 	uint64_t explains = 1ull << GT_RULE_WALK | 1ull << GT_RULE_PLACE | 1ull << GT_RULE_KIND |
@@ -48,8 +48,8 @@ static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, s
 
 	if (rule != GT_RULE_FLUSHED)
 		explains |= 1ull << GT_RULE_FLUSHED;
-	GT_TRIAL_WANT(t, rule, found >= pieces || t->told & explains,
-		      "%s%zu pieces of work have %zu records", when, pieces, found);
+	GT_TRIAL_WANT(t, rule, found >= items || t->reported & explains,
+		      "%s%zu items of work have %zu records", when, items, found);
 }
 
 static uint64_t dropped(const struct gt_trial *t)

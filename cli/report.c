@@ -28,7 +28,7 @@ struct report_options {
 	bool reverse, csv, json, mangled, brief;
 };
 
-static void print_help(void)
+static void print_report_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
@@ -130,7 +130,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 				return ui_fail(GT_EXIT_USAGE,
 					       "--top wants a number of rows, not '%s'", optarg);
 			break;
-		case 'h': print_help(); return GT_EXIT_OK;
+		case 'h': print_report_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("report", argv, long_options);
 		}
 		if (rc)
@@ -643,7 +643,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	else
 		print_text(&s, o, stdout);
 	if (in.left_out || !gt_capture_is_whole(&s.health))
-		code = GT_EXIT_FAILURE; /* told in its head */
+		code = GT_EXIT_FAILURE; /* said in its head */
 out:
 	gt_capture_close(capture);
 fini_inputs:

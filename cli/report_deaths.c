@@ -25,8 +25,8 @@ __attribute__((format(printf, 2, 3))) static void add_words(struct sentence *s, 
 	va_end(ap);
 }
 
-static void add_thread(struct sentence *s, const struct gt_capture *capture,
-		       const struct gt_event_info *e)
+static void add_dead_thread(struct sentence *s, const struct gt_capture *capture,
+			    const struct gt_event_info *e)
 {
 	const struct gt_thread_info *t =
 		gt_capture_thread_find(capture, e->process, (uint32_t)e->value);
@@ -60,7 +60,7 @@ static void add_open_calls(struct sentence *s, const struct gt_capture *capture,
 			continue;
 		}
 		if (last && !is_inner)
-			add_thread(s, capture, last);
+			add_dead_thread(s, capture, last);
 		add_words(s,
 			  is_inner  ? ", inside it %s"
 			  : threads ? "; in %s"
@@ -70,7 +70,7 @@ static void add_open_calls(struct sentence *s, const struct gt_capture *capture,
 		last = e;
 	}
 	if (last)
-		add_thread(s, capture, last);
+		add_dead_thread(s, capture, last);
 	if (more)
 		add_words(s, "; and %u more threads in calls", more);
 }
@@ -84,7 +84,7 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 	uint32_t named, unnamed = 0;
 
 	/* only the first process of the tree is our child, whose status is known; the others'
-	 * ends are told by their rings */
+	 * ends are in their rings */
 	if (!p->ended || p->proper_end || !counts ||
 	    (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
 		return false;

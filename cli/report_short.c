@@ -222,19 +222,19 @@ static void print_failures(const struct summary *s, FILE *out)
 }
 
 /* What the user would look for in vain otherwise: a tool of HSA's that said no, a library that
- * is not traced, a device that failed. Tools of ours are told of when they are loaded. */
+ * is not traced, a device that failed. Tools of ours are reported when they are loaded. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
-	unsigned told = 0;
+	unsigned shown = 0;
 
-	for (size_t i = 0; i < gt_capture_event_count(capture) && told < EVENTS_MOST; i++) {
+	for (size_t i = 0; i < gt_capture_event_count(capture) && shown < EVENTS_MOST; i++) {
 		const struct gt_event_info *e = gt_capture_event(capture, i);
 
 		if (e->code != GT_EVENT_FAULT &&
 		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
 		     e->domain == GT_DOMAIN_NONE))
 			continue;
-		print_line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s",
+		print_line(out, shown++ ? "" : "events", ui_colors(out)->red, "%s: %s",
 			   gt_event_code_name(e->code), e->text ? e->text : "");
 	}
 }

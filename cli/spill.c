@@ -18,7 +18,7 @@ struct spill_run {
 	size_t have, next; /* rows in it */
 };
 
-static bool open_file(struct spill *s)
+static bool open_spill_file(struct spill *s)
 {
 	const char *folder = getenv("TMPDIR");
 
@@ -93,7 +93,7 @@ static void write_run(struct spill *s)
 {
 	size_t bytes = s->count * s->row_bytes, done = 0;
 
-	if (s->no_file || !open_file(s)) {
+	if (s->no_file || !open_spill_file(s)) {
 		s->no_file = true;
 		return;
 	}

@@ -108,7 +108,7 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 
 /* Small numbers ------------------------------------------------------------------ */
 
-static uint32_t name_of(struct summary *s, const char *text)
+static uint32_t intern_name(struct summary *s, const char *text)
 {
 	return texts_put(&s->names, text);
 }
@@ -118,7 +118,7 @@ static uint32_t operation_name(struct reading *r, uint32_t op)
 	uint32_t name = idmap_get(&r->operations, op);
 
 	if (name == LOOKUP_NONE) {
-		name = name_of(r->s, gt_operation_name(op));
+		name = intern_name(r->s, gt_operation_name(op));
 		idmap_put(&r->operations, op, name);
 	}
 	return name;
@@ -134,7 +134,7 @@ static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
 	if (name == LOOKUP_NONE) {
 		text = item->name ? gt_capture_string(r->capture, item->process, item->name) : "";
 		readable = r->s->mangled ? NULL : gt_demangle(text);
-		name = name_of(r->s, readable ? readable : *text ? text : "(no name)");
+		name = intern_name(r->s, readable ? readable : *text ? text : "(no name)");
 		free(readable);
 		idmap_put(&r->strings, key, name);
 	}
@@ -154,14 +154,14 @@ static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal
 	t->ordinal = ordinal;
 	if (info) {
 		t->tid = info->tid;
-		t->name = texts_get(&s->names, name_of(s, info->name ? info->name : ""));
+		t->name = texts_get(&s->names, intern_name(s, info->name ? info->name : ""));
 		t->start_ns = clock && info->start_ticks
 				      ? gt_host_clock_to_ns(clock, info->start_ticks)
 				      : 0;
 		t->end_ns =
 			clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
 	} else {
-		t->name = texts_get(&s->names, name_of(s, ""));
+		t->name = texts_get(&s->names, intern_name(s, ""));
 	}
 	s->processes[t->process].threads++;
 	s->files[s->processes[process].file].threads++;
@@ -202,7 +202,7 @@ static uint32_t add_device(struct reading *r, const struct gt_object_info *objec
 		return number;
 	GROW(s->devices, s->device_count, s->device_room);
 	d = &s->devices[s->device_count++];
-	d->name_id = name_of(s, name);
+	d->name_id = intern_name(s, name);
 	d->name = texts_get(&s->names, d->name_id);
 	d->domain = domain;
 	return number;
@@ -564,7 +564,7 @@ static void add_range(struct reading *r, const struct gt_range *range, uint64_t 
 	};
 	uint32_t group;
 
-	e.name = name_of(s, range->name);
+	e.name = intern_name(s, range->name);
 	e.thread = thread_of(r, range->process, range->ordinal);
 	operators_range(&s->operators,
 			&(struct operators_range){.thread = thread_key(range->process,
@@ -699,7 +699,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	e.name = item->device_op == GT_DEVICE_KERNEL ||
 				 (item->device_op == GT_DEVICE_SCRATCH && item->name)
 			 ? kernel_name(r, item)
-			 : name_of(s, gt_device_op_name(item->device_op));
+			 : intern_name(s, gt_device_op_name(item->device_op));
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
 	linked_work(&s->linked, e.process, item->id);
@@ -752,12 +752,12 @@ static const char *joined(struct summary *s, const char *argv)
 		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "",
 				      ui_shell_word(argv));
 	line[n < sizeof line ? n : sizeof line - 1] = '\0';
-	return texts_get(&s->names, name_of(s, n ? line : ""));
+	return texts_get(&s->names, intern_name(s, n ? line : ""));
 }
 
 static const char *kept(struct summary *s, const char *text)
 {
-	return texts_get(&s->names, name_of(s, text ? text : ""));
+	return texts_get(&s->names, intern_name(s, text ? text : ""));
 }
 
 static void add_counts(struct gt_counts *sum, const struct gt_counts *counts)
@@ -839,7 +839,7 @@ static void add_processes(struct reading *r)
 	}
 }
 
-static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_progress *progress)
+static int read_summary(struct reading *r, struct gt_cursor *cursor, struct ui_progress *progress)
 {
 	struct summary *s = r->s;
 	const struct gt_item *item;
@@ -895,7 +895,7 @@ static int find_enclosing(struct summary *s, const struct gt_capture *capture)
 			break;
 		if (rc)
 			enclosing_add(&s->enclosing, thread_key(range.process, range.ordinal),
-				      range.first, range.last, name_of(s, range.name));
+				      range.first, range.last, intern_name(s, range.name));
 	}
 	gt_ranges_fini(&ranges);
 	gt_cursor_destroy(cursor);
@@ -944,7 +944,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		ui_progress_begin(&progress,
 				  s->file_count == 1 ? last_part(s->files[0].path) : "reading",
 				  gt_capture_health(capture)->bytes);
-	rc = read_records(&r, cursor, &progress);
+	rc = read_summary(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
 		add_range(&r, &range, range.first);
 	gt_ranges_fini(&r.ranges);

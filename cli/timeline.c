@@ -55,7 +55,7 @@ static void finish_span(struct timeline *t, const struct timeline_span *span)
 
 /* Runs --------------------------------------------------------------------------- */
 
-static bool open_file(struct timeline *t)
+static bool open_timeline_file(struct timeline *t)
 {
 	const char *folder = getenv("TMPDIR");
 
@@ -70,7 +70,7 @@ static void spill_spans(struct timeline *t)
 {
 	size_t bytes = t->span_count * sizeof *t->spans, done = 0;
 
-	if (t->no_file || !open_file(t)) {
+	if (t->no_file || !open_timeline_file(t)) {
 		t->no_file = true;
 		return;
 	}

@@ -189,8 +189,8 @@ int gt_capture_probe(const char *path);
 void gt_capture_close(struct gt_capture *c);
 
 /* Read and check every stream payload too, which opening does not: then health and counts say
- * all that is damaged; else a damaged one is told when a cursor meets it. Return: 0, or negative
- * errno: cannot read. */
+ * all that is damaged; else a damaged one is reported when a cursor meets it.
+ * Return: 0, or negative errno: cannot read. */
 int gt_capture_verify(struct gt_capture *c);
 
 /* Of all sessions together: how the worst one ended. */

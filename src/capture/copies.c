@@ -77,17 +77,18 @@ static bool read_payload(struct walk *w)
 /* What the block says of its session: who it is, how it ended. */
 static void read_mark(struct walk *w, struct copy *s)
 {
-	struct gt_file_section told;
+	struct gt_file_section stored;
 
-	if (!read_payload(w) || w->block.head.stored_bytes < sizeof told)
+	if (!read_payload(w) || w->block.head.stored_bytes < sizeof stored)
 		return;
-	memcpy(&told, w->payload, sizeof told);
-	if (told.end > GT_CAPTURE_CUT || told.path_bytes > w->block.head.stored_bytes - sizeof told)
+	memcpy(&stored, w->payload, sizeof stored);
+	if (stored.end > GT_CAPTURE_CUT ||
+	    stored.path_bytes > w->block.head.stored_bytes - sizeof stored)
 		return;
 	if (!s->known)
-		memcpy(s->uuid, told.uuid, sizeof s->uuid);
+		memcpy(s->uuid, stored.uuid, sizeof s->uuid);
 	s->known = true;
-	s->end = (enum gt_capture_end)told.end;
+	s->end = (enum gt_capture_end)stored.end;
 }
 
 static bool is_block_of_session(const struct gt_scan_block *b, uint32_t section)

@@ -93,7 +93,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	return s;
 }
 
-/* The row's words with its tail, in one piece. */
+/* The row's words with its tail, as one run of words. */
 static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d,
 							 const struct gt_decode_shape *s,
 							 const uint8_t **p, const uint64_t **words)

@@ -31,7 +31,7 @@ struct hot {
 };
 
 /* Would a writer of ours make a row with such a head? Asked once for a shape and a block. */
-static bool is_known(uint64_t head)
+static bool is_known_shape(uint64_t head)
 {
 	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, detail = head >> 24 & 0xff,
 		 op = (uint32_t)(head >> 32);
@@ -54,7 +54,7 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 	if (e->shape_count == GT_ROW_SHAPES ||
 	    e->words_used + coded + GT_WORDS_PAD > GT_ENCODER_WORDS)
 		return NULL;
-	if (!is_known(head))
+	if (!is_known_shape(head))
 		e->doubted = true;
 	e->hash[at].head = head;
 	e->hash[at].shape = e->shape_count;

@@ -28,7 +28,7 @@ enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 /* A session of the input. */
 struct section {
 	uint32_t in, out; /* number there, here */
-	struct gt_file_section told;
+	struct gt_file_section stored;
 	char *path;
 };
 
@@ -93,15 +93,15 @@ static int put_block(struct merge *m, struct gt_file_block head, const void *ext
 
 static int put_section(struct merge *m, const struct section *s)
 {
-	uint8_t payload[sizeof s->told + PATH_BYTES];
-	struct gt_file_section told = s->told;
+	uint8_t payload[sizeof s->stored + PATH_BYTES];
+	struct gt_file_section stored = s->stored;
 	struct gt_file_block head = {.type = GT_BLOCK_SECTION};
 	size_t bytes = strnlen(s->path, PATH_BYTES);
 
-	told.path_bytes = (uint32_t)bytes;
-	memcpy(payload, &told, sizeof told);
-	memcpy(payload + sizeof told, s->path, bytes);
-	head.stored_bytes = head.raw_bytes = (uint32_t)(sizeof told + bytes);
+	stored.path_bytes = (uint32_t)bytes;
+	memcpy(payload, &stored, sizeof stored);
+	memcpy(payload + sizeof stored, s->path, bytes);
+	head.stored_bytes = head.raw_bytes = (uint32_t)(sizeof stored + bytes);
 	head.payload_crc = gt_crc32c(0, payload, head.stored_bytes);
 	return put_block(m, head, NULL, 0, s->out, payload);
 }
@@ -158,11 +158,11 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 	*s = (struct section){.in = number,
 			      .out = m->next,
 			      .path = strndup(path, path_bytes),
-			      .told = {.end = GT_CAPTURE_CUT}};
+			      .stored = {.end = GT_CAPTURE_CUT}};
 	if (!s->path)
 		return gt_error(-ENOMEM, "merge");
 	m->section_count++;
-	memcpy(s->told.uuid, uuid, sizeof s->told.uuid);
+	memcpy(s->stored.uuid, uuid, sizeof s->stored.uuid);
 	if (m->next == GT_FILE_SECTION_MAX)
 		return gt_error(-E2BIG, "merge of more than %u sessions", GT_FILE_SECTION_MAX);
 	m->next++;
@@ -171,23 +171,24 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 
 static int read_section(struct merge *m, uint32_t number, const uint8_t *payload, size_t bytes)
 {
-	struct gt_file_section told;
+	struct gt_file_section stored;
 	struct section *s;
 
-	if (bytes < sizeof told)
+	if (bytes < sizeof stored)
 		return -EBADMSG;
-	memcpy(&told, payload, sizeof told);
-	if (told.path_bytes > bytes - sizeof told || told.end > GT_CAPTURE_CUT)
+	memcpy(&stored, payload, sizeof stored);
+	if (stored.path_bytes > bytes - sizeof stored || stored.end > GT_CAPTURE_CUT)
 		return -EBADMSG;
 	s = find_section(m, number);
 	if (!s) {
-		int status = add_section(m, number, told.uuid, (const char *)payload + sizeof told,
-					 told.path_bytes, &s);
+		int status =
+			add_section(m, number, stored.uuid, (const char *)payload + sizeof stored,
+				    stored.path_bytes, &s);
 
 		if (status)
 			return status;
 	}
-	s->told = told;
+	s->stored = stored;
 	return 0;
 }
 
@@ -268,21 +269,21 @@ static int finish_input(struct merge *m, const struct input *in)
 
 	sum->end = end > sum->end ? end : sum->end;
 	for (i = 0; i < m->section_count && !status; i++) {
-		struct gt_file_section *told = &m->sections[i].told;
+		struct gt_file_section *stored = &m->sections[i].stored;
 
 		if (m->sections[i].in == GT_SECTION_NONE) {
-			*told = (struct gt_file_section){.bytes = in->scan.bytes, .end = end};
-			memcpy(told->uuid, in->scan.uuid, sizeof told->uuid);
-		} else if (in->bad_blocks && told->end == GT_CAPTURE_COMPLETE) {
-			told->end = GT_CAPTURE_INCOMPLETE;
+			*stored = (struct gt_file_section){.bytes = in->scan.bytes, .end = end};
+			memcpy(stored->uuid, in->scan.uuid, sizeof stored->uuid);
+		} else if (in->bad_blocks && stored->end == GT_CAPTURE_COMPLETE) {
+			stored->end = GT_CAPTURE_INCOMPLETE;
 		}
-		told->bad_bytes += bad_bytes;
-		told->bad_blocks += (uint32_t)bad_blocks;
+		stored->bad_bytes += bad_bytes;
+		stored->bad_blocks += (uint32_t)bad_blocks;
 		bad_bytes = bad_blocks = 0;
-		sum->bad_bytes += told->bad_bytes;
-		sum->bad_blocks += told->bad_blocks;
-		sum->end =
-			told->end > (uint32_t)sum->end ? (enum gt_capture_end)told->end : sum->end;
+		sum->bad_bytes += stored->bad_bytes;
+		sum->bad_blocks += stored->bad_blocks;
+		sum->end = stored->end > (uint32_t)sum->end ? (enum gt_capture_end)stored->end
+							    : sum->end;
 		status = put_section(m, &m->sections[i]);
 	}
 	return status;

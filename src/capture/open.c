@@ -212,7 +212,7 @@ static void finish_times(struct gt_capture *c)
 					    c->events[i].time_ns);
 }
 
-static int open_file(struct gt_capture *c, const char *path)
+static int open_capture_file(struct gt_capture *c, const char *path)
 {
 	struct capture_file *file;
 	int status = GT_LIST_ADD(c, files, file_count, file_room);
@@ -245,7 +245,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	c->copies = copies;
 	c->repeated_count = gt_copies_count(copies);
 	for (i = 0; i < count && !status; i++)
-		status = open_file(c, paths[i]);
+		status = open_capture_file(c, paths[i]);
 	c->copies = NULL;
 	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))

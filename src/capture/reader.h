@@ -17,7 +17,7 @@ struct stream_block {
 	uint32_t stored_bytes, raw_bytes, payload_crc;
 	uint16_t head_bytes;
 	uint8_t flags;
-	bool bad : 1, bad_sums : 1; /* both are told once */
+	bool bad : 1, bad_sums : 1; /* both are reported once */
 };
 
 struct stream {
@@ -148,7 +148,7 @@ struct block_reader {
 	void *zstd;
 };
 void gt_block_reader_fini(struct block_reader *r);
-/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (told in health
+/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (counted in health
  * and counts); other negative errno with a cause. */
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
 		  const uint8_t **payload);

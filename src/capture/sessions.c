@@ -6,7 +6,7 @@
  * by the difference between both kernels' (REALTIME minus BOOTTIME), the same for all sessions
  * of a boot, so that what happened there keeps its order and distances. It is taken where both
  * were watched nearest to the same moment. How much the wall clocks were moved while they were
- * watched is told as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
+ * watched is given as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -94,7 +94,7 @@ uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t dev
 enum gt_clock_method gt_device_clock_method(const struct gt_device_clock *clock);
 const char *gt_clock_method_name(enum gt_clock_method method);
 uint64_t gt_device_clock_residual_ns(const struct gt_device_clock *clock);
-/* Pieces of work that seem, after conversion, to be queued before their call or to end after a wait
+/* Work items that seem, after conversion, to be queued before their call or to end after a wait
  * for them. */
 uint64_t gt_device_clock_violations(const struct gt_device_clock *clock);
 

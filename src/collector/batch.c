@@ -197,7 +197,7 @@ void gt_batch_commit(struct gt_drain *d)
 	if (status) {
 		if (!d->output_error)
 			d->output_error = status;
-		gt_error_clear(); /* told at the end, once */
+		gt_error_clear(); /* reported at the end, once */
 		if (gt_batch_halted(d))
 			return;
 		count_as_lost(d); /* the writer keeps what is not of records for the next flush */

@@ -80,7 +80,7 @@ struct collector {
 	uint64_t partial_ns, slow_ns;
 };
 
-static uint64_t now_ns(void)
+static uint64_t get_monotonic_ns(void)
 {
 	return gt_clock_ns(CLOCK_MONOTONIC);
 }
@@ -339,7 +339,7 @@ static int open_pidfd(const struct gt_process *process)
 
 static void adopt_process(struct collector *c, struct gt_process *process)
 {
-	process->active_ns = process->counted_ns = now_ns();
+	process->active_ns = process->counted_ns = get_monotonic_ns();
 	process->pidfd = open_pidfd(process);
 	if (process->pidfd < 0)
 		process->exited = true; /* if nobody maps it either */
@@ -532,14 +532,14 @@ static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 
 static void collect(struct collector *c)
 {
-	uint64_t last_ns = now_ns();
+	uint64_t last_ns = get_monotonic_ns();
 	int sleep_ms = 1;
 
 	for (;;) {
 		uint64_t now, bytes;
 
 		handle_events(c, sleep_ms);
-		now = now_ns();
+		now = get_monotonic_ns();
 		if (folder_changed(c) || c->rescan)
 			scan_folder(c);
 		bytes = drain_all(c, GT_DRAIN_FULL, now);
@@ -560,10 +560,10 @@ static void collect(struct collector *c)
 	}
 }
 
-/* Everything is told to stop; read what there is, whoever still runs. */
+/* Every process is asked to stop; read what there is, whoever still runs. */
 static void finish_processes(struct collector *c, struct gt_run_result *result)
 {
-	uint64_t now = now_ns();
+	uint64_t now = get_monotonic_ns();
 
 	gt_folder_stop(&c->folder);
 	scan_folder(c);

@@ -54,7 +54,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv,
  * gt_collector_recover() - finish a capture whose collector died
  * @directory: the session folder; it is removed when all is in the capture
  * @output: receives the capture's path, PATH_MAX bytes; "" if not even that is known
- * Programs of the session that still run are told to record no more.
+ * Programs of the session that still run are asked to record no more.
  * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder,
  *         -ENODATA it died before the program started, -EALREADY nothing is left to finish (the
  *         folder is removed by both), .. The folder stays as it is then and may be tried again.

@@ -29,7 +29,7 @@ struct gt_drain {
 	struct gt_folder *folder;
 	struct gt_journal journal;
 	struct gt_capture_writer *writer;
-	/* the rings' owners may be gone or told to stop: nothing is given back */
+	/* the rings' owners may be gone or asked to stop: nothing is given back */
 	bool recovering;
 
 	struct gt_process **processes;

@@ -100,7 +100,7 @@ int gt_libraries_find(struct gt_libraries *out)
 	return 0;
 }
 
-static const char *value_of(char *const *environment, const char *name)
+static const char *get_value(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -112,7 +112,7 @@ static const char *value_of(char *const *environment, const char *name)
 
 static const char *value_or(char *const *environment, const char *name, const char *otherwise)
 {
-	const char *value = value_of(environment, name);
+	const char *value = get_value(environment, name);
 
 	return value ? value : otherwise;
 }
@@ -178,7 +178,7 @@ static char *list_around(const struct gt_variable *v, const char *ours, const ch
 static char *runtime_variable(const struct gt_variable *v, char *const *base,
 			      const struct gt_libraries *l)
 {
-	const char *users = value_of(base, v->name);
+	const char *users = get_value(base, v->name);
 
 	switch (v->kind) {
 	case GT_VARIABLE_LIST:
@@ -186,9 +186,9 @@ static char *runtime_variable(const struct gt_variable *v, char *const *base,
 			       : list_variable(v->name, l->inject, users, true);
 	case GT_VARIABLE_VALUE: return variable(v->name, v->value);
 	case GT_VARIABLE_DEFAULT:
-		return variable(v->name, users                                  ? users
-					 : v->other && value_of(base, v->other) ? v->with_value
-										: v->value);
+		return variable(v->name, users                                   ? users
+					 : v->other && get_value(base, v->other) ? v->with_value
+										 : v->value);
 	}
 	return NULL;
 }
@@ -217,7 +217,7 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
  * needs beside an auditor. Its children get their own: core/exec_environment.c. */
 static char *tunables_variable(char *const *base, const struct gt_static_tls *tls)
 {
-	const char *theirs = value_of(base, "GLIBC_TUNABLES"),
+	const char *theirs = get_value(base, "GLIBC_TUNABLES"),
 		   *asked = theirs ? strstr(theirs, GT_STATIC_TLS_TUNABLE) : NULL;
 	char ours[64], *rest = NULL, *text;
 
@@ -264,17 +264,17 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is
 	 * us, and does no harm */
 	set[set_count++] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0",
-					 value_of(base, "ASAN_OPTIONS"), false);
+					 get_value(base, "ASAN_OPTIONS"), false);
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
 	set[set_count++] = variable(GT_AUDIT_ENV, l->audit);
 	if (!complains) {
 		set[set_count++] =
-			list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
+			list_variable("LD_PRELOAD", l->inject, get_value(base, "LD_PRELOAD"), true);
 		set[set_count++] = gt_static_tls_is_hopeless(&tls)
 					   ? variable("LD_AUDIT", value_or(base, "LD_AUDIT", ""))
 					   : list_variable("LD_AUDIT", l->audit,
-							   value_of(base, "LD_AUDIT"), false);
+							   get_value(base, "LD_AUDIT"), false);
 	}
 	for (size_t i = 0; i < set_count; i++)
 		good = good && set[i];

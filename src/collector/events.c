@@ -135,7 +135,7 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 					   (enum gt_domain)GT_OP_DOMAIN(calls[k].op), now.ticks,
 					   process->rings[i].ordinal,
 					   gt_operation_name(calls[k].op)))
-				/* the file takes nothing: told at the end, once */
+				/* the file takes nothing: reported at the end, once */
 				gt_error_clear();
 	}
 }

@@ -32,15 +32,15 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 				       .wait_status = -1,
 				       .ended = true,
 				       .proper_end = true};
-	char told[TEXT_BYTES];
+	char text[TEXT_BYTES];
 
 	info.exe = exe;
 	info.index = d->next_index++;
 	gt_capture_write_process(d->writer, &info);
-	snprintf(told, sizeof told, "%s: %s", exe, why);
+	snprintf(text, sizeof text, "%s: %s", exe, why);
 	if (gt_event_write(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks,
-			   (uint64_t)error, told))
-		gt_error_clear(); /* the file takes nothing: told at the end, once */
+			   (uint64_t)error, text))
+		gt_error_clear(); /* the file takes nothing: reported at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;
 	d->batch_dirty = true;

@@ -45,7 +45,7 @@ struct gt_process {
 	bool announced;           /* the process stands in the capture */
 	bool exited;              /* its process is gone, or was never one of this pid namespace */
 	bool replaced;            /* by exec: its pid is another process's now */
-	bool stopped;             /* we told it to record no more */
+	bool stopped;             /* we asked it to record no more */
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
 	bool lost;                /* so little sense that nothing of it is read any more */

@@ -10,7 +10,8 @@
  *	gt_bulk_add(index, 0, &row);    rising in SQLite's order; last column is the rowid
  *	gt_bulk_finish(db, sql)         then @sql runs on the whole database
  *
- * Failing writes are kept in the database object and told once, by gt_bulk_finish(). One thread. */
+ * Failing writes are kept in the database object and reported once, by gt_bulk_finish(). One
+ * thread. */
 #ifndef GPUTAP_EXPORT_BULK_H
 #define GPUTAP_EXPORT_BULK_H
 

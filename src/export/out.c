@@ -3,7 +3,7 @@
  *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
  * The buffer is written when next has passed flush_at, so that filling it needs no check per
  * byte. The kernel's share of an export is finding and filling pages of its cache. It is a third
- * less when the file's blocks are asked for ahead of the writing, in large pieces, and when a
+ * less when the file's blocks are asked for ahead of the writing, in large parts, and when a
  * write ends where a page does; closing gives back what was too much. */
 #include "export/out.h"
 
@@ -174,7 +174,7 @@ int gt_out_finish(struct gt_out *out, int status)
 		write_all(out, out->base, (size_t)(out->next - out->base));
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)
 		fail(out, -errno);
-	/* a full disk may be told only here, on network file systems */
+	/* a full disk may be reported only here, on network file systems */
 	if (close(out->fd) < 0)
 		fail(out, -errno);
 	free(out->gzip);

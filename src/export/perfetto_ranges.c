@@ -115,7 +115,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* The row that it goes to: those that nest share row 0. NULL: an error that is told. */
+/* The row that it goes to: those that nest share row 0. NULL: an error, with a cause. */
 static struct gt_pf_sequence *place_range(struct gt_pf *x, struct gt_view_thread *t,
 					  const struct gt_range *range)
 {

@@ -118,7 +118,7 @@ static uint64_t range_id(const struct gt_item *call)
 	return call->ret;
 }
 
-/* gt_grow(), told if there is no memory. */
+/* gt_grow(), with a cause if there is no memory. */
 static void *grow(void *list, size_t count, size_t *room, size_t bytes)
 {
 	void *moved = gt_grow(list, count, room, bytes);

@@ -40,7 +40,7 @@ static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 		gt_rocpd_add_external(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
 		gt_rocpd_add_work(r, item);
-	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
+	return !r->status && !gt_bulk_status(r->db); /* gt_bulk_finish() reports the latter */
 }
 
 /* The first session's id as a UUID of version 8: "what its maker likes". */
@@ -70,7 +70,7 @@ static struct gt_bulk_tree *find_tree(struct rocpd *r, const char *name)
 	return gt_bulk_tree(r->db, full);
 }
 
-static int open_file(struct rocpd *r, const char *path)
+static int open_rocpd_file(struct rocpd *r, const char *path)
 {
 	struct {
 		struct gt_bulk_tree **tree;
@@ -147,7 +147,7 @@ static void put_sequences(struct rocpd *r, struct gt_sql *sql)
 			   tables[i].name, r->uuid, (long long)tables[i].last);
 }
 
-static int finish(struct rocpd *r, const struct gt_export_options *options)
+static int finish_rocpd(struct rocpd *r, const struct gt_export_options *options)
 {
 	char metadata[64];
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
@@ -182,7 +182,7 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	if (!status && !r->text)
 		status = gt_rocpd_no_memory(r);
 	if (!status)
-		status = open_file(r, path);
+		status = open_rocpd_file(r, path);
 	if (!status)
 		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
 	if (r->view.capture)
@@ -190,7 +190,7 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	if (!status && !(status = r->status))
 		status = gt_sql_pass(&r->view, 1, options, step, r, &r->status);
 	if (!status)
-		status = finish(r, options);
+		status = finish_rocpd(r, options);
 	gt_bulk_destroy(r->db);
 	gt_view_fini(&r->view);
 	for (size_t i = 0; i < r->name_count; i++)

@@ -273,7 +273,7 @@ static void add_marker(struct rocpd *r, const struct gt_range *range)
 										: "roctxRange");
 
 	if (!thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* told already */
+		gt_rocpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
 	p = GT_PUT(p, "{\"message\":\"");
@@ -314,7 +314,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	int64_t event;
 
 	if (!own || !name) {
-		gt_rocpd_note(r, -ENOMEM); /* told already */
+		gt_rocpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
 	e = (struct event){category_of(r, GT_OP_DOMAIN(call->op)),
@@ -549,7 +549,7 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 	struct event e;
 
 	if (!queue || !thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* told already */
+		gt_rocpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
 	if (!work->start_ns) {

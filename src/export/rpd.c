@@ -49,7 +49,7 @@ static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 		gt_rpd_add_work(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_CALL)
 		gt_rpd_step_copy(r, item);
-	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
+	return !r->status && !gt_bulk_status(r->db); /* gt_bulk_finish() reports the latter */
 }
 
 static void put_all_metadata(struct rpd *r, struct gt_sql *sql,
@@ -162,7 +162,7 @@ static int write_indexes(struct rpd *r)
 }
 
 /* What SQLite itself has to do at the end. */
-static int finish(struct rpd *r, const struct gt_export_options *options)
+static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
 {
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
 			     .status = &r->status,
@@ -186,7 +186,7 @@ static int finish(struct rpd *r, const struct gt_export_options *options)
 	return gt_sql_finish(&sql, &r->db);
 }
 
-static int open_file(struct rpd *r, const char *path)
+static int open_rpd_file(struct rpd *r, const char *path)
 {
 	struct {
 		struct gt_bulk_tree **tree;
@@ -251,7 +251,7 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	if (!status && (!r->args || !r->text))
 		status = gt_rpd_no_memory(r);
 	if (!status)
-		status = open_file(r, path);
+		status = open_rpd_file(r, path);
 	if (!status)
 		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
 	if (r->view.capture)
@@ -265,7 +265,7 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 		status = write_indexes(r);
 	}
 	if (!status)
-		status = finish(r, options);
+		status = finish_rpd(r, options);
 	gt_bulk_destroy(r->db);
 	gt_sorter_destroy(r->texts_sorted);
 	gt_sorter_destroy(r->links_sorted);

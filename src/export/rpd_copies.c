@@ -176,7 +176,7 @@ static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 	return c;
 }
 
-static void complete(struct rpd *r, struct rpd_copy *c)
+static void complete_copy(struct rpd *r, struct rpd_copy *c)
 {
 	if (!c->called || !c->worked)
 		return;
@@ -192,7 +192,7 @@ void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, 
 	if (!c)
 		return;
 	read_call(c, call, blocks);
-	complete(r, c);
+	complete_copy(r, c);
 }
 
 void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
@@ -207,7 +207,7 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 		c = half_of(r, api);
 		if (c && !c->worked) {
 			read_work(r, c, work, queue);
-			complete(r, c);
+			complete_copy(r, c);
 		}
 		return;
 	}

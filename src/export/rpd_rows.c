@@ -212,7 +212,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 	if (!thread || !operation || !(own = operation_own(r, operation)) ||
 	    !(mine = thread_own(r, thread))) {
-		gt_rpd_note(r, -ENOMEM); /* told already */
+		gt_rpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
 	args = gt_rpd_args(r, item, operation);
@@ -397,7 +397,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	if (known >= 0)
 		return r->first_unseen + known;
 	if (!thread) {
-		gt_rpd_note(r, -ENOMEM); /* told already */
+		gt_rpd_note(r, -ENOMEM); /* said already */
 		return 0;
 	}
 	api = (struct api_row){gt_rowmap_next(&r->calls),
@@ -459,7 +459,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	int64_t api, op, name = RPD_EMPTY_TEXT, type, device;
 
 	if (!own) {
-		gt_rpd_note(r, -ENOMEM); /* told already */
+		gt_rpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
 	if (!work->start_ns) {

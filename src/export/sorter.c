@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sorter.h. Memory is one piece, filled from both ends:
+/* See sorter.h. Memory is one block, filled from both ends:
  *
  *   | entries: number, length, key .. -> | free | <- slots: next 8 bytes of the key, its entry |
  *
@@ -244,7 +244,7 @@ static void sort_from(struct gt_sorter *s, struct slot *slots, size_t count, siz
 
 /* Parts in the file ------------------------------------------------------------- */
 
-static int open_file(struct gt_sorter *s)
+static int open_runs_file(struct gt_sorter *s)
 {
 	char name[4096];
 
@@ -289,7 +289,7 @@ static int spill(struct gt_sorter *s)
 	if (more)
 		s->parts = more;
 	if (!status && s->fd < 0)
-		status = open_file(s);
+		status = open_runs_file(s);
 	if (!status) {
 		more[s->part_count] = (struct part){.offset = s->file_bytes};
 		sort_from(s, s->slots, s->slot_count, 0);

@@ -153,7 +153,7 @@ static int is_library_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".so");
 }
 
-/* @named: by the user, who is told if nothing is there. */
+/* @named: by the user, to whom it is reported if nothing is there. */
 static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder, bool named)
 {
 	struct dirent **entries;

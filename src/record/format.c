@@ -27,7 +27,7 @@ static __attribute__((noinline)) void put_part(struct text *t, const char *s, si
 	t->beyond += n - room;
 }
 
-/* Most pieces are shorter than 32 bytes: two stores that overlap, and no call. */
+/* Most parts are shorter than 32 bytes: two stores that overlap, and no call. */
 static inline void copy(char *to, const char *from, size_t n)
 {
 	if (n > 32)

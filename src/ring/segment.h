@@ -119,9 +119,9 @@ enum gt_segment_state {
 	GT_SEGMENT_EXITED = 2,
 };
 
-/* A program of the tree that cannot be traced: told by the process that began it, or by a fork's
- * child in its parent's segment, without a system call. Written by any of these processes, in a
- * place of its own; read by the collector when the process has ended. */
+/* A program of the tree that cannot be traced: reported by the process that began it, or by a
+ * fork's child in its parent's segment, without a system call. Written by any of these processes,
+ * in a place of its own; read by the collector when the process has ended. */
 enum gt_lost_why {
 	GT_LOST_NONE = 0, /* not written yet, or it was not begun after all */
 	GT_LOST_RING,     /* its ring file cannot be made */

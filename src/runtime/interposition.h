@@ -54,7 +54,7 @@ struct gt_attach_state {
 };
 
 /* In libgputap.so. True once for each library that was armed: its table is to be adopted, its
- * module told. */
+ * module recorded. */
 bool gt_attach_adopt(struct gt_attach_state *state);
 /**
  * gt_attach_adopt_all() - take over what was armed of a domain: its tables, its libraries' names,

@@ -227,7 +227,7 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
 		    !what->wants(&state.arming, &o, &s))
 			continue;
-		/* other threads may have opened the same library: what they call is told from
+		/* other threads may have opened the same library: what they call is known from
 		 * the first moment on */
 		state.arming.opened = points[d].opened;
 		instance = gt_arm(&state.arming, what, points[d].point, &o, what->own_calls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runtimes can be told of names that the program gives to things of theirs. Not there: the
+/* What runtimes can learn of names that the program gives to things of theirs. Not there: the
  * runtime is not in the build. */
 #ifndef GPUTAP_RUNTIME_NAMES_H
 #define GPUTAP_RUNTIME_NAMES_H

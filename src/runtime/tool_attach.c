@@ -38,7 +38,7 @@ static const char *own_path(void)
 	return path;
 }
 
-static const char *value_of(const char *name)
+static const char *get_variable(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -48,7 +48,7 @@ static const char *value_of(const char *name)
 /* "ours", or "ours<separator>users", and ours again at the end if @twice. */
 static void put_first(const char *name, const char *ours, char separator, bool twice)
 {
-	const char *users = value_of(name);
+	const char *users = get_variable(name);
 	char text[3 * PATH_MAX];
 	int n;
 
@@ -86,7 +86,7 @@ static void set_value(const struct gt_variable *v)
 	if (v->saved && getenv(v->saved))
 		return;
 	if (v->saved)
-		setenv(v->saved, value_of(v->name), 1);
+		setenv(v->saved, get_variable(v->name), 1);
 	setenv(v->name, v->value, 1);
 }
 
@@ -94,7 +94,7 @@ static void set_environment(const char *path)
 {
 	/* first what depends on the user's lists */
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
-		if (v->kind == GT_VARIABLE_DEFAULT && v->other && *value_of(v->other))
+		if (v->kind == GT_VARIABLE_DEFAULT && v->other && *get_variable(v->other))
 			setenv(v->name, v->with_value, 0);
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
 		if (v->kind == GT_VARIABLE_LIST)
@@ -110,7 +110,7 @@ static void attach_all(void)
 	if (path && !gt_recording_is_run())
 		set_environment(path);
 	for (int i = 0; path && !gt_tools_late() && i < GT_VARIABLE_COUNT; i++)
-		if (gt_variables[i].until && strstr(value_of(gt_variables[i].name), path))
+		if (gt_variables[i].until && strstr(get_variable(gt_variables[i].name), path))
 			gt_mapped_leave(gt_variables[i].object);
 	gt_mapped_watch();
 }

@@ -107,7 +107,7 @@ __attribute__((format(printf, 1, 2))) static void report_fault(const char *forma
 		return; /* nobody listens */
 }
 
-static const char *name_of(const struct gputap_tool *tool)
+static const char *get_tool_name(const struct gputap_tool *tool)
 {
 	return tool->name ? tool->name : "a tool without a name";
 }
@@ -191,7 +191,7 @@ static int check_tool(const struct gputap_tool *tool, const char *from)
 		report_fault("%s: %s was built for version %u of the tool API, this gputap has "
 			     "version %u; "
 			     "it does not take part",
-			     from, name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
+			     from, get_tool_name(tool), tool->abi, GPUTAP_TOOL_ABI);
 		return -EINVAL;
 	}
 	return 0;
@@ -231,7 +231,7 @@ static void drop_abandoned(const void *here)
 
 		current = e->outer;
 		report_fault("%s: its %s was left by an exception or a jump; it does not take part",
-			     name_of(e->tool),
+			     get_tool_name(e->tool),
 			     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
 		drop_tool(e);
 	}
@@ -255,7 +255,7 @@ static int start_tool(struct entry *e)
 		return 0;
 	}
 	drop_tool(e);
-	report_fault("%s: its start() returned %d; it does not take part", name_of(tool), rc);
+	report_fault("%s: its start() returned %d; it does not take part", get_tool_name(tool), rc);
 	return rc;
 }
 
@@ -520,7 +520,7 @@ static void find_tools(bool everywhere)
 		}
 		if (rc == -ENOSPC)
 			report_fault("%s: %d tools are there already; it does not take part",
-				     name_of(tool), TOOLS);
+				     get_tool_name(tool), TOOLS);
 	}
 }
 

@@ -145,7 +145,7 @@ static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32
 			      GT_ORDER_HAZARD);
 	gt_tool_fence_of_reader();
 	/* first that somebody may be called, then that it is him: the place may have another
-	 * user since we were told of it, and stands still only while one who was active then
+	 * user since we were notified of it, and stands still only while one who was active then
 	 * waits for us */
 	return gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
 			  (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&

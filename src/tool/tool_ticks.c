@@ -6,7 +6,7 @@
  *      |    .*'         is a reason to take one. So a stamp's time never depends on when it is
  *      +-------------- ticks    asked for, and later stamps have later times.
  *
- * A reading is some tens of ns off. Taken as it is, it would bend a short piece between two
+ * A reading is some tens of ns off. Taken as it is, it would bend a short line between two
  * anchors, and the durations in it: an anchor may leave the line of all anchors so far by 1/1000
  * at most, unless it is far away (the host was suspended: one clock went on). Room for so many
  * anchors as a second or more of deliveries need; then every second of the older half goes. */

@@ -72,7 +72,7 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return syscall(SYS_pread64, fd, to, bytes, (off_t)offset) == (long)bytes;
 }
 
-static int open_file(const char *path)
+static int open_elf_file(const char *path)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, path,
 			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
@@ -217,7 +217,7 @@ static bool add_object(struct search *s, int fd, uint32_t parent, uint32_t name,
 
 static bool try_path(struct search *s, uint32_t parent, uint32_t name)
 {
-	int fd = open_file(s->path);
+	int fd = open_elf_file(s->path);
 	bool done;
 
 	if (fd < 0)
@@ -309,7 +309,7 @@ struct cache_entry {
 
 static void map_cache(struct search *s)
 {
-	int fd = s->no_cache ? -1 : open_file("/etc/ld.so.cache");
+	int fd = s->no_cache ? -1 : open_elf_file("/etc/ld.so.cache");
 	struct stat st;
 	void *at;
 
@@ -453,7 +453,7 @@ static int open_interpreter(struct search *s, int fd)
 	s->path[n] = '\0';
 	start = s->path + 2 + strspn(s->path + 2, " \t");
 	start[strcspn(start, " \t\r\n")] = '\0';
-	return open_file(start);
+	return open_elf_file(start);
 }
 
 static bool has_interpreter(struct search *s, int fd)

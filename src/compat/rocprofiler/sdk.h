@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a client passes is looked at, whatever its compiler was told. */
+/* What a client passes is looked at, whatever its compiler assumes. */
 #define ROCPROFILER_NONNULL(...)
 
 #include <rocprofiler-sdk/registration.h>

@@ -74,8 +74,8 @@ static void call_client(void *data)
 		  b->list, batch->count, b->user, batch->lost);
 }
 
-static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *records,
-		      size_t count, uint64_t lost, void *user)
+static void hand_records(struct gputap_buffer *buffer, const struct gputap_record *records,
+			 size_t count, uint64_t lost, void *user)
 {
 	struct sdk_buffer *b = user;
 	struct batch batch = {b, atomic_load(&b->fn), count, lost};
@@ -126,7 +126,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id
 	if (b) {
 		opts.policy = policy == ROCPROFILER_BUFFER_POLICY_LOSSLESS ? GPUTAP_BUFFER_LOSSLESS
 									   : GPUTAP_BUFFER_DISCARD;
-		opts.fn = hand_over;
+		opts.fn = hand_records;
 		opts.user = b;
 		b->context = c->handle;
 		b->client = c->client;

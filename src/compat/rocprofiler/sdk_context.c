@@ -342,7 +342,7 @@ static int make_context(struct sdk_context *c)
 	return rc;
 }
 
-/* Kinds that are taken, as upstream takes them, and of which nothing can be told: whoever
+/* Kinds that are taken, as upstream takes them, and of which there is nothing to report: whoever
  * wonders learns it. */
 static const struct {
 	int called, recorded;

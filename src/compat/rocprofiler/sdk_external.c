@@ -82,7 +82,7 @@ static struct sdk_external *external_of(struct sdk_context *c)
 	return c->external;
 }
 
-static struct thread *add_thread(struct sdk_external *e, uint64_t tid)
+static struct thread *add_external_thread(struct sdk_external *e, uint64_t tid)
 {
 	struct thread *t = find_thread(e, tid);
 
@@ -96,7 +96,7 @@ static struct thread *add_thread(struct sdk_external *e, uint64_t tid)
 
 static rocprofiler_status_t push_external(struct sdk_external *e, uint64_t tid, uint64_t value)
 {
-	struct thread *t = add_thread(e, tid);
+	struct thread *t = add_external_thread(e, tid);
 	uint32_t depth;
 
 	if (!t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtimes' tables, when they are registered: handed to clients that asked for them, and
- * told as initialisation of the runtime.
+ * reported as initialisation of the runtime.
  *
  * HSA's are the runtime's own, of its size and in its order; they come from gputap under a name.
  * ROCTx's three tables are one in gputap; clients get three, whose changed entries are carried

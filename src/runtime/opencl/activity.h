@@ -293,7 +293,7 @@ static inline bool gt_cl_recorded(const struct gt_call *call)
 		1);
 }
 
-/* Tools (activity_notify.c): ENTER, before the real call. w->piece, w->thread then. */
+/* Tools (activity_notify.c): ENTER, before the real call. w->item, w->thread then. */
 void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
 		struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */

@@ -251,7 +251,7 @@ static struct callback *next_handed(uint32_t epoch)
 	return c;
 }
 
-static void hand_over(struct callback *c)
+static void hand_to_thread(struct callback *c)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
@@ -283,7 +283,7 @@ static void wait_for_turn(struct callback *c)
 		gt_internal_leave();
 	}
 	if (gt_tool_thread_is_ours()) {
-		hand_over(c);
+		hand_to_thread(c);
 		return;
 	}
 	if (gt_cl_callbacks_waiting) {

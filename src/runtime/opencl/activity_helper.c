@@ -50,7 +50,7 @@ static bool is_over(void)
 	return atomic_load_explicit(&helper.over, memory_order_seq_cst);
 }
 
-static uint64_t now_ns(void)
+static uint64_t get_host_ns(void)
 {
 	return gt_clock_ns(CLOCK_MONOTONIC);
 }
@@ -83,7 +83,7 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
  *         is ending */
 static uint32_t harvest_queues(bool all, uint32_t *done)
 {
-	uint64_t now = now_ns();
+	uint64_t now = get_host_ns();
 	uint32_t left = 0;
 
 	*done = 0;
@@ -132,7 +132,7 @@ static void thread_left(void *epoch)
 static void *run_helper(void *arg)
 {
 	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
-	uint64_t step = MS, clocks_at = now_ns();
+	uint64_t step = MS, clocks_at = get_host_ns();
 
 	gt_tool_thread_takes("gputap", thread_left, arg);
 	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
@@ -145,9 +145,9 @@ static void *run_helper(void *arg)
 			break;
 		}
 		left = harvest_queues(false, &done);
-		if (t && left && now_ns() - clocks_at >= 1000 * MS) {
+		if (t && left && get_host_ns() - clocks_at >= 1000 * MS) {
 			read_clocks(t);
-			clocks_at = now_ns();
+			clocks_at = get_host_ns();
 		}
 		gt_cl_spare_grow(epoch);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
@@ -175,12 +175,12 @@ static void *run_helper(void *arg)
  * its own calls harvest then. */
 static void at_end(void)
 {
-	uint64_t until = now_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
+	uint64_t until = get_host_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
 	uint32_t done;
 
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
 	while (gt_cl_helper_lives() &&
-	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && now_ns() < until)
+	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && get_host_ns() < until)
 		sleep_ns(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		harvest_queues(true, &done);

@@ -92,7 +92,7 @@ static void learn_queue(struct gt_cl_queue *q, const struct gt_table *table, str
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 }
 
-static bool is_known(const struct gt_cl_queue *q, const struct gt_thread *t)
+static bool is_known_queue(const struct gt_cl_queue *q, const struct gt_thread *t)
 {
 	return q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch;
 }
@@ -104,7 +104,7 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 	bool asked;
 
-	if (is_known(q, t) || (!q && !(q = add_queue(t, handle))))
+	if (is_known_queue(q, t) || (!q && !(q = add_queue(t, handle))))
 		return q;
 	if (q->epoch != t->epoch)
 		gt_cl_queue_reset(q, t->epoch);
@@ -142,7 +142,7 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 {
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
-	return gt_likely(is_known(q, t)) ? q : meet_queue(table, t, handle);
+	return gt_likely(is_known_queue(q, t)) ? q : meet_queue(table, t, handle);
 }
 
 /* What a creating function was given and what came of it. */

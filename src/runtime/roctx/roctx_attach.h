@@ -11,7 +11,7 @@
  * @tables:  core, control and name table, each with its size in bytes in front
  * @count:   how many of them there are
  * Return: 0, also for tables that are known already; -EINVAL; -ENOSPC: no instance is free, which
- * is told.
+ * an event reports.
  */
 int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
 	__attribute__((visibility("hidden")));
