@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of tables: see table.h. Runs inside a runtime's initialisation, once per table: a
- * lock is all right. */
+/* Registration of tables: see table.h. Runs inside a runtime's initialisation, once for each table,
+ * so that a lock is all right.
+ *
+ * A table that its runtime offers, gt_table_register():
+ *   1. The table is entered into gt_tables (release): contexts that change from now on find it.
+ *   2. Each tap gets the real function. Where an operation is asked for, the runtime's table gets
+ *      the tap. Other threads may call it at once: without services it makes the real call alone.
+ *   3. gt_contexts_apply() gives the taps the services that all started contexts ask for.
+ *   4. Without the lock: the segment says that the runtime was seen, the capture that the table is
+ *      longer or shorter than the one described, and tools get the table.
+ * Steps 1 to 3 hold gt_core_lock(). A table of a library that was interposed,
+ * gt_table_adopt(), had step 2 when it was armed (runtime/arm.h).
+ *
+ * A function that the program gets by its name, gt_table_extension(): the first instance whose tap
+ * has no function yet, or this one, gives its tap. */
 #include "core/table.h"
 
 #include <errno.h>

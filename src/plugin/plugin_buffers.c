@@ -4,8 +4,19 @@
  *   request  ──► out list ── complete ──► completed list ──► plugin_records.c ──► freed
  *                   └─ still there behind pu1FlushAll(): given up, and freed when it comes at last
  *
- * The callbacks have no context, so each plug-in gets two functions of its own. They may be called
- * from any thread, under locks of the plug-in's: nothing is called from here. */
+ * A buffer's way:
+ *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
+ *      bounds memory and orders nothing. It goes to the out list, with the session's number.
+ *   2. The plug-in completes it, in any thread. It leaves the out list. If it is of the session
+ *      that is open, and no more bytes are valid than it has, it goes to the end of the completed
+ *      list; else it is freed, without the lock.
+ *   3. The session ends. Buffers that are still out become those of no session, and are counted.
+ *   4. The reader takes completed buffers one by one, and frees each (plugin_records.c).
+ *
+ * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
+ * under locks of their own, so that the lock is a leaf: nothing of the plug-in's is called while it
+ * is held.
+ * The callbacks have no context: each plug-in gets two functions of its own. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -26,7 +26,16 @@
  * gt_graph_launch). If they were not as many as then, a packet of ours behind the launch marks its
  * end.
  *
- * Locks: gt_core_lock() where graphs are made and destroyed. A launch takes none. */
+ * Who writes what of a graph (struct hip_graph; gt_core_lock() is held where graphs are made,
+ * changed and destroyed, a launch takes no lock):
+ *   the bucket          add_graph()               release   -> the entry; entries stay for ever
+ *   handle              add_graph(), destruction  release   -> the nodes; NULL: destroyed
+ *   replays             a launch                  relaxed   a number for each launch
+ *   wrong               the first launch that sees another order than the nodes'
+ *   last, course        the launch that takes `learned` from 0 to 1
+ *   learned             0 to 1, to write them; 2: release   -> `last` and `course` are good;
+ *                       0 again by a launch that did not go as learnt
+ *   odd, course.count   such a launch, too; the count becomes 0: no packets are skipped */
 #include <string.h>
 
 #include "core/recording.h"

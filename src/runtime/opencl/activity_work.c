@@ -5,26 +5,37 @@
  *   | chunk ─────────────► chunk ─────────────► chunk |   entries in a row, as they were submitted
  *     q->head                              q->tail        a drained chunk goes to the spare ones
  *
- * An enqueue writes one entry at the tail (q->push, taken among the threads that enqueue to this
- * queue); one harvester at a time goes along from the head (q->harvest): asks the runtime,
- * writes the record into its own thread's ring, lets the event go. They share nothing but the
- * two positions. In a queue that runs in order the first command that is not done ends the
- * harvest; in one that does not, it goes to the tail.
+ * An enqueue, in the program's thread (gt_cl_follow()):
+ *   1. It counts the command as seen.
+ *   2. It takes q->push, the lock of the threads that enqueue to this queue.
+ *   3. It writes the entry at the tail. Behind a full chunk comes a spare one.
+ *   4. It stores q->pushed + 1 (release): the entry is the harvester's.
+ * The harvest (harvest()), one thread at a time, which holds q->harvest:
+ *   1. It loads q->pushed (acquire): the entries before that position are whole.
+ *   2. It asks the runtime for the times of the entry at q->harvested.
+ *   3. The command is done: it writes the record into its own thread's ring and releases the event.
+ *      The command is not done: in a queue that runs in order the harvest ends here; in another
+ *      one the entry is written again at the tail.
+ *   4. It stores q->harvested + 1 (release), and goes on with 2.
+ * A chunk becomes a spare one when the harvest has stepped into the next chunk.
+ * Locks, in the order in which they are taken: q->harvest, q->push, spare.lock. After a fork the
+ * child's first use of a queue forgets the parent's entries (gt_cl_queue_reset()).
  *
- * Who harvests. Where the device is the host itself, enqueues do, a few commands at a time, and
- * the helper only what the program does not come by to do: there is no idle processor, and
- * events are to be let go soon, because runtimes use their memory again (kept until the program
- * waits, 100,000 events of PoCL made each enqueue cost twice as much). Where it is not, asking
- * takes microseconds (NVIDIA: 1.4 us a question), and the helper does it beside the program. An
- * enqueue keeps away from the runtime's workers: the locks of an event and of the heap do not
- * spin, and to meet a worker there costs both a sleep (PoCL, 100,000 kernels, one look every 32
- * enqueues up to the last one done: 0.4 us a kernel). So it looks rarely, and a good deal
- * behind; a program that waits every few hundred commands has all of it done after the wait,
- * alone.
+ * Who harvests:
+ *   the device is the host   Enqueues do, a few commands at a time; the helper what the program
+ *                            does not come by to do. No processor is idle there. Events must be
+ *                            released soon, as runtimes use their memory again: with 100,000
+ *                            events of PoCL kept until the program waited, each enqueue cost
+ *                            twice as much.
+ *   it is not                The helper does, beside the program: a question takes microseconds
+ *                            (NVIDIA: 1.4 us).
+ * An enqueue keeps away from the runtime's workers. The locks of an event and of the heap do not
+ * spin: to meet a worker there costs both a sleep (PoCL, 100,000 kernels, one look every 32
+ * enqueues up to the last one done: 0.4 us a kernel). So it looks rarely, and a good deal behind.
+ * A program that waits every few hundred commands has them all harvested after the wait.
  *
- * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a
- * record, as a drop, or is still here when the process ends. Beyond a cap commands are not
- * followed but counted. */
+ * Every entry ends as a record, as a drop, or is still here when the process ends. Beyond a cap
+ * commands are not followed but counted. */
 #include "runtime/opencl/activity.h"
 
 #include <stdlib.h>
