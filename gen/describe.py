@@ -15,17 +15,19 @@ ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
-REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4}
+REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4,
+                   'f64': 8}
 C_NAMES = {
     'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t',
-    'i64': 'int64_t', 'f32': 'float'
+    'i64': 'int64_t', 'f32': 'float', 'f64': 'double'
 }
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
-STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
+STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part', 'extensions',
+              'outermost',
               'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
               'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
@@ -159,6 +161,7 @@ class Api:
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
+        self.parts = []   # (function that fills it in, number of its first entry)
         self.runtime = None    # Runtime
         self.mode = None       # (name, text): of `gputap run --mode`
         self.variables = []    # Variable: what brings us in
@@ -277,6 +280,12 @@ class Parser:
 
     def do_least(self, _):
         self.api.least = int(self.take(kind='number'))
+
+    def do_part(self, t):
+        function, first = self.text(), int(self.take(kind='number'))
+        if first >= self.api.table_count or self.api.parts and first <= self.api.parts[-1][1]:
+            self.fail(t, f"'{function}' does not begin behind the last part and in the table")
+        self.api.parts.append((function, first))
 
     def do_outermost(self, t):
         more = self.peek() is not None and not self.peek().first

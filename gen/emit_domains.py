@@ -334,6 +334,16 @@ def tables_source(api):
     ] + least + ['#include "runtime/tap_tables.inc"']) + '\n'
 
 
+def parts(api):
+    """generated/<domain>_parts.inc: functions that fill in a part of the table each"""
+    ends = [first for _, first in api.parts[1:]] + [api.table_count]
+    return '\n'.join([
+        head(api, 'emit_domains.py')
+        + '/* GT_PART(function, domain, first number, behind the last) */'
+    ] + [f'GT_PART({name}, {upper(api)}, {first}, {end})'
+         for (name, first), end in zip(api.parts, ends)]) + '\n'
+
+
 def attach_source(api):
     """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description
     says all that it needs"""

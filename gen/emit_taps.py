@@ -29,7 +29,7 @@ def word(type_, stars, text):
     """C expression: a value as a record's 64-bit word."""
     if stars or type_.cls in ('handle', 'callback'):
         return f'(uintptr_t){text}'
-    if type_.cls == 'struct' or type_.rep == 'f32':
+    if type_.cls == 'struct' or type_.rep in ('f32', 'f64'):
         return f'gt_value_word(&({text}), {type_.bytes})'
     return f'(uint64_t)(int64_t){text}' if type_.rep.startswith('i') else text
 

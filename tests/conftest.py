@@ -84,7 +84,7 @@ class Result:
 def clean_environment():
     """This process's environment without what would trace or steer the tested programs."""
     drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
-            "ROCR_", "AMD_", "COLUMNS")
+            "ROCR_", "AMD_", "ZE_", "LZ_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
     env.update(LC_ALL="C.UTF-8", NO_COLOR="1")
     return env

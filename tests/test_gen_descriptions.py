@@ -32,6 +32,8 @@ BAD = {
     "unknown_mark": (") launch", ") marker pusch", 10, "'pusch' says nothing about an operation"),
     "finishes_what_is_not_waited_for": (") launch", ") launch finishes", 10,
                                         "toy_start is no synchronisation, but 'finishes'"),
+    "part_behind_the_table": ("extensions 10", 'part "toy_fill" 2', 3,
+                              "'toy_fill' does not begin behind the last part and in the table"),
     "two_runtimes": ("handle toy_queue", 'runtime a "A"\nruntime b "B"', 5,
                      "a description has one runtime"),
     "unknown_type": ("toy_uint count", "toy_unit count", 10,

@@ -103,6 +103,51 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	return 0;
 }
 
+/* NULL: no operation has that place. Their places rise with their numbers. */
+static const struct gt_operation *find_at(const struct gt_table *table, size_t offset)
+{
+	uint32_t low = 0, high = table->operation_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (table->operations[middle].table_offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < table->operation_count && table->operations[low].table_offset == offset
+		       ? &table->operations[low]
+		       : NULL;
+}
+
+uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries)
+{
+	uint32_t unknown = 0;
+	int rc;
+
+	gt_recording_init();
+	gt_core_lock();
+	rc = enter_table(table);
+	for (uint32_t i = 0; i < count && (rc == 0 || rc == -EALREADY); i++) {
+		const struct gt_operation *op =
+			entries[i] ? find_at(table, (first + i) * sizeof(void *)) : NULL;
+
+		if (entries[i] && !op)
+			unknown = first + i;
+		if (!op)
+			continue;
+		table->taps[op - table->operations].real = entries[i];
+		if (gt_contexts_ask(op))
+			entries[i] = op->taps[table->instance];
+	}
+	if (rc == 0 || rc == -EALREADY)
+		gt_contexts_apply(table);
+	gt_core_unlock();
+	seen_in_segment(table->domain);
+	return unknown;
+}
+
 void gt_table_unregister(struct gt_table *table)
 {
 	gt_core_lock();

@@ -157,14 +157,21 @@ static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
 }
 
 /* Rare (events' elapsed times), hence printf. */
-static __attribute__((noinline)) void put_float(struct text *t, uint64_t v)
+static __attribute__((noinline)) void put_float(struct text *t, const struct gt_type *type,
+						uint64_t v)
 {
 	uint32_t bits = (uint32_t)v;
 	char digits[32];
+	double d;
 	float f;
 
 	memcpy(&f, &bits, sizeof f);
-	put(t, digits, (size_t)snprintf(digits, sizeof digits, "%.9g", (double)f));
+	memcpy(&d, &v, sizeof d);
+	if (type->bytes == sizeof d)
+		snprintf(digits, sizeof digits, "%.17g", d);
+	else
+		snprintf(digits, sizeof digits, "%.9g", (double)f);
+	put(t, digits, strlen(digits));
 }
 
 static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
@@ -174,7 +181,7 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 	switch (type->class & GT_TYPE_CLASS) {
 	case GT_TYPE_SIGNED: put_signed(t, (int64_t)v); return;
 	case GT_TYPE_ADDRESS: put_address(t, v); return;
-	case GT_TYPE_FLOAT: put_float(t, v); return;
+	case GT_TYPE_FLOAT: put_float(t, type, v); return;
 	case GT_TYPE_FLAGS: put_flags(t, type, v); return;
 	case GT_TYPE_ENUM:
 	case GT_TYPE_PROPERTIES:

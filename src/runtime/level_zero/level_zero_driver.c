@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What a driver tells the loader of itself, where that would lead calls past the taps: functions
+ * that it hands out by name, and handles that carry tables of their own. */
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/table.h"
+#include "generated/level_zero_taps.h"
+#include "generated/level_zero_wraps.h"
+
+#define REAL(call, name) ((gt_level_zero_##name##_fn *)(call)->tap->real)
+
+enum { DDI_HANDLES_PROPERTIES = 0x00020027, DDI_HANDLES = 1, NAMES_MAX = 64 };
+
+/* How each structure of a chain begins. */
+struct chained {
+	uint32_t type;
+	struct chained *next;
+};
+
+struct ddi_handles {
+	struct chained head;
+	uint32_t flags;
+};
+
+int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *driver,
+					     void *properties)
+{
+	int status = REAL(call, zeDriverGetProperties)(driver, properties);
+	struct chained *at = status ? NULL : properties;
+
+	/* the loader would call the functions that a handle's first word leads to, not those of
+	 * its table */
+	for (; at; at = at->next)
+		if (at->type == DDI_HANDLES_PROPERTIES)
+			((struct ddi_handles *)at)->flags &= ~(uint32_t)DDI_HANDLES;
+	return status;
+}
+
+/* True once for each name, by its hash. */
+static bool report_name(const char *name)
+{
+	static _Atomic uint64_t reported[NAMES_MAX];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	for (unsigned i = 0; i < NAMES_MAX; i++) {
+		uint64_t there = 0;
+
+		if (atomic_compare_exchange_strong(&reported[i], &there, hash))
+			return true;
+		if (there == hash)
+			return false;
+	}
+	return false;
+}
+
+int gt_level_zero_wrap_zeDriverGetExtensionFunctionAddress(const struct gt_call *call, void *driver,
+							   const char *name, void **function)
+{
+	int status = REAL(call, zeDriverGetExtensionFunctionAddress)(driver, name, function);
+	struct gt_table *tables[GT_INSTANCES];
+	bool unknown = false;
+
+	if (status || !function || !*function || !name)
+		return status;
+	for (unsigned i = 0; i < GT_INSTANCES; i++)
+		tables[i] = &gt_level_zero_tables[i];
+	*function = gt_table_extension(tables, GT_INSTANCES, name, *function, &unknown);
+	if (unknown && call->thread && report_name(name))
+		gt_event_write(call->thread, GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_LEVEL_ZERO, 0, name);
+	return status;
+}

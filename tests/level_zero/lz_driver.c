@@ -1,0 +1,932 @@
+/* SPDX-License-Identifier: MIT */
+/* A Level Zero driver for tests: one device whose kernels are functions of this file, run by a
+ * thread for each queue and each immediate list. It knows what it did: at its end it writes how
+ * often each function was called, and how many commands of each kind it ran, to the file that
+ * LZ_COUNTS names.
+ *
+ *   LZ_HZ, LZ_BITS   the device's clock and its kernels' valid bits: 12500000, 32
+ *   LZ_WRAP_MS       the clock's low bits are 0 so long after the driver has begun
+ *   LZ_BUSY_US       what each kernel takes: 0
+ *
+ * Built against Debian's libze-dev, for its loader of 1.8. */
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+#include <level_zero/zes_ddi.h>
+#include <level_zero/zet_ddi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT   __attribute__((visibility("default")))
+#define EVENTS   8 /* that a command waits for */
+#define COMMANDS 4096
+
+/* What was called --------------------------------------------------------------- */
+
+struct count {
+	const char *name;
+	_Atomic long calls;
+	struct count *next;
+	atomic_flag listed;
+};
+
+static struct count *_Atomic counts;
+static _Atomic long kinds[8];
+
+static void count_call(struct count *c)
+{
+	if (!atomic_flag_test_and_set(&c->listed)) {
+		c->next = atomic_load(&counts);
+		while (!atomic_compare_exchange_weak(&counts, &c->next, c))
+			;
+	}
+	atomic_fetch_add(&c->calls, 1);
+}
+
+#define CALLED()                                                                  \
+	do {                                                                      \
+		static struct count here = {__func__, 0, NULL, ATOMIC_FLAG_INIT}; \
+		count_call(&here);                                                \
+	} while (0)
+
+/* The clock --------------------------------------------------------------------- */
+
+static uint64_t hz, bits, offset, busy_ns;
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static uint64_t host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t ticks(void)
+{
+	return (uint64_t)((__uint128_t)host_ns() * hz / 1000000000u) + offset;
+}
+
+static uint64_t mask(void)
+{
+	return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+}
+
+/* Objects ------------------------------------------------------------------------ */
+
+enum kind { KERNEL, COPY, FILL, BARRIER, SIGNAL, WAIT, RESET, QUERY };
+static const char *const kind_names[] = {"kernels", "copies", "fills",  "barriers",
+					 "signals", "waits",  "resets", "queries"};
+
+struct _ze_event_handle_t {
+	bool done;
+	ze_kernel_timestamp_result_t times;
+};
+
+struct _ze_event_pool_handle_t {
+	bool timed;
+};
+
+struct _ze_kernel_handle_t {
+	char name[64];
+	uint32_t group[3];
+	uint64_t argument[4];
+};
+
+struct command {
+	enum kind kind;
+	struct _ze_event_handle_t *signal, *wait[EVENTS], **queried;
+	uint32_t waits, queries;
+	struct _ze_kernel_handle_t kernel; /* as it was when the command was appended */
+	uint32_t groups[3];
+	void *to;
+	const void *from;
+	size_t bytes, pattern_bytes;
+	char pattern[16];
+};
+
+/* A thread that runs commands in order. */
+struct runner {
+	pthread_t thread;
+	struct command queue[COMMANDS];
+	unsigned long first, end;
+	bool over;
+};
+
+struct _ze_command_list_handle_t {
+	struct runner *runner; /* of an immediate list */
+	bool synchronous;
+	uint32_t count;
+	struct command *commands;
+};
+
+struct _ze_command_queue_handle_t {
+	struct runner *runner;
+};
+
+struct _ze_fence_handle_t {
+	struct runner *runner;
+	unsigned long until;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int driver, device, context; /* their addresses are handles */
+
+/* Kernels --------------------------------------------------------------------------- */
+
+static void run_kernel(const struct _ze_kernel_handle_t *k, const uint32_t *groups)
+{
+	uint64_t until = host_ns() + busy_ns;
+	float *values = (float *)(uintptr_t)k->argument[0];
+	float by;
+	uint32_t n = (uint32_t)k->argument[2];
+
+	memcpy(&by, &k->argument[1], sizeof by);
+	for (uint64_t i = 0; i < (uint64_t)groups[0] * k->group[0] && i < n; i++)
+		values[i] = strcmp(k->name, "add") == 0 ? values[i] + by : values[i] * by;
+	while (host_ns() < until)
+		;
+}
+
+static void run_command(struct command *c)
+{
+	ze_kernel_timestamp_data_t t = {ticks() & mask(), 0};
+
+	switch (c->kind) {
+	case KERNEL: run_kernel(&c->kernel, c->groups); break;
+	case COPY: memcpy(c->to, c->from, c->bytes); break;
+	case FILL:
+		for (size_t i = 0; i < c->bytes; i++)
+			((char *)c->to)[i] = c->pattern[i % c->pattern_bytes];
+		break;
+	default: break;
+	}
+	t.kernelEnd = ticks() & mask();
+	atomic_fetch_add(&kinds[c->kind], 1);
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; c->kind == QUERY && i < c->queries; i++)
+		((ze_kernel_timestamp_result_t *)c->to)[i] = c->queried[i]->times;
+	if (c->signal && c->kind != RESET) {
+		c->signal->times.global = c->signal->times.context = t;
+		c->signal->done = true;
+	} else if (c->signal) {
+		c->signal->done = false;
+	}
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool all_done(const struct command *c)
+{
+	for (uint32_t i = 0; i < c->waits; i++)
+		if (!c->wait[i]->done)
+			return false;
+	return true;
+}
+
+static void *run(void *argument)
+{
+	struct runner *r = argument;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		struct command *c = &r->queue[r->first % COMMANDS];
+
+		while ((r->first == r->end && !r->over) || (r->first < r->end && !all_done(c)))
+			pthread_cond_wait(&changed, &lock);
+		if (r->first == r->end)
+			break;
+		pthread_mutex_unlock(&lock);
+		run_command(c);
+		pthread_mutex_lock(&lock);
+		r->first++;
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static struct runner *start_runner(void)
+{
+	struct runner *r = calloc(1, sizeof *r);
+
+	pthread_create(&r->thread, NULL, run, r);
+	return r;
+}
+
+static void end_runner(struct runner *r)
+{
+	pthread_mutex_lock(&lock);
+	r->over = true;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	pthread_join(r->thread, NULL);
+	free(r);
+}
+
+static void submit(struct runner *r, const struct command *c)
+{
+	pthread_mutex_lock(&lock);
+	while (r->end - r->first >= COMMANDS)
+		pthread_cond_wait(&changed, &lock);
+	r->queue[r->end++ % COMMANDS] = *c;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool timed_out(uint64_t timeout, uint64_t begun)
+{
+	return timeout != UINT64_MAX && host_ns() - begun >= timeout;
+}
+
+static ze_result_t wait_for_runner(const struct runner *r, unsigned long until, uint64_t timeout)
+{
+	uint64_t begun = host_ns();
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	while (!(done = r->first >= until) && !timed_out(timeout, begun)) {
+		pthread_mutex_unlock(&lock);
+		nanosleep(&(struct timespec){0, 20000}, NULL);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return done ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+static ze_result_t append(struct _ze_command_list_handle_t *l, struct command *c,
+			  struct _ze_event_handle_t *signal, uint32_t waits,
+			  struct _ze_event_handle_t **wait)
+{
+	if (waits > EVENTS || (waits && !wait))
+		return ZE_RESULT_ERROR_INVALID_SIZE;
+	c->signal = signal;
+	c->waits = waits;
+	for (uint32_t i = 0; i < waits; i++)
+		c->wait[i] = wait[i];
+	if (l->runner) {
+		submit(l->runner, c);
+		return l->synchronous ? wait_for_runner(l->runner, l->runner->end, UINT64_MAX)
+				      : ZE_RESULT_SUCCESS;
+	}
+	l->commands = realloc(l->commands, (l->count + 1) * sizeof *c);
+	l->commands[l->count++] = *c;
+	return ZE_RESULT_SUCCESS;
+}
+
+/* The API --------------------------------------------------------------------------- */
+
+static ze_result_t zeInit_(ze_init_flags_t flags)
+{
+	(void)flags;
+	CALLED();
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t get_one(uint32_t *count, void **out, void *handle)
+{
+	if (out && *count)
+		*out = handle;
+	*count = 1;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeDriverGet_(uint32_t *count, ze_driver_handle_t *drivers)
+{
+	CALLED();
+	return get_one(count, (void **)drivers, &driver);
+}
+
+static ze_result_t zeDriverGetApiVersion_(ze_driver_handle_t d, ze_api_version_t *version)
+{
+	(void)d;
+	CALLED();
+	*version = ZE_API_VERSION_1_3;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeDriverGetProperties_(ze_driver_handle_t d, ze_driver_properties_t *p)
+{
+	(void)d;
+	CALLED();
+	p->driverVersion = 1;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeDriverGetExtensionProperties_(ze_driver_handle_t d, uint32_t *count,
+						   ze_driver_extension_properties_t *p)
+{
+	(void)d;
+	(void)p;
+	CALLED();
+	*count = 0;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeDeviceGet_(ze_driver_handle_t d, uint32_t *count, ze_device_handle_t *devices)
+{
+	(void)d;
+	CALLED();
+	return get_one(count, (void **)devices, &device);
+}
+
+static ze_result_t zeDeviceGetProperties_(ze_device_handle_t d, ze_device_properties_t *p)
+{
+	ze_structure_type_t type = p->stype;
+
+	(void)d;
+	CALLED();
+	p->type = ZE_DEVICE_TYPE_GPU;
+	p->vendorId = 0x1234;
+	p->timerResolution =
+		type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? hz : 1000000000u / hz;
+	p->timestampValidBits = (uint32_t)bits;
+	p->kernelTimestampValidBits = (uint32_t)bits;
+	memcpy(p->uuid.id, "gputap's tests", 15);
+	strcpy(p->name, "lz test device");
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeDeviceGetGlobalTimestamps_(ze_device_handle_t d, uint64_t *host, uint64_t *dev)
+{
+	(void)d;
+	CALLED();
+	*host = host_ns();
+	*dev = ticks() & mask();
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeContextCreate_(ze_driver_handle_t d, const ze_context_desc_t *desc,
+				    ze_context_handle_t *out)
+{
+	(void)d;
+	(void)desc;
+	CALLED();
+	*out = (ze_context_handle_t)&context;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeContextDestroy_(ze_context_handle_t c)
+{
+	(void)c;
+	CALLED();
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandQueueCreate_(ze_context_handle_t c, ze_device_handle_t d,
+					 const ze_command_queue_desc_t *desc,
+					 ze_command_queue_handle_t *out)
+{
+	(void)c;
+	(void)d;
+	(void)desc;
+	CALLED();
+	*out = calloc(1, sizeof **out);
+	(*out)->runner = start_runner();
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandQueueDestroy_(ze_command_queue_handle_t q)
+{
+	CALLED();
+	end_runner(q->runner);
+	free(q);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandQueueExecuteCommandLists_(ze_command_queue_handle_t q, uint32_t count,
+						      ze_command_list_handle_t *lists,
+						      ze_fence_handle_t fence)
+{
+	CALLED();
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < lists[i]->count; k++)
+			submit(q->runner, &lists[i]->commands[k]);
+	if (fence) {
+		fence->runner = q->runner;
+		fence->until = q->runner->end;
+	}
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandQueueSynchronize_(ze_command_queue_handle_t q, uint64_t timeout)
+{
+	CALLED();
+	return wait_for_runner(q->runner, q->runner->end, timeout);
+}
+
+static ze_result_t create_list(struct runner *runner, bool synchronous,
+			       ze_command_list_handle_t *out)
+{
+	*out = calloc(1, sizeof **out);
+	(*out)->runner = runner;
+	(*out)->synchronous = synchronous;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandListCreate_(ze_context_handle_t c, ze_device_handle_t d,
+					const ze_command_list_desc_t *desc,
+					ze_command_list_handle_t *out)
+{
+	(void)c;
+	(void)d;
+	(void)desc;
+	CALLED();
+	return create_list(NULL, false, out);
+}
+
+static ze_result_t zeCommandListCreateImmediate_(ze_context_handle_t c, ze_device_handle_t d,
+						 const ze_command_queue_desc_t *desc,
+						 ze_command_list_handle_t *out)
+{
+	(void)c;
+	(void)d;
+	CALLED();
+	return create_list(start_runner(), desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, out);
+}
+
+static ze_result_t zeCommandListDestroy_(ze_command_list_handle_t l)
+{
+	CALLED();
+	if (l->runner)
+		end_runner(l->runner);
+	free(l->commands);
+	free(l);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandListClose_(ze_command_list_handle_t l)
+{
+	(void)l;
+	CALLED();
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandListReset_(ze_command_list_handle_t l)
+{
+	CALLED();
+	l->count = 0;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeCommandListAppendLaunchKernel_(ze_command_list_handle_t l,
+						    ze_kernel_handle_t k,
+						    const ze_group_count_t *groups,
+						    ze_event_handle_t signal, uint32_t waits,
+						    ze_event_handle_t *wait)
+{
+	struct command c = {.kind = KERNEL,
+			    .kernel = *k,
+			    .groups = {groups->groupCountX, groups->groupCountY,
+				       groups->groupCountZ}};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendMemoryCopy_(ze_command_list_handle_t l, void *to,
+						  const void *from, size_t bytes,
+						  ze_event_handle_t signal, uint32_t waits,
+						  ze_event_handle_t *wait)
+{
+	struct command c = {.kind = COPY, .to = to, .from = from, .bytes = bytes};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendMemoryFill_(ze_command_list_handle_t l, void *to,
+						  const void *pattern, size_t pattern_bytes,
+						  size_t bytes, ze_event_handle_t signal,
+						  uint32_t waits, ze_event_handle_t *wait)
+{
+	struct command c = {.kind = FILL, .to = to, .bytes = bytes, .pattern_bytes = pattern_bytes};
+
+	CALLED();
+	if (pattern_bytes > sizeof c.pattern)
+		return ZE_RESULT_ERROR_INVALID_SIZE;
+	memcpy(c.pattern, pattern, pattern_bytes);
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendBarrier_(ze_command_list_handle_t l, ze_event_handle_t signal,
+					       uint32_t waits, ze_event_handle_t *wait)
+{
+	struct command c = {.kind = BARRIER};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendSignalEvent_(ze_command_list_handle_t l, ze_event_handle_t e)
+{
+	struct command c = {.kind = SIGNAL};
+
+	CALLED();
+	return append(l, &c, e, 0, NULL);
+}
+
+static ze_result_t zeCommandListAppendWaitOnEvents_(ze_command_list_handle_t l, uint32_t count,
+						    ze_event_handle_t *events)
+{
+	struct command c = {.kind = WAIT};
+
+	CALLED();
+	return append(l, &c, NULL, count, events);
+}
+
+static ze_result_t zeCommandListAppendEventReset_(ze_command_list_handle_t l, ze_event_handle_t e)
+{
+	struct command c = {.kind = RESET};
+
+	CALLED();
+	return append(l, &c, e, 0, NULL);
+}
+
+static ze_result_t zeCommandListAppendQueryKernelTimestamps_(
+	ze_command_list_handle_t l, uint32_t count, ze_event_handle_t *events, void *out,
+	const size_t *offsets, ze_event_handle_t signal, uint32_t waits, ze_event_handle_t *wait)
+{
+	struct command c = {.kind = QUERY, .to = out, .queries = count};
+
+	CALLED();
+	if (offsets)
+		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+	c.queried = malloc(count * sizeof *events); /* as long as the process */
+	memcpy(c.queried, events, count * sizeof *events);
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeEventPoolCreate_(ze_context_handle_t c, const ze_event_pool_desc_t *desc,
+				      uint32_t count, ze_device_handle_t *devices,
+				      ze_event_pool_handle_t *out)
+{
+	(void)c;
+	(void)count;
+	(void)devices;
+	CALLED();
+	*out = calloc(1, sizeof **out);
+	(*out)->timed = desc->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeEventPoolDestroy_(ze_event_pool_handle_t p)
+{
+	CALLED();
+	free(p);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeEventCreate_(ze_event_pool_handle_t p, const ze_event_desc_t *desc,
+				  ze_event_handle_t *out)
+{
+	(void)p;
+	(void)desc;
+	CALLED();
+	*out = calloc(1, sizeof **out);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeEventDestroy_(ze_event_handle_t e)
+{
+	CALLED();
+	free(e);
+	return ZE_RESULT_SUCCESS;
+}
+
+static bool event_done(struct _ze_event_handle_t *e)
+{
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	done = e->done;
+	pthread_mutex_unlock(&lock);
+	return done;
+}
+
+static ze_result_t set_event(struct _ze_event_handle_t *e, bool done)
+{
+	pthread_mutex_lock(&lock);
+	e->done = done;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeEventHostSynchronize_(ze_event_handle_t e, uint64_t timeout)
+{
+	uint64_t begun = host_ns();
+
+	CALLED();
+	while (!event_done(e)) {
+		if (timed_out(timeout, begun))
+			return ZE_RESULT_NOT_READY;
+		nanosleep(&(struct timespec){0, 20000}, NULL);
+	}
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeEventQueryStatus_(ze_event_handle_t e)
+{
+	CALLED();
+	return event_done(e) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+static ze_result_t zeEventHostSignal_(ze_event_handle_t e)
+{
+	CALLED();
+	return set_event(e, true);
+}
+
+static ze_result_t zeEventHostReset_(ze_event_handle_t e)
+{
+	CALLED();
+	return set_event(e, false); /* the times stay, as they do on real devices */
+}
+
+static ze_result_t zeEventQueryKernelTimestamp_(ze_event_handle_t e,
+						ze_kernel_timestamp_result_t *out)
+{
+	CALLED();
+	if (!event_done(e))
+		return ZE_RESULT_NOT_READY;
+	*out = e->times;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeFenceCreate_(ze_command_queue_handle_t q, const ze_fence_desc_t *desc,
+				  ze_fence_handle_t *out)
+{
+	(void)desc;
+	CALLED();
+	*out = calloc(1, sizeof **out);
+	(*out)->runner = q->runner;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeFenceDestroy_(ze_fence_handle_t f)
+{
+	CALLED();
+	free(f);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeFenceHostSynchronize_(ze_fence_handle_t f, uint64_t timeout)
+{
+	CALLED();
+	return wait_for_runner(f->runner, f->until, timeout);
+}
+
+static ze_result_t allocate(size_t bytes, void **out)
+{
+	if (!bytes)
+		return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+	*out = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	return *out ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static ze_result_t zeMemAllocShared_(ze_context_handle_t c, const ze_device_mem_alloc_desc_t *dd,
+				     const ze_host_mem_alloc_desc_t *hd, size_t bytes,
+				     size_t alignment, ze_device_handle_t d, void **out)
+{
+	(void)c;
+	(void)dd;
+	(void)hd;
+	(void)alignment;
+	(void)d;
+	CALLED();
+	return allocate(bytes, out);
+}
+
+static ze_result_t zeMemAllocDevice_(ze_context_handle_t c, const ze_device_mem_alloc_desc_t *desc,
+				     size_t bytes, size_t alignment, ze_device_handle_t d,
+				     void **out)
+{
+	(void)c;
+	(void)desc;
+	(void)alignment;
+	(void)d;
+	CALLED();
+	return allocate(bytes, out);
+}
+
+static ze_result_t zeMemAllocHost_(ze_context_handle_t c, const ze_host_mem_alloc_desc_t *desc,
+				   size_t bytes, size_t alignment, void **out)
+{
+	(void)c;
+	(void)desc;
+	(void)alignment;
+	CALLED();
+	return allocate(bytes, out);
+}
+
+static ze_result_t zeMemFree_(ze_context_handle_t c, void *memory)
+{
+	(void)c;
+	CALLED();
+	free(memory);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeModuleCreate_(ze_context_handle_t c, ze_device_handle_t d,
+				   const ze_module_desc_t *desc, ze_module_handle_t *out,
+				   ze_module_build_log_handle_t *build_log)
+{
+	(void)c;
+	(void)d;
+	(void)desc;
+	(void)build_log;
+	CALLED();
+	*out = (ze_module_handle_t)malloc(1);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeModuleDestroy_(ze_module_handle_t m)
+{
+	CALLED();
+	free(m);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeKernelCreate_(ze_module_handle_t m, const ze_kernel_desc_t *desc,
+				   ze_kernel_handle_t *out)
+{
+	(void)m;
+	CALLED();
+	if (strcmp(desc->pKernelName, "add") != 0 && strcmp(desc->pKernelName, "scale") != 0)
+		return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+	*out = calloc(1, sizeof **out);
+	strcpy((*out)->name, desc->pKernelName);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeKernelDestroy_(ze_kernel_handle_t k)
+{
+	CALLED();
+	free(k);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeKernelSetGroupSize_(ze_kernel_handle_t k, uint32_t x, uint32_t y, uint32_t z)
+{
+	CALLED();
+	k->group[0] = x;
+	k->group[1] = y;
+	k->group[2] = z;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeKernelSetArgumentValue_(ze_kernel_handle_t k, uint32_t index, size_t bytes,
+					     const void *value)
+{
+	CALLED();
+	if (index >= 4 || bytes > 8)
+		return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+	memcpy(&k->argument[index], value, bytes);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeKernelGetName_(ze_kernel_handle_t k, size_t *bytes, char *name)
+{
+	CALLED();
+	if (name)
+		strcpy(name, k->name);
+	*bytes = strlen(k->name) + 1;
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Tables ------------------------------------------------------------------------------ */
+
+#define TABLE(function, type, ...)                                      \
+	EXPORT ze_result_t function(ze_api_version_t version, type *t); \
+	ze_result_t function(ze_api_version_t version, type *t)         \
+	{                                                               \
+		(void)version;                                          \
+		*t = (type){__VA_ARGS__};                               \
+		return ZE_RESULT_SUCCESS;                               \
+	}
+#define EMPTY(function, type) TABLE(function, type, NULL)
+
+TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, .pfnInit = zeInit_)
+TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, .pfnGet = zeDriverGet_,
+      .pfnGetApiVersion = zeDriverGetApiVersion_, .pfnGetProperties = zeDriverGetProperties_,
+      .pfnGetExtensionProperties = zeDriverGetExtensionProperties_)
+TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t, .pfnGet = zeDeviceGet_,
+      .pfnGetProperties = zeDeviceGetProperties_,
+      .pfnGetGlobalTimestamps = zeDeviceGetGlobalTimestamps_)
+TABLE(zeGetContextProcAddrTable, ze_context_dditable_t, .pfnCreate = zeContextCreate_,
+      .pfnDestroy = zeContextDestroy_)
+TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t,
+      .pfnCreate = zeCommandQueueCreate_, .pfnDestroy = zeCommandQueueDestroy_,
+      .pfnExecuteCommandLists = zeCommandQueueExecuteCommandLists_,
+      .pfnSynchronize = zeCommandQueueSynchronize_)
+TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t, .pfnCreate = zeCommandListCreate_,
+      .pfnCreateImmediate = zeCommandListCreateImmediate_, .pfnDestroy = zeCommandListDestroy_,
+      .pfnClose = zeCommandListClose_, .pfnReset = zeCommandListReset_,
+      .pfnAppendLaunchKernel = zeCommandListAppendLaunchKernel_,
+      .pfnAppendMemoryCopy = zeCommandListAppendMemoryCopy_,
+      .pfnAppendMemoryFill = zeCommandListAppendMemoryFill_,
+      .pfnAppendBarrier = zeCommandListAppendBarrier_,
+      .pfnAppendSignalEvent = zeCommandListAppendSignalEvent_,
+      .pfnAppendWaitOnEvents = zeCommandListAppendWaitOnEvents_,
+      .pfnAppendEventReset = zeCommandListAppendEventReset_,
+      .pfnAppendQueryKernelTimestamps = zeCommandListAppendQueryKernelTimestamps_)
+TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t, .pfnCreate = zeEventPoolCreate_,
+      .pfnDestroy = zeEventPoolDestroy_)
+TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, .pfnCreate = zeEventCreate_,
+      .pfnDestroy = zeEventDestroy_, .pfnHostSynchronize = zeEventHostSynchronize_,
+      .pfnQueryStatus = zeEventQueryStatus_, .pfnHostSignal = zeEventHostSignal_,
+      .pfnHostReset = zeEventHostReset_, .pfnQueryKernelTimestamp = zeEventQueryKernelTimestamp_)
+TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t, .pfnCreate = zeFenceCreate_,
+      .pfnDestroy = zeFenceDestroy_, .pfnHostSynchronize = zeFenceHostSynchronize_)
+TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t, .pfnAllocShared = zeMemAllocShared_,
+      .pfnAllocDevice = zeMemAllocDevice_, .pfnAllocHost = zeMemAllocHost_, .pfnFree = zeMemFree_)
+TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t, .pfnCreate = zeModuleCreate_,
+      .pfnDestroy = zeModuleDestroy_)
+TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, .pfnCreate = zeKernelCreate_,
+      .pfnDestroy = zeKernelDestroy_, .pfnSetGroupSize = zeKernelSetGroupSize_,
+      .pfnSetArgumentValue = zeKernelSetArgumentValue_, .pfnGetName = zeKernelGetName_)
+
+/* Which the loader insists on. */
+EMPTY(zeGetImageProcAddrTable, ze_image_dditable_t)
+EMPTY(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
+EMPTY(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
+EMPTY(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)
+EMPTY(zeGetVirtualMemProcAddrTable, ze_virtual_mem_dditable_t)
+EMPTY(zetGetDeviceProcAddrTable, zet_device_dditable_t)
+EMPTY(zetGetContextProcAddrTable, zet_context_dditable_t)
+EMPTY(zetGetCommandListProcAddrTable, zet_command_list_dditable_t)
+EMPTY(zetGetModuleProcAddrTable, zet_module_dditable_t)
+EMPTY(zetGetKernelProcAddrTable, zet_kernel_dditable_t)
+EMPTY(zetGetMetricGroupProcAddrTable, zet_metric_group_dditable_t)
+EMPTY(zetGetMetricProcAddrTable, zet_metric_dditable_t)
+EMPTY(zetGetMetricStreamerProcAddrTable, zet_metric_streamer_dditable_t)
+EMPTY(zetGetMetricQueryPoolProcAddrTable, zet_metric_query_pool_dditable_t)
+EMPTY(zetGetMetricQueryProcAddrTable, zet_metric_query_dditable_t)
+EMPTY(zetGetTracerExpProcAddrTable, zet_tracer_exp_dditable_t)
+EMPTY(zetGetDebugProcAddrTable, zet_debug_dditable_t)
+EMPTY(zesGetDriverProcAddrTable, zes_driver_dditable_t)
+EMPTY(zesGetDeviceProcAddrTable, zes_device_dditable_t)
+EMPTY(zesGetSchedulerProcAddrTable, zes_scheduler_dditable_t)
+EMPTY(zesGetPerformanceFactorProcAddrTable, zes_performance_factor_dditable_t)
+EMPTY(zesGetPowerProcAddrTable, zes_power_dditable_t)
+EMPTY(zesGetEngineProcAddrTable, zes_engine_dditable_t)
+EMPTY(zesGetStandbyProcAddrTable, zes_standby_dditable_t)
+EMPTY(zesGetFirmwareProcAddrTable, zes_firmware_dditable_t)
+EMPTY(zesGetMemoryProcAddrTable, zes_memory_dditable_t)
+EMPTY(zesGetFabricPortProcAddrTable, zes_fabric_port_dditable_t)
+EMPTY(zesGetTemperatureProcAddrTable, zes_temperature_dditable_t)
+EMPTY(zesGetPsuProcAddrTable, zes_psu_dditable_t)
+EMPTY(zesGetFanProcAddrTable, zes_fan_dditable_t)
+EMPTY(zesGetLedProcAddrTable, zes_led_dditable_t)
+EMPTY(zesGetRasProcAddrTable, zes_ras_dditable_t)
+EMPTY(zesGetDiagnosticsProcAddrTable, zes_diagnostics_dditable_t)
+
+/* Takes doubles. */
+static ze_result_t zesFrequencyOcSetVoltageTarget_(zes_freq_handle_t f, double voltage, double off)
+{
+	(void)f;
+	CALLED();
+	return voltage == 1.25 && off == -0.5 ? ZE_RESULT_SUCCESS
+					      : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t,
+      .pfnOcSetVoltageTarget = zesFrequencyOcSetVoltageTarget_)
+
+__attribute__((constructor)) static void begin(void)
+{
+	uint64_t wrap_ms;
+
+	hz = number_of("LZ_HZ", 12500000);
+	bits = number_of("LZ_BITS", 32);
+	busy_ns = 1000 * number_of("LZ_BUSY_US", 0);
+	wrap_ms = number_of("LZ_WRAP_MS", 0);
+	if (wrap_ms)
+		offset = -(ticks() + wrap_ms * hz / 1000);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	const char *path = getenv("LZ_COUNTS");
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	if (!f)
+		return;
+	for (const struct count *c = atomic_load(&counts); c; c = c->next)
+		fprintf(f, "%.*s %ld\n", (int)strlen(c->name) - 1, c->name, atomic_load(&c->calls));
+	for (unsigned i = 0; i < sizeof kind_names / sizeof *kind_names; i++)
+		fprintf(f, "%s %ld\n", kind_names[i], atomic_load(&kinds[i]));
+	fclose(f);
+}

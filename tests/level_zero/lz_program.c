@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* A Level Zero program for tests: lz_program HOW N [DRIVERS]
+ *
+ *   immediate   N times on an immediate list: fill, copy, two kernels, a barrier, no events of its
+ *               own; then it waits
+ *   events      the same, each command with an event of the program's, which it waits for, reads
+ *               and resets
+ *   regular     the same commands in a list that is closed once and run N times, each waited for
+ *   replays     the same, waited for once, at the end
+ *   errors      calls that fail
+ *   sysman      one call of zes that takes doubles
+ *
+ * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. */
+#include <dlfcn.h>
+#include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(zeCommandListAppendBarrier) X(zeCommandListAppendLaunchKernel) \
+	X(zeCommandListAppendMemoryCopy) X(zeCommandListAppendMemoryFill) \
+	X(zeCommandListClose) X(zeCommandListCreate) X(zeCommandListCreateImmediate) \
+	X(zeCommandListDestroy) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
+	X(zeCommandQueueExecuteCommandLists) X(zeCommandQueueSynchronize) \
+	X(zeContextCreate) X(zeContextDestroy) X(zeDeviceGet) X(zeDriverGet) \
+	X(zeEventCreate) X(zeEventDestroy) X(zeEventHostReset) X(zeEventHostSynchronize) \
+	X(zeEventPoolCreate) X(zeEventPoolDestroy) X(zeEventQueryKernelTimestamp) \
+	X(zeInit) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetArgumentValue) \
+	X(zeKernelSetGroupSize) X(zeMemAllocDevice) X(zeMemAllocHost) \
+	X(zeMemAllocShared) X(zeMemFree) X(zeModuleCreate) X(zeModuleDestroy) \
+	X(zesFrequencyOcSetVoltageTarget)
+/* clang-format on */
+
+/* Of the loader that it is linked with, or of the one that it opens. */
+static struct {
+#define X(name) __typeof__(&name) name##_;
+	FUNCTIONS(X)
+#undef X
+} ze;
+
+enum { COUNT = 256, COMMANDS = 5 };
+
+static ze_device_handle_t device;
+static ze_context_handle_t context;
+static ze_kernel_handle_t scale, add;
+static float *shared, *on_device, *on_host;
+static ze_event_pool_handle_t pool;
+static ze_event_handle_t events[COMMANDS];
+
+static void check(ze_result_t status, const char *what)
+{
+	if (status == ZE_RESULT_SUCCESS)
+		return;
+	fprintf(stderr, "%s: 0x%x\n", what, status);
+	exit(1);
+}
+
+#define DO(name, ...) check(ze.name##_(__VA_ARGS__), #name)
+
+static void load(void)
+{
+	void *library =
+		getenv("LZ_DLOPEN") ? dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+
+#define X(name)            \
+	ze.name##_ = name; \
+	if (library)       \
+		*(void **)&ze.name##_ = dlsym(library, #name);
+	FUNCTIONS(X)
+#undef X
+}
+
+static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *name, float by)
+{
+	ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
+	uint32_t n = COUNT;
+	ze_kernel_handle_t kernel;
+
+	DO(zeKernelCreate, module, &desc, &kernel);
+	DO(zeKernelSetGroupSize, kernel, 32, 1, 1);
+	DO(zeKernelSetArgumentValue, kernel, 0, sizeof shared, &shared);
+	DO(zeKernelSetArgumentValue, kernel, 1, sizeof by, &by);
+	DO(zeKernelSetArgumentValue, kernel, 2, sizeof n, &n);
+	return kernel;
+}
+
+static void append_commands(ze_command_list_handle_t list, ze_event_handle_t *e)
+{
+	const ze_group_count_t groups = {COUNT / 32, 1, 1};
+	const float one = 1;
+
+	DO(zeCommandListAppendMemoryFill, list, on_device, &one, sizeof one, COUNT * sizeof one,
+	   e ? e[0] : NULL, 0, NULL);
+	DO(zeCommandListAppendMemoryCopy, list, shared, on_device, COUNT * sizeof one,
+	   e ? e[1] : NULL, 0, NULL);
+	DO(zeCommandListAppendLaunchKernel, list, scale, &groups, e ? e[2] : NULL, 0, NULL);
+	DO(zeCommandListAppendBarrier, list, e ? e[3] : NULL, 0, NULL);
+	DO(zeCommandListAppendLaunchKernel, list, add, &groups, e ? e[4] : NULL, e ? 1 : 0,
+	   e ? &e[2] : NULL);
+}
+
+static ze_command_list_handle_t make_immediate(ze_command_queue_mode_t mode)
+{
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					.mode = mode};
+	ze_command_list_handle_t list;
+
+	DO(zeCommandListCreateImmediate, context, device, &desc, &list);
+	return list;
+}
+
+static void wait_for_events(ze_event_handle_t *e)
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		ze_kernel_timestamp_result_t times;
+
+		DO(zeEventHostSynchronize, e[i], UINT64_MAX);
+		DO(zeEventQueryKernelTimestamp, e[i], &times);
+		if (!times.global.kernelEnd)
+			check(ZE_RESULT_ERROR_UNKNOWN, "no times");
+	}
+}
+
+static void make_events(void)
+{
+	ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+				     .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+					      ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+				     .count = COMMANDS};
+
+	DO(zeEventPoolCreate, context, &desc, 0, NULL, &pool);
+	for (uint32_t i = 0; i < COMMANDS; i++) {
+		ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
+
+		DO(zeEventCreate, pool, &event, &events[i]);
+	}
+}
+
+static void destroy_events(void)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		DO(zeEventDestroy, events[i]);
+	DO(zeEventPoolDestroy, pool);
+}
+
+static void run_immediate(int n, ze_event_handle_t *e)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+
+	for (int i = 0; i < n; i++) {
+		append_commands(list, e);
+		if (e)
+			wait_for_events(e);
+		for (int k = 0; e && k < COMMANDS; k++)
+			DO(zeEventHostReset, e[k]);
+	}
+	/* 1.8 cannot wait for an immediate list but by an event */
+	make_events();
+	DO(zeCommandListAppendBarrier, list, events[0], 0, NULL);
+	DO(zeEventHostSynchronize, events[0], UINT64_MAX);
+	destroy_events();
+	DO(zeCommandListDestroy, list);
+}
+
+static void run_regular(int n, int wait_each)
+{
+	ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+	ze_command_queue_handle_t queue;
+	ze_command_list_handle_t list;
+
+	DO(zeCommandQueueCreate, context, device, &queue_desc, &queue);
+	DO(zeCommandListCreate, context, device, &desc, &list);
+	append_commands(list, NULL);
+	DO(zeCommandListClose, list);
+	for (int i = 0; i < n; i++) {
+		DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+		if (wait_each)
+			DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	}
+	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	DO(zeCommandListDestroy, list);
+	DO(zeCommandQueueDestroy, queue);
+}
+
+static void run_errors(ze_module_handle_t module)
+{
+	ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "none"};
+	ze_device_mem_alloc_desc_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+	ze_kernel_handle_t kernel;
+	void *p;
+
+	printf("kernel 0x%x\n", ze.zeKernelCreate_(module, &desc, &kernel));
+	printf("memory 0x%x\n", ze.zeMemAllocDevice_(context, &memory, 0, 1, device, &p));
+}
+
+int main(int argc, char **argv)
+{
+	ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+	ze_device_mem_alloc_desc_t dd = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+	ze_host_mem_alloc_desc_t hd = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+					.inputSize = 1,
+					.pInputModule = (const uint8_t *)""};
+	const char *how = argc > 1 ? argv[1] : "immediate";
+	int n = argc > 2 ? atoi(argv[2]) : 1;
+	ze_driver_handle_t drivers[4];
+	ze_module_handle_t module;
+	uint32_t count = 4;
+
+	load();
+	DO(zeInit, 0);
+	DO(zeDriverGet, &count, drivers);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t one = 1;
+
+		DO(zeDeviceGet, drivers[i], &one, &device);
+		DO(zeContextCreate, drivers[i], &context_desc, &context);
+		DO(zeMemAllocShared, context, &dd, &hd, COUNT * sizeof *shared, 64, device,
+		   (void **)&shared);
+		DO(zeMemAllocDevice, context, &dd, 2 * COUNT * sizeof *shared, 64, device,
+		   (void **)&on_device);
+		DO(zeMemAllocHost, context, &hd, 3 * COUNT * sizeof *shared, 64, (void **)&on_host);
+		DO(zeModuleCreate, context, device, &module_desc, &module, NULL);
+		scale = make_kernel(module, "scale", 3);
+		add = make_kernel(module, "add", 0.5f);
+		if (strcmp(how, "events") == 0) {
+			ze_event_handle_t own[COMMANDS];
+			ze_event_pool_handle_t own_pool;
+
+			make_events();
+			memcpy(own, events, sizeof own);
+			own_pool = pool;
+			run_immediate(n, own);
+			memcpy(events, own, sizeof own);
+			pool = own_pool;
+			destroy_events();
+		} else if (strcmp(how, "regular") == 0 || strcmp(how, "replays") == 0) {
+			run_regular(n, how[2] == 'g');
+		} else if (strcmp(how, "errors") == 0) {
+			run_errors(module);
+		} else if (strcmp(how, "sysman") == 0) {
+			DO(zesFrequencyOcSetVoltageTarget, (zes_freq_handle_t)&module, 1.25, -0.5);
+		} else {
+			run_immediate(n, NULL);
+		}
+		if (strcmp(how, "errors") != 0 && strcmp(how, "sysman") != 0)
+			printf("driver %u: %g %g\n", i, shared[0], shared[COUNT - 1]);
+		DO(zeKernelDestroy, scale);
+		DO(zeKernelDestroy, add);
+		DO(zeModuleDestroy, module);
+		DO(zeMemFree, context, shared);
+		DO(zeMemFree, context, on_device);
+		DO(zeMemFree, context, on_host);
+		DO(zeContextDestroy, context);
+	}
+	return 0;
+}
