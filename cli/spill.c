@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* See spill.h. Runs are merged by a heap, a buffer of rows for each. */
 #include "cli/spill.h"
 
 #include <errno.h>
@@ -88,18 +89,16 @@ static void sort_rows(struct spill *s)
 	free(ends);
 }
 
-/* All rows become a run. When the file takes no more they stay where they are, now and later. */
-static void write_run(struct spill *s)
+bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 {
-	size_t bytes = s->count * s->row_bytes, done = 0;
+	size_t bytes = count * s->row_bytes, done = 0;
 
 	if (s->no_file || !open_spill_file(s)) {
 		s->no_file = true;
-		return;
+		return false;
 	}
-	sort_rows(s);
 	while (done < bytes) {
-		ssize_t n = pwrite(s->file, s->rows + done, bytes - done,
+		ssize_t n = pwrite(s->file, (const char *)rows + done, bytes - done,
 				   (off_t)(s->file_bytes + done));
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -107,13 +106,28 @@ static void write_run(struct spill *s)
 			s->no_file = true;
 			if (!s->file_bytes)
 				close(s->file);
-			return;
+			return false;
 		}
 		done += (size_t)n;
 	}
 	add_run(s, (struct spill_run){.at = s->file_bytes, .left = bytes});
 	s->file_bytes += bytes;
-	s->count = 0;
+	return true;
+}
+
+void spill_take_sorted(struct spill *s, void *rows, size_t count)
+{
+	add_run(s, (struct spill_run){.buffer = rows, .have = count});
+}
+
+/* All rows become a run, or stay where they are. */
+static void write_run(struct spill *s)
+{
+	if (s->no_file)
+		return;
+	sort_rows(s);
+	if (spill_add_sorted(s, s->rows, s->count))
+		s->count = 0;
 }
 
 void spill_add(struct spill *s, const void *row)
@@ -192,7 +206,7 @@ static int begin_reading(struct spill *s)
 	}
 	if (s->count) {
 		sort_rows(s);
-		add_run(s, (struct spill_run){.buffer = s->rows, .have = s->count});
+		spill_take_sorted(s, s->rows, s->count);
 		s->rows = NULL;
 	}
 	for (size_t i = s->run_count / 2; i-- > 0;)

@@ -27,6 +27,11 @@ struct spill {
 };
 
 void spill_add(struct spill *s, const void *row);
+/* @count rows that are sorted already go into the file. Return: false: it takes no more, now and
+ * later; the rows are still the caller's alone. */
+bool spill_add_sorted(struct spill *s, const void *rows, size_t count);
+/* The same for rows that stay in memory, which spill_fini() frees: the last ones. */
+void spill_take_sorted(struct spill *s, void *rows, size_t count);
 /* From the smallest on; nothing is added after the first call. Return: 1 and *row, valid until the
  * next call; 0 at the end; negative errno with a cause. */
 int spill_next(struct spill *s, const void **row);

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/timeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/lookup.h"
-#include "util/error.h"
 
-enum { PENDING = 8192, SPANS_MOST = 512 * 1024, RUN_BUFFER = 512 };
-
-/* Spans in order, in the file or, when left is 0, all in the buffer. */
-struct timeline_run {
-	uint64_t at, left; /* bytes: where the next are, how many */
-	struct timeline_span *buffer;
-	size_t have, next;
-};
+enum { PENDING = 8192, SPANS_MOST = 512 * 1024 };
 
 static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 {
@@ -53,145 +42,6 @@ static void finish_span(struct timeline *t, const struct timeline_span *span)
 	t->finished_any = true;
 }
 
-/* Runs --------------------------------------------------------------------------- */
-
-static bool open_timeline_file(struct timeline *t)
-{
-	const char *folder = getenv("TMPDIR");
-
-	if (t->run_count)
-		return true;
-	t->file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return t->file >= 0;
-}
-
-/* All spans become a run. When the file takes no more they stay where they are, now and later. */
-static void spill_spans(struct timeline *t)
-{
-	size_t bytes = t->span_count * sizeof *t->spans, done = 0;
-
-	if (t->no_file || !open_timeline_file(t)) {
-		t->no_file = true;
-		return;
-	}
-	while (done < bytes) {
-		ssize_t n = pwrite(t->file, (char *)t->spans + done, bytes - done,
-				   (off_t)(t->file_bytes + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			t->no_file = true;
-			if (!t->run_count)
-				close(t->file);
-			return;
-		}
-		done += (size_t)n;
-	}
-	if (t->run_count == t->run_room) {
-		size_t room = t->run_room ? t->run_room * 2 : 16;
-		t->runs = lookup_grow(t->runs, t->run_room, room, sizeof *t->runs);
-		t->run_room = room;
-	}
-	t->runs[t->run_count++] = (struct timeline_run){.at = t->file_bytes, .left = bytes};
-	t->file_bytes += bytes;
-	t->span_count = 0;
-}
-
-/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
-static int fill_run(struct timeline *t, struct timeline_run *r)
-{
-	size_t bytes = RUN_BUFFER * sizeof *r->buffer, done = 0;
-
-	if (!r->left)
-		return 0;
-	if (!r->buffer)
-		r->buffer = lookup_grow(NULL, 0, RUN_BUFFER, sizeof *r->buffer);
-	bytes = r->left < bytes ? r->left : bytes;
-	while (done < bytes) {
-		ssize_t n = pread(t->file, (char *)r->buffer + done, bytes - done,
-				  (off_t)(r->at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return gt_error(n < 0 ? -errno : -EIO, "reading a temporary file");
-		done += (size_t)n;
-	}
-	r->at += bytes;
-	r->left -= bytes;
-	r->have = bytes / sizeof *r->buffer;
-	r->next = 0;
-	return 1;
-}
-
-static bool run_before(const struct timeline_run *a, const struct timeline_run *b)
-{
-	return a->buffer[a->next].start < b->buffer[b->next].start;
-}
-
-/* The heap: no run is before its parent. */
-static void sift_down(struct timeline_run *heap, size_t count, size_t i)
-{
-	for (;;) {
-		size_t least = i, left = 2 * i + 1, right = left + 1;
-		struct timeline_run swap;
-		if (left < count && run_before(&heap[left], &heap[least]))
-			least = left;
-		if (right < count && run_before(&heap[right], &heap[least]))
-			least = right;
-		if (least == i)
-			return;
-		swap = heap[i];
-		heap[i] = heap[least];
-		heap[least] = swap;
-		i = least;
-	}
-}
-
-static int merge_runs(struct timeline *t)
-{
-	struct timeline_span now = {0};
-	struct timeline_run *heap = t->runs;
-	size_t count = t->run_count;
-	bool any = false;
-	int rc;
-
-	for (size_t i = 0; i < count; i++) {
-		rc = fill_run(t, &heap[i]);
-		if (rc < 0)
-			return rc;
-	}
-	for (size_t i = count / 2; i-- > 0;)
-		sift_down(heap, count, i);
-	while (count) {
-		const struct timeline_span *span = &heap[0].buffer[heap[0].next];
-		if (any && span->start <= now.end) {
-			if (span->end > now.end) {
-				now.end = span->end;
-				now.last = span->last;
-			}
-		} else {
-			if (any)
-				finish_span(t, &now);
-			now = *span;
-			any = true;
-		}
-		if (++heap[0].next == heap[0].have) {
-			rc = fill_run(t, &heap[0]);
-			if (rc < 0)
-				return rc;
-			if (rc == 0) {
-				free(heap[0].buffer);
-				heap[0] = heap[--count];
-				heap[count].buffer = NULL;
-			}
-		}
-		sift_down(heap, count, 0);
-	}
-	if (any)
-		finish_span(t, &now);
-	return 0;
-}
-
 /* Spans -------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
@@ -199,6 +49,13 @@ static int by_start(const void *a, const void *b)
 	const struct timeline_span *x = a, *y = b;
 	return x->start != y->start ? (x->start > y->start ? 1 : -1)
 				    : (x->end > y->end) - (x->end < y->end);
+}
+
+static struct spill *get_runs(struct timeline *t)
+{
+	t->runs.row_bytes = sizeof *t->spans;
+	t->runs.compare = by_start;
+	return &t->runs;
 }
 
 /* First span that ends at or after @time. */
@@ -260,8 +117,9 @@ static void merge_pending(struct timeline *t)
 	}
 	free(tail);
 	t->pending_count = 0;
-	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST))
-		spill_spans(t);
+	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST) &&
+	    spill_add_sorted(get_runs(t), t->spans, t->span_count))
+		t->span_count = 0;
 }
 
 void timeline_add(struct timeline *t, const struct timeline_span *work)
@@ -284,15 +142,39 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 		merge_pending(t);
 }
 
+/* Spans of all runs, of which some touch. */
+static int merge_runs(struct timeline *t)
+{
+	struct timeline_span now = {0};
+	const void *row;
+	bool any = false;
+	int rc;
+
+	while ((rc = spill_next(&t->runs, &row)) > 0) {
+		const struct timeline_span *span = row;
+
+		if (any && span->start <= now.end) {
+			if (span->end > now.end) {
+				now.end = span->end;
+				now.last = span->last;
+			}
+			continue;
+		}
+		if (any)
+			finish_span(t, &now);
+		now = *span;
+		any = true;
+	}
+	if (any && rc == 0)
+		finish_span(t, &now);
+	return rc;
+}
+
 int timeline_finish(struct timeline *t)
 {
 	merge_pending(t);
 	if (t->span_count) { /* what is in memory is one more run */
-		if (t->run_count == t->run_room)
-			t->runs =
-				lookup_grow(t->runs, t->run_room, t->run_room + 1, sizeof *t->runs);
-		t->runs[t->run_count++] =
-			(struct timeline_run){.buffer = t->spans, .have = t->span_count};
+		spill_take_sorted(get_runs(t), t->spans, t->span_count);
 		t->spans = NULL;
 		t->span_count = 0;
 	}
@@ -302,11 +184,7 @@ int timeline_finish(struct timeline *t)
 void timeline_fini(struct timeline *t)
 {
 	histogram_fini(&t->gaps);
-	for (size_t i = 0; i < t->run_count; i++)
-		free(t->runs[i].buffer);
-	if (t->file_bytes)
-		close(t->file);
-	free(t->runs);
+	spill_fini(&t->runs);
 	free(t->spans);
 	free(t->pending);
 	*t = (struct timeline){0};

@@ -4,9 +4,9 @@
  *   timeline_add() -> pending, unsorted -> spans, sorted and apart from each other -> runs in a
  *   temporary file
  *
- * Memory is bounded: when there are too many spans they go, sorted as they are, into a nameless
- * temporary file (32 bytes each), and timeline_finish() merges all of them. Without room for
- * such a file they stay in memory. */
+ * Memory is bounded: when there are too many spans they go, sorted as they are, into a file of runs
+ * (spill.h, 32 bytes each), and timeline_finish() merges all of them. Without room for such a file
+ * they stay in memory. */
 #ifndef GPUTAP_CLI_TIMELINE_H
 #define GPUTAP_CLI_TIMELINE_H
 
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "cli/histogram.h"
+#include "cli/spill.h"
 
 enum { TIMELINE_GAPS = 128 };
 
@@ -41,12 +42,9 @@ struct timeline {
 	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;
 	size_t span_count, span_room, pending_count, pending_room;
-	struct timeline_run *runs;
-	size_t run_count, run_room;
-	uint64_t file_bytes;
-	int file;                                  /* of the runs, when there are any */
-	bool any, finished_any, no_file, disorder; /* disorder: pending is not sorted */
-	uint64_t end_ns;                           /* of the span that was finished last */
+	struct spill runs;                /* spans that were too many */
+	bool any, finished_any, disorder; /* disorder: pending is not sorted */
+	uint64_t end_ns;                  /* of the span that was finished last */
 	uint32_t end_name;
 };
 
