@@ -41,9 +41,12 @@ class Language(nn.Module):
 
 
 class Trainer:
-    """A small transformer, its optimizer and its data on one device."""
+    """A small transformer, its optimizer and its data on one device. It only goes forward where a
+    backend stands beside another device: a registered backend is torch's one accelerator, and
+    autograd then fails an assertion of its own for work of the other (2.11)."""
 
-    def __init__(self, device):
+    def __init__(self, device, learns=True):
+        self.learns = learns
         size = {"layers": LAYERS, "width": WIDTH, "batch": BATCH, "length": LENGTH}
         self.build(device, **(size if device == "cuda" else SMALL))
 
@@ -55,8 +58,11 @@ class Trainer:
         self.data = torch.randint(0, WORDS, (batch, length + 1)).to(device)
 
     def step(self):
-        guess = self.net(self.data[:, :-1]).flatten(0, 1)
-        loss = nn.functional.cross_entropy(guess, self.data[:, 1:].flatten())
+        with torch.set_grad_enabled(self.learns):
+            guess = self.net(self.data[:, :-1]).flatten(0, 1)
+            loss = nn.functional.cross_entropy(guess, self.data[:, 1:].flatten())
+        if not self.learns:
+            return
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -207,11 +213,15 @@ def profile_model(options):
             "labels": labels(events), "device time, ms": device_times(prof)}
 
 
+def may_learn(options):
+    return options.way != "backend" or options.device == "cpu"
+
+
 def profile_together(options):
     """That device and refdev in one trace."""
     import gputap.torch
     other = (Launcher(options.refdev) if options.way == "ctypes" else Trainer("refdev"))
-    trainer = Trainer(options.device)
+    trainer = Trainer(options.device, learns=may_learn(options))
     asked = set(activities_for(options.device))
     if options.way == "backend":
         asked |= set(activities_for("refdev"))
@@ -243,7 +253,7 @@ def profile_together(options):
 
 def train_model(options):
     """What `gputap run` records, or the same without it: nothing of gputap's is imported."""
-    trainer = Trainer(options.device)
+    trainer = Trainer(options.device, learns=may_learn(options))
     others = [Trainer("refdev")] if options.way == "backend" else []
     trainer.step_times(WARM_UP)
     times = trainer.step_times(TIMED)
