@@ -172,7 +172,9 @@ def softgpu(build):
 def torch_python(repo):
     """A Python that has PyTorch."""
     path = os.environ.get("GPUTAP_TORCH_PYTHON") or repo / ".venv-torch/bin/python"
-    if subprocess.run([path, "-c", "import torch"], capture_output=True, check=False
+    # in the tree's root its folder torch/ is found, where there is no other
+    if subprocess.run([path, "-c", "import torch; torch.__version__"], capture_output=True,
+                      check=False
                       ).returncode if os.path.exists(path) else True:
         pytest.skip("needs PyTorch: tools/setup torch")
     return path

@@ -193,6 +193,29 @@ REFDEV = """
 """
 
 
+def test_what_is_not_complete_when_a_profile_ends_is_counted(case, build):
+    """It is waited for, but not for ever."""
+    counts, [shown, kernels] = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
+        go_on = threading.Event()
+        waiting = type(nothing)(lambda group, arguments: go_on.wait())
+        handle = ctypes.c_void_p()
+        assert dev.refdevRegisterKernel(ctypes.byref(handle), b'waiting', waiting) == 0
+        kernels = {'quick': kernel('quick'), 'waiting': handle}
+        with gputap.torch.profile() as p:
+            launch(x, 'quick')
+            launch(x, 'waiting')
+        print(json.dumps(gputap.torch.counts()))
+        go_on.set()
+        dev.refdevDeviceSynchronize()
+        p.export_chrome_trace('trace.json')
+        trace = json.load(open('trace.json'))
+        print(json.dumps([trace['gputap_unfinished'],
+                          [e['name'] for e in trace['traceEvents'] if e.get('cat') == 'kernel']]))
+        """), REFDEV=build / "soft/refdev/librefdev.so.1")
+    # the quick one may need longer to start than the profile waits, on a busy machine
+    assert shown == counts["unfinished"] >= 1 and set(kernels) <= {"quick"}
+
+
 @pytest.mark.parametrize("way", ["plug-in", "runtime"])
 def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
     """By its vendor's plug-in, and by gputap's own runtime where there is no plug-in."""
@@ -249,3 +272,6 @@ def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path
     without = run([tmp_path / "empty/bin/python", "-c", "import torch; torch.ones(1)"], cwd=repo,
                   status=1)
     assert "module 'torch' has no attribute 'ones'" in without.err
+    without = run([tmp_path / "empty/bin/python", "-c", "import gputap.torch"], cwd=repo, status=1,
+                  env={"PYTHONPATH": repo / "torch/src"})
+    assert f"torch is not installed: what Python finds is the folder {repo}/torch" in without.err

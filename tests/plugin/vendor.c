@@ -16,7 +16,11 @@
 #define NAME "vendor"
 #endif
 
-enum { DEPTH = 64, KINDS = 5 };
+#ifndef KINDS
+#define KINDS 5 /* 7: with waits and counters */
+#endif
+
+enum { DEPTH = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pu1BufferRequestFn request;
@@ -425,6 +429,8 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 	r.external_id = top(0);
 	r.user_id = top(1);
 	r.correlation_id = *correlation;
+	if (is("unknown operator"))
+		r.external_id = 999999;
 	if (is("no correlation"))
 		r.correlation_id = 0;
 	if (is("one correlation"))
@@ -504,6 +510,18 @@ PU1_API pu1Result pu1Exercise(uint32_t pieces)
 					.block = {64, 1, 1},
 					.bytes = i % 3 ? 256 : 0,
 					.copy_direction = i % 3 == 1 ? PU1_COPY_HTOD : 0},
+		    &id);
+		one((pu1ActivityRecord){.kind = PU1_KIND_SYNCHRONIZATION,
+					.name = "Stream Wait Event",
+					.start_time = start,
+					.end_time = now() + 1},
+		    &id);
+		start = now();
+		one((pu1ActivityRecord){.kind = PU1_KIND_COUNTER,
+					.start_time = start,
+					.end_time = start,
+					.counter_id = 1,
+					.value = 0.5},
 		    &id);
 	}
 	return PU1_SUCCESS;

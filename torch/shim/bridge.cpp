@@ -179,13 +179,7 @@ class session final : public lk::IActivityProfilerSession
 	}
 	void end();
 	void close_sources();
-	// Device work's type was asked for, or none was.
-	bool is_wanted(const record &r) const
-	{
-		return r.call || (type_of(r) == ActivityType::CUDA_SYNC || is_filtered_
-					  ? types_.count(type_of(r)) != 0
-					  : true);
-	}
+	bool is_wanted(const record &r) const;
 	void set_times(record &r) const;
 	void place_records(int64_t from, int64_t to);
 	void hand_over(lk::ActivityLogger &logger, lk::getLinkedActivityCallback &linked,
@@ -296,6 +290,16 @@ void session::end()
 			e.what());
 	}
 	the().processing_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+
+// Device work's type was asked for, or none was.
+bool session::is_wanted(const record &r) const
+{
+	const bool waits = type_of(r) == ActivityType::CUDA_SYNC;
+
+	if (r.call || (waits && the().shows_waits))
+		return true;
+	return waits || is_filtered_ ? types_.count(type_of(r)) != 0 : true;
 }
 
 // What CLOCK_REALTIME is ahead of CLOCK_BOOTTIME moves: from its value at the session's begin to
@@ -454,6 +458,13 @@ EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 	b.registered = true;
 	lk::api().registerProfilerFactory([] { return std::make_unique<profiler>(); });
 	return 0;
+}
+
+// Whether profiles that begin from now on have plug-ins' waits without being asked by torch, which
+// asks for CUDA's alone.
+EXPORT void gputap_bridge_show_waits(int show)
+{
+	the().shows_waits = show != 0;
 }
 
 // Of the last profile: "kept", "outside", "unlinked", "lost", "unfinished", "processing_ns"; and

@@ -78,6 +78,7 @@ struct bridge {
 	int hsa = 0;         // number of HSA's domain
 	int32_t process = 0; // getpid() is a system call
 	bool registered = false;
+	bool shows_waits = false;
 	// of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
 	uint64_t processing_ns = 0; // CPU time that its end took us

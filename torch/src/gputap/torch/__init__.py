@@ -14,9 +14,14 @@ import os
 import shutil
 
 import torch
-from torch import profiler as _profiler
 
-from gputap import _shim
+if not hasattr(torch, '__version__'):  # a folder of that name is all that Python finds
+    raise ModuleNotFoundError(
+        f'torch is not installed: what Python finds is the folder {list(torch.__path__)[0]}',
+        name='torch')
+from torch import profiler as _profiler  # noqa: E402
+
+from gputap import _shim  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
 _plugins = None  # libgputap-plugin
@@ -106,9 +111,12 @@ def plugins():
 
 
 class profile(_profiler.profile):
-    """torch.profiler.profile that counts device time of backends that torch does not know."""
+    """torch.profiler.profile that counts device time of backends that torch does not know.
+    `waits`: with the times that streams of plug-ins' devices waited, as torch's own has them for
+    CUDA where enable_cuda_sync_events is set; they add to the device's total."""
 
-    def __init__(self, *args, activities=None, **keywords):
+    def __init__(self, *args, activities=None, waits=False, **keywords):
+        self._waits = waits
         super().__init__(*args, activities=activities or [_profiler.ProfilerActivity.CPU],
                          **keywords)
 
@@ -118,6 +126,8 @@ class profile(_profiler.profile):
             raise RuntimeError('a profile is open already: torch crashes with two, nested or in '
                                'two threads, so end the other one first')
         _open_profile = self
+        if _bridge:
+            _bridge.gputap_bridge_show_waits(int(self._waits))
         try:
             super().prepare_trace()
         except BaseException:
