@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which torch the package is built for, and which one its libraries are loaded into: every other
 one is refused in one sentence, before anything of torch's C++ is touched."""
+import json
 import os
 import pathlib
 import re
@@ -179,6 +180,30 @@ def test_two_torches_refuse_each_others_package(run, torch_python, torch_package
         version = ".".join(loaded.split(".")[:2])
         assert f"gputap: bridge: built for torch {built}, this one is {version}: pip" in err
         assert err.count("gputap:") == 1
+
+
+# What differs between versions -------------------------------------------------------
+
+ROWS = """
+import json, sys
+sys.path.insert(0, %r)
+import gputap.torch, torch
+import torch_opencl as t
+with gputap.torch.profile() as p:
+    t.fill(torch.ones(1))
+    t.device.finish()
+p.export_chrome_trace('trace.json')
+"""
+
+
+def test_a_streams_row_is_named_on_its_device(run, repo, build, torch_python, torch_package, work):
+    """Kineto's description of a row has another order up to torch 2.12."""
+    run([torch_python, "-c", ROWS % str(repo / "tests")],
+        env={**torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin"})
+    events = json.loads((work / "trace.json").read_text())["traceEvents"]
+    [fill] = [e for e in events if e.get("cat") == "gpu_memset"]
+    rows = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert rows[fill["pid"], fill["tid"]].startswith(f"stream {fill['tid']}")
 
 
 # The entry point ---------------------------------------------------------------------

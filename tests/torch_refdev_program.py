@@ -2,12 +2,15 @@
 """What tests/test_torch_backend.py runs on torch's device "refdev": torch_refdev_program.py NAME..
 calls these functions, which print what they found."""
 import sys
+import warnings
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 DEVICE = "refdev"
+# torch 2.11 says it of each profile
+warnings.filterwarnings("ignore", message=".*Profiler clears events at the end of each cycle")
 
 
 # Models ------------------------------------------------------------------------------

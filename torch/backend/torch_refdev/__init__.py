@@ -9,16 +9,27 @@ import types
 BUILT_FOR = None
 
 
+def _loaded_version():
+    """(major, minor) of the torch that is loaded, by a C function of it; None: it tells none."""
+    try:
+        read_version = ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD).aoti_torch_abi_version
+    except (OSError, AttributeError):
+        return None
+    read_version.restype = ctypes.c_uint64
+    number = read_version()
+    return number >> 56 & 0xff, number >> 48 & 0xff
+
+
 def _is_right_version():
     """Told in one line if not, before anything of C++ is touched."""
-    number = ctypes.CDLL('libtorch_cpu.so').aoti_torch_abi_version
-    number.restype = ctypes.c_uint64
-    version = number() >> 56 & 0xff, number() >> 48 & 0xff
-    if version != BUILT_FOR:
-        print('torch_refdev: built for torch %s, this one is %d.%d: '
+    version = _loaded_version()
+    if version is None or version != BUILT_FOR:
+        print('torch_refdev: built for torch %s, this one is %s: '
               'pip install --force-reinstall ./torch/backend' %
-              ('%d.%d' % BUILT_FOR if BUILT_FOR else 'none', *version), file=sys.stderr)
-    return version == BUILT_FOR
+              ('%d.%d' % BUILT_FOR if BUILT_FOR else 'none',
+               '%d.%d' % version if version else 'of an unknown version'), file=sys.stderr)
+        return False
+    return True
 
 
 def _open_library():
