@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/* The tables that the loader asks for: driver_tables.inc is the list of them.
+ *
+ * A table is filled as far as the version that is asked for knows it, for the loader's is no longer
+ * than that: more would be written over the loader's memory. An entry that is refused is a function
+ * that says so, for a static loader calls what is NULL. */
+#include <level_zero/ze_api.h>
+
+#include "soft/level_zero/level_zero_newer.h"
+#include "soft/level_zero/level_zero_parts.h"
+
+typedef void (*entry_function)(void);
+
+struct entry {
+	unsigned minor;
+	entry_function function;
+};
+
+struct step {
+	unsigned minor, entries;
+};
+
+static ze_result_t refuse(const char *name)
+{
+	soft_ze_say(1, "%s is not there", name);
+	return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+static ze_result_t refuse_tool(void)
+{
+	return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+static ze_result_t fill_table(ze_api_version_t version, entry_function *table,
+			      const struct entry *entries, size_t count)
+{
+	if (!table)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (ZE_MAJOR_VERSION(version) != 1)
+		return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].minor <= ZE_MINOR_VERSION(version))
+			table[i] = entries[i].function;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
+				const struct step *steps, size_t count)
+{
+	unsigned entries = 0;
+
+	if (!table)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (ZE_MAJOR_VERSION(version) != 1)
+		return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+	for (size_t i = 0; i < count; i++)
+		if (steps[i].minor <= ZE_MINOR_VERSION(version))
+			entries = steps[i].entries;
+	for (unsigned i = 0; i < entries; i++)
+		table[i] = (entry_function)refuse_tool;
+	return ZE_RESULT_SUCCESS;
+}
+
+/* What is refused, a function each, so that the trace has its name. */
+#define TABLE(export)
+#define END
+#define HAS(since, name)
+#define NEWER(since, name)
+#define REFUSED(export, ...)
+#define LACKS(since, name)                     \
+	static ze_result_t refuse_##name(void) \
+	{                                      \
+		return refuse(#name);          \
+	}
+#include "soft/level_zero/driver_tables.inc"
+#undef TABLE
+#undef END
+#undef HAS
+#undef NEWER
+#undef LACKS
+#undef REFUSED
+
+/* The entries. */
+#define TABLE(export) static const struct entry export##_entries[] = {
+#define END \
+	}   \
+	;
+#define HAS(since, name)     {since, (entry_function)name},
+#define NEWER(since, name)   {since, (entry_function)newer_##name},
+#define LACKS(since, name)   {since, (entry_function)refuse_##name},
+#define REFUSED(export, ...) static const struct step export##_steps[] = {__VA_ARGS__};
+#include "soft/level_zero/driver_tables.inc"
+#undef TABLE
+#undef END
+#undef HAS
+#undef NEWER
+#undef LACKS
+#undef REFUSED
+
+/* The exports: the loader looks them up by name. */
+#define EXPORT        __attribute__((visibility("default")))
+#define COUNTED(list) list, sizeof(list) / sizeof *(list)
+#define TABLE(export)                                                                \
+	EXPORT ze_result_t export(ze_api_version_t version, entry_function * table); \
+	ze_result_t export(ze_api_version_t version, entry_function * table)         \
+	{                                                                            \
+		return fill_table(version, table, COUNTED(export##_entries));        \
+	}
+#define REFUSED(export, ...)                                                         \
+	EXPORT ze_result_t export(ze_api_version_t version, entry_function * table); \
+	ze_result_t export(ze_api_version_t version, entry_function * table)         \
+	{                                                                            \
+		return fill_refused(version, table, COUNTED(export##_steps));        \
+	}
+#define END
+#define HAS(since, name)
+#define NEWER(since, name)
+#define LACKS(since, name)
+#include "soft/level_zero/driver_tables.inc"

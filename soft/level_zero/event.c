@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+/* Event pools, events, fences. An event is counted: by the program, and by commands that name it,
+ * so that one which the program destroys too early does no harm. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/level_zero/level_zero_newer.h"
+#include "soft/level_zero/level_zero_parts.h"
+
+/* Pools ------------------------------------------------------------------------------ */
+
+ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
+			      uint32_t device_count, ze_device_handle_t *devices,
+			      ze_event_pool_handle_t *out)
+{
+	SOFT_ZE_OBJECT(c, soft_ze_context, context, SOFT_ZE_CONTEXT);
+	struct soft_ze_pool *pool;
+
+	(void)device_count, (void)devices;
+	if (!desc || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (!desc->count)
+		return ZE_RESULT_ERROR_INVALID_SIZE;
+	pool = calloc(1, sizeof *pool);
+	if (!pool)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	pool->kind = SOFT_ZE_POOL;
+	pool->context = c;
+	pool->count = desc->count;
+	pool->flags = desc->flags;
+	for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
+		if ((int)next->stype == NEWER_STYPE_COUNTER_BASED_POOL)
+			pool->counter_based = true;
+	*out = (ze_event_pool_handle_t)pool;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t handle)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+
+	pool->kind = 0;
+	free(pool);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeEventPoolGetContextHandle(ze_event_pool_handle_t handle,
+					      ze_context_handle_t *out)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+
+	*out = (ze_context_handle_t)pool->context;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeEventPoolGetFlags(ze_event_pool_handle_t handle, ze_event_pool_flags_t *out)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+
+	*out = pool->flags;
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Events ------------------------------------------------------------------------------- */
+
+struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event)
+{
+	__atomic_add_fetch(&event->users, 1, __ATOMIC_RELAXED);
+	return event;
+}
+
+void soft_ze_event_put(struct soft_ze_event *event)
+{
+	if (event && !__atomic_sub_fetch(&event->users, 1, __ATOMIC_ACQ_REL))
+		free(event);
+}
+
+bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
+{
+	return e->counter_based ? __atomic_load_n(&e->done, __ATOMIC_ACQUIRE) >= number
+				: __atomic_load_n(&e->signalled, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* As the host asks: what was appended up to now. */
+static bool is_done(void *argument)
+{
+	struct soft_ze_event *e = argument;
+
+	return soft_ze_event_is_done(e, __atomic_load_n(&e->target, __ATOMIC_ACQUIRE));
+}
+
+static uint64_t keep_valid_bits(uint64_t ticks)
+{
+	unsigned bits = soft_ze_config.kernel_bits;
+
+	return bits < 64 ? ticks & ((UINT64_C(1) << bits) - 1) : ticks;
+}
+
+void soft_ze_event_signal(struct soft_ze_event *e, uint64_t number, ze_result_t status,
+			  uint64_t start, uint64_t end)
+{
+	e->start = keep_valid_bits(start);
+	e->end = keep_valid_bits(end);
+	e->status = status;
+	if (e->counter_based && number > e->done)
+		__atomic_store_n(&e->done, number, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
+}
+
+void soft_ze_event_read_times(const struct soft_ze_event *e, ze_kernel_timestamp_result_t *out)
+{
+	out->global.kernelStart = out->context.kernelStart = e->start;
+	out->global.kernelEnd = out->context.kernelEnd = e->end;
+}
+
+static ze_result_t create_event(struct soft_ze_pool *pool, bool counter_based, bool stamped,
+				ze_event_handle_t *out)
+{
+	struct soft_ze_event *e;
+
+	if (soft_ze_fails(SOFT_ZE_FAIL_EVENT))
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	e = calloc(1, sizeof *e);
+	if (!e)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	e->kind = SOFT_ZE_EVENT;
+	e->users = 1;
+	e->pool = pool;
+	e->counter_based = counter_based;
+	e->stamped = stamped;
+	*out = (ze_event_handle_t)e;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *out)
+{
+	return create_event(NULL, true, stamped, out);
+}
+
+ze_result_t zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_t *desc,
+			  ze_event_handle_t *out)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+	ze_event_pool_flags_t stamps =
+		ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | NEWER_POOL_FLAG_MAPPED_TIMESTAMP;
+	ze_result_t status;
+
+	if (!desc || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (desc->index >= pool->count)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	status = create_event(pool, pool->counter_based, pool->flags & stamps, out);
+	if (!status) {
+		((struct soft_ze_event *)*out)->signal_scope = desc->signal;
+		((struct soft_ze_event *)*out)->wait_scope = desc->wait;
+	}
+	return status;
+}
+
+ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_device_handle_t device,
+					    const struct newer_counter_based_desc *desc,
+					    ze_event_handle_t *out)
+{
+	(void)context, (void)device;
+	if (!desc || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	return soft_ze_event_create_counter_based(desc->flags & (NEWER_COUNTER_DEVICE_TIMES |
+								 NEWER_COUNTER_HOST_TIMES),
+						  out);
+}
+
+ze_result_t zeEventDestroy(ze_event_handle_t handle)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	soft_ze_event_put(e);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	if (!is_done(e) && !soft_ze_wait(is_done, e, timeout))
+		return ZE_RESULT_NOT_READY;
+	return e->status;
+}
+
+ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	return is_done(e) ? e->status : ZE_RESULT_NOT_READY;
+}
+
+ze_result_t zeEventHostSignal(ze_event_handle_t handle)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	pthread_mutex_lock(&soft_ze_lock);
+	e->status = ZE_RESULT_SUCCESS;
+	__atomic_store_n(&e->done, e->target, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&soft_ze_changed);
+	pthread_mutex_unlock(&soft_ze_lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Stamps stay, as on hardware. */
+ze_result_t zeEventHostReset(ze_event_handle_t handle)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	pthread_mutex_lock(&soft_ze_lock);
+	__atomic_store_n(&e->signalled, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&soft_ze_lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t handle, ze_kernel_timestamp_result_t *out)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	if (!out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (!e->stamped)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	if (!is_done(e))
+		return ZE_RESULT_NOT_READY;
+	soft_ze_event_read_times(e, out);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t event, ze_device_handle_t device,
+				      uint32_t *count, ze_kernel_timestamp_result_t *out)
+{
+	(void)device;
+	if (!count)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (!*count || !out) {
+		*count = 1;
+		return ZE_RESULT_SUCCESS;
+	}
+	*count = 1;
+	return zeEventQueryKernelTimestamp(event, out);
+}
+
+ze_result_t newer_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handle_t *out)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	*out = (ze_event_pool_handle_t)e->pool;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeEventGetSignalScope(ze_event_handle_t handle, ze_event_scope_flags_t *out)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	*out = e->signal_scope;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeEventGetWaitScope(ze_event_handle_t handle, ze_event_scope_flags_t *out)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	*out = e->wait_scope;
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Fences ------------------------------------------------------------------------------- */
+
+ze_result_t zeFenceCreate(ze_command_queue_handle_t queue, const ze_fence_desc_t *desc,
+			  ze_fence_handle_t *out)
+{
+	struct soft_ze_fence *fence;
+
+	if (!soft_ze_check(queue, SOFT_ZE_QUEUE))
+		return soft_ze_refuse(queue);
+	if (!desc || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	fence = calloc(1, sizeof *fence);
+	if (!fence)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	fence->kind = SOFT_ZE_FENCE;
+	fence->signalled = !!(desc->flags & ZE_FENCE_FLAG_SIGNALED);
+	*out = (ze_fence_handle_t)fence;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeFenceDestroy(ze_fence_handle_t handle)
+{
+	SOFT_ZE_OBJECT(fence, soft_ze_fence, handle, SOFT_ZE_FENCE);
+
+	fence->kind = 0;
+	free(fence);
+	return ZE_RESULT_SUCCESS;
+}
+
+static bool is_signalled(void *argument)
+{
+	return __atomic_load_n(&((struct soft_ze_fence *)argument)->signalled, __ATOMIC_ACQUIRE);
+}
+
+ze_result_t zeFenceHostSynchronize(ze_fence_handle_t handle, uint64_t timeout)
+{
+	SOFT_ZE_OBJECT(fence, soft_ze_fence, handle, SOFT_ZE_FENCE);
+
+	if (!is_signalled(fence) && !soft_ze_wait(is_signalled, fence, timeout))
+		return ZE_RESULT_NOT_READY;
+	return fence->status;
+}
+
+ze_result_t zeFenceQueryStatus(ze_fence_handle_t handle)
+{
+	SOFT_ZE_OBJECT(fence, soft_ze_fence, handle, SOFT_ZE_FENCE);
+
+	return is_signalled(fence) ? fence->status : ZE_RESULT_NOT_READY;
+}
+
+ze_result_t zeFenceReset(ze_fence_handle_t handle)
+{
+	SOFT_ZE_OBJECT(fence, soft_ze_fence, handle, SOFT_ZE_FENCE);
+
+	pthread_mutex_lock(&soft_ze_lock);
+	fence->signalled = 0;
+	pthread_mutex_unlock(&soft_ze_lock);
+	return ZE_RESULT_SUCCESS;
+}

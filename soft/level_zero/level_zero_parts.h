@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the software driver for Level Zero.
+ *
+ *   driver_tables.c   the tables that the loader asks for
+ *   driver.c          driver, devices, contexts      memory.c    allocations
+ *   list.c            command lists                  module.c    modules, kernels
+ *   list_append.c     what is appended to them       spirv.c     what a module's SPIR-V says
+ *   list_mutable.c    commands changed later
+ *   submit.c          queues, their threads          opencl.c    the OpenCL that runs kernels
+ *   command.c         one command, and doing it      event.c     events, pools, fences
+ *   state.c           settings, the one lock
+ *
+ * A handle is a pointer to an object; its first word says of which kind it is, and a handle of
+ * another kind is refused.
+ *
+ * Locking: soft_ze_lock guards the state of events, fences and queues; it is a leaf, and no command
+ * runs under it. Host threads and queues' threads wait for soft_ze_changed. */
+#ifndef SOFT_LEVEL_ZERO_PARTS_H
+#define SOFT_LEVEL_ZERO_PARTS_H
+
+#include <level_zero/ze_api.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "soft/level_zero/config.h"
+#include "soft/level_zero/opencl.h"
+#include "soft/level_zero/spirv.h"
+
+enum soft_ze_kind {
+	SOFT_ZE_DRIVER = 0x7a650001,
+	SOFT_ZE_DEVICE,
+	SOFT_ZE_CONTEXT,
+	SOFT_ZE_QUEUE,
+	SOFT_ZE_LIST,
+	SOFT_ZE_POOL,
+	SOFT_ZE_EVENT,
+	SOFT_ZE_FENCE,
+	SOFT_ZE_MODULE,
+	SOFT_ZE_LOG,
+	SOFT_ZE_KERNEL
+};
+
+/* Ordinals of queue groups. */
+enum { SOFT_ZE_GROUP_COMPUTE, SOFT_ZE_GROUP_COPY, SOFT_ZE_GROUPS };
+
+struct soft_ze_device {
+	uint32_t kind;
+	unsigned index, tile;          /* its tile's number, for one that has a parent */
+	struct soft_ze_device *parent; /* NULL: a whole device */
+	unsigned tile_count;
+	uint64_t used_bytes; /* of the whole device's memory; atomic */
+};
+
+struct soft_ze_context {
+	uint32_t kind;
+	bool is_default;
+};
+
+struct soft_ze_pool {
+	uint32_t kind;
+	struct soft_ze_context *context;
+	uint32_t count;
+	ze_event_pool_flags_t flags;
+	bool counter_based;
+};
+
+/* A regular event is signalled or not. A counter-based one is done when `done` has come to
+ * `target`, which each append of a command that signals it raises. */
+struct soft_ze_event {
+	uint32_t kind;
+	uint32_t users; /* the program, and commands; atomic */
+	struct soft_ze_pool *pool;
+	bool counter_based, stamped;
+	ze_event_scope_flags_t signal_scope, wait_scope;
+	uint32_t signalled;    /* atomic */
+	uint64_t target, done; /* atomic */
+	ze_result_t status;    /* of the command that signalled it */
+	uint64_t start, end;   /* ticks, with the valid bits only */
+};
+
+struct soft_ze_fence {
+	uint32_t kind;
+	uint32_t signalled; /* atomic */
+	ze_result_t status; /* of the queue, when it was signalled */
+};
+
+struct soft_ze_log {
+	uint32_t kind;
+	char *text;
+};
+
+struct soft_ze_module {
+	uint32_t kind;
+	uint32_t users; /* the program, kernels, launches; atomic */
+	struct soft_ze_context *context;
+	struct soft_ze_device *device;
+	struct soft_cl_program *program; /* NULL: kernels are not executed */
+	struct soft_spirv code;          /* kernels and their parameters */
+	void *input;                     /* what it was made of */
+	size_t input_bytes;
+};
+
+struct soft_ze_argument {
+	bool set, is_null;
+	size_t bytes;
+	void *value;
+};
+
+struct soft_ze_kernel {
+	uint32_t kind;
+	struct soft_ze_module *module;
+	const struct soft_spirv_kernel *about;
+	struct soft_cl_kernel *code; /* counted: commands use it, too */
+	uint32_t group[3], offset[3];
+	ze_kernel_indirect_access_flags_t indirect;
+	struct soft_ze_argument *arguments; /* as many as it has parameters */
+};
+
+/* Commands ----------------------------------------------------------------------- */
+
+enum soft_ze_command_kind {
+	SOFT_ZE_LAUNCH,
+	SOFT_ZE_COPY,
+	SOFT_ZE_COPY_REGION,
+	SOFT_ZE_FILL,
+	SOFT_ZE_BARRIER, /* barriers, signals, waits: what events say, and nothing else */
+	SOFT_ZE_RESET,
+	SOFT_ZE_WRITE_TIME,
+	SOFT_ZE_QUERY_TIMES,
+	SOFT_ZE_HOST_CALL,
+	SOFT_ZE_COMMAND_KINDS
+};
+
+struct soft_ze_region {
+	size_t width, height, depth;
+	size_t to_offset, to_pitch, to_slice, from_offset, from_pitch, from_slice;
+};
+
+struct soft_ze_launch {
+	struct soft_cl_kernel *code;   /* counted; NULL: nothing is executed */
+	struct soft_ze_module *module; /* counted, for what `about` points to */
+	const struct soft_spirv_kernel *about;
+	uint32_t group[3], groups[3], offset[3];
+	const ze_group_count_t *indirect;   /* groups are read when it runs; NULL: they are known */
+	struct soft_cl_argument *arguments; /* their bytes lie behind them */
+	unsigned argument_count;
+};
+
+struct soft_ze_command {
+	struct soft_ze_command *next;
+	enum soft_ze_command_kind kind;
+	uint64_t id;                  /* of a mutable one */
+	struct soft_ze_event *signal; /* counted, as all of its events */
+	struct soft_ze_event **waits;
+	uint32_t wait_count;
+	void *to;
+	const void *from;
+	size_t bytes;
+	struct soft_ze_region *region;
+	void *pattern;
+	size_t pattern_bytes;
+	struct soft_ze_launch *launch;
+	struct soft_ze_event **queried; /* or reset: as many as `bytes` says; `from`: offsets */
+	void (*host_call)(void *);
+};
+
+struct soft_ze_queue {
+	uint32_t kind;
+	struct soft_ze_queue *next; /* of all */
+	struct soft_ze_device *device;
+	uint32_t ordinal, index, flags;
+	ze_command_queue_mode_t mode;
+	ze_command_queue_priority_t priority;
+	pthread_t thread;
+	pthread_cond_t wake; /* its thread's */
+	struct soft_ze_submission *first, **last;
+	uint64_t oldest; /* number of the oldest submission that is not done; UINT64_MAX: idle */
+	bool ends;
+	ze_result_t failed; /* of the device: stays */
+	struct soft_cl_queue *cl_queue;
+};
+
+struct soft_ze_list {
+	uint32_t kind;
+	struct soft_ze_context *context;
+	struct soft_ze_device *device;
+	uint32_t ordinal, flags;
+	struct soft_ze_queue *queue; /* of an immediate one */
+	bool closed, is_mutable;
+	uint64_t next_id; /* for the command that comes next; 0: it is not to be changed */
+	uint64_t last_id;
+	struct soft_ze_command *first, **last;
+};
+
+/* state.c ------------------------------------------------------------------------- */
+
+extern struct soft_ze_config soft_ze_config;
+extern pthread_mutex_t soft_ze_lock;
+extern pthread_cond_t soft_ze_changed;
+extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* commands, for the trace; atomic */
+
+/* Reads the settings once. Return: they are right. */
+bool soft_ze_start(void);
+static inline bool soft_ze_fails(enum soft_ze_fault fault)
+{
+	return soft_fault_now(&soft_ze_config.faults[fault]);
+}
+/* A line on stderr, if the trace has this level. */
+__attribute__((format(printf, 2, 3))) void soft_ze_say(unsigned level, const char *format, ...);
+/* As zeDriverGetLastErrorDescription tells it to the thread. */
+__attribute__((format(printf, 1, 2))) void soft_ze_set_error(const char *format, ...);
+const char *soft_ze_last_error(void);
+/* CLOCK_MONOTONIC_RAW. */
+uint64_t soft_ze_host_ns(void);
+/* What the devices' clock shows now. */
+uint64_t soft_ze_ticks(void);
+/* Waits until @is_done(@argument) under the lock; @timeout_ns: UINT64_MAX for ever.
+ * Return: false when the time is over. */
+bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
+
+static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
+{
+	return handle && *(uint32_t *)handle == (uint32_t)kind ? handle : NULL;
+}
+static inline ze_result_t soft_ze_refuse(const void *handle)
+{
+	return handle ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+}
+/* Declares @name, the object of @handle; leaves the function with a status if there is none. */
+#define SOFT_ZE_OBJECT(name, type, handle, kind)                   \
+	struct type *name = soft_ze_check((void *)(handle), kind); \
+	if (!name)                                                 \
+	return soft_ze_refuse(handle)
+
+/* event.c ------------------------------------------------------------------------- */
+
+struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event);
+void soft_ze_event_put(struct soft_ze_event *event);
+/* An event without a pool. */
+ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *out);
+/* With the lock held. @number counts for a counter-based one. */
+bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
+void soft_ze_event_signal(struct soft_ze_event *event, uint64_t number, ze_result_t status,
+			  uint64_t start, uint64_t end);
+void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
+
+/* command.c ------------------------------------------------------------------------ */
+
+struct soft_ze_command *soft_ze_command_create(enum soft_ze_command_kind kind);
+void soft_ze_command_destroy(struct soft_ze_command *command);
+/* Takes counted references. Return: false: no memory, or a handle that is none. */
+bool soft_ze_command_set_events(struct soft_ze_command *command, ze_event_handle_t signal,
+				uint32_t wait_count, ze_event_handle_t *waits);
+bool soft_ze_command_set_waits(struct soft_ze_command *command, uint32_t wait_count,
+			       ze_event_handle_t *waits);
+bool soft_ze_command_set_signal(struct soft_ze_command *command, ze_event_handle_t signal);
+/* Does it, without its events. */
+ze_result_t soft_ze_command_do(struct soft_ze_command *command, struct soft_ze_queue *queue);
+
+/* submit.c ------------------------------------------------------------------------- */
+
+ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command_queue_desc_t *desc,
+				 struct soft_ze_queue **out);
+void soft_ze_queue_destroy(struct soft_ze_queue *queue);
+/* Hands commands, linked by next, to the queue. @owned: it destroys them afterwards, and also when
+ * it fails. */
+ze_result_t soft_ze_submit(struct soft_ze_queue *queue, struct soft_ze_command *first, bool owned,
+			   struct soft_ze_fence *fence);
+ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns);
+/* All queues of the device, its tiles' and its parent's; NULL: all. */
+ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
+
+/* module.c, driver.c, list.c --------------------------------------------------------- */
+
+struct soft_ze_launch *soft_ze_launch_create(struct soft_ze_kernel *kernel,
+					     const uint32_t groups[3], const uint32_t group[3],
+					     void **arguments);
+void soft_ze_launch_destroy(struct soft_ze_launch *launch);
+/* One more value for @index of a launch that is not running. */
+ze_result_t soft_ze_launch_set(struct soft_ze_launch *launch, uint32_t index, size_t bytes,
+			       const void *value);
+extern struct soft_ze_context soft_ze_default_context;
+struct soft_ze_device *soft_ze_device_number(unsigned index);
+/* Appends @command, which it takes in any case; NULL: there is no memory. */
+ze_result_t soft_ze_list_append(ze_command_list_handle_t list, struct soft_ze_command *command,
+				ze_event_handle_t signal, uint32_t wait_count,
+				ze_event_handle_t *waits);
+
+#endif

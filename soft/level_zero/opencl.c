@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: MIT
+/* The OpenCL below: see opencl.h.
+ *
+ * Locking: `found` guards the search. A kernel's lock is held from its first argument to its
+ * enqueue, for arguments belong to OpenCL's kernel. */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/level_zero/opencl.h"
+
+#define VENDORS      "/etc/OpenCL/vendors"
+#define WITH_SPIRV   "libintelocl.so"
+#define NO_TEXT      "there is no OpenCL with a CPU as its device: 'apt install pocl-opencl-icd'"
+#define TEXT_OPTIONS "-cl-kernel-arg-info"
+enum { INPUTS_MOST = 64 };
+
+struct runtime {
+	const cl_icd_dispatch *call;
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: the one for shared memory does it */
+};
+
+struct soft_cl_program {
+	const struct runtime *runtime;
+	cl_program handle;
+	uint32_t users; /* atomic */
+};
+
+struct soft_cl_kernel {
+	struct soft_cl_program *program;
+	cl_kernel handle;
+	pthread_mutex_t lock;
+	uint32_t users; /* atomic */
+};
+
+struct soft_cl_queue {
+	const struct runtime *runtime;
+	cl_command_queue handle;
+	struct soft_cl_queue *next; /* of another runtime */
+};
+
+static struct runtime runtimes[SOFT_CL_LANGUAGES];
+static bool searched[SOFT_CL_LANGUAGES];
+static pthread_mutex_t found = PTHREAD_MUTEX_INITIALIZER;
+
+/* Finding one ------------------------------------------------------------------------ */
+
+static bool takes_spirv(const struct runtime *r)
+{
+	char text[256] = "";
+
+	return !r->call->clGetDeviceInfo(r->device, CL_DEVICE_IL_VERSION, sizeof text - 1, text,
+					 NULL) &&
+	       strstr(text, "SPIR-V");
+}
+
+static bool open_platform(struct runtime *r, void *library)
+{
+	clIcdGetPlatformIDsKHR_fn list;
+	void *(*find)(const char *);
+	cl_uint count = 0;
+
+	*(void **)&list = dlsym(library, "clIcdGetPlatformIDsKHR");
+	*(void **)&find = dlsym(library, "clGetExtensionFunctionAddress");
+	if (!list && find)
+		*(void **)&list = find("clIcdGetPlatformIDsKHR");
+	if (!list || list(1, &r->platform, &count) || !count)
+		return false;
+	r->call = *(const cl_icd_dispatch **)r->platform;
+	return !r->call->clGetDeviceIDs(r->platform, CL_DEVICE_TYPE_CPU, 1, &r->device, &count) &&
+	       count;
+}
+
+static bool try_library(const char *path, enum soft_cl_language language)
+{
+	struct runtime r = {0};
+	cl_int status = 0;
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	/* one that was tried stays: many cannot be unloaded */
+	if (!library || !open_platform(&r, library) ||
+	    (language == SOFT_CL_SPIRV && !takes_spirv(&r)))
+		return false;
+	r.context = r.call->clCreateContext(NULL, 1, &r.device, NULL, NULL, &status);
+	if (status)
+		return false;
+	*(void **)&r.set_pointer =
+		r.call->clGetExtensionFunctionAddressForPlatform(r.platform,
+								 "clSetKernelArgMemPointerINTEL");
+	runtimes[language] = r;
+	return true;
+}
+
+static bool try_icd(const char *folder, const char *name, enum soft_cl_language language)
+{
+	char path[PATH_MAX], line[PATH_MAX] = "";
+	FILE *file;
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof line, file))
+		line[0] = '\0';
+	fclose(file);
+	line[strcspn(line, "\r\n")] = '\0';
+	return *line && try_library(line, language);
+}
+
+static bool try_vendors(enum soft_cl_language language)
+{
+	const char *folder = getenv("OCL_ICD_VENDORS");
+	struct dirent *entry;
+	bool done = false;
+	DIR *dir;
+
+	if (!folder || !*folder)
+		folder = VENDORS;
+	dir = opendir(folder);
+	while (dir && !done && (entry = readdir(dir))) {
+		size_t n = strlen(entry->d_name);
+		done = n > 4 && !strcmp(entry->d_name + n - 4, ".icd") &&
+		       try_icd(folder, entry->d_name, language);
+	}
+	if (dir)
+		closedir(dir);
+	return done;
+}
+
+static bool try_environment(enum soft_cl_language language)
+{
+	const char *folder = getenv("VIRTUAL_ENV");
+	char path[PATH_MAX];
+
+	if (!folder ||
+	    snprintf(path, sizeof path, "%s/lib/" WITH_SPIRV, folder) >= (int)sizeof path)
+		return false;
+	return try_library(path, language);
+}
+
+static const struct runtime *find_runtime(const char *opencl, enum soft_cl_language language)
+{
+	const struct runtime *r = &runtimes[language];
+
+	pthread_mutex_lock(&found);
+	if (!searched[language]) {
+		searched[language] = true;
+		if (opencl)
+			try_library(opencl, language);
+		else if (language == SOFT_CL_TEXT && runtimes[SOFT_CL_SPIRV].call)
+			runtimes[language] = runtimes[SOFT_CL_SPIRV];
+		else if (language == SOFT_CL_TEXT)
+			(void)(try_vendors(language) || try_library(WITH_SPIRV, language));
+		else
+			(void)(try_library(WITH_SPIRV, language) || try_environment(language) ||
+			       try_vendors(language));
+	}
+	pthread_mutex_unlock(&found);
+	return r->call ? r : NULL;
+}
+
+/* Programs ----------------------------------------------------------------------------- */
+
+static char *get_log(const struct runtime *r, cl_program program, cl_int status)
+{
+	char *text = NULL;
+	size_t n = 0;
+
+	if (program)
+		r->call->clGetProgramBuildInfo(program, r->device, CL_PROGRAM_BUILD_LOG, 0, NULL,
+					       &n);
+	if (n > 1) {
+		text = calloc(1, n + 1);
+		if (text)
+			r->call->clGetProgramBuildInfo(program, r->device, CL_PROGRAM_BUILD_LOG, n,
+						       text, NULL);
+		return text;
+	}
+	if (asprintf(&text, "OpenCL's status is %d", status) < 0)
+		return NULL;
+	return text;
+}
+
+static cl_program create_part(const struct runtime *r, enum soft_cl_language language,
+			      const struct soft_cl_input *input, cl_int *status)
+{
+	const char *text = input->bytes;
+	cl_program p;
+
+	if (language == SOFT_CL_TEXT)
+		return r->call->clCreateProgramWithSource(r->context, 1, &text, &input->size,
+							  status);
+	p = r->call->clCreateProgramWithIL(r->context, input->bytes, input->size, status);
+	for (unsigned i = 0; p && !*status && i < input->constant_count; i++)
+		*status = r->call->clSetProgramSpecializationConstant(p, input->constants[i].id,
+								      input->constants[i].bytes,
+								      input->constants[i].value);
+	return p;
+}
+
+static cl_program link_parts(const struct runtime *r, cl_program *parts, unsigned count,
+			     const char *options, cl_int *status, char **log)
+{
+	cl_program p = NULL;
+
+	for (unsigned i = 0; i < count && !*status; i++) {
+		*status = r->call->clCompileProgram(parts[i], 1, &r->device, options, 0, NULL, NULL,
+						    NULL, NULL);
+		if (*status)
+			*log = get_log(r, parts[i], *status);
+	}
+	if (!*status) {
+		p = r->call->clLinkProgram(r->context, 1, &r->device, "", count, parts, NULL, NULL,
+					   status);
+		if (*status)
+			*log = get_log(r, p, *status);
+	}
+	return p;
+}
+
+static cl_program build_parts(const struct runtime *r, enum soft_cl_language language,
+			      const struct soft_cl_input *inputs, unsigned count,
+			      const char *options, char **log)
+{
+	cl_program parts[INPUTS_MOST] = {NULL}, p = NULL;
+	cl_int status = 0;
+	unsigned n;
+
+	for (n = 0; n < count && !status; n++)
+		parts[n] = create_part(r, language, &inputs[n], &status);
+	if (status)
+		*log = get_log(r, NULL, status);
+	else if (count == 1) {
+		p = parts[0];
+		parts[0] = NULL;
+		status = r->call->clBuildProgram(p, 1, &r->device, options, NULL, NULL);
+		if (status)
+			*log = get_log(r, p, status);
+	} else
+		p = link_parts(r, parts, count, options, &status, log);
+	for (unsigned i = 0; i < n; i++)
+		if (parts[i])
+			r->call->clReleaseProgram(parts[i]);
+	if (status && p) {
+		r->call->clReleaseProgram(p);
+		p = NULL;
+	}
+	return p;
+}
+
+struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language language,
+				      const struct soft_cl_input *inputs, unsigned count,
+				      const char *options, char **log)
+{
+	const struct runtime *r = find_runtime(opencl, language);
+	struct soft_cl_program *program = calloc(1, sizeof *program);
+	char *all = NULL;
+
+	*log = NULL;
+	if (!r)
+		*log = strdup(language == SOFT_CL_SPIRV ? SOFT_CL_ADVICE : NO_TEXT);
+	else if (program && count <= INPUTS_MOST &&
+		 asprintf(&all, "%s%s", language == SOFT_CL_TEXT ? TEXT_OPTIONS " " : "",
+			  options) >= 0)
+		program->handle = build_parts(r, language, inputs, count, all, log);
+	free(all);
+	if (!program || !program->handle) {
+		free(program);
+		return NULL;
+	}
+	program->runtime = r;
+	program->users = 1;
+	return program;
+}
+
+void soft_cl_program_put(struct soft_cl_program *p)
+{
+	if (p && !__atomic_sub_fetch(&p->users, 1, __ATOMIC_ACQ_REL)) {
+		p->runtime->call->clReleaseProgram(p->handle);
+		free(p);
+	}
+}
+
+bool soft_cl_find_global(struct soft_cl_program *p, const char *name, size_t *bytes, void **address)
+{
+	const struct runtime *r = p->runtime;
+	cl_int (*find)(cl_device_id, cl_program, const char *, size_t *, void **);
+
+	*(void **)&find = r->call->clGetExtensionFunctionAddressForPlatform(
+		r->platform, "clGetDeviceGlobalVariablePointerINTEL");
+	return find && !find(r->device, p->handle, name, bytes, address);
+}
+
+/* Kernels of OpenCL C -------------------------------------------------------------------- */
+
+/* The bytes of "uint", "float4", "size_t"; 0: of a type that is not OpenCL's own. */
+static size_t measure_type(const char *name)
+{
+	static const struct {
+		const char *name;
+		size_t bytes;
+	} types[] = {{"char", 1},  {"uchar", 1},  {"bool", 1},  {"short", 2}, {"ushort", 2},
+		     {"half", 2},  {"int", 4},    {"uint", 4},  {"float", 4}, {"long", 8},
+		     {"ulong", 8}, {"double", 8}, {"size_t", 8}};
+	size_t n = strcspn(name, "0123456789");
+	unsigned lanes = name[n] ? (unsigned)atoi(name + n) : 1;
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strlen(types[i].name) == n && !strncmp(types[i].name, name, n))
+			return types[i].bytes * (lanes == 3 ? 4 : lanes);
+	return 0;
+}
+
+static bool describe_parameter(const struct runtime *r, cl_kernel kernel, cl_uint index,
+			       struct soft_spirv_kernel *out)
+{
+	cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
+	char type[256] = "";
+
+	r->call->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space,
+				    &space, NULL);
+	r->call->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type,
+				    NULL);
+	if (space == CL_KERNEL_ARG_ADDRESS_LOCAL)
+		return soft_spirv_add_parameter(out, SOFT_SPIRV_LOCAL, 0);
+	if (space != CL_KERNEL_ARG_ADDRESS_PRIVATE)
+		return soft_spirv_add_parameter(out, SOFT_SPIRV_POINTER, sizeof(void *));
+	return soft_spirv_add_parameter(out, SOFT_SPIRV_VALUE, measure_type(type));
+}
+
+static bool describe_kernel(const struct runtime *r, cl_kernel kernel, struct soft_spirv *out)
+{
+	struct soft_spirv_kernel *about;
+	size_t group[3] = {0};
+	char name[1024] = "";
+	cl_uint count = 0;
+
+	r->call->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
+	r->call->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+	r->call->clGetKernelWorkGroupInfo(kernel, r->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+					  sizeof group, group, NULL);
+	about = soft_spirv_add_kernel(out, name);
+	if (!about)
+		return false;
+	for (unsigned i = 0; i < 3; i++)
+		about->group[i] = (uint32_t)group[i];
+	for (cl_uint i = 0; i < count; i++)
+		if (!describe_parameter(r, kernel, i, about))
+			return false;
+	return true;
+}
+
+bool soft_cl_describe(struct soft_cl_program *p, struct soft_spirv *out)
+{
+	const struct runtime *r = p->runtime;
+	cl_uint count = 0;
+	cl_kernel *all;
+	bool good;
+
+	if (r->call->clCreateKernelsInProgram(p->handle, 0, NULL, &count) || !count)
+		return true;
+	all = calloc(count, sizeof(cl_kernel));
+	good = all && !r->call->clCreateKernelsInProgram(p->handle, count, all, NULL);
+	for (cl_uint i = 0; all && i < count; i++) {
+		good = good && describe_kernel(r, all[i], out);
+		if (all[i])
+			r->call->clReleaseKernel(all[i]);
+	}
+	free(all);
+	return good;
+}
+
+/* Kernels -------------------------------------------------------------------------------- */
+
+struct soft_cl_kernel *soft_cl_kernel_create(struct soft_cl_program *p, const char *name)
+{
+	struct soft_cl_kernel *k = calloc(1, sizeof *k);
+	cl_int status = 0;
+
+	if (!k)
+		return NULL;
+	k->handle = p->runtime->call->clCreateKernel(p->handle, name, &status);
+	if (status) {
+		free(k);
+		return NULL;
+	}
+	pthread_mutex_init(&k->lock, NULL);
+	k->program = p;
+	k->users = 1;
+	__atomic_add_fetch(&p->users, 1, __ATOMIC_RELAXED);
+	return k;
+}
+
+struct soft_cl_kernel *soft_cl_kernel_get(struct soft_cl_kernel *k)
+{
+	if (k)
+		__atomic_add_fetch(&k->users, 1, __ATOMIC_RELAXED);
+	return k;
+}
+
+void soft_cl_kernel_put(struct soft_cl_kernel *k)
+{
+	if (k && !__atomic_sub_fetch(&k->users, 1, __ATOMIC_ACQ_REL)) {
+		k->program->runtime->call->clReleaseKernel(k->handle);
+		pthread_mutex_destroy(&k->lock);
+		soft_cl_program_put(k->program);
+		free(k);
+	}
+}
+
+void soft_cl_kernel_memory(struct soft_cl_kernel *k, uint64_t *local, uint64_t *private_bytes)
+{
+	const struct runtime *r = k->program->runtime;
+	cl_ulong bytes[2] = {0, 0};
+
+	r->call->clGetKernelWorkGroupInfo(k->handle, r->device, CL_KERNEL_LOCAL_MEM_SIZE,
+					  sizeof *bytes, &bytes[0], NULL);
+	r->call->clGetKernelWorkGroupInfo(k->handle, r->device, CL_KERNEL_PRIVATE_MEM_SIZE,
+					  sizeof *bytes, &bytes[1], NULL);
+	*local = bytes[0];
+	*private_bytes = bytes[1];
+}
+
+/* Running -------------------------------------------------------------------------------- */
+
+static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
+			   const struct soft_cl_argument *a)
+{
+	const struct runtime *r = k->program->runtime;
+	void *pointer = NULL;
+
+	if (a->kind == SOFT_SPIRV_VALUE)
+		return r->call->clSetKernelArg(k->handle, index, a->bytes, a->value);
+	if (a->kind == SOFT_SPIRV_LOCAL)
+		return r->call->clSetKernelArg(k->handle, index, a->bytes, NULL);
+	if (!a->is_null)
+		memcpy(&pointer, a->value, sizeof pointer);
+	if (r->set_pointer)
+		return r->set_pointer(k->handle, index, pointer);
+	return r->call->clSetKernelArgSVMPointer(k->handle, index, pointer);
+}
+
+static struct soft_cl_queue *get_queue(struct soft_cl_queue **first, const struct runtime *r)
+{
+	struct soft_cl_queue *q;
+	cl_int status = 0;
+
+	for (q = *first; q; q = q->next)
+		if (q->runtime == r)
+			return q;
+	q = calloc(1, sizeof *q);
+	if (!q)
+		return NULL;
+	q->runtime = r;
+	q->handle =
+		r->call->clCreateCommandQueueWithProperties(r->context, r->device, NULL, &status);
+	if (status) {
+		free(q);
+		return NULL;
+	}
+	q->next = *first;
+	*first = q;
+	return q;
+}
+
+int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *k, const uint32_t offset[3],
+		const uint32_t groups[3], const uint32_t group[3],
+		const struct soft_cl_argument *arguments, unsigned count)
+{
+	const struct runtime *r = k->program->runtime;
+	struct soft_cl_queue *q = get_queue(queue, r);
+	size_t from[3], all[3], each[3];
+	cl_event event = NULL;
+	cl_int status = q ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+
+	for (unsigned i = 0; i < 3; i++) {
+		from[i] = offset[i];
+		each[i] = group[i];
+		all[i] = (size_t)group[i] * groups[i];
+	}
+	pthread_mutex_lock(&k->lock);
+	for (unsigned i = 0; i < count && !status; i++)
+		status = set_argument(k, i, &arguments[i]);
+	if (!status)
+		status = r->call->clEnqueueNDRangeKernel(q->handle, k->handle, 3, from, all, each,
+							 0, NULL, &event);
+	pthread_mutex_unlock(&k->lock);
+	if (status)
+		return status;
+	status = r->call->clWaitForEvents(1, &event);
+	r->call->clReleaseEvent(event);
+	return status;
+}
+
+void soft_cl_queue_destroy(struct soft_cl_queue *q)
+{
+	struct soft_cl_queue *next;
+
+	for (; q; q = next) {
+		next = q->next;
+		q->runtime->call->clReleaseCommandQueue(q->handle);
+		free(q);
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL of this machine that runs kernels on its processors: its driver is loaded without the
+ * OpenCL loader, and called through the table that each of its handles begins with.
+ *
+ * Two are looked for, when the first module of their kind comes: one that takes SPIR-V (Intel's
+ * OpenCL for CPUs), and any for OpenCL C, which is the native format of the software device. */
+#ifndef SOFT_LEVEL_ZERO_OPENCL_H
+#define SOFT_LEVEL_ZERO_OPENCL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "soft/level_zero/spirv.h"
+
+enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
+
+/* What a text in OpenCL C begins with, as a module in the native format. */
+#define SOFT_CL_TEXT_MAGIC "// OpenCL C"
+/* Said where none takes SPIR-V. */
+#define SOFT_CL_ADVICE                                                                   \
+	"no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one " \
+	"(SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
+
+struct soft_cl_program; /* counted */
+struct soft_cl_kernel;  /* counted; holds its program */
+struct soft_cl_queue;
+
+struct soft_cl_constant {
+	uint32_t id;
+	size_t bytes;
+	const void *value;
+};
+
+struct soft_cl_input {
+	const void *bytes;
+	size_t size;
+	const struct soft_cl_constant *constants;
+	unsigned constant_count;
+};
+
+struct soft_cl_argument {
+	enum soft_spirv_parameter_kind kind;
+	bool is_null;
+	size_t bytes;
+	void *value;
+};
+
+/* @opencl: a driver's library, or NULL for what is found. *@log: the caller's, freed; NULL where
+ * there is nothing to say. Return: NULL: it does not build. */
+struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language language,
+				      const struct soft_cl_input *inputs, unsigned count,
+				      const char *options, char **log);
+void soft_cl_program_put(struct soft_cl_program *program);
+/* Names and parameters of a program of OpenCL C. */
+bool soft_cl_describe(struct soft_cl_program *program, struct soft_spirv *out);
+bool soft_cl_find_global(struct soft_cl_program *program, const char *name, size_t *bytes,
+			 void **address);
+struct soft_cl_kernel *soft_cl_kernel_create(struct soft_cl_program *program, const char *name);
+struct soft_cl_kernel *soft_cl_kernel_get(struct soft_cl_kernel *kernel);
+void soft_cl_kernel_put(struct soft_cl_kernel *kernel);
+void soft_cl_kernel_memory(struct soft_cl_kernel *kernel, uint64_t *local, uint64_t *private_bytes);
+/* Runs it and waits. *@queue: made when it is first needed. Return: 0, or OpenCL's status. */
+int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *kernel,
+		const uint32_t offset[3], const uint32_t groups[3], const uint32_t group[3],
+		const struct soft_cl_argument *arguments, unsigned count);
+void soft_cl_queue_destroy(struct soft_cl_queue *queue);
+
+#endif

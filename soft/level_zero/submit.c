@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+/* Queues: each has a thread, which does what is submitted in its order.
+ *
+ *   submission: commands ─next─► ..., and for each use of a counter-based event the number that
+ *               this run of the commands waits for, or brings
+ *
+ * A list's commands stay the list's and can be submitted again; an immediate list's are the
+ * submission's. Submissions are numbered: who waits for a queue waits until its oldest one that is
+ * not done is younger than those that there were.
+ *
+ * With SOFT_LEVEL_ZERO_THREADS=0 the thread that submits does the commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/common/bell.h"
+#include "soft/level_zero/level_zero_newer.h"
+#include "soft/level_zero/level_zero_parts.h"
+
+struct soft_ze_submission {
+	struct soft_ze_submission *next;
+	struct soft_ze_command *first;
+	bool owned;
+	struct soft_ze_fence *fence;
+	uint64_t number;
+	uint64_t counters[]; /* for each command: of its waits, then of its signal */
+};
+
+static struct soft_ze_queue *queues; /* all; soft_ze_lock */
+static uint64_t last_number;         /* soft_ze_lock */
+
+/* Running ------------------------------------------------------------------------------ */
+
+static void wait_for_events(const struct soft_ze_command *c, const uint64_t *counters)
+{
+	if (!c->wait_count)
+		return;
+	pthread_mutex_lock(&soft_ze_lock);
+	for (uint32_t i = 0; i < c->wait_count; i++)
+		while (!soft_ze_event_is_done(c->waits[i], counters[i]))
+			pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
+	pthread_mutex_unlock(&soft_ze_lock);
+}
+
+static void finish_command(struct soft_ze_queue *q, const struct soft_ze_command *c,
+			   uint64_t counter, ze_result_t status, uint64_t start)
+{
+	uint64_t end = soft_ze_ticks();
+
+	if (end <= start)
+		end = start + 1;
+	if (soft_ze_fails(SOFT_ZE_FAIL_STAMPS))
+		start = end = 0;
+	if (!c->signal && !status)
+		return;
+	pthread_mutex_lock(&soft_ze_lock);
+	if (status)
+		q->failed = status;
+	if (c->signal)
+		soft_ze_event_signal(c->signal, counter, status, start, end);
+	pthread_cond_broadcast(&soft_ze_changed);
+	pthread_mutex_unlock(&soft_ze_lock);
+}
+
+static void run_submission(struct soft_ze_queue *q, struct soft_ze_submission *s)
+{
+	const uint64_t *counters = s->counters;
+	struct soft_ze_command *next;
+
+	for (struct soft_ze_command *c = s->first; c; c = next) {
+		uint64_t start;
+		ze_result_t status;
+		next = c->next;
+		wait_for_events(c, counters);
+		start = soft_ze_ticks();
+		status = soft_ze_command_do(c, q);
+		counters += c->wait_count;
+		finish_command(q, c, *counters++, status, start);
+		if (s->owned)
+			soft_ze_command_destroy(c);
+	}
+}
+
+/* With the lock held. */
+static void finish_submission(struct soft_ze_queue *q, struct soft_ze_submission *s)
+{
+	if (s->fence) {
+		s->fence->status = q->failed;
+		__atomic_store_n(&s->fence->signalled, 1, __ATOMIC_RELEASE);
+	}
+	q->oldest = s->next ? s->next->number : UINT64_MAX;
+	pthread_cond_broadcast(&soft_ze_changed);
+	free(s);
+}
+
+static void *serve(void *data)
+{
+	struct soft_ze_queue *q = data;
+	struct soft_ze_submission *s;
+
+	pthread_mutex_lock(&soft_ze_lock);
+	for (;;) {
+		while (!q->first && !q->ends)
+			pthread_cond_wait(&q->wake, &soft_ze_lock);
+		s = q->first;
+		if (!s)
+			break;
+		pthread_mutex_unlock(&soft_ze_lock);
+		run_submission(q, s);
+		pthread_mutex_lock(&soft_ze_lock);
+		q->first = s->next;
+		if (!q->first)
+			q->last = &q->first;
+		finish_submission(q, s);
+	}
+	pthread_mutex_unlock(&soft_ze_lock);
+	return NULL;
+}
+
+/* Submitting ---------------------------------------------------------------------------- */
+
+static size_t count_uses(const struct soft_ze_command *c)
+{
+	size_t n = 0;
+
+	for (; c; c = c->next)
+		n += c->wait_count + 1;
+	return n;
+}
+
+/* With the lock held: what this run of the commands waits for and brings. A wait comes before the
+ * command's own signal, so it means the run before. */
+static void take_counters(struct soft_ze_submission *s)
+{
+	uint64_t *at = s->counters;
+
+	for (struct soft_ze_command *c = s->first; c; c = c->next) {
+		for (uint32_t i = 0; i < c->wait_count; i++)
+			*at++ = c->waits[i]->target;
+		*at++ = c->signal && c->signal->counter_based
+				? __atomic_add_fetch(&c->signal->target, 1, __ATOMIC_RELEASE)
+				: 0;
+	}
+}
+
+static void destroy_commands(struct soft_ze_command *c)
+{
+	for (struct soft_ze_command *next; c; c = next) {
+		next = c->next;
+		soft_ze_command_destroy(c);
+	}
+}
+
+/* One at a time, as a thread of its own would. */
+static void run_now(struct soft_ze_queue *q, struct soft_ze_submission *s)
+{
+	pthread_mutex_unlock(&soft_ze_lock);
+	run_submission(q, s);
+	pthread_mutex_lock(&soft_ze_lock);
+	finish_submission(q, s);
+}
+
+ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *first, bool owned,
+			   struct soft_ze_fence *fence)
+{
+	struct soft_ze_submission *s = malloc(sizeof *s + count_uses(first) * sizeof *s->counters);
+
+	if (!s) {
+		if (owned)
+			destroy_commands(first);
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
+	*s = (struct soft_ze_submission){.first = first, .owned = owned, .fence = fence};
+	pthread_mutex_lock(&soft_ze_lock);
+	take_counters(s);
+	s->number = ++last_number;
+	if (!soft_ze_config.threads)
+		run_now(q, s);
+	else {
+		if (!q->first)
+			q->oldest = s->number;
+		*q->last = s;
+		q->last = &s->next;
+		pthread_cond_signal(&q->wake);
+	}
+	pthread_mutex_unlock(&soft_ze_lock);
+	if (q->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
+		return soft_ze_queue_wait(q, UINT64_MAX);
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Waiting -------------------------------------------------------------------------------- */
+
+struct target {
+	struct soft_ze_queue *queue;   /* or */
+	struct soft_ze_device *device; /* with all of its tiles; NULL: all */
+	uint64_t number;
+};
+
+static uint64_t get_last_number(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&soft_ze_lock);
+	n = last_number;
+	pthread_mutex_unlock(&soft_ze_lock);
+	return n;
+}
+
+static bool is_queue_done(void *argument)
+{
+	const struct target *t = argument;
+
+	return t->queue->oldest > t->number;
+}
+
+static bool are_queues_done(void *argument)
+{
+	const struct target *t = argument;
+
+	for (const struct soft_ze_queue *q = queues; q; q = q->next)
+		if ((!t->device || q->device->index == t->device->index) && q->oldest <= t->number)
+			return false;
+	return true;
+}
+
+ze_result_t soft_ze_queue_wait(struct soft_ze_queue *q, uint64_t timeout_ns)
+{
+	struct target t = {.queue = q, .number = get_last_number()};
+
+	if (!soft_ze_wait(is_queue_done, &t, timeout_ns))
+		return ZE_RESULT_NOT_READY;
+	return q->failed;
+}
+
+ze_result_t soft_ze_device_wait(struct soft_ze_device *device)
+{
+	struct target t = {.device = device, .number = get_last_number()};
+	ze_result_t status = ZE_RESULT_SUCCESS;
+
+	soft_ze_wait(are_queues_done, &t, UINT64_MAX);
+	pthread_mutex_lock(&soft_ze_lock);
+	for (const struct soft_ze_queue *q = queues; q; q = q->next)
+		if ((!device || q->device->index == device->index) && q->failed)
+			status = q->failed;
+	pthread_mutex_unlock(&soft_ze_lock);
+	return status;
+}
+
+/* Queues ---------------------------------------------------------------------------------- */
+
+static ze_result_t start_queue(struct soft_ze_queue *q)
+{
+	pthread_cond_init(&q->wake, NULL);
+	if (soft_ze_config.threads && soft_thread_start(&q->thread, "level zero", serve, q)) {
+		pthread_cond_destroy(&q->wake);
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
+	pthread_mutex_lock(&soft_ze_lock);
+	q->next = queues;
+	queues = q;
+	pthread_mutex_unlock(&soft_ze_lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command_queue_desc_t *desc,
+				 struct soft_ze_queue **out)
+{
+	struct soft_ze_queue *q;
+	ze_result_t status;
+
+	if (desc->ordinal >= SOFT_ZE_GROUPS)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	if (soft_ze_fails(SOFT_ZE_FAIL_QUEUE))
+		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+	q = calloc(1, sizeof *q);
+	if (!q)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	q->kind = SOFT_ZE_QUEUE;
+	q->device = device;
+	q->ordinal = desc->ordinal;
+	q->index = desc->index;
+	q->flags = desc->flags;
+	q->mode = desc->mode;
+	q->priority = desc->priority;
+	q->last = &q->first;
+	q->oldest = UINT64_MAX;
+	status = start_queue(q);
+	if (status)
+		free(q);
+	else
+		*out = q;
+	return status;
+}
+
+void soft_ze_queue_destroy(struct soft_ze_queue *q)
+{
+	struct soft_ze_queue **at;
+
+	pthread_mutex_lock(&soft_ze_lock);
+	q->ends = true; /* its thread ends when nothing is left to do */
+	pthread_cond_broadcast(&q->wake);
+	pthread_mutex_unlock(&soft_ze_lock);
+	if (soft_ze_config.threads)
+		pthread_join(q->thread, NULL);
+	pthread_mutex_lock(&soft_ze_lock);
+	for (at = &queues; *at != q; at = &(*at)->next)
+		;
+	*at = q->next;
+	pthread_mutex_unlock(&soft_ze_lock);
+	soft_cl_queue_destroy(q->cl_queue);
+	pthread_cond_destroy(&q->wake);
+	q->kind = 0;
+	free(q);
+}
+
+ze_result_t zeCommandQueueCreate(ze_context_handle_t context, ze_device_handle_t device,
+				 const ze_command_queue_desc_t *desc,
+				 ze_command_queue_handle_t *out)
+{
+	SOFT_ZE_OBJECT(d, soft_ze_device, device, SOFT_ZE_DEVICE);
+
+	if (!soft_ze_check(context, SOFT_ZE_CONTEXT))
+		return soft_ze_refuse(context);
+	if (!desc || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	return soft_ze_queue_create(d, desc, (struct soft_ze_queue **)out);
+}
+
+ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t handle)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	soft_ze_queue_destroy(q);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handle, uint32_t count,
+					      ze_command_list_handle_t *lists,
+					      ze_fence_handle_t fence)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+	ze_result_t status = ZE_RESULT_SUCCESS;
+
+	if (!lists || !count)
+		return !lists ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_SIZE;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct soft_ze_list *l = soft_ze_check(lists[i], SOFT_ZE_LIST);
+		if (!l || !l->closed || l->queue)
+			return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+		if (l->ordinal != q->ordinal)
+			return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+	}
+	if (fence && !soft_ze_check(fence, SOFT_ZE_FENCE))
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	for (uint32_t i = 0; i < count && !status; i++)
+		status = soft_ze_submit(q, ((struct soft_ze_list *)lists[i])->first, false,
+					i + 1 == count ? (struct soft_ze_fence *)fence : NULL);
+	return status;
+}
+
+ze_result_t zeCommandQueueSynchronize(ze_command_queue_handle_t handle, uint64_t timeout)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	return soft_ze_queue_wait(q, timeout);
+}
+
+ze_result_t newer_zeCommandQueueGetOrdinal(ze_command_queue_handle_t handle, uint32_t *out)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	*out = q->ordinal;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeCommandQueueGetIndex(ze_command_queue_handle_t handle, uint32_t *out)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	*out = q->index;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeCommandQueueGetFlags(ze_command_queue_handle_t handle, uint32_t *out)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	*out = q->flags;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeCommandQueueGetMode(ze_command_queue_handle_t handle,
+					ze_command_queue_mode_t *out)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	*out = q->mode;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t newer_zeCommandQueueGetPriority(ze_command_queue_handle_t handle,
+					    ze_command_queue_priority_t *out)
+{
+	SOFT_ZE_OBJECT(q, soft_ze_queue, handle, SOFT_ZE_QUEUE);
+
+	*out = q->priority;
+	return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: MIT
+/* A plain program of Level Zero, for tests of the software devices and of what traces them.
+ *
+ *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds
+ *   level_zero_program events            events, pools, fences, waits, stamps
+ *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
+ *   level_zero_program log FILE          whether FILE builds, and what its log says
+ *   level_zero_program devices           what there is
+ *   level_zero_program errors            what is refused, and how
+ *   level_zero_program stamps            one copy's stamps, bits, and a pair of both clocks
+ *   level_zero_program launches FILE N   N launches of "spin", each with an event */
+#include <inttypes.h>
+#include <level_zero/ze_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call)                                                                       \
+	do {                                                                              \
+		ze_result_t check_status = (call);                                        \
+		if (check_status) {                                                       \
+			printf("%d: %s: %#x\n", __LINE__, #call, (unsigned)check_status); \
+			exit(1);                                                          \
+		}                                                                         \
+	} while (0)
+#define EXPECT(condition)                                                 \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			printf("%d: not so: %s\n", __LINE__, #condition); \
+			exit(1);                                          \
+		}                                                         \
+	} while (0)
+
+enum { NUMBERS = 1 << 14, GROUP = 64 };
+
+static ze_driver_handle_t driver;
+static ze_device_handle_t device;
+static ze_context_handle_t context;
+static ze_event_pool_handle_t pool;
+static uint32_t next_event;
+
+static void start(void)
+{
+	ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+	ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+					  .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+						   ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+					  .count = 64};
+	uint32_t count = 1;
+
+	CHECK(zeInit(0));
+	CHECK(zeDriverGet(&count, &driver));
+	count = 1;
+	CHECK(zeDeviceGet(driver, &count, &device));
+	CHECK(zeContextCreate(driver, &desc, &context));
+	CHECK(zeEventPoolCreate(context, &pool_desc, 1, &device, &pool));
+}
+
+static void stop(void)
+{
+	CHECK(zeEventPoolDestroy(pool));
+	CHECK(zeContextDestroy(context));
+}
+
+static ze_event_handle_t make_event(void)
+{
+	ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = next_event++};
+	ze_event_handle_t event;
+
+	CHECK(zeEventCreate(pool, &desc, &event));
+	return event;
+}
+
+static ze_command_queue_handle_t make_queue(uint32_t ordinal)
+{
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					.ordinal = ordinal,
+					.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+	ze_command_queue_handle_t queue;
+
+	CHECK(zeCommandQueueCreate(context, device, &desc, &queue));
+	return queue;
+}
+
+static ze_command_list_handle_t make_list(uint32_t ordinal)
+{
+	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+				       .commandQueueGroupOrdinal = ordinal};
+	ze_command_list_handle_t list;
+
+	CHECK(zeCommandListCreate(context, device, &desc, &list));
+	return list;
+}
+
+static ze_command_list_handle_t make_immediate(ze_command_queue_mode_t mode)
+{
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					.mode = mode};
+	ze_command_list_handle_t list;
+
+	CHECK(zeCommandListCreateImmediate(context, device, &desc, &list));
+	return list;
+}
+
+static void *allocate(size_t bytes)
+{
+	ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+	ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	void *memory;
+
+	CHECK(zeMemAllocShared(context, &desc, &host, bytes, 64, device, &memory));
+	return memory;
+}
+
+/* Runs a closed list once, with a fence. */
+static void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
+{
+	ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+	ze_fence_handle_t fence;
+
+	CHECK(zeFenceCreate(queue, &desc, &fence));
+	CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+	CHECK(zeFenceHostSynchronize(fence, UINT64_MAX));
+	CHECK(zeFenceQueryStatus(fence));
+	CHECK(zeFenceReset(fence));
+	EXPECT(zeFenceQueryStatus(fence) == ZE_RESULT_NOT_READY);
+	CHECK(zeFenceDestroy(fence));
+}
+
+/* Memory ------------------------------------------------------------------------------- */
+
+static void append_memory(ze_command_list_handle_t list, uint32_t *a, uint32_t *b,
+			  ze_event_handle_t end)
+{
+	ze_copy_region_t from = {.originX = 8, .originY = 1, .width = 16, .height = 3};
+	ze_copy_region_t to = {.width = 16, .height = 3};
+	uint32_t pattern = 0x01020304;
+
+	CHECK(zeCommandListAppendMemoryFill(list, a, &pattern, sizeof pattern, NUMBERS * 4, NULL, 0,
+					    NULL));
+	CHECK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+	CHECK(zeCommandListAppendMemoryCopy(list, b, a, NUMBERS * 4, NULL, 0, NULL));
+	CHECK(zeCommandListAppendMemoryCopyRegion(list, b + 1024, &to, 16, 0, a, &from, 64, 0, end,
+						  0, NULL));
+}
+
+static void check_memory(const uint32_t *b)
+{
+	for (int i = 0; i < NUMBERS; i++)
+		EXPECT(b[i] == 0x01020304);
+}
+
+static void ask_memory(void *memory)
+{
+	ze_memory_allocation_properties_t about = {
+		.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+	ze_device_handle_t owner;
+	void *first;
+	size_t bytes;
+
+	CHECK(zeMemGetAllocProperties(context, (char *)memory + 5, &about, &owner));
+	EXPECT(about.type == ZE_MEMORY_TYPE_SHARED && owner == device);
+	CHECK(zeMemGetAddressRange(context, (char *)memory + 5, &first, &bytes));
+	EXPECT(first == memory && bytes == NUMBERS * 4);
+	CHECK(zeMemGetAllocProperties(context, &bytes, &about, &owner));
+	EXPECT(about.type == ZE_MEMORY_TYPE_UNKNOWN && !owner);
+}
+
+static void try_memory(void)
+{
+	uint32_t *a = allocate(NUMBERS * 4), *b = allocate(NUMBERS * 4);
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_handle_t event = make_event();
+
+	ask_memory(a);
+	append_memory(list, a, b, event);
+	CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+	check_memory(b);
+	CHECK(zeCommandListDestroy(list));
+	for (uint32_t ordinal = 0; ordinal < 2; ordinal++) { /* the engine for copies, too */
+		ze_command_queue_handle_t queue = make_queue(ordinal);
+		memset(b, 0, NUMBERS * 4);
+		list = make_list(ordinal);
+		append_memory(list, a, b, NULL);
+		CHECK(zeCommandListClose(list));
+		run_list(queue, list);
+		check_memory(b);
+		memset(b, 0, NUMBERS * 4);
+		run_list(queue, list); /* and once more */
+		check_memory(b);
+		CHECK(zeCommandListReset(list));
+		CHECK(zeCommandListDestroy(list));
+		CHECK(zeCommandQueueDestroy(queue));
+	}
+	list = make_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	memset(b, 0, NUMBERS * 4);
+	append_memory(list, a, b, NULL);
+	check_memory(b);
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeEventDestroy(event));
+	CHECK(zeMemFree(context, a));
+	CHECK(zeMemFree(context, b));
+}
+
+/* Events ------------------------------------------------------------------------------- */
+
+static void try_waits(void)
+{
+	ze_command_list_handle_t one = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_command_list_handle_t two = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_handle_t gate = make_event(), first = make_event(), second = make_event();
+	uint32_t *data = allocate(8), both[2] = {1, 2};
+
+	data[0] = data[1] = 0;
+	/* two waits for one, which waits for the host */
+	CHECK(zeCommandListAppendMemoryCopy(two, data + 1, both + 1, 4, second, 1, &first));
+	CHECK(zeCommandListAppendMemoryCopy(one, data, both, 4, first, 1, &gate));
+	EXPECT(zeEventHostSynchronize(second, 1000000) == ZE_RESULT_NOT_READY);
+	EXPECT(zeEventQueryStatus(first) == ZE_RESULT_NOT_READY && !data[0]);
+	CHECK(zeEventHostSignal(gate));
+	CHECK(zeEventHostSynchronize(second, UINT64_MAX));
+	EXPECT(data[0] == 1 && data[1] == 2);
+	CHECK(zeEventHostReset(first));
+	EXPECT(zeEventQueryStatus(first) == ZE_RESULT_NOT_READY);
+	CHECK(zeCommandListAppendSignalEvent(one, first));
+	CHECK(zeCommandListAppendEventReset(one, second));
+	CHECK(zeEventHostReset(gate));
+	CHECK(zeCommandListAppendSignalEvent(one, gate));
+	CHECK(zeEventHostSynchronize(gate, UINT64_MAX));
+	CHECK(zeEventQueryStatus(first));
+	EXPECT(zeEventQueryStatus(second) == ZE_RESULT_NOT_READY);
+	CHECK(zeCommandListDestroy(one));
+	CHECK(zeCommandListDestroy(two));
+	CHECK(zeEventDestroy(gate));
+	CHECK(zeEventDestroy(first));
+	CHECK(zeEventDestroy(second));
+	CHECK(zeMemFree(context, data));
+}
+
+static void try_stamps(void)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_handle_t events[2] = {make_event(), make_event()}, end = make_event();
+	ze_kernel_timestamp_result_t *times = allocate(2 * sizeof *times), one;
+	uint64_t *when = allocate(16);
+	char *bytes = allocate(1000);
+
+	CHECK(zeCommandListAppendWriteGlobalTimestamp(list, when, NULL, 0, NULL));
+	for (int i = 0; i < 2; i++)
+		CHECK(zeCommandListAppendMemoryFill(list, bytes, "a", 1, 1000, events[i], 0, NULL));
+	CHECK(zeCommandListAppendQueryKernelTimestamps(list, 2, events, times, NULL, NULL, 0,
+						       NULL));
+	CHECK(zeCommandListAppendWriteGlobalTimestamp(list, when + 1, end, 0, NULL));
+	CHECK(zeEventHostSynchronize(end, UINT64_MAX));
+	CHECK(zeEventQueryKernelTimestamp(events[1], &one));
+	EXPECT(!memcmp(&one.global, &times[1].global, sizeof one.global));
+	EXPECT(times[0].global.kernelStart < times[0].global.kernelEnd);
+	EXPECT(times[0].global.kernelEnd <= times[1].global.kernelEnd);
+	EXPECT(when[0] <= when[1]);
+	EXPECT((uint32_t)(times[0].global.kernelStart - when[0]) < 1u << 31);
+	CHECK(zeCommandListDestroy(list));
+	for (int i = 0; i < 2; i++)
+		CHECK(zeEventDestroy(events[i]));
+	CHECK(zeEventDestroy(end));
+	CHECK(zeMemFree(context, times));
+	CHECK(zeMemFree(context, when));
+	CHECK(zeMemFree(context, bytes));
+}
+
+/* Kernels ------------------------------------------------------------------------------ */
+
+static void *read_file(const char *path, size_t *bytes)
+{
+	FILE *file = fopen(path, "rb");
+	void *all = malloc(1 << 20);
+
+	EXPECT(file && all);
+	*bytes = fread(all, 1, 1 << 20, file);
+	fclose(file);
+	return all;
+}
+
+static ze_result_t build(const char *path, ze_module_handle_t *module,
+			 ze_module_build_log_handle_t *log)
+{
+	ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+				 .format = strstr(path, ".spv") ? ZE_MODULE_FORMAT_IL_SPIRV
+								: ZE_MODULE_FORMAT_NATIVE};
+	void *all = read_file(path, &desc.inputSize);
+	ze_result_t status;
+
+	desc.pInputModule = all;
+	status = zeModuleCreate(context, device, &desc, module, log);
+	free(all);
+	return status;
+}
+
+static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *name)
+{
+	ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
+	ze_kernel_handle_t kernel;
+
+	CHECK(zeKernelCreate(module, &desc, &kernel));
+	return kernel;
+}
+
+static void check_saxpy(const float *y)
+{
+	for (int i = 0; i < NUMBERS; i++)
+		EXPECT(y[i] == 1 + 3 * 2.0f * (float)i);
+}
+
+static void try_saxpy(ze_module_handle_t module)
+{
+	float *x = allocate(NUMBERS * 4), *y = allocate(NUMBERS * 4), a = 2;
+	ze_kernel_handle_t kernel = make_kernel(module, "saxpy");
+	ze_group_count_t groups = {NUMBERS / GROUP, 1, 1};
+	ze_command_list_handle_t list = make_list(0);
+	ze_command_queue_handle_t queue = make_queue(0);
+
+	for (int i = 0; i < NUMBERS; i++) {
+		x[i] = (float)i;
+		y[i] = 1;
+	}
+	CHECK(zeKernelSetGroupSize(kernel, GROUP, 1, 1));
+	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof y, &y));
+	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof x, &x));
+	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
+	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+	a = 4; /* what is appended has its arguments */
+	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
+	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+	CHECK(zeCommandListClose(list));
+	run_list(queue, list);
+	check_saxpy(y);
+	CHECK(zeKernelDestroy(kernel));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeCommandQueueDestroy(queue));
+	CHECK(zeMemFree(context, x));
+	CHECK(zeMemFree(context, y));
+}
+
+static void try_reverse(ze_module_handle_t module)
+{
+	ze_kernel_handle_t kernel = make_kernel(module, "reverse");
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_handle_t event = make_event();
+	ze_group_count_t *groups = allocate(sizeof *groups);
+	int32_t *data = allocate(NUMBERS * 4);
+
+	*groups = (ze_group_count_t){NUMBERS / GROUP, 1, 1};
+	for (int i = 0; i < NUMBERS; i++)
+		data[i] = i;
+	CHECK(zeKernelSetGroupSize(kernel, GROUP, 1, 1));
+	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof data, &data));
+	CHECK(zeKernelSetArgumentValue(kernel, 1, GROUP * sizeof *data, NULL));
+	CHECK(zeCommandListAppendLaunchKernelIndirect(list, kernel, groups, event, 0, NULL));
+	CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+	for (int i = 0; i < NUMBERS; i++)
+		EXPECT(data[i] == i / GROUP * GROUP + GROUP - 1 - i % GROUP);
+	CHECK(zeKernelDestroy(kernel));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeEventDestroy(event));
+	CHECK(zeMemFree(context, groups));
+	CHECK(zeMemFree(context, data));
+}
+
+static void try_offsets(ze_module_handle_t module)
+{
+	ze_kernel_handle_t kernel = make_kernel(module, "offsets");
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	ze_group_count_t groups = {1, 1, 1};
+	int32_t *data = allocate(GROUP * 4);
+	struct {
+		int32_t first;
+		float second;
+	} both = {100, 200};
+	uint32_t four[4] = {0, 0, 0, 1000};
+	int8_t narrow = -1;
+
+	CHECK(zeKernelSetGroupSize(kernel, GROUP, 1, 1));
+	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof data, &data));
+	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof narrow, &narrow));
+	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof both, &both));
+	CHECK(zeKernelSetArgumentValue(kernel, 3, sizeof four, four));
+	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+	for (int i = 0; i < GROUP; i++)
+		EXPECT(data[i] == i + 1299);
+	CHECK(zeKernelDestroy(kernel));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeMemFree(context, data));
+}
+
+static void tell_kernels(ze_module_handle_t module)
+{
+	ze_kernel_properties_t about = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+	uint32_t count = 0;
+	const char **names;
+
+	CHECK(zeModuleGetKernelNames(module, &count, NULL));
+	names = calloc(count, sizeof(char *));
+	EXPECT(names);
+	CHECK(zeModuleGetKernelNames(module, &count, names));
+	for (uint32_t i = 0; i < count; i++) {
+		ze_kernel_handle_t kernel = make_kernel(module, names[i]);
+		CHECK(zeKernelGetProperties(kernel, &about));
+		printf("%s: %u arguments\n", names[i], about.numKernelArgs);
+		CHECK(zeKernelDestroy(kernel));
+	}
+	free(names);
+}
+
+static void try_kernels(const char *path)
+{
+	ze_module_handle_t module;
+
+	CHECK(build(path, &module, NULL));
+	tell_kernels(module);
+	try_saxpy(module);
+	try_reverse(module);
+	try_offsets(module);
+	CHECK(zeModuleDestroy(module));
+}
+
+static void tell_log(const char *path)
+{
+	ze_module_handle_t module;
+	ze_module_build_log_handle_t log;
+	ze_result_t status = build(path, &module, &log);
+	size_t bytes = 0;
+	char *text;
+
+	CHECK(zeModuleBuildLogGetString(log, &bytes, NULL));
+	text = malloc(bytes);
+	CHECK(zeModuleBuildLogGetString(log, &bytes, text));
+	printf("%#x: %s\n", (unsigned)status, text);
+	free(text);
+	CHECK(zeModuleBuildLogDestroy(log));
+	if (!status)
+		CHECK(zeModuleDestroy(module));
+}
+
+static void launch_many(const char *path, unsigned count)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_group_count_t groups = {4, 1, 1};
+	ze_event_handle_t event = make_event();
+	uint32_t *out = allocate(4 * GROUP * 4), steps = 1000;
+	ze_module_handle_t module;
+	ze_kernel_handle_t kernel;
+
+	CHECK(build(path, &module, NULL));
+	kernel = make_kernel(module, "spin");
+	CHECK(zeKernelSetGroupSize(kernel, GROUP, 1, 1));
+	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
+	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof steps, &steps));
+	for (unsigned i = 0; i < count; i++) {
+		CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, event, 0, NULL));
+		CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+		CHECK(zeEventHostReset(event));
+	}
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeKernelDestroy(kernel));
+	CHECK(zeModuleDestroy(module));
+	CHECK(zeEventDestroy(event));
+	CHECK(zeMemFree(context, out));
+}
+
+/* Devices, errors, clocks ----------------------------------------------------------------- */
+
+static void tell_devices(void)
+{
+	ze_device_properties_t about = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+	ze_device_handle_t all[8], tiles[4];
+	uint32_t count = 8;
+
+	CHECK(zeDeviceGet(driver, &count, all));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t parts = 4;
+		CHECK(zeDeviceGetProperties(all[i], &about));
+		CHECK(zeDeviceGetSubDevices(all[i], &parts, tiles));
+		printf("%s: %u tiles, %" PRIu64 " ticks a second, %u bits\n", about.name, parts,
+		       about.timerResolution, about.kernelTimestampValidBits);
+		for (uint32_t k = 0; k < parts; k++) {
+			CHECK(zeDeviceGetProperties(tiles[k], &about));
+			EXPECT(about.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
+			EXPECT(about.subdeviceId == k);
+		}
+	}
+}
+
+static void tell(const char *what, ze_result_t status)
+{
+	printf("%s: %#x\n", what, (unsigned)status);
+}
+
+static void try_errors(void)
+{
+	ze_command_list_handle_t copies = make_list(1), list = make_list(0);
+	ze_command_queue_handle_t queue = make_queue(0);
+	ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+	ze_event_handle_t event = make_event();
+	ze_command_list_handle_t lost = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	int number = 0;
+	void *memory;
+
+	tell("no handle", zeCommandListClose(NULL));
+	tell("handle of another kind", zeCommandListClose((ze_command_list_handle_t)device));
+	tell("too much memory",
+	     zeMemAllocDevice(context, &desc, UINT64_C(1) << 41, 64, device, &memory));
+	tell("free of a stranger", zeMemFree(context, &number));
+	tell("list that is open", zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	CHECK(zeCommandListClose(copies));
+	tell("list of another engine", zeCommandQueueExecuteCommandLists(queue, 1, &copies, NULL));
+	tell("append to a closed list", zeCommandListAppendBarrier(copies, NULL, 0, NULL));
+	tell("stamp of an event that is not done",
+	     zeEventQueryKernelTimestamp(event, &(ze_kernel_timestamp_result_t){0}));
+	CHECK(zeCommandListAppendMemoryCopy(lost, &number, (void *)8, 4, event, 0, NULL));
+	tell("copy from nowhere", zeEventHostSynchronize(event, UINT64_MAX));
+	CHECK(zeCommandListDestroy(lost));
+	CHECK(zeCommandListDestroy(copies));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeCommandQueueDestroy(queue));
+	CHECK(zeEventDestroy(event));
+}
+
+static void tell_stamps(void)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	ze_event_handle_t event = make_event();
+	ze_kernel_timestamp_result_t times;
+	uint64_t host[2], ticks[2];
+	char *bytes = allocate(100);
+
+	CHECK(zeDeviceGetGlobalTimestamps(device, &host[0], &ticks[0]));
+	CHECK(zeCommandListAppendMemoryFill(list, bytes, "a", 1, 100, event, 0, NULL));
+	CHECK(zeDeviceGetGlobalTimestamps(device, &host[1], &ticks[1]));
+	CHECK(zeEventQueryKernelTimestamp(event, &times));
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", host[0],
+	       ticks[0], times.global.kernelStart, times.global.kernelEnd, host[1], ticks[1]);
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeEventDestroy(event));
+	CHECK(zeMemFree(context, bytes));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : "";
+
+	start();
+	if (!strcmp(what, "memory"))
+		try_memory();
+	else if (!strcmp(what, "events")) {
+		try_waits();
+		try_stamps();
+	} else if (!strcmp(what, "kernels"))
+		try_kernels(path);
+	else if (!strcmp(what, "log"))
+		tell_log(path);
+	else if (!strcmp(what, "launches"))
+		launch_many(path, argc > 3 ? (unsigned)atoi(argv[3]) : 1);
+	else if (!strcmp(what, "devices"))
+		tell_devices();
+	else if (!strcmp(what, "errors"))
+		try_errors();
+	else if (!strcmp(what, "stamps"))
+		tell_stamps();
+	else
+		return 2;
+	stop();
+	return 0;
+}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""The software devices of Level Zero under the distribution's loader: memory, lists, events,
+kernels, clocks, faults."""
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+KERNELS = "tests/soft/level_zero_kernels.cl"
+NO_SPIRV = "libpocl.so.2"  # an OpenCL that takes none
+
+
+@pytest.fixture(scope="session")
+def driver(build):
+    library = build / "soft/level_zero/libze_soft.so"
+    if not library.exists():
+        pytest.skip("needs the software driver, which is built where the loader's headers are:"
+                    " apt install libze-dev")
+    return library
+
+
+@pytest.fixture(scope="session")
+def program(repo, driver, tmp_path_factory):
+    path = tmp_path_factory.mktemp("level_zero") / "level_zero_program"
+    subprocess.run([
+        "cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_program.c", "-o",
+        path, "-lze_loader"
+    ],
+                   check=True)
+    return path
+
+
+@pytest.fixture
+def level_zero(run, driver, program):
+    """level_zero("memory", threads=0, status=0) runs the program on the driver with these
+    settings."""
+
+    def call(*arguments, status=0, env=None, **settings):
+        environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
+        return run([program, *arguments],
+                   status=status,
+                   env={"ZE_ENABLE_ALT_DRIVERS": driver, **environment, **(env or {})})
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def spirv(repo, tmp_path_factory):
+    """The kernels as SPIR-V."""
+    clang, translator = ([found for version in ("-14", "-18", "")
+                          if (found := shutil.which(name + version))]
+                         for name in ("clang", "llvm-spirv"))
+    if not clang or not translator:
+        pytest.skip("needs clang and llvm-spirv: apt install clang llvm-spirv-14")
+    folder = tmp_path_factory.mktemp("spirv")
+    subprocess.run([
+        clang[0], "-cl-std=CL2.0", "-target", "spir64", "-Xclang", "-finclude-default-header",
+        "-emit-llvm", "-O1", "-c", repo / KERNELS, "-o", folder / "kernels.bc"
+    ],
+                   check=True)
+    subprocess.run([translator[0], folder / "kernels.bc", "-o", folder / "kernels.spv"], check=True)
+    return folder / "kernels.spv"
+
+
+@pytest.fixture(scope="session")
+def takes_spirv():
+    library = os.environ.get("GPUTAP_LEVEL_ZERO_OPENCL")
+    if not library:
+        pytest.skip("needs an OpenCL that takes SPIR-V: GPUTAP_LEVEL_ZERO_OPENCL names its library")
+    return library
+
+
+# Memory, lists, events -----------------------------------------------------------------
+
+LOADERS = {"plain": {}, "validated": {"ZE_ENABLE_VALIDATION_LAYER": 1,
+                                      "ZE_ENABLE_PARAMETER_VALIDATION": 1},
+           "intercepted": {"ZE_ENABLE_LOADER_INTERCEPT": 1},
+           "traced": {"ZE_ENABLE_TRACING_LAYER": 1}}
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("threads", [1, 0])
+def test_copies_fills_and_regions_are_done_by_lists_of_all_kinds(level_zero, loader, threads):
+    result = level_zero("memory", threads=threads, env=LOADERS[loader], trace=1)
+    assert "done: kernels 0, copies 6, regions 6, fills 6, barriers 6" in result.err
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_commands_wait_for_events_and_events_have_stamps(level_zero, loader):
+    assert "resets 1, times 2, queries 1" in level_zero("events", env=LOADERS[loader], trace=1).err
+
+
+def test_what_is_wrong_is_refused_with_the_status_of_the_specification(level_zero):
+    assert level_zero("errors").out.splitlines() == [
+        "no handle: 0x78000005", "handle of another kind: 0x78000004",
+        "too much memory: 0x70000003", "free of a stranger: 0x78000004",
+        "list that is open: 0x78000004", "list of another engine: 0x78000019",
+        "append to a closed list: 0x78000004", "stamp of an event that is not done: 0x1",
+        "copy from nowhere: 0x70000001"
+    ]
+
+
+@pytest.mark.parametrize("settings, said", [
+    ({}, "gputap software device: 0 tiles, 12500000 ticks a second, 32 bits\n"),
+    ({"devices": 3, "tiles": 2}, 3 *
+     "gputap software device: 2 tiles, 12500000 ticks a second, 32 bits\n"),
+    ({"clock_hz": 19200000, "kernel_bits": 64},
+     "gputap software device: 0 tiles, 19200000 ticks a second, 64 bits\n"),
+])
+def test_devices_are_as_many_and_as_wide_as_was_asked_for(level_zero, settings, said):
+    assert level_zero("devices", **settings).out == said
+
+
+# Kernels --------------------------------------------------------------------------------
+
+NAMES = "saxpy: 3 arguments\nreverse: 2 arguments\noffsets: 4 arguments\nspin: 2 arguments\n"
+
+
+@pytest.mark.parametrize("threads", [1, 0])
+def test_kernels_in_opencl_c_compute(level_zero, repo, threads):
+    assert level_zero("kernels", repo / KERNELS, threads=threads).out == NAMES
+
+
+@pytest.mark.parametrize("threads", [1, 0])
+def test_kernels_in_spirv_compute(level_zero, spirv, takes_spirv, threads):
+    assert level_zero("kernels", spirv, threads=threads, opencl=takes_spirv).out == NAMES
+
+
+def test_without_an_opencl_for_spirv_a_module_says_which_package_has_one(level_zero, spirv):
+    assert level_zero("log", spirv, opencl=NO_SPIRV).out == (
+        "0x70000004: no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one"
+        " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)\n")
+
+
+def test_kernels_that_are_not_executed_need_no_opencl(level_zero, spirv):
+    result = level_zero("launches", spirv, "7", execute=0, opencl="none", trace=1)
+    assert "done: kernels 7," in result.err
+
+
+def test_a_text_that_does_not_compile_has_a_log(level_zero, work):
+    (work / "bad.cl").write_text("// OpenCL C\nkernel void f(global int *a) { *a = nothing; }\n")
+    out = level_zero("log", work / "bad.cl").out
+    assert out.startswith("0x70000004: ") and "nothing" in out
+
+
+def test_a_native_module_that_is_neither_is_refused(level_zero, work):
+    (work / "binary").write_bytes(b"\x7fELF" + bytes(100))
+    assert level_zero("log", work / "binary").out == "0x7800000f: \n"
+
+
+def test_spirv_that_is_not_sound_is_refused_or_harmless(level_zero, spirv, work):
+    sound = spirv.read_bytes()
+    dice = random.Random(7)
+    refused = 0
+    for i in range(60):
+        data = bytearray(sound[:dice.randrange(4, len(sound)) if i % 3 == 0 else len(sound)])
+        for _ in range(dice.randrange(1, 12)):
+            data[dice.randrange(4, len(data))] = dice.choice([0, 1, 0xff, dice.randrange(256)])
+        (work / "bad.spv").write_bytes(data)
+        refused += level_zero("log", work / "bad.spv", execute=0).out.startswith("0x70000004")
+    assert refused > 5
+
+
+# Clocks and faults ------------------------------------------------------------------------
+
+def stamps(level_zero, **settings):
+    return [int(n) for n in level_zero("stamps", **settings).out.split()]
+
+
+@pytest.mark.parametrize("hz", [12500000, 19200000, 1000000000])
+def test_pairs_of_both_clocks_place_the_stamps_of_a_command(level_zero, hz):
+    host, ticks, start, end, later, ticks_later = stamps(level_zero, clock_hz=hz, kernel_bits=64)
+    assert ticks <= start < end and start <= ticks_later
+    assert ticks_later - ticks == later * hz // 10**9 - host * hz // 10**9 or abs(
+        (later - host) * hz // 10**9 - (ticks_later - ticks)) <= 1
+    assert ticks == (host + 123456789000) * hz // 10**9
+
+
+def test_stamps_have_the_valid_bits_only(level_zero):
+    _, ticks, start, end, _, later = stamps(level_zero, kernel_bits=20, clock_hz=1000000000)
+    assert start < 2**20 and end < 2**20
+    assert (start - ticks) % 2**20 <= later - ticks
+
+
+def test_a_skew_and_an_epoch_are_in_the_pairs(level_zero):
+    host, ticks, *_ = stamps(level_zero, clock_epoch="0", clock_skew="1ms", clock_hz=1000000000)
+    assert ticks == host - 1000000
+
+
+@pytest.mark.parametrize("fault, arguments, said", [
+    ("allocate", ["memory"], "zeMemAllocShared"),
+    ("queue:2", ["memory"], "zeCommandQueueCreate"),
+    ("list", ["memory"], "zeCommandListCreateImmediate"),
+    ("event:2", ["events"], "zeEventCreate"),
+    ("append:3", ["memory"], "zeCommandListAppendMemoryCopy(.*0x70000003"),
+    ("module", ["kernels", "SPIRV"], "0x70000004"),
+    ("kernel:2", ["launches", "SPIRV", "3"], "zeEventHostSynchronize.*0x70000001"),
+])
+def test_faults_come_when_they_were_asked_for(level_zero, spirv, fault, arguments, said):
+    arguments = [spirv if word == "SPIRV" else word for word in arguments]
+    out = level_zero(*arguments, fail=fault, execute=0, status=1).out
+    assert re.search(said.replace("(.*", r"\(.*"), out)
+
+
+def test_stamps_can_be_made_to_fail(level_zero):
+    assert stamps(level_zero, fail="stamps")[2:4] == [0, 0]
+
+
+def test_a_wrong_setting_is_told_and_there_is_no_device(level_zero):
+    result = level_zero("devices", devices="many", status=1)
+    assert "SOFT_LEVEL_ZERO_DEVICES=many: wanted is 1 to 8" in result.err
