@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -142,7 +143,7 @@ def test_doctor_tries_it_in_its_own_way(tree, run):
 
 def test_it_is_among_the_runtimes_that_a_run_may_use(tree, run, work):
     err = run([tree / "build/gputap", "run", "-f", "-o", "none.gputap", "true"]).err
-    assert "no runtime that gputap can trace (OpenCL, HIP, HSA, Toy)" in err
+    assert re.search(r"no runtime that gputap can trace \(OpenCL, .*, Toy\)", err), err
 
 
 def test_its_kernels_are_reported_by_name(tree, run, capture):
