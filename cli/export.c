@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/inputs.h"
+#include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/export.h"
 #include "util/error.h"
@@ -38,6 +39,8 @@ static void print_export_help(void)
 	      "  -f, --force         replace OUT if it exists\n"
 	      "      --share         others may read OUT, as the umask says; else you alone\n"
 	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
+	      "  -w, --where EXPR    only records for which EXPR holds, as 'gputap report'\n"
+	      "                      has it: range=step, name=clEnqueue*, duration>10us, ..\n"
 	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*)\n"
 	      "  -h, --help\n",
@@ -48,20 +51,17 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request)
 {
 	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"force", no_argument, NULL, 'f'},
-		{"format", required_argument, NULL, 'F'},
-		{"mangled", no_argument, NULL, 'M'},
-		{"share", no_argument, NULL, 'S'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+		{"format", required_argument, NULL, 'F'}, {"where", required_argument, NULL, 'w'},
+		{"mangled", no_argument, NULL, 'M'},      {"share", no_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	bool share = false;
 	int c;
 
 	opterr = 0;
 	optind = 0; /* starts afresh, GNU getopt's own state included */
-	while ((c = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
 		switch (c) {
 		case 'o':
 			if (request->output)
@@ -72,6 +72,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 			break;
 		case 'f': request->replace = true; break;
 		case 'F': request->format = optarg; break;
+		case 'w': request->where = optarg; break;
 		case 'M': request->mangled = true; break;
 		case 'S': share = true; break;
 		case 'h': words->help(); return -1;
@@ -223,7 +224,26 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	return status ? ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output) : GT_EXIT_OK;
 }
 
-int export_files(const struct export_request *request, const struct gt_exporter *exporter)
+/* Only what the filter takes. */
+static int write_some(struct gt_capture *capture, const struct export_request *request,
+		      const struct gt_exporter *exporter, struct summary *s)
+{
+	struct reading *reading = summary_begin_filter(s, capture);
+	int exit_code;
+
+	if (!reading)
+		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request->inputs[0]);
+	gt_capture_filter(capture, summary_wants, reading);
+	exit_code = write_out(capture, request, exporter);
+	gt_capture_filter(capture, NULL, NULL);
+	summary_end_filter(reading);
+	if (!exit_code && !s->matched)
+		ui_note("--where '%s' holds for no record", request->where);
+	return exit_code;
+}
+
+static int export_chosen(const struct export_request *request, const struct gt_exporter *exporter,
+			 struct summary *s)
 {
 	struct gt_capture *capture;
 	struct inputs in;
@@ -237,12 +257,30 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 			       request->input_count == 1 ? request->inputs[0] : "the captures");
 	}
 	inputs_tell(capture);
-	exit_code = write_out(capture, request, exporter);
+	exit_code = s->filter ? write_some(capture, request, exporter, s)
+			      : write_out(capture, request, exporter);
 	tell_health(capture); /* after: some damage is met when records are read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* told above */
 	gt_capture_close(capture);
 	inputs_fini(&in);
+	return exit_code;
+}
+
+int export_files(const struct export_request *request, const struct gt_exporter *exporter)
+{
+	struct summary s = {.mangled = request->mangled};
+	struct filter_error error;
+	int exit_code;
+
+	if (request->where) {
+		s.filter = filter_create(request->where, summary_texts, &s, &error);
+		if (!s.filter)
+			return filter_tell(request->where, &error);
+	}
+	exit_code = export_chosen(request, exporter, &s);
+	filter_destroy(s.filter);
+	summary_fini(&s);
 	return exit_code;
 }
 

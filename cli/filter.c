@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/ui.h"
 #include "record/operation.h"
@@ -463,6 +464,21 @@ static bool node_asks(const struct node *n, enum filter_field field)
 	case NODE_FAILED: return field == FILTER_FAILED;
 	default: return n->field == field;
 	}
+}
+
+int filter_tell(const char *expression, const struct filter_error *error)
+{
+	unsigned before = 0;
+	char part[512];
+
+	snprintf(part, sizeof part, "%.*s",
+		 (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
+	before = ui_width(part);
+	ui_fail(GT_EXIT_USAGE, "--where: %s", error->text);
+	fputs("  ", stderr);
+	ui_put(stderr, expression, UINT32_MAX);
+	fprintf(stderr, "\n  %*s^\n", (int)before, "");
+	return GT_EXIT_USAGE;
 }
 
 bool filter_asks(const struct filter *f, enum filter_field field)

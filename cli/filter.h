@@ -60,6 +60,8 @@ struct filter;
 /* Return: NULL and *error when the expression is wrong. */
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error);
+/* Where and why the expression is wrong. Return: GT_EXIT_USAGE. */
+int filter_tell(const char *expression, const struct filter_error *error);
 /* Does the expression ask for @field? */
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);

@@ -152,6 +152,11 @@ static int run_merge(int argc, char **argv)
 
 	if (status)
 		return status < 0 ? GT_EXIT_OK : status;
+	if (wants_capture(&request) && request.where)
+		return ui_fail(GT_EXIT_USAGE,
+			       "a merged capture has all records: 'gputap export "
+			       "%s --where ..' leaves some out",
+			       request.output);
 	if (wants_capture(&request))
 		return merge_captures(&request);
 	exporter = export_choose(&request);

@@ -218,21 +218,6 @@ static void choose_keys(struct summary *s, unsigned by)
 	s->lane_keys = by & ~(unsigned)SUMMARY_DEVICE;
 }
 
-static int bad_expression(const char *expression, const struct filter_error *error)
-{
-	unsigned before = 0;
-	char part[512];
-
-	snprintf(part, sizeof part, "%.*s",
-		 (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
-	before = ui_width(part);
-	ui_fail(GT_EXIT_USAGE, "--where: %s", error->text);
-	fputs("  ", stderr);
-	ui_put(stderr, expression, UINT32_MAX);
-	fprintf(stderr, "\n  %*s^\n", (int)before, "");
-	return GT_EXIT_USAGE;
-}
-
 /* Text ------------------------------------------------------------------------------- */
 
 static bool file_complete(const struct summary_file *f)
@@ -619,7 +604,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
-			return bad_expression(o->where, &error);
+			return filter_tell(o->where, &error);
 	}
 	code = inputs_choose(&in, paths, count);
 	if (code)

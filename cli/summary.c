@@ -494,13 +494,11 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 	}
 }
 
-static void add_call(struct reading *r, const struct gt_item *item)
+static struct entry entry_of_call(struct reading *r, const struct gt_item *item)
 {
-	struct summary *s = r->s;
 	const struct gt_operation_info *info = gt_operation(item->op);
-	enum gt_operation_kind kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER;
 	struct entry e = {
-		.kind = kind,
+		.kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER,
 		.item = item,
 		.class = SUMMARY_CALLS,
 		.domain = GT_OP_DOMAIN(item->op),
@@ -510,16 +508,25 @@ static void add_call(struct reading *r, const struct gt_item *item)
 		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0,
 		.timed = true,
 	};
+
+	e.name = operation_name(r, item->op);
+	e.thread = thread_of(r, item->process, item->ordinal);
+	e.ranges = enclosing_find(&r->s->enclosing, thread_key(e.process, item->ordinal), item->id);
+	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
+		   gt_status_failed((enum gt_domain)e.domain, e.status);
+	return e;
+}
+
+static void add_call(struct reading *r, const struct gt_item *item)
+{
+	struct summary *s = r->s;
+	const struct entry e = entry_of_call(r, item);
+	const enum gt_operation_kind kind = e.kind;
 	struct summary_process *p;
 	struct summary_thread *t;
 	uint32_t group = LOOKUP_NONE;
 
 	linked_call(&s->linked, e.process, item->id);
-	e.name = operation_name(r, item->op);
-	e.thread = thread_of(r, item->process, item->ordinal);
-	e.ranges = enclosing_find(&s->enclosing, thread_key(e.process, item->ordinal), item->id);
-	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
-		   gt_status_failed((enum gt_domain)e.domain, e.status);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	if (matches(s, &e, (uint32_t)kind)) {
@@ -547,10 +554,9 @@ static void add_call(struct reading *r, const struct gt_item *item)
 
 /* A whole range of the program, nested or not. A mark has a name but no time. @id: of the call
  * that began it; 0: not known. */
-static void add_range(struct reading *r, const struct gt_range *range, uint64_t id)
+static struct entry entry_of_range(struct reading *r, const struct gt_range *range, uint64_t id)
 {
-	struct summary *s = r->s;
-	const struct gt_item item = {.kind = GT_RECORD_CALL};
+	static const struct gt_item item = {.kind = GT_RECORD_CALL};
 	struct entry e = {
 		.kind = GT_KIND_MARKER,
 		.item = &item,
@@ -562,10 +568,19 @@ static void add_range(struct reading *r, const struct gt_range *range, uint64_t 
 		.duration_ns = range->end_ns - range->start_ns,
 		.timed = !range->instant,
 	};
+
+	e.name = intern_name(r->s, range->name);
+	e.thread = thread_of(r, range->process, range->ordinal);
+	e.ranges = enclosing_find(&r->s->enclosing, thread_key(range->process, range->ordinal), id);
+	return e;
+}
+
+static void add_range(struct reading *r, const struct gt_range *range, uint64_t id)
+{
+	struct summary *s = r->s;
+	const struct entry e = entry_of_range(r, range, id);
 	uint32_t group;
 
-	e.name = intern_name(s, range->name);
-	e.thread = thread_of(r, range->process, range->ordinal);
 	operators_range(&s->operators,
 			&(struct operators_range){.thread = thread_key(range->process,
 								       range->ordinal),
@@ -573,7 +588,6 @@ static void add_range(struct reading *r, const struct gt_range *range, uint64_t 
 						  .last = range->last,
 						  .duration_ns = e.duration_ns,
 						  .name = e.name});
-	e.ranges = enclosing_find(&s->enclosing, thread_key(range->process, range->ordinal), id);
 	if (!matches(s, &e, GT_KIND_MARKER))
 		return;
 	s->matched_ranges++;
@@ -587,7 +601,7 @@ static int add_mark(struct reading *r, const struct gt_item *call)
 	int status = gt_ranges_step(&r->ranges, call, &range);
 
 	if (status > 0)
-		add_range(r, &range, range.instant ? call->id : range.first);
+		add_range(r, &range, range.begun);
 	return status < 0 ? status : 0;
 }
 
@@ -679,7 +693,7 @@ static void add_busy(struct summary_lane *d, const struct entry *e)
 		timeline_add(&d->copies, &span);
 }
 
-static void add_device_work(struct reading *r, const struct gt_item *item)
+static struct entry entry_of_work(struct reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
 	struct entry e = {
@@ -692,8 +706,6 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 		.failed = item->status < 0,
 		.timed = item->start_ns && item->end_ns >= item->start_ns,
 	};
-	struct summary_lane *d;
-	uint32_t group, lane;
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
 	e.name = item->device_op == GT_DEVICE_KERNEL ||
@@ -702,11 +714,21 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 			 : intern_name(s, gt_device_op_name(item->device_op));
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
-	linked_work(&s->linked, e.process, item->id);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
 	e.ranges = enclosing_find(&s->enclosing, thread_key(e.process, GT_ID_ORDINAL(item->id)),
 				  item->id);
+	return e;
+}
+
+static void add_device_work(struct reading *r, const struct gt_item *item)
+{
+	struct summary *s = r->s;
+	const struct entry e = entry_of_work(r, item);
+	struct summary_lane *d;
+	uint32_t group, lane;
+
+	linked_work(&s->linked, e.process, item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
 		add_stages(r, &e, LOOKUP_NONE);
 		return;
@@ -876,9 +898,97 @@ static int read_summary(struct reading *r, struct gt_cursor *cursor, struct ui_p
 	return rc;
 }
 
-/* The first of two passes, if the filter asks for ranges. */
+/* A range that another thread has ended, in time: which call of its thread was the last in it? */
+struct timed_range {
+	uint64_t thread, begun, end_ns;
+	uint32_t name;
+};
+
+struct timed_ranges {
+	struct timed_range *ranges;
+	uint32_t count, room;
+};
+
+static int compare_timed(const void *a, const void *b)
+{
+	const struct timed_range *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* From where the thread's ranges, or the first of them that end later, stand. */
+static uint32_t find_timed(const struct timed_ranges *t, uint64_t thread)
+{
+	uint32_t low = 0, high = t->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->ranges[middle].thread < thread)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A thread's calls come in order of their begin: what has ended before this one has had its last
+ * call. */
+static int end_timed(struct summary *s, const struct gt_capture *capture, struct timed_ranges *t)
+{
+	uint64_t thread = UINT64_MAX, last = 0;
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	uint32_t next = 0;
+	int rc = gt_cursor_create(capture, &cursor);
+
+	if (rc)
+		return rc;
+	qsort(t->ranges, t->count, sizeof *t->ranges, compare_timed);
+	do {
+		rc = gt_cursor_next(cursor, &item);
+		if (rc == 1 && item->kind != GT_RECORD_CALL)
+			continue;
+		for (; next < t->count && t->ranges[next].thread == thread &&
+		       (rc != 1 || thread_key(item->process, item->ordinal) != thread ||
+			t->ranges[next].end_ns < item->start_ns);
+		     next++)
+			enclosing_add(&s->enclosing, thread, t->ranges[next].begun,
+				      last > t->ranges[next].begun ? last : t->ranges[next].begun,
+				      t->ranges[next].name);
+		if (rc == 1 && thread_key(item->process, item->ordinal) != thread) {
+			thread = thread_key(item->process, item->ordinal);
+			next = find_timed(t, thread);
+		}
+		last = rc == 1 ? item->id : 0;
+	} while (rc == 1);
+	gt_cursor_destroy(cursor);
+	return rc;
+}
+
+static void put_enclosing(struct summary *s, struct timed_ranges *timed,
+			  const struct gt_range *range)
+{
+	uint64_t thread = thread_key(range->process, range->ordinal);
+	uint32_t name = intern_name(s, range->name);
+
+	if (range->instant)
+		return;
+	if (range->ended) {
+		enclosing_add(&s->enclosing, thread, range->begun, range->ended, name);
+		return;
+	}
+	GROW(timed->ranges, timed->count, timed->room);
+	timed->ranges[timed->count++] =
+		(struct timed_range){thread, range->begun, range->end_ns, name};
+}
+
+/* The first passes, if the filter asks for ranges. */
 static int find_enclosing(struct summary *s, const struct gt_capture *capture)
 {
+	struct timed_ranges timed = {0};
 	struct gt_ranges ranges = {0};
 	struct gt_range range;
 	const struct gt_item *item;
@@ -894,11 +1004,17 @@ static int find_enclosing(struct summary *s, const struct gt_capture *capture)
 		if (rc < 0)
 			break;
 		if (rc)
-			enclosing_add(&s->enclosing, thread_key(range.process, range.ordinal),
-				      range.first, range.last, intern_name(s, range.name));
+			put_enclosing(s, &timed, &range);
+	}
+	while (!rc && gt_ranges_rest(&ranges, &range)) { /* nobody has ended them */
+		range.end_ns = UINT64_MAX;
+		put_enclosing(s, &timed, &range);
 	}
 	gt_ranges_fini(&ranges);
 	gt_cursor_destroy(cursor);
+	if (!rc && timed.count)
+		rc = end_timed(s, capture, &timed);
+	free(timed.ranges);
 	return rc < 0 ? rc : enclosing_finish(&s->enclosing);
 }
 
@@ -916,6 +1032,15 @@ static bool has_no_ranges(const struct gt_capture *capture)
 				return false;
 	}
 	return true;
+}
+
+static void reading_fini(struct reading *r)
+{
+	idmap_fini(&r->operations);
+	idmap_fini(&r->strings);
+	idmap_fini(&r->threads);
+	idmap_fini(&r->devices);
+	idmap_fini(&r->queues);
 }
 
 int summary_add(struct summary *s, const struct gt_capture *capture)
@@ -946,7 +1071,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 				  gt_capture_health(capture)->bytes);
 	rc = read_summary(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
-		add_range(&r, &range, range.first);
+		add_range(&r, &range, range.begun);
 	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	count_untraced(&r);
@@ -954,12 +1079,65 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		s->files[i].health = gt_capture_session_at(capture, i)->health;
 	s->health = *gt_capture_health(capture);
 	gt_cursor_destroy(cursor);
-	idmap_fini(&r.operations);
-	idmap_fini(&r.strings);
-	idmap_fini(&r.threads);
-	idmap_fini(&r.devices);
-	idmap_fini(&r.queues);
+	reading_fini(&r);
 	return rc < 0 ? rc : 0;
+}
+
+/* Without a summary -------------------------------------------------------------- */
+
+struct reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture)
+{
+	struct reading *r;
+
+	if (filter_asks(s->filter, FILTER_RANGE) && find_enclosing(s, capture))
+		return NULL;
+	r = calloc(1, sizeof *r);
+	if (!r) {
+		gt_error(-ENOMEM, "--where");
+		return NULL;
+	}
+	*r = (struct reading){.s = s, .capture = capture, .last_thread = LOOKUP_NONE};
+	s->capture = capture;
+	add_sessions(r);
+	add_processes(r);
+	return r;
+}
+
+bool summary_wants(void *reading, const struct gt_item *item)
+{
+	struct reading *r = reading;
+	struct entry e;
+	uint32_t kind;
+
+	if (item->process >= r->s->process_count)
+		return false;
+	if (item->kind == GT_RECORD_DEVICE) {
+		e = entry_of_work(r, item);
+		kind = KIND_DEVICE + (uint32_t)item->device_op;
+	} else if (gt_mark_of(item->op) == GT_MARK_RANGE) {
+		struct gt_range range;
+
+		if (gt_ranges_step(&r->ranges, item, &range) != 1)
+			return false;
+		e = entry_of_range(r, &range, range.begun);
+		kind = GT_KIND_MARKER;
+	} else {
+		e = entry_of_call(r, item);
+		kind = (uint32_t)e.kind;
+	}
+	if (!matches(r->s, &e, kind))
+		return false;
+	r->s->matched++;
+	return true;
+}
+
+void summary_end_filter(struct reading *r)
+{
+	if (!r)
+		return;
+	gt_ranges_fini(&r->ranges);
+	reading_fini(r);
+	free(r);
 }
 
 static void take_latency(void *data, uint32_t lane, uint64_t own_ns, uint64_t others_ns,

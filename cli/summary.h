@@ -179,6 +179,14 @@ int summary_add(struct summary *s, const struct gt_capture *capture);
 int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);
 
+/* The filter alone, for one who reads the records himself: @s has nothing but that, and takes
+ * what it must know of @capture. NULL: an error that is told. */
+struct reading;
+struct reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
+/* A gt_item_filter_fn; @reading: as above. What it takes is counted in `matched`. */
+bool summary_wants(void *reading, const struct gt_item *item);
+void summary_end_filter(struct reading *reading);
+
 uint64_t summary_dropped(const struct summary *s);
 uint64_t summary_seen(const struct summary *s);
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Ranges of the program and of frameworks: gputap_range_begin() and gputap_range_end()."""
+import contextlib
 import csv
 import io
 import json
+import sqlite3
 import subprocess
 
 import pytest
@@ -194,6 +196,86 @@ def test_where_range_takes_calls_and_work_in_a_range_of_that_name(tap, worker, w
         return {r[key]: int(r[column]) for r in rows}
     assert counts("operations", "name", "calls").get("clEnqueueFillBuffer") == count
     assert counts("copies", "operation", "count").get("fill") == count
+
+
+@pytest.fixture(scope="module")
+def across(tmp_path_factory, repo, build):
+    path = tmp_path_factory.mktemp("ranges") / "across"
+    roctx = build / "src/compat/roctx"
+    subprocess.run([
+        "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/across.c", "-o", path,
+        f"-L{roctx}", "-l:libroctx64.so.4", f"-Wl,-rpath,{roctx}", "-lOpenCL", "-lpthread"
+    ], check=True)
+    return path
+
+
+@pytest.mark.parametrize("expression, count", [
+    ("range=own", 3),
+    ("range=others", 5),
+    ("range=own and range=others", 1),
+    ("range='never stopped'", 16),
+    ("not range~.", 8),
+])
+def test_where_range_takes_what_is_between_start_and_stop(tap, across, work, expression, count):
+    tap("run", "-o", "a.gputap", "--", across)
+    rows = csv.DictReader(io.StringIO(
+        tap("report", "--csv", "-t", "copies", "--where", expression, "a.gputap").out))
+    assert {r["operation"]: int(r["count"]) for r in rows}["fill"] == count
+
+
+def exported(tap, work, *words):
+    tap("export", "-f", "a.gputap", "-o", "a.csv", *words)
+    return list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
+
+
+@pytest.mark.parametrize("expression, count", [("range=step", 20), ("range=inner", 15),
+                                               ("range=step and not range=outer", 2)])
+def test_export_takes_what_the_report_takes(tap, worker, work, expression, count):
+    tap("run", "-o", "a.gputap", "--", worker)
+    rows = exported(tap, work, "--where", expression)
+    calls = [r for r in rows if r["operation"] == "clEnqueueFillBuffer"]
+    assert len(calls) == count
+    assert len([r for r in rows if r["kind"] != "call" and r["operation"] == "fill"]) == count
+
+
+def test_export_leaves_out_ranges_that_the_expression_does_not_take(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    rows = exported(tap, work, "--where", "range=outer")
+    ranges = [r["arguments"].split('"')[1] for r in rows if r["domain"] == "torch"]
+    assert sorted(ranges) == ["idle"] * 3 + ["inner"] * 6 + ["outer"] * 3
+
+
+def test_each_format_leaves_the_same_records_out(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    for name in "a.json", "a.pftrace", "a.rpd":
+        tap("export", "a.gputap", "-o", name, "-w", "range=inner and kind=fill")
+    events = json.loads((work / "a.json").read_text())["traceEvents"]
+    assert sum(e.get("cat") == "gpu_memset" for e in events) == 15
+    rows = perfetto.ask(work / "a.pftrace", fills="""
+        select count(*) as count from slice where name = 'fill'""")["fills"]
+    assert rows == [{"count": 15}]
+    with contextlib.closing(sqlite3.connect(work / "a.rpd")) as base:
+        assert base.execute("select count(*) from rocpd_op").fetchone() == (15,)
+
+
+def test_export_says_what_is_wrong_with_an_expression_as_the_report_does(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    wrong = ["--where", "range=step andd name=x"]
+    told = tap("export", "a.gputap", "-o", "a.json", *wrong, status=2).err
+    assert told.replace("gputap export", "gputap report", 1) == tap(
+        "report", "a.gputap", *wrong, status=2).err
+
+
+def test_export_says_that_an_expression_holds_for_no_record(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    result = tap("export", "a.gputap", "-o", "a.json", "-w", "range=nothing")
+    assert "--where 'range=nothing' holds for no record" in result.err
+
+
+def test_a_merged_capture_leaves_nothing_out(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    result = tap("merge", "a.gputap", "-o", "b.gputap", "--where", "range=step", status=2)
+    assert "a merged capture has all records" in result.err
 
 
 def test_where_range_takes_a_range_and_the_ranges_in_it(tap, worker, work):

@@ -135,17 +135,19 @@ _gputap_report() {
 _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	--format) _gputap_words "$(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_merge() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_info() {

@@ -355,6 +355,9 @@ int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out);
 /* The same for those who go through millions: several at once, of one thread, in a row at *out.
  * Return: how many, else as above. */
 int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out);
+/* From now on cursors leave out the calls and the work that @wants says no to. NULL: none. */
+typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
+void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
 

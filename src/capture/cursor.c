@@ -41,7 +41,13 @@ uint64_t gt_cursor_position(const struct gt_cursor *k)
 	return c->health.bytes - c->stream_bytes + k->passed;
 }
 
-int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
+void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data)
+{
+	c->wants = wants;
+	c->wants_data = data;
+}
+
+static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 {
 	int count = k->filled - k->taken;
 
@@ -58,12 +64,43 @@ int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
 	return count;
 }
 
+static bool is_wanted(const struct gt_capture *c, const struct gt_item *item)
+{
+	return (item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
+	       c->wants(c->wants_data, item);
+}
+
+/* One by one: an item's place in the row has fields that are the stream's. */
+static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
+{
+	int status;
+
+	for (;;) {
+		if (k->taken == k->filled) {
+			status = next_filled(k, out);
+			if (status <= 0)
+				return status;
+			k->taken = 0;
+		}
+		*out = &k->item[k->taken++];
+		if (is_wanted(k->capture, *out))
+			return 1;
+	}
+}
+
+int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
+{
+	return k->capture->wants ? next_wanted(k, out) : next_filled(k, out);
+}
+
 int gt_cursor_next(struct gt_cursor *k, const struct gt_item **out)
 {
 	int status;
 
+	if (__builtin_expect(k->capture->wants != NULL, 0))
+		return next_wanted(k, out);
 	if (__builtin_expect(k->taken == k->filled, 0)) {
-		status = gt_cursor_next_several(k, out);
+		status = next_filled(k, out);
 		if (status <= 0)
 			return status;
 		k->taken = 0;

@@ -105,6 +105,8 @@ struct gt_capture {
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
 		lifetime_room;
 	size_t sums_room;
+	gt_item_filter_fn *wants; /* NULL: all */
+	void *wants_data;
 };
 
 /* Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */

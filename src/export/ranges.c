@@ -144,6 +144,7 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 		.end_ns = end_ns > o.start_ns ? end_ns : o.start_ns,
 		.name = o.name,
 		.across = o.id != 0,
+		.begun = o.first,
 	};
 	return 1;
 }
@@ -188,8 +189,11 @@ static int stop(struct gt_ranges *r, const struct gt_item *call, struct gt_range
 	struct gt_range_stop *stops;
 
 	for (size_t i = r->open_count; id && i-- > 0;)
-		if (r->open[i].process == call->process && r->open[i].id == id)
-			return give(r, i, call->end_ns, out);
+		if (r->open[i].process == call->process && r->open[i].id == id) {
+			give(r, i, call->end_ns, out);
+			out->ended = out->ordinal == call->ordinal ? call->id : 0;
+			return 1;
+		}
 	stops = id ? grow(r->stops, r->stop_count, &r->stop_room, sizeof *stops) : NULL;
 	if (!stops)
 		return id ? -ENOMEM : 0;
@@ -215,6 +219,8 @@ static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt
 				 .name = r->name,
 				 .first = call->id,
 				 .last = call->ret,
+				 .begun = call->id,
+				 .ended = call->ret,
 				 .whole = call};
 	return 1;
 }
@@ -245,7 +251,7 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 
 				give(r, i, call->end_ns, out);
 				out->first = first;
-				out->last = call->id;
+				out->ended = out->last = call->id;
 				return 1;
 			}
 		return 0;

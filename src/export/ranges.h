@@ -53,6 +53,8 @@ struct gt_range {
 	bool instant; /* a mark */
 	/* numbers of the thread's first and last call in it; 0: it is not of one thread */
 	uint64_t first, last;
+	/* numbers of the calls that began and ended it; 0: not known, or another thread's */
+	uint64_t begun, ended;
 	/* the call that is the range (GT_MARK_RANGE), which tells more of it; else NULL */
 	const struct gt_item *whole;
 };
