@@ -32,6 +32,7 @@ static const char help[] =
 	"      --share         others may read OUT, as the umask says; else you alone\n"
 	"      --format NAME   the format, whatever OUT's extension is: gputap, or one of\n"
 	"                  'gputap export'\n"
+	"  -w, --where EXPR    in an export, only records for which EXPR holds\n"
 	"      --mangled       in an export, names of C++ kernels as they were recorded\n"
 	"  -h, --help\n";
 
