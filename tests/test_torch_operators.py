@@ -4,6 +4,7 @@ them in a script that imports nothing of ours."""
 import csv
 import io
 import json
+import os
 import subprocess
 
 import pytest
@@ -86,6 +87,65 @@ def test_shapes_are_recorded_when_they_are_asked_for(train, tap, work):
     events = json.loads((work / "a.json").read_text())["traceEvents"]
     dims = [e["args"]["Input Dims"] for e in events if e["name"] == "aten::addmm"]
     assert dims[0][:3] == [[16], [4, 8], [8, 16]]
+
+
+def test_modules_are_ranges_around_their_operators_when_they_are_asked_for(train):
+    assert not [n for _, n, _ in train()[1] if n.startswith("nn.Module")]
+    _, ranges = train(env={"GPUTAP_TORCH_MODULES": 1})
+    modules = [n for o, n, _ in ranges if n.startswith("nn.Module")]
+    assert {n: modules.count(n) for n in modules} == {
+        "nn.Module: Sequential_0": 3, "nn.Module: Linear_0": 3, "nn.Module: ReLU_0": 3,
+        "nn.Module: Linear_1": 3}
+    spans = [(int(r["correlation"]), int(r["return"], 16) & (1 << 40) - 1, n)
+             for _, n, r in ranges]
+    linear = [s for s in spans if s[2] == "nn.Module: Linear_1"]
+    inside = [n for i, _, n in spans if any(a < i <= b for a, b, _ in linear)]
+    assert len(linear) == inside.count("aten::linear") == 3
+
+
+def test_a_module_that_throws_is_ended(run, tap, torch_python, torch_package, work):
+    script = ("import torch\nm = torch.nn.Linear(2, 2)\ntry: m(torch.ones(3))\n"
+              "except RuntimeError: pass\ntorch.ones(1)\n")
+    tap("run", "-o", "a.gputap", "--", torch_python, "-c", script,
+        env={**torch_package, "GPUTAP_TORCH_MODULES": 1})
+    ranges = tap("report", "--csv", "-t", "ranges", "--where", "range~^nn", "a.gputap").out
+    names = {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(ranges))}
+    assert names.pop("nn.Module: Linear_0") == "1"
+    assert "aten::linear" in names and "aten::ones" not in names
+
+
+def test_ranges_that_torch_emits_by_itt_are_recorded_without_the_package(tap, torch_python, work):
+    script = ("import torch\nwith torch.autograd.profiler.emit_itt():\n"
+              "    torch.ones(2) + 1\n"
+              "torch.profiler.itt.range_push('outer'); torch.profiler.itt.range_push('inner')\n"
+              "torch.profiler.itt.range_pop(); torch.profiler.itt.range_pop()\n"
+              "torch.profiler.itt.range_pop()\n")
+    tap("run", "-o", "a.gputap", "--", torch_python, "-c", script)
+    names = tap("report", "--csv", "-t", "ranges", "a.gputap").out
+    assert "aten::add" in names and "aten::ones" in names
+    inside = tap("report", "--csv", "-t", "ranges", "--where", "range=outer", "a.gputap").out
+    assert [r["name"] for r in csv.DictReader(io.StringIO(inside))] in (["outer", "inner"],
+                                                                       ["inner", "outer"])
+
+
+def test_a_library_that_the_user_gives_itt_and_nvtx_stays(tap):
+    given = {"INTEL_LIBITTNOTIFY64": "/theirs", "NVTX_INJECTION64_PATH": "/mine"}
+    told = tap("run", "-q", "-f", "-o", "a.gputap", "--", "env", env=given).out.split("\n")
+    assert "INTEL_LIBITTNOTIFY64=/theirs" in told and "NVTX_INJECTION64_PATH=/mine" in told
+
+
+@pytest.mark.skipif("GPUTAP_NVTX" not in os.environ,
+                    reason="needs NVIDIA's nvtx for Python: GPUTAP_NVTX names its folder")
+def test_ranges_of_nvtx_are_recorded(tap, torch_python, work):
+    script = ("import nvtx\nwith nvtx.annotate('outer'):\n"
+              "    with nvtx.annotate('inner', domain='mine'): pass\n"
+              "nvtx.push_range('pushed'); nvtx.pop_range(); nvtx.pop_range()\n")
+    tap("run", "-o", "a.gputap", "--", torch_python, "-c", script,
+        env={"PYTHONPATH": os.environ["GPUTAP_NVTX"]})
+    rows = tap("report", "--csv", "-t", "ranges", "a.gputap").out
+    assert {r["name"] for r in csv.DictReader(io.StringIO(rows))} == {"outer", "inner", "pushed"}
+    inside = tap("report", "--csv", "-t", "ranges", "--where", "range=outer", "a.gputap").out
+    assert {r["name"] for r in csv.DictReader(io.StringIO(inside))} == {"outer", "inner"}
 
 
 def test_torchs_own_profiler_sees_what_it_sees_without_us(train):

@@ -247,7 +247,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 			const char *program, bool complains, char ***out)
 {
 	struct gt_static_tls tls;
-	char *set[7 + 2 * GT_VARIABLE_COUNT];
+	char *set[10 + 2 * GT_VARIABLE_COUNT];
 	char **all = NULL;
 	size_t set_count = 0, count = 0, n = 0;
 	bool good = true;
@@ -267,6 +267,13 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 					 get_value(base, "ASAN_OPTIONS"), false);
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
+	/* libraries that Intel's ITT and NVTX open for their ranges: runtime/torch */
+	set[set_count++] =
+		variable("INTEL_LIBITTNOTIFY64", value_or(base, "INTEL_LIBITTNOTIFY64", l->inject));
+	set[set_count++] =
+		variable("INTEL_ITTNOTIFY_GROUPS", value_or(base, "INTEL_ITTNOTIFY_GROUPS", "all"));
+	set[set_count++] = variable("NVTX_INJECTION64_PATH",
+				    value_or(base, "NVTX_INJECTION64_PATH", l->inject));
 	set[set_count++] = variable(GT_AUDIT_ENV, l->audit);
 	if (!complains) {
 		set[set_count++] =

@@ -38,6 +38,17 @@ def _functions():
 _library = _functions()
 
 
+def _begin(name, key):
+    """@name: bytes that stay until the range ends."""
+    if _library:
+        _library[0](_USER, name, key, -1, None, 0)
+
+
+def _end(key):
+    if _library:
+        _library[1](key)
+
+
 class range:
     """A range of the program, as a context or as a function's decorator. Ranges of a thread
     nest."""
@@ -47,15 +58,14 @@ class range:
         self._open = []
 
     def __enter__(self):
-        if _library:
-            key = next(_keys)
-            self._open.append(key)
-            _library[0](_USER, self._name, key, -1, None, 0)
+        key = next(_keys)
+        self._open.append(key)
+        _begin(self._name, key)
         return self
 
     def __exit__(self, *exception):
-        if _library and self._open:
-            _library[1](self._open.pop())
+        if self._open:
+            _end(self._open.pop())
         return False
 
     def __call__(self, function):

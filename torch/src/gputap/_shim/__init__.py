@@ -93,3 +93,6 @@ def autoload():
         major, minor, patch = built.NUMBERS
         observer.gputap_torch_observe(10000 * major + 100 * minor + patch,
                                       int(os.environ.get('GPUTAP_TORCH_SHAPES') == '1'))
+    if os.environ.get('GPUTAP_TORCH_MODULES') == '1':
+        from gputap._shim import modules
+        modules.observe()

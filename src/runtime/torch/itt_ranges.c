@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks of Intel's ITT as ranges: torch.autograd.profiler.emit_itt(), OpenVINO, oneTBB, ..
+ *
+ * A program that uses ITT has a small part of it inside, which opens the library that
+ * INTEL_LIBITTNOTIFY64 names, at its first call, and takes from it each function of ITT that it
+ * finds by name. `gputap run` names libgputap.so there, unless the user has named another one.
+ * __itt_api_version says that functions are found by names, of those groups that
+ * INTEL_ITTNOTIFY_GROUPS has; those that are not here do nothing.
+ *
+ * NEEDSWORK: begin and end of a task in different threads (__itt_task_begin_overlapped), frames and
+ * regions are not recorded. */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "gputap/gputap.h"
+#include "runtime/torch/range_texts.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ITT's own: what the program's part of it reads. */
+struct itt_id {
+	unsigned long long d1, d2, d3;
+};
+
+struct itt_domain {
+	volatile int flags; /* 0: the program does not call us for it */
+	const char *name;
+	void *wide;
+	int extra1;
+	void *extra2;
+	struct itt_domain *next;
+};
+
+EXPORT const char *__itt_api_version(void);
+EXPORT struct itt_domain *__itt_domain_create(const char *name);
+EXPORT struct gt_range_text *__itt_string_handle_create(const char *name);
+EXPORT void __itt_task_begin(const struct itt_domain *domain, struct itt_id task,
+			     struct itt_id parent, const struct gt_range_text *name);
+EXPORT void __itt_task_end(const struct itt_domain *domain);
+
+/* Apart from addresses, which others use as keys; a task's end says nothing of its begin. */
+static const uint64_t KEY = UINT64_C(1) << 56;
+static _Thread_local uint32_t depth __attribute__((tls_model("initial-exec")));
+
+const char *__itt_api_version(void)
+{
+	return "gputap";
+}
+
+struct itt_domain *__itt_domain_create(const char *name)
+{
+	struct gt_range_text *text = gt_range_text(name);
+	struct itt_domain *domain = text ? gt_arena_take(sizeof *domain) : NULL;
+
+	if (domain)
+		*domain = (struct itt_domain){.flags = 1, .name = text->text};
+	return domain;
+}
+
+struct gt_range_text *__itt_string_handle_create(const char *name)
+{
+	return name ? gt_range_text(name) : NULL;
+}
+
+void __itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
+		      const struct gt_range_text *name)
+{
+	(void)domain, (void)task, (void)parent;
+	gputap_range_begin(GPUTAP_RANGE_USER, name && name->text ? name->text : "(no name)",
+			   KEY + ++depth, -1, NULL, 0);
+}
+
+void __itt_task_end(const struct itt_domain *domain)
+{
+	(void)domain;
+	if (depth)
+		gputap_range_end(KEY + depth--);
+}

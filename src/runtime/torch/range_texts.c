@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* See range_texts.h. Buckets of lists that only grow, at their heads.
+ * Locking: none. A bucket's head: exchanged (release), read (acquire). Two threads that bring the
+ * same new text at once may each get one of their own. */
+#include "runtime/torch/range_texts.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/emit.h"
+
+enum { BUCKETS = 4096, TEXTS_MOST = 65536, TEXT_BYTES = 1024 };
+
+static _Atomic(struct gt_range_text *) buckets[BUCKETS];
+static _Atomic uint32_t text_count;
+
+static uint32_t hash_of(const char *text, size_t bytes)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+	return hash;
+}
+
+static struct gt_range_text *add_text(const char *text, size_t bytes, uint32_t hash)
+{
+	struct gt_range_text *t = gt_arena_take((sizeof *t + bytes + 1 + 7) & ~(size_t)7), *first;
+
+	if (!t)
+		return NULL;
+	*t = (struct gt_range_text){.text = t->data, .hash = hash};
+	memcpy(t->data, text, bytes);
+	t->data[bytes] = '\0';
+	first = atomic_load_explicit(&buckets[hash % BUCKETS], memory_order_relaxed);
+	do
+		t->next = first;
+	while (!atomic_compare_exchange_weak_explicit(&buckets[hash % BUCKETS], &first, t,
+						      memory_order_release, memory_order_relaxed));
+	return t;
+}
+
+struct gt_range_text *gt_range_text(const char *text)
+{
+	static const char full[] = "(too many names of ranges)";
+	size_t bytes = strnlen(text, TEXT_BYTES);
+	uint32_t hash = hash_of(text, bytes);
+
+	for (struct gt_range_text *t =
+		     atomic_load_explicit(&buckets[hash % BUCKETS], memory_order_acquire);
+	     t; t = t->next)
+		if (t->hash == hash && !memcmp(t->data, text, bytes) && !t->data[bytes])
+			return t;
+	if (atomic_fetch_add_explicit(&text_count, 1, memory_order_relaxed) >= TEXTS_MOST &&
+	    text != full)
+		return gt_range_text(full);
+	return add_text(text, bytes, hash);
+}

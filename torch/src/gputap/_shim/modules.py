@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""torch's modules as ranges: "nn.Module: Linear_0", the name that torch.profiler gives them.
+
+torch calls back for modules in Python only, before and after each forward(): a module costs some
+microseconds, so they are recorded where they are asked for."""
+import collections
+import itertools
+import weakref
+
+import gputap
+from torch.nn.modules import module as _module
+
+_names = weakref.WeakKeyDictionary()
+_numbers = collections.defaultdict(itertools.count)  # of the modules of a class
+
+
+def _begin(module, inputs):
+    name = _names.get(module)
+    if name is None:
+        kind = type(module).__name__
+        name = _names[module] = f'nn.Module: {kind}_{next(_numbers[kind])}'.encode()
+    gputap._begin(name, id(module))
+
+
+def _end(module, inputs, output):
+    gputap._end(id(module))
+
+
+def observe():
+    _module.register_module_forward_pre_hook(_begin)
+    _module.register_module_forward_hook(_end, always_call=True)
