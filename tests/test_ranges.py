@@ -176,6 +176,40 @@ def test_chrome_json_links_calls_and_work_to_the_innermost_range(tap, worker, wo
             "step": 2, "outer": 3, "inner": 15, None: 2}
 
 
+def test_perfetto_links_calls_and_work_to_the_innermost_range(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    number = "extract_arg(%s.arg_set_id, 'debug.external_id')"
+    found = perfetto.ask(work / "a.pftrace", **{
+        name: f"""
+            select r.name as name, count(*) as count from slice s
+            left join slice r on {number % "r"} = {number % "s"}
+                and r.category in ('cpu_op', 'user_annotation')
+            where s.name = '{name}' group by r.name""" for name in ("clEnqueueFillBuffer", "fill")
+    }, flows="""
+            select r.name as name, count(distinct s.id) as count from slice s
+            join directly_connected_flow(s.id) f join slice r on r.id = f.slice_out
+            where s.name = 'fill' and r.category in ('cpu_op', 'user_annotation')
+            group by r.name""")
+    counts = {what: {r["name"]: r["count"] for r in rows} for what, rows in found.items()}
+    linked = {"step": 2, "outer": 3, "inner": 15, None: 2}
+    assert counts["clEnqueueFillBuffer"] == counts["fill"] == linked
+    assert set(counts["flows"]) == {"step", "outer", "inner"}
+
+
+def test_rpds_markers_enclose_the_calls_whose_work_is_theirs(tap, worker, work):
+    tap("run", "-o", "a.gputap", "--", worker)
+    tap("export", "a.gputap", "-o", "a.rpd")
+    query = """
+        select (select m.args from api m where m.apiName = 'UserMarker' and m.pid = a.pid
+                and m.tid = a.tid and m.start <= a.start and m.end >= a.end
+                order by m.end - m.start limit 1) as marker, count(*)
+        from api a join rocpd_api_ops l on l.api_id = a.id join op o on o.id = l.op_id
+        where a.apiName = 'clEnqueueFillBuffer' group by marker"""
+    with contextlib.closing(sqlite3.connect(work / "a.rpd")) as base:
+        assert dict(base.execute(query)) == {"step": 2, "outer": 3, "inner": 15, None: 2}
+
+
 @pytest.mark.parametrize("expression, count", [
     ("range=step", 20),
     ("range=outer", 18),

@@ -248,6 +248,7 @@ static void fini(struct gt_pf *x)
 		}
 	}
 	gt_ranges_fini(&x->ranges);
+	gt_innermost_fini(&x->innermost);
 	gt_replays_fini(&x->replays);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
 		struct gt_pf_rows *own = x->view.queues[i]->own;
@@ -309,7 +310,9 @@ static int write_perfetto(const struct gt_capture *c, const char *path,
 		x->recent[i] = (struct gt_pf_call *)(uintptr_t)&no_call;
 	status = gt_view_init(&x->view, c, options);
 	if (!status) {
-		status = write_file(x, path, options);
+		status = gt_innermost_read(&x->innermost, c);
+		if (!status)
+			status = write_file(x, path, options);
 		fini(x);
 	}
 	free(x);

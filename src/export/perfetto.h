@@ -10,6 +10,7 @@
 #include "export/export.h"
 #include "export/out.h"
 #include "export/proto.h"
+#include "export/innermost.h"
 #include "export/ranges.h"
 #include "export/replays.h"
 #include "export/view.h"
@@ -113,6 +114,7 @@ enum {
 	X(RETURN, "return", POINTER)                      \
 	X(EXTERNAL_OPERATION, "external_operation", UINT) \
 	X(EXTERNAL_USER, "external_user", UINT)           \
+	X(EXTERNAL_ID, "external_id", UINT)               \
 	X(DEVICE, "device", UINT)                         \
 	X(QUEUE, "queue", UINT)                           \
 	X(GLOBAL_SIZE, "global_size", STRING)             \
@@ -312,6 +314,7 @@ struct gt_pf {
 	uint32_t arg_name_count;
 	struct gt_bits devices;  /* that have a track */
 	struct gt_ranges ranges; /* that are started and stopped */
+	struct gt_innermost innermost;
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_track_rows;               /* .. in so many rows until now */

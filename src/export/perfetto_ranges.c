@@ -78,6 +78,18 @@ no_memory:
 	return NULL;
 }
 
+/* Work that was submitted in it has the same number, as "external_id" and as its flow's. */
+static char *put_number(struct gt_pf *x, char *p, const struct gt_item *call)
+{
+	uint64_t number =
+		gt_view_correlation(&x->view,
+				    gt_view_thread(&x->view, call->process, call->ordinal),
+				    call->id);
+
+	p = gt_pb_fixed64(p, EVENT_FLOW, number);
+	return gt_pf_annotate_named(p, "external_id", number);
+}
+
 static char *put_detail(char *p, const struct gt_item *call)
 {
 	const struct gt_range_detail detail = gt_range_detail(call);
@@ -109,7 +121,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 		p = gt_pb_text(p, EVENT_CATEGORY_TEXT, gt_range_category(range));
 		p = gt_pf_put_text(p, EVENT_NAME_TEXT, range->name);
 		if (range->whole)
-			p = put_detail(p, range->whole);
+			p = put_detail(put_number(x, p, range->whole), range->whole);
 	}
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);

@@ -436,6 +436,35 @@ static char *put_external(char *p, const struct gt_item *item)
 	return p;
 }
 
+/* The range or operator in which the call @item is of, or was submitted in, was begun: its number,
+ * which it has itself as "external_id" and as its flow's; 0: none. */
+static __attribute__((noinline)) uint64_t find_range(struct gt_pf *x, const struct gt_item *item)
+{
+	uint32_t ordinal = GT_ID_ORDINAL(item->id);
+	struct gt_view_thread *t =
+		item->id ? gt_view_caller(&x->view, item->process, ordinal) : NULL;
+	uint64_t range = t ? gt_innermost_find(&x->innermost, item->process, ordinal, item->id) : 0;
+
+	return range ? gt_view_correlation(&x->view, t, range) : 0;
+}
+
+static inline char *put_range_of_call(struct gt_pf *x, char *p, const struct gt_item *call)
+{
+	uint64_t range = find_range(x, call);
+
+	return range ? GT_PF_ANNOTATE(p, EXTERNAL_ID, range) : p;
+}
+
+static inline char *put_range_of_work(struct gt_pf *x, char *p, const struct gt_item *work)
+{
+	uint64_t range = find_range(x, work);
+
+	if (!range)
+		return p;
+	p = gt_pb_fixed64(p, EVENT_FLOW, range);
+	return GT_PF_ANNOTATE(p, EXTERNAL_ID, range);
+}
+
 /* The end of what began last: a packet of some 10 bytes. @delta: on the sequence's clock */
 static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t delta)
 {
@@ -539,6 +568,8 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 		p = put_result(p, call, item);
 	if (__builtin_expect((item->external[0] | item->external[1]) != 0, 0))
 		p = put_external(p, item);
+	if (__builtin_expect(x->innermost.count != 0, 0))
+		p = put_range_of_call(x, p, item);
 	gt_out_end(&x->out, gt_pf_short_close(p, packet, mark));
 	if (late) {
 		write_late_end(x, s, end_ns);
@@ -743,6 +774,8 @@ static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
 		p = put_correlation(p, &s->correlation, correlation);
 	}
+	if (__builtin_expect(x->innermost.count != 0, 0))
+		p = put_range_of_work(x, p, work);
 	p = gt_pb_put(p, &s->work);
 	p = put_work_annotations(x, p, work, class);
 	if (!timed)

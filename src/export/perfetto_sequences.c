@@ -286,7 +286,7 @@ struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread
 	gt_pb_close(p, inner);
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
-	for (uint32_t key = KEY_CORRELATION; key <= KEY_EXTERNAL_USER; key++)
+	for (uint32_t key = KEY_CORRELATION; key <= KEY_EXTERNAL_ID; key++)
 		need_key(x, s, key);
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, IID_NULL, "NULL");
 	return s;
