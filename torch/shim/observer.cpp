@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/headeronly/version.h>
 
 namespace
 {
@@ -108,10 +109,14 @@ void end(const at::RecordFunction &f, at::ObserverContext *)
 
 } // namespace
 
-// Return: 0; 1: nothing is recorded in this process.
+// Once a process. Return: 0; 1: nothing is recorded in this process.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint32_t version,
 									   int shapes)
 {
+	static bool observing;
+
+	if (observing)
+		return 0;
 	auto source = reinterpret_cast<int (*)(const void *, uint32_t)>(
 		dlsym(RTLD_DEFAULT, "gputap_range_source"));
 
@@ -132,5 +137,20 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 		at::addGlobalCallback(at::RecordFunctionCallback(begin_with_shapes, end)
 					      .needsInputs(true)
 					      .scopes(calls));
+	observing = true;
 	return 0;
+}
+
+// For programs without Python, where nobody has looked at torch's version. Return: as above; 2: it
+// is another torch.
+extern "C" __attribute__((visibility("default"))) int gputap_torch_attach(int shapes)
+{
+	auto version =
+		reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, "aoti_torch_abi_version"));
+
+	if (!version || version() >> 48 != TORCH_ABI_VERSION >> 48)
+		return 2;
+	return gputap_torch_observe(10000 * TORCH_VERSION_MAJOR + 100 * TORCH_VERSION_MINOR +
+					    TORCH_VERSION_PATCH,
+				    shapes);
 }
