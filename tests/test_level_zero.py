@@ -29,7 +29,7 @@ def level_zero(tmp_path_factory):
     run_command(flags + ["-shared", "-fPIC", "-fvisibility=hidden", source / "lz_driver.c", "-o",
                          folder / "liblz_driver.so", "-lpthread"])
     run_command(flags + [source / "lz_program.c", "-o", folder / "lz_program", "-lze_loader",
-                         "-ldl"])
+                         "-ldl", "-lpthread"])
     return folder
 
 
@@ -146,6 +146,112 @@ def test_only_its_calls_are_recorded_if_asked_for(capture):
     assert capture("sysman", options=["-d", "level_zero_sysman"])["calls"] == 1
 
 
+# Device work -------------------------------------------------------------------------
+
+def ran(work):
+    return {name: n for name, n in counts(work).items() if name in COMMANDS[:4]}
+
+
+def device_rows(tap, work):
+    tap("export", "-f", "r.gputap", "-o", "r.json")
+    events = json.loads((work / "r.json").read_text())["traceEvents"]
+    calls_by_id = {e["args"]["correlation"]: e for e in events
+                   if e.get("name", "").startswith("ze") and "correlation" in e.get("args", {})}
+    return events, calls_by_id
+
+
+@pytest.mark.parametrize("how", ["immediate", "events", "regular"])
+@pytest.mark.parametrize("plain", [None, "1"])
+def test_all_that_the_device_ran_is_recorded_with_times_and_linked(capture, tap, work, how, plain):
+    info = capture(how, "20", env={"LZ_PLAIN": plain} if plain else {})
+    driver = ran(work)
+    assert driver["kernels"] == 40 and driver["copies"] == driver["fills"] == 20
+    assert info["device_work"] == info["linked"] == sum(driver.values())
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+    rows = tap("report", "--csv", "--table", "kernels,copies", "r.gputap").out
+    assert "scale" in rows and "add" in rows and "fill" in rows
+
+
+def test_kernels_have_their_sizes_and_copies_their_bytes(capture, tap, work):
+    capture("immediate", "1")
+    events, _ = device_rows(tap, work)
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    assert [e["name"] for e in kernels] == ["scale", "add"]
+    assert all(e["args"]["grid"] == [8, 1, 1] and e["args"]["block"] == [32, 1, 1]
+               for e in kernels)
+    copies = [e for e in events if e.get("cat") in ("gpu_memcpy", "gpu_memset")]
+    assert sorted(e["args"]["bytes"] for e in copies) == [1024, 1024]
+
+
+# the counter's rate, bits of its stamps, when it comes round, its rate as older drivers tell it
+@pytest.mark.parametrize("clock", [("12500000", "32", "0"), ("1000000000", "32", "25"),
+                                   ("12500000", "32", "25"), ("19200000", "36", "25"),
+                                   ("1000000000", "64", "0"), ("12500000", "32", "0", "old")])
+@pytest.mark.parametrize("how", ["immediate", "events", "regular"])
+def test_kernels_lie_behind_their_calls_and_last_as_long_as_they_did(capture, tap, work, clock,
+                                                                     how):
+    env = dict(zip(("LZ_HZ", "LZ_BITS", "LZ_WRAP_MS", "LZ_OLD"), clock))
+    info = capture(how, "30", env=env | {"LZ_BUSY_US": "1000"})
+    assert info["untimed"] == 0
+    events, calls_by_id = device_rows(tap, work)
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    assert len(kernels) == 60
+    for kernel in kernels:
+        assert kernel["ts"] >= calls_by_id[kernel["args"]["correlation"]]["ts"] - 1
+        assert 999 <= kernel["dur"] < 1000000
+    begun = [e["ts"] for e in kernels]
+    assert begun == sorted(begun)
+
+
+def test_lists_that_are_run_again_at_once_have_the_last_runs_times(capture, work):
+    """The device has one event for each command, whatever number of runs is under way."""
+    info = capture("replays", "5", env={"LZ_BUSY_US": "2000"})
+    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 25
+    assert info["untimed"] == 20 and info["seen"] == info["recorded"]
+
+
+@pytest.mark.parametrize("how", MODES)
+def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero, environment, work,
+                                                       how):
+    run([level_zero / "lz_program", how, "6"], env=environment)
+    bare = counts(work)
+    capture(how, "6")
+    traced = counts(work)
+    waits = [name for name in traced if name.endswith("Synchronize")]
+    assert waits and all(traced[name] == bare[name] for name in waits)
+    assert traced["zeEventCreate"] == traced["zeEventDestroy"]
+    assert traced["zeEventPoolCreate"] == traced["zeEventPoolDestroy"]
+    assert ran(work) == {name: bare[name] for name in COMMANDS[:4]}
+
+
+def test_only_kernels_that_are_asked_for_are_recorded(capture, tap, work):
+    for how in ("immediate", "regular"):
+        info = capture(how, "3", options=["--kernels", "sca.*"])
+        events, _ = device_rows(tap, work)
+        assert {e["name"] for e in events if e.get("cat") == "kernel"} == {"scale"}
+        assert info["seen"] == info["recorded"]
+
+
+@pytest.mark.parametrize("variable", [
+    "ZE_ENABLE_TRACING_LAYER", "ZE_ENABLE_VALIDATION_LAYER", "ZE_ENABLE_LOADER_INTERCEPT"
+])
+def test_device_work_beside_the_loaders_layers(capture, work, variable):
+    info = capture("events", "3", env={variable: "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"})
+    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 16
+    assert info["untimed"] == 0 and capture.out == "driver 0: 3.5 3.5\n"
+
+
+def test_threads_with_a_list_each(capture, work):
+    info = capture("threads", "200")
+    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 4 * 1001
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+
+
+@pytest.mark.parametrize("how", ["immediate", "regular"])
+def test_lite_has_kernels_alone(capture, tap, work, how):
+    assert capture(how, "3", options=["-m", "lite"])["device_work"] == 6
+
+
 # The description ---------------------------------------------------------------------
 
 def test_numbers_are_positions_in_the_headers_tables(run, work):
@@ -181,3 +287,38 @@ def test_numbers_are_positions_in_the_headers_tables(run, work):
     assert len(lines) > 280
     (work / "places.c").write_text("\n".join(lines) + "\n")
     run(["cc", "-fsyntax-only", "places.c"])
+
+
+def test_structures_of_ours_are_the_headers(run, work):
+    if not (HEADERS / "ze_api.h").exists():
+        pytest.skip("needs Level Zero: apt install libze-dev")
+    pairs = {
+        "lz_device_properties": ("ze_device_properties_t", {
+            "timer_resolution": "timerResolution", "timestamp_bits": "timestampValidBits",
+            "kernel_timestamp_bits": "kernelTimestampValidBits", "uuid": "uuid", "name": "name"
+        }),
+        "lz_event_pool_desc": ("ze_event_pool_desc_t", {"flags": "flags", "count": "count"}),
+        "lz_event_desc": ("ze_event_desc_t", {"index": "index", "signal": "signal",
+                                              "wait": "wait"}),
+        "lz_kernel_desc": ("ze_kernel_desc_t", {"name": "pKernelName"}),
+        "lz_copy_region": ("ze_copy_region_t", {"width": "width", "depth": "depth"}),
+        "lz_kernel_times": ("ze_kernel_timestamp_result_t", {"end": "global.kernelEnd"}),
+    }
+    values = {
+        "LZ_EVENT_POOL_DESC": "ZE_STRUCTURE_TYPE_EVENT_POOL_DESC",
+        "LZ_EVENT_DESC": "ZE_STRUCTURE_TYPE_EVENT_DESC",
+        "LZ_DEVICE_PROPERTIES_1_2": "ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2",
+        "LZ_EVENT_POOL_HOST_VISIBLE": "ZE_EVENT_POOL_FLAG_HOST_VISIBLE",
+        "LZ_EVENT_POOL_IPC": "ZE_EVENT_POOL_FLAG_IPC",
+        "LZ_EVENT_POOL_TIMES": "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP",
+        "LZ_EVENT_SCOPE_HOST": "ZE_EVENT_SCOPE_FLAG_HOST",
+    }
+    lines = ["#include <stddef.h>", "#include <level_zero/ze_api.h>",
+             '#include "runtime/level_zero/level_zero_abi.h"']
+    for ours, (theirs, members) in pairs.items():
+        lines.append(f'_Static_assert(sizeof(struct {ours}) == sizeof({theirs}), "{theirs}");')
+        lines += [f"_Static_assert(offsetof(struct {ours}, {a}) == offsetof({theirs}, {b}),"
+                  f' "{b}");' for a, b in members.items()]
+    lines += [f'_Static_assert((int){a} == (int){b}, "{b}");' for a, b in values.items()]
+    (work / "structures.c").write_text("\n".join(lines) + "\n")
+    run(["cc", "-fsyntax-only", f"-I{REPO}/src", "structures.c"])

@@ -7,6 +7,7 @@
  *   LZ_HZ, LZ_BITS   the device's clock and its kernels' valid bits: 12500000, 32
  *   LZ_WRAP_MS       the clock's low bits are 0 so long after the driver has begun
  *   LZ_BUSY_US       what each kernel takes: 0
+ *   LZ_OLD           the clock's rate is told as ns of a tick, however one asks
  *
  * Built against Debian's libze-dev, for its loader of 1.8. */
 #include <level_zero/ze_api.h>
@@ -349,8 +350,9 @@ static ze_result_t zeDeviceGetProperties_(ze_device_handle_t d, ze_device_proper
 	CALLED();
 	p->type = ZE_DEVICE_TYPE_GPU;
 	p->vendorId = 0x1234;
-	p->timerResolution =
-		type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? hz : 1000000000u / hz;
+	p->timerResolution = type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 && !getenv("LZ_OLD")
+				     ? hz
+				     : 1000000000u / hz;
 	p->timestampValidBits = (uint32_t)bits;
 	p->kernelTimestampValidBits = (uint32_t)bits;
 	memcpy(p->uuid.id, "gputap's tests", 15);

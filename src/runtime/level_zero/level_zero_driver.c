@@ -7,33 +7,24 @@
 #include "core/table.h"
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_wraps.h"
+#include "runtime/level_zero/level_zero_abi.h"
 
 #define REAL(call, name) ((gt_level_zero_##name##_fn *)(call)->tap->real)
 
-enum { DDI_HANDLES_PROPERTIES = 0x00020027, DDI_HANDLES = 1, NAMES_MAX = 64 };
-
-/* How each structure of a chain begins. */
-struct chained {
-	uint32_t type;
-	struct chained *next;
-};
-
-struct ddi_handles {
-	struct chained head;
-	uint32_t flags;
-};
+enum { NAMES_MAX = 64 };
 
 int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *driver,
 					     void *properties)
 {
 	int status = REAL(call, zeDriverGetProperties)(driver, properties);
-	struct chained *at = status ? NULL : properties;
+	struct lz_chained *at = status ? NULL : properties;
 
 	/* the loader would call the functions that a handle's first word leads to, not those of
 	 * its table */
 	for (; at; at = at->next)
-		if (at->type == DDI_HANDLES_PROPERTIES)
-			((struct ddi_handles *)at)->flags &= ~(uint32_t)DDI_HANDLES;
+		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES)
+			((struct lz_driver_ddi_handles_properties *)at)->flags &=
+				~(uint32_t)LZ_DRIVER_DDI_HANDLES;
 	return status;
 }
 

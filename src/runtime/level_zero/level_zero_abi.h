@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What of Level Zero's structures and numbers gputap uses itself, spelled so that no header is
+ * needed. The tests compare it with the headers (tests/test_level_zero.py). */
+#ifndef GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
+#define GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
+
+#include <stdint.h>
+
+enum {
+	LZ_SUCCESS = 0,
+	LZ_EVENT_POOL_DESC = 0x10,
+	LZ_EVENT_DESC = 0x11,
+	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks a second */
+	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
+	LZ_DRIVER_DDI_HANDLES_PROPERTIES = 0x00020027,
+	LZ_DRIVER_DDI_HANDLES = 1,
+	LZ_EVENT_POOL_HOST_VISIBLE = 1,
+	LZ_EVENT_POOL_IPC = 2,
+	LZ_EVENT_POOL_TIMES = 4,
+	LZ_EVENT_POOL_MAPPED_TIMES = 8,
+	LZ_EVENT_SCOPE_HOST = 4,
+};
+
+/* How each structure of a chain begins. */
+struct lz_chained {
+	uint32_t type;
+	struct lz_chained *next;
+};
+
+struct lz_driver_ddi_handles_properties {
+	struct lz_chained head;
+	uint32_t flags;
+};
+
+struct lz_device_properties {
+	struct lz_chained head;
+	uint32_t type, vendor_id, device_id, flags, subdevice_id, core_clock_rate;
+	uint64_t max_allocation;
+	uint32_t max_contexts, max_priority, threads_per_eu, simd_width, eus, subslices, slices;
+	uint64_t timer_resolution; /* older drivers: ns of a tick */
+	uint32_t timestamp_bits, kernel_timestamp_bits;
+	uint8_t uuid[16];
+	char name[256];
+};
+
+struct lz_event_pool_desc {
+	struct lz_chained head;
+	uint32_t flags, count;
+};
+
+struct lz_event_desc {
+	struct lz_chained head;
+	uint32_t index, signal, wait;
+};
+
+struct lz_kernel_desc {
+	struct lz_chained head;
+	uint32_t flags;
+	const char *name;
+};
+
+struct lz_copy_region {
+	uint32_t x, y, z, width, height, depth;
+};
+
+struct lz_kernel_times {
+	uint64_t start, end, context_start, context_end;
+};
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* A device and its clock. The driver gives pairs of host and device time; kernels' stamps have
+ * fewer bits than that (32 bits at 12.5 MHz come round in 343 s).
+ *
+ *   device's counter   ..|0 ───────────► 2^bits|0 ──────► now      read at most each pause
+ *   known_ticks        ──────────────────────────────────►         counts on
+ *   a kernel's stamp             ▲ the last place before now that has these low bits
+ *
+ * Records have ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate, if the
+ * driver knows the newer form of the question; else ns of a tick. */
+#include <time.h>
+
+#include "runtime/level_zero/level_zero_objects.h"
+#include "util/clock_ns.h"
+
+#define SECOND_NS      UINT64_C(1000000000)
+#define FIRST_PAUSE_NS UINT64_C(1000000)
+#define SLOWEST_HZ     UINT64_C(100000) /* below that it is ns of a tick */
+
+static uint64_t mask_of(uint32_t bits)
+{
+	return bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+}
+
+static uint64_t ns_of(const struct gt_lz_device *d, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * SECOND_NS / d->hz);
+}
+
+static uint64_t ticks_of(const struct gt_lz_device *d, uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * d->hz / SECOND_NS);
+}
+
+/* How long until the shorter counter has come round. */
+static uint64_t round_ns(const struct gt_lz_device *d)
+{
+	uint32_t bits = d->kernel_bits < d->bits ? d->kernel_bits : d->bits;
+
+	return bits >= 60 ? UINT64_MAX : ns_of(d, mask_of(bits));
+}
+
+struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle)
+{
+	struct lz_device_properties p = {.head = {LZ_DEVICE_PROPERTIES_1_2, NULL}};
+	struct gt_lz_device *d = gt_lz_find(GT_LZ_DEVICE, handle);
+	static const char *const types[] = {"", "gpu", "cpu", "fpga", "accelerator", "vpu"};
+	struct gt_text text = {0};
+
+	if (d || !GT_LZ(table, zeDeviceGetProperties) ||
+	    !GT_LZ(table, zeDeviceGetGlobalTimestamps) ||
+	    GT_LZ(table, zeDeviceGetProperties)(handle, &p))
+		return d;
+	d = gt_lz_add(GT_LZ_DEVICE, handle);
+	if (!d)
+		return NULL;
+	d->table = table;
+	d->hz = p.timer_resolution >= SLOWEST_HZ ? p.timer_resolution
+		: p.timer_resolution             ? SECOND_NS / p.timer_resolution
+						 : SECOND_NS;
+	d->bits = p.timestamp_bits ? p.timestamp_bits : 64;
+	d->kernel_bits = p.kernel_timestamp_bits ? p.kernel_timestamp_bits : d->bits;
+	d->number = gt_object_number(GT_OBJECT_DEVICE);
+	p.name[sizeof p.name - 1] = 0;
+	gt_text_add(&text, "name", p.name);
+	if (p.type < sizeof types / sizeof *types)
+		gt_text_add(&text, "type", types[p.type]);
+	gt_text_add_hex(&text, "uuid", p.uuid, sizeof p.uuid);
+	gt_text_add(&text, "clock", "timer");
+	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_LEVEL_ZERO, d->number, (uintptr_t)handle, 0,
+			&text);
+	return d;
+}
+
+/* The counter has come round as often as brings it nearest to what the host's clock says. */
+static void count_on(struct gt_lz_device *d, uint64_t stamp, uint64_t now_ns)
+{
+	uint64_t mask = mask_of(d->bits), passed = (stamp - d->known_ticks) & mask, expected;
+
+	if (!d->known_ns) {
+		d->known_ticks = stamp & mask;
+	} else if (mask == UINT64_MAX) {
+		d->known_ticks = stamp;
+	} else {
+		expected = ticks_of(d, now_ns - d->known_ns);
+		if (expected > passed)
+			passed += (expected - passed + mask / 2) / (mask + 1) * (mask + 1);
+		d->known_ticks += passed;
+	}
+	d->known_ns = now_ns;
+}
+
+void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)
+{
+	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME), before, after, host, stamp, most;
+
+	if (d->known_ns && now < d->next_ns)
+		return;
+	before = gt_ticks();
+	if (GT_LZ(d->table, zeDeviceGetGlobalTimestamps)((void *)d->object.handle, &host, &stamp))
+		return;
+	after = gt_ticks();
+	count_on(d, stamp, now);
+	most = round_ns(d) / 16 < SECOND_NS ? round_ns(d) / 16 : SECOND_NS;
+	d->pause_ns = d->pause_ns ? 2 * d->pause_ns : FIRST_PAUSE_NS;
+	d->pause_ns = d->pause_ns < most ? d->pause_ns : most;
+	d->next_ns = now + d->pause_ns;
+	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after,
+		       ns_of(d, d->known_ticks), 0);
+}
+
+/* Up to an eighth of a round it may be later than the last reading. */
+uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, uint64_t stamp, uint64_t *boottime)
+{
+	uint64_t mask = mask_of(d->kernel_bits < d->bits ? d->kernel_bits : d->bits);
+	uint64_t back = (d->known_ticks - stamp) & mask, ticks, ns,
+		 known = ns_of(d, d->known_ticks);
+
+	ticks = back > mask - mask / 8 ? d->known_ticks + (mask - back) + 1 : d->known_ticks - back;
+	ns = ns_of(d, ticks);
+	*boottime = d->known_ns + (ns - known);
+	return ns;
+}
