@@ -177,6 +177,23 @@ static one_argument through_the_layer(void)
 	return got->clRetainEvent;
 }
 
+/* An external id is pushed and popped, as for each operator of a framework. */
+static void measure_pair(void)
+{
+	double trials[TRIALS];
+
+	for (int t = 0; t < TRIALS; t++) {
+		uint64_t begin = bench_now_ns();
+
+		for (uint64_t i = 1; i <= CALLS; i++) {
+			gputap_external_push(GPUTAP_STACK_OPERATION, i);
+			gputap_external_pop(GPUTAP_STACK_OPERATION, NULL);
+		}
+		trials[t] = (double)(bench_now_ns() - begin) / CALLS;
+	}
+	bench_print("tool_external_pair", bench_median(trials, TRIALS), "ns");
+}
+
 int main(int argc, char **argv)
 {
 	struct gputap_context *ctx[4];
@@ -198,6 +215,7 @@ int main(int argc, char **argv)
 	measure("registered", f);
 	gputap_context_start(ctx[0]);
 	measure("callback", f);
+	measure_pair();
 	for (int i = 1; i < 4; i++)
 		gputap_context_start(ctx[i]);
 	measure("callback_4tools", f);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "core/recording.h"
+
 struct gt_external {
 	/* ids beyond GT_EXTERNAL_DEPTH are counted, so that each pop undoes its own push */
 	uint32_t depth[GT_EXTERNAL_STACK_COUNT];
@@ -17,7 +19,7 @@ static void write_record(struct gt_thread *t, enum gt_external_stack stack, int 
 	enum gt_drop_reason why;
 	struct gt_record_external *e;
 
-	if (!t)
+	if (!t || !gt_recording_is_run()) /* tools look at the stacks themselves */
 		return;
 	e = gt_ring_try(t, sizeof *e, &why);
 	if (!e)
@@ -28,19 +30,25 @@ static void write_record(struct gt_thread *t, enum gt_external_stack stack, int 
 	gt_ring_commit(t, sizeof *e);
 }
 
+static __attribute__((noinline, cold)) struct gt_external *make_stacks(void)
+{
+	struct gt_external *e;
+	int saved = errno;
+
+	e = mmap(NULL, sizeof *e, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = saved;
+	gt_thread.external = e == MAP_FAILED ? NULL : e;
+	return gt_thread.external;
+}
+
 int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t id)
 {
 	struct gt_external *e = gt_thread.external;
-	int saved = errno;
 
-	if (!e) {
-		e = mmap(NULL, sizeof *e, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
-		if (e == MAP_FAILED) {
-			errno = saved;
+	if (gt_unlikely(!e)) {
+		e = make_stacks();
+		if (!e)
 			return -ENOMEM;
-		}
-		gt_thread.external = e;
 	}
 	if (e->depth[stack] >= GT_EXTERNAL_DEPTH) {
 		e->depth[stack]++;

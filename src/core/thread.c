@@ -68,7 +68,7 @@ static struct gt_thread *attach_undisturbed(struct gt_thread *t)
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
 	void (*missed)(void);
-	int saved = errno;
+	int saved;
 
 	if (t->internal || t->writing) /* gputap's own call */
 		return NULL;
@@ -79,6 +79,7 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	 * like one of ours. Until it has returned, this thread is not recorded. */
 	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
+	saved = errno;
 	t = attach_undisturbed(t);
 	if (t) {
 		if (gt_emit_renew(t))
