@@ -7,7 +7,6 @@ import textwrap
 
 import pytest
 
-# pylint: disable-next=unused-import
 from test_plugin_loader import vendor  # noqa: F401
 
 BEGIN = """
@@ -35,7 +34,7 @@ def trace(p):
 
 
 @pytest.fixture
-def case(run, torch_python, torch_package, build):
+def case(run, torch_python, torch_package, build, work):
     def call(script, *plugins):
         result = run([torch_python, "-c", BEGIN + textwrap.dedent(script)],
                      env={
