@@ -73,6 +73,20 @@ def test_what_is_never_ended_is_counted_as_unfinished(trace, tap):
     assert "unfinished" in json.dumps(counts)
 
 
+def test_reports_and_exports_say_how_many_ranges_were_cut_off(trace, tap, work):
+    trace("cross")
+    assert "1 of 3 records were lost" in (report := tap("report", "a.gputap").out)
+    lost = report.partition("\nLost\n")[2].splitlines()[1].split()
+    assert lost == ["1", "3", "torch", "calls", "unfinished"]
+    tap("export", "a.gputap", "-o", "a.json")
+    about = json.loads((work / "a.json").read_text())["gputap"]
+    assert about["calls"] == {"seen": 3, "recorded": 2, "dropped": 1}
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    assert perfetto.ask(work / "a.pftrace", about="""
+        select extract_arg(arg_set_id, 'debug.calls dropped') as cut from slice
+        where name = 'capture'""")["about"] == [{"cut": 1}]
+
+
 def test_ranges_beyond_250_deep_are_counted_and_ended_in_order(trace):
     out, rows = trace("deep")
     assert out.split() == ["0", "50", "0"]

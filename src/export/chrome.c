@@ -226,8 +226,10 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_chrome_write_open_ranges(&x);
 	if (!status)
 		status = gt_replays_each(&x.replays, &x.view, 0, gt_chrome_write_replay, &x);
-	/* an event that ends the list without a comma */
-	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}"
+	/* an event that ends the list without a comma, of a kind that every reader knows: TraceLens
+	 * refuses others; of no process that there is */
+	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"
+			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");
 	status = gt_out_finish(&x.out, status);
 fini_view:
