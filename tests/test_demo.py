@@ -52,6 +52,18 @@ def test_demo_without_hipcc_does_its_opencl_part_and_says_so(repo, run, work):
     assert "saxpy" not in result.out and (work / "demo.pftrace").stat().st_size > 10000
 
 
+def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
+    """As on Debian sid, whose ROCr 6.4 nothing can stand in for."""
+    if not shutil.which("hipcc"):
+        pytest.skip("needs hipcc: apt install hipcc")
+    (work / "a.c").write_text("int hsa_init(void) { return 0; }")
+    run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
+    result = run([repo / "tools/demo", work], env={"LD_LIBRARY_PATH": work})
+    assert "not examples/hip_demo.hip: it does not run on the GPU in software: " in result.err
+    assert "libhsa-runtime64.so.1 has libhsakmt inside" in result.err
+    assert "no heat was lost" in result.out and "saxpy" not in result.out
+
+
 def test_demo_tells_hipcc_which_platform_it_means(repo, run, work, build):
     """Debian's takes CUDA's nvcc where there is one and no clang++ in PATH."""
     (work / "bin").mkdir()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What ROCr and the stand-in's libraries must agree on, without ROCr 7: Debian 12 has none, and
-most machines one version only."""
+"""What ROCr and the stand-in's libraries must agree on, without ROCr 5.7 and 7: Debian 12 has
+neither, and most machines one version only."""
 import os
 import struct
 
@@ -120,6 +120,58 @@ def test_calls_types_are_those_of_the_installed_headers(run, repo, work):
         pytest.skip("needs libhsakmt's headers: apt install libhsakmt-dev")
     ours = agreed(run, repo, work, '"soft/amdgpu/thunk_abi.h"')
     assert len(ours) > 100 and ours == agreed(run, repo, work, f"<{header}>")
+
+
+# How ROCr 5.7 asks for the rate of a GPU's clock; 6.1 has the device from libhsakmt.
+CLOCK_RATE = """
+#include <stdint.h>
+#include <stdio.h>
+int drmOpenRender(int);
+int drmClose(int);
+int amdgpu_device_initialize(int, uint32_t *, uint32_t *, void **);
+int amdgpu_device_deinitialize(void *);
+int amdgpu_query_gpu_info(void *, uint32_t *);
+int ask(void)
+{
+	uint32_t major, minor, info[256];
+	void *device;
+	int file = drmOpenRender(128);
+	if (file < 0 || amdgpu_device_initialize(file, &major, &minor, &device) ||
+	    amdgpu_query_gpu_info(device, info))
+		return -1;
+	return amdgpu_device_deinitialize(device) || drmClose(file) ? -2 : (int)info[18];
+}
+"""
+LIBDRM = """
+int drmOpenRender(int minor) { return minor; }
+int drmClose(int file) { return file - 128; }
+int amdgpu_device_initialize(int file, int *major, int *minor, void **device)
+{
+	return *major = *minor = 0, *device = &ask, file - 128;
+}
+int amdgpu_device_deinitialize(void *device) { return device != (void *)&ask; }
+int amdgpu_query_gpu_info(void *device, int *info)
+{
+	return info[18] = 77, device != (void *)&ask;
+}
+"""
+
+
+def test_rocr_has_the_clocks_rate_from_the_stand_in_and_others_from_libdrm(run, build, work):
+    (work / "ask.c").write_text(CLOCK_RATE)
+    (work / "drm.c").write_text("static int ask;" + LIBDRM)
+    (work / "main.c").write_text("#include <stdio.h>\nint ask(void);\n"
+                                 "int main(void) { printf(\"%d\\n\", ask()); }")
+    shared = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]
+    (work / "stub").mkdir()  # the thunk that they are linked with: it has none of these functions
+    stub = work / "stub/libhsakmt.so.1"
+    run([*shared, stub, "-Wl,-soname,libhsakmt.so.1", "-x", "c", "/dev/null"])
+    run([*shared, "libdrm.so", "-Wl,-soname,libdrm.so", "drm.c"])
+    env = {"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}"}
+    for name, khz in (("libhsa-runtime64.so.1", "100000"), ("libanother.so", "77")):
+        run([*shared, name, "ask.c", stub, "libdrm.so"])
+        run(["cc", "-o", "a", "main.c", name, "-Wl,--unresolved-symbols=ignore-in-shared-libs"])
+        assert run(["./a"], env=env).out == f"{khz}\n"
 
 
 @pytest.fixture

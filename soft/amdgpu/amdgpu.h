@@ -3,6 +3,7 @@
  * by software GPUs.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
+ *                    ├─ (libdrm's, for the clock's rate) ─► drm.c
  *                    └─ packets, doorbells, signals in memory
  *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
  *                             └─ kernel.c blit.c durations.c isa/
@@ -33,6 +34,7 @@
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
 /* SUCCESS between open and close, in the process that opened. First line of each call. */
 HSAKMT_STATUS soft_opened(void);
+bool soft_is_rocr(const void *caller);         /* does this return address lie in ROCr? */
 bool soft_fails(enum soft_amdgpu_fault fault); /* one more of these: is it to fail? */
 static inline bool soft_is_gpu(HSAuint32 node)
 {

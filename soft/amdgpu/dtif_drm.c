@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "soft/amdgpu/amdgpu.h"
+#include "soft/amdgpu/drm.h"
 #include "soft/amdgpu/ticket.h"
 
 #define DTIF_API __attribute__((visibility("default")))
@@ -45,13 +46,6 @@ struct imported {
 	uint64_t bytes;
 };
 
-struct gpu_info { /* up to what ROCr reads; more follows */
-	uint32_t ids[4];
-	uint64_t clocks[3];
-	uint32_t shape[8];
-	uint32_t counter_khz; /* of the clock that stamps are of */
-};
-
 struct metadata {
 	uint64_t flags, tiling;
 	uint32_t bytes, words[64];
@@ -69,7 +63,7 @@ _Static_assert(sizeof(struct metadata) == sizeof(((struct soft_ticket *)0)->meta
 
 DTIF_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device);
 DTIF_API int amdgpu_device_deinitialize(void *device);
-DTIF_API int amdgpu_query_gpu_info(void *device, struct gpu_info *info);
+DTIF_API int amdgpu_query_gpu_info(void *device, struct soft_drm_gpu_info *info);
 DTIF_API int amdgpu_bo_import(void *device, uint32_t type, uint32_t handle, struct imported *out);
 DTIF_API int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle);
 DTIF_API int amdgpu_bo_free(struct buffer *b);
@@ -100,10 +94,10 @@ int amdgpu_device_deinitialize(void *device)
 	return 0;
 }
 
-int amdgpu_query_gpu_info(void *device, struct gpu_info *info)
+int amdgpu_query_gpu_info(void *device, struct soft_drm_gpu_info *info)
 {
 	(void)device;
-	*info = (struct gpu_info){.counter_khz = SOFT_AMDGPU_CLOCK_HZ / 1000};
+	*info = (struct soft_drm_gpu_info){.counter_khz = SOFT_AMDGPU_CLOCK_HZ / 1000};
 	return 0;
 }
 

@@ -109,16 +109,24 @@ static bool configure(void)
 	return true;
 }
 
+static const char *library_of(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) ? info.dli_fname : "";
+}
+
+bool soft_is_rocr(const void *caller)
+{
+	return strstr(library_of(caller), "libhsa-runtime64");
+}
+
 /* Another ROCr may ask for what is not here, in ways that nobody tried. */
 static void check_caller(const void *caller)
 {
 	char path[PATH_MAX];
-	Dl_info info;
 
-	if (!dladdr(caller, &info) || !strstr(info.dli_fname, "libhsa-runtime64") ||
-	    !realpath(info.dli_fname, path))
-		return;
-	if (!soft_knows_rocr(path))
+	if (soft_is_rocr(caller) && realpath(library_of(caller), path) && !soft_knows_rocr(path))
 		soft_say("%s is not known to work; " SOFT_KNOWN_ROCR, path);
 }
 
