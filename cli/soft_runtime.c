@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/soft_accelerator.h"
 #include "cli/soft_runtime.h"
 #include "cli/ui.h"
-#include "config.h"
 #include "soft/amdgpu/known.h"
 
 #define ROCR   "libhsa-runtime64.so.1"
@@ -156,31 +156,9 @@ bool soft_runtime_check(char *out, size_t size)
 	return found && (r.wants || r.loads_another) && !r.lacks;
 }
 
-static bool has_stand_in(const char *folder)
-{
-	char file[PATH_MAX];
-
-	return snprintf(file, sizeof file, "%s/" SOFT_RUNTIME_LIBRARY, folder) < (int)sizeof file &&
-	       access(file, R_OK) == 0;
-}
-
-/* In the build folder beside the command, or where it was installed to and moved to. */
 bool soft_runtime_find(char out[PATH_MAX])
 {
-	char self[PATH_MAX], at[2 * PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n > 0) {
-		self[n] = '\0';
-		*strrchr(self, '/') = '\0';
-		snprintf(at, sizeof at, "%s/" FOLDER, self);
-		if (realpath(at, out) && has_stand_in(out))
-			return true;
-		snprintf(at, sizeof at, "%s/" GPUTAP_LIBDIR_FROM_BINDIR "/gputap/" FOLDER, self);
-		if (realpath(at, out) && has_stand_in(out))
-			return true;
-	}
-	return realpath(GPUTAP_LIBDIR "/gputap/" FOLDER, out) && has_stand_in(out);
+	return soft_find_folder(FOLDER, SOFT_RUNTIME_LIBRARY, out);
 }
 
 void soft_runtime_describe(FILE *out)

@@ -212,3 +212,45 @@ def test_stamps_can_be_made_to_fail(level_zero):
 def test_a_wrong_setting_is_told_and_there_is_no_device(level_zero):
     result = level_zero("devices", devices="many", status=1)
     assert "SOFT_LEVEL_ZERO_DEVICES=many: wanted is 1 to 8" in result.err
+
+
+# The command ------------------------------------------------------------------------------
+
+def test_gputap_soft_runs_a_program_on_devices_with_these_options(tap, program):
+    result = tap("soft", "level-zero", "--devices", "2", "--tiles", "3", "--clock-hz", "1000000",
+                 "--no-execute", "--", program, "devices")
+    assert result.out == 2 * "gputap software device: 3 tiles, 1000000 ticks a second, 32 bits\n"
+    assert result.err == ""
+
+
+def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, work):
+    library = work / "libnone.so"
+    library.write_text("")
+    result = tap("soft", "level-zero", "--opencl", library, "--", program, "memory")
+    assert result.err == ("gputap: no OpenCL of this machine takes SPIR-V:"
+                          " 'pip install intel-opencl-rt' has one\n")
+
+
+def test_gputap_soft_finds_the_opencl_beside_the_program(tap, program, spirv, takes_spirv, work):
+    (work / "bin").mkdir()
+    (work / "lib").mkdir()
+    (work / "bin/program").symlink_to(program)
+    (work / "lib/libintelocl.so").symlink_to(takes_spirv)
+    result = tap("soft", "level-zero", "--", work / "bin/program", "kernels", spirv)
+    assert result.out == NAMES and result.err == ""
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--devices", "9"], "--devices 9: wanted is 1 to 8"),
+    (["--tiles", "1"], "--tiles 1: wanted is 0, 2, 3 or 4"),
+    (["--clock-drift", "fast"], "--clock-drift fast: wanted is a rate such as 50ppm or -200ppb"),
+    (["--kernel-bits", "65"], "--kernel-bits 65: wanted is bits, 16 to 64"),
+])
+def test_gputap_soft_refuses_what_it_does_not_know(tap, driver, options, said):
+    assert tap("soft", "level-zero", *options, "--", "true",
+               status=2).err == f"gputap soft: {said}\n"
+
+
+def test_gputap_soft_lists_the_driver(tap, driver):
+    out = tap("soft", status=None).out
+    assert str(driver) in out and "SPIR-V" in out

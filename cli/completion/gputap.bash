@@ -100,14 +100,28 @@ _gputap_soft() {
 		esac
 	done
 	case $prev in
-	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu"; return; } ;;
+	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu level-zero"; return; } ;;
 	--gfx) _gputap_words "900 906 908 90a"; return ;;
-	--durations) _gputap_any_file; return ;;
-	--fail) _gputap_list "allocate event queue kernel hang"; return ;;
+	--durations | --opencl) _gputap_any_file; return ;;
+	--fail)
+		if [[ ${COMP_WORDS[2]} == level-zero ]]; then
+			_gputap_list "allocate queue list event module append kernel hang stamps"
+		else
+			_gputap_list "allocate event queue kernel hang"
+		fi
+		return
+		;;
 	--gpus | --memory | --clock-epoch | --clock-skew | --clock-drift) return ;;
+	--devices | --tiles | --clock-hz | --kernel-bits) return ;;
 	esac
+	local amdgpu="--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --fail --large-bar --kfd --help"
+	local level_zero="--devices --tiles --memory --opencl --no-execute --no-threads --counter-events --clock-hz --kernel-bits --clock-epoch --clock-skew --clock-drift --fail --help"
 	if [[ $cur == -* ]]; then
-		_gputap_words "--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --fail --large-bar --kfd --help"
+		case ${COMP_WORDS[2]} in
+		amdgpu) _gputap_words "$amdgpu" ;;
+		level-zero) _gputap_words "$level_zero" ;;
+		*) _gputap_words "$amdgpu $level_zero" ;;
+		esac
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file

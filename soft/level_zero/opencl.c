@@ -172,6 +172,11 @@ static const struct runtime *find_runtime(const char *opencl, enum soft_cl_langu
 	return r->call ? r : NULL;
 }
 
+bool soft_cl_is_there(const char *opencl, enum soft_cl_language language)
+{
+	return find_runtime(opencl, language) != NULL;
+}
+
 /* Programs ----------------------------------------------------------------------------- */
 
 static char *get_log(const struct runtime *r, cl_program program, cl_int status)

@@ -18,9 +18,9 @@ enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
 /* What a text in OpenCL C begins with, as a module in the native format. */
 #define SOFT_CL_TEXT_MAGIC "// OpenCL C"
 /* Said where none takes SPIR-V. */
-#define SOFT_CL_ADVICE                                                                   \
-	"no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one " \
-	"(SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
+#define SOFT_CL_ADVICE_SHORT \
+	"no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one"
+#define SOFT_CL_ADVICE SOFT_CL_ADVICE_SHORT " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
 
 struct soft_cl_program; /* counted */
 struct soft_cl_kernel;  /* counted; holds its program */
@@ -46,6 +46,8 @@ struct soft_cl_argument {
 	void *value;
 };
 
+/* Whether there is one. Once looked for, it stays loaded. */
+bool soft_cl_is_there(const char *opencl, enum soft_cl_language language);
 /* @opencl: a driver's library, or NULL for what is found. *@log: the caller's, freed; NULL where
  * there is nothing to say. Return: NULL: it does not build. */
 struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language language,

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/* Options to variables, folders, exec: see soft_accelerator.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/soft_accelerator.h"
+#include "cli/ui.h"
+#include "config.h"
+
+void soft_put_first(const char *variable, const char *word)
+{
+	const char *rest = getenv(variable);
+	char *value;
+
+	if (!rest || !*rest)
+		setenv(variable, word, 1);
+	else if (asprintf(&value, "%s:%s", word, rest) > 0) {
+		setenv(variable, value, 1);
+		free(value);
+	}
+}
+
+static bool has_library(const char *folder, const char *library)
+{
+	char file[PATH_MAX];
+
+	return snprintf(file, sizeof file, "%s/%s", folder, library) < (int)sizeof file &&
+	       access(file, R_OK) == 0;
+}
+
+bool soft_find_folder(const char *folder, const char *library, char out[PATH_MAX])
+{
+	char self[PATH_MAX], at[2 * PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		snprintf(at, sizeof at, "%s/%s", self, folder);
+		if (realpath(at, out) && has_library(out, library))
+			return true;
+		snprintf(at, sizeof at, "%s/" GPUTAP_LIBDIR_FROM_BINDIR "/gputap/%s", self, folder);
+		if (realpath(at, out) && has_library(out, library))
+			return true;
+	}
+	snprintf(at, sizeof at, GPUTAP_LIBDIR "/gputap/%s", folder);
+	return realpath(at, out) && has_library(out, library);
+}
+
+static const char *option_name(const struct soft_accelerator *a, int value)
+{
+	for (const struct option *o = a->options; o->name; o++)
+		if (o->val == value)
+			return o->name;
+	return "";
+}
+
+int soft_accelerator_check(const struct soft_accelerator *a)
+{
+	char why[512];
+
+	if (a->check(why, sizeof why))
+		return 0;
+	for (const struct soft_variable *v = a->variables; v->variable; v++) {
+		size_t n = strlen(v->variable);
+		if (!strncmp(why, v->variable, n) && why[n] == '=')
+			return ui_fail(GT_EXIT_USAGE, "--%s %s", option_name(a, v->option),
+				       why + n + 1);
+	}
+	return ui_fail(GT_EXIT_USAGE, "%s", why);
+}
+
+static int set_option(const struct soft_accelerator *a, int option, const char *value)
+{
+	const struct soft_variable *v = a->variables;
+	char path[PATH_MAX];
+
+	while (v->variable && v->option != option)
+		v++;
+	if (!v->variable) {
+		if (a->set)
+			a->set(option);
+		return 0;
+	}
+	if (v->is_file) {
+		if (!realpath(value, path) || access(path, R_OK))
+			return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %s", value,
+				       strerror(errno));
+		value = path;
+	}
+	setenv(v->variable, value ? value : v->value, 1);
+	return 0;
+}
+
+int soft_become(char **argv)
+{
+	execvp(argv[0], argv);
+	return ui_fail(errno == ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_CANNOT_EXEC,
+		       "cannot start %s: %s", argv[0], strerror(errno));
+}
+
+int soft_accelerator_run(const struct soft_accelerator *a, int argc, char **argv)
+{
+	int option, status;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "+:h", a->options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(a->help, stdout);
+			return GT_EXIT_OK;
+		}
+		if (option == '?' || option == ':')
+			return ui_bad_option("soft", argv, a->options);
+		status = set_option(a, option, optarg);
+		if (status)
+			return status;
+	}
+	if (optind == argc) {
+		ui_fail(GT_EXIT_USAGE, "which program?");
+		fprintf(stderr, "  'gputap soft %s -- ./program'\n", a->name);
+		return GT_EXIT_USAGE;
+	}
+	return a->start(argv + optind);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* gputap soft amdgpu: AMD GPUs in software under the real ROCr and HIP. Options become environment
+ * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, and
+ * ROCr 7 is told to look there. */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/soft_accelerator.h"
+#include "cli/soft_runtime.h"
+#include "cli/ui.h"
+#include "soft/amdgpu/config.h"
+
+#define KFD_SHIM "libsoft-kfd.so"
+
+static const char help[] =
+	"gputap soft amdgpu [options] [--] PROGRAM [ARGUMENTS]\n"
+	"\n"
+	"Runs PROGRAM on AMD GPUs that are software: HIP and ROCr are the real ones of\n"
+	"the distribution, the driver below them is ours. Kernels compiled for the GPU's\n"
+	"type are interpreted. For tests of what surrounds kernels: results are right,\n"
+	"times are an interpreter's, or made up.\n"
+	"\n"
+	"Examples\n"
+	"  gputap soft                           what there is; can it run here?\n"
+	"  gputap soft amdgpu -- ./hip_program   built by hipcc --offload-arch=gfx906\n"
+	"  gputap soft amdgpu -- rocminfo\n"
+	"  gputap soft amdgpu --gpus 8 --memory 2G -- ./hip_program\n"
+	"  gputap run -o trace.gputap -- gputap soft amdgpu -- ./hip_program\n"
+	"  gputap soft amdgpu --durations kernels.txt --no-execute -- ./hip_program\n"
+	"  gputap soft amdgpu --clock-drift 50ppm,-50ppm --gpus 2 -- ./hip_program\n"
+	"\n"
+	"Options\n"
+	"      --gpus N           1 to 8; 1 if not said\n"
+	"      --gfx TYPE         900, 906, 908, 90a; 906 by default; kernels of 908 and\n"
+	"                         90a are not executed\n"
+	"      --memory SIZE      of each: 512M, 16G; as the real one has if not said\n"
+	"      --durations FILE   lines of a kernel's name or pattern, and its\n"
+	"                         microseconds\n"
+	"      --no-execute       kernels take their time but do nothing (copies are\n"
+	"                         done)\n"
+	"      --clock-epoch TIME what the GPU's clock showed at the machine's start:\n"
+	"                         0, 5s\n"
+	"      --clock-skew TIME  by which its times come out late: 20us, -1ms\n"
+	"      --clock-drift RATE by which it runs fast: 50ppm, -200ppb\n"
+	"                         (one for all GPUs, or one for each: 50ppm,0,-50ppm)\n"
+	"      --fail WHAT        allocate, event, queue, kernel, hang; each one, or\n"
+	"                         queue:2, or queue:2+\n"
+	"      --large-bar        the host may reach all memory of a GPU\n"
+	"      --kfd              pretend that there are /dev/kfd and its module, for\n"
+	"                         programs that look (rocminfo gets it without being\n"
+	"                         asked)\n"
+	"  -h, --help\n";
+
+enum {
+	OPT_GPUS = 256,
+	OPT_GFX,
+	OPT_MEMORY,
+	OPT_DURATIONS,
+	OPT_EXECUTE,
+	OPT_EPOCH,
+	OPT_SKEW,
+	OPT_DRIFT,
+	OPT_FAIL,
+	OPT_BAR,
+	OPT_KFD
+};
+
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"gpus", required_argument, NULL, OPT_GPUS},
+	{"gfx", required_argument, NULL, OPT_GFX},
+	{"memory", required_argument, NULL, OPT_MEMORY},
+	{"durations", required_argument, NULL, OPT_DURATIONS},
+	{"no-execute", no_argument, NULL, OPT_EXECUTE},
+	{"clock-epoch", required_argument, NULL, OPT_EPOCH},
+	{"clock-skew", required_argument, NULL, OPT_SKEW},
+	{"clock-drift", required_argument, NULL, OPT_DRIFT},
+	{"fail", required_argument, NULL, OPT_FAIL},
+	{"large-bar", no_argument, NULL, OPT_BAR},
+	{"kfd", no_argument, NULL, OPT_KFD},
+	{NULL, 0, NULL, 0},
+};
+
+static const struct soft_variable variables[] = {
+	{OPT_GPUS, "SOFT_AMDGPU_GPUS", NULL, false},
+	{OPT_GFX, "SOFT_AMDGPU_GFX", NULL, false},
+	{OPT_MEMORY, "SOFT_AMDGPU_MEMORY", NULL, false},
+	{OPT_DURATIONS, "SOFT_AMDGPU_DURATIONS", NULL, true},
+	{OPT_EXECUTE, "SOFT_AMDGPU_EXECUTE", "0", false},
+	{OPT_EPOCH, "SOFT_AMDGPU_CLOCK_EPOCH", NULL, false},
+	{OPT_SKEW, "SOFT_AMDGPU_CLOCK_SKEW", NULL, false},
+	{OPT_DRIFT, "SOFT_AMDGPU_CLOCK_DRIFT", NULL, false},
+	{OPT_FAIL, "SOFT_AMDGPU_FAIL", NULL, false},
+	{OPT_BAR, "SOFT_AMDGPU_LARGE_BAR", "1", false},
+	{0, NULL, NULL, false},
+};
+static bool wants_kfd;
+
+static int not_built(void)
+{
+	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of "
+					"ROCr's headers: 'apt install libhsa-runtime-dev', "
+					"then build anew");
+}
+
+static int list_devices(void)
+{
+	char folder[PATH_MAX];
+	bool built = soft_runtime_find(folder);
+
+	printf("amdgpu  AMD GPUs (%s) under the real ROCr and HIP\n", soft_gpu_type_names());
+	if (built)
+		printf("        %s/" SOFT_RUNTIME_LIBRARY "\n", folder);
+	else
+		not_built();
+	soft_runtime_describe(stdout);
+	return built ? GT_EXIT_OK : GT_EXIT_FAILURE;
+}
+
+static bool looks_at_kfd(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return !strcmp(slash ? slash + 1 : program, "rocminfo");
+}
+
+static void want_kfd(int option)
+{
+	wants_kfd = option == OPT_KFD || wants_kfd;
+}
+
+static bool check_settings(char *why, size_t size)
+{
+	struct soft_amdgpu_config config;
+
+	return soft_amdgpu_config_read(&config, why, size);
+}
+
+static int start_program(char **argv)
+{
+	char folder[PATH_MAX], shim[PATH_MAX + 32];
+	int status;
+
+	if (!soft_runtime_find(folder))
+		return not_built();
+	status = soft_accelerator_check(&soft_amdgpu_accelerator);
+	if (status)
+		return status;
+	soft_runtime_warn();
+	soft_put_first("LD_LIBRARY_PATH", folder);
+	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* others do not know it */
+	if (wants_kfd || looks_at_kfd(argv[0])) {
+		snprintf(shim, sizeof shim, "%s/" KFD_SHIM, folder);
+		soft_put_first("LD_PRELOAD", shim);
+	}
+	return soft_become(argv);
+}
+
+const struct soft_accelerator soft_amdgpu_accelerator = {
+	.name = "amdgpu",
+	.help = help,
+	.options = options,
+	.variables = variables,
+	.check = check_settings,
+	.list = list_devices,
+	.set = want_kfd,
+	.start = start_program,
+};
