@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* See untraced.h. An event's text is "PATH: why" (src/collector/untraced.c, src/core/exec.c). */
+/* See untraced.h. An event's text is "PATH: why" (src/collector/not_traced.c,
+ * src/core/exec_environment.c). */
 #include "cli/untraced.h"
 
 #include <stdbool.h>

@@ -128,7 +128,7 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 /* gputap_context_opts.flags */
 enum {
 	/* after gputap_context_stop(), what has begun is notified to its end. Without: no
-	 * callback runs once stop has returned */
+	 * callback runs once stop has returned (gputap_context_start() has the exceptions) */
 	GPUTAP_CONTEXT_FINISH_CALLS = 1,
 	/* from its first service to its end, correlations are given without gaps. Costs threads
 	 * that make calls at the same time much more than a call does */

@@ -248,7 +248,7 @@ EXPORT int system(const char *command)
 	lost = gt_exec_look_for_libc(_PATH_BSHELL);
 	status = real_system(command);
 	if (status == -1)
-		gt_exec_begun_not(lost);
+		gt_exec_take_back(lost);
 	return status;
 }
 
@@ -261,6 +261,6 @@ EXPORT FILE *popen(const char *command, const char *how)
 	lost = gt_exec_look_for_libc(_PATH_BSHELL);
 	stream = real_popen(command, how);
 	if (!stream)
-		gt_exec_begun_not(lost);
+		gt_exec_take_back(lost);
 	return stream;
 }

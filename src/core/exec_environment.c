@@ -464,7 +464,7 @@ out:
 
 void gt_exec_end(struct gt_exec *e)
 {
-	gt_exec_begun_not(e->lost);
+	gt_exec_take_back(e->lost);
 	if (e->area || e->is_lent)
 		give_area(e);
 }

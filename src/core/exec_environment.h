@@ -37,7 +37,7 @@ void gt_exec_end(struct gt_exec *e);
 /**
  * gt_exec_look_for_libc() - write an event, or a place in the segment, if a program cannot be
  * traced that libc executes by itself, with the environment of this process
- * Return: for gt_exec_begun_not(), if it was not begun after all. Thread: any. Signal: safe.
+ * Return: for gt_exec_take_back(), if it was not begun after all. Thread: any. Signal: safe.
  */
 uint32_t gt_exec_look_for_libc(const char *path);
 

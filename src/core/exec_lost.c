@@ -75,7 +75,7 @@ uint32_t gt_exec_lose_environment(const char *path)
 	return place;
 }
 
-void gt_exec_begun_not(uint32_t place)
+void gt_exec_take_back(uint32_t place)
 {
 	if (place != GT_LOST_NOWHERE)
 		gt_lost_take_back(atomic_load_explicit(&gt_recording.segment, memory_order_acquire),

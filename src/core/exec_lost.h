@@ -16,7 +16,7 @@
  * @path:    of the program; NULL: it is @fd
  * @fd:      folder of a relative @path, or AT_FDCWD
  * @library: path of libgputap.so, as LD_PRELOAD has it
- * @place:   receives what gt_exec_begun_not() wants
+ * @place:   receives what gt_exec_take_back() wants
  * Return: why not, also if there is no such program; GT_LOST_NONE: it can.
  * Thread: any. Signal: safe; also in the child of a vfork.
  */
@@ -30,6 +30,6 @@ uint32_t gt_exec_lose_environment(const char *path);
 bool gt_exec_can_report(void);
 
 /* Exec has failed: nothing was lost. */
-void gt_exec_begun_not(uint32_t place);
+void gt_exec_take_back(uint32_t place);
 
 #endif

@@ -8,10 +8,11 @@
  *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
  *      bounds memory and orders nothing. It goes to the out list, with the session's number.
  *   2. The plug-in completes it, in any thread. It leaves the out list. If it is of the session
- *      that is open, and no more bytes are valid than it has, it goes to the end of the completed
- *      list; else it is freed, without the lock.
+ *      that is open, has valid bytes, and no more of them than bytes, it goes to the end of the
+ *      completed list; else it is freed, without the lock.
  *   3. The session ends. Buffers that are still out become those of no session, and are counted.
- *   4. The reader takes completed buffers one by one, and frees each (plugin_records.c).
+ *   4. The reader takes completed buffers one by one, and frees each (plugin_records.c), or gives
+ *      its pages to who asked for them (gt_plugin_buffers_give()).
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
  * under locks of their own, so that the lock is a leaf: nothing of the plug-in's is called while it
@@ -142,10 +143,10 @@ static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size
 		gt_plugin_buffer_free(unwanted);
 }
 
-#define EACH(do)                                                                                  \
-	do                                                                                        \
-	(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do( \
-		14) do(15)
+/* clang-format off */
+#define EACH(X)                                                                                   \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+/* clang-format on */
 #define CALLBACKS(n)                                                         \
 	static void request_##n(uint8_t **buffer, size_t *size)              \
 	{                                                                    \

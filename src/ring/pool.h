@@ -2,11 +2,11 @@
 /* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones
  * back.
  *
- *   segment.free    tag << 32 | block: a stack through block.free_next; the tag rises with every
- *                  change, so that a block that was taken and given back meanwhile is not
- *                  mistaken for itself (ABA)
- *   blocks_used    blocks 1 .. blocks_used were handed out at least once; the rest is untouched
- *                  memory
+ *   segment.free          tag << 32 | block: a stack through block.free_next; the tag rises with
+ *                         every change, so that a block that was taken and given back meanwhile
+ *                         is not mistaken for itself (ABA)
+ *   segment.blocks_used   blocks 1 .. blocks_used were handed out at least once; the rest is
+ *                         untouched memory
  *
  * Locking: none. A side that dies between two instructions leaves at most one block that belongs
  * to nobody. tests/unit/ring_model.c runs exactly these functions through every interleaving. */

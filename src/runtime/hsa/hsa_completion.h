@@ -13,8 +13,6 @@ enum gt_hsa_completion {
 	GT_HSA_UNKNOWN, /* the program's signal, which cannot be watched */
 };
 
-/* All packets have their completion signal in the same place. */
-
 /* The work of @slot is filled in, and its packet's copy @p in the device's ring has the signal
  * that it needs: the device may have it. */
 static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,

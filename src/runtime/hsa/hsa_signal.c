@@ -20,7 +20,7 @@
  * One signal that stands for several work items in flight has the times of the one that
  * completed last. So only a signal whose value is 1 is watched: another value waits for several.
  * If a release finds that its work has not completed, the value was no promise. Then the times of
- * neither is known, nor those of what comes after them until the signal is destroyed
+ * neither are known, nor those of what comes after them until the signal is destroyed
  * (shared[]). Kernels get a signal of ours then (hsa_completion.c), copies are counted as without
  * times (GT_DROP_RUNTIME).
  * Locking: none. */
