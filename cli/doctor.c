@@ -423,7 +423,7 @@ static void print_verdict(const struct doctor *d)
 	}
 	printf("\n%s", c->bold);
 	print_names(names, count, false);
-	printf(" programs can be traced here:%s gputap run PROGRAM ARGS\n", c->reset);
+	printf(" programs can be traced here:%s\n  gputap run PROGRAM ARGS\n", c->reset);
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
 		const struct runtime *r = &runtimes[i];
 

@@ -37,6 +37,7 @@ def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
                     for n in (columns, 10000))
     longest = max(len(word) for word in wide.split()) + 24  # a path has no place to break
     assert max(map(len, narrow.splitlines())) <= max(columns, longest)
+    assert all(len(line) <= columns for line in narrow.splitlines() if "/" not in line)
     assert narrow.split() == wide.split()
 
 

@@ -181,7 +181,8 @@ def test_doctor_finds_what_is_here(tap):
     assert "opencl" in d["traceable"]
     for what in ("libraries", "injection", "loader", "driver", "device"):
         assert (what, "ok") in found
-    assert re.search(r"^OpenCL.* programs can be traced here: gputap run", tap("doctor").out, re.M)
+    assert re.search(r"^OpenCL.* programs can be traced here:\n  gputap run ",
+                     tap("doctor").out, re.M)
 
 
 def test_doctor_says_how_to_get_a_driver(tap, work):

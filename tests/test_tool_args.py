@@ -113,4 +113,6 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
     for line in subprocess.run([program], capture_output=True, text=True,
                                check=True).stdout.splitlines():
         name, *types = line.split(" ")
+        if re.match("hipGraphExternalSemaphores.*GetParams", name):  # what they fill is const
+            types = [t.replace("PK", "P") for t in types]  # in HIP 5.7
         assert types == want[name], name
