@@ -4,6 +4,7 @@ tells what it was asked for."""
 import ctypes.util
 import json
 import pathlib
+import re
 import shutil
 import sqlite3
 import sys
@@ -250,6 +251,62 @@ def test_threads_with_a_list_each(capture, work):
 @pytest.mark.parametrize("how", ["immediate", "regular"])
 def test_lite_has_kernels_alone(capture, tap, work, how):
     assert capture(how, "3", options=["-m", "lite"])["device_work"] == 6
+
+
+# Over the software driver (soft/level_zero) ------------------------------------------------
+
+@pytest.fixture(scope="session")
+def soft(level_zero, build):
+    """Its library, and a program."""
+    library, program = build / "soft/level_zero/libze_soft.so", level_zero / "level_zero_program"
+    if not library.exists():
+        pytest.skip("needs the software driver, which is built where Level Zero's headers are")
+    run_command(["cc", "-O1", REPO / "tests/soft/level_zero_program.c", "-o", program,
+                 "-lze_loader"])
+    return library, program
+
+
+@pytest.fixture
+def soft_capture(tap, soft, work):
+    """soft_capture(words) -> what `gputap info` tells, how many commands the driver has done."""
+
+    def make(*words, **settings):
+        library, program = soft
+        env = {f"SOFT_LEVEL_ZERO_{name}": value for name, value in settings.items()}
+        result = tap("run", "-q", "-f", "-o", "r.gputap", program, *words,
+                     env=env | {"ZE_ENABLE_ALT_DRIVERS": library, "SOFT_LEVEL_ZERO_TRACE": "1"})
+        done = dict(re.findall(r"(kernels|copies|regions|fills|barriers) (\d+)", result.err))
+        return json.loads(tap("info", "--json", "r.gputap").out), sum(map(int, done.values()))
+
+    return make
+
+
+KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
+
+
+@pytest.mark.parametrize("words, settings", [
+    (["memory"], {}),
+    (["memory"], {"THREADS": "0"}),
+    (["events"], {}),
+    (["events"], {"CLOCK_HZ": "1000000000"}),
+    (["kernels", KERNELS], {}),
+    (["kernels", KERNELS], {"THREADS": "0"}),
+])
+def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap, words, settings):
+    info, done = soft_capture(*words, **settings)
+    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # a barrier there
+    assert done > 0 and info["device_work"] == info["linked"] == done
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+
+
+def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, tap, work):
+    info, done = soft_capture("launches", KERNELS, "100",
+                              KERNEL_BITS="24", CLOCK_DRIFT="50ppm", CLOCK_EPOCH="5s")
+    assert info["device_work"] == info["linked"] == done == 100 and info["untimed"] == 0
+    events, calls_by_id = device_rows(tap, work)
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    assert [e["name"] for e in kernels] == ["spin"] * 100
+    assert all(e["ts"] >= calls_by_id[e["args"]["correlation"]]["ts"] - 1 for e in kernels)
 
 
 # The description ---------------------------------------------------------------------
