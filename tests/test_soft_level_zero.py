@@ -164,6 +164,39 @@ def test_spirv_that_is_not_sound_is_refused_or_harmless(level_zero, spirv, work)
     assert refused > 5
 
 
+# What newer loaders know ------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def newer(repo, driver, tmp_path_factory):
+    path = tmp_path_factory.mktemp("level_zero") / "level_zero_newer"
+    subprocess.run([
+        "cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{repo}",
+        repo / "tests/soft/level_zero_newer.c", "-o", path, "-ldl"
+    ],
+                   check=True)
+    return path
+
+
+@pytest.mark.parametrize("what", ["versions", "counters", "arguments", "mutable"])
+def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, what):
+    assert run([newer, driver, what, repo / KERNELS]).out == ""
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
+    flags = ["-g", "-O1", f"-fsanitize={sanitizer}", "-D_GNU_SOURCE", f"-I{repo}"]
+    sources = [*(repo / "soft/level_zero").glob("*.c"), *(repo / "soft/common").glob("*.c")]
+    run(["cc", *flags, "-fPIC", "-shared", *sources, "-o", "libze_soft.so", "-lpthread", "-ldl",
+         "-lm", f"-Wl,--version-script={repo / 'soft/level_zero/libze_soft.map'}",
+         "-Wl,-Bsymbolic"])
+    run(["cc", *flags, repo / "tests/soft/level_zero_program.c", "-o", "program", "-lze_loader"])
+    for arguments in (["memory"], ["events"], ["errors"], ["launches", spirv, "50"]):
+        result = run([work / "program", *arguments],
+                     env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
+                          "SOFT_LEVEL_ZERO_EXECUTE": 0})
+        assert "Sanitizer" not in result.err and "runtime error" not in result.err
+
+
 # Clocks and faults ------------------------------------------------------------------------
 
 def stamps(level_zero, **settings):

@@ -24,25 +24,25 @@ enum { NEWER_POOL_FLAG_MAPPED_TIMESTAMP = 1 << 3 };
 enum { NEWER_COUNTER_DEVICE_TIMES = 1 << 4, NEWER_COUNTER_HOST_TIMES = 1 << 5 };
 
 struct newer_ip_version {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	const void *pNext;
 	uint32_t version;
 };
 
 struct newer_max_group_size {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	void *pNext;
 	uint32_t most;
 };
 
 struct newer_mutable_properties {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	void *pNext;
 	uint32_t list_flags, command_flags;
 };
 
 struct newer_counter_based_desc {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	const void *pNext;
 	uint32_t flags;
 	ze_event_scope_flags_t signal, wait;
@@ -55,7 +55,7 @@ struct newer_group_size {
 
 /* The ones of mutable lists: all begin with stype, pNext and the command's id. */
 struct newer_mutable {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	const void *pNext;
 	uint64_t command;
 };
@@ -78,13 +78,13 @@ struct newer_mutable_triple { /* group's size, offset */
 };
 
 struct newer_mutable_commands {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	const void *pNext; /* the changes */
 	uint32_t flags;
 };
 
 struct newer_mutable_id {
-	ze_structure_type_t stype;
+	uint32_t stype;
 	const void *pNext;
 	uint32_t flags;
 };

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+/* What the software driver has that Debian 12's loader does not know: asked of its tables, as a
+ * loader of today does. level_zero_newer DRIVER WHAT [KERNELS]; prints what is not so. */
+#include <dlfcn.h>
+#include <level_zero/ze_ddi.h>
+#include <level_zero/zes_ddi.h>
+#include <level_zero/zet_ddi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/level_zero/level_zero_newer.h"
+
+#define EXPECT(condition)                                                 \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			printf("%d: not so: %s\n", __LINE__, #condition); \
+			exit(1);                                          \
+		}                                                         \
+	} while (0)
+#define CHECK(call) EXPECT((call) == ZE_RESULT_SUCCESS)
+
+/* Each table as a structure, and one of each. */
+#define TABLE(export)         \
+	struct export##_table \
+	{
+#define HAS(since, name)   __typeof__(&name) name;
+#define NEWER(since, name) __typeof__(&newer_##name) name;
+#define LACKS(since, name) ze_result_t (*name)(void);
+#define END \
+	}   \
+	;
+#define REFUSED(export, ...)
+#include "soft/level_zero/driver_tables.inc"
+
+static struct zeGetGlobalProcAddrTable_table global;
+static struct zeGetDriverProcAddrTable_table drivers;
+static struct zeGetDeviceProcAddrTable_table devices;
+static struct zeGetCommandQueueProcAddrTable_table queues;
+static struct zeGetCommandListProcAddrTable_table lists;
+static struct zeGetCommandListExpProcAddrTable_table lists_exp;
+static struct zeGetMemProcAddrTable_table memory;
+static struct zeGetEventProcAddrTable_table events;
+static struct zeGetModuleProcAddrTable_table modules;
+static struct zeGetKernelProcAddrTable_table kernels;
+
+typedef ze_result_t (*fill_function)(ze_api_version_t version, void *table);
+
+static void *library;
+static ze_driver_handle_t driver;
+static ze_device_handle_t device;
+static ze_context_handle_t context;
+
+static fill_function find(const char *name)
+{
+	fill_function fill;
+
+	*(void **)&fill = dlsym(library, name);
+	EXPECT(fill);
+	return fill;
+}
+
+#define FILL(table, name) CHECK(find(name)((ze_api_version_t)NEWER_API_VERSION, &(table)))
+
+static void start(void)
+{
+	uint32_t count = 1;
+
+	FILL(global, "zeGetGlobalProcAddrTable");
+	FILL(drivers, "zeGetDriverProcAddrTable");
+	FILL(devices, "zeGetDeviceProcAddrTable");
+	FILL(queues, "zeGetCommandQueueProcAddrTable");
+	FILL(lists, "zeGetCommandListProcAddrTable");
+	FILL(lists_exp, "zeGetCommandListExpProcAddrTable");
+	FILL(memory, "zeGetMemProcAddrTable");
+	FILL(events, "zeGetEventProcAddrTable");
+	FILL(modules, "zeGetModuleProcAddrTable");
+	FILL(kernels, "zeGetKernelProcAddrTable");
+	CHECK(global.zeInitDrivers(&count, &driver, NULL));
+	count = 1;
+	CHECK(devices.zeDeviceGet(driver, &count, &device));
+	context = drivers.zeDriverGetDefaultContext(driver);
+	EXPECT(context);
+}
+
+static uint32_t *allocate(void)
+{
+	ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	void *out;
+
+	CHECK(memory.zeMemAllocHost(context, &desc, 4096, 0, &out));
+	return memset(out, 0, 4096);
+}
+
+static ze_command_list_handle_t make_immediate(void)
+{
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+	ze_command_list_handle_t list;
+
+	CHECK(lists.zeCommandListCreateImmediate(context, device, &desc, &list));
+	return list;
+}
+
+static ze_command_list_handle_t make_list(const void *next)
+{
+	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, .pNext = next};
+	ze_command_list_handle_t list;
+
+	CHECK(lists.zeCommandListCreate(context, device, &desc, &list));
+	return list;
+}
+
+static ze_event_handle_t make_event(void)
+{
+	struct newer_counter_based_desc desc = {.flags = NEWER_COUNTER_DEVICE_TIMES};
+	ze_event_handle_t event;
+
+	CHECK(events.zeEventCounterBasedCreate(context, device, &desc, &event));
+	return event;
+}
+
+/* As many entries as the installed headers' table has. Two of their releases have longer tables
+ * than others of the same version: 1.8, 1.11. */
+static void compare(const char *name, size_t bytes)
+{
+	unsigned minor = ZE_MINOR_VERSION(ZE_API_VERSION_CURRENT), filled = 0;
+	void *table[128] = {NULL};
+
+	CHECK(find(name)(ZE_API_VERSION_CURRENT, table));
+	while (table[filled])
+		filled++;
+	EXPECT(filled * sizeof *table <= bytes);
+	EXPECT(filled * sizeof *table == bytes || minor == 8 || minor == 11);
+}
+
+static void compare_with_headers(void)
+{
+	if (ZE_API_VERSION_CURRENT > (int)NEWER_API_VERSION)
+		return;
+	compare("zeGetGlobalProcAddrTable", sizeof(ze_global_dditable_t));
+	compare("zeGetDriverProcAddrTable", sizeof(ze_driver_dditable_t));
+	compare("zeGetDeviceProcAddrTable", sizeof(ze_device_dditable_t));
+	compare("zeGetContextProcAddrTable", sizeof(ze_context_dditable_t));
+	compare("zeGetCommandQueueProcAddrTable", sizeof(ze_command_queue_dditable_t));
+	compare("zeGetCommandListProcAddrTable", sizeof(ze_command_list_dditable_t));
+	compare("zeGetEventProcAddrTable", sizeof(ze_event_dditable_t));
+	compare("zeGetEventPoolProcAddrTable", sizeof(ze_event_pool_dditable_t));
+	compare("zeGetMemProcAddrTable", sizeof(ze_mem_dditable_t));
+	compare("zeGetModuleProcAddrTable", sizeof(ze_module_dditable_t));
+	compare("zeGetKernelProcAddrTable", sizeof(ze_kernel_dditable_t));
+	compare("zetGetDebugProcAddrTable", sizeof(zet_debug_dditable_t));
+	compare("zetGetMetricGroupProcAddrTable", sizeof(zet_metric_group_dditable_t));
+	compare("zesGetDeviceProcAddrTable", sizeof(zes_device_dditable_t));
+	compare("zesGetPowerProcAddrTable", sizeof(zes_power_dditable_t));
+	compare("zesGetFrequencyProcAddrTable", sizeof(zes_frequency_dditable_t));
+}
+
+/* A table of an older version is filled as far as that version goes. */
+static void try_versions(void)
+{
+	enum { ENTRIES = 128 };
+	void *table[ENTRIES];
+	static const struct {
+		unsigned minor, entries;
+	} steps[] = {{0, 26}, {5, 28}, {6, 29}, {9, 34}, {12, 36}, {14, 38}, {17, 52}};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		unsigned filled = 0;
+		memset(table, 0, sizeof table);
+		CHECK(find("zeGetCommandListProcAddrTable")(
+			(ze_api_version_t)ZE_MAKE_VERSION(1, steps[i].minor), table));
+		while (filled < ENTRIES && table[filled])
+			filled++;
+		EXPECT(filled == steps[i].entries);
+		for (unsigned k = filled; k < ENTRIES; k++)
+			EXPECT(!table[k]);
+	}
+	EXPECT(find("zeGetDriverProcAddrTable")((ze_api_version_t)ZE_MAKE_VERSION(2, 0), table) ==
+	       ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+	EXPECT(lists.zeCommandListBeginGraphCaptureExt() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+static void wait_for_gate(void *data)
+{
+	while (!__atomic_load_n((uint32_t *)data, __ATOMIC_ACQUIRE))
+		;
+}
+
+/* An event of a list that is run twice is done when the last run is; waits mean what was appended
+ * before them. */
+static void try_counters(void)
+{
+	ze_command_list_handle_t one = make_immediate(), list = make_list(NULL), two;
+	ze_event_handle_t event = make_event(), gate = make_event();
+	uint32_t *data = allocate(), number = 7;
+	ze_kernel_timestamp_result_t times;
+
+	two = make_immediate();
+	CHECK(lists.zeCommandListAppendHostFunction(one, wait_for_gate, data, NULL, gate, 0, NULL));
+	CHECK(lists.zeCommandListAppendMemoryCopy(list, data + 1, &number, 4, event, 1, &gate));
+	CHECK(lists.zeCommandListClose(list));
+	CHECK(lists_exp.zeCommandListImmediateAppendCommandListsExp(two, 1, &list, NULL, 0, NULL));
+	EXPECT(events.zeEventQueryStatus(event) == ZE_RESULT_NOT_READY);
+	EXPECT(lists.zeCommandListHostSynchronize(two, 1000000) == ZE_RESULT_NOT_READY);
+	__atomic_store_n(data, 1, __ATOMIC_RELEASE);
+	CHECK(events.zeEventHostSynchronize(event, UINT64_MAX));
+	EXPECT(data[1] == 7);
+	CHECK(events.zeEventQueryKernelTimestamp(event, &times));
+	EXPECT(times.global.kernelStart < times.global.kernelEnd);
+	__atomic_store_n(data, 0, __ATOMIC_RELEASE);
+	CHECK(lists.zeCommandListAppendHostFunction(two, wait_for_gate, data, NULL, NULL, 0, NULL));
+	CHECK(lists_exp.zeCommandListImmediateAppendCommandListsExp(two, 1, &list, NULL, 0, NULL));
+	EXPECT(events.zeEventQueryStatus(event) == ZE_RESULT_NOT_READY); /* the second run */
+	__atomic_store_n(data, 1, __ATOMIC_RELEASE);
+	CHECK(devices.zeDeviceSynchronize(device));
+	CHECK(events.zeEventQueryStatus(event));
+	CHECK(lists.zeCommandListDestroy(one));
+	CHECK(lists.zeCommandListDestroy(two));
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(events.zeEventDestroy(event));
+	CHECK(events.zeEventDestroy(gate));
+	CHECK(memory.zeMemFree(context, data));
+}
+
+/* Kernels ------------------------------------------------------------------------------ */
+
+static ze_kernel_handle_t make_kernel(const char *path, const char *name,
+				      ze_module_handle_t *module)
+{
+	static char text[1 << 16];
+	ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+				 .format = ZE_MODULE_FORMAT_NATIVE,
+				 .pInputModule = (const uint8_t *)text};
+	ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+					.pKernelName = name};
+	FILE *file = fopen(path, "rb");
+	ze_kernel_handle_t kernel;
+
+	EXPECT(file);
+	desc.inputSize = fread(text, 1, sizeof text, file);
+	fclose(file);
+	CHECK(modules.zeModuleCreate(context, device, &desc, module, NULL));
+	CHECK(kernels.zeKernelCreate(*module, &kernel_desc, &kernel));
+	return kernel;
+}
+
+static void try_arguments(const char *path)
+{
+	ze_module_handle_t module;
+	ze_kernel_handle_t kernel = make_kernel(path, "saxpy", &module);
+	ze_command_list_handle_t list = make_immediate();
+	uint32_t *data = allocate();
+	float *y = (float *)data, *x = y + 64, a = 2;
+	void *arguments[] = {&y, &x, &a};
+
+	for (int i = 0; i < 64; i++)
+		x[i] = (float)i;
+	CHECK(lists.zeCommandListAppendLaunchKernelWithArguments(
+		list, kernel, (ze_group_count_t){4, 1, 1}, (struct newer_group_size){16, 1, 1},
+		arguments, NULL, NULL, 0, NULL));
+	CHECK(lists.zeCommandListHostSynchronize(list, UINT64_MAX));
+	for (int i = 0; i < 64; i++)
+		EXPECT(y[i] == 2.0f * (float)i);
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(kernels.zeKernelDestroy(kernel));
+	CHECK(modules.zeModuleDestroy(module));
+	CHECK(memory.zeMemFree(context, data));
+}
+
+static void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
+{
+	CHECK(lists.zeCommandListClose(list));
+	CHECK(queues.zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	CHECK(queues.zeCommandQueueSynchronize(queue, UINT64_MAX));
+}
+
+/* One command, changed between runs of its list: an argument, then groups. */
+static void try_mutable(const char *path)
+{
+	struct newer_mutable_id about = {.flags = 0x7f},
+				wanted = {NEWER_STYPE_MUTABLE_LIST, NULL, 0};
+	ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+	ze_module_handle_t module;
+	ze_kernel_handle_t kernel = make_kernel(path, "saxpy", &module);
+	ze_command_list_handle_t list = make_list(&wanted), plain = make_list(NULL);
+	ze_group_count_t groups = {1, 1, 1}, more = {2, 1, 1};
+	ze_command_queue_handle_t queue;
+	uint32_t *data = allocate();
+	float *y = (float *)data, *x = y + 64, a = 1, b = 10;
+	struct newer_mutable_groups change_groups = {{NEWER_STYPE_MUTABLE_GROUPS, NULL, 0}, &more};
+	struct newer_mutable_argument change = {{NEWER_STYPE_MUTABLE_ARGUMENT, NULL, 0},
+						2,
+						sizeof b,
+						&b};
+	struct newer_mutable_commands all = {0, &change, 0};
+	uint64_t id;
+	ze_bool_t is;
+
+	CHECK(queues.zeCommandQueueCreate(context, device, &queue_desc, &queue));
+	for (int i = 0; i < 64; i++)
+		x[i] = 1;
+	CHECK(kernels.zeKernelSetGroupSize(kernel, 32, 1, 1));
+	CHECK(kernels.zeKernelSetArgumentValue(kernel, 0, sizeof y, &y));
+	CHECK(kernels.zeKernelSetArgumentValue(kernel, 1, sizeof x, &x));
+	CHECK(kernels.zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
+	EXPECT(lists_exp.zeCommandListGetNextCommandIdExp(plain, &about, &id) != ZE_RESULT_SUCCESS);
+	CHECK(lists_exp.zeCommandListGetNextCommandIdExp(list, &about, &id));
+	CHECK(lists_exp.zeCommandListIsMutableExp(list, &is));
+	EXPECT(is);
+	CHECK(lists.zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+	run_list(queue, list);
+	EXPECT(y[0] == 1 && y[32] == 0);
+	change.head.command = change_groups.head.command = id;
+	change.head.pNext = &change_groups;
+	CHECK(lists_exp.zeCommandListUpdateMutableCommandsExp(list, &all));
+	run_list(queue, list);
+	EXPECT(y[0] == 11 && y[32] == 10);
+	change.head.command = id + 1;
+	EXPECT(lists_exp.zeCommandListUpdateMutableCommandsExp(list, &all) ==
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(lists.zeCommandListDestroy(plain));
+	CHECK(queues.zeCommandQueueDestroy(queue));
+	CHECK(kernels.zeKernelDestroy(kernel));
+	CHECK(modules.zeModuleDestroy(module));
+	CHECK(memory.zeMemFree(context, data));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[2] : "", *path = argc > 3 ? argv[3] : "";
+
+	library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	EXPECT(library);
+	start();
+	if (!strcmp(what, "versions")) {
+		try_versions();
+		compare_with_headers();
+	} else if (!strcmp(what, "counters"))
+		try_counters();
+	else if (!strcmp(what, "arguments"))
+		try_arguments(path);
+	else if (!strcmp(what, "mutable"))
+		try_mutable(path);
+	else
+		return 2;
+	return 0;
+}
