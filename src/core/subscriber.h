@@ -8,6 +8,13 @@
 #include <stddef.h>
 
 #include "core/tap.h"
+#include "gputap/tool.h"
+
+/* @owner: the tool that subscribes, NULL: none. Return: 0, or -ENOSPC. */
+int gt_table_subscribe(gputap_table_fn fn, void *user, const struct gputap_tool *owner);
+int gt_event_subscribe(gputap_event_fn fn, void *user, const struct gputap_tool *owner);
+/* What @owner has subscribed to. No call of it begins afterwards. */
+void gt_subscribers_remove(const struct gputap_tool *owner);
 
 /* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is
  *         held meanwhile. */
@@ -20,6 +27,7 @@ void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version,
 /* Has anybody subscribed to tables? */
 bool gt_subscribers_there(void);
 
+/* Calls subscribers of events, in the thread that is here. */
 void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,
 			  const char *text);
 

@@ -233,7 +233,6 @@ int32_t gt_tool_priority(void);
 
 /* What a tool has made in its start(): stopped and gone. No callback of it runs afterwards. */
 void gt_tool_contexts_destroy(const struct gputap_tool *tool);
-void gt_subscribers_remove(const struct gputap_tool *tool);
 /* The process ends: nobody is called any more. */
 void gt_tool_contexts_stop_all(void);
 /* Of that tool. */

@@ -15,36 +15,6 @@
 #include "tool/tool_load.h"
 #include "tool/tool_work.h"
 
-enum { SUBSCRIBERS = 64 }; /* as many as there may be contexts */
-
-struct subscriber {
-	_Atomic(void *) fn; /* stored last */
-	void *user;
-	const struct gputap_tool *tool;
-};
-
-static struct subscriber table_subscribers[SUBSCRIBERS], event_subscribers[SUBSCRIBERS];
-
-static int subscribe(struct subscriber *list, void *fn, void *user)
-{
-	int rc = -ENOSPC;
-
-	if (!fn)
-		return -EINVAL;
-	gt_recording_init();
-	gt_core_lock();
-	for (int i = 0; i < SUBSCRIBERS; i++)
-		if (!atomic_load_explicit(&list[i].fn, memory_order_relaxed)) {
-			list[i].user = user;
-			list[i].tool = gt_tool_current();
-			atomic_store_explicit(&list[i].fn, fn, memory_order_release);
-			rc = 0;
-			break;
-		}
-	gt_core_unlock();
-	return rc;
-}
-
 uint32_t gputap_version(void)
 {
 	return GPUTAP_VERSION_MAJOR << 16 | GPUTAP_VERSION_MINOR;
@@ -354,53 +324,18 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 
 int gputap_table_subscribe(gputap_table_fn fn, void *user)
 {
-	if (fn)
-		gt_tools_needed();
-	return subscribe(table_subscribers, (void *)(uintptr_t)fn, user);
+	if (!fn)
+		return -EINVAL;
+	gt_tools_needed();
+	return gt_table_subscribe(fn, user, gt_tool_current());
 }
 
 int gputap_event_subscribe(gputap_event_fn fn, void *user)
 {
-	return subscribe(event_subscribers, (void *)(uintptr_t)fn, user);
-}
-
-static void unsubscribe(struct subscriber *list, const struct gputap_tool *tool)
-{
-	for (int i = 0; tool && i < SUBSCRIBERS; i++)
-		if (list[i].tool == tool)
-			atomic_store_explicit(&list[i].fn, NULL, memory_order_release);
-}
-
-void gt_subscribers_remove(const struct gputap_tool *tool)
-{
-	gt_core_lock();
-	unsubscribe(table_subscribers, tool);
-	unsubscribe(event_subscribers, tool);
-	gt_core_unlock();
-}
-
-static void offer_table(const struct gputap_table *t)
-{
-	for (int i = 0; i < SUBSCRIBERS; i++) {
-		void *fn = atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire);
-
-		if (fn)
-			((gputap_table_fn)(uintptr_t)fn)(t, table_subscribers[i].user);
-	}
-}
-
-void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
-{
-	offer_table(&(struct gputap_table){sizeof(struct gputap_table), table->domain,
-					   table->instance, out, bytes, table->name,
-					   table->version});
-}
-
-void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
-			  size_t bytes)
-{
-	offer_table(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes,
-					   name, version});
+	if (!fn)
+		return -EINVAL;
+	gt_recording_init();
+	return gt_event_subscribe(fn, user, gt_tool_current());
 }
 
 int gputap_table_offer(const char *name, void **entries, size_t bytes)
@@ -410,25 +345,4 @@ int gputap_table_offer(const char *name, void **entries, size_t bytes)
 	gt_tools_meet_runtime(false);
 	gt_subscribers_offer(name, 0, 0, entries, bytes);
 	return 0;
-}
-
-bool gt_subscribers_there(void)
-{
-	for (int i = 0; i < SUBSCRIBERS; i++)
-		if (atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire))
-			return true;
-	return false;
-}
-
-void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,
-			  const char *text)
-{
-	struct gputap_event e = {sizeof e, code, domain, value, text};
-
-	for (int i = 0; i < SUBSCRIBERS; i++) {
-		void *fn = atomic_load_explicit(&event_subscribers[i].fn, memory_order_acquire);
-
-		if (fn)
-			((gputap_event_fn)(uintptr_t)fn)(&e, event_subscribers[i].user);
-	}
 }

@@ -25,6 +25,7 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "core/subscriber.h"
 #include "core/elf.h"
 #include "tool/tool_work.h"
 
