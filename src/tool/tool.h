@@ -2,12 +2,16 @@
 /* The tool API inside (include/gputap/tool.h): what its files share.
  *
  *   tool_context.c   who asks for what; start, stop, and that nobody is called after it
+ *   tool_reader.c    threads that call tools' functions, and whom
+ *   tool_frame.c     the call that a thread is in
  *   tool_call.c      before and after a call: the generated taps call it
  *   tool_work.c      device work: the runtimes' activity comes here
+ *   tool_batch.c     work that has completed, and who is notifying of it
  *   tool_complete.c  COMPLETE: how it ended
  *   tool_retire.c    correlation ids that retire
  *   tool_object.c    objects that come and go
- *   tool_buffer.c    buffers; tool_delivery.c hands them over
+ *   tool_buffer.c    writes into buffers; tool_delivery.c hands them over, tool_flush.c waits for
+ *                    that; all buffers: tool_buffer_list.c
  *   tool_thread.c    threads of gputap's own
  *   tool_args.c      names and arguments
  *   tool_load.c      finding, starting, finishing tools
@@ -33,6 +37,7 @@
 #include "core/tap.h"
 #include "gputap/tool.h"
 
+enum { GT_TOOL_VERSION = GPUTAP_VERSION_MAJOR << 16 | GPUTAP_VERSION_MINOR };
 enum { GT_TOOL_POOL = 64 }; /* contexts with callbacks, at once */
 
 struct gt_tool_calls {
@@ -95,6 +100,7 @@ struct gt_tool_context {
 	/* all of the above as calls look at it: enum gt_tool_how */
 	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* how[] says what the rest does */
+	uint64_t age;    /* order of creation */
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 

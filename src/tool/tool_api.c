@@ -17,7 +17,7 @@
 
 uint32_t gputap_version(void)
 {
-	return GPUTAP_VERSION_MAJOR << 16 | GPUTAP_VERSION_MINOR;
+	return GT_TOOL_VERSION;
 }
 
 int gputap_external_push(enum gputap_stack stack, uint64_t id)
@@ -56,8 +56,6 @@ static int set_operations(uint64_t *set, const uint32_t *operations, size_t coun
 	return 0;
 }
 
-static struct gputap_context *all; /* with gt_core_lock() */
-
 #define CONTEXT_FLAGS                                                       \
 	(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE |     \
 		   GPUTAP_CONTEXT_EXIT_FORWARD | GPUTAP_CONTEXT_INNERMOST | \
@@ -91,10 +89,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	ctx->flags = opts->flags;
 	ctx->tool = gt_tool_current();
 	gt_context_add(&ctx->core);
-	gt_core_lock();
-	ctx->next = all;
-	all = ctx;
-	gt_core_unlock();
+	gt_tool_contexts_add(ctx);
 	*out = ctx;
 	return 0;
 }
@@ -122,70 +117,17 @@ int gputap_context_active(const struct gputap_context *ctx)
 	return ctx ? ctx->core.started : -EINVAL;
 }
 
-void gputap_context_destroy(struct gputap_context *ctx)
-{
-	if (!ctx)
-		return;
-	gt_tool_context_stop(ctx, false);
-	gt_tool_context_release(ctx);
-	gt_context_remove(&ctx->core);
-	gt_core_lock();
-	for (struct gputap_context **at = &all; *at; at = &(*at)->next)
-		if (*at == ctx) {
-			*at = ctx->next;
-			break;
-		}
-	gt_core_unlock();
-	free(ctx);
-}
-
-void gt_tool_contexts_destroy(const struct gputap_tool *tool)
-{
-	struct gputap_context *c;
-
-	do {
-		gt_core_lock();
-		for (c = all; c && c->tool != tool; c = c->next)
-			;
-		gt_core_unlock();
-		gputap_context_destroy(c);
-	} while (c);
-}
-
-/* @everybody's, or @tool's. */
-static void stop_contexts(bool everybody, const struct gputap_tool *tool)
-{
-	struct gputap_context *c;
-
-	do {
-		gt_core_lock();
-		for (c = all; c && !(c->place && c->core.started && (everybody || c->tool == tool));
-		     c = c->next)
-			;
-		gt_core_unlock();
-		if (c)
-			gt_tool_context_stop(c, false);
-	} while (c);
-}
-
-void gt_tool_contexts_stop_all(void)
-{
-	stop_contexts(true, NULL);
-}
-
-void gt_tool_contexts_stop_of(const struct gputap_tool *tool)
-{
-	stop_contexts(false, tool);
-}
-
 /* The place of a context that is about to be given a service, with the lock; or why not. */
 static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_context **place)
 {
+	int32_t priority;
+
 	if (!ctx || !fn)
 		return -EINVAL;
 	gt_tools_needed();
+	priority = gt_tool_priority();
 	gt_core_lock();
-	*place = ctx->core.started ? NULL : gt_tool_place(ctx);
+	*place = ctx->core.started ? NULL : gt_tool_place(ctx, priority);
 	if (*place)
 		return 0;
 	gt_core_unlock();

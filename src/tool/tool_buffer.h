@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of a tool's buffer, for tool_buffer.c (threads write records), tool_delivery.c (a
- * delivery's thread hands them over) and tool_ticks.c.
+ * delivery's thread hands them over), tool_buffer_list.c (what both stand on) and tool_ticks.c.
  *
  *   thread 1 ──► writer ──► chunk ─► chunk ──┐
  *            └─► writer of `last` records ────┤
@@ -144,6 +144,8 @@ struct gputap_buffer {
 extern _Thread_local struct gt_buffer_thread gt_buffer_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern struct gputap_buffer *gt_buffers __attribute__((visibility("hidden")));
+/* All deliveries; never freed. */
+extern struct gputap_delivery *_Atomic gt_deliveries __attribute__((visibility("hidden")));
 /* The thread's delivery, if it is one's thread. */
 extern _Thread_local struct gputap_delivery *gt_delivery_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -165,16 +167,35 @@ uint32_t gt_buffers_process(void);
 /* The same, quickly: does something only in a child that no handler of ours saw being made. */
 void gt_buffers_look(void);
 
-void gt_buffers_init(void);                                         /* once */
+void gt_buffers_init(void); /* once */
+
+/* Zeroed; NULL: no memory. */
+void *gt_pages_map(size_t bytes);
+struct gt_chunk *gt_chunk_create(size_t bytes);
+/* One that counts towards the buffer's bytes. With the lock. */
+struct gt_chunk *gt_chunk_add(struct gputap_buffer *b);
+void gt_chunk_begin(struct gt_chunk *c);
 void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c); /* to the pool, or unmapped */
-void gt_buffer_free(struct gputap_buffer *b); /* that is in the list no more */
+void gt_pool_push(struct gputap_buffer *b, struct gt_chunk *c);
+struct gt_chunk *gt_pool_pop(struct gputap_buffer *b); /* NULL: it is empty */
+
+/* One that nobody has, or a new one. With the lock. */
+struct gt_buffer_writer *gt_writer_take(struct gputap_buffer *b, bool last);
+void gt_writer_give(struct gt_buffer_writer *l);
+/* This thread's, which is in its cache then. */
+struct gt_buffer_writer *gt_writer_of_thread(struct gputap_buffer *b, bool last);
+
+void gt_buffer_free(struct gputap_buffer *b);  /* that is in the list no more */
+void gt_buffer_unmap(struct gputap_buffer *b); /* .. or never was */
 
 /* tool_delivery.c */
 int gt_delivery_default(struct gputap_delivery **out);
 void gt_delivery_want(struct gputap_buffer *b);
 /* Its thread cannot be waited for: it is this one, or it waits, or there is none. */
 bool gt_delivery_blocked(const struct gputap_delivery *d);
-void gt_deliveries_reset(uint32_t process);
+/* @deadline: CLOCK_MONOTONIC ns. Return: false: not all of it could be. */
+bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline);
+#define GT_NO_DEADLINE UINT64_MAX
 
 /* tool_ticks.c */
 void gt_tool_ticks_start(void);

@@ -23,8 +23,6 @@
 #include "tool/tool_buffer_write.h"
 #include "tool/tool_reader.h"
 
-_Thread_local struct gt_tool_frame *gt_tool_frame;
-
 enum { IDS_AT_ONCE = 256 };
 
 static _Alignas(64) _Atomic uint64_t last_correlation;

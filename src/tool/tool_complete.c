@@ -4,7 +4,7 @@
  * leave by a jump or end its thread.
  *
  * Locking: none. The list is a stack that is taken whole. */
-#include "tool/tool_work_item.h"
+#include "tool/tool_batch.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,8 +14,6 @@
 #include "tool/tool_reader.h"
 #include "util/clock_ns.h"
 
-/* threads that notify at the same time; a callback that jumps out of one more loses its list */
-enum { BATCHES = 16 };
 enum {
 	LOOKS = 4,
 	NAP_NS = 100000,
@@ -24,37 +22,9 @@ enum {
 	GONE_EVERY = 64
 };
 
-#define NO_THREAD UINT32_MAX /* of a batch's owner: it has ended */
-
-static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering;
-_Atomic uint32_t gt_tool_ended;
 
-/* What a delivery is at, so that a callback that jumps out of it does not take the rest with it.
- * The same thread's next delivery finds that it was left, as it stands higher in the stack;
- * another one does when the process ends, of a thread that is gone. */
-static struct batch {
-	_Atomic uint64_t owner;   /* thread << 32 | process; 0: free */
-	uintptr_t stack;          /* where the delivery stands */
-	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
-	/* index + 1 of the first item after it; the thread that exchanges it notifies of it */
-	_Atomic uint32_t rest;
-} batches[BATCHES];
-
-static _Atomic uint32_t orphans; /* there are batches of threads that have ended */
 static void (*_Atomic looks[LOOKS])(void);
-/* this thread is in the middle of */
-static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec")));
-
-void gt_work_item_is_done(struct gt_work_item *p)
-{
-	uint32_t head = atomic_load_explicit(&done_list, memory_order_relaxed);
-
-	do
-		atomic_store_explicit(&p->entry.next, head, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&done_list, &head, p->entry.index + 1,
-						      memory_order_release, memory_order_relaxed));
-}
 
 /* COMPLETE, also the rest of it after a callback jumped out. */
 static void complete(struct gt_work_item *p)
@@ -81,9 +51,10 @@ static void complete(struct gt_work_item *p)
 	gt_work_item_give(p);
 }
 
-static struct batch *take_batch(uint64_t owner, const void *here)
+static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 {
-	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;
+	     b++) {
 		uint64_t old = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if ((old && (uint32_t)old == (uint32_t)owner) ||
@@ -100,7 +71,7 @@ static struct batch *take_batch(uint64_t owner, const void *here)
 }
 
 /* COMPLETE of a list. Return: how many there were. */
-static uint32_t complete_list(struct batch *b, uint32_t list)
+static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 {
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
@@ -124,14 +95,14 @@ static uint32_t complete_list(struct batch *b, uint32_t list)
 
 /* This thread has taken over a batch that was left: notify the rest of its current item's
  * subscribers, then of the items after it. Return: how many. */
-static uint32_t complete_rest(struct batch *b, const void *here)
+static uint32_t complete_rest(struct gt_tool_batch *b, const void *here)
 {
 	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
 
 	b->stack = (uintptr_t)here;
 	if (current)
 		count = complete_list(b, current);
-	deliveries--;
+	gt_tool_deliveries--;
 	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
 	atomic_store_explicit(&b->owner, 0, memory_order_release);
 	return count;
@@ -142,7 +113,7 @@ static uint32_t complete_left(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
 
-	for (struct batch *b = batches; b < batches + BATCHES; b++)
+	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES; b++)
 		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner &&
 		    b->stack <= (uintptr_t)here)
 			count += complete_rest(b, here);
@@ -151,7 +122,7 @@ static uint32_t complete_left(uint64_t owner, const void *here)
 
 static bool thread_is_gone(uint32_t thread)
 {
-	return thread == NO_THREAD ||
+	return thread == GT_TOOL_NO_THREAD ||
 	       (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
 }
 
@@ -160,7 +131,8 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
 
-	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;
+	     b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if (!whose || whose == owner || (uint32_t)whose != (uint32_t)owner ||
@@ -169,7 +141,7 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 							     memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
-		deliveries++;
+		gt_tool_deliveries++;
 		count += complete_rest(b, here);
 	}
 	return count;
@@ -178,29 +150,14 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 /* .. and what is behind that which threads are at that live: they were waited for. */
 static void complete_behind(uint64_t owner)
 {
-	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;
+	     b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
 			complete_list(NULL,
 				      atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
 	}
-}
-
-void gt_tool_deliver_left(void)
-{
-	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
-
-	if (!deliveries)
-		return;
-	for (struct batch *b = batches; b < batches + BATCHES; b++)
-		if (atomic_load_explicit(&b->owner, memory_order_relaxed) ==
-		    ((uint64_t)gt_tool_thread() << 32 | epoch)) {
-			atomic_store_explicit(&b->owner, (uint64_t)NO_THREAD << 32 | epoch,
-					      memory_order_release);
-			atomic_store_explicit(&orphans, 1, memory_order_release);
-		}
-	deliveries = 0;
 }
 
 uint32_t gt_tool_deliver(void)
@@ -210,21 +167,21 @@ uint32_t gt_tool_deliver(void)
 	const void *here = __builtin_frame_address(0);
 	uint32_t head, reversed = 0, count = 0;
 	struct gt_work_item *p;
-	struct batch *b;
+	struct gt_tool_batch *b;
 	int saved = errno;
 
 	gt_tool_notify_loss();
-	if (gt_unlikely(deliveries))
+	if (gt_unlikely(gt_tool_deliveries))
 		count = complete_left(owner, here);
-	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) &&
-	    atomic_exchange_explicit(&orphans, 0, memory_order_acquire))
+	if (gt_unlikely(atomic_load_explicit(&gt_tool_orphans, memory_order_relaxed)) &&
+	    atomic_exchange_explicit(&gt_tool_orphans, 0, memory_order_acquire))
 		count += complete_of_gone(owner, here);
-	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
+	if (!atomic_load_explicit(&gt_tool_done_list, memory_order_relaxed))
 		return count;
 	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);
-	deliveries++;
+	gt_tool_deliveries++;
 	b = take_batch(owner, here);
-	head = atomic_exchange_explicit(&done_list, 0, memory_order_seq_cst);
+	head = atomic_exchange_explicit(&gt_tool_done_list, 0, memory_order_seq_cst);
 	while (head) { /* oldest first */
 		p = gt_work_item_at(head - 1);
 		head = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
@@ -234,7 +191,7 @@ uint32_t gt_tool_deliver(void)
 	count += complete_list(b, reversed);
 	if (b)
 		atomic_store_explicit(&b->owner, 0, memory_order_release);
-	deliveries--;
+	gt_tool_deliveries--;
 	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
 	errno = saved;
 	return count;
@@ -242,7 +199,7 @@ uint32_t gt_tool_deliver(void)
 
 bool gt_tool_has_done(void)
 {
-	return atomic_load_explicit(&done_list, memory_order_seq_cst) != 0;
+	return atomic_load_explicit(&gt_tool_done_list, memory_order_seq_cst) != 0;
 }
 
 /* The end ------------------------------------------------------------------------ */
@@ -253,7 +210,8 @@ static void wait_for_deliveries(uint64_t owner, const void *here)
 	const struct timespec nap = {0, NAP_NS};
 
 	for (unsigned n = 0;
-	     n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries;
+	     n < PATIENCE &&
+	     atomic_load_explicit(&delivering, memory_order_seq_cst) > gt_tool_deliveries;
 	     n++) {
 		if (n % GONE_EVERY == 0)
 			complete_of_gone(owner, here);
@@ -291,7 +249,7 @@ void gt_tool_work_settle(void)
 	if (!atomic_load(&looks[0]) || atomic_load_explicit(&gt_tool_ended, memory_order_relaxed))
 		return;
 	look_all();
-	if (deliveries || gt_tool_delivery_is_here())
+	if (gt_tool_deliveries || gt_tool_delivery_is_here())
 		return;
 	gt_tool_delivery_waits(true);
 	for (unsigned n = 0;
@@ -310,7 +268,7 @@ uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline)
 	int saved = errno;
 
 	look_all();
-	if (open && !deliveries && !gt_tool_delivery_is_here()) {
+	if (open && !gt_tool_deliveries && !gt_tool_delivery_is_here()) {
 		gt_tool_delivery_waits(true);
 		while ((open = gt_tool_work_open(place)) != 0 &&
 		       gt_clock_ns(CLOCK_MONOTONIC) < deadline) {

@@ -3,265 +3,22 @@
  *
  *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
  *              (a place of the pool)      │
- *                                         └► order: the places of active contexts
+ *                                         └► order: the places of active contexts (tool_reader.c)
  *
- * The order is read without a lock: up to seven places are one word; of more, a sequence number
- * is odd while they are written. All changes are made with gt_core_lock(), which is never held
- * while a tool's function runs. */
+ * All changes are made with gt_core_lock(), which is never held while a tool's function runs. */
 #include "tool/tool_context.h"
 
-#include <linux/membarrier.h>
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/recording.h"
+#include "gputap/tool.h"
 #include "tool/tool_reader.h"
-
-enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-/* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
-enum { PATIENCE = 250000 };
-
-struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
-_Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
-_Atomic uint32_t gt_tool_dense, gt_tool_innermost;
+#include "tool/tool_work.h"
 
 static bool place_taken[GT_TOOL_POOL];
-static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
-static _Atomic bool place_given;               /* ever */
-
-static _Atomic uint32_t order_sequence, order_count;
-static _Atomic uint64_t order[ORDER_WORDS];
-_Atomic uint64_t gt_tool_few;
-
-static _Atomic(struct gt_tool_reader *) readers;
-_Thread_local struct gt_tool_reader *gt_tool_reader;
-static pthread_key_t key;
-static bool key_there;
-_Atomic uint32_t gt_tool_membarrier;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* The other half of gt_tool_fence_of_reader(). */
-static void fence_of_writer(void)
-{
-	if (atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed))
-		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	else
-		GT_TOOL_FENCE();
-}
-
-/* Threads -------------------------------------------------------------------- */
-
-static void clear_reader(struct gt_tool_reader *r)
-{
-	r->depth = 0;
-	for (int i = 0; i < GT_TOOL_DEPTH; i++)
-		atomic_store_explicit(&r->hazards[i], 0, memory_order_release);
-	atomic_store_explicit(&r->choosing, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->taken, 0, memory_order_release);
-}
-
-static void give_reader_back(void *reader)
-{
-	gt_tool_deliver_left();
-	gt_tool_reader = NULL;
-	clear_reader(reader);
-}
-
-/* Of a fork: only this thread is there. */
-static void in_child(void)
-{
-	for (struct gt_tool_reader *r = atomic_load(&readers); r; r = r->next)
-		if (r != gt_tool_reader && atomic_load(&r->taken))
-			clear_reader(r);
-	if (gt_tool_reader)
-		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
-	if (atomic_load(&order_sequence) % 2) /* another thread was writing: what there is of it */
-		atomic_fetch_add(&order_sequence, 1);
-}
-
-static void init_contexts(void)
-{
-	key_there = pthread_key_create(&key, give_reader_back) == 0;
-	pthread_atfork(NULL, NULL, in_child);
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
-		atomic_store(&gt_tool_membarrier, 1);
-}
-
-static struct gt_tool_reader *make_reader(void)
-{
-	struct gt_tool_reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-			      *first;
-
-	if (r == MAP_FAILED)
-		return NULL;
-	atomic_store_explicit(&r->taken, 1, memory_order_relaxed);
-	first = atomic_load_explicit(&readers, memory_order_relaxed);
-	do
-		r->next = first;
-	while (!atomic_compare_exchange_weak_explicit(&readers, &first, r, memory_order_release,
-						      memory_order_relaxed));
-	return r;
-}
-
-struct gt_tool_reader *gt_tool_become_reader(void)
-{
-	int saved = errno;
-	struct gt_tool_reader *r;
-
-	/* Nobody can be called. And init_contexts() may make a process that has threads wait
-	 * 16 ms, for the kernel's grace period. */
-	if (!atomic_load_explicit(&place_given, memory_order_acquire))
-		return NULL;
-	pthread_once(&once, init_contexts);
-	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
-		uint32_t no = 0;
-
-		if (atomic_compare_exchange_strong_explicit(&r->taken, &no, 1, memory_order_acquire,
-							    memory_order_relaxed))
-			break;
-	}
-	if (!r)
-		r = make_reader();
-	if (r) {
-		r->thread = (uint32_t)syscall(SYS_gettid);
-		gt_tool_reader = r;
-		if (key_there)
-			pthread_setspecific(key, r);
-	}
-	errno = saved;
-	return r;
-}
-
-uint32_t gt_tool_thread(void)
-{
-	struct gt_tool_reader *r = gt_tool_reader ? gt_tool_reader : gt_tool_become_reader();
-
-	return r ? r->thread : (uint32_t)syscall(SYS_gettid);
-}
-
-/* Hazards -------------------------------------------------------------------- */
-
-static bool called_now(const struct gt_tool_reader *r, uint32_t place)
-{
-	if (!atomic_load_explicit(&r->taken, memory_order_acquire) ||
-	    atomic_load_explicit(&r->waiting, memory_order_acquire))
-		return false;
-	/* for a moment; it may have read the order before */
-	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst))
-		return true;
-	for (int i = 0; i < GT_TOOL_DEPTH; i++) {
-		uint64_t hazard = atomic_load_explicit(&r->hazards[i], memory_order_seq_cst);
-
-		if ((uint32_t)hazard == place + 1 || hazard == GT_TOOL_ANY)
-			return true;
-	}
-	return false;
-}
-
-void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level)
-{
-	while (r->depth >= level)
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
-}
-
-bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here)
-{
-	while (r->depth && r->stack[r->depth - 1] <= here)
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
-	return r->depth < GT_TOOL_DEPTH;
-}
-
-/* Until no other thread is in a callback of this place, which is not active any more. */
-static void wait_for_callbacks(uint32_t place)
-{
-	const struct timespec nap = {0, NAP_NS};
-	int saved = errno;
-
-	fence_of_writer();
-	if (gt_tool_reader)
-		atomic_store_explicit(&gt_tool_reader->waiting, 1, memory_order_release);
-	/* this may be a buffer's callback, the other one wait for room in that buffer */
-	gt_tool_delivery_waits(true);
-	for (struct gt_tool_reader *r = atomic_load_explicit(&readers, memory_order_acquire); r;
-	     r = r->next)
-		for (int i = 0; r != gt_tool_reader && i < PATIENCE && called_now(r, place); i++)
-			syscall(SYS_nanosleep, &nap, NULL);
-	gt_tool_delivery_waits(false);
-	if (gt_tool_reader)
-		atomic_store_explicit(&gt_tool_reader->waiting, 0, memory_order_release);
-	errno = saved;
-}
-
-/* Order ---------------------------------------------------------------------- */
-
-unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
-{
-	for (int i = 0; i < SPINS + YIELDS; i++) {
-		uint32_t before = atomic_load_explicit(&order_sequence, GT_ORDER_READ);
-		uint32_t count = atomic_load_explicit(&order_count, memory_order_acquire);
-
-		for (uint32_t w = 0; w * 8 < count; w++) {
-			uint64_t word = atomic_load_explicit(&order[w], memory_order_acquire);
-
-			memcpy(places + w * 8, &word, 8);
-		}
-		if (gt_likely(before % 2 == 0 &&
-			      atomic_load_explicit(&order_sequence, memory_order_relaxed) ==
-				      before))
-			return count;
-		if (gt_unlikely(i >= SPINS)) /* who writes it has lost its processor */
-			sched_yield();
-	}
-	return 0; /* in a fork's child that no handler of ours knew: as if nobody had started yet */
-}
-
-static bool comes_before(uint32_t a, uint32_t b)
-{
-	return gt_tool_pool[a].priority != gt_tool_pool[b].priority
-		       ? gt_tool_pool[a].priority < gt_tool_pool[b].priority
-		       : place_age[a] < place_age[b];
-}
-
-/* With the lock. */
-static void write_order(void)
-{
-	uint64_t words[ORDER_WORDS] = {0}, types[GT_DOMAIN_COUNT] = {0};
-	uint8_t *places = (uint8_t *)words;
-	uint32_t count = 0;
-
-	for (uint32_t p = 0; p < GT_TOOL_POOL; p++) {
-		uint32_t at = count;
-
-		if (!atomic_load_explicit(&gt_tool_pool[p].active, memory_order_relaxed))
-			continue;
-		for (; at && comes_before(p, places[at - 1]); at--)
-			places[at] = places[at - 1];
-		places[at] = (uint8_t)p;
-		count++;
-		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-			types[d] |=
-				gt_tool_pool[p].work[d].types | gt_tool_pool[p].buffered[d].types;
-	}
-	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_seq_cst);
-	for (int w = 0; w < ORDER_WORDS; w++)
-		atomic_store_explicit(&order[w], words[w], memory_order_release);
-	atomic_store_explicit(&order_count, count, memory_order_release);
-	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_release);
-	atomic_store_explicit(&gt_tool_few,
-			      count <= GT_TOOL_FEW ? words[0] | (uint64_t)count << 56
-						   : GT_TOOL_MANY,
-			      memory_order_seq_cst);
-	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-		atomic_store_explicit(&gt_tool_work_types[d], types[d], memory_order_relaxed);
-}
+static uint64_t ages;
+static struct gputap_context *all; /* newest first; with gt_core_lock() */
 
 /* Contexts ------------------------------------------------------------------- */
 
@@ -301,12 +58,11 @@ static void plan_services(struct gt_tool_context *c)
 	c->is_current = true;
 }
 
-struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
+struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priority)
 {
 	if (ctx->place)
 		ctx->place->is_current = false;
-	pthread_once(&once, init_contexts);
-	atomic_store_explicit(&place_given, true, memory_order_release);
+	gt_tool_readers_begin();
 	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
 		struct gt_tool_context *c = &gt_tool_pool[p];
 		uint32_t generation = atomic_load_explicit(&c->generation, memory_order_relaxed);
@@ -314,11 +70,11 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 		if (place_taken[p])
 			continue;
 		place_taken[p] = true;
-		place_age[p] = ++ages;
 		/* a thread that knows the place's former user looks at these three alone */
 		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
 		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);
-		c->priority = gt_tool_priority();
+		c->priority = priority;
+		c->age = ++ages;
 		c->flags = ctx->flags;
 		if (c->flags & GPUTAP_CONTEXT_DENSE)
 			atomic_fetch_add(&gt_tool_dense, 1);
@@ -327,6 +83,15 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 		ctx->place = c;
 	}
 	return ctx->place;
+}
+
+/* Until no other thread is in a callback of this place, which is not active any more. */
+static void wait_for_callbacks(uint32_t place)
+{
+	/* this may be a buffer's callback, the other one wait for room in that buffer */
+	gt_tool_delivery_waits(true);
+	gt_tool_readers_wait(place);
+	gt_tool_delivery_waits(false);
 }
 
 void gt_tool_context_start(struct gputap_context *ctx)
@@ -339,7 +104,7 @@ void gt_tool_context_start(struct gputap_context *ctx)
 		plan_services(c);
 		atomic_store_explicit(&c->finishing, 0, memory_order_relaxed);
 		atomic_store_explicit(&c->active, 1, memory_order_release);
-		write_order();
+		gt_tool_order_write();
 		starts = true;
 	}
 	gt_context_set_started(&ctx->core, true);
@@ -357,7 +122,7 @@ void gt_tool_context_stop(struct gputap_context *ctx, bool finish)
 	if (c) {
 		atomic_store_explicit(&c->finishing, finish, memory_order_seq_cst);
 		atomic_store_explicit(&c->active, 0, memory_order_seq_cst);
-		write_order();
+		gt_tool_order_write();
 	}
 	gt_context_set_started(&ctx->core, false);
 	gt_core_unlock();
@@ -380,4 +145,70 @@ void gt_tool_context_release(struct gputap_context *ctx)
 	gt_core_lock();
 	place_taken[c - gt_tool_pool] = false;
 	gt_core_unlock();
+}
+
+/* All contexts ---------------------------------------------------------------- */
+
+void gt_tool_contexts_add(struct gputap_context *ctx)
+{
+	gt_core_lock();
+	ctx->next = all;
+	all = ctx;
+	gt_core_unlock();
+}
+
+void gputap_context_destroy(struct gputap_context *ctx)
+{
+	if (!ctx)
+		return;
+	gt_tool_context_stop(ctx, false);
+	gt_tool_context_release(ctx);
+	gt_context_remove(&ctx->core);
+	gt_core_lock();
+	for (struct gputap_context **at = &all; *at; at = &(*at)->next)
+		if (*at == ctx) {
+			*at = ctx->next;
+			break;
+		}
+	gt_core_unlock();
+	free(ctx);
+}
+
+void gt_tool_contexts_destroy(const struct gputap_tool *tool)
+{
+	struct gputap_context *c;
+
+	do {
+		gt_core_lock();
+		for (c = all; c && c->tool != tool; c = c->next)
+			;
+		gt_core_unlock();
+		gputap_context_destroy(c);
+	} while (c);
+}
+
+/* @everybody's, or @tool's. */
+static void stop_contexts(bool everybody, const struct gputap_tool *tool)
+{
+	struct gputap_context *c;
+
+	do {
+		gt_core_lock();
+		for (c = all; c && !(c->place && c->core.started && (everybody || c->tool == tool));
+		     c = c->next)
+			;
+		gt_core_unlock();
+		if (c)
+			gt_tool_context_stop(c, false);
+	} while (c);
+}
+
+void gt_tool_contexts_stop_all(void)
+{
+	stop_contexts(true, NULL);
+}
+
+void gt_tool_contexts_stop_of(const struct gputap_tool *tool)
+{
+	stop_contexts(false, tool);
 }

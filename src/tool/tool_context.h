@@ -13,9 +13,9 @@ struct gputap_context {
 	struct gputap_context *next;    /* of all, newest first; with gt_core_lock() */
 };
 
-/* With the lock: the context's place, taken if it has none, to be given something more. NULL:
- * all are taken. */
-struct gt_tool_context *gt_tool_place(struct gputap_context *ctx);
+/* With the lock: the context's place, taken with this priority if it has none, to be given
+ * something more. NULL: all are taken. */
+struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priority);
 
 void gt_tool_context_start(struct gputap_context *ctx);
 /* @finish: what has begun is notified to its end. Returns when no other thread is in a callback of
@@ -23,5 +23,8 @@ void gt_tool_context_start(struct gputap_context *ctx);
 void gt_tool_context_stop(struct gputap_context *ctx, bool finish);
 /* Stopped already: none of its callbacks runs any more. The place is free. */
 void gt_tool_context_release(struct gputap_context *ctx);
+
+/* It was made: one of all. gputap_context_destroy() takes it out. */
+void gt_tool_contexts_add(struct gputap_context *ctx);
 
 #endif

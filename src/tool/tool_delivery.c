@@ -27,15 +27,8 @@
 #include "core/thread.h"
 #include "tool/tool.h"
 #include "tool/tool_buffer.h"
-#include "tool/tool_context.h"
-#include "tool/tool_work.h"
 #include "util/clock_ns.h"
 
-#define NO_DEADLINE UINT64_MAX
-
-_Thread_local struct gputap_delivery *gt_delivery_here;
-
-static struct gputap_delivery *_Atomic deliveries; /* never freed */
 static struct gputap_delivery *_Atomic shared;
 
 /* One hand-over -------------------------------------------------------------------- */
@@ -314,22 +307,9 @@ static int start_delivery(struct gputap_delivery *d)
 	return rc ? -EAGAIN : 0;
 }
 
-void gt_deliveries_reset(uint32_t process)
-{
-	for (struct gputap_delivery *d = atomic_load(&deliveries); d; d = d->next) {
-		atomic_store(&d->asleep, 0);
-		atomic_store(&d->waits, 0);
-		atomic_store(&d->starting, 0);
-	}
-	gt_tool_ticks_reset();
-	/* a callback forked: this is the child's only thread, and the delivery's */
-	if (gt_delivery_here)
-		atomic_store(&gt_delivery_here->process, process);
-}
-
 int gputap_delivery_create(struct gputap_delivery **out)
 {
-	struct gputap_delivery *d, *head = atomic_load(&deliveries);
+	struct gputap_delivery *d, *head = atomic_load(&gt_deliveries);
 	int rc;
 
 	if (!out)
@@ -346,7 +326,7 @@ int gputap_delivery_create(struct gputap_delivery **out)
 	}
 	do {
 		d->next = head;
-	} while (!atomic_compare_exchange_weak(&deliveries, &head, d));
+	} while (!atomic_compare_exchange_weak(&gt_deliveries, &head, d));
 	*out = d;
 	return 0;
 }
@@ -399,7 +379,7 @@ void gt_delivery_want(struct gputap_buffer *b)
 	wake_delivery(d);
 }
 
-/* Flush, assign, destroy ---------------------------------------------------------------- */
+/* Assign, destroy ----------------------------------------------------------------------- */
 
 int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 {
@@ -421,8 +401,7 @@ static bool is_stuck(struct gputap_buffer *b)
 		atomic_load_explicit(&d->waits, memory_order_seq_cst));
 }
 
-/* @deadline: CLOCK_MONOTONIC ns. Return: false: not all of it could be. */
-static bool hand_over(struct gputap_buffer *b, uint64_t deadline)
+bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 {
 	bool complete = true;
 	sigset_t signals;
@@ -449,54 +428,12 @@ static bool hand_over(struct gputap_buffer *b, uint64_t deadline)
 
 		gt_delivery_want(b);
 		complete = !is_stuck(b) &&
-			   (deadline == NO_DEADLINE || gt_clock_ns(CLOCK_MONOTONIC) < deadline);
+			   (deadline == GT_NO_DEADLINE || gt_clock_ns(CLOCK_MONOTONIC) < deadline);
 		if (complete && atomic_load_explicit(&b->flush_done, memory_order_acquire) < ticket)
 			gt_word_wait(&b->done, seen);
 	}
 	gt_tool_delivery_waits(false);
 	return complete;
-}
-
-int gputap_buffer_flush(struct gputap_buffer *b)
-{
-	int saved = errno;
-
-	if (!b)
-		return -EINVAL;
-	gt_tool_work_settle();
-	hand_over(b, NO_DEADLINE);
-	errno = saved;
-	return 0;
-}
-
-/* So long from now, or at the end of time. */
-static uint64_t deadline_in(uint64_t timeout_ns)
-{
-	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
-
-	return timeout_ns < NO_DEADLINE - now ? now + timeout_ns : NO_DEADLINE - 1;
-}
-
-int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout_ns, uint64_t *unfinished)
-{
-	uint64_t open = 0, deadline;
-	bool complete = true;
-	int saved = errno;
-
-	if (!ctx)
-		return -EINVAL;
-	if (ctx->place) {
-		open = gt_tool_work_drain((uint32_t)(ctx->place - gt_tool_pool),
-					  deadline_in(timeout_ns));
-		deadline = deadline_in(timeout_ns);
-		for (uint32_t d = 0; d < GT_DOMAIN_COUNT; d++)
-			if (ctx->place->buffered[d].buffer)
-				complete &= hand_over(ctx->place->buffered[d].buffer, deadline);
-	}
-	if (unfinished)
-		*unfinished = open;
-	errno = saved;
-	return open || !complete ? -ETIMEDOUT : 0;
 }
 
 /* All is handed over, no drain runs, and none will: it is out of the list. */
@@ -509,7 +446,7 @@ static int retire(struct gputap_buffer *b)
 	for (;;) {
 		bool complete = atomic_load_explicit(&b->drainer, memory_order_relaxed) !=
 					&gt_buffer_thread &&
-				hand_over(b, NO_DEADLINE);
+				gt_buffer_hand_over(b, GT_NO_DEADLINE);
 
 		gt_buffers_lock(&signals);
 		if (complete && !atomic_load_explicit(&b->draining, memory_order_acquire))

@@ -484,7 +484,7 @@ static const struct gputap_tool *ask_tool(describe_fn *fn, const char *arguments
 	const struct gputap_tool *tool;
 
 	asked = arguments;
-	tool = fn(gputap_version());
+	tool = fn(GT_TOOL_VERSION);
 	asked = NULL;
 	return tool;
 }

@@ -41,6 +41,13 @@ extern _Atomic uint32_t gt_tool_membarrier __attribute__((visibility("hidden")))
 /* The first time in a thread. NULL: no memory, or there is nobody to be called in this process. */
 struct gt_tool_reader *gt_tool_become_reader(void) __attribute__((cold));
 
+/* A context is given a place: threads that call become readers from now on. */
+void gt_tool_readers_begin(void);
+/* The order anew, of the places that are active. With gt_core_lock(). */
+void gt_tool_order_write(void);
+/* Until no other thread is in a callback of this place, which is not active any more. */
+void gt_tool_readers_wait(uint32_t place);
+
 /* Between a reader's store and its load, and the other way round in who stops a context: one of
  * them must see the other. */
 static inline void gt_tool_fence_of_reader(void)

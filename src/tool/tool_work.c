@@ -30,16 +30,6 @@ struct gt_work_item *gt_work_item_at(uint32_t index)
 	return (struct gt_work_item *)(void *)gt_tool_stock_at(&items, index);
 }
 
-bool gt_tool_calling(bool calling)
-{
-	struct gt_tool_frame *f = gt_tool_open_call();
-	bool before = f && f->calling;
-
-	if (f)
-		f->calling = calling;
-	return before;
-}
-
 /* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it
  * (HIP's, out of HSA's). */
 static bool is_users_call(const struct gt_tool_frame *f)

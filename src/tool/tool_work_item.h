@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of device work share: tool_work.c (until it has ended), tool_complete.c
- * (COMPLETE), tool_retire.c. */
+/* What the files of device work share: tool_work.c (until it has ended), tool_batch.c and
+ * tool_complete.c (COMPLETE), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_WORK_ITEM_H
 #define GPUTAP_TOOL_TOOL_WORK_ITEM_H
 
@@ -20,7 +20,7 @@ void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h);
 /* The event GPUTAP_EVENT_LOSS, if anything was lost since the last one. */
 void gt_tool_notify_loss(void);
 
-/* tool_complete.c ------------------------------------------------------------ */
+/* tool_batch.c --------------------------------------------------------------- */
 
 /* Both EXIT and its end have been. */
 void gt_work_item_is_done(struct gt_work_item *p);

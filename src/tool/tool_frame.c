@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What a thread knows of itself: the call that it is in, and how it says whom it calls. Calls
+ * nothing of gputap's. */
+#include "tool/tool_reader.h"
+#include "tool/tool_work_item.h"
+
+_Thread_local struct gt_tool_frame *gt_tool_frame;
+_Thread_local struct gt_tool_reader *gt_tool_reader;
+
+bool gt_tool_calling(bool calling)
+{
+	struct gt_tool_frame *f = gt_tool_open_call();
+	bool before = f && f->calling;
+
+	if (f)
+		f->calling = calling;
+	return before;
+}
