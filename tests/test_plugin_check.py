@@ -157,7 +157,7 @@ def test_another_library_may_have_the_work(check, vendor, work, repo):
     (work / "more.c").write_text("int pu1Exercise(unsigned n) { return n ? 0 : 0; }")
     subprocess.run(["cc", "-shared", "-fPIC", "more.c", "-o", "more.so"], check=True)
     broken, text = check(vendor(), "--exercise", work / "more.so", status=1)
-    assert 27 in broken and "30 pieces of work have 0 records" in text
+    assert 27 in broken and "30 items of work have 0 records" in text
 
 
 # The guide ------------------------------------------------------------------------
