@@ -278,6 +278,19 @@ def test_operations_have_the_numbers_they_were_frozen_with(domain):
     )
 
 
+def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
+    """Copies of extensions, too: exporters know by it which copies the program waited for."""
+    api = describe().parse(str(REPO / "api" / DESCRIPTIONS["opencl"]), str(REPO))
+    blocking = {(op.name, arg.name): arg.role for op in api.operations for arg in op.args
+                if arg.name.startswith("blocking")}
+    assert {op for op, _ in blocking} >= {
+        "clEnqueueReadBuffer", "clEnqueueSVMMemcpy", "clEnqueueSVMMemcpyARM",
+        "clEnqueueMemcpyINTEL", "clEnqueueSVMMemcpyRectPOCL"
+    }
+    assert set(blocking.values()) == {"blocks"}, {k: v for k, v in blocking.items()
+                                                  if v != "blocks"}
+
+
 def test_numbers_of_entries_that_hip_s_table_will_have_are_free():
     """Positions from 512 on have numbers from 768 on (docs/decisions.md); what the library exports
     besides lies below."""
