@@ -6,12 +6,6 @@
 
 #include "soft/refdev/refdev_parts.h"
 
-struct refdevGraph {
-	pthread_mutex_t lock;
-	struct ref_task *first, **last;
-	uint32_t count;
-};
-
 struct refdevGraphExec {
 	struct refdevGraphExec *next;
 	uint64_t number;
@@ -23,29 +17,6 @@ struct refdevGraphExec {
 static struct refdevGraphExec *executables; /* kept: profilers ask for them behind their end */
 static pthread_mutex_t executables_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_number;
-
-refdevGraph_t ref_graph_make(void)
-{
-	refdevGraph_t g = calloc(1, sizeof *g);
-
-	if (!g)
-		return NULL;
-	pthread_mutex_init(&g->lock, NULL);
-	g->last = &g->first;
-	return g;
-}
-
-refdevError_t ref_graph_add(refdevGraph_t graph, struct ref_task *task)
-{
-	if (!task)
-		return refdevErrorNoMemory;
-	pthread_mutex_lock(&graph->lock);
-	*graph->last = task;
-	graph->last = &task->next;
-	graph->count++;
-	pthread_mutex_unlock(&graph->lock);
-	return refdevSuccess;
-}
 
 static refdevError_t create(refdevGraph_t *graph)
 {
@@ -133,23 +104,11 @@ refdevError_t refdevStreamEndCapture(refdevStream_t stream, refdevGraph_t *graph
 	REF_RUNTIME(end_capture(stream, graph));
 }
 
-static void free_tasks(struct ref_task *t)
-{
-	while (t) {
-		struct ref_task *next = t->next;
-
-		ref_task_free(t);
-		t = next;
-	}
-}
-
 static refdevError_t destroy(refdevGraph_t graph)
 {
 	if (!graph)
 		return refdevErrorInvalid;
-	free_tasks(graph->first);
-	pthread_mutex_destroy(&graph->lock);
-	free(graph);
+	ref_graph_free(graph);
 	return refdevSuccess;
 }
 
@@ -178,7 +137,7 @@ static refdevError_t instantiate(refdevGraphExec_t *out, refdevGraph_t graph)
 	}
 	pthread_mutex_unlock(&graph->lock);
 	if (e->count != graph->count) {
-		free_tasks(e->first);
+		ref_tasks_free(e->first);
 		free(e);
 		return refdevErrorNoMemory;
 	}
@@ -239,7 +198,7 @@ static refdevError_t destroy_exec(refdevGraphExec_t exec)
 	if (!exec || exec->gone)
 		return refdevErrorInvalid;
 	exec->gone = true;
-	free_tasks(exec->first);
+	ref_tasks_free(exec->first);
 	exec->first = NULL;
 	return refdevSuccess;
 }

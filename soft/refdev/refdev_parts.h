@@ -132,15 +132,24 @@ struct refdevStream *ref_stream_of(refdevStream_t stream); /* NULL: no memory */
 /* Takes @task, which it frees when it is done or captured. */
 refdevError_t ref_submit(struct refdevStream *s, struct ref_task *task);
 refdevError_t ref_stream_wait(struct refdevStream *s);
-void ref_task_free(struct ref_task *task);
-void ref_event_put(refdevEvent_t event);
+
+struct refdevGraph {
+	pthread_mutex_t lock;
+	struct ref_task *first, **last;
+	uint32_t count;
+};
 
 /* Graphs. */
 refdevError_t ref_graph_add(refdevGraph_t graph, struct ref_task *task);
 refdevGraph_t ref_graph_make(void);
+void ref_graph_free(refdevGraph_t graph);
 refdevError_t ref_graph_launch(refdevGraphExec_t exec, struct refdevStream *s);
 
-/* Tasks, NULL: no memory. */
+/* Tasks (refdev_task.c). */
+void ref_event_put(refdevEvent_t event);
+void ref_task_free(struct ref_task *task);
+void ref_tasks_free(struct ref_task *first);
+/* .. NULL: no memory. */
 struct ref_task *ref_task_kernel(refdevKernel_t kernel, refdevDim3 grid, refdevDim3 block,
 				 const void *arguments, size_t bytes);
 struct ref_task *ref_task_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,

@@ -12,21 +12,6 @@
 
 pthread_mutex_t ref_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void ref_event_put(refdevEvent_t event)
-{
-	if (event && __atomic_sub_fetch(&event->users, 1, __ATOMIC_ACQ_REL) == 0) {
-		pthread_mutex_destroy(&event->lock);
-		pthread_cond_destroy(&event->changed);
-		free(event);
-	}
-}
-
-void ref_task_free(struct ref_task *task)
-{
-	ref_event_put(task->event);
-	free(task);
-}
-
 /* The work itself -------------------------------------------------------------- */
 
 static void run_kernel(void *data)
@@ -264,7 +249,7 @@ static refdevError_t destroy_stream(refdevStream_t s)
 	*at = s->next;
 	pthread_mutex_unlock(&ref_list_lock);
 	if (s->capture)
-		refdevGraphDestroy(s->capture);
+		ref_graph_free(s->capture);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
