@@ -504,6 +504,15 @@ static void make_failures(struct grid *g, const struct summary *s)
 	sort_by(g, "count");
 }
 
+/* Work without times has no total: it is not 0. */
+static struct grid_cell *put_total(struct grid_cell *cell, const struct histogram *times,
+				   uint64_t all_ns)
+{
+	*cell++ = times->count ? cell_count(times->total) : cell_none();
+	*cell++ = times->count ? cell_real(share_of(times->total, all_ns)) : cell_none();
+	return cell;
+}
+
 static void make_kernels(struct grid *g, const struct summary *s, enum summary_class class)
 {
 	const struct summary_groups *groups = &s->groups[class];
@@ -514,8 +523,7 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct summary_group *row = &groups->rows[i];
 		struct grid_cell *cell = grid_row(g);
-		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share_of(row->times.total, all));
+		cell = put_total(cell, &row->times, all);
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
@@ -558,8 +566,7 @@ static void make_copies(struct grid *g, const struct summary *s)
 		const struct summary_group *row = &groups->rows[i];
 		bool rate = row->times.total && row->timed_bytes && moves_bytes(row->device_op);
 		struct grid_cell *cell = grid_row(g);
-		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share_of(row->times.total, all));
+		cell = put_total(cell, &row->times, all);
 		*cell++ = cell_count(row->count);
 		*cell++ = cell_count(row->bytes);
 		*cell++ =

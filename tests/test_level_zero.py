@@ -289,6 +289,8 @@ KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
     (["memory"], {"THREADS": "0"}),
     (["events"], {}),
     (["events"], {"CLOCK_HZ": "1000000000"}),
+    (["counters"], {}),
+    (["counters"], {"THREADS": "0"}),
     (["kernels", KERNELS], {}),
     (["kernels", KERNELS], {"THREADS": "0"}),
 ])
@@ -307,6 +309,16 @@ def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, 
     kernels = [e for e in events if e.get("cat") == "kernel"]
     assert [e["name"] for e in kernels] == ["spin"] * 100
     assert all(e["ts"] >= calls_by_id[e["args"]["correlation"]]["ts"] - 1 for e in kernels)
+
+
+def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
+    """Events for other processes have no times for us."""
+    info, done = soft_capture("shared")
+    assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
+    report = json.loads(tap("report", "--json", "r.gputap").out)
+    rows = {c["operation"]: (c["count"], c["total_ns"], c["share"]) for c in report["copies"]}
+    assert rows == {"copy": (2, None, None), "fill": (2, None, None)}
+    assert " 0 ns" not in tap("report", "--table", "copies", "r.gputap").out
 
 
 # The description ---------------------------------------------------------------------

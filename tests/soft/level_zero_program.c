@@ -3,6 +3,8 @@
  *
  *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds
  *   level_zero_program events            events, pools, fences, waits, stamps
+ *   level_zero_program counters|shared   commands whose events are counter-based, or of a pool for
+ *                                        other processes
  *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
  *   level_zero_program log FILE          whether FILE builds, and what its log says
  *   level_zero_program devices           what there is
@@ -264,6 +266,47 @@ static void try_stamps(void)
 	CHECK(zeEventDestroy(end));
 	CHECK(zeMemFree(context, times));
 	CHECK(zeMemFree(context, when));
+	CHECK(zeMemFree(context, bytes));
+}
+
+/* Of version 1.7. */
+struct counter_based_pool_desc {
+	uint32_t stype;
+	const void *next;
+	uint32_t flags;
+};
+
+/* Both of the pool's events are signalled twice, the counter-based ones without a reset. */
+static void try_pool(ze_event_pool_flags_t flags, const struct counter_based_pool_desc *next)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+				     .pNext = next,
+				     .flags = flags,
+				     .count = 2};
+	ze_event_pool_handle_t own_pool;
+	ze_event_handle_t events[2];
+	char *bytes = allocate(2000);
+
+	CHECK(zeEventPoolCreate(context, &desc, 1, &device, &own_pool));
+	for (uint32_t i = 0; i < 2; i++) {
+		ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
+
+		CHECK(zeEventCreate(own_pool, &event, &events[i]));
+	}
+	for (int round = 0; round < 2; round++) {
+		CHECK(zeCommandListAppendMemoryFill(list, bytes, "a", 1, 1000, events[0], 0, NULL));
+		CHECK(zeCommandListAppendMemoryCopy(list, bytes + 1000, bytes, 1000, events[1], 1,
+						    events));
+		CHECK(zeEventHostSynchronize(events[1], UINT64_MAX));
+		for (int i = 0; i < 2 && !next; i++)
+			CHECK(zeEventHostReset(events[i]));
+	}
+	EXPECT(!memcmp(bytes, bytes + 1000, 1000));
+	CHECK(zeCommandListDestroy(list));
+	for (int i = 0; i < 2; i++)
+		CHECK(zeEventDestroy(events[i]));
+	CHECK(zeEventPoolDestroy(own_pool));
 	CHECK(zeMemFree(context, bytes));
 }
 
@@ -546,6 +589,7 @@ static void tell_stamps(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : "";
+	struct counter_based_pool_desc counters = {.stype = 0x20014, .flags = 1};
 
 	start();
 	if (!strcmp(what, "memory"))
@@ -553,7 +597,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "events")) {
 		try_waits();
 		try_stamps();
-	} else if (!strcmp(what, "kernels"))
+	} else if (!strcmp(what, "counters"))
+		try_pool(ZE_EVENT_POOL_FLAG_HOST_VISIBLE, &counters);
+	else if (!strcmp(what, "shared"))
+		try_pool(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC, NULL);
+	else if (!strcmp(what, "kernels"))
 		try_kernels(path);
 	else if (!strcmp(what, "log"))
 		tell_log(path);

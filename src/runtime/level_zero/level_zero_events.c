@@ -177,8 +177,7 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	struct gt_lz_pool *p;
 	int status;
 
-	if (!wanted || wanted->flags & (LZ_EVENT_POOL_IPC | LZ_EVENT_POOL_MAPPED_TIMES) ||
-	    is_counter_based(wanted))
+	if (!wanted || wanted->flags & (LZ_EVENT_POOL_IPC | LZ_EVENT_POOL_MAPPED_TIMES))
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
 	timed = *wanted;
 	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE | LZ_EVENT_POOL_TIMES;
@@ -188,7 +187,7 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	gt_lz_lock();
 	p = gt_lz_add(GT_LZ_POOL, *pool);
 	if (p)
-		p->timed = true;
+		p->counter_based = is_counter_based(wanted);
 	gt_lz_unlock();
 	return status;
 }
@@ -205,12 +204,16 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 				     void **event)
 {
 	int status = REAL(zeEventCreate)(pool, desc, event);
+	const struct gt_lz_pool *p;
+	struct gt_lz_event *e;
 
 	if (status || !event)
 		return status;
 	gt_lz_lock();
-	if (gt_lz_find(GT_LZ_POOL, pool))
-		gt_lz_add(GT_LZ_EVENT, *event);
+	p = gt_lz_find(GT_LZ_POOL, pool);
+	e = p ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;
+	if (e)
+		e->counter_based = p->counter_based;
 	gt_lz_unlock();
 	return status;
 }

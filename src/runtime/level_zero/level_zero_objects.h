@@ -105,13 +105,15 @@ struct gt_lz_list {
 	const void *ran;
 };
 
+/* Pools that are made with times, and their events. */
 struct gt_lz_pool {
 	struct gt_lz_object object;
-	bool timed;
+	bool counter_based;
 };
 
 struct gt_lz_event {
 	struct gt_lz_object object;
+	bool counter_based; /* used again without a reset */
 };
 
 struct gt_lz_kernel {

@@ -10,8 +10,8 @@
  * Events of the program have times because its pools are made with them (level_zero_events.c); that
  * is all that it could notice. NEEDSWORK: a list that is run again before its last run is known to
  * be done has times for the last of these runs only; events for other processes, counter-based
- * events, events that the device itself resets, LaunchMultipleKernelsIndirect and graphs: no
- * times; copies have no direction. */
+ * events that are of no pool, events that the device itself resets, LaunchMultipleKernelsIndirect
+ * and graphs: no times; copies have no direction. */
 #include <string.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
@@ -72,8 +72,9 @@ static void push_item(const void *lane_handle, const struct gt_lz_item *item)
 static void begin_command(struct submission *s, const struct gt_call *call, void *list_handle,
 			  void **signal, const struct gt_work_what *what)
 {
+	const struct gt_lz_event *event;
 	struct gt_lz_lane *lane;
-	bool timed;
+	bool counter_based;
 
 	*s = (struct submission){.call = call, .what = *what};
 	if (!what->op || !is_asked(call))
@@ -81,7 +82,8 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 	gt_lz_lock();
 	s->list = gt_lz_find(GT_LZ_LIST, list_handle);
 	lane = s->list && s->list->immediate ? gt_lz_find(GT_LZ_LANE, list_handle) : NULL;
-	timed = *signal && gt_lz_find(GT_LZ_EVENT, *signal);
+	event = *signal ? gt_lz_find(GT_LZ_EVENT, *signal) : NULL;
+	counter_based = event && event->counter_based;
 	if (s->list) {
 		s->what.domain = GT_DOMAIN_LEVEL_ZERO;
 		s->what.device = s->list->device->number;
@@ -93,16 +95,15 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 		gt_lz_clock_read(lane->device, call->thread);
 	}
 	gt_lz_unlock();
-	if (lane) {
-		if (timed)
-			gt_lz_event_leaves(*signal);
+	if (event && (lane || counter_based))
+		gt_lz_event_leaves(*signal);
+	if (lane)
 		s->work = gt_work_begin(call, &s->what);
-	}
 	if (!s->list || (lane && !s->work)) {
 		s->list = NULL;
 		return;
 	}
-	if (timed)
+	if (event)
 		s->event = *signal;
 	if (*signal)
 		return;
