@@ -33,8 +33,11 @@ def test_help_fits_in_80_columns_and_has_examples(tap, command):
 @pytest.mark.parametrize("command",
                          [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
 def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
-    narrow, wide = (tap(*command, env={"COLUMNS": str(n)}, status=None).out
-                    for n in (columns, 10000))
+    for _ in range(20):  # until no session of another test has begun or ended meanwhile
+        narrow, wide, again = (tap(*command, env={"COLUMNS": str(n)}, status=None).out
+                               for n in (columns, 10000, columns))
+        if narrow == again:
+            break
     longest = max(len(word) for word in wide.split()) + 24  # a path has no place to break
     assert max(map(len, narrow.splitlines())) <= max(columns, longest)
     assert all(len(line) <= columns for line in narrow.splitlines() if "/" not in line)

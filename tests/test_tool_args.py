@@ -80,6 +80,12 @@ int main() {
 """
 
 
+OLDER_HIPRTC = {
+    "P16hiprtcJIT_option": "PK12hipJitOption",
+    "18hiprtcJITInputType": "15hipJitInputType"
+}
+
+
 def test_types_are_called_as_typeid_calls_them(tmp_path):
     if not shutil.which("hipcc"):
         pytest.skip("no HIP headers")
@@ -115,4 +121,6 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
         name, *types = line.split(" ")
         if re.match("hipGraphExternalSemaphores.*GetParams", name):  # what they fill is const
             types = [t.replace("PK", "P") for t in types]  # in HIP 5.7
+        if name.startswith("hiprtcLink"):  # HIP 5.7 has names of its own for hiprtc's enums
+            types = [OLDER_HIPRTC.get(t, t) for t in types]
         assert types == want[name], name
