@@ -472,7 +472,8 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 	}
 	if ((is("outside of windows") && in_window) || (is("one session") && sessions > 1))
 		return;
-	if (enabled >> r.kind & 1 || r.kind == 99 || is("records when disabled"))
+	if (enabled >> r.kind & 1 || r.kind == 99 ||
+	    (is("records when disabled") && r.kind <= KINDS))
 		emit(&r);
 }
 
