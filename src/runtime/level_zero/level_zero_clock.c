@@ -73,7 +73,7 @@ struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread
 }
 
 /* The counter has come round as often as brings it nearest to what the host's clock says. */
-static void count_on(struct gt_lz_device *d, uint64_t stamp, uint64_t now_ns)
+static void advance_clock(struct gt_lz_device *d, uint64_t stamp, uint64_t now_ns)
 {
 	uint64_t mask = mask_of(d->bits), passed = (stamp - d->known_ticks) & mask, expected;
 
@@ -100,7 +100,7 @@ void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)
 	if (GT_LZ(d->table, zeDeviceGetGlobalTimestamps)((void *)d->object.handle, &host, &stamp))
 		return;
 	after = gt_ticks();
-	count_on(d, stamp, now);
+	advance_clock(d, stamp, now);
 	most = round_ns(d) / 16 < SECOND_NS ? round_ns(d) / 16 : SECOND_NS;
 	d->pause_ns = d->pause_ns ? 2 * d->pause_ns : FIRST_PAUSE_NS;
 	d->pause_ns = d->pause_ns < most ? d->pause_ns : most;

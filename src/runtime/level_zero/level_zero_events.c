@@ -22,32 +22,32 @@ static void end_process(void)
 }
 
 /* With the lock held. */
-static struct gt_lz_lane *add_lane(const struct gt_call *call, const void *context,
-				   struct gt_lz_device *device, const void *handle,
-				   const char *name)
+static struct gt_lz_queue *add_queue(const struct gt_call *call, const void *context,
+				     struct gt_lz_device *device, const void *handle,
+				     const char *name)
 {
-	struct gt_lz_lane *lane = gt_lz_add(GT_LZ_LANE, handle);
+	struct gt_lz_queue *queue = gt_lz_add(GT_LZ_QUEUE, handle);
 	static bool registered;
 	struct gt_text text = {0};
 
-	if (!lane)
+	if (!queue)
 		return NULL;
 	if (!registered)
 		atexit(end_process);
 	registered = true;
-	lane->table = call->table;
-	lane->context = context;
-	lane->device = device;
-	lane->look = 256;
-	lane->number = gt_object_number(GT_OBJECT_QUEUE);
+	queue->table = call->table;
+	queue->context = context;
+	queue->device = device;
+	queue->look = 256;
+	queue->number = gt_object_number(GT_OBJECT_QUEUE);
 	gt_text_add(&text, "name", name);
-	gt_object_write(call->thread, GT_OBJECT_QUEUE, GT_DOMAIN_LEVEL_ZERO, lane->number,
+	gt_object_write(call->thread, GT_OBJECT_QUEUE, GT_DOMAIN_LEVEL_ZERO, queue->number,
 			(uintptr_t)handle, device->number, &text);
-	return lane;
+	return queue;
 }
 
-static int created_queue(const struct gt_call *call, int status, const void *context, void *device,
-			 void **queue)
+static int follow_queue(const struct gt_call *call, int status, const void *context, void *device,
+			void **queue)
 {
 	struct gt_lz_device *d;
 
@@ -56,13 +56,13 @@ static int created_queue(const struct gt_call *call, int status, const void *con
 	gt_lz_lock();
 	d = gt_lz_device(call->table, call->thread, device);
 	if (d)
-		add_lane(call, context, d, *queue, "queue");
+		add_queue(call, context, d, *queue, "queue");
 	gt_lz_unlock();
 	return status;
 }
 
-static int created_list(const struct gt_call *call, int status, const void *context, void *device,
-			void **handle, bool immediate)
+static int follow_list(const struct gt_call *call, int status, const void *context, void *device,
+		       void **handle, bool immediate)
 {
 	struct gt_lz_device *d;
 	struct gt_lz_list *list;
@@ -78,7 +78,7 @@ static int created_list(const struct gt_call *call, int status, const void *cont
 		list->device = d;
 		list->immediate = immediate;
 		if (immediate)
-			add_lane(call, context, d, *handle, "immediate list");
+			add_queue(call, context, d, *handle, "immediate list");
 	}
 	gt_lz_unlock();
 	return status;
@@ -87,29 +87,29 @@ static int created_list(const struct gt_call *call, int status, const void *cont
 int gt_level_zero_wrap_zeCommandQueueCreate(const struct gt_call *call, void *context, void *device,
 					    const void *desc, void **queue)
 {
-	return created_queue(call, REAL(zeCommandQueueCreate)(context, device, desc, queue),
-			     context, device, queue);
+	return follow_queue(call, REAL(zeCommandQueueCreate)(context, device, desc, queue), context,
+			    device, queue);
 }
 
 int gt_level_zero_wrap_zeCommandListCreate(const struct gt_call *call, void *context, void *device,
 					   const void *desc, void **list)
 {
-	return created_list(call, REAL(zeCommandListCreate)(context, device, desc, list), context,
-			    device, list, false);
+	return follow_list(call, REAL(zeCommandListCreate)(context, device, desc, list), context,
+			   device, list, false);
 }
 
 int gt_level_zero_wrap_zeCommandListCreateImmediate(const struct gt_call *call, void *context,
 						    void *device, const void *desc, void **list)
 {
-	return created_list(call, REAL(zeCommandListCreateImmediate)(context, device, desc, list),
-			    context, device, list, true);
+	return follow_list(call, REAL(zeCommandListCreateImmediate)(context, device, desc, list),
+			   context, device, list, true);
 }
 
-static void end_lane(const void *handle)
+static void end_queue(const void *handle)
 {
 	gt_lz_harvest(handle, UINT64_MAX); /* nothing is in flight, or the program errs */
 	gt_lz_lock();
-	gt_lz_remove(GT_LZ_LANE, handle);
+	gt_lz_remove(GT_LZ_QUEUE, handle);
 	gt_lz_unlock();
 }
 
@@ -124,7 +124,7 @@ static void empty_list(const void *handle, bool ends)
 		return;
 	gt_lz_list_empty(list);
 	if (ends && list->immediate)
-		end_lane(handle);
+		end_queue(handle);
 	gt_lz_lock();
 	if (ends)
 		gt_lz_remove(GT_LZ_LIST, handle);
@@ -133,7 +133,7 @@ static void empty_list(const void *handle, bool ends)
 
 int gt_level_zero_wrap_zeCommandQueueDestroy(const struct gt_call *call, void *queue)
 {
-	end_lane(queue);
+	end_queue(queue);
 	return REAL(zeCommandQueueDestroy)(queue);
 }
 
@@ -220,7 +220,7 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 
 int gt_level_zero_wrap_zeEventDestroy(const struct gt_call *call, void *event)
 {
-	gt_lz_event_leaves(event);
+	gt_lz_event_detach(event);
 	gt_lz_lock();
 	gt_lz_remove(GT_LZ_EVENT, event);
 	gt_lz_unlock();
@@ -229,7 +229,7 @@ int gt_level_zero_wrap_zeEventDestroy(const struct gt_call *call, void *event)
 
 int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *event)
 {
-	gt_lz_event_leaves(event);
+	gt_lz_event_detach(event);
 	return REAL(zeEventHostReset)(event);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What has completed. A lane's items are looked at from the first on; those whose event is
+/* What has completed. A queue's items are looked at from the first on; those whose event is
  * signalled get the times that it holds. An item without such an event has completed when the
- * program has waited for its lane, and has no times then. Nothing is waited for here.
+ * program has waited for its queue, and has no times then. Nothing is waited for here.
  *
- * Items leave their lane with the lock held; tools are notified of them without it. */
+ * Items leave their queue with the lock held; tools are notified of them without it. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { BATCH = 64, NOT_READY_MAX = 8 };
@@ -26,21 +26,21 @@ static void notify_ended(const struct batch *b)
 				  b->items[i].end_ns);
 }
 
-static bool read_times(const struct gt_lz_lane *lane, const void *event, struct ended *e)
+static bool read_times(const struct gt_lz_queue *queue, const void *event, struct ended *e)
 {
 	struct lz_kernel_times t;
 
-	if (GT_LZ(lane->table, zeEventQueryKernelTimestamp)((void *)event, &t))
+	if (GT_LZ(queue->table, zeEventQueryKernelTimestamp)((void *)event, &t))
 		return false;
-	gt_lz_clock_read(lane->device, gt_thread_own());
-	e->times.start = gt_lz_clock_ns(lane->device, t.start, &e->start_ns);
+	gt_lz_clock_read(queue->device, gt_thread_own());
+	e->times.start = gt_lz_clock_ns(queue->device, t.start, &e->start_ns);
 	/* a stamp of its own: it may lie behind the clock's last reading, and the start not */
-	e->times.end = gt_lz_clock_ns(lane->device, t.end, &e->end_ns);
+	e->times.end = gt_lz_clock_ns(queue->device, t.end, &e->end_ns);
 	return true;
 }
 
 /* Is it done? What is known of its end goes into @e. */
-static bool has_ended(const struct gt_lz_lane *lane, const struct gt_lz_item *i, uint64_t until,
+static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *i, uint64_t until,
 		      struct ended *e)
 {
 	bool waited = i->sequence <= until;
@@ -50,23 +50,23 @@ static bool has_ended(const struct gt_lz_lane *lane, const struct gt_lz_item *i,
 		return true;
 	if (!i->event || (i->dirty && !waited))
 		return waited;
-	if (GT_LZ(lane->table, zeEventQueryStatus)(i->event) != LZ_SUCCESS)
+	if (GT_LZ(queue->table, zeEventQueryStatus)(i->event) != LZ_SUCCESS)
 		return waited;
-	read_times(lane, i->event, e);
+	read_times(queue, i->event, e);
 	return true;
 }
 
 /* With the lock held: one batch. */
-static void harvest_batch(struct gt_lz_lane *lane, uint64_t until, struct batch *b)
+static void harvest_batch(struct gt_lz_queue *queue, uint64_t until, struct batch *b)
 {
-	struct gt_lz_item **at = &lane->first, *before = NULL;
+	struct gt_lz_item **at = &queue->first, *before = NULL;
 	unsigned waiting = 0;
 
 	b->count = 0;
 	while (*at && b->count < BATCH && waiting < NOT_READY_MAX) {
 		struct gt_lz_item *i = *at;
 
-		if (!has_ended(lane, i, until, &b->items[b->count])) {
+		if (!has_ended(queue, i, until, &b->items[b->count])) {
 			waiting++;
 			before = i;
 			at = &i->next;
@@ -74,27 +74,28 @@ static void harvest_batch(struct gt_lz_lane *lane, uint64_t until, struct batch 
 		}
 		b->count++;
 		*at = i->next;
-		if (lane->last == i)
-			lane->last = before;
-		lane->count--;
+		if (queue->last == i)
+			queue->last = before;
+		queue->count--;
+		gt_lz_use_event(i->event, -1);
 		if (i->own)
-			gt_lz_own_give(lane->context, i->own);
+			gt_lz_own_give(queue->context, i->own);
 		gt_lz_give(i);
 	}
-	lane->look = lane->count + 256;
+	queue->look = queue->count + 256;
 }
 
 void gt_lz_harvest(const void *handle, uint64_t until)
 {
-	struct gt_lz_lane *lane;
+	struct gt_lz_queue *queue;
 	struct batch b;
 
 	do {
 		b.count = 0;
 		gt_lz_lock();
-		lane = gt_lz_find(GT_LZ_LANE, handle);
-		if (lane && lane->first)
-			harvest_batch(lane, until, &b);
+		queue = gt_lz_find(GT_LZ_QUEUE, handle);
+		if (queue && queue->first)
+			harvest_batch(queue, until, &b);
 		gt_lz_unlock();
 		notify_ended(&b);
 	} while (b.count == BATCH);
@@ -109,10 +110,11 @@ void gt_lz_harvest_all(void)
 		more = false;
 		b.count = 0;
 		gt_lz_lock();
-		for (struct gt_lz_lane *lane = gt_lz_lanes(); lane && !b.count; lane = lane->next) {
-			if (!lane->first)
+		for (struct gt_lz_queue *queue = gt_lz_queues(); queue && !b.count;
+		     queue = queue->next) {
+			if (!queue->first)
 				continue;
-			harvest_batch(lane, 0, &b);
+			harvest_batch(queue, 0, &b);
 			more |= b.count != 0;
 		}
 		gt_lz_unlock();
@@ -121,36 +123,39 @@ void gt_lz_harvest_all(void)
 }
 
 /* The item's event tells nothing of it from now on. If it is done, this is what it told. */
-static void detach(struct gt_lz_lane *lane, struct gt_lz_item *i, struct batch *b)
+static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i, struct batch *b)
 {
 	struct ended e = {.work = i->work};
 
 	if (b->count < BATCH && !i->dirty &&
-	    GT_LZ(lane->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
-	    read_times(lane, i->event, &e)) {
+	    GT_LZ(queue->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
+	    read_times(queue, i->event, &e)) {
 		b->items[b->count++] = e;
-		i->work =
-			NULL; /* the harvest takes it away: gt_work_completed(NULL) does nothing */
+		i->work = NULL; /* the harvest takes the item away */
 	}
+	gt_lz_use_event(i->event, -1);
 	i->event = NULL;
 }
 
-void gt_lz_event_leaves(const void *event)
+void gt_lz_event_detach(const void *event)
 {
+	const struct gt_lz_event *e;
 	struct batch b = {0};
 
 	gt_lz_lock();
-	for (struct gt_lz_lane *lane = gt_lz_lanes(); lane; lane = lane->next)
-		for (struct gt_lz_item *i = lane->first; i; i = i->next)
+	e = gt_lz_find(GT_LZ_EVENT, event);
+	for (struct gt_lz_queue *queue = e && e->in_flight ? gt_lz_queues() : NULL; queue;
+	     queue = queue->next)
+		for (struct gt_lz_item *i = queue->first; i; i = i->next)
 			if (i->event == event && !i->own)
-				detach(lane, i, &b);
+				detach_item(queue, i, &b);
 	gt_lz_unlock();
 	notify_ended(&b);
 }
 
-void gt_lz_list_again(struct gt_lz_list *list)
+void gt_lz_list_prepare(struct gt_lz_list *list)
 {
-	struct gt_lz_lane *lane;
+	struct gt_lz_queue *queue;
 	struct batch b = {0};
 	bool more = false;
 
@@ -158,10 +163,10 @@ void gt_lz_list_again(struct gt_lz_list *list)
 		return;
 	gt_lz_harvest(list->ran, 0);
 	gt_lz_lock();
-	lane = gt_lz_find(GT_LZ_LANE, list->ran);
-	for (struct gt_lz_item *i = lane ? lane->first : NULL; i; i = i->next)
+	queue = gt_lz_find(GT_LZ_QUEUE, list->ran);
+	for (struct gt_lz_item *i = queue ? queue->first : NULL; i; i = i->next)
 		if (i->list == list->object.handle && i->event) {
-			detach(lane, i, &b);
+			detach_item(queue, i, &b);
 			more |= i->work != NULL;
 		}
 	if (!more)
@@ -175,7 +180,7 @@ void gt_lz_list_again(struct gt_lz_list *list)
 
 void gt_lz_list_empty(struct gt_lz_list *list)
 {
-	gt_lz_list_again(list);
+	gt_lz_list_prepare(list);
 	gt_lz_lock();
 	for (struct gt_lz_entry *e = list->first, *next; e; e = next) {
 		next = e->next;

@@ -8,10 +8,10 @@ enum { BUCKETS = 4096, NODE_BYTES = 192, OWN_EVENTS = 256 };
 
 static struct gt_lz_object *buckets[BUCKETS];
 static struct gt_lz_object *free_nodes;
-static struct gt_lz_lane *lanes;
+static struct gt_lz_queue *queues;
 static _Atomic uint32_t holder; /* process that holds the lock, + 1; 0: nobody */
 
-_Static_assert(sizeof(struct gt_lz_lane) <= NODE_BYTES &&
+_Static_assert(sizeof(struct gt_lz_queue) <= NODE_BYTES &&
 		       sizeof(struct gt_lz_entry) <= NODE_BYTES &&
 		       sizeof(struct gt_lz_list) <= NODE_BYTES &&
 		       sizeof(struct gt_lz_device) <= NODE_BYTES,
@@ -88,21 +88,21 @@ void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
 	o->handle = handle;
 	o->next = *bucket;
 	*bucket = o;
-	if (kind == GT_LZ_LANE) {
-		((struct gt_lz_lane *)o)->next = lanes;
-		lanes = (struct gt_lz_lane *)o;
+	if (kind == GT_LZ_QUEUE) {
+		((struct gt_lz_queue *)o)->next = queues;
+		queues = (struct gt_lz_queue *)o;
 	}
 	return o;
 }
 
-static void unlink_lane(const struct gt_lz_lane *lane)
+static void unlink_queue(const struct gt_lz_queue *queue)
 {
-	struct gt_lz_lane **at = &lanes;
+	struct gt_lz_queue **at = &queues;
 
-	while (*at && *at != lane)
+	while (*at && *at != queue)
 		at = &(*at)->next;
 	if (*at)
-		*at = lane->next;
+		*at = queue->next;
 }
 
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle)
@@ -115,14 +115,22 @@ void gt_lz_remove(enum gt_lz_kind kind, const void *handle)
 	if (!gone)
 		return;
 	*at = gone->next;
-	if (kind == GT_LZ_LANE)
-		unlink_lane((struct gt_lz_lane *)gone);
+	if (kind == GT_LZ_QUEUE)
+		unlink_queue((struct gt_lz_queue *)gone);
 	gt_lz_give(gone);
 }
 
-struct gt_lz_lane *gt_lz_lanes(void)
+struct gt_lz_queue *gt_lz_queues(void)
 {
-	return lanes;
+	return queues;
+}
+
+void gt_lz_use_event(const void *event, int by)
+{
+	struct gt_lz_event *e = event ? gt_lz_find(GT_LZ_EVENT, event) : NULL;
+
+	if (e)
+		e->in_flight += (uint32_t)by;
 }
 
 /* Events of ours ------------------------------------------------------------------- */
@@ -133,7 +141,7 @@ static void make_events(struct gt_lz_context *c)
 						.flags = LZ_EVENT_POOL_HOST_VISIBLE |
 							 LZ_EVENT_POOL_TIMES,
 						.count = OWN_EVENTS};
-	struct gt_lz_pools *pools = gt_lz_take();
+	struct gt_lz_own_pool *pools = gt_lz_take();
 	void *pool;
 
 	if (!pools)
@@ -142,7 +150,7 @@ static void make_events(struct gt_lz_context *c)
 		gt_lz_give(pools);
 		return;
 	}
-	*pools = (struct gt_lz_pools){c->pools, pool};
+	*pools = (struct gt_lz_own_pool){c->pools, pool};
 	c->pools = pools;
 	for (uint32_t i = 0; i < OWN_EVENTS; i++) {
 		const struct lz_event_desc event = {.head = {LZ_EVENT_DESC, NULL},
@@ -200,7 +208,7 @@ void gt_lz_context_end(const void *context)
 			GT_LZ(c->table, zeEventDestroy)(own->event);
 		gt_lz_give(own);
 	}
-	for (struct gt_lz_pools *p = c->pools, *next; p; p = next) {
+	for (struct gt_lz_own_pool *p = c->pools, *next; p; p = next) {
 		next = p->next;
 		if (GT_LZ(c->table, zeEventPoolDestroy))
 			GT_LZ(c->table, zeEventPoolDestroy)(p->pool);

@@ -19,7 +19,7 @@
 enum gt_lz_kind {
 	GT_LZ_CONTEXT,
 	GT_LZ_DEVICE,
-	GT_LZ_LANE,
+	GT_LZ_QUEUE,
 	GT_LZ_LIST,
 	GT_LZ_POOL,
 	GT_LZ_EVENT,
@@ -40,8 +40,8 @@ struct gt_lz_own {
 	void *event;
 };
 
-struct gt_lz_pools {
-	struct gt_lz_pools *next;
+struct gt_lz_own_pool {
+	struct gt_lz_own_pool *next;
 	void *pool;
 };
 
@@ -49,7 +49,7 @@ struct gt_lz_context {
 	struct gt_lz_object object;
 	const struct gt_table *table;
 	struct gt_lz_own *free;
-	struct gt_lz_pools *pools;
+	struct gt_lz_own_pool *pools;
 };
 
 /* The clock: level_zero_clock.c. Ticks that are `known` count on where the device's wrap. */
@@ -73,10 +73,10 @@ struct gt_lz_item {
 	bool dirty;       /* its event may tell of the list's run before */
 };
 
-/* Where work completes: a queue, or an immediate list. */
-struct gt_lz_lane {
+/* Where work completes: a queue, or an immediate list, which is one, too. */
+struct gt_lz_queue {
 	struct gt_lz_object object;
-	struct gt_lz_lane *next; /* of all */
+	struct gt_lz_queue *next; /* of all */
 	const struct gt_table *table;
 	const void *context; /* handle */
 	struct gt_lz_device *device;
@@ -99,9 +99,9 @@ struct gt_lz_list {
 	const struct gt_table *table;
 	const void *context; /* handle */
 	struct gt_lz_device *device;
-	bool immediate; /* a lane has its handle */
+	bool immediate; /* it is a queue, too: one has its handle */
 	struct gt_lz_entry *first, *last;
-	/* handle of the lane of the last run, if that may not be done */
+	/* handle of the queue of the last run, if that may not be done */
 	const void *ran;
 };
 
@@ -114,6 +114,7 @@ struct gt_lz_pool {
 struct gt_lz_event {
 	struct gt_lz_object object;
 	bool counter_based; /* used again without a reset */
+	uint32_t in_flight; /* items that have it */
 };
 
 struct gt_lz_kernel {
@@ -124,8 +125,8 @@ struct gt_lz_kernel {
 
 struct gt_lz_fence {
 	struct gt_lz_object object;
-	const void *lane; /* handle */
-	uint64_t until;   /* sequence */
+	const void *queue; /* handle */
+	uint64_t until;    /* sequence */
 };
 
 void gt_lz_lock(void);
@@ -135,10 +136,12 @@ void gt_lz_unlock(void);
 void *gt_lz_find(enum gt_lz_kind kind, const void *handle);
 void *gt_lz_add(enum gt_lz_kind kind, const void *handle); /* the one that is there, or zeroed */
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle);
-struct gt_lz_lane *gt_lz_lanes(void);
+struct gt_lz_queue *gt_lz_queues(void);
 /* Zeroed; all are of one size. */
 void *gt_lz_take(void);
 void gt_lz_give(void *node);
+/* One item more (1) or less (-1) has @event; nothing for ours and NULL. */
+void gt_lz_use_event(const void *event, int by);
 
 /* An event of ours that is not signalled. */
 struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context);
@@ -153,12 +156,12 @@ uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, uint64_t stamp, uint64_t *
 
 /* level_zero_harvest.c. Without the lock. */
 /* @until: the program knows that what has this sequence, or a lower one, is done */
-void gt_lz_harvest(const void *lane, uint64_t until);
+void gt_lz_harvest(const void *queue, uint64_t until);
 void gt_lz_harvest_all(void);
 /* The program is about to reset, destroy or use again its event. */
-void gt_lz_event_leaves(const void *event);
+void gt_lz_event_detach(const void *event);
 /* A list's events are about to be signalled again. */
-void gt_lz_list_again(struct gt_lz_list *list);
+void gt_lz_list_prepare(struct gt_lz_list *list);
 /* The list's commands are gone. */
 void gt_lz_list_empty(struct gt_lz_list *list);
 

@@ -2,9 +2,9 @@
 /* Device work: commands on immediate lists, and those of regular lists whenever they are run.
  *
  *   immediate   wrap of the append: the command gets an event, of the program's or of ours
- *                 └─ real ─► an item in the list's lane                (level_zero_harvest.c)
+ *                 └─ real ─► an item in the list's queue                (level_zero_harvest.c)
  *   regular     wrap of the append: the same, kept as an entry of the list
- *   a run       wrap of zeCommandQueueExecuteCommandLists: an item in the queue's lane for each
+ *   a run       wrap of zeCommandQueueExecuteCommandLists: an item in the queue's queue for each
  *               entry; events of ours are reset before, if the last run is known to be done
  *
  * Events of the program have times because its pools are made with them (level_zero_events.c); that
@@ -28,7 +28,7 @@ struct submission {
 	struct gt_work_what what;
 };
 
-static uint32_t saturated(uint64_t n)
+static uint32_t saturate(uint64_t n)
 {
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
@@ -43,45 +43,46 @@ static bool is_asked(const struct gt_call *call)
 /* Items -------------------------------------------------------------------------- */
 
 /* Without memory the item ends here, without times. */
-static void push_item(const void *lane_handle, const struct gt_lz_item *item)
+static void push_item(const void *queue_handle, const struct gt_lz_item *item)
 {
-	struct gt_lz_lane *lane;
+	struct gt_lz_queue *queue;
 	struct gt_lz_item *i = NULL;
 	bool look = false;
 
 	if (!item->work)
 		return;
 	gt_lz_lock();
-	lane = gt_lz_find(GT_LZ_LANE, lane_handle);
-	if (lane)
+	queue = gt_lz_find(GT_LZ_QUEUE, queue_handle);
+	if (queue)
 		i = gt_lz_take();
 	if (i) {
 		*i = *item;
-		i->sequence = ++lane->submitted;
-		*(lane->last ? &lane->last->next : &lane->first) = i;
-		lane->last = i;
-		look = ++lane->count > lane->look;
+		gt_lz_use_event(i->event, 1);
+		i->sequence = ++queue->submitted;
+		*(queue->last ? &queue->last->next : &queue->first) = i;
+		queue->last = i;
+		look = ++queue->count > queue->look;
 	}
 	gt_lz_unlock();
 	if (!i)
 		gt_work_completed(item->work, 0, &(struct gt_work_times){0}, 0, 0);
 	if (look)
-		gt_lz_harvest(lane_handle, 0);
+		gt_lz_harvest(queue_handle, 0);
 }
 
 static void begin_command(struct submission *s, const struct gt_call *call, void *list_handle,
 			  void **signal, const struct gt_work_what *what)
 {
 	const struct gt_lz_event *event;
-	struct gt_lz_lane *lane;
+	struct gt_lz_queue *queue;
 	bool counter_based;
 
 	*s = (struct submission){.call = call, .what = *what};
-	if (!what->op || !is_asked(call))
+	if (!what->op)
 		return;
 	gt_lz_lock();
 	s->list = gt_lz_find(GT_LZ_LIST, list_handle);
-	lane = s->list && s->list->immediate ? gt_lz_find(GT_LZ_LANE, list_handle) : NULL;
+	queue = s->list && s->list->immediate ? gt_lz_find(GT_LZ_QUEUE, list_handle) : NULL;
 	event = *signal ? gt_lz_find(GT_LZ_EVENT, *signal) : NULL;
 	counter_based = event && event->counter_based;
 	if (s->list) {
@@ -89,17 +90,17 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 		s->what.device = s->list->device->number;
 		s->what.device_handle = (uintptr_t)s->list->device->object.handle;
 	}
-	if (lane) {
-		s->what.queue = lane->number;
+	if (queue) {
+		s->what.queue = queue->number;
 		s->what.queue_handle = (uintptr_t)list_handle;
-		gt_lz_clock_read(lane->device, call->thread);
+		gt_lz_clock_read(queue->device, call->thread);
 	}
 	gt_lz_unlock();
-	if (event && (lane || counter_based))
-		gt_lz_event_leaves(*signal);
-	if (lane)
+	if (event && (queue || counter_based))
+		gt_lz_event_detach(*signal);
+	if (queue)
 		s->work = gt_work_begin(call, &s->what);
-	if (!s->list || (lane && !s->work)) {
+	if (!s->list || (queue && !s->work)) {
 		s->list = NULL;
 		return;
 	}
@@ -171,15 +172,15 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 		what.block[2] = size->groupSizeZ;
 	}
 	if (groups) {
-		what.grid[0] = saturated((uint64_t)groups->groupCountX * what.block[0]);
-		what.grid[1] = saturated((uint64_t)groups->groupCountY * what.block[1]);
-		what.grid[2] = saturated((uint64_t)groups->groupCountZ * what.block[2]);
+		what.grid[0] = saturate((uint64_t)groups->groupCountX * what.block[0]);
+		what.grid[1] = saturate((uint64_t)groups->groupCountY * what.block[1]);
+		what.grid[2] = saturate((uint64_t)groups->groupCountZ * what.block[2]);
 	}
 	return what;
 }
 
-static struct gt_work_what moved(enum gt_device_op op, const void *to, const void *from,
-				 uint64_t bytes)
+static struct gt_work_what transfer_what(enum gt_device_op op, const void *to, const void *from,
+					 uint64_t bytes)
 {
 	return (struct gt_work_what){.op = op,
 				     .bytes = bytes,
@@ -197,9 +198,11 @@ static uint64_t region_bytes(const void *region)
 #define COMMAND(name, parameters, arguments, command)          \
 	int gt_level_zero_wrap_##name parameters               \
 	{                                                      \
-		const struct gt_work_what what = command;      \
+		struct gt_work_what what = {0};                \
 		struct submission s;                           \
                                                                \
+		if (is_asked(call))                            \
+			what = command;                        \
 		begin_command(&s, call, list, &signal, &what); \
 		return end_command(&s, REAL(name) arguments);  \
 	}
@@ -229,75 +232,78 @@ COMMAND(zeCommandListAppendLaunchKernelWithArguments,
 	kernel_what(kernel, &groups, &size))
 COMMAND(zeCommandListAppendMemoryCopy,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes, SIGNALS),
-	(list, to, from, bytes, signal, waits, wait), moved(GT_DEVICE_COPY, to, from, bytes))
+	(list, to, from, bytes, signal, waits, wait),
+	transfer_what(GT_DEVICE_COPY, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyWithParameters,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes,
 	 const void *next, SIGNALS),
-	(list, to, from, bytes, next, signal, waits, wait), moved(GT_DEVICE_COPY, to, from, bytes))
+	(list, to, from, bytes, next, signal, waits, wait),
+	transfer_what(GT_DEVICE_COPY, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyFromContext,
 	(const struct gt_call *call, void *list, void *to, void *context, const void *from,
 	 size_t bytes, SIGNALS),
 	(list, to, context, from, bytes, signal, waits, wait),
-	moved(GT_DEVICE_COPY, to, from, bytes))
+	transfer_what(GT_DEVICE_COPY, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyRegion,
 	(const struct gt_call *call, void *list, void *to, const void *to_region, uint32_t to_pitch,
 	 uint32_t to_slice, const void *from, const void *from_region, uint32_t from_pitch,
 	 uint32_t from_slice, SIGNALS),
 	(list, to, to_region, to_pitch, to_slice, from, from_region, from_pitch, from_slice, signal,
 	 waits, wait),
-	moved(GT_DEVICE_COPY, to, from, region_bytes(to_region)))
+	transfer_what(GT_DEVICE_COPY, to, from, region_bytes(to_region)))
 COMMAND(zeCommandListAppendMemoryFill,
 	(const struct gt_call *call, void *list, void *to, const void *pattern,
 	 size_t pattern_bytes, size_t bytes, SIGNALS),
 	(list, to, pattern, pattern_bytes, bytes, signal, waits, wait),
-	moved(GT_DEVICE_FILL, to, NULL, bytes))
+	transfer_what(GT_DEVICE_FILL, to, NULL, bytes))
 COMMAND(zeCommandListAppendMemoryFillWithParameters,
 	(const struct gt_call *call, void *list, void *to, const void *pattern,
 	 size_t pattern_bytes, size_t bytes, const void *next, SIGNALS),
 	(list, to, pattern, pattern_bytes, bytes, next, signal, waits, wait),
-	moved(GT_DEVICE_FILL, to, NULL, bytes))
+	transfer_what(GT_DEVICE_FILL, to, NULL, bytes))
 COMMAND(zeCommandListAppendImageCopy,
 	(const struct gt_call *call, void *list, void *to, void *from, SIGNALS),
-	(list, to, from, signal, waits, wait), moved(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyRegion,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *to_region,
 	 const void *from_region, SIGNALS),
 	(list, to, from, to_region, from_region, signal, waits, wait),
-	moved(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyToMemory,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region, SIGNALS),
-	(list, to, from, region, signal, waits, wait), moved(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, region, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyFromMemory,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 SIGNALS),
-	(list, to, from, region, signal, waits, wait), moved(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, region, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyToMemoryExt,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	moved(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyFromMemoryExt,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	moved(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendBarrier, (const struct gt_call *call, void *list, SIGNALS),
-	(list, signal, waits, wait), moved(GT_DEVICE_BARRIER, NULL, NULL, 0))
+	(list, signal, waits, wait), transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 COMMAND(zeCommandListAppendMemoryRangesBarrier,
 	(const struct gt_call *call, void *list, uint32_t count, const size_t *bytes,
 	 const void **ranges, SIGNALS),
-	(list, count, bytes, ranges, signal, waits, wait), moved(GT_DEVICE_BARRIER, NULL, NULL, 0))
+	(list, count, bytes, ranges, signal, waits, wait),
+	transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 
 int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call, void *list,
 						     void *event)
 {
-	gt_lz_event_leaves(event);
+	gt_lz_event_detach(event);
 	return REAL(zeCommandListAppendEventReset)(list, event);
 }
 
 /* Runs of lists ------------------------------------------------------------------- */
 
-static void lists_again(uint32_t count, void **lists)
+static void prepare_lists(uint32_t count, void **lists)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct gt_lz_list *list;
@@ -306,11 +312,11 @@ static void lists_again(uint32_t count, void **lists)
 		list = gt_lz_find(GT_LZ_LIST, lists[i]);
 		gt_lz_unlock();
 		if (list)
-			gt_lz_list_again(list);
+			gt_lz_list_prepare(list);
 	}
 }
 
-static void push_entries(const struct gt_call *call, void *lane_handle, uint64_t number,
+static void push_entries(const struct gt_call *call, void *queue_handle, uint64_t number,
 			 struct gt_lz_list *list)
 {
 	bool dirty = list->ran != NULL;
@@ -320,32 +326,32 @@ static void push_entries(const struct gt_call *call, void *lane_handle, uint64_t
 		struct gt_work *work;
 
 		what.queue = number;
-		what.queue_handle = (uintptr_t)lane_handle;
+		what.queue_handle = (uintptr_t)queue_handle;
 		work = gt_work_begin(call, &what);
-		push_item(lane_handle, &(struct gt_lz_item){.work = work,
-							    .event = e->event,
-							    .list = list->object.handle,
-							    .dirty = dirty});
+		push_item(queue_handle, &(struct gt_lz_item){.work = work,
+							     .event = e->event,
+							     .list = list->object.handle,
+							     .dirty = dirty});
 		gt_work_submitted(work);
 	}
-	list->ran = lane_handle;
+	list->ran = queue_handle;
 }
 
-static void push_lists(const struct gt_call *call, void *lane_handle, uint32_t count, void **lists,
+static void push_lists(const struct gt_call *call, void *queue_handle, uint32_t count, void **lists,
 		       const void *fence)
 {
-	struct gt_lz_lane *lane;
+	struct gt_lz_queue *queue;
 	struct gt_lz_fence *f;
 	uint64_t number = 0;
 
 	gt_lz_lock();
-	lane = gt_lz_find(GT_LZ_LANE, lane_handle);
-	if (lane) {
-		number = lane->number;
-		gt_lz_clock_read(lane->device, call->thread);
+	queue = gt_lz_find(GT_LZ_QUEUE, queue_handle);
+	if (queue) {
+		number = queue->number;
+		gt_lz_clock_read(queue->device, call->thread);
 	}
 	gt_lz_unlock();
-	if (!lane)
+	if (!queue)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gt_lz_list *list;
@@ -354,71 +360,68 @@ static void push_lists(const struct gt_call *call, void *lane_handle, uint32_t c
 		list = gt_lz_find(GT_LZ_LIST, lists[i]);
 		gt_lz_unlock();
 		if (list)
-			push_entries(call, lane_handle, number, list);
+			push_entries(call, queue_handle, number, list);
 	}
 	if (!fence)
 		return;
 	gt_lz_lock();
 	f = gt_lz_add(GT_LZ_FENCE, fence);
 	if (f) {
-		f->lane = lane_handle;
-		f->until = lane->submitted;
+		f->queue = queue_handle;
+		f->until = queue->submitted;
 	}
 	gt_lz_unlock();
+}
+
+static int end_run(const struct gt_call *call, int status, void *queue_handle, uint32_t count,
+		   void **lists, const void *fence)
+{
+	if (!status)
+		push_lists(call, queue_handle, count, lists, fence);
+	return status;
 }
 
 int gt_level_zero_wrap_zeCommandQueueExecuteCommandLists(const struct gt_call *call, void *queue,
 							 uint32_t count, void **lists, void *fence)
 {
-	int status;
-
-	lists_again(count, lists);
-	status = REAL(zeCommandQueueExecuteCommandLists)(queue, count, lists, fence);
-	if (!status)
-		push_lists(call, queue, count, lists, fence);
-	return status;
+	prepare_lists(count, lists);
+	return end_run(call, REAL(zeCommandQueueExecuteCommandLists)(queue, count, lists, fence),
+		       queue, count, lists, fence);
 }
 
 int gt_level_zero_wrap_zeCommandListImmediateAppendCommandListsExp(const struct gt_call *call,
 								   void *list, uint32_t count,
 								   void **lists, SIGNALS)
 {
-	int status;
-
-	lists_again(count, lists);
-	status = REAL(zeCommandListImmediateAppendCommandListsExp)(list, count, lists, signal,
-								   waits, wait);
-	if (!status)
-		push_lists(call, list, count, lists, NULL);
-	return status;
+	prepare_lists(count, lists);
+	return end_run(call,
+		       REAL(zeCommandListImmediateAppendCommandListsExp)(list, count, lists, signal,
+									 waits, wait),
+		       list, count, lists, NULL);
 }
 
 int gt_level_zero_wrap_zeCommandListImmediateAppendCommandListsWithParameters(
 	const struct gt_call *call, void *list, uint32_t count, void **lists, const void *next,
 	SIGNALS)
 {
-	int status;
-
-	lists_again(count, lists);
-	status = REAL(zeCommandListImmediateAppendCommandListsWithParameters)(list, count, lists,
-									      next, signal, waits,
-									      wait);
-	if (!status)
-		push_lists(call, list, count, lists, NULL);
-	return status;
+	prepare_lists(count, lists);
+	return end_run(call,
+		       REAL(zeCommandListImmediateAppendCommandListsWithParameters)(
+			       list, count, lists, next, signal, waits, wait),
+		       list, count, lists, NULL);
 }
 
 /* Waits --------------------------------------------------------------------------- */
 
-/* What was submitted to a lane up to now. */
+/* What was submitted to a queue up to now. */
 static uint64_t submitted_to(const void *handle)
 {
-	const struct gt_lz_lane *lane;
+	const struct gt_lz_queue *queue;
 	uint64_t n;
 
 	gt_lz_lock();
-	lane = gt_lz_find(GT_LZ_LANE, handle);
-	n = lane ? lane->submitted : 0;
+	queue = gt_lz_find(GT_LZ_QUEUE, handle);
+	n = queue ? queue->submitted : 0;
 	gt_lz_unlock();
 	return n;
 }
@@ -445,7 +448,7 @@ int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, 
 	return status;
 }
 
-static int fence_done(const void *fence, int status)
+static int harvest_fence(const void *fence, int status)
 {
 	const struct gt_lz_fence *f;
 	struct gt_lz_fence known = {0};
@@ -458,19 +461,19 @@ static int fence_done(const void *fence, int status)
 		known = *f;
 	gt_lz_unlock();
 	if (f)
-		gt_lz_harvest(known.lane, known.until);
+		gt_lz_harvest(known.queue, known.until);
 	return status;
 }
 
 int gt_level_zero_wrap_zeFenceHostSynchronize(const struct gt_call *call, void *fence,
 					      uint64_t timeout)
 {
-	return fence_done(fence, REAL(zeFenceHostSynchronize)(fence, timeout));
+	return harvest_fence(fence, REAL(zeFenceHostSynchronize)(fence, timeout));
 }
 
 int gt_level_zero_wrap_zeFenceQueryStatus(const struct gt_call *call, void *fence)
 {
-	return fence_done(fence, REAL(zeFenceQueryStatus)(fence));
+	return harvest_fence(fence, REAL(zeFenceQueryStatus)(fence));
 }
 
 static void forget_fence(const void *fence)
@@ -492,7 +495,7 @@ int gt_level_zero_wrap_zeFenceDestroy(const struct gt_call *call, void *fence)
 	return REAL(zeFenceDestroy)(fence);
 }
 
-static int event_done(int status)
+static int harvest_if_done(int status)
 {
 	if (!status)
 		gt_lz_harvest_all();
@@ -502,15 +505,15 @@ static int event_done(int status)
 int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *event,
 					      uint64_t timeout)
 {
-	return event_done(REAL(zeEventHostSynchronize)(event, timeout));
+	return harvest_if_done(REAL(zeEventHostSynchronize)(event, timeout));
 }
 
 int gt_level_zero_wrap_zeEventQueryStatus(const struct gt_call *call, void *event)
 {
-	return event_done(REAL(zeEventQueryStatus)(event));
+	return harvest_if_done(REAL(zeEventQueryStatus)(event));
 }
 
 int gt_level_zero_wrap_zeDeviceSynchronize(const struct gt_call *call, void *device)
 {
-	return event_done(REAL(zeDeviceSynchronize)(device));
+	return harvest_if_done(REAL(zeDeviceSynchronize)(device));
 }
