@@ -92,9 +92,7 @@ ze_result_t newer_zeInitDrivers(uint32_t *count, ze_driver_handle_t *out, const 
 
 ze_result_t zeDriverGetApiVersion(ze_driver_handle_t handle, ze_api_version_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = (ze_api_version_t)NEWER_API_VERSION;
@@ -103,9 +101,7 @@ ze_result_t zeDriverGetApiVersion(ze_driver_handle_t handle, ze_api_version_t *o
 
 ze_result_t zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	memcpy(&out->uuid, "gputap soft ze", sizeof out->uuid > 15 ? 15 : sizeof out->uuid);
@@ -115,9 +111,7 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_propertie
 
 ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t handle, ze_driver_ipc_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	out->flags = 0;
 	return ZE_RESULT_SUCCESS;
 }
@@ -136,9 +130,8 @@ ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_t *
 		"ZE_extension_kernel_max_group_size_properties",
 		"ZE_intel_get_driver_version_string",
 	};
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
 
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (asks_count(count, out, sizeof names / sizeof *names))
@@ -172,9 +165,7 @@ static ze_result_t create_counter_based(ze_context_handle_t context, ze_device_h
 ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t handle, const char *name,
 						void **out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!name || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = NULL;
@@ -209,9 +200,7 @@ struct soft_ze_device *soft_ze_device_number(unsigned index)
 
 ze_result_t zeDeviceGet(ze_driver_handle_t handle, uint32_t *count, ze_device_handle_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (asks_count(count, out, soft_ze_config.devices))
@@ -304,9 +293,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t handle,
 					 ze_device_compute_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	out->maxTotalGroupSize = GROUP_MOST;
@@ -323,7 +310,6 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t handle,
 ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle,
 					ze_device_module_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
 	ze_device_fp_flags_t floats = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
 				      ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST |
 				      ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO |
@@ -333,7 +319,7 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle,
 						  ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE |
 						  ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD;
 
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	out->spirvVersionSupported = ZE_MAKE_VERSION(1, 4);
@@ -355,9 +341,7 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle,
 ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t handle, uint32_t *count,
 						   ze_command_queue_group_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (asks_count(count, out, SOFT_ZE_GROUPS))
@@ -376,9 +360,7 @@ ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t handle, ui
 ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *count,
 					ze_device_memory_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (asks_count(count, out, 1))
@@ -394,11 +376,10 @@ ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *cou
 ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t handle,
 					      ze_device_memory_access_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
 	ze_memory_access_cap_flags_t both =
 		ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
 
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	out->hostAllocCapabilities = out->deviceAllocCapabilities = both;
@@ -410,9 +391,7 @@ ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t handle,
 ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *count,
 				       ze_device_cache_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (asks_count(count, out, 1))
@@ -424,9 +403,7 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
 
 ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_image_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = (ze_device_image_properties_t){.stype = out->stype, .pNext = out->pNext};
@@ -436,9 +413,7 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_imag
 ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t handle,
 						ze_device_external_memory_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = (ze_device_external_memory_properties_t){.stype = out->stype, .pNext = out->pNext};
@@ -448,9 +423,7 @@ ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t handle,
 ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t handle, ze_device_handle_t peer,
 				     ze_device_p2p_properties_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!soft_ze_check(peer, SOFT_ZE_DEVICE) || !out)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	out->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS;
@@ -460,9 +433,7 @@ ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t handle, ze_device_handle
 ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t handle, ze_device_handle_t peer,
 				  ze_bool_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!soft_ze_check(peer, SOFT_ZE_DEVICE) || !out)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	*out = 1;
@@ -471,17 +442,13 @@ ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t handle, ze_device_handle_t 
 
 ze_result_t zeDeviceGetStatus(ze_device_handle_t handle)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t *host, uint64_t *device)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	if (!host || !device)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*host = soft_ze_host_ns();
@@ -509,9 +476,7 @@ ze_result_t newer_zeDeviceSynchronize(ze_device_handle_t handle)
 
 ze_result_t newer_zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t handle, uint64_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_device, handle, SOFT_ZE_DEVICE);
-
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
 	*out = UINT64_MAX;
 	return ZE_RESULT_SUCCESS;
 }
@@ -544,10 +509,9 @@ ze_context_handle_t newer_zerGetDefaultContext(void)
 ze_result_t zeContextCreate(ze_driver_handle_t handle, const ze_context_desc_t *desc,
 			    ze_context_handle_t *out)
 {
-	SOFT_ZE_OBJECT(d, soft_ze_driver, handle, SOFT_ZE_DRIVER);
 	struct soft_ze_context *c;
 
-	(void)d;
+	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!desc || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	c = calloc(1, sizeof *c);
@@ -580,9 +544,7 @@ ze_result_t zeContextDestroy(ze_context_handle_t handle)
 
 ze_result_t zeContextGetStatus(ze_context_handle_t handle)
 {
-	SOFT_ZE_OBJECT(c, soft_ze_context, handle, SOFT_ZE_CONTEXT);
-
-	(void)c;
+	SOFT_ZE_VALID(handle, SOFT_ZE_CONTEXT);
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -231,6 +231,10 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 	struct type *name = soft_ze_check((void *)(handle), kind); \
 	if (!name)                                                 \
 	return soft_ze_refuse(handle)
+/* The same for a function that only wants to know that @handle is such an object. */
+#define SOFT_ZE_VALID(handle, kind)                 \
+	if (!soft_ze_check((void *)(handle), kind)) \
+	return soft_ze_refuse(handle)
 
 /* event.c ------------------------------------------------------------------------- */
 

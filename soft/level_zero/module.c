@@ -306,9 +306,7 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
 
 ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **out)
 {
-	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
-
-	(void)m;
+	SOFT_ZE_VALID(handle, SOFT_ZE_MODULE);
 	return name && out ? ZE_RESULT_ERROR_INVALID_FUNCTION_NAME
 			   : ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 }
@@ -328,9 +326,7 @@ ze_result_t zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count, c
 
 ze_result_t zeModuleGetProperties(ze_module_handle_t handle, ze_module_properties_t *out)
 {
-	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
-
-	(void)m;
+	SOFT_ZE_VALID(handle, SOFT_ZE_MODULE);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	out->flags = 0;
@@ -428,9 +424,7 @@ ze_result_t zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t size_x,
 
 ze_result_t zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, uint32_t *out)
 {
-	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
-
-	(void)k;
+	SOFT_ZE_VALID(handle, SOFT_ZE_KERNEL);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = 1; /* OpenCL promises of no two groups that both make progress */
@@ -490,9 +484,7 @@ ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t handle, ze_cache_config_fl
 
 ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *bytes, char **out)
 {
-	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
-
-	(void)k;
+	SOFT_ZE_VALID(handle, SOFT_ZE_KERNEL);
 	if (!bytes)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (out && *out && *bytes)
