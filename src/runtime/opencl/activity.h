@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Device activity of OpenCL: what its files share.
  *
+ * Each file calls only those that stand before it:
  *   activity_map.c        handle -> object, memory, locks that survive a fork
- *   activity_object.c     devices, contexts and kernels as records name them
- *   activity_queue.c      queues: profiling forced on, and hidden from the program
- *   activity_event.c      events: our references and the forced profiling hidden from the program
- *   activity_work.c       work in flight, and the harvest of what has completed
- *   activity_notify.c       what tools are notified of
+ *   activity_table.c      the runtime's own functions
  *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
  *   activity_shown.c      events that a call shows to the program before it returns
+ *   activity_object.c     devices, contexts and kernels as records name them
+ *   activity_pending.c    work in flight: a list per queue
+ *   activity_queue.c      queues as records name them
+ *   activity_notify.c     what tools are notified of
+ *   activity_harvest.c    the harvest of what has completed
+ *   activity_profiling.c  queues: profiling forced on, and hidden from the program
+ *   activity_event.c      events: our references and the forced profiling hidden from the program
+ *   activity_wait.c       waits and ends: the harvest before they return
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
+ *   activity_follow.c     a command becomes work in flight
  *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three
  *                         lines each
  *   activity_commands.c   command buffers
@@ -156,6 +162,8 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 				      cl_device_id device);
 /* False: it may be half made, and is not to be asked anything. */
 bool gt_cl_device_asked(const struct gt_cl_device *d);
+/* Notify tools of it, once for each number. No lock is held. */
+void gt_cl_notify_device(struct gt_cl_device *d);
 /* One reading of its clock. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_devices(void);
@@ -193,20 +201,7 @@ struct gt_cl_what {
 	uint32_t replay;
 };
 
-/* A command in flight. */
-struct gt_cl_pending {
-	cl_event event; /* one reference is ours */
-	uint64_t id, call_start;
-	/* its number: the queue's entry may stand for another one by the time that this is done */
-	uint64_t queue;
-	uint32_t device; /* GT_DEVICE_REF() */
-	uint16_t op;     /* enum gt_device_op */
-	bool recorded;   /* and not only notified */
-	struct gt_cl_what what;
-	struct gt_work_item *item; /* for tools; NULL: none asks */
-};
-
-struct gt_cl_chunk; /* of a queue's list: some of these in a row */
+struct gt_cl_chunk; /* of a queue's list of work in flight (activity_pending.h) */
 
 struct gt_cl_queue {
 	struct gt_cl_node node;
@@ -245,27 +240,30 @@ struct gt_cl_queue {
 	_Atomic uint32_t waiting;
 };
 
-/* Commands that are in the list. */
-static inline uint64_t gt_cl_queue_count(const struct gt_cl_queue *q)
-{
-	return atomic_load_explicit(&q->pushed, memory_order_relaxed) -
-	       atomic_load_explicit(&q->harvested, memory_order_relaxed);
-}
-
-/* The list is this process's, and empty: what fork left in it is the parent's. */
-void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
-
 /* The queue's entry as it is; NULL: created while nothing was recorded. */
 struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
 /* The same, made when it is not there yet. */
 struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t,
 				    cl_command_queue queue);
+/* An entry for a handle that has none. NULL: no memory. */
+struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue queue);
+/* Its object record, in words; once its device has been asked. */
+void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
+/* The queue is there. Once its device has been asked, notify tools of both, once for each number.
+ * No lock is held. */
+void gt_cl_notify_queue(struct gt_cl_queue *q);
+/* Of all, the one that was added last. */
 struct gt_cl_queue *gt_cl_queues(void);
+/* The queue of a command's event. NULL: none of ours, or inside of a call of gputap's own. */
+struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event event);
+
+/* Profiling forced on (activity_profiling.c) -------------------------------- */
+
 /* A queue of the runtime's with what the program asked for, and no profiling; NULL: there is none.
  * Inside a call of gputap's own. The caller releases it. */
 cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 
-/* Work (activity_work.c, activity_helper.c) --------------------------------- */
+/* Work (activity_follow.c, activity_harvest.c) ------------------------------ */
 
 /* A command on its way into a queue. */
 struct gt_cl_work {
@@ -298,12 +296,6 @@ void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_devi
 		struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
 void gt_cl_tell_over(const struct gt_cl_work *w);
-/* An object is there. No lock is held. */
-struct gt_tool_object *gt_cl_notify_object(uint32_t type, uint64_t number, const void *handle,
-					   const char *name);
-/* A queue is there. Once its device has been asked, notify of both, once for each number. No
- * lock is held. */
-void gt_cl_notify_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */
 void gt_cl_notify_enter(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
 /* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
@@ -401,13 +393,10 @@ void gt_cl_harvest_all(struct gt_cl_queue *q);
  * that is in flight at each of many waits would be quadratic. */
 void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
-/* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock()
- * q->harvest after the query that the answer is for. */
-uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
-
-/* Entries for work in flight, ready for use: make sure that there are some. The helper does, so
- * that launches need not. */
-void gt_cl_spare_grow(uint32_t epoch);
+/* By an enqueue: what is done, but not what has just been done. A worker of the runtime is
+ * there: who asks about that command or lets it go waits for a lock that the worker holds, and
+ * the worker for the one who asks. */
+void gt_cl_harvest_behind(struct gt_cl_queue *q);
 
 /* The program's callbacks (activity_callback.c) ------------------------------ */
 
@@ -422,6 +411,26 @@ static inline void gt_cl_callbacks_run(void)
 {
 	if (gt_unlikely(gt_cl_callbacks_waiting != NULL))
 		gt_cl_callbacks_run_waiting();
+}
+
+/* A reference of ours comes and goes. No lock is held: what the program has registered for the
+ * event may run now. */
+static inline bool gt_cl_event_retain(const struct gt_table *table, cl_event event)
+{
+	cl_int ret;
+
+	gt_internal_enter();
+	ret = GT_CL(table, clRetainEvent)(event);
+	gt_internal_leave();
+	return ret == CL_SUCCESS;
+}
+
+static inline void gt_cl_event_release(const struct gt_table *table, cl_event event)
+{
+	gt_internal_enter();
+	GT_CL(table, clReleaseEvent)(event);
+	gt_internal_leave();
+	gt_cl_callbacks_run();
 }
 
 /* What the runtime is given in the place of the program's function. _drop(): it refused. */
@@ -448,6 +457,11 @@ void gt_cl_callbacks_end(bool run_them);
 
 /* Work was put into an empty queue: have somebody look after it. */
 void gt_cl_helper_want(const struct gt_thread *t);
-bool gt_cl_helper_lives(void);
+extern _Atomic uint32_t gt_cl_helper_alive; /* process whose helper runs */
+static inline bool gt_cl_helper_lives(void)
+{
+	return atomic_load_explicit(&gt_cl_helper_alive, memory_order_relaxed) ==
+	       atomic_load_explicit(gt_epoch, memory_order_relaxed);
+}
 
 #endif

@@ -182,16 +182,6 @@ static void call_program(const struct callback *c, const struct large *l)
 	gt_callback_depth = outer;
 }
 
-static void let_go(const struct callback *c)
-{
-	if (!c->retained)
-		return;
-	gt_internal_enter();
-	GT_CL(c->table, clReleaseEvent)(c->object);
-	gt_internal_leave();
-	gt_cl_callbacks_run();
-}
-
 /* The struct is free before the program's function begins. */
 static void run_callback(struct callback *c)
 {
@@ -205,7 +195,8 @@ static void run_callback(struct callback *c)
 	}
 	give_callback(c);
 	call_program(&copy, &large);
-	let_go(&copy);
+	if (copy.retained)
+		gt_cl_event_release(copy.table, copy.object);
 }
 
 void gt_cl_callbacks_run_waiting(void)
@@ -277,11 +268,8 @@ static bool may_run_here(void)
 /* The runtime calls it where the program's function may not run. */
 static void wait_for_turn(struct callback *c)
 {
-	if (c->kind == EVENT && c->table) {
-		gt_internal_enter();
-		c->retained = GT_CL(c->table, clRetainEvent)(c->object) == CL_SUCCESS;
-		gt_internal_leave();
-	}
+	if (c->kind == EVENT && c->table)
+		c->retained = gt_cl_event_retain(c->table, c->object);
 	if (gt_tool_thread_is_ours()) {
 		hand_to_thread(c);
 		return;

@@ -7,7 +7,7 @@
  * gives, differs between runtimes. So it is asked the same about an event that has no profiling
  * either, and its answer is given: a marker's in a queue like the program's, made for that. Each
  * form of the question is asked once for each device. */
-#include "runtime/opencl/activity.h"
+#include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,25 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event)
-{
-	cl_command_queue handle = NULL;
-	cl_int ret;
-
-	if (!table || gt_thread.internal)
-		return NULL;
-	gt_internal_enter();
-	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle,
-					   NULL);
-	gt_internal_leave();
-	return ret == CL_SUCCESS && handle ? gt_cl_queue_find(handle) : NULL;
-}
-
 cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event, cl_event_info name,
 				     size_t size, void *value, size_t *size_ret)
 {
 	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value
-					? queue_of(gt_cl_table(call), event)
+					? gt_cl_queue_of_event(gt_cl_table(call), event)
 					: NULL;
 	cl_uint count, ours = 0;
 	bool locked = false;
@@ -220,7 +206,7 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 					      cl_profiling_info name, size_t size, void *value,
 					      size_t *size_ret)
 {
-	struct gt_cl_queue *q = queue_of(gt_cl_table(call), event);
+	struct gt_cl_queue *q = gt_cl_queue_of_event(gt_cl_table(call), event);
 	struct answer a;
 
 	if (!q || !q->forced)

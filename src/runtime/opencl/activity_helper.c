@@ -14,7 +14,7 @@
  * calls the runtime no more: runtimes take themselves apart in their own exit handlers, which
  * run after ours, because ours was registered later.
  * Never here: waiting for the device. */
-#include "runtime/opencl/activity.h"
+#include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,6 @@ enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
 	_Atomic uint32_t epoch;   /* process that has a helper, or tried to */
-	_Atomic uint32_t alive;   /* process whose helper runs */
 	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
 	_Atomic uint32_t at_work; /* inside harvest_queues() */
 	_Atomic uint32_t over;    /* the process is ending */
@@ -135,7 +134,7 @@ static void *run_helper(void *arg)
 	uint64_t step = MS, clocks_at = get_host_ns();
 
 	gt_tool_thread_takes("gputap", thread_left, arg);
-	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
+	atomic_store_explicit(&gt_cl_helper_alive, epoch, memory_order_relaxed);
 	while (!is_over()) {
 		struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
 
@@ -164,7 +163,7 @@ static void *run_helper(void *arg)
 		}
 		sleep_ns(step);
 	}
-	atomic_store_explicit(&helper.alive, 0, memory_order_relaxed);
+	atomic_store_explicit(&gt_cl_helper_alive, 0, memory_order_relaxed);
 	gt_tool_thread_leaves();
 	return NULL;
 }
@@ -215,12 +214,6 @@ static void start_helper(uint32_t epoch)
 	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.over, 0, memory_order_relaxed);
 	gt_tool_thread_start(run_helper, (void *)(uintptr_t)epoch, STACK_BYTES);
-}
-
-bool gt_cl_helper_lives(void)
-{
-	return atomic_load_explicit(&helper.alive, memory_order_relaxed) ==
-	       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 }
 
 void gt_cl_helper_want(const struct gt_thread *t)

@@ -49,40 +49,8 @@ GT_CL_MAP(kernels, 12);
 static _Atomic(struct gt_cl_device *) all_devices;
 /* of devices and contexts: two threads that meet one make one entry of it */
 static struct gt_cl_lock learning;
-static _Atomic(const struct gt_table *) core_table;
 /* threads that ask for devices; << 32: the process that they are in */
 static _Atomic uint64_t making;
-
-/* Not one that only stands for functions handed out by name. */
-static bool is_whole(const struct gt_table *table)
-{
-	static const unsigned needed[] = {
-		GT_OPENCL_INDEX_clGetEventInfo,    GT_OPENCL_INDEX_clGetEventProfilingInfo,
-		GT_OPENCL_INDEX_clRetainEvent,     GT_OPENCL_INDEX_clReleaseEvent,
-		GT_OPENCL_INDEX_clGetDeviceInfo,   GT_OPENCL_INDEX_clGetKernelInfo,
-		GT_OPENCL_INDEX_clGetContextInfo,  GT_OPENCL_INDEX_clGetCommandQueueInfo,
-		GT_OPENCL_INDEX_clGetImageInfo,    GT_OPENCL_INDEX_clGetMemObjectInfo,
-		GT_OPENCL_INDEX_clCreateUserEvent, GT_OPENCL_INDEX_clSetUserEventStatus,
-	};
-
-	for (unsigned i = 0; i < sizeof needed / sizeof needed[0]; i++)
-		if (!table->taps[needed[i]].real)
-			return false;
-	return true;
-}
-
-const struct gt_table *gt_cl_table(const struct gt_call *call)
-{
-	const struct gt_table *known = atomic_load_explicit(&core_table, memory_order_relaxed);
-
-	if (gt_likely(known == call->table))
-		return known;
-	if (is_whole(call->table)) {
-		atomic_store_explicit(&core_table, call->table, memory_order_relaxed);
-		return call->table;
-	}
-	return known;
-}
 
 /* Devices ------------------------------------------------------------------- */
 
@@ -378,6 +346,32 @@ cl_int gt_opencl_wrap_clCreateSubDevices(const struct gt_call *call, cl_device_i
 	return ret;
 }
 
+void gt_cl_notify_device(struct gt_cl_device *d)
+{
+	struct gputap_object o = {
+		.domain = GT_DOMAIN_OPENCL,
+		.type = GPUTAP_OBJECT_DEVICE,
+		.number = d->number,
+		.handle = (uintptr_t)d->node.handle,
+		.device_handle = (uintptr_t)d->node.handle,
+		.storage_file = -1,
+	};
+	struct gt_tool_object *former = d->object;
+	char name[512] = "";
+
+	if (atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) ==
+	    d->number)
+		return;
+	gt_internal_enter();
+	if (GT_CL(d->table, clGetDeviceInfo)((cl_device_id)(uintptr_t)d->node.handle,
+					     CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS)
+		o.name = gt_tool_text(name, strnlen(name, sizeof name));
+	gt_internal_leave();
+	gt_tool_object_unload(former);
+	d->object = gt_tool_object_add(&o, NULL);
+	gt_tool_object_loaded(d->object);
+}
+
 /* Contexts ------------------------------------------------------------------ */
 
 static struct context *add_context(struct gt_thread *t, cl_context handle)
@@ -438,12 +432,30 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	return c->number;
 }
 
+/* No lock is held. */
+static struct gt_tool_object *notify_object(uint32_t type, uint64_t number, const void *handle,
+					    const char *name)
+{
+	const struct gputap_object o = {
+		.domain = GT_DOMAIN_OPENCL,
+		.type = type,
+		.number = number,
+		.handle = (uintptr_t)handle,
+		.name = name,
+		.storage_file = -1,
+	};
+	struct gt_tool_object *x = gt_tool_object_add(&o, NULL);
+
+	gt_tool_object_loaded(x);
+	return x;
+}
+
 static void notify_context(struct context *c, uint64_t number)
 {
 	if (atomic_exchange_explicit(&c->notified_number, number, memory_order_acq_rel) == number)
 		return;
 	gt_tool_object_unload(c->object); /* that had the handle before */
-	c->object = gt_cl_notify_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
+	c->object = notify_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
 }
 
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
@@ -603,8 +615,8 @@ uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, 
 						     memory_order_acq_rel, memory_order_acquire))
 		return number;
 	gt_tool_object_unload(k->object); /* that had the handle before */
-	k->object = gt_cl_notify_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
-					gt_string_text(gt_cl_kernel_name(table, t, handle)));
+	k->object = notify_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
+				  gt_string_text(gt_cl_kernel_name(table, t, handle)));
 	return fresh;
 }
 

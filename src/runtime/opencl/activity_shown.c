@@ -81,24 +81,6 @@ void gt_cl_shown_begin(struct gt_cl_work *w)
 	w->shown = s;
 }
 
-static bool retain(const struct gt_table *table, cl_event event)
-{
-	cl_int ret;
-
-	gt_internal_enter();
-	ret = GT_CL(table, clRetainEvent)(event);
-	gt_internal_leave();
-	return ret == CL_SUCCESS;
-}
-
-static void release(const struct gt_table *table, cl_event event)
-{
-	gt_internal_enter();
-	GT_CL(table, clReleaseEvent)(event);
-	gt_internal_leave();
-	gt_cl_callbacks_run();
-}
-
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_cl_shown *s = w->shown;
@@ -107,7 +89,8 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 
 	if (ret == CL_SUCCESS) {
 		w->event = __atomic_load_n(w->wanted, __ATOMIC_RELAXED);
-		w->retained = w->event && (w->event == other || retain(w->table, w->event));
+		w->retained =
+			w->event && (w->event == other || gt_cl_event_retain(w->table, w->event));
 		if (w->event == other)
 			other = NULL;
 	}
@@ -117,7 +100,7 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 		gt_cl_unlock(&s->lock);
 	give_place(s);
 	if (other) /* what stood there before the runtime wrote, or a call that failed */
-		release(w->table, other);
+		gt_cl_event_release(w->table, other);
 }
 
 /* Asks the kernel, which changes nothing: the way of the signal mask is none. */
@@ -141,7 +124,7 @@ static cl_event keep_event(struct gt_cl_shown *s, const struct gt_table *table, 
 
 	if (s->where && s->epoch == epoch && can_be_read(s->where) &&
 	    __atomic_load_n(s->where, __ATOMIC_RELAXED) == event && s->retained != event &&
-	    retain(table, event)) {
+	    gt_cl_event_retain(table, event)) {
 		former = s->retained;
 		s->retained = event;
 	}
@@ -163,7 +146,7 @@ static __attribute__((noinline, cold)) void keep_shown(const struct gt_call *cal
 		former = keep_event(s, table, event, epoch);
 		gt_cl_unlock(&s->lock);
 		if (former)
-			release(table, former);
+			gt_cl_event_release(table, former);
 	}
 }
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of work in flight, and the chunks that they are made of: see activity_pending.h. */
+#include "runtime/opencl/activity_pending.h"
+
+enum { SPARE_WANTED = 32 }; /* chunks that the helper keeps ready */
+
+/* Chunks that no queue has. */
+static struct {
+	struct gt_cl_lock lock;
+	_Atomic uint32_t count;
+	struct gt_cl_chunk *first;
+} spare;
+
+static bool spare_lock(uint32_t epoch)
+{
+	switch (gt_cl_lock(&spare.lock, epoch)) {
+	case GT_CL_LOCK_STALE:
+		spare.first = NULL;
+		spare.count = 0;
+		break;
+	case GT_CL_LOCK_FAILED: return false;
+	case GT_CL_LOCK_TAKEN: break;
+	}
+	return true;
+}
+
+static void spare_give(struct gt_cl_chunk *c, uint32_t epoch)
+{
+	if (!spare_lock(epoch))
+		return;
+	c->next = spare.first;
+	spare.first = c;
+	spare.count++;
+	gt_cl_unlock(&spare.lock);
+}
+
+static struct gt_cl_chunk *spare_take(uint32_t epoch)
+{
+	struct gt_cl_chunk *c;
+
+	if (atomic_load_explicit(&spare.count, memory_order_relaxed) == 0)
+		return gt_cl_alloc(epoch, sizeof *c);
+	if (!spare_lock(epoch))
+		return NULL;
+	c = spare.first;
+	if (c) {
+		spare.first = c->next;
+		spare.count--;
+		c->next = NULL;
+	}
+	gt_cl_unlock(&spare.lock);
+	return c ? c : gt_cl_alloc(epoch, sizeof *c);
+}
+
+void gt_cl_spare_grow(uint32_t epoch)
+{
+	struct gt_cl_chunk *c;
+
+	while (atomic_load_explicit(&spare.count, memory_order_relaxed) < SPARE_WANTED) {
+		c = gt_cl_alloc(epoch, sizeof *c);
+		if (!c)
+			return;
+		c->entry[0].event = c->entry[GT_CL_CHUNK - 1].event = NULL; /* its pages come now */
+		spare_give(c, epoch);
+	}
+}
+
+bool gt_cl_tail_grow(struct gt_cl_queue *q, uint32_t epoch)
+{
+	struct gt_cl_chunk *c = spare_take(epoch);
+
+	if (!c)
+		return false;
+	if (q->tail)
+		q->tail->next = c;
+	else
+		q->head = c;
+	q->tail = c;
+	return true;
+}
+
+void gt_cl_head_drop(struct gt_cl_queue *q, uint32_t epoch)
+{
+	struct gt_cl_chunk *behind = q->head;
+
+	q->head = behind->next;
+	q->head_at += GT_CL_CHUNK;
+	spare_give(behind, epoch);
+}
+
+void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
+{
+	if (!gt_cl_lock(&q->push, epoch))
+		return;
+	if (gt_cl_lock(&q->harvest, epoch)) {
+		/* the parent's; not given to the spare ones: a harvester there may hold one */
+		q->head = q->tail = NULL;
+		q->harvested = q->pushed = 0;
+		q->head_at = 0;
+		atomic_store_explicit(&q->look, 0, memory_order_relaxed);
+		atomic_store_explicit(&q->epoch, epoch, memory_order_release);
+		gt_cl_unlock(&q->harvest);
+	}
+	gt_cl_unlock(&q->push);
+}
+
+uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)
+{
+	uint32_t epoch = gt_cl_queue_epoch(q), ours = 0;
+	struct gt_cl_cursor c;
+	uint64_t end;
+
+	*locked = epoch && gt_cl_queue_lock(&q->harvest, epoch);
+	if (!*locked)
+		return 0;
+	c = gt_cl_cursor_start(q);
+	end = atomic_load_explicit(&q->pushed, memory_order_acquire);
+	for (uint64_t at = q->harvested; at < end; at++)
+		ours += gt_cl_cursor_entry(&c, at)->event == event;
+	return ours;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiling of queues: it is forced on where the program did not ask for it, and the program
+ * cannot tell.
+ *
+ * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added; if it refuses,
+ * it gets them as they were, so that every error is its own answer to the program's own
+ * arguments. Queues on the device are left alone. What clGetCommandQueueInfo() says about
+ * properties is what the program asked for. */
+#include "runtime/opencl/activity_pending.h"
+
+#include <string.h>
+
+/* Creation ------------------------------------------------------------------ */
+
+/* What a creating function was given and what came of it. */
+struct creation {
+	cl_context context;
+	cl_device_id device;
+	cl_command_queue_properties asked;
+	const cl_queue_properties *list; /* without the end; NULL: none */
+	/* with the end, in words; 0: no list, or one too long to keep */
+	unsigned list_count;
+	bool forced;
+	bool refused;
+	const struct creation *outer; /* open around this one in this thread */
+};
+
+static _Thread_local const struct creation *open_creation
+	__attribute__((tls_model("initial-exec")));
+
+/* False: the runtime's own, in the middle of the program's, which knows what was asked for (see
+ * attach_interposition.c). */
+static bool begins(struct creation *c)
+{
+	/* left by longjmp(): we do not stand deeper in the stack */
+	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c)
+		open_creation = open_creation->outer;
+	c->outer = open_creation;
+	if (c->outer && gt_skip_nested[GT_DOMAIN_OPENCL])
+		return false;
+	open_creation = c;
+	return true;
+}
+
+static void created(const struct gt_call *call, cl_command_queue handle, const struct creation *c)
+{
+	const struct gt_table *table = gt_cl_table(call);
+	struct gt_thread *t = gt_cl_thread(call);
+	struct gt_cl_queue *q = gt_cl_queue_find(handle);
+
+	open_creation = c->outer;
+	if (!handle || (!q && (!t || !table || !(q = gt_cl_queue_add(t, handle)))))
+		return;
+	/* a handle used again, not recorded now: it must not look like the old one */
+	if (!t || !table) {
+		q->number = 0;
+		q->forced = false;
+		atomic_store_explicit(&q->written, 0, memory_order_release);
+		return;
+	}
+	gt_cl_harvest_all(q);
+	atomic_store_explicit(&q->written, 0, memory_order_release);
+	q->table = table;
+	q->context = c->context;
+	q->asked = c->asked;
+	q->forced = c->forced;
+	q->out_of_order = c->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	q->untimed = !c->forced && !(c->asked & CL_QUEUE_PROFILING_ENABLE);
+	q->list_count = (uint8_t)c->list_count;
+	if (c->list_count)
+		memcpy(q->list, c->list, c->list_count * sizeof q->list[0]);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+	q->device = gt_cl_device_get(table, t, c->device);
+	q->helped = q->device && !q->device->host;
+	if (q->epoch != t->epoch)
+		gt_cl_queue_reset(q, t->epoch);
+	gt_internal_enter();
+	gt_cl_queue_write(q, t);
+	if (q->device)
+		gt_cl_device_clock(q->device, t);
+	gt_internal_leave();
+	if (c->refused)
+		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_OPENCL, q->number,
+			       "the runtime refused a queue with profiling");
+	gt_cl_spare_grow(t->epoch);
+	gt_cl_notify_queue(q);
+}
+
+static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)
+{
+	return gt_cl_thread(call) && gt_cl_table(call) &&
+	       !(asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call, cl_context context,
+						     cl_device_id device,
+						     cl_command_queue_properties properties,
+						     cl_int *errcode_ret)
+{
+	struct creation c = {context, device, properties, NULL, 0, can_force(call, properties),
+			     false,   NULL};
+	cl_command_queue q = NULL;
+	cl_int error = CL_SUCCESS;
+
+	if (!begins(&c))
+		return GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties,
+							      errcode_ret);
+	if (c.forced) {
+		q = GT_CL_REAL(call, clCreateCommandQueue)(context, device,
+							   properties | CL_QUEUE_PROFILING_ENABLE,
+							   &error);
+		if (q && errcode_ret)
+			*errcode_ret = error;
+	}
+	if (!q) {
+		q = GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties,
+							   errcode_ret);
+		c.refused = c.forced && q;
+		c.forced = false;
+	}
+	created(call, q, &c);
+	return q;
+}
+
+/* The program's list with profiling added to it. False: the list has no room or no end within
+ * reason. */
+static bool force_list(const cl_queue_properties *list, cl_queue_properties *out,
+		       struct creation *c)
+{
+	cl_queue_properties *found = NULL;
+	unsigned n = 0;
+
+	for (; list && list[n]; n += 2) {
+		if (n + 5 > GT_CL_PROPERTIES_MAX)
+			return false;
+		out[n] = list[n];
+		out[n + 1] = list[n + 1];
+		if (list[n] == CL_QUEUE_PROPERTIES && !found)
+			found = &out[n + 1];
+	}
+	c->list = list;
+	c->list_count = list ? n + 1 : 0;
+	if (!found) {
+		out[n++] = CL_QUEUE_PROPERTIES;
+		found = &out[n];
+		out[n++] = 0;
+	}
+	c->asked = *found;
+	*found |= CL_QUEUE_PROFILING_ENABLE;
+	out[n] = 0;
+	return true;
+}
+
+/* Both ..WithProperties functions have this form. */
+typedef cl_command_queue create_fn(cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
+
+static cl_command_queue create_with_list(const struct gt_call *call, create_fn *real,
+					 cl_context context, cl_device_id device,
+					 const cl_queue_properties *list, cl_int *errcode_ret)
+{
+	struct creation c = {context, device, 0, NULL, 0, false, false, NULL};
+	cl_queue_properties forced[GT_CL_PROPERTIES_MAX];
+	cl_command_queue q = NULL;
+	cl_int error = CL_SUCCESS;
+	bool known = force_list(list, forced, &c);
+
+	if (!begins(&c))
+		return real(context, device, list, errcode_ret);
+	if (known && can_force(call, c.asked)) {
+		q = real(context, device, forced, &error);
+		c.forced = q != NULL;
+		if (q && errcode_ret)
+			*errcode_ret = error;
+	}
+	if (!q) {
+		q = real(context, device, list, errcode_ret);
+		c.refused = q && !(c.asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
+	}
+	created(call, q, &c);
+	return q;
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithProperties(
+	const struct gt_call *call, cl_context context, cl_device_id device,
+	const cl_queue_properties *properties, cl_int *errcode_ret)
+{
+	return create_with_list(call, (create_fn *)call->tap->real, context, device, properties,
+				errcode_ret);
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithPropertiesKHR(
+	const struct gt_call *call, cl_context context, cl_device_id device,
+	const cl_queue_properties_khr *properties, cl_int *errcode_ret)
+{
+	return create_with_list(call, (create_fn *)call->tap->real, context, device, properties,
+				errcode_ret);
+}
+
+/* Queries ------------------------------------------------------------------- */
+
+cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q)
+{
+	cl_device_id device = (cl_device_id)(uintptr_t)q->device->node.handle;
+	cl_int error;
+
+	if (!q->list_count)
+		return GT_CL(q->table, clCreateCommandQueue)(q->context, device, q->asked, &error);
+	if (q->device->version < 200)
+		return NULL;
+	return GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, device, q->list,
+								   &error);
+}
+
+/* What the runtime says of a queue with the program's list: of an empty one, that it is one word
+ * long (PoCL) or none (NVIDIA); in an error, the size needed (NVIDIA) or nothing. So a queue is
+ * made that has that list, and asked. */
+static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret,
+		      cl_int *ret)
+{
+	cl_command_queue alike;
+
+	gt_internal_enter();
+	alike = gt_cl_queue_alike(q);
+	if (alike) {
+		*ret = GT_CL(q->table, clGetCommandQueueInfo)(alike, CL_QUEUE_PROPERTIES_ARRAY,
+							      size, value, size_ret);
+		GT_CL(q->table, clReleaseCommandQueue)(alike);
+	}
+	gt_internal_leave();
+	return alike != NULL;
+}
+
+/* The runtime has another list than the program gave; it is asked first whether it knows the
+ * question. */
+static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size,
+			  void *value, size_t *size_ret)
+{
+	size_t bytes = q->list_count * sizeof q->list[0];
+	cl_int ret =
+		GT_CL_REAL(call, clGetCommandQueueInfo)((cl_command_queue)(uintptr_t)q->node.handle,
+							CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, NULL);
+
+	if (ret != CL_SUCCESS || (q->device && ask_alike(q, size, value, size_ret, &ret)))
+		return ret;
+	if (value && size < bytes)
+		return CL_INVALID_VALUE;
+	if (value && bytes)
+		memcpy(value, q->list, bytes);
+	if (size_ret)
+		*size_ret = bytes;
+	return CL_SUCCESS;
+}
+
+cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_command_queue handle,
+					    cl_command_queue_info name, size_t size, void *value,
+					    size_t *size_ret)
+{
+	/* our own calls get the true value */
+	struct gt_cl_queue *q = gt_thread.internal ? NULL : gt_cl_queue_find(handle);
+	cl_command_queue_properties properties;
+	cl_int ret;
+
+	if (q && name == CL_QUEUE_REFERENCE_COUNT) /* an event of ours may hold its queue */
+		gt_cl_harvest_all(q);
+	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
+		return answer_list(call, q, size, value, size_ret);
+	ret = GT_CL_REAL(call, clGetCommandQueueInfo)(handle, name, size, value, size_ret);
+	if (ret == CL_SUCCESS && q && q->forced && name == CL_QUEUE_PROPERTIES && value &&
+	    size >= sizeof properties) {
+		memcpy(&properties, value, sizeof properties);
+		properties &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+		memcpy(value, &properties, sizeof properties);
+	}
+	return ret;
+}
+
+/* OpenCL 1.0's way to change a queue: profiling stays on, only what the program sees changes. */
+cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_command_queue handle,
+						cl_command_queue_properties properties,
+						cl_bool enable, cl_command_queue_properties *old)
+{
+	struct gt_cl_queue *q = gt_cl_queue_find(handle);
+	cl_int ret = GT_CL_REAL(call, clSetCommandQueueProperty)(handle, properties, enable, old);
+
+	if (ret != CL_SUCCESS || !q)
+		return ret;
+	if (q->forced && old)
+		*old &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+	if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		q->out_of_order = enable;
+	if (!(properties & CL_QUEUE_PROFILING_ENABLE))
+		return ret;
+	q->forced = !enable && gt_cl_thread(call) &&
+		    GT_CL_REAL(call, clSetCommandQueueProperty)(handle, CL_QUEUE_PROFILING_ENABLE,
+								CL_TRUE, NULL) == CL_SUCCESS;
+	q->untimed = !enable && !q->forced;
+	return ret;
+}
