@@ -119,6 +119,28 @@ class Bench:
                 self.program("tool_cost")
             ]))
 
+    def level_zero(self):
+        """Over the software driver, which does not execute kernels; beside the loader's tracing
+        layer."""
+        driver, program = self.build / "soft/level_zero/libze_soft.so", self.program(
+            "level_zero_cost")
+        env = {
+            "ZE_ENABLE_ALT_DRIVERS": str(driver), "SOFT_LEVEL_ZERO_EXECUTE": "0",
+            "SOFT_LEVEL_ZERO_THREADS": "0"
+        }
+        out = {}
+        for what in ("calls", "callback", "launches", "threads"):
+            domains = ["--domains", "roctx"] if what == "callback" else []
+            out |= figures(
+                run([
+                    self.build / "gputap", "run", "-q", "-f", "-o", self.work / "ze.gputap",
+                    *domains, "--", program, what,
+                    self.count(100)
+                ], env))
+        with contextlib.suppress(Failed):  # not there: no loader, or none with such a layer
+            out |= figures(run([program, "layer"], env | {"ZE_ENABLE_TRACING_LAYER": "1"}))
+        return out
+
     def buffer(self):
         return figures(run([self.program("buffer_write")])) | figures(
             run([self.program("buffer_write"), 3]))
@@ -414,8 +436,8 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "buffer", "plugin", "lttng", "uftrace", "opencl", "split", "paced",
-          "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "level_zero", "buffer", "plugin", "lttng", "uftrace", "opencl", "split",
+          "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():
