@@ -6,7 +6,8 @@
  *                    ├─ (libdrm's, for the clock's rate) ─► drm.c
  *                    └─ packets, doorbells, signals in memory
  *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
- *                             └─ kernel.c blit.c durations.c isa/
+ *                             └─ dispatch.c kernel.c blit.c durations.c isa/
+ *   all of them ask state.c
  *
  * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is
  * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(): a child
@@ -30,11 +31,10 @@
 #define SOFT_PAGE 4096ull
 #define SOFT_GWS  64 /* barriers of global wave sync that a GPU has */
 
-/* thunk.c: the process */
+/* state.c: what all parts ask */
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
 /* SUCCESS between open and close, in the process that opened. First line of each call. */
 HSAKMT_STATUS soft_opened(void);
-bool soft_is_rocr(const void *caller);         /* does this return address lie in ROCr? */
 bool soft_fails(enum soft_amdgpu_fault fault); /* one more of these: is it to fail? */
 static inline bool soft_is_gpu(HSAuint32 node)
 {
@@ -55,6 +55,18 @@ void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2
 			soft_trace_line(__VA_ARGS__);                     \
 	} while (0)
 
+/* state.c, for thunk.c under its lock. */
+bool soft_config_read(void); /* the environment. Return: false with a sentence on stderr */
+void soft_config_drop_gpus(void);
+void soft_state_count_opens(int more);
+/* In a fork's child: the driver is not open, until it is opened anew. */
+void soft_state_forked(void);
+/* Return: true in a fork's child that opens it for the first time. */
+bool soft_state_renew(void);
+
+/* thunk.c */
+bool soft_is_rocr(const void *caller); /* does this return address lie in ROCr? */
+
 /* topology.c: apertures that flat addresses of LDS and scratch have, 4 GiB each, above all host
  * addresses */
 #define SOFT_LDS_APERTURE     0x0001000000000000ull
@@ -74,6 +86,8 @@ static inline void *soft_host(uint64_t address)
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* The file that all device memory lies in. Return: -1 without. */
 THUNK_API int soft_dtif_file(void);
+/* Memory of a program is to be freed: @notify is called before its pages go. */
+void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes));
 void soft_memory_close(void); /* forgets everything; unmaps nothing */
 
 /* event.c */
@@ -82,7 +96,7 @@ void soft_event_signal(uint32_t id);
 /* Signals the events whose ids end in these bits and whose mailboxes were written: a kernel's
  * s_sendmsg. */
 void soft_event_interrupt(uint32_t low_bits);
-/* A GPU touched memory that is not there: ROCr's handler is told, which ends the program.
+/* A GPU touched memory that is not there: ROCr's handler is notified, which ends the program.
  * Return: false when it has none. */
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);

@@ -55,6 +55,8 @@ static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
 static int file = -1; /* of device memory, made when first needed */
 static uint64_t file_bytes;
+/* set by the first open; NULL: nobody asks */
+static void (*notify_freed)(uint64_t base, uint64_t bytes);
 
 /* The first whose base is above @address. */
 static size_t upper_bound(const struct ranges *r, uint64_t address)
@@ -359,7 +361,8 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	if (!range)
 		return HSAKMT_STATUS_ERROR;
 	soft_trace(2, "free %p, %#llx bytes", address, (unsigned long long)bytes);
-	soft_kernel_forget((uint64_t)address, bytes);
+	if (notify_freed)
+		notify_freed((uint64_t)address, bytes);
 	munmap(address, bytes);
 	if (ticket >= 0)
 		close(ticket);
@@ -532,6 +535,11 @@ bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes)
 	}
 	pthread_mutex_unlock(&lock);
 	return range != NULL;
+}
+
+void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes))
+{
+	notify_freed = notify;
 }
 
 void soft_memory_close(void)

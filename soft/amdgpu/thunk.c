@@ -2,13 +2,9 @@
 /* Opening and closing, versions, and the calls that a software GPU has no use for. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "soft/amdgpu/amdgpu.h"
 #include "soft/amdgpu/known.h"
@@ -16,72 +12,14 @@
 #include "soft/common/guard.h"
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-/* written by the first open, then read only but for the faults' counters */
-static struct soft_amdgpu_config config;
 static bool configured;
-static int open_count, forked; /* atomics; open_count is changed under open_lock */
-
-/* One write: lines of threads and processes do not mix. */
-static void say(const char *prefix, const char *format, va_list arguments)
-	__attribute__((format(printf, 2, 0)));
-
-static void say(const char *prefix, const char *format, va_list arguments)
-{
-	char line[1024];
-	size_t n = (size_t)snprintf(line, sizeof line, "%s", prefix), most = sizeof line - 1;
-	int more = vsnprintf(line + n, sizeof line - n, format, arguments);
-
-	n += more > 0 ? (size_t)more : 0;
-	n = n < most ? n : most;
-	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody to tell */
-}
-
-void soft_say(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say("soft amdgpu: ", format, arguments);
-	va_end(arguments);
-}
-
-void soft_trace_line(const char *format, ...)
-{
-	char prefix[64];
-	va_list arguments;
-
-	snprintf(prefix, sizeof prefix, "soft amdgpu [%ld]: ", (long)syscall(SYS_gettid));
-	va_start(arguments, format);
-	say(prefix, format, arguments);
-	va_end(arguments);
-}
-
-const struct soft_amdgpu_config *soft_config(void)
-{
-	return &config;
-}
-
-bool soft_fails(enum soft_amdgpu_fault fault)
-{
-	return soft_fault_now(&config.faults[fault]);
-}
-
-HSAKMT_STATUS soft_opened(void)
-{
-	if (__atomic_load_n(&forked, __ATOMIC_RELAXED) ||
-	    !__atomic_load_n(&open_count, __ATOMIC_ACQUIRE))
-		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
-	return HSAKMT_STATUS_SUCCESS;
-}
 
 /* The child has no worker threads, and its parent's device memory is not mapped here. What it
  * inherited must not be used. */
 static void in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);
-	forked = 1;
+	soft_state_forked();
 	soft_bell_forked();
 	soft_event_forked();
 	soft_queue_forked();
@@ -91,19 +29,16 @@ static void in_child(void)
 /* Return: false with a sentence on stderr. */
 static bool configure(void)
 {
-	char why[512];
-
 	if (configured)
 		return true;
-	if (!soft_amdgpu_config_read(&config, why, sizeof why)) {
-		soft_say("%s", why);
+	if (!soft_config_read())
+		return false;
+	if (!soft_durations_open(soft_config()->durations) || !soft_topology_open()) {
+		soft_config_drop_gpus();
 		return false;
 	}
-	if (!soft_durations_open(config.durations) || !soft_topology_open()) {
-		config.gpus = 0;
-		return false;
-	}
-	soft_bell_spin_us(config.spin_us);
+	soft_memory_notify_freed(soft_kernel_forget);
+	soft_bell_spin_us(soft_config()->spin_us);
 	pthread_atfork(NULL, NULL, in_child);
 	configured = true;
 	return true;
@@ -136,22 +71,20 @@ THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)
 	HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
 
 	pthread_mutex_lock(&open_lock);
-	if (forked) { /* the parent's queues, events and memory are the parent's */
-		open_count = 0;
-		forked = 0;
+	if (soft_state_renew()) /* the parent's queues, events and memory are the parent's */
 		soft_memory_close();
-	}
 	if (!configured)
 		check_caller(caller);
 	if (!configure()) {
 		status = HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
 	} else {
 		soft_guard_init();
-		if (open_count)
+		if (soft_opened() == HSAKMT_STATUS_SUCCESS)
 			status = HSAKMT_STATUS_KERNEL_ALREADY_OPENED;
-		__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
-		soft_trace(1, "open: %u x %s, %llu MiB each", config.gpus, config.type->name,
-			   (unsigned long long)config.memory_bytes >> 20);
+		soft_state_count_opens(1);
+		soft_trace(1, "open: %u x %s, %llu MiB each", soft_config()->gpus,
+			   soft_config()->type->name,
+			   (unsigned long long)soft_config()->memory_bytes >> 20);
 	}
 	pthread_mutex_unlock(&open_lock);
 	return status;
@@ -164,7 +97,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	pthread_mutex_lock(&open_lock);
 	status = soft_opened();
 	if (status == HSAKMT_STATUS_SUCCESS)
-		__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
+		soft_state_count_opens(-1);
 	pthread_mutex_unlock(&open_lock);
 	return status;
 }
@@ -187,12 +120,12 @@ THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters 
 
 	if (soft_opened())
 		return soft_opened();
-	if (node > config.gpus)
+	if (node > soft_config()->gpus)
 		return HSAKMT_STATUS_INVALID_NODE_UNIT;
 	clock_gettime(CLOCK_MONOTONIC_RAW, &cpu);
 	*counters = (HsaClockCounters){
 		.GPUClockCounter =
-			node ? soft_clock_paired_ticks(&config.clock[node - 1], host) : 0,
+			node ? soft_clock_paired_ticks(&soft_config()->clock[node - 1], host) : 0,
 		.CPUClockCounter = (uint64_t)cpu.tv_sec * 1000000000ull + (uint64_t)cpu.tv_nsec,
 		.SystemClockCounter = host,
 		.SystemClockFrequencyHz = 1000000000,

@@ -14,23 +14,6 @@
 
 #define LAST (SOFT_LANES - 1)
 
-void soft_make_row(struct soft_wave *w, unsigned r)
-{
-	struct soft_line line = w->line[r];
-	uint32_t *row = w->v[r];
-
-	for (unsigned l = 0; l < SOFT_LANES; l++)
-		row[l] = line.base + l * line.step;
-	soft_row_comes(w, r);
-}
-
-void soft_make_all_rows(struct soft_wave *w)
-{
-	for (unsigned i = 0; i < 4; i++)
-		while (w->lines[i])
-			soft_make_row(w, 64 * i + (unsigned)__builtin_ctzll(w->lines[i]));
-}
-
 /* ---- operands ---- */
 
 /* A value that runs from one number to another in equal steps, wider than what it was read from. */

@@ -11,14 +11,12 @@
  * for each other in loops (a flag in LDS) go on. Registers that a wave does not get anything in
  * are 0, so that a run can be repeated. The caller may leave a run by a jump at any access to
  * global memory: nothing is locked then, all memory is the machine's. */
-#include "soft/amdgpu/isa/isa_code.h"
+#include "soft/amdgpu/isa/isa_machine.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_WAVES  16
-#define LDS_BYTES  65536
 #define UNIT_WAVES 40    /* that a compute unit holds */
 #define TURN_STEPS 50000 /* the queue's stop flag is looked at at least that often */
 
@@ -30,38 +28,6 @@ struct launch { /* of one dispatch: from the packet and the kernel descriptor */
 	uint64_t entry, kernarg;
 	unsigned waves;
 };
-
-enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* what a wave waits for */
-
-struct resident { /* a workgroup that runs */
-	struct soft_workgroup group;
-	struct soft_wave *waves[MAX_WAVES];
-	uint8_t *lds, *scratch;
-	size_t scratch_size;
-	unsigned alive; /* waves that have not ended */
-};
-
-struct soft_isa {
-	struct soft_isa_gpu gpu;
-	struct code code;
-	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
-	size_t resident_count;
-	uint32_t grid_barrier; /* how many waves more come before the one that opens it */
-	const struct soft_dispatch *dispatch;
-	struct soft_isa_stats stats;
-};
-
-const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w)
-{
-	return &w->isa->gpu;
-}
-
-int soft_isa_stops(const struct soft_wave *w)
-{
-	const int *stop = w->isa->dispatch->stop;
-
-	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
-}
 
 const char *soft_isa_result_text(enum soft_isa_result result)
 {
@@ -419,30 +385,6 @@ static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch
 		if (!ran)
 			return refuse_launch(error, SOFT_ISA_DEADLOCK, "the grid's barrier");
 	}
-}
-
-void soft_grid_barrier_set(struct soft_wave *w, uint32_t more)
-{
-	w->isa->grid_barrier = more;
-}
-
-int soft_grid_barrier(struct soft_wave *w, uint32_t next)
-{
-	struct soft_isa *isa = w->isa;
-
-	if (!isa->dispatch->cooperative)
-		return soft_unsupported(w, "in a dispatch that is not cooperative");
-	if (isa->grid_barrier) {
-		isa->grid_barrier--;
-		w->waits = AT_GRID_BARRIER;
-		return SOFT_EVENT_GRID_BARRIER;
-	}
-	isa->grid_barrier = next;
-	for (size_t i = 0; i < isa->resident_count; i++)
-		for (unsigned k = 0; k < MAX_WAVES && isa->residents[i].waves[k]; k++)
-			if (isa->residents[i].waves[k]->waits == AT_GRID_BARRIER)
-				isa->residents[i].waves[k]->waits = 0;
-	return 0;
 }
 
 /* ---- dispatch ---- */

@@ -333,7 +333,7 @@ static inline int soft_fault(struct soft_wave *w, uint64_t address)
 	return SOFT_EVENT_FAULT;
 }
 
-/* ---- lines: isa_line.c ---- */
+/* ---- lines and rows: isa_row.c, isa_line.c ---- */
 
 static inline int soft_is_line(const struct soft_wave *w, unsigned r)
 {
@@ -401,14 +401,17 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
 int soft_special_step(struct soft_wave *w, const struct soft_step *s);
 /* What a comparison or a carry has made, into the registers that it goes to. */
 void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask);
-
-/* isa_run.c: the barrier of all waves of a cooperative dispatch. @more, @next: waves that come
- * before the one that opens it. */
-void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
-int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 const soft_lanes_function *soft_lanes_table(void);
 /* Bits of @exec as a row. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
+
+/* isa_machine.c: what steps ask of the machine. */
+const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
+int soft_isa_stops(const struct soft_wave *w);
+/* The barrier of all waves of a cooperative dispatch. @more, @next: waves that come
+ * before the one that opens it. */
+void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
+int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 
 /* isa_memory.c, isa_image.c, isa_sample.c, isa_lds.c */
 int soft_scalar_load(struct soft_wave *w, const struct soft_step *s);
@@ -419,9 +422,5 @@ int soft_image(struct soft_wave *w, const struct soft_step *s);
 int soft_sample(struct soft_wave *w, const struct soft_step *s);
 int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s);
 int soft_lds(struct soft_wave *w, const struct soft_step *s);
-
-/* isa_run.c: what steps ask of the machine. */
-const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
-int soft_isa_stops(const struct soft_wave *w);
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine: what runs on it now, and the memory that it keeps for the next run.
+ *
+ *   machine ─► residents (workgroups that run) ─► waves, LDS, scratch
+ *           ─► code: decoded instructions
+ *
+ * One thread at a time. isa_run.c makes it and runs it; steps ask isa_machine.c about it. */
+#ifndef SOFT_AMDGPU_ISA_MACHINE_H
+#define SOFT_AMDGPU_ISA_MACHINE_H
+
+#include "soft/amdgpu/isa/isa_code.h"
+
+#define MAX_WAVES 16
+#define LDS_BYTES 65536
+
+enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* what a wave waits for */
+
+struct resident { /* a workgroup that runs */
+	struct soft_workgroup group;
+	struct soft_wave *waves[MAX_WAVES];
+	uint8_t *lds, *scratch;
+	size_t scratch_size;
+	unsigned alive; /* waves that have not ended */
+};
+
+struct soft_isa {
+	struct soft_isa_gpu gpu;
+	struct code code;
+	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
+	size_t resident_count;
+	uint32_t grid_barrier; /* how many waves more come before the one that opens it */
+	const struct soft_dispatch *dispatch;
+	struct soft_isa_stats stats;
+};
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/* How a queue stops: it waits to be destroyed, or it has met an error, which ROCr's handler gets.
+ * For the workers, which are above; what creates them is above these. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "soft/amdgpu/queue.h"
+
+void soft_queue_halt(struct soft_queue *q)
+{
+	struct soft_idle idle = {.since_ns = 1}; /* no spinning */
+
+	while (!soft_queue_stopped(q)) /* it may still be rung */
+		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
+}
+
+void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value)
+{
+	amd_signal_t *signal = (amd_signal_t *)q->aql->queue_inactive_signal.handle;
+
+	if (!signal)
+		return;
+	__atomic_store_n((int64_t *)&signal->value, (int64_t)(uint32_t)value, __ATOMIC_RELEASE);
+	if (signal->event_mailbox_ptr) {
+		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id,
+				 __ATOMIC_RELEASE);
+		soft_event_signal(signal->event_id);
+	}
+}
+
+void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
+{
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	soft_say("GPU %u queue %u stops: %s", q->node, q->number, text);
+	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
+	soft_queue_raise(q, error);
+}
+
+/* A ROCr without interrupts has no handler for faults of memory, nor do those come whom it tells
+ * of them. The nearest that it has is an error of the queue: its handler calls the queue's
+ * callback, and says in the signal that it is through. */
+static void tell_of_fault(struct soft_queue *q)
+{
+	const amd_signal_t *signal =
+		q->aql ? (const amd_signal_t *)q->aql->queue_inactive_signal.handle : NULL;
+	const struct timespec pause = {0, 100000};
+
+	if (!signal)
+		return;
+	soft_queue_raise(q, SOFT_QUEUE_APERTURE);
+	for (int i = 0;
+	     i < 10000 && __atomic_load_n((const int64_t *)&signal->value, __ATOMIC_ACQUIRE) != -1;
+	     i++)
+		nanosleep(&pause, NULL);
+}
+
+void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what)
+{
+	soft_say("GPU %u queue %u: %s accesses %#llx, where no memory is", q->node, q->number, what,
+		 (unsigned long long)address);
+	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
+	if (soft_event_memory_fault(q->node, address, false))
+		return;
+	tell_of_fault(q);
+	/* the program would wait for ever for what this queue was to do. In ROCr's words: */
+	fprintf(stderr,
+		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on "
+		"address %#llx. "
+		"Reason: Page not present or supervisor privilege.\n",
+		q->node, (unsigned long long)(address & ~(SOFT_PAGE - 1)));
+	abort();
+}
