@@ -89,8 +89,10 @@ def test_copies_fills_and_regions_are_done_by_lists_of_all_kinds(level_zero, loa
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-def test_commands_wait_for_events_and_events_have_stamps(level_zero, loader):
-    assert "resets 1, times 2, queries 1" in level_zero("events", env=LOADERS[loader], trace=1).err
+@pytest.mark.parametrize("threads", [1, 0])
+def test_commands_wait_for_events_and_events_have_stamps(level_zero, loader, threads):
+    result = level_zero("events", threads=threads, env=LOADERS[loader], trace=1)
+    assert "resets 1, times 2, queries 1" in result.err
 
 
 def test_what_is_wrong_is_refused_with_the_status_of_the_specification(level_zero):
@@ -190,10 +192,11 @@ def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
          "-lm", f"-Wl,--version-script={repo / 'soft/level_zero/libze_soft.map'}",
          "-Wl,-Bsymbolic"])
     run(["cc", *flags, repo / "tests/soft/level_zero_program.c", "-o", "program", "-lze_loader"])
-    for arguments in (["memory"], ["events"], ["errors"], ["launches", spirv, "50"]):
+    for threads, *arguments in ((1, "memory"), (1, "events"), (0, "events"), (1, "errors"),
+                                (1, "launches", spirv, "50")):
         result = run([work / "program", *arguments],
                      env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
-                          "SOFT_LEVEL_ZERO_EXECUTE": 0})
+                          "SOFT_LEVEL_ZERO_EXECUTE": 0, "SOFT_LEVEL_ZERO_THREADS": threads})
         assert "Sanitizer" not in result.err and "runtime error" not in result.err
 
 

@@ -8,7 +8,8 @@
  * | SOFT_LEVEL_ZERO_MEMORY | memory of each, "16G"; 8G |
  * | SOFT_LEVEL_ZERO_OPENCL | the OpenCL driver that runs kernels, a library; what is found |
  * | SOFT_LEVEL_ZERO_EXECUTE | 0: kernels do nothing, and no OpenCL is needed for SPIR-V |
- * | SOFT_LEVEL_ZERO_THREADS | 0: commands run in the thread that submits them; 1 |
+ * | SOFT_LEVEL_ZERO_THREADS | 0: commands run in the thread that submits them, or brings the event
+ * |                         |    that they wait for; 1 |
  * | SOFT_LEVEL_ZERO_COUNTER_EVENTS | 1: Intel's function for counter-based events is there; 0 |
  * | SOFT_LEVEL_ZERO_CLOCK_HZ | ticks a second; 12500000 |
  * | SOFT_LEVEL_ZERO_KERNEL_BITS | valid bits of kernels' time stamps, 16 to 64; 32 |

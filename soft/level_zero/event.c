@@ -193,19 +193,6 @@ ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
 	return is_done(e) ? e->status : ZE_RESULT_NOT_READY;
 }
 
-ze_result_t zeEventHostSignal(ze_event_handle_t handle)
-{
-	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
-
-	pthread_mutex_lock(&soft_ze_lock);
-	e->status = ZE_RESULT_SUCCESS;
-	__atomic_store_n(&e->done, e->target, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
-	pthread_cond_broadcast(&soft_ze_changed);
-	pthread_mutex_unlock(&soft_ze_lock);
-	return ZE_RESULT_SUCCESS;
-}
-
 /* Stamps stay, as on hardware. */
 ze_result_t zeEventHostReset(ze_event_handle_t handle)
 {

@@ -176,6 +176,7 @@ struct soft_ze_queue {
 	struct soft_ze_submission *first, **last;
 	uint64_t oldest; /* number of the oldest submission that is not done; UINT64_MAX: idle */
 	bool ends;
+	bool busy;          /* without threads: one of the program's does a command of it */
 	ze_result_t failed; /* of the device: stays */
 	struct soft_cl_queue *cl_queue;
 };

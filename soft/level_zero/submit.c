@@ -8,7 +8,9 @@
  * submission's. Submissions are numbered: who waits for a queue waits until its oldest one that is
  * not done is younger than those that there were.
  *
- * With SOFT_LEVEL_ZERO_THREADS=0 the thread that submits does the commands. */
+ * With SOFT_LEVEL_ZERO_THREADS=0 the thread that submits does the commands. One that waits for an
+ * event stays in its queue, with those behind it, and is done by the thread that brings the event:
+ * by a command of its own, or by zeEventHostSignal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@
 
 struct soft_ze_submission {
 	struct soft_ze_submission *next;
-	struct soft_ze_command *first;
+	struct soft_ze_command *at; /* the command that comes next */
+	const uint64_t *counters_at;
 	bool owned;
 	struct soft_ze_fence *fence;
 	uint64_t number;
@@ -27,17 +30,28 @@ struct soft_ze_submission {
 
 static struct soft_ze_queue *queues; /* all; soft_ze_lock */
 static uint64_t last_number;         /* soft_ze_lock */
+static unsigned undone;              /* submissions, without threads; soft_ze_lock */
 
 /* Running ------------------------------------------------------------------------------ */
 
-static void wait_for_events(const struct soft_ze_command *c, const uint64_t *counters)
+/* With the lock held: its next command waits for nothing. */
+static bool is_ready(const struct soft_ze_submission *s)
 {
-	if (!c->wait_count)
+	const struct soft_ze_command *c = s->at;
+
+	for (uint32_t i = 0; c && i < c->wait_count; i++)
+		if (!soft_ze_event_is_done(c->waits[i], s->counters_at[i]))
+			return false;
+	return true;
+}
+
+static void wait_for_events(const struct soft_ze_submission *s)
+{
+	if (!s->at->wait_count)
 		return;
 	pthread_mutex_lock(&soft_ze_lock);
-	for (uint32_t i = 0; i < c->wait_count; i++)
-		while (!soft_ze_event_is_done(c->waits[i], counters[i]))
-			pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
+	while (!is_ready(s))
+		pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
 	pthread_mutex_unlock(&soft_ze_lock);
 }
 
@@ -61,28 +75,28 @@ static void finish_command(struct soft_ze_queue *q, const struct soft_ze_command
 	pthread_mutex_unlock(&soft_ze_lock);
 }
 
-static void run_submission(struct soft_ze_queue *q, struct soft_ze_submission *s)
+/* Its next command, which waits for nothing more. */
+static void run_command(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
-	const uint64_t *counters = s->counters;
-	struct soft_ze_command *next;
+	struct soft_ze_command *c = s->at;
+	uint64_t start = soft_ze_ticks();
+	ze_result_t status = soft_ze_command_do(c, q);
 
-	for (struct soft_ze_command *c = s->first; c; c = next) {
-		uint64_t start;
-		ze_result_t status;
-		next = c->next;
-		wait_for_events(c, counters);
-		start = soft_ze_ticks();
-		status = soft_ze_command_do(c, q);
-		counters += c->wait_count;
-		finish_command(q, c, *counters++, status, start);
-		if (s->owned)
-			soft_ze_command_destroy(c);
-	}
+	s->at = c->next;
+	s->counters_at += c->wait_count + 1;
+	finish_command(q, c, s->counters_at[-1], status, start);
+	if (s->owned)
+		soft_ze_command_destroy(c);
 }
 
-/* With the lock held. */
-static void finish_submission(struct soft_ze_queue *q, struct soft_ze_submission *s)
+/* With the lock held: the queue's first one is done. */
+static void finish_submission(struct soft_ze_queue *q)
 {
+	struct soft_ze_submission *s = q->first;
+
+	q->first = s->next;
+	if (!q->first)
+		q->last = &q->first;
 	if (s->fence) {
 		s->fence->status = q->failed;
 		__atomic_store_n(&s->fence->signalled, 1, __ATOMIC_RELEASE);
@@ -105,15 +119,46 @@ static void *serve(void *data)
 		if (!s)
 			break;
 		pthread_mutex_unlock(&soft_ze_lock);
-		run_submission(q, s);
+		while (s->at) {
+			wait_for_events(s);
+			run_command(q, s);
+		}
 		pthread_mutex_lock(&soft_ze_lock);
-		q->first = s->next;
-		if (!q->first)
-			q->last = &q->first;
-		finish_submission(q, s);
+		finish_submission(q);
 	}
 	pthread_mutex_unlock(&soft_ze_lock);
 	return NULL;
+}
+
+/* Without threads. With the lock held: does what the queue has until a command must wait; nothing,
+ * while another thread does it. Return: it did something. */
+static bool run_queue(struct soft_ze_queue *q)
+{
+	struct soft_ze_submission *s;
+	bool ran = false;
+
+	while ((s = q->first) && !q->busy && is_ready(s)) {
+		ran = q->busy = true;
+		pthread_mutex_unlock(&soft_ze_lock);
+		if (s->at)
+			run_command(q, s);
+		pthread_mutex_lock(&soft_ze_lock);
+		q->busy = false;
+		if (s->at)
+			continue;
+		finish_submission(q);
+		undone--;
+	}
+	return ran;
+}
+
+/* With the lock held: all that waits for nothing more. */
+static void run_ready(void)
+{
+	struct soft_ze_queue *q = undone && !soft_ze_config.threads ? queues : NULL;
+
+	while (q) /* what one queue did may be what another one waits for */
+		q = run_queue(q) ? queues : q->next;
 }
 
 /* Submitting ---------------------------------------------------------------------------- */
@@ -133,7 +178,7 @@ static void take_counters(struct soft_ze_submission *s)
 {
 	uint64_t *at = s->counters;
 
-	for (struct soft_ze_command *c = s->first; c; c = c->next) {
+	for (struct soft_ze_command *c = s->at; c; c = c->next) {
 		for (uint32_t i = 0; i < c->wait_count; i++)
 			*at++ = c->waits[i]->target;
 		*at++ = c->signal && c->signal->counter_based
@@ -150,15 +195,6 @@ static void destroy_commands(struct soft_ze_command *c)
 	}
 }
 
-/* One at a time, as a thread of its own would. */
-static void run_now(struct soft_ze_queue *q, struct soft_ze_submission *s)
-{
-	pthread_mutex_unlock(&soft_ze_lock);
-	run_submission(q, s);
-	pthread_mutex_lock(&soft_ze_lock);
-	finish_submission(q, s);
-}
-
 ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *first, bool owned,
 			   struct soft_ze_fence *fence)
 {
@@ -169,22 +205,40 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *firs
 			destroy_commands(first);
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
-	*s = (struct soft_ze_submission){.first = first, .owned = owned, .fence = fence};
+	*s = (struct soft_ze_submission){.at = first, .owned = owned, .fence = fence};
+	s->counters_at = s->counters;
 	pthread_mutex_lock(&soft_ze_lock);
 	take_counters(s);
 	s->number = ++last_number;
-	if (!soft_ze_config.threads)
-		run_now(q, s);
-	else {
-		if (!q->first)
-			q->oldest = s->number;
-		*q->last = s;
-		q->last = &s->next;
+	if (!q->first)
+		q->oldest = s->number;
+	*q->last = s;
+	q->last = &s->next;
+	if (soft_ze_config.threads) {
 		pthread_cond_signal(&q->wake);
+	} else {
+		undone++;
+		run_queue(q);
+		run_ready();
 	}
 	pthread_mutex_unlock(&soft_ze_lock);
 	if (q->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
 		return soft_ze_queue_wait(q, UINT64_MAX);
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Here, not beside what else events can: it lets queues go on. */
+ze_result_t zeEventHostSignal(ze_event_handle_t handle)
+{
+	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
+
+	pthread_mutex_lock(&soft_ze_lock);
+	e->status = ZE_RESULT_SUCCESS;
+	__atomic_store_n(&e->done, e->target, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&soft_ze_changed);
+	run_ready();
+	pthread_mutex_unlock(&soft_ze_lock);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -299,6 +353,8 @@ void soft_ze_queue_destroy(struct soft_ze_queue *q)
 	pthread_mutex_lock(&soft_ze_lock);
 	q->ends = true; /* its thread ends when nothing is left to do */
 	pthread_cond_broadcast(&q->wake);
+	while (!soft_ze_config.threads && q->first)
+		pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
 	pthread_mutex_unlock(&soft_ze_lock);
 	if (soft_ze_config.threads)
 		pthread_join(q->thread, NULL);
