@@ -2,8 +2,12 @@
 /* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): what its
  * files share.
  *
+ * Below all others: sdk_progress.c (how far initialisation is, who may configure, what is said on
+ * stderr), sdk_context_table.c (contexts by handle, the lock), sdk_thread.c (the calling thread's
+ * id, the time), sdk_stream.c (numbers of streams). On top of them:
+ *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
- *   sdk_context.c   contexts, and what is configured for them; made into gputap's contexts
+ *   sdk_context.c   what is configured for contexts; made into gputap's contexts
  *   sdk_call.c      calls of the APIs            sdk_work.c      dispatches, copies
  *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
  *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
@@ -49,24 +53,28 @@ enum {
 	SDK_FIRST_HANDLE = 256, /* 0 is none, and small numbers are mostly mistakes */
 };
 
-/* Progress of initialisation and of finalisation, as rocprofiler_is_initialized() says it. */
+/* Progress (sdk_progress.c) ------------------------------------------------------ */
+
+/* Of initialisation and of finalisation, as rocprofiler_is_initialized() says it. */
 enum { SDK_NOT_YET = 0, SDK_IN_IT = -1, SDK_DONE = 1 };
 extern _Atomic int sdk_initialized, sdk_finalized;
 
-void sdk_lock(void);
-void sdk_unlock(void);
-
 /* On stderr: "rocprofiler-sdk (gputap): ..". */
 __attribute__((format(printf, 1, 2))) void sdk_report(const char *format, ...);
-
-/* Clients (sdk_tool.c) --------------------------------------------------------- */
 
 /* May services be configured now? SUCCESS, or CONFIGURATION_LOCKED. */
 rocprofiler_status_t sdk_may_configure(void);
 /* Of the client whose functions run just now; 0: none. */
 uint32_t sdk_current_client(void);
+/* A client's functions run in this thread; they have returned. */
+void sdk_enter_client(uint32_t client);
+void sdk_leave_client(void);
 
-/* Contexts (sdk_context.c) ------------------------------------------------------- */
+/* Contexts (sdk_context_table.c) -------------------------------------------------- */
+
+/* For tables and configuration. */
+void sdk_lock(void);
+void sdk_unlock(void);
 
 struct sdk_buffer;
 
@@ -116,6 +124,9 @@ static inline bool sdk_asks(const struct sdk_operations *o, uint32_t operation)
 }
 
 struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
+
+/* What is done with them (sdk_context.c) ------------------------------------------ */
+
 /* All of a client's: make them so that runtimes' tables get what they ask; stop; forget. */
 void sdk_contexts_commit(uint32_t client);
 void sdk_contexts_stop(uint32_t client);
@@ -161,8 +172,11 @@ uint32_t sdk_stream_operation(uint32_t number);
 uint64_t sdk_stream_argument(const struct gputap_call *call);
 uint64_t sdk_stream_created(const struct gputap_call *call);
 
-/* From 1; never used again. 0: the default stream. */
+/* Number of the stream at @address (sdk_stream.c): from 1, never used again. 0: the default
+ * stream. */
 uint64_t sdk_stream_id(uint64_t address);
+/* Its address may be another stream's from now on. */
+void sdk_forget_stream(uint64_t address);
 /* The host's function for a kernel symbol. False: there is none. */
 bool sdk_host_function(
 	const char *symbol,

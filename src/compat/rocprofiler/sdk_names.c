@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statuses, kinds, operations: their names and numbers. */
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sdk.h"
 
@@ -454,24 +452,4 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_get_version(uint32_t *major, uint32_
 SDK_EXPORT rocprofiler_status_t rocprofiler_get_version_triplet(rocprofiler_version_triplet_t *info)
 {
 	return rocprofiler_get_version(&info->major, &info->minor, &info->patch);
-}
-
-SDK_EXPORT rocprofiler_status_t rocprofiler_get_timestamp(rocprofiler_timestamp_t *ts)
-{
-	*ts = gputap_now();
-	return ROCPROFILER_STATUS_SUCCESS;
-}
-
-SDK_EXPORT rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_t *tid)
-{
-	static _Thread_local uint64_t known __attribute__((tls_model("initial-exec")));
-	static _Thread_local pid_t known_in __attribute__((tls_model("initial-exec")));
-	pid_t process = getpid(); /* another one after a fork */
-
-	if (!known || known_in != process) {
-		known = (uint64_t)syscall(SYS_gettid);
-		known_in = process;
-	}
-	*tid = known;
-	return ROCPROFILER_STATUS_SUCCESS;
 }

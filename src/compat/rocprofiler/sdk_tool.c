@@ -15,16 +15,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sdk.h"
-
-enum { TEXT_BYTES = 1024 };
 
 struct client {
 	rocprofiler_configure_func_t configure;
@@ -35,43 +30,10 @@ struct client {
 	char from[PATH_MAX];
 };
 
-_Atomic int sdk_initialized, sdk_finalized;
-
 static struct client clients[SDK_CLIENTS];
 static unsigned client_count;
-static struct client *current; /* whose configure() or initialize() runs */
-static pthread_t configuring;  /* in this thread */
 static rocprofiler_configure_func_t forced;
 static _Atomic bool is_forced; /* also without a tool */
-
-void sdk_report(const char *format, ...)
-{
-	char text[TEXT_BYTES] = "rocprofiler-sdk (gputap): ";
-	const size_t prefix = strlen(text);
-	va_list list;
-	size_t bytes;
-
-	va_start(list, format);
-	vsnprintf(text + prefix, sizeof text - prefix - 1, format, list);
-	va_end(list);
-	bytes = strlen(text);
-	text[bytes++] = '\n';
-	if (write(STDERR_FILENO, text, bytes) < 0)
-		return; /* nobody listens */
-}
-
-rocprofiler_status_t sdk_may_configure(void)
-{
-	return atomic_load(&sdk_initialized) == SDK_IN_IT && current &&
-			       pthread_equal(configuring, pthread_self())
-		       ? ROCPROFILER_STATUS_SUCCESS
-		       : ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-}
-
-uint32_t sdk_current_client(void)
-{
-	return current ? current->handle : 0;
-}
 
 /* Finding ------------------------------------------------------------------------------- */
 
@@ -214,12 +176,12 @@ static void configure(struct client *c, unsigned number)
 	c->id = new_id(c->handle);
 	if (!c->id)
 		return;
-	current = c;
+	sdk_enter_client(c->handle);
 	c->result =
 		c->configure(10000 * ROCPROFILER_VERSION_MAJOR + 100 * ROCPROFILER_VERSION_MINOR +
 				     ROCPROFILER_VERSION_PATCH,
 			     ROCPROFILER_VERSION_STRING, number, c->id);
-	current = NULL;
+	sdk_leave_client();
 	if (!c->result)
 		drop_client(c);
 }
@@ -228,10 +190,10 @@ static void initialize(struct client *c)
 {
 	int rc = 0;
 
-	current = c;
+	sdk_enter_client(c->handle);
 	if (c->result->initialize)
 		rc = c->result->initialize(finalize_client, c->result->tool_data);
-	current = NULL;
+	sdk_leave_client();
 	if (rc == 0) {
 		sdk_contexts_commit(c->handle);
 		return;
@@ -250,7 +212,6 @@ static int start_clients(void *user)
 	(void)user;
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
-	configuring = pthread_self();
 	client_count = 0; /* meanwhile somebody may have been forced, or opened */
 	find_clients();
 	if (client_count)
@@ -346,17 +307,5 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
 		start_clients(NULL); /* with what was found before: none */
-	return ROCPROFILER_STATUS_SUCCESS;
-}
-
-SDK_EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
-{
-	*status = atomic_load(&sdk_initialized);
-	return ROCPROFILER_STATUS_SUCCESS;
-}
-
-SDK_EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
-{
-	*status = atomic_load(&sdk_finalized);
 	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -7,7 +7,7 @@
  *     └─► numbers of streams
  *
  * HIP registers functions in constructors of programs and libraries, before a code object is
- * loaded at all; a stream's address is used again for another one. */
+ * loaded at all; a stream's address is used again for another one (sdk_stream.c). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +23,9 @@ struct function {
 	char name[]; /* of the kernel, mangled */
 };
 
-struct stream {
-	struct stream *next;
-	uint64_t address, id;
-};
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct function *functions[BUCKETS];
 static uint64_t function_count;
-static struct stream *streams[BUCKETS];
-static uint64_t stream_count;
 
 static unsigned bucket_of_name(const char *name, size_t bytes)
 {
@@ -41,11 +34,6 @@ static unsigned bucket_of_name(const char *name, size_t bytes)
 	while (bytes--)
 		hash = hash * 33 + (unsigned char)*name++;
 	return hash % BUCKETS;
-}
-
-static unsigned bucket_of(uint64_t address)
-{
-	return (unsigned)(address >> 4 ^ address >> 12) % BUCKETS;
 }
 
 /* Functions ----------------------------------------------------------------------- */
@@ -117,42 +105,6 @@ bool sdk_host_function(
 	return f != NULL;
 }
 
-/* Streams ---------------------------------------------------------------------------- */
-
-uint64_t sdk_stream_id(uint64_t address)
-{
-	struct stream **bucket = &streams[bucket_of(address)], *s;
-	uint64_t id = 0;
-
-	if (!address)
-		return 0; /* the default one */
-	pthread_mutex_lock(&mutex);
-	for (s = *bucket; s && s->address != address; s = s->next)
-		;
-	if (!s && (s = malloc(sizeof *s)) != NULL) {
-		*s = (struct stream){*bucket, address, ++stream_count};
-		*bucket = s;
-	}
-	if (s)
-		id = s->id;
-	pthread_mutex_unlock(&mutex);
-	return id;
-}
-
-static void forget_stream(uint64_t address)
-{
-	pthread_mutex_lock(&mutex);
-	for (struct stream **at = &streams[bucket_of(address)]; *at; at = &(*at)->next)
-		if ((*at)->address == address) {
-			struct stream *gone = *at;
-
-			*at = gone->next;
-			free(gone);
-			break;
-		}
-	pthread_mutex_unlock(&mutex);
-}
-
 /* Watching ----------------------------------------------------------------------------- */
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
@@ -177,7 +129,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		if (call->phase == GPUTAP_PHASE_ENTER)
 			*data = sdk_stream_argument(call);
 		else if (gputap_call_status(call, &status) == 0 && sdk_stream_id(*data))
-			forget_stream(*data);
+			sdk_forget_stream(*data);
 		break;
 	default: break;
 	}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* How far initialisation and finalisation are, which client's function runs just now, and whether
+ * services can be configured; what is said on stderr.
+ *
+ * sdk_initialized and sdk_finalized are stored by sdk_tool.c. A client's configure() and
+ * initialize() run one after another in the thread that initialises; only this thread may
+ * configure, while one of them runs. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdk.h"
+
+enum { TEXT_BYTES = 1024 };
+
+_Atomic int sdk_initialized, sdk_finalized;
+
+static uint32_t current;      /* client whose configure() or initialize() runs; 0: none */
+static pthread_t configuring; /* in this thread */
+
+void sdk_report(const char *format, ...)
+{
+	char text[TEXT_BYTES] = "rocprofiler-sdk (gputap): ";
+	const size_t prefix = strlen(text);
+	va_list list;
+	size_t bytes;
+
+	va_start(list, format);
+	vsnprintf(text + prefix, sizeof text - prefix - 1, format, list);
+	va_end(list);
+	bytes = strlen(text);
+	text[bytes++] = '\n';
+	if (write(STDERR_FILENO, text, bytes) < 0)
+		return; /* nobody listens */
+}
+
+void sdk_enter_client(uint32_t client)
+{
+	configuring = pthread_self();
+	current = client;
+}
+
+void sdk_leave_client(void)
+{
+	current = 0;
+}
+
+uint32_t sdk_current_client(void)
+{
+	return current;
+}
+
+rocprofiler_status_t sdk_may_configure(void)
+{
+	return atomic_load(&sdk_initialized) == SDK_IN_IT && current &&
+			       pthread_equal(configuring, pthread_self())
+		       ? ROCPROFILER_STATUS_SUCCESS
+		       : ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
+{
+	*status = atomic_load(&sdk_initialized);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
+{
+	*status = atomic_load(&sdk_finalized);
+	return ROCPROFILER_STATUS_SUCCESS;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of HIP's streams: an address is used again for another stream, a number never is. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "sdk.h"
+
+enum { BUCKETS = 256 };
+
+struct stream {
+	struct stream *next;
+	uint64_t address, id;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct stream *streams[BUCKETS];
+static uint64_t stream_count;
+
+static unsigned bucket_of(uint64_t address)
+{
+	return (unsigned)(address >> 4 ^ address >> 12) % BUCKETS;
+}
+
+uint64_t sdk_stream_id(uint64_t address)
+{
+	struct stream **bucket = &streams[bucket_of(address)], *s;
+	uint64_t id = 0;
+
+	if (!address)
+		return 0; /* the default one */
+	pthread_mutex_lock(&mutex);
+	for (s = *bucket; s && s->address != address; s = s->next)
+		;
+	if (!s && (s = malloc(sizeof *s)) != NULL) {
+		*s = (struct stream){*bucket, address, ++stream_count};
+		*bucket = s;
+	}
+	if (s)
+		id = s->id;
+	pthread_mutex_unlock(&mutex);
+	return id;
+}
+
+void sdk_forget_stream(uint64_t address)
+{
+	pthread_mutex_lock(&mutex);
+	for (struct stream **at = &streams[bucket_of(address)]; *at; at = &(*at)->next)
+		if ((*at)->address == address) {
+			struct stream *gone = *at;
+
+			*at = gone->next;
+			free(gone);
+			break;
+		}
+	pthread_mutex_unlock(&mutex);
+}
