@@ -90,6 +90,12 @@ def test_a_tool_in_GPUTAP_TOOLS_needs_only_libgputap_in_the_program(run, build, 
     assert told(out)[:2] == ["describe, version 0.1", "start, constructed"]
 
 
+def test_a_library_that_is_initialised_before_libgputap_may_use_it(run, build, built, bare):
+    early = built("early.so", "early.c", "-shared", "-fPIC", link=["-lOpenCL"])
+    out = run([bare, "main"], env={"LD_PRELOAD": f"{build}/libgputap.so.0 {early}"}).out
+    assert out.splitlines()[:2] == ["early: 0, 1 calls", "main"]
+
+
 def test_the_last_entry_of_GPUTAP_TOOLS_counts_and_empty_ones_do_not(run, build, built, tool, bare):
     second = built("second.so",
                    "listener.c",

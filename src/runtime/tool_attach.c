@@ -2,6 +2,8 @@
 /* How runtimes come to tools where no `gputap run` has prepared the process: the variables that
  * it would have set (see collector/environment.c), and interposition of what is mapped
  * (runtime/mapped.h). Under `gputap run` all that is there. */
+#include "runtime/tool_attach.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -123,21 +125,10 @@ void gt_tool_attach_begin(void)
 	gt_mapped_look();
 }
 
-void gt_tool_attach_look(void)
+static void look_again(void)
 {
 	gt_mapped_look();
 	gt_mapped_call_followers();
 }
 
-void gt_tools_meet_runtime(bool mapped)
-{
-	void (*start)(void) = atomic_load(&gt_recording.pending);
-
-	if (start)
-		start();
-	if (!atomic_load(&gt_recording.tools))
-		return;
-	if (mapped)
-		gt_tool_attach_look();
-	gt_tools_finish_at_exit();
-}
+GT_TOOL_ATTACH(mapped_libraries) = {gt_tool_attach_begin, look_again};

@@ -24,6 +24,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 #include "runtime/mapped.h"
+#include "runtime/tool_attach.h"
 #include "tool/tool_load.h"
 
 typedef int main_fn(int, char **, char **);
@@ -50,17 +51,6 @@ static int program_starts(main_fn *program, int argc, char **argv, void (*init)(
 		end = program_ends;
 	}
 	return real_start(program, argc, argv, init, fini, end, stack);
-}
-
-bool gt_tools_are_hidden(void)
-{
-	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would look in our own scope, too */
-	bool hidden =
-		!program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
-
-	if (program)
-		dlclose(program);
-	return hidden;
 }
 
 /* Will the program call program_starts()? Not if it is running: then we were opened, and mostly

@@ -442,6 +442,17 @@ static const char *named_tools(void)
 	return list && list[strspn(list, ":")] ? list : NULL;
 }
 
+bool gt_tools_are_hidden(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would look in our own scope, too */
+	bool hidden =
+		!program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
+
+	if (program)
+		dlclose(program);
+	return hidden;
+}
+
 bool gt_tools_expected(void)
 {
 	return named_tools() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
@@ -536,6 +547,42 @@ bool gt_tools_find(void)
 	return pick_tool(FOUND, false, true);
 }
 
+/* Runtimes -------------------------------------------------------------------- */
+
+/* Where the objects of GT_TOOL_ATTACH() begin and end. Both are NULL if there is none. */
+#define OF_THE_LINKER __attribute__((weak, visibility("hidden")))
+extern const struct gt_tool_attach __start_gt_tool_attach[] OF_THE_LINKER;
+extern const struct gt_tool_attach __stop_gt_tool_attach[] OF_THE_LINKER;
+
+static void begin_attaching(void)
+{
+	for (const struct gt_tool_attach *a = __start_gt_tool_attach; a < __stop_gt_tool_attach;
+	     a++)
+		a->begin();
+}
+
+static void look_for_runtimes(void)
+{
+	for (const struct gt_tool_attach *a = __start_gt_tool_attach; a < __stop_gt_tool_attach;
+	     a++)
+		a->look();
+}
+
+void gt_tools_meet_runtime(bool mapped)
+{
+	void (*start)(void) = atomic_load(&gt_recording.pending);
+
+	if (start)
+		start();
+	if (!atomic_load(&gt_recording.tools))
+		return;
+	if (mapped)
+		look_for_runtimes();
+	gt_tools_finish_at_exit();
+}
+
+/* Starting what was found ------------------------------------------------------ */
+
 static struct {
 	_Atomic uint32_t busy;
 	/* it took too long, or a fork has left the thread behind: nobody waits again */
@@ -592,7 +639,7 @@ static void start_found(bool all)
 	atomic_store(&gt_recording.pending, pick_tool(FOUND, false, true) ? gt_tools_start : NULL);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
-		gt_tool_attach_look();
+		look_for_runtimes();
 	starts_here = 0;
 	atomic_store(&starting.busy, 0);
 }
@@ -614,7 +661,7 @@ void gt_tools_needed(void)
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
 		return;
 	gt_recording_join();
-	gt_tool_attach_begin();
+	begin_attaching();
 	gt_tools_finish_at_exit();
 	at_quick_exit(finish_all);
 	errno = saved;
@@ -638,7 +685,7 @@ int gputap_tool_add(const struct gputap_tool *tool)
 		return rc;
 	gt_tools_needed();
 	rc = start_tool(e);
-	gt_tool_attach_look();
+	look_for_runtimes();
 	return rc;
 }
 

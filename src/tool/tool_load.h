@@ -26,22 +26,29 @@ void gt_tools_finish(void);
 /* Have that called before the libraries that are mapped now are ended. */
 void gt_tools_finish_at_exit(void);
 
-/* Has main() begun, or may it have? */
-bool gt_tools_late(void);
-void gt_tools_set_late(bool late);
-
 /* Was libgputap opened for somebody alone (RTLD_LOCAL)? His libraries are not found by name
  * then. */
 bool gt_tools_are_hidden(void);
 
-/* What makes runtimes come to us without `gputap run`: variables that they read, once; libraries
- * that are interposed. */
-void gt_tool_attach_begin(void);
-/* Libraries that were mapped meanwhile, subscribers that came meanwhile. Calls tools. */
-void gt_tool_attach_look(void);
-
 /* A runtime hands over its table: tools that are still to be started are, and will be finished
  * before it ends. @mapped: other libraries may have come with it. */
 void gt_tools_meet_runtime(bool mapped);
+
+/* How libraries of runtimes are found for tools: a part above this folder places its functions here
+ * with GT_TOOL_ATTACH(name) = { .. }, and they are called from here. No part need be there.
+ *
+ * The linker collects these objects in a section of their own, so that they are known before any
+ * constructor has run: a library that is initialised before libgputap may use the tool API. */
+struct gt_tool_attach {
+	/* What makes runtimes come to us without `gputap run`: variables that they read, once;
+	 * libraries that are interposed. Any number of times. */
+	void (*begin)(void);
+	/* Look for libraries that were mapped meanwhile, and notify subscribers that came
+	 * meanwhile. Calls tools. */
+	void (*look)(void);
+};
+#define GT_TOOL_ATTACH(name)                    \
+	static const struct gt_tool_attach name \
+		__attribute__((section("gt_tool_attach"), used, aligned(sizeof(void *))))
 
 #endif
