@@ -28,11 +28,24 @@ struct row {
 	bool is_call;
 };
 
-/* Of the second pass: work that moves data, and the call that waited for it. */
+/* Of the second pass: work, and the call that waited for it. */
 struct join {
-	uint64_t id, start, end, earlier;
+	uint64_t id, start, end;
+	union {
+		uint64_t earlier; /* of work that moves data: how long it stood behind other work */
+		uint64_t wait;    /* of a call that waited for events: its number */
+	};
 	uint32_t process;
 	uint32_t origin : 31, is_call : 1;
+};
+
+/* Of the third pass: a call that waited for events, then what is known of each of them. */
+struct part {
+	uint64_t wait;
+	uint64_t start, end; /* of the call, or of the event's work */
+	uint64_t slack;
+	uint32_t origin; /* of the call, or of the work */
+	uint8_t is_event, found;
 };
 
 struct running {
@@ -90,6 +103,19 @@ static int compare_joins(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->wait != y->wait)
+		return x->wait < y->wait ? -1 : 1;
+	if (x->is_event != y->is_event)
+		return (int)x->is_event - (int)y->is_event;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 static int compare_queues(const void *a, const void *b)
 {
 	const struct stages_queue *x = a, *y = b;
@@ -102,7 +128,9 @@ static int compare_queues(const void *a, const void *b)
 void stages_init(struct stages *s)
 {
 	*s = (struct stages){.work = {.row_bytes = sizeof(struct row), .compare = compare_rows},
-			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins}};
+			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins},
+			     .parts = {.row_bytes = sizeof(struct part), .compare = compare_parts}};
+	awaited_init(&s->awaited);
 }
 
 /* Origins ------------------------------------------------------------------------- */
@@ -196,6 +224,16 @@ void stages_call(struct stages *s, const struct stages_call *call)
 				    .is_call = true};
 
 		spill_add(&s->calls, &join);
+	} else if (call->kind == STAGES_EVENTS) {
+		struct part part = {.wait = s->event_waits++,
+				    .start = call->start_ns,
+				    .end = call->end_ns,
+				    .origin = number};
+
+		spill_add(&s->parts, &part);
+		for (size_t i = 0; i < call->event_count; i++)
+			awaited_add_wait(&s->awaited, call->process, call->events[i],
+					 call->start_ns, part.wait);
 	} else {
 		struct row row = {.at = call->end_ns,
 				  .other = call->start_ns,
@@ -337,7 +375,7 @@ static void sweep_work(struct sweep *w, const struct row *work)
 	if (origin->lane != LOOKUP_NONE && work->from && work->at >= work->from)
 		w->out->latency(w->out->data, origin->lane, own, others,
 				work->at - work->from - own - others);
-	if (origin->moves && work->id) {
+	if ((origin->moves || w->stages->event_waits) && work->id) {
 		struct join join = {.id = work->id,
 				    .start = work->at,
 				    .end = work->other,
@@ -413,10 +451,10 @@ static void sweep_call(struct sweep *w, const struct row *call)
 
 /* The second pass ---------------------------------------------------------------- */
 
-/* The work of a blocking copy, as far as it was seen. */
+/* The work of a call, as far as it was seen. */
 struct pieces {
 	uint64_t id, start, end, moved, earlier, slack;
-	uint32_t process;
+	uint32_t process, origin;
 	bool any;
 };
 
@@ -434,7 +472,13 @@ static void add_piece(struct pieces *p, const struct join *j, uint64_t slack)
 	from = j->start > p->end ? j->start : p->end;
 	p->moved += j->end > from ? j->end - from : 0;
 	p->end = j->end > p->end ? j->end : p->end;
+	p->origin = j->origin;
 	p->slack = slack > p->slack ? slack : p->slack;
+}
+
+static bool are_of(const struct pieces *p, const struct join *call)
+{
+	return p->any && p->id == call->id && p->process == call->process;
 }
 
 static void split_copy(const struct pieces *p, const struct join *call,
@@ -444,8 +488,7 @@ static void split_copy(const struct pieces *p, const struct join *call,
 	uint64_t length = call->end - call->start,
 		 late = p->end > call->end ? p->end - call->end : 0;
 
-	if (!p->any || p->id != call->id || p->process != call->process || p->start < call->start ||
-	    late > p->slack || late > p->moved) {
+	if (!are_of(p, call) || p->start < call->start || late > p->slack || late > p->moved) {
 		wait.unknown_ns = length;
 	} else {
 		wait.moving_ns = p->moved - late;
@@ -459,6 +502,20 @@ static void split_copy(const struct pieces *p, const struct join *call,
 	out->wait(out->data, origin->thread, origin->group, &wait);
 }
 
+static void add_part(struct stages *s, const struct pieces *p, const struct join *event)
+{
+	struct part part = {.wait = event->wait, .is_event = true};
+
+	if (are_of(p, event)) {
+		part.found = true;
+		part.start = p->start;
+		part.end = p->end;
+		part.slack = p->slack;
+		part.origin = p->origin;
+	}
+	spill_add(&s->parts, &part);
+}
+
 static int join_calls(struct stages *s, const struct stages_out *out)
 {
 	struct pieces pieces = {.any = false};
@@ -469,11 +526,93 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 		const struct join *j = row;
 		const struct stages_origin *origin = &s->origins[j->origin];
 
-		if (j->is_call)
-			split_copy(&pieces, j, origin, out);
-		else
+		if (!j->is_call)
 			add_piece(&pieces, j, origin->slack_ns);
+		else if (origin->kind == STAGES_EVENTS)
+			add_part(s, &pieces, j);
+		else
+			split_copy(&pieces, j, origin, out);
 	}
+	return rc;
+}
+
+/* Calls that waited for events --------------------------------------------------- */
+
+struct events {
+	struct stages *stages;
+	uint32_t origin; /* of rows that ask for the work of an event's call */
+};
+
+static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
+{
+	struct events *e = to;
+	struct part unknown = {.wait = wait, .is_event = true};
+	struct join join = {.id = id,
+			    .wait = wait,
+			    .process = process,
+			    .origin = e->origin & INT32_MAX,
+			    .is_call = true};
+
+	if (id)
+		spill_add(&e->stages->calls, &join);
+	else
+		spill_add(&e->stages->parts, &unknown);
+}
+
+static int find_awaited(struct stages *s)
+{
+	const struct stages_origin origin = {.kind = STAGES_EVENTS};
+	struct events events = {s, number_of(s, &origin, s->last_call)};
+
+	return awaited_find(&s->awaited, ask_for_work, &events);
+}
+
+/* @last: the event's work that ended last, of those that were not done when the call began. An
+ * event whose work was done before tells nothing: its handle may since be another event's, which
+ * was not recorded. @sure: there is none such, and none of which no work was seen. */
+static void split_events(const struct stages *s, const struct part *call, const struct part *last,
+			 bool sure, const struct stages_out *out)
+{
+	const struct stages_origin *origin = &s->origins[call->origin];
+	struct stages_wait wait = {0};
+	uint64_t until = last->end < call->end ? last->end : call->end,
+		 from = last->start > call->start ? last->start : call->start;
+
+	if (!last->found || last->end - until > last->slack) {
+		wait.unknown_ns = call->end - call->start;
+	} else {
+		wait.moving_ns = s->origins[last->origin].moves && until > from ? until - from : 0;
+		wait.earlier_ns = until - call->start - wait.moving_ns;
+		*(sure ? &wait.runtime_ns : &wait.unknown_ns) = call->end - until;
+	}
+	out->wait(out->data, origin->thread, origin->group, &wait);
+}
+
+static int join_events(struct stages *s, bool lost, const struct stages_out *out)
+{
+	struct part call = {.start = 0}, last = {.found = false};
+	bool any = false, sure = false;
+	const void *row;
+	int rc;
+
+	while ((rc = spill_next(&s->parts, &row)) > 0) {
+		const struct part *p = row;
+
+		if (!p->is_event) {
+			if (any)
+				split_events(s, &call, &last, sure, out);
+			any = true;
+			sure = !lost;
+			call = *p;
+			last = (struct part){.found = false};
+		} else if (p->found && p->end > call.start) {
+			last = *p;
+		} else {
+			sure = false;
+		}
+	}
+	if (any)
+		split_events(s, &call, &last, sure, out);
 	return rc;
 }
 
@@ -485,6 +624,9 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 	const void *row;
 	int rc;
 
+	rc = find_awaited(s);
+	if (rc)
+		return rc;
 	if (queue_count)
 		qsort(queues, queue_count, sizeof *queues, compare_queues);
 	while ((rc = spill_next(&s->work, &row)) > 0) {
@@ -501,13 +643,16 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 		free(w.devices[i].spans);
 	free(w.queues);
 	free(w.devices);
-	return rc ? rc : join_calls(s, out);
+	rc = rc ? rc : join_calls(s, out);
+	return rc ? rc : join_events(s, lost, out);
 }
 
 void stages_fini(struct stages *s)
 {
 	spill_fini(&s->work);
 	spill_fini(&s->calls);
+	spill_fini(&s->parts);
+	awaited_fini(&s->awaited);
 	free(s->origins);
 	free(s->slots);
 	*s = (struct stages){0};

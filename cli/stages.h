@@ -6,11 +6,12 @@
  *        |  queue's work     |  through the runtime   |  moving   |  the runtime  |
  *
  * All device work is sorted by its start, so that what ran before it is known; then a blocking
- * copy is joined with its work by the call's id. Memory is bounded: rows are small, and sorted
- * in files. */
+ * copy, or an event that was waited for, is joined with its work by the call's id. Memory is
+ * bounded: rows are small, and sorted in files. */
 #ifndef GPUTAP_CLI_STAGES_H
 #define GPUTAP_CLI_STAGES_H
 
+#include "cli/awaited.h"
 #include "cli/lookup.h"
 #include "cli/spill.h"
 
@@ -38,11 +39,14 @@ enum stages_kind {
 	STAGES_COPY,       /* for the work that it caused */
 	STAGES_FINISH,     /* for all of a queue */
 	STAGES_FINISH_ALL, /* for all queues of its domain in its process */
+	STAGES_EVENTS,     /* for the work of the calls that gave these events */
 };
 
 struct stages_call {
 	uint64_t id, start_ns, end_ns;
-	uint64_t queue;                  /* FINISH: handle */
+	uint64_t queue;         /* FINISH: handle */
+	const uint64_t *events; /* EVENTS: handles; read before stages_call() returns */
+	size_t event_count;
 	uint32_t process, thread, group; /* thread, group: handed back */
 	uint32_t domain;                 /* of the work that is waited for */
 	enum stages_kind kind;
@@ -70,7 +74,9 @@ enum { STAGES_LAST = 16 };
 struct stages_origin;
 
 struct stages {
-	struct spill work, calls;
+	struct spill work, calls, parts;
+	struct awaited awaited;
+	uint64_t event_waits; /* calls of STAGES_EVENTS so far */
 	struct stages_origin *origins;
 	uint32_t origin_count, origin_room;
 	uint32_t *slots; /* number + 1, open addressing */

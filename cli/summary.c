@@ -16,7 +16,7 @@
 #include "util/error.h"
 
 /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
-enum { KIND_DEVICE = 64 };
+enum { KIND_DEVICE = 64, EVENTS_MOST = 256 };
 
 /* What is only needed while they are read. */
 struct reading {
@@ -454,6 +454,26 @@ static bool is_dependent(const struct gt_item *item)
 	return call_role(item, GT_ROLE_DEPENDENCIES, &events) && events;
 }
 
+/* Room for EVENTS_MOST. False: not all that the call waits for are known. */
+static bool find_events(const struct gt_item *item, uint64_t *events, size_t *count)
+{
+	const struct gt_call_view view = {item->op, item->args, item->payload, item->payload_bytes};
+
+	return item->args && gt_call_elements(&view, GT_ROLE_EVENT, events, EVENTS_MOST, count) &&
+	       *count;
+}
+
+/* The event that stands for the call's work. */
+static void note_event(struct summary *s, const struct gt_item *item)
+{
+	const struct gt_operation_info *info = gt_operation(item->op);
+	int arg = info ? info->signals_arg : -1;
+
+	if (arg >= 0 && item->args && (unsigned)arg < GT_OP_NARGS(item->op) && item->args[arg])
+		awaited_add_event(&s->stages.awaited, item->process, item->args[arg],
+				  item->start_ns, item->id);
+}
+
 /* A call that waits: in which parts, is known when all work is. One inside of another is a part of
  * that one. */
 static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
@@ -473,6 +493,7 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 	enum gt_blocking blocking = gt_call_blocking(item->op, item->args);
 	const struct gt_operation_info *info = gt_operation(item->op);
+	uint64_t events[EVENTS_MOST];
 	enum gt_finished finished =
 		info && !e->failed ? (enum gt_finished)info->finished : GT_FINISHED_NOTHING;
 
@@ -486,6 +507,10 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 		stages_call(&s->stages, &call);
 	} else if (finished == GT_FINISHED_ALL) {
 		call.kind = STAGES_FINISH_ALL;
+		stages_call(&s->stages, &call);
+	} else if (finished == GT_FINISHED_EVENTS && find_events(item, events, &call.event_count)) {
+		call.kind = STAGES_EVENTS;
+		call.events = events;
 		stages_call(&s->stages, &call);
 	} else {
 		add_wait(&s->wait, &unknown);
@@ -527,6 +552,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	uint32_t group = LOOKUP_NONE;
 
 	linked_call(&s->linked, e.process, item->id);
+	note_event(s, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	if (matches(s, &e, (uint32_t)kind)) {

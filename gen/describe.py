@@ -24,7 +24,7 @@ C_NAMES = {
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
-         'range', 'blocks', 'dependencies', 'symbol')
+         'range', 'blocks', 'dependencies', 'symbol', 'signals')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part', 'extensions',
               'outermost',
@@ -122,8 +122,9 @@ class Operation:
 
     def finished(self):
         """What a call that finishes has finished: enum gt_finished."""
-        queue = any(a.role == 'stream' for a in self.args)
-        return 'NOTHING' if not self.finishes else 'QUEUE' if queue else 'ALL'
+        roles = [a.role for a in self.args]
+        return ('NOTHING' if not self.finishes else 'QUEUE' if 'stream' in roles else
+                'EVENTS' if 'event' in roles else 'ALL')
 
     def returns_nothing(self):
         return self.ret.cls == 'void' and not self.ret_stars

@@ -4,6 +4,7 @@ capture recorded."""
 
 import collections
 import csv
+import json
 import subprocess
 
 import pytest
@@ -97,3 +98,12 @@ def test_a_kernel_of_sycl_has_the_name_of_its_type_in_all_exports(build, gputap,
         written = (work / f"sycl.{ending}").read_bytes()
         assert want.encode() in written and b"typeinfo" not in written, ending
     assert want in tap("report", "sycl.gputap", "--csv").out
+
+
+def test_a_wait_for_events_is_split_by_the_work_of_their_calls(traced, tap):
+    report = json.loads(tap("report", traced[0]["csv"].with_suffix(".gputap"), "--json").out)
+    (wait, ) = [o for o in report["operations"] if o["name"] == "clWaitForEvents"]
+    parts = [wait[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")]
+    assert sum(parts) == wait["total_ns"] and wait["wait_ns"] > 0
+    # not known: only of waits whose event was done before
+    assert wait["unsplit_ns"] < wait["wait_ns"]

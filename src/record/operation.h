@@ -50,7 +50,8 @@ enum gt_range_mark {
 enum gt_finished {
 	GT_FINISHED_NOTHING = 0,
 	GT_FINISHED_QUEUE, /* the one of the call's argument of role STREAM */
-	GT_FINISHED_ALL    /* all queues of the process that the domain's work is on */
+	GT_FINISHED_ALL,   /* all queues of the process that the domain's work is on */
+	GT_FINISHED_EVENTS /* the work that signals those of the call's argument of role EVENT */
 };
 
 /* What an argument, or a member of what it points to, is to its operation. */
@@ -79,6 +80,7 @@ enum gt_role {
 	GT_ROLE_DEPENDENCIES, /* how many events the call's work waits for */
 	/* the call says that the one of role FUNCTION stands for the kernel of this name */
 	GT_ROLE_SYMBOL,
+	GT_ROLE_SIGNALS, /* the event that stands for the call's work from this call on */
 	GT_ROLE_COUNT
 };
 
@@ -112,6 +114,7 @@ struct gt_operation_info {
 	uint8_t finished;  /* enum gt_finished */
 	const char *group; /* for `gputap list`: queue, kernel, memory, .. */
 	const struct gt_argument_info *args;
+	int16_t signals_arg; /* argument of role SIGNALS; -1: none */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
@@ -159,10 +162,18 @@ struct gt_call_view {
  * gt_call_role() - the value of that role
  * @index: which one of several, as for the three of a grid that are arguments of their own; members
  *         count one by one
- * Return: false: the operation has none (so many), or it was not recorded.
+ * Return: false: the operation has none (so many), it was not recorded, or it is an array.
  */
 bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
 		  uint64_t *value);
+/**
+ * gt_call_elements() - the elements of the array of that role, handles or numbers
+ * @most: room in @values
+ * Return: false: the operation has no such array, it was not recorded, or not all of it, or there
+ * are more.
+ */
+bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64_t *values,
+		      size_t most, size_t *count);
 /* Does a copy return when it is done? It always does, or its argument of role BLOCKS says so. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);

@@ -61,6 +61,14 @@ static void unpack_types(const struct gt_packed_domain *p, struct unpacked *u)
 	}
 }
 
+static int16_t find_signals(const struct gt_argument_info *args, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (args[i].role == GT_ROLE_SIGNALS)
+			return (int16_t)i;
+	return -1;
+}
+
 static void unpack_operations(const struct gt_packed_domain *p, struct unpacked *u)
 {
 	for (size_t i = 0; i < p->argument_count; i++) {
@@ -96,7 +104,9 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   o->waits,
 						   o->finished,
 						   p->texts + o->group,
-						   u->arguments + o->first_argument};
+						   u->arguments + o->first_argument,
+						   find_signals(u->arguments + o->first_argument,
+								GT_OP_NARGS(o->op))};
 	}
 }
 

@@ -42,6 +42,8 @@ static void walk(const struct gt_call_view *c,
 		const uint8_t *p;
 		uint64_t value;
 
+		if (a->how == GT_HOW_ARRAY)
+			continue; /* gt_call_elements() */
 		if (a->how != GT_HOW_STRUCT) {
 			if (a->role && !visit(to, (enum gt_role)a->role, c->args[i], a->scale))
 				return;
@@ -86,6 +88,34 @@ bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned i
 	walk(call, look, &w);
 	*value = w.value;
 	return w.found;
+}
+
+bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64_t *values,
+		      size_t most, size_t *count)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	const struct gt_domain_description *d =
+		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(call->op));
+	unsigned nargs = GT_OP_NARGS(call->op);
+
+	*count = 0;
+	for (unsigned i = 0; info && i < info->nargs && i < nargs; i++) {
+		const struct gt_argument_info *a = &info->args[i];
+		const struct gt_type *type = &d->types[a->value_type];
+		uint32_t bytes;
+		const uint8_t *p;
+
+		if (a->role != role || a->how != GT_HOW_ARRAY || a->length_arg >= nargs)
+			continue;
+		p = payload_of(call, i, &bytes);
+		if (!p || call->args[a->length_arg] > most ||
+		    bytes != call->args[a->length_arg] * type->bytes)
+			return false;
+		for (; *count < call->args[a->length_arg]; ++*count)
+			values[*count] = gt_value_load(type, p + *count * type->bytes);
+		return true;
+	}
+	return false;
 }
 
 static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale)

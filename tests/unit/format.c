@@ -332,6 +332,7 @@ UNIT_TEST(the_description_says_what_a_call_finishes)
 	} calls[] = {
 		{GT_DOMAIN_OPENCL, "clFinish", GT_FINISHED_QUEUE},
 		{GT_DOMAIN_OPENCL, "clFlush", GT_FINISHED_NOTHING},
+		{GT_DOMAIN_OPENCL, "clWaitForEvents", GT_FINISHED_EVENTS},
 		{GT_DOMAIN_HIP, "hipDeviceSynchronize", GT_FINISHED_ALL},
 		{GT_DOMAIN_HIP, "hipEventSynchronize", GT_FINISHED_NOTHING},
 		{GT_DOMAIN_REFDEV, "refdevStreamSynchronize", GT_FINISHED_QUEUE},

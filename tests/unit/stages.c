@@ -76,6 +76,20 @@ static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint6
 	stages_call(s, &call);
 }
 
+static void add_wait(struct stages *s, uint64_t start, uint64_t end, size_t count,
+		     const uint64_t *events)
+{
+	struct stages_call call = {.start_ns = start,
+				   .end_ns = end,
+				   .events = events,
+				   .event_count = count,
+				   .thread = 3,
+				   .group = 4,
+				   .kind = STAGES_EVENTS};
+
+	stages_call(s, &call);
+}
+
 static struct told finish(struct stages *s, bool lost)
 {
 	struct stages_queue queues[] = {{.handle = 0xabc, .queue = 0},
@@ -284,4 +298,98 @@ UNIT_TEST(rows_that_writers_put_down_in_turns_come_in_order)
 		CHECK_EQ(sum, 0);
 		spill_fini(&s);
 	}
+}
+
+UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
+{
+	static const uint64_t both[] = {0xe1, 0xe2};
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_work(&s, 0, 110, 1500, 3000, false);
+	add_work(&s, 0, 120, 3000, 4500, false); /* nobody waits for it */
+	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	awaited_add_event(&s.awaited, 0, 0xe2, 110, 110);
+	add_wait(&s, 1000, 3200, 2, both);
+	t = finish(&s, false);
+	CHECK_EQ(t.waits, 1);
+	CHECK_EQ(t.wait.earlier_ns, 2000);
+	CHECK_EQ(t.wait.runtime_ns, 200);
+	CHECK_EQ(t.wait.moving_ns + t.wait.unknown_ns, 0);
+}
+
+UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
+{
+	static const uint64_t event[] = {0xe1};
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_copy(&s, 7, 500, 2000, 2600);
+	awaited_add_event(&s.awaited, 0, 0xe1, 500, 7);
+	add_wait(&s, 1000, 3000, 1, event);
+	add_wait(&s, 2200, 3100, 1, event); /* another thread's: in the midst of it */
+	t = finish(&s, false);
+	CHECK_EQ(t.waits, 2);
+	CHECK_EQ(t.wait.earlier_ns, 1000);
+	CHECK_EQ(t.wait.moving_ns, 600 + 400);
+	CHECK_EQ(t.wait.runtime_ns, 400 + 500);
+}
+
+/* The call that gave the event last was not recorded: the handle stands for older work. */
+UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
+{
+	static const uint64_t event[] = {0xe1};
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 500, false);
+	add_work(&s, 0, 900, 1000, 2500, false);
+	awaited_add_event(&s.awaited, 0, 0xe1, 900, 900);
+	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	awaited_add_event(&s.awaited, 1, 0xe1, 950, 100); /* another process's */
+	awaited_add_event(&s.awaited, 0, 0xe1, 2600, 0);  /* later */
+	add_wait(&s, 1000, 2600, 1, event);
+	add_wait(&s, 4000, 5000, 1, event); /* done before: it could be another's */
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 1500);
+	CHECK_EQ(t.wait.runtime_ns, 100);
+	CHECK_EQ(t.wait.unknown_ns, 1000);
+}
+
+UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
+{
+	static const uint64_t both[] = {0xe1, 0xe2}, event[] = {0xe3};
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	awaited_add_event(&s.awaited, 0, 0xe3, 110, 110); /* its work has no times */
+	add_wait(&s, 1000, 3000, 2, both);
+	add_wait(&s, 1000, 2000, 1, event);
+	t = finish(&s, false);
+	CHECK_EQ(t.waits, 2);
+	CHECK_EQ(t.wait.earlier_ns, 500);
+	CHECK_EQ(t.wait.unknown_ns, 1500 + 1000);
+	CHECK_EQ(t.wait.runtime_ns, 0);
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 2500, false); /* it returned before: contradiction */
+	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	add_wait(&s, 1000, 2000, 1, both);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.unknown_ns, 1000);
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	add_wait(&s, 1000, 2000, 1, both);
+	t = finish(&s, true); /* records were lost */
+	CHECK_EQ(t.wait.earlier_ns, 500);
+	CHECK_EQ(t.wait.unknown_ns, 500);
 }
