@@ -130,18 +130,18 @@ def test_check_tells_a_file_that_differs_and_leaves_it(tmp_path):
     assert changed.read_text() == before
 
 
-def test_generator_keeps_to_the_standard_library_and_2300_lines():
+def test_generator_keeps_to_the_standard_library_and_2400_lines():
     lines = 0
     for path in [*(REPO / "gen").glob("*.py"), REPO / "tools" / "generate"]:
         text = path.read_text()
         modules = set(re.findall(r"^(?:import|from) (\w+)", text, re.M))
         assert modules <= set(sys.stdlib_module_names) | {
-            "describe", "emit_domains", "emit_info", "emit_mangled", "emit_rocprofiler",
-            "emit_taps", "isa"
+            "describe", "emit_domains", "emit_info", "emit_mangled", "emit_pti",
+            "emit_rocprofiler", "emit_taps", "isa"
         }
         if path.name != "isa.py":  # of soft/amdgpu, nothing that traces
             lines += text.count("\n")
-    assert lines <= 2300  # 312 of them are what users of rocprofiler-sdk get
+    assert lines <= 2400  # 400 of them are what users of rocprofiler-sdk and PTI get
 
 
 def test_good_description_is_accepted(tmp_path):

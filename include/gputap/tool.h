@@ -223,6 +223,21 @@ enum {
 };
 
 /**
+ * gputap_context_select() - of which of the domain's calls the function is called, from now on
+ * @ctx:        has a function for the domain (gputap_context_calls()); started or not
+ * @domain:     enum gputap_domain
+ * @operations: numbers; NULL with @count 0: all of the domain
+ * @selected:   1: of these, too; 0: of these no longer
+ * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain).
+ * A call that has begun gets EXIT if it got ENTER, and no EXIT if it did not.
+ * Owner:  what is passed stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: ptiCallbackEnable().
+ */
+GPUTAP_API int gputap_context_select(struct gputap_context *ctx, uint32_t domain,
+				     const uint32_t *operations, size_t count, int selected);
+
+/**
  * gputap_context_uncorrelated() - some of the calls that a context subscribed to need no
  * correlation of their own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first

@@ -177,6 +177,11 @@ static void note_stream_work(void)
 	atomic_store_explicit(&gt_stream_launches, launches, memory_order_relaxed);
 }
 
+void gt_contexts_refresh_locked(void)
+{
+	apply_all();
+}
+
 void gt_contexts_refresh(void)
 {
 	gt_core_lock();

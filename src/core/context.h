@@ -47,6 +47,7 @@ extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")))
 
 /* What services depend on beside contexts has changed. */
 void gt_contexts_refresh(void);
+void gt_contexts_refresh_locked(void); /* the caller holds gt_core_lock() */
 
 /* For table.c, with the lock held. */
 bool gt_contexts_ask(const struct gt_operation *operation);

@@ -97,7 +97,8 @@ struct gt_tool_context {
 	uint32_t uncorrelated_flags[GT_DOMAIN_COUNT];
 	uint64_t uncorrelated[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];          /* for calls[] */
-	/* all of the above as calls look at it: enum gt_tool_how */
+	/* all of the above as calls look at it: enum gt_tool_how. Written while calls look
+	 * (gt_tool_calls_select()): each byte is loaded and stored at once */
 	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* how[] says what the rest does */
 	uint64_t age;    /* order of creation */

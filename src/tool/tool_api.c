@@ -173,6 +173,21 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	return unlock_and_return(0);
 }
 
+int gputap_context_select(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
+			  size_t count, int selected)
+{
+	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
+	int rc = set_operations(set, operations, count);
+
+	if (rc || !ctx || !domain || domain >= GT_DOMAIN_COUNT)
+		return -EINVAL;
+	gt_core_lock();
+	if (!ctx->place || !ctx->place->calls[domain].fn)
+		return unlock_and_return(-ENOENT);
+	gt_tool_calls_select(ctx, domain, set, selected != 0);
+	return unlock_and_return(0);
+}
+
 int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
 				const uint32_t *operations, size_t count, uint32_t flags)
 {

@@ -88,7 +88,7 @@ static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum g
 	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
-		uint32_t how = c->how[domain][number];
+		uint32_t how = __atomic_load_n(&c->how[domain][number], __ATOMIC_RELAXED);
 
 		if (!how)
 			continue;

@@ -48,13 +48,19 @@ static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t num
 	return how;
 }
 
+static void set_how(struct gt_tool_context *c, int domain, uint32_t number)
+{
+	__atomic_store_n(&c->how[domain][number], (uint8_t)how_of(c, domain, number),
+			 __ATOMIC_RELAXED);
+}
+
 /* What it has been configured to, operation by operation. Before it is active. */
 static void plan_services(struct gt_tool_context *c)
 {
 	for (int d = 0; d < GT_DOMAIN_COUNT && !c->is_current; d++)
 		if (c->calls[d].fn || c->buffered[d].buffer || gt_tool_wants_all_retired(c))
 			for (uint32_t n = 0; n < GT_OPS_PER_DOMAIN; n++)
-				c->how[d][n] = (uint8_t)how_of(c, d, n);
+				set_how(c, d, n);
 	c->is_current = true;
 }
 
@@ -83,6 +89,25 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priori
 		ctx->place = c;
 	}
 	return ctx->place;
+}
+
+void gt_tool_calls_select(struct gputap_context *ctx, uint32_t domain, const uint64_t *set,
+			  bool selected)
+{
+	struct gt_tool_context *c = ctx->place;
+	bool is_active = atomic_load_explicit(&c->active, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++) {
+		uint64_t was = c->ops[domain][i];
+
+		c->ops[domain][i] = selected ? was | set[i] : was & ~set[i];
+		ctx->core.notify[domain][i] = c->ops[domain][i] | c->buffered[domain].ops[i];
+		for (uint64_t changed = was ^ c->ops[domain][i]; is_active && changed;
+		     changed &= changed - 1)
+			set_how(c, (int)domain, i * 64 + (uint32_t)__builtin_ctzll(changed));
+	}
+	c->is_current &= is_active;
+	gt_contexts_refresh_locked();
 }
 
 /* Until no other thread is in a callback of this place, which is not active any more. */

@@ -17,6 +17,10 @@ struct gputap_context {
  * something more. NULL: all are taken. */
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priority);
 
+/* With the lock: of its function for calls, these operations or no longer these. It has a place. */
+void gt_tool_calls_select(struct gputap_context *ctx, uint32_t domain, const uint64_t *set,
+			  bool selected);
+
 void gt_tool_context_start(struct gputap_context *ctx);
 /* @finish: what has begun is notified to its end. Returns when no other thread is in a callback of
  *         it. */

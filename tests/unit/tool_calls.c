@@ -42,6 +42,32 @@ UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
 	CHECK_STR(told, "a+0 c+0 c-0 a-0 ");
 }
 
+UNIT_TEST(which_calls_a_context_is_told_of_changes_while_it_is_started)
+{
+	static const uint32_t one = 1;
+	struct gputap_context *a = teller("a", 0), *b = context(0);
+
+	CHECK_EQ(gputap_context_select(b, DOMAIN, &one, 1, 1), -ENOENT);
+	CHECK_EQ(gputap_context_select(NULL, DOMAIN, &one, 1, 1), -EINVAL);
+	CHECK_OK(gputap_context_select(a, DOMAIN, NULL, 0, 0));
+	CHECK_OK(gputap_context_start(a));
+	call(1, 21);
+	CHECK_STR(told, "");
+	CHECK_OK(gputap_context_select(a, DOMAIN, &one, 1, 1));
+	call(0, 0);
+	CHECK_EQ(call(1, 21), 42);
+	CHECK_STR(told, "a+1 a-1 ");
+	CHECK_OK(gputap_context_select(a, DOMAIN, &one, 1, 0));
+	CHECK_EQ(call(1, 21), 42);
+	CHECK_STR(told, "a+1 a-1 ");
+	CHECK_OK(gputap_context_stop(a));
+	CHECK_OK(gputap_context_select(a, DOMAIN, NULL, 0, 1));
+	CHECK_OK(gputap_context_start(a));
+	told[0] = '\0';
+	call(0, 0);
+	CHECK_STR(told, "a+0 a-0 ");
+}
+
 /* Up to seven are read in one word, more by another way. */
 UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 {

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* libpti_callback inside: Intel PTI's callback API on gputap's (include/compat/pti/pti_callback.h).
+ *
+ *   pti_proposed.c     the functions as they were proposed, and what their callbacks get
+ *   pti_shipped.c      the same as PTI 1.0 to 1.2 shipped them
+ *   pti_lists.c        what was appended to regular lists: which run of it has completed
+ *   pti_subscriber.c   subscribers of both forms, and who of them is called for an event
+ *   pti_handles.c      contexts, devices and names of the program's objects, by their handles
+ *   pti_operations.c   ids and names of functions
+ *
+ * A subscriber is one context of gputap's, which asks for calls, and gets another one when it asks
+ * for work that completes. Order, waiting, and what may be done in a callback are gputap's
+ * (include/gputap/tool.h). */
+#ifndef GPUTAP_COMPAT_PTI_H
+#define GPUTAP_COMPAT_PTI_H
+
+#include <gputap/tool.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PTI_EXPORT __attribute__((visibility("default")))
+
+/* Numbers of pti_result and pti_api_group_id: the two forms of pti_callback.h cannot both be
+ * included. */
+enum {
+	PTI_OK = 0,
+	PTI_NOT_IMPLEMENTED = 2,
+	PTI_BAD_ARGUMENT = 3,
+	PTI_BAD_ID = 7,
+	PTI_FAILED = 200
+};
+enum { PTI_LEVEL_ZERO = 1, PTI_OPENCL = 2, PTI_SYCL = 3 };
+
+/* Operations (pti_operations.c) ------------------------------------------------------------ */
+
+enum { PTI_DOMAINS = 5 };
+
+/* Objects that belong to a context. */
+enum pti_kind {
+	PTI_NONE,
+	PTI_CONTEXT,
+	PTI_QUEUE,
+	PTI_LIST,
+	PTI_MODULE,
+	PTI_KERNEL,
+	PTI_POOL,
+	PTI_EVENT,
+	PTI_FENCE,
+	PTI_MEMORY,
+	PTI_SAMPLER
+};
+
+/* What an operation gives a device to do: numbers of pti_gpu_operation_kind. */
+enum pti_appended {
+	PTI_APPENDED_NONE = 0,
+	PTI_APPENDED_KERNEL = 1,
+	PTI_APPENDED_MEMORY = 2,
+	PTI_APPENDED_OTHER = 3
+};
+
+struct pti_operation {
+	uint32_t id;      /* of PTI's; 0: there is no such operation */
+	uint8_t appended; /* enum pti_appended */
+	uint8_t parent;   /* enum pti_kind of the first argument */
+	uint8_t kernel;   /* where the kernel that it launches is in the arguments; 0: none */
+	uint8_t made;     /* enum pti_kind of what it creates */
+	int8_t made_at;   /* where the address for that is in the arguments; -1: it is returned */
+};
+
+/* The domains that PTI's driver API is, of gputap's; group of each. */
+extern const uint32_t pti_domains[PTI_DOMAINS];
+uint32_t pti_group_of(uint32_t domain);
+/* Of a call. Never NULL: all operations of those domains are known. */
+const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation);
+/* As gputap_operation_name(), remembered. */
+const char *pti_operation_name(uint32_t domain, uint32_t operation);
+/* Domain and number by group and id. Return: false: there is no such. */
+bool pti_operation_find(uint32_t group, uint32_t id, uint32_t *domain, uint32_t *operation);
+/* Calls @fn for each operation, until it returns not 0. */
+int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
+				  const struct pti_operation *operation, void *user),
+			void *user);
+
+/* Objects of the program (pti_handles.c) ---------------------------------------------------- */
+
+/* Never freed; a handle that is used again is a new object at the same place. */
+struct pti_handle {
+	struct pti_handle *next;
+	enum pti_kind kind;
+	const void *handle;
+	_Atomic(void *) context, device;
+	_Atomic(const char *) name; /* kernel; stays */
+	_Atomic uint64_t number;    /* of the object, from 1: never used again */
+	_Atomic bool immediate;     /* list */
+	_Atomic(void *) commands;   /* list: pti_lists.c */
+};
+
+/* Begins to follow what the program creates. */
+int pti_handles_start(void);
+/* NULL: not seen. Lock-free. */
+struct pti_handle *pti_handle_find(enum pti_kind kind, const void *handle);
+/* Context that the call is made in; NULL: of none, or not known. */
+void *pti_context_of(const struct pti_operation *operation, const struct gputap_call *call);
+/* The kernel that the call launches; NULL: none, or not known. */
+struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
+				 const struct gputap_call *call);
+
+static inline void *pti_argument(const struct gputap_call *call, unsigned at)
+{
+	return *(void **)(void *)((char *)call->args + at);
+}
+
+/* Subscribers (pti_subscriber.c) ------------------------------------------------------------- */
+
+struct pti_subscriber;
+
+/* What distinguishes the two forms. */
+struct pti_form {
+	void (*on_call)(const struct gputap_call *call, uint64_t *data, void *subscriber);
+	void (*on_event)(struct pti_subscriber *s, const struct gputap_event *event);
+};
+
+enum { PTI_SHIPPED_DOMAINS = 5 };
+
+struct pti_subscriber {
+	const struct pti_form *form; /* NULL: the place is free */
+	void (*callback)(void);      /* its pti_callback_function */
+	void *user;
+	struct gputap_context *calls, *work; /* work: NULL: not asked for */
+	uint64_t generation;
+	_Atomic uint64_t age;                        /* order of subscription */
+	bool leaves;                                 /* its handle is none any more */
+	_Atomic bool events;                         /* it asked for them */
+	_Atomic int32_t inside;                      /* of its callbacks of events, now */
+	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* shipped: 1 << phase that it asked for */
+};
+
+/* Return: pti_result. */
+uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
+			       void *user);
+uint32_t pti_subscriber_destroy(void *handle);
+/* The one with that handle, of that form, until pti_subscriber_put(): nothing of it changes. NULL:
+ * there is none. Callbacks run meanwhile. */
+struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
+void pti_subscriber_put(void);
+/* Call @fn for all operations of the domains, or not. */
+uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
+			       const uint32_t *operations, size_t count, bool selected);
+
+/* Events ------------------------------------------------------------------------------------- */
+
+/* As a sentence of one line; @room is enough for 512 bytes. */
+void pti_event_text(const struct gputap_event *event, char *text, size_t room);
+/* pti_result that names it. */
+uint32_t pti_event_result(uint32_t code);
+
+#endif

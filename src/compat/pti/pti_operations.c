@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Ids and names of functions: a table that gen/emit_pti.py makes. */
+#include "pti.h"
+
+enum { OPERATIONS = 1024 };
+
+/* Place of each domain's table, which PTI_OPERATION() names it by. */
+enum { IN_LEVEL_ZERO, IN_LEVEL_ZERO_TOOLS, IN_LEVEL_ZERO_SYSMAN, IN_LEVEL_ZERO_RUNTIME, IN_OPENCL };
+
+const uint32_t pti_domains[PTI_DOMAINS] = {
+	[IN_LEVEL_ZERO] = GPUTAP_DOMAIN_LEVEL_ZERO,
+	[IN_LEVEL_ZERO_TOOLS] = GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS,
+	[IN_LEVEL_ZERO_SYSMAN] = GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN,
+	[IN_LEVEL_ZERO_RUNTIME] = GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME,
+	[IN_OPENCL] = GPUTAP_DOMAIN_OPENCL,
+};
+
+static const struct pti_operation operations[PTI_DOMAINS][OPERATIONS] = {
+#define PTI_OPERATION(domain, number, id, appended, parent, kernel, made, made_at) \
+	[IN_##                                                                     \
+		domain][number] = {id,           PTI_APPENDED_##appended,          \
+				   PTI_##parent, kernel,                           \
+				   PTI_##made,   made_at},
+#include "generated/pti_operations.inc"
+#undef PTI_OPERATION
+};
+
+static _Atomic(const char *) names[PTI_DOMAINS][OPERATIONS];
+
+static unsigned place_of(uint32_t domain)
+{
+	switch (domain) {
+	case GPUTAP_DOMAIN_LEVEL_ZERO: return IN_LEVEL_ZERO;
+	case GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS: return IN_LEVEL_ZERO_TOOLS;
+	case GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN: return IN_LEVEL_ZERO_SYSMAN;
+	case GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME: return IN_LEVEL_ZERO_RUNTIME;
+	default: return IN_OPENCL;
+	}
+}
+
+uint32_t pti_group_of(uint32_t domain)
+{
+	return domain == GPUTAP_DOMAIN_OPENCL ? PTI_OPENCL : PTI_LEVEL_ZERO;
+}
+
+const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation)
+{
+	return &operations[place_of(domain)][operation % OPERATIONS];
+}
+
+const char *pti_operation_name(uint32_t domain, uint32_t operation)
+{
+	_Atomic(const char *) *known = &names[place_of(domain)][operation % OPERATIONS];
+	const char *name = atomic_load_explicit(known, memory_order_acquire);
+
+	if (!name) {
+		name = gputap_operation_name(domain, operation);
+		atomic_store_explicit(known, name, memory_order_release);
+	}
+	return name;
+}
+
+bool pti_operation_find(uint32_t group, uint32_t id, uint32_t *domain, uint32_t *operation)
+{
+	for (unsigned d = 0; id && d < PTI_DOMAINS; d++)
+		for (uint32_t n = 0; pti_group_of(pti_domains[d]) == group && n < OPERATIONS; n++)
+			if (operations[d][n].id == id) {
+				*domain = pti_domains[d];
+				*operation = n;
+				return true;
+			}
+	return false;
+}
+
+int pti_operations_each(int (*fn)(uint32_t, uint32_t, const struct pti_operation *, void *),
+			void *user)
+{
+	int rc = 0;
+
+	for (unsigned d = 0; d < PTI_DOMAINS; d++)
+		for (uint32_t n = 0; rc == 0 && n < OPERATIONS; n++)
+			if (operations[d][n].id)
+				rc = fn(pti_domains[d], n, &operations[d][n], user);
+	return rc;
+}

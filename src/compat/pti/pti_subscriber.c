@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Subscribers of both forms, and the events that they are called for.
+ *
+ *   handle = generation << 7 | place + 1 ─► places[] ─► contexts of gputap's
+ *
+ * A handle that was used before is another one: it is recognised, and refused.
+ *
+ * Locking: `lock` for places and what subscribers ask for; gputap takes locks of its own inside it.
+ * It is never held while a callback runs or is waited for, and never taken to notify an event.
+ * Callbacks of calls and work are gputap's, which waits for them; those of events are called from
+ * here and counted in `inside`. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pti.h"
+
+enum { PLACES = 64, PLACE_BITS = 7, WAIT_NS = 50000, WAIT_MAX_S = 5 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pti_subscriber places[PLACES];
+static uint64_t generations, ages;
+
+/* Callbacks of events that this thread is in. */
+struct inside {
+	struct inside *outer;
+	const struct pti_subscriber *subscriber;
+};
+static _Thread_local struct inside *inside __attribute__((tls_model("initial-exec")));
+
+static int32_t own_inside(const struct pti_subscriber *s)
+{
+	int32_t n = 0;
+
+	for (const struct inside *i = inside; i; i = i->outer)
+		n += i->subscriber == s;
+	return n;
+}
+
+static void lock_before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* The other threads, and what they were in, are the parent's. */
+static void unlock_in_child(void)
+{
+	for (unsigned i = 0; i < PLACES; i++)
+		atomic_store(&places[i].inside, own_inside(&places[i]));
+	pthread_mutex_unlock(&lock);
+}
+
+static void *handle_of(const struct pti_subscriber *s)
+{
+	return (void *)(uintptr_t)(s->generation << PLACE_BITS | (uint64_t)(s - places + 1));
+}
+
+struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form)
+{
+	uint64_t place = ((uintptr_t)handle & ((1u << PLACE_BITS) - 1)) - 1;
+
+	if (!handle || place >= PLACES)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (places[place].form && !places[place].leaves && handle_of(&places[place]) == handle &&
+	    (!form || places[place].form == form))
+		return &places[place];
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+void pti_subscriber_put(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
+			       const uint32_t *operations, size_t count, bool selected)
+{
+	return gputap_context_select(s->calls, domain, operations, count, selected) ? PTI_FAILED
+										    : PTI_OK;
+}
+
+/* Asks for nothing so far, and is started: what it asks for later is switched on there. */
+static int make_context(struct pti_subscriber *s)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	int rc = gputap_context_create(&opts, &s->calls);
+
+	for (unsigned d = 0; rc == 0 && d < PTI_DOMAINS; d++) {
+		rc = gputap_context_calls(s->calls, pti_domains[d], NULL, 0, 0, s->form->on_call,
+					  s);
+		if (rc == 0)
+			rc = gputap_context_select(s->calls, pti_domains[d], NULL, 0, 0);
+	}
+	rc = rc ? rc : gputap_context_start(s->calls);
+	if (rc && s->calls)
+		gputap_context_destroy(s->calls);
+	return rc;
+}
+
+uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
+			       void *user)
+{
+	struct pti_subscriber *s = NULL;
+	uint32_t result = PTI_FAILED;
+
+	if (!handle || !callback)
+		return PTI_BAD_ARGUMENT;
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < PLACES && !s; i++)
+		if (!places[i].form)
+			s = &places[i];
+	if (s) {
+		s->calls = s->work = NULL;
+		s->form = form;
+		s->callback = callback;
+		s->user = user;
+		s->generation = ++generations;
+		atomic_store(&s->age, ++ages);
+		s->leaves = false;
+		if (make_context(s) == 0) {
+			*handle = handle_of(s);
+			result = PTI_OK;
+		} else {
+			s->form = NULL;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static uint64_t seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+/* Until no other thread is in one of its callbacks of events. */
+static void wait_for_events(struct pti_subscriber *s)
+{
+	const struct timespec pause = {0, WAIT_NS};
+	uint64_t end = seconds_now() + WAIT_MAX_S;
+	int saved = errno;
+
+	while (atomic_load(&s->inside) > own_inside(s) && seconds_now() < end)
+		nanosleep(&pause, NULL);
+	errno = saved;
+}
+
+uint32_t pti_subscriber_destroy(void *handle)
+{
+	struct pti_subscriber *s = pti_subscriber_get(handle, NULL);
+
+	if (!s)
+		return PTI_BAD_ARGUMENT;
+	s->leaves = true;
+	atomic_store(&s->events, false);
+	for (unsigned i = 0; i < PTI_SHIPPED_DOMAINS; i++)
+		atomic_store(&s->phases[i], 0);
+	pti_subscriber_put();
+	gputap_context_destroy(s->calls);
+	gputap_context_destroy(s->work);
+	wait_for_events(s);
+	pthread_mutex_lock(&lock);
+	s->form = NULL;
+	pthread_mutex_unlock(&lock);
+	return PTI_OK;
+}
+
+/* Events ------------------------------------------------------------------------------------- */
+
+/* The next one after @age that asked for events, entered; NULL: there is none. Without the lock:
+ * an event may come while gputap holds one of its own. */
+static struct pti_subscriber *enter_next(uint64_t age)
+{
+	struct pti_subscriber *next;
+
+	do {
+		uint64_t first = UINT64_MAX;
+
+		next = NULL;
+		for (unsigned i = 0; i < PLACES; i++) {
+			uint64_t its = atomic_load(&places[i].age);
+
+			if (atomic_load(&places[i].events) && its > age && its < first) {
+				next = &places[i];
+				first = its;
+			}
+		}
+		if (!next)
+			return NULL;
+		atomic_fetch_add(&next->inside, 1);
+		if (atomic_load(&next->events) && atomic_load(&next->age) == first)
+			return next;
+		atomic_fetch_sub(&next->inside, 1);
+	} while (next);
+	return NULL;
+}
+
+static void notify_event(const struct gputap_event *event, void *user)
+{
+	struct pti_subscriber *s;
+	uint64_t age = 0;
+
+	(void)user;
+	while ((s = enter_next(age)) != NULL) {
+		struct inside here = {inside, s};
+
+		age = atomic_load(&s->age);
+		inside = &here;
+		s->form->on_event(s, event);
+		inside = here.outer;
+		atomic_fetch_sub(&s->inside, 1);
+	}
+}
+
+uint32_t pti_event_result(uint32_t code)
+{
+	switch (code) {
+	case GPUTAP_EVENT_LOSS: return 1000; /* PTI_ERROR_RECORDS_LOST */
+	case GPUTAP_EVENT_UNKNOWN_ENTRY: return 7;
+	case GPUTAP_EVENT_CLOCK: return 6;
+	case GPUTAP_EVENT_NOT_TRACED: return 51;
+	case GPUTAP_EVENT_PROFILING: return 52;
+	case GPUTAP_EVENT_FAULT: return 50;
+	default: return PTI_FAILED;
+	}
+}
+
+void pti_event_text(const struct gputap_event *event, char *text, size_t room)
+{
+	const char *name = gputap_event_name(event->code);
+	const char *domain = event->domain ? gputap_domain_name(event->domain) : NULL;
+
+	snprintf(text, room, "%s%s%s%s%s (%llu)", domain ? domain : "", domain ? ": " : "",
+		 name ? name : "event", event->text ? ": " : "", event->text ? event->text : "",
+		 (unsigned long long)event->value);
+}
+
+/* Being gputap's tool ------------------------------------------------------------------------- */
+
+/* Before the first call of any runtime. */
+static int start_following(void *user)
+{
+	int rc = pti_handles_start();
+
+	(void)user;
+	return rc ? rc : gputap_event_subscribe(notify_event, NULL);
+}
+
+static const struct gputap_tool tool = {.size = sizeof tool,
+					.abi = GPUTAP_TOOL_ABI,
+					.priority = INT32_MIN,
+					.name = "libpti_callback",
+					.start = start_following};
+
+PTI_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
+{
+	(void)version;
+	return &tool;
+}
+
+__attribute__((constructor)) static void prepare_fork(void)
+{
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_in_child);
+}

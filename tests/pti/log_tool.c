@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A tool of PTI's callback API as it was proposed, for tests: prints what it is notified of to
+ * stderr. PTI_WORDS says what it does, words with ',' between them:
+ *
+ *   GROUP:ID        ptiCallbackEnable() of that function
+ *   driver          ptiCallbackEnableDomain() of all
+ *   critical        .. of critical events
+ *   two             a second subscriber, "b", asks for the same
+ */
+#include <pti/pti_callback.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_call(const char *who, pti_callback_domain domain, pti_api_group_id group,
+		       uint32_t id, const pti_apicall_callback_data *d)
+{
+	fprintf(stderr, "%s %s domain=%d group=%d id=%u %s", who,
+		d->_site == PTI_SITE_ENTER ? "ENTER" : "EXIT", (int)domain, (int)group, id,
+		d->_api_name);
+	if (d->_return_code)
+		fprintf(stderr, " status=%x", *(const unsigned *)d->_return_code);
+	fprintf(stderr, " args=%d kernel=%s context=%d correlation=%u data=%llu\n",
+		d->_args != NULL, d->_kernel_name ? d->_kernel_name : "-",
+		d->_backend_context_handle != NULL, d->_correlation_id,
+		(unsigned long long)*d->_local_data);
+	if (d->_site == PTI_SITE_ENTER)
+		*d->_local_data = d->_correlation_id + 1000ull;
+}
+
+static void on_callback(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
+			void *data)
+{
+	const pti_critical_event_callback_data *event = data;
+
+	if (domain == PTI_DOMAIN_PTI_CRITICAL_EVENT)
+		fprintf(stderr, "%s critical %d %s\n", (const char *)user, (int)event->_pti_event,
+			event->_message);
+	else
+		print_call(user, domain, group, id, data);
+}
+
+static void check(pti_result result, const char *what)
+{
+	if (result != PTI_SUCCESS)
+		fprintf(stderr, "%s: %d\n", what, (int)result);
+}
+
+static void enable(pti_callback_subscriber s, const char *word)
+{
+	unsigned group, id;
+
+	if (sscanf(word, "%u:%u", &group, &id) == 2)
+		check(ptiCallbackEnable(1, s, (pti_api_group_id)group, id), word);
+	else if (strcmp(word, "driver") == 0)
+		check(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_DRIVER_API), word);
+	else if (strcmp(word, "critical") == 0)
+		check(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_PTI_CRITICAL_EVENT), word);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	static char a[] = "a", b[] = "b";
+	const char *words = getenv("PTI_WORDS") ? getenv("PTI_WORDS") : "";
+	pti_callback_subscriber s[2] = {NULL, NULL};
+	int count = strstr(words, "two") ? 2 : 1;
+	char *list = strdup(words);
+
+	for (int i = 0; i < count; i++)
+		check(ptiCallbackSubscribe(&s[i], on_callback, i ? b : a), "subscribe");
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
+		for (int i = 0; i < count; i++)
+			enable(s[i], word);
+	free(list);
+}

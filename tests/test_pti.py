@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The compatible library of Intel PTI's callback API (src/compat/pti): as it was proposed and as
+it was shipped, on Level Zero under Debian's loader over a driver of ours, and on PoCL."""
+import re
+
+import pytest
+
+from conftest import REPO, run_command
+from test_level_zero import environment, level_zero  # noqa: F401 (fixtures)
+
+IDS = REPO / "tests/golden/pti_ids.txt"
+LAUNCH, INIT, CREATE_CONTEXT, CREATE_IMMEDIATE = 55, 1, 21, 34
+
+
+@pytest.fixture(scope="session")
+def compile_pti(build, tmp_path_factory):
+    """compile_pti(source, *flags) -> program or library that is linked with libpti_callback."""
+    folder = tmp_path_factory.mktemp("pti")
+    library = build / "src/compat/pti"
+
+    def compile_it(source, *flags):
+        out = folder / (source.replace(".", "_") + (".so" if "-shared" in flags else ""))
+        run_command(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror",
+                     f"-I{REPO}/include/compat", REPO / "tests/pti" / source, "-o", out,
+                     *flags, f"-L{library}", "-l:libpti_callback.so.1", "-lpthread",
+                     f"-Wl,-rpath,{library}:{build}"])
+        return out
+    return compile_it
+
+
+@pytest.fixture
+def log(compile_pti, run, level_zero, environment):  # noqa: F811
+    """log(words, *program) -> what the tool tests/pti/log_tool.c was notified of, line by line"""
+    tool = compile_pti("log_tool.c", "-shared", "-fPIC")
+
+    def log_it(words, *program, env=None):
+        program = program or (level_zero / "lz_program", "immediate", "2")
+        result = run(program, env={**environment, **(env or {}), "LD_PRELOAD": tool,
+                                   "PTI_WORDS": words})
+        log_it.out = result.out
+        return result.err.splitlines()
+    return log_it
+
+
+def fields(line):
+    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+
+# Functions -------------------------------------------------------------------------------
+
+def test_one_function_of_level_zero_is_notified_at_enter_and_exit(log):
+    lines = log(f"1:{LAUNCH}")
+    assert log.out == "driver 0: 3.5 3.5\n"
+    assert [line.split()[:2] for line in lines] == [["a", "ENTER"], ["a", "EXIT"]] * 4
+    assert {line.split()[5] for line in lines} == {"zeCommandListAppendLaunchKernel"}
+    assert [fields(line)["kernel"] for line in lines[::2]] == ["scale", "add"] * 2
+    for enter, leave in zip(map(fields, lines[::2]), map(fields, lines[1::2])):
+        assert enter["id"] == leave["id"] == str(LAUNCH) and enter["group"] == "1"
+        assert enter["args"] == enter["context"] == "1"
+        assert enter["correlation"] == leave["correlation"] and "status" not in enter
+        assert leave["status"] == "0" and enter["data"] == "0"
+        assert leave["data"] == str(int(leave["correlation"]) + 1000)
+
+
+def test_a_domain_is_all_functions_of_its_drivers(log):
+    names = [line.split()[5] for line in log("driver") if " ENTER " in line]
+    assert names.count("zeCommandListAppendLaunchKernel") == 4
+    assert {"zeInit", "zeKernelCreate", "zeMemAllocShared"} <= set(names)
+
+
+def test_status_of_a_call_that_fails_is_told(log, level_zero):  # noqa: F811
+    lines = log("1:98", level_zero / "lz_program", "errors")
+    assert "78000011" in {fields(line).get("status") for line in lines}
+
+
+def test_subscribers_come_in_order_and_leave_in_reverse(log):
+    lines = [line.split()[:2] for line in log(f"two,1:{CREATE_CONTEXT}")]
+    assert lines == [["a", "ENTER"], ["b", "ENTER"], ["b", "EXIT"], ["a", "EXIT"]]
+
+
+def test_bad_input_has_the_documents_status(compile_pti, run):
+    assert run([compile_pti("bad_input.c")]).out == ""
+
+
+# Ids -------------------------------------------------------------------------------------
+
+def test_an_id_never_changes():
+    """tests/golden/pti_ids.txt: a new function is added to it, nothing else is ever done."""
+    now = []
+    for path in sorted((REPO / "include/compat/pti").glob("pti_driver_*_api_ids.h")):
+        now += re.findall(r"^\t(\w+)_id = (\d+),$", path.read_text(), re.M)
+    frozen = [tuple(line.split()) for line in IDS.read_text().splitlines()]
+    assert [pair for pair in frozen if pair not in now] == []
+    assert sorted(now) == sorted(frozen), "add the new ones to tests/golden/pti_ids.txt"
+    for group in ("levelzero", "opencl"):
+        text = (REPO / f"include/compat/pti/pti_driver_{group}_api_ids.h").read_text()
+        ids = re.findall(r"_id = (\d+),", text)
+        assert len(ids) == len(set(ids)), group
