@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/* A tool that has Intel's PTI record what it sees of kernels, copies and fills, beside us. It is
+ * preloaded, switches PTI's views on before the program begins, and writes a line for each record
+ * when the program ends:
+ *
+ *   PTI_VIEWS_LIBRARY   libpti_view.so.1 of the package intel-pti
+ *   PTI_VIEWS_OUT       the file: "kernel START END NAME", "copy", "fill", and "odd NAME" for a
+ *                       kernel whose times are not append <= submit <= start < end
+ *
+ * Declarations are ours, of what PTI 1.2 delivers; it is opened by name, so nothing of it is needed
+ * to build this. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VIEW_KERNEL = 1, VIEW_COPY = 8, VIEW_FILL = 9, BUFFER_BYTES = 1 << 20 };
+
+struct kernel_record {
+	uint32_t kind;
+	void *queue, *context;
+	const char *name, *file;
+	uint64_t line, id;
+	uint32_t correlation, thread;
+	char pci[16];
+	uint8_t uuid[16];
+	uint64_t append, start, end, submit;
+	/* and what SYCL said of it */
+};
+
+static int (*next_record)(uint8_t *buffer, size_t used, void **record);
+static int (*flush_views)(void);
+static FILE *out;
+
+static void give_buffer(unsigned char **buffer, size_t *bytes)
+{
+	*bytes = BUFFER_BYTES;
+	*buffer = malloc(BUFFER_BYTES);
+}
+
+static void write_kernel(const struct kernel_record *r)
+{
+	const char *name = r->name ? r->name : "";
+
+	fprintf(out, "kernel %llu %llu %s\n", (unsigned long long)r->start,
+		(unsigned long long)r->end, name);
+	if (r->append > r->submit || r->submit > r->start || r->start >= r->end)
+		fprintf(out, "odd %s\n", name);
+}
+
+static void take_buffer(unsigned char *buffer, size_t bytes, size_t used)
+{
+	void *record = NULL;
+
+	(void)bytes;
+	while (used && !next_record(buffer, used, &record))
+		switch (*(uint32_t *)record) {
+		case VIEW_KERNEL: write_kernel(record); break;
+		case VIEW_COPY: fprintf(out, "copy\n"); break;
+		case VIEW_FILL: fprintf(out, "fill\n"); break;
+		}
+	free(buffer);
+}
+
+static void end_views(void)
+{
+	int status = flush_views();
+
+	if (status)
+		fprintf(out, "failed: flush: %d\n", status);
+	fclose(out);
+}
+
+static void start_views(void *library)
+{
+	int (*set_callbacks)(void (*)(unsigned char **, size_t *),
+			     void (*)(unsigned char *, size_t, size_t)) =
+		dlsym(library, "ptiViewSetCallbacks");
+	int (*enable)(int) = dlsym(library, "ptiViewEnable");
+	int status;
+
+	next_record = dlsym(library, "ptiViewGetNextRecord");
+	flush_views = dlsym(library, "ptiFlushAllViews");
+	status = set_callbacks(give_buffer, take_buffer);
+	if (status)
+		fprintf(out, "failed: callbacks: %d\n", status);
+	for (int kind = VIEW_KERNEL; kind <= VIEW_FILL; kind++)
+		if (kind == VIEW_KERNEL || kind == VIEW_COPY || kind == VIEW_FILL) {
+			status = enable(kind);
+			if (status)
+				fprintf(out, "failed: view %d: %d\n", kind, status);
+		}
+	atexit(end_views);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv("PTI_VIEWS_OUT"), *name = getenv("PTI_VIEWS_LIBRARY");
+	void *library;
+
+	if (!path || !name)
+		return;
+	out = fopen(path, "w");
+	if (!out)
+		abort();
+	unsetenv("PTI_VIEWS_OUT"); /* not in children */
+	library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+	if (library)
+		start_views(library);
+	else
+		fprintf(out, "failed: %s\n", dlerror());
+}
