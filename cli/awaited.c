@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/awaited.h"
 
+enum row_kind {
+	ROW_CALL,     /* number: of the call that the handle stands for from then on */
+	ROW_RECORD,   /* number: of the record that this event stands for from then on */
+	ROW_RECORDED, /* number: of the record that takes what this stream stands for */
+	ROW_WAIT,     /* number: of the wait */
+};
+
 struct row {
-	uint64_t handle, at;
-	uint64_t number; /* of the call that gave the event, or of the wait */
+	uint64_t handle, at, number;
+	uint32_t process;
+	uint16_t is_stream, kind;
+};
+
+/* What a record stands for, then who waits for it. */
+struct record_row {
+	uint64_t record;
+	uint64_t number; /* of the call, or of the wait */
 	uint32_t process, is_wait;
 };
 
@@ -13,10 +27,23 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
+	if (x->is_stream != y->is_stream)
+		return x->is_stream < y->is_stream ? -1 : 1;
 	if (x->handle != y->handle)
 		return x->handle < y->handle ? -1 : 1;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct record_row *x = a, *y = b;
+
+	if (x->record != y->record)
+		return x->record < y->record ? -1 : 1;
 	if (x->is_wait != y->is_wait)
 		return x->is_wait < y->is_wait ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
@@ -24,47 +51,102 @@ static int compare_rows(const void *a, const void *b)
 
 void awaited_init(struct awaited *a)
 {
-	*a = (struct awaited){.rows = {.row_bytes = sizeof(struct row), .compare = compare_rows}};
+	*a = (struct awaited){.rows = {.row_bytes = sizeof(struct row), .compare = compare_rows},
+			      .records = {.row_bytes = sizeof(struct record_row),
+					  .compare = compare_records}};
 }
 
-void awaited_add_event(struct awaited *a, uint32_t process, uint64_t handle, uint64_t at,
-		       uint64_t id)
+static void add_row(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
+		    enum row_kind kind, uint64_t number)
 {
-	struct row row = {.handle = handle, .at = at, .number = id, .process = process};
+	struct row row = {.handle = handle->handle,
+			  .at = at,
+			  .number = number,
+			  .process = handle->process,
+			  .is_stream = handle->is_stream,
+			  .kind = (uint16_t)kind};
 
 	spill_add(&a->rows, &row);
 }
 
-void awaited_add_wait(struct awaited *a, uint32_t process, uint64_t handle, uint64_t at,
+void awaited_add_call(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
+		      uint64_t id)
+{
+	add_row(a, handle, at, ROW_CALL, id);
+}
+
+void awaited_add_record(struct awaited *a, const struct awaited_handle *event,
+			const struct awaited_handle *stream, uint64_t at)
+{
+	add_row(a, event, at, ROW_RECORD, a->record_count);
+	add_row(a, stream, at, ROW_RECORDED, a->record_count++);
+}
+
+void awaited_add_wait(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
 		      uint64_t wait)
 {
-	struct row row = {
-		.handle = handle, .at = at, .number = wait, .process = process, .is_wait = true};
-
 	a->any = true;
-	spill_add(&a->rows, &row);
+	add_row(a, handle, at, ROW_WAIT, wait);
+}
+
+static void add_record_row(struct awaited *a, const struct row *row, uint64_t record,
+			   uint64_t number)
+{
+	struct record_row r = {.record = record,
+			       .number = number,
+			       .process = row->process,
+			       .is_wait = row->kind == ROW_WAIT};
+
+	spill_add(&a->records, &r);
+}
+
+static int find_of_records(struct awaited *a,
+			   void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id),
+			   void *to)
+{
+	const void *next;
+	uint64_t id = 0;
+	int rc;
+
+	while ((rc = spill_next(&a->records, &next)) > 0) {
+		const struct record_row *r = next;
+
+		if (r->is_wait)
+			found(to, r->number, r->process, id);
+		else
+			id = r->number;
+	}
+	return rc;
 }
 
 int awaited_find(struct awaited *a,
 		 void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id), void *to)
 {
-	struct row given = {.number = 0};
+	const struct row nothing = {.kind = ROW_CALL};
+	struct row last = nothing; /* what the handle stands for */
 	const void *next;
 	int rc = 0;
 
 	while (a->any && (rc = spill_next(&a->rows, &next)) > 0) {
 		const struct row *row = next;
-		bool same = row->process == given.process && row->handle == given.handle;
 
-		if (row->is_wait)
-			found(to, row->number, row->process, same ? given.number : 0);
+		if (row->process != last.process || row->is_stream != last.is_stream ||
+		    row->handle != last.handle)
+			last = nothing;
+		if (row->kind == ROW_RECORDED)
+			add_record_row(a, row, row->number, last.number);
+		else if (row->kind != ROW_WAIT)
+			last = *row;
+		else if (last.kind == ROW_RECORD)
+			add_record_row(a, row, last.number, row->number);
 		else
-			given = *row;
+			found(to, row->number, row->process, last.number);
 	}
-	return rc;
+	return rc ? rc : find_of_records(a, found, to);
 }
 
 void awaited_fini(struct awaited *a)
 {
 	spill_fini(&a->rows);
+	spill_fini(&a->records);
 }

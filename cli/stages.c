@@ -33,19 +33,19 @@ struct join {
 	uint64_t id, start, end;
 	union {
 		uint64_t earlier; /* of work that moves data: how long it stood behind other work */
-		uint64_t wait;    /* of a call that waited for events: its number */
+		uint64_t wait;    /* of a call that waited for events or a stream: its number */
 	};
 	uint32_t process;
 	uint32_t origin : 31, is_call : 1;
 };
 
-/* Of the third pass: a call that waited for events, then what is known of each of them. */
+/* Of the third pass: a call that waited for events or a stream, then what is known of each. */
 struct part {
 	uint64_t wait;
-	uint64_t start, end; /* of the call, or of the event's work */
+	uint64_t start, end; /* of the call, or of the work */
 	uint64_t slack;
 	uint32_t origin; /* of the call, or of the work */
-	uint8_t is_event, found;
+	uint8_t is_work, found;
 };
 
 struct running {
@@ -109,8 +109,8 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->wait != y->wait)
 		return x->wait < y->wait ? -1 : 1;
-	if (x->is_event != y->is_event)
-		return (int)x->is_event - (int)y->is_event;
+	if (x->is_work != y->is_work)
+		return (int)x->is_work - (int)y->is_work;
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
 	return (x->start > y->start) - (x->start < y->start);
@@ -224,16 +224,19 @@ void stages_call(struct stages *s, const struct stages_call *call)
 				    .is_call = true};
 
 		spill_add(&s->calls, &join);
-	} else if (call->kind == STAGES_EVENTS) {
+	} else if (call->kind == STAGES_EVENTS || call->kind == STAGES_STREAM) {
 		struct part part = {.wait = s->event_waits++,
 				    .start = call->start_ns,
 				    .end = call->end_ns,
 				    .origin = number};
 
 		spill_add(&s->parts, &part);
-		for (size_t i = 0; i < call->event_count; i++)
-			awaited_add_wait(&s->awaited, call->process, call->events[i],
-					 call->start_ns, part.wait);
+		for (size_t i = 0; i < call->handle_count; i++) {
+			struct awaited_handle handle = {call->handles[i], call->process,
+							call->kind == STAGES_STREAM};
+
+			awaited_add_wait(&s->awaited, &handle, call->start_ns, part.wait);
+		}
 	} else {
 		struct row row = {.at = call->end_ns,
 				  .other = call->start_ns,
@@ -504,7 +507,7 @@ static void split_copy(const struct pieces *p, const struct join *call,
 
 static void add_part(struct stages *s, const struct pieces *p, const struct join *event)
 {
-	struct part part = {.wait = event->wait, .is_event = true};
+	struct part part = {.wait = event->wait, .is_work = true};
 
 	if (are_of(p, event)) {
 		part.found = true;
@@ -536,17 +539,17 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 	return rc;
 }
 
-/* Calls that waited for events --------------------------------------------------- */
+/* Calls that waited for events or a stream --------------------------------------- */
 
 struct events {
 	struct stages *stages;
-	uint32_t origin; /* of rows that ask for the work of an event's call */
+	uint32_t origin; /* of rows that ask for the work of a call */
 };
 
 static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct events *e = to;
-	struct part unknown = {.wait = wait, .is_event = true};
+	struct part unknown = {.wait = wait, .is_work = true};
 	struct join join = {.id = id,
 			    .wait = wait,
 			    .process = process,
@@ -567,9 +570,9 @@ static int find_awaited(struct stages *s)
 	return awaited_find(&s->awaited, ask_for_work, &events);
 }
 
-/* @last: the event's work that ended last, of those that were not done when the call began. An
- * event whose work was done before tells nothing: its handle may since be another event's, which
- * was not recorded. @sure: there is none such, and none of which no work was seen. */
+/* @last: the work that ended last, of what was not done when the call began. A handle whose work
+ * was done before tells nothing: it may since be another event's, whose call was not recorded.
+ * @sure: there is none such, none of which no work was seen, and nothing else to wait for. */
 static void split_events(const struct stages *s, const struct part *call, const struct part *last,
 			 bool sure, const struct stages_out *out)
 {
@@ -598,11 +601,11 @@ static int join_events(struct stages *s, bool lost, const struct stages_out *out
 	while ((rc = spill_next(&s->parts, &row)) > 0) {
 		const struct part *p = row;
 
-		if (!p->is_event) {
+		if (!p->is_work) {
 			if (any)
 				split_events(s, &call, &last, sure, out);
 			any = true;
-			sure = !lost;
+			sure = !lost && !s->origins[p->origin].dependent;
 			call = *p;
 			last = (struct part){.found = false};
 		} else if (p->found && p->end > call.start) {

@@ -39,18 +39,21 @@ enum stages_kind {
 	STAGES_COPY,       /* for the work that it caused */
 	STAGES_FINISH,     /* for all of a queue */
 	STAGES_FINISH_ALL, /* for all queues of its domain in its process */
-	STAGES_EVENTS,     /* for the work of the calls that gave these events */
+	STAGES_EVENTS,     /* for the work that these events stand for */
+	STAGES_STREAM,     /* for the work of the calls on this stream */
 };
 
 struct stages_call {
 	uint64_t id, start_ns, end_ns;
-	uint64_t queue;         /* FINISH: handle */
-	const uint64_t *events; /* EVENTS: handles; read before stages_call() returns */
-	size_t event_count;
+	uint64_t queue;          /* FINISH: handle */
+	const uint64_t *handles; /* EVENTS, STREAM; read before stages_call() returns */
+	size_t handle_count;
 	uint32_t process, thread, group; /* thread, group: handed back */
 	uint32_t domain;                 /* of the work that is waited for */
 	enum stages_kind kind;
-	bool dependent; /* COPY: on events, which may be of any work */
+	/* it may have waited for other work, too: COPY: that events stand for, before it began;
+	 * EVENTS, STREAM: that nobody knows */
+	bool dependent;
 };
 
 struct stages_queue {

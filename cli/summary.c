@@ -12,11 +12,12 @@
 
 #include "cli/ui.h"
 #include "cli/untraced.h"
+#include "cli/waits.h"
 #include "util/demangle.h"
 #include "util/error.h"
 
 /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
-enum { KIND_DEVICE = 64, EVENTS_MOST = 256 };
+enum { KIND_DEVICE = 64 };
 
 /* What is only needed while they are read. */
 struct reading {
@@ -439,47 +440,13 @@ static uint32_t work_domain(uint32_t domain)
 	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
 }
 
-static bool call_role(const struct gt_item *item, enum gt_role role, uint64_t *value)
-{
-	const struct gt_call_view view = {item->op, item->args, item->payload, item->payload_bytes};
-
-	return item->args && gt_call_role(&view, role, 0, value);
-}
-
-/* Does the call wait for events that it names? What they stand for is not looked up. */
-static bool is_dependent(const struct gt_item *item)
-{
-	uint64_t events;
-
-	return call_role(item, GT_ROLE_DEPENDENCIES, &events) && events;
-}
-
-/* Room for EVENTS_MOST. False: not all that the call waits for are known. */
-static bool find_events(const struct gt_item *item, uint64_t *events, size_t *count)
-{
-	const struct gt_call_view view = {item->op, item->args, item->payload, item->payload_bytes};
-
-	return item->args && gt_call_elements(&view, GT_ROLE_EVENT, events, EVENTS_MOST, count) &&
-	       *count;
-}
-
-/* The event that stands for the call's work. */
-static void note_event(struct summary *s, const struct gt_item *item)
-{
-	const struct gt_operation_info *info = gt_operation(item->op);
-	int arg = info ? info->signals_arg : -1;
-
-	if (arg >= 0 && item->args && (unsigned)arg < GT_OP_NARGS(item->op) && item->args[arg])
-		awaited_add_event(&s->stages.awaited, item->process, item->args[arg],
-				  item->start_ns, item->id);
-}
-
 /* A call that waits: in which parts, is known when all work is. One inside of another is a part of
  * that one. */
 static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 {
 	const struct gt_item *item = e->item;
 	struct summary *s = r->s;
+	uint64_t handles[WAITS_EVENTS_MOST];
 	struct stages_call call = {
 		.id = item->id,
 		.start_ns = item->start_ns,
@@ -488,31 +455,13 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 		.thread = e->thread,
 		.group = group,
 		.domain = work_domain(GT_OP_DOMAIN(item->op)),
-		.kind = STAGES_COPY,
 	};
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
-	enum gt_blocking blocking = gt_call_blocking(item->op, item->args);
-	const struct gt_operation_info *info = gt_operation(item->op);
-	uint64_t events[EVENTS_MOST];
-	enum gt_finished finished =
-		info && !e->failed ? (enum gt_finished)info->finished : GT_FINISHED_NOTHING;
 
-	if (item->depth || (e->kind != GT_KIND_SYNCHRONISATION && blocking == GT_BLOCKING_NO))
-		return;
-	if (blocking == GT_BLOCKING_YES && !e->failed) {
-		call.dependent = is_dependent(item);
-		stages_call(&s->stages, &call);
-	} else if (finished == GT_FINISHED_QUEUE && call_role(item, GT_ROLE_STREAM, &call.queue)) {
-		call.kind = STAGES_FINISH;
-		stages_call(&s->stages, &call);
-	} else if (finished == GT_FINISHED_ALL) {
-		call.kind = STAGES_FINISH_ALL;
-		stages_call(&s->stages, &call);
-	} else if (finished == GT_FINISHED_EVENTS && find_events(item, events, &call.event_count)) {
-		call.kind = STAGES_EVENTS;
-		call.events = events;
-		stages_call(&s->stages, &call);
-	} else {
+	switch (waits_find(item, e->failed, &call, handles)) {
+	case WAITS_NOT: break;
+	case WAITS_KNOWN: stages_call(&s->stages, &call); break;
+	case WAITS_UNKNOWN:
 		add_wait(&s->wait, &unknown);
 		add_wait(&s->threads[e->thread].wait, &unknown);
 		add_wait(&s->groups[SUMMARY_CALLS].rows[group].wait, &unknown);
@@ -552,7 +501,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	uint32_t group = LOOKUP_NONE;
 
 	linked_call(&s->linked, e.process, item->id);
-	note_event(s, item);
+	waits_note_call(&s->stages.awaited, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	if (matches(s, &e, (uint32_t)kind)) {

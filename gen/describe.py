@@ -112,7 +112,7 @@ class Operation:
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
-        self.finishes = False
+        self.finishes = self.drains = False
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -123,6 +123,8 @@ class Operation:
     def finished(self):
         """What a call that finishes has finished: enum gt_finished."""
         roles = [a.role for a in self.args]
+        if self.drains:
+            return 'STREAM'
         return ('NOTHING' if not self.finishes else 'QUEUE' if 'stream' in roles else
                 'EVENTS' if 'event' in roles else 'ALL')
 
@@ -593,7 +595,7 @@ class Parser:
 
     def words(self, op):
         allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
-                                                   'waits', 'finishes', 'ordered')
+                                                   'waits', 'finishes', 'drains', 'ordered')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -606,8 +608,8 @@ class Parser:
                 op.exported = self.take(kind='string').strip('"')
             elif w == 'waits':
                 op.waits = True
-            elif w == 'finishes':
-                op.finishes = True
+            elif w in ('finishes', 'drains'):
+                setattr(op, str(w), True)
             elif w in DIRECTIONS:
                 op.direction = str(w)
             elif w == 'ordered':
@@ -652,8 +654,11 @@ class Parser:
             self.fail(op.name, f'{op.name} has more than one status')
         if len(op.args) > 255:
             self.fail(op.name, f'{op.name} has more arguments than a record can hold')
-        if op.finishes and op.kind != 'synchronisation':
-            self.fail(op.name, f"{op.name} is no synchronisation, but 'finishes'")
+        for word in ('finishes', 'drains'):
+            if getattr(op, word) and op.kind != 'synchronisation':
+                self.fail(op.name, f"{op.name} is no synchronisation, but '{word}'")
+        if op.drains and not any(a.role == 'stream' for a in op.args):
+            self.fail(op.name, f"{op.name} 'drains' a stream, but has none")
         if op.unless and op.unless not in names:
             self.fail(op.unless,
                       f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")

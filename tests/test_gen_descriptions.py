@@ -30,6 +30,8 @@ BAD = {
     "domain_without_number": ('domain toy 14 "a toy"', 'domain toy "a toy"', 1,
                               "expected a number"),
     "unknown_mark": (") launch", ") marker pusch", 10, "'pusch' says nothing about an operation"),
+    "drains_no_stream": (") launch", ") synchronisation drains", 10,
+                         "toy_start 'drains' a stream, but has none"),
     "finishes_what_is_not_waited_for": (") launch", ") launch finishes", 10,
                                         "toy_start is no synchronisation, but 'finishes'"),
     "part_behind_the_table": ("extensions 10", 'part "toy_fill" 2', 3,

@@ -202,3 +202,21 @@ def test_handlers_of_completed_work_are_over_before_libraries_end_but_for_one_th
                  str(milliseconds),
                  env=softgpu)
     assert result.out == ("the handler is over\n" if over else "the handler is not over\n")
+
+
+@pytest.mark.parametrize("words", [("kernels:300", ), ("queued:300", "event")])
+def test_a_wait_for_a_stream_or_event_is_split_at_the_end_of_its_last_work(ends, tap, words):
+    ends(*words)
+    name = "hipStreamSynchronize" if words[0] == "kernels:300" else "hipEventSynchronize"
+    (wait, ) = [
+        o for o in json.loads(tap("report", "e.gputap", "--json").out)["operations"]
+        if o["name"] == name
+    ]
+    with open("e.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    (call, ) = [r for r in rows if r["operation"] == name]
+    end = max(int(r["end_ns"]) for r in rows if r["kind"] == "device" and r["name"])
+    known = max(0, min(end, int(call["end_ns"])) - int(call["start_ns"]))
+    if known:  # else all had been done before it
+        assert (wait["wait_ns"], wait["runtime_ns"]) == (known, 0)
+    assert wait["unsplit_ns"] == wait["total_ns"] - known

@@ -49,9 +49,10 @@ enum gt_range_mark {
 /* What has no work left when the call returns. */
 enum gt_finished {
 	GT_FINISHED_NOTHING = 0,
-	GT_FINISHED_QUEUE, /* the one of the call's argument of role STREAM */
-	GT_FINISHED_ALL,   /* all queues of the process that the domain's work is on */
-	GT_FINISHED_EVENTS /* the work that signals those of the call's argument of role EVENT */
+	GT_FINISHED_QUEUE,  /* the one of the call's argument of role STREAM */
+	GT_FINISHED_ALL,    /* all queues of the process that the domain's work is on */
+	GT_FINISHED_EVENTS, /* the work that those of the call's argument of role EVENT stand for */
+	GT_FINISHED_STREAM /* the work of earlier calls on the one of its argument of role STREAM */
 };
 
 /* What an argument, or a member of what it points to, is to its operation. */
@@ -115,6 +116,9 @@ struct gt_operation_info {
 	const char *group; /* for `gputap list`: queue, kernel, memory, .. */
 	const struct gt_argument_info *args;
 	int16_t signals_arg; /* argument of role SIGNALS; -1: none */
+	/* argument of role STREAM of calls that give it work, record an event on it, or wait until
+	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none */
+	int16_t stream_arg;
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */

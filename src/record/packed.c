@@ -61,16 +61,33 @@ static void unpack_types(const struct gt_packed_domain *p, struct unpacked *u)
 	}
 }
 
-static int16_t find_signals(const struct gt_argument_info *args, unsigned count)
+static int16_t find_arg(const struct gt_argument_info *args, unsigned count, enum gt_role role)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (args[i].role == GT_ROLE_SIGNALS)
+		if (args[i].role == role && args[i].how == GT_HOW_VALUE)
 			return (int16_t)i;
 	return -1;
 }
 
+static bool has_streams(const struct gt_packed_domain *p)
+{
+	for (size_t i = 0; i < p->operation_count; i++)
+		if (p->operations[i].finished == GT_FINISHED_STREAM)
+			return true;
+	return false;
+}
+
+/* Does the call give its stream work, record an event on it, or wait for it? */
+static bool is_of_stream(const struct gt_packed_operation *o)
+{
+	return o->kind == GT_KIND_LAUNCH || o->kind == GT_KIND_COPY || o->kind == GT_KIND_SET ||
+	       o->kind == GT_KIND_MARKER || o->finished == GT_FINISHED_STREAM;
+}
+
 static void unpack_operations(const struct gt_packed_domain *p, struct unpacked *u)
 {
+	bool streams = has_streams(p);
+
 	for (size_t i = 0; i < p->argument_count; i++) {
 		const struct gt_packed_argument *a = &p->arguments[i];
 
@@ -92,6 +109,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 	}
 	for (size_t i = 0; i < p->operation_count; i++) {
 		const struct gt_packed_operation *o = &p->operations[i];
+		const struct gt_argument_info *args = u->arguments + o->first_argument;
+		unsigned count = GT_OP_NARGS(o->op);
 
 		u->operations[GT_OP_NUMBER(o->op)] =
 			(struct gt_operation_info){p->texts + o->name,
@@ -104,9 +123,11 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   o->waits,
 						   o->finished,
 						   p->texts + o->group,
-						   u->arguments + o->first_argument,
-						   find_signals(u->arguments + o->first_argument,
-								GT_OP_NARGS(o->op))};
+						   args,
+						   find_arg(args, count, GT_ROLE_SIGNALS),
+						   streams && is_of_stream(o)
+							   ? find_arg(args, count, GT_ROLE_STREAM)
+							   : (int16_t)-1};
 	}
 }
 

@@ -334,7 +334,9 @@ UNIT_TEST(the_description_says_what_a_call_finishes)
 		{GT_DOMAIN_OPENCL, "clFlush", GT_FINISHED_NOTHING},
 		{GT_DOMAIN_OPENCL, "clWaitForEvents", GT_FINISHED_EVENTS},
 		{GT_DOMAIN_HIP, "hipDeviceSynchronize", GT_FINISHED_ALL},
-		{GT_DOMAIN_HIP, "hipEventSynchronize", GT_FINISHED_NOTHING},
+		{GT_DOMAIN_HIP, "hipEventSynchronize", GT_FINISHED_EVENTS},
+		{GT_DOMAIN_HIP, "hipStreamSynchronize", GT_FINISHED_STREAM},
+		{GT_DOMAIN_HIP, "hipStreamSynchronize_spt", GT_FINISHED_NOTHING},
 		{GT_DOMAIN_REFDEV, "refdevStreamSynchronize", GT_FINISHED_QUEUE},
 	};
 

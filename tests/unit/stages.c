@@ -76,13 +76,20 @@ static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint6
 	stages_call(s, &call);
 }
 
+static void add_event(struct stages *s, uint32_t process, uint64_t event, uint64_t at, uint64_t id)
+{
+	struct awaited_handle handle = {event, process, false};
+
+	awaited_add_call(&s->awaited, &handle, at, id);
+}
+
 static void add_wait(struct stages *s, uint64_t start, uint64_t end, size_t count,
 		     const uint64_t *events)
 {
 	struct stages_call call = {.start_ns = start,
 				   .end_ns = end,
-				   .events = events,
-				   .event_count = count,
+				   .handles = events,
+				   .handle_count = count,
 				   .thread = 3,
 				   .group = 4,
 				   .kind = STAGES_EVENTS};
@@ -310,8 +317,8 @@ UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 110, 1500, 3000, false);
 	add_work(&s, 0, 120, 3000, 4500, false); /* nobody waits for it */
-	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
-	awaited_add_event(&s.awaited, 0, 0xe2, 110, 110);
+	add_event(&s, 0, 0xe1, 100, 100);
+	add_event(&s, 0, 0xe2, 110, 110);
 	add_wait(&s, 1000, 3200, 2, both);
 	t = finish(&s, false);
 	CHECK_EQ(t.waits, 1);
@@ -328,7 +335,7 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 
 	stages_init(&s);
 	add_copy(&s, 7, 500, 2000, 2600);
-	awaited_add_event(&s.awaited, 0, 0xe1, 500, 7);
+	add_event(&s, 0, 0xe1, 500, 7);
 	add_wait(&s, 1000, 3000, 1, event);
 	add_wait(&s, 2200, 3100, 1, event); /* another thread's: in the midst of it */
 	t = finish(&s, false);
@@ -348,10 +355,10 @@ UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 500, false);
 	add_work(&s, 0, 900, 1000, 2500, false);
-	awaited_add_event(&s.awaited, 0, 0xe1, 900, 900);
-	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
-	awaited_add_event(&s.awaited, 1, 0xe1, 950, 100); /* another process's */
-	awaited_add_event(&s.awaited, 0, 0xe1, 2600, 0);  /* later */
+	add_event(&s, 0, 0xe1, 900, 900);
+	add_event(&s, 0, 0xe1, 100, 100);
+	add_event(&s, 1, 0xe1, 950, 100); /* another process's */
+	add_event(&s, 0, 0xe1, 2600, 0);  /* later */
 	add_wait(&s, 1000, 2600, 1, event);
 	add_wait(&s, 4000, 5000, 1, event); /* done before: it could be another's */
 	t = finish(&s, false);
@@ -368,8 +375,8 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
-	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
-	awaited_add_event(&s.awaited, 0, 0xe3, 110, 110); /* its work has no times */
+	add_event(&s, 0, 0xe1, 100, 100);
+	add_event(&s, 0, 0xe3, 110, 110); /* its work has no times */
 	add_wait(&s, 1000, 3000, 2, both);
 	add_wait(&s, 1000, 2000, 1, event);
 	t = finish(&s, false);
@@ -380,16 +387,61 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 2500, false); /* it returned before: contradiction */
-	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.unknown_ns, 1000);
 
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
-	awaited_add_event(&s.awaited, 0, 0xe1, 100, 100);
+	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, true); /* records were lost */
 	CHECK_EQ(t.wait.earlier_ns, 500);
 	CHECK_EQ(t.wait.unknown_ns, 500);
+}
+
+/* HIP's: the stream may have been given what was not recorded. */
+UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
+{
+	static const uint64_t stream[] = {0x51}, event[] = {0xe1};
+	const struct awaited_handle of_stream = {0x51, 0, true}, of_event = {0xe1, 0, false},
+				    other = {0x52, 0, true};
+	struct stages_call call = {.start_ns = 1000,
+				   .end_ns = 4000,
+				   .thread = 3,
+				   .group = 4,
+				   .handles = stream,
+				   .handle_count = 1,
+				   .dependent = true,
+				   .kind = STAGES_STREAM};
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_work(&s, 0, 300, 1500, 3000, false);
+	add_work(&s, 0, 400, 3000, 3900, false); /* another stream's */
+	awaited_add_call(&s.awaited, &of_stream, 100, 100);
+	awaited_add_record(&s.awaited, &of_event, &of_stream, 200);
+	awaited_add_call(&s.awaited, &of_stream, 300, 300);
+	awaited_add_call(&s.awaited, &other, 400, 400);
+	stages_call(&s, &call);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 2000);
+	CHECK_EQ(t.wait.unknown_ns, 1000);
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_work(&s, 0, 300, 1500, 3000, false);
+	awaited_add_call(&s.awaited, &of_stream, 100, 100);
+	awaited_add_record(&s.awaited, &of_event, &of_stream, 200);
+	awaited_add_call(&s.awaited, &of_stream, 300, 300);
+	call.handles = event;
+	call.kind = STAGES_EVENTS;
+	stages_call(&s, &call);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 500);
+	CHECK_EQ(t.wait.unknown_ns, 2500);
+	CHECK_EQ(t.waits, 1);
 }

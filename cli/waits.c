@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/waits.h"
+
+/* Lower numbers stand for a stream of each thread, or for the default one. */
+enum { STREAM_LEAST = 4096 };
+
+static struct gt_call_view view_of(const struct gt_item *call)
+{
+	return (struct gt_call_view){call->op, call->args, call->payload, call->payload_bytes};
+}
+
+static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *value)
+{
+	const struct gt_call_view view = view_of(call);
+
+	return call->args && gt_call_role(&view, role, 0, value);
+}
+
+/* A stream of the process, or its default one. */
+static bool find_stream(const struct gt_item *call, int arg, struct awaited_handle *stream)
+{
+	if (arg < 0 || !call->args || (unsigned)arg >= GT_OP_NARGS(call->op))
+		return false;
+	*stream = (struct awaited_handle){call->args[arg], call->process, true};
+	return !stream->handle || stream->handle >= STREAM_LEAST;
+}
+
+/* An event that was recorded stands for what its stream has been given; one that a call gave, for
+ * that call's work; and a stream for the work of the last call on it. */
+void waits_note_call(struct awaited *a, const struct gt_item *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	struct awaited_handle handle = {.process = call->process}, stream;
+
+	if (!info || !call->args)
+		return;
+	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
+		handle.handle = call->args[info->signals_arg];
+		if (handle.handle)
+			awaited_add_call(a, &handle, call->start_ns, call->id);
+	} else if (info->finished != GT_FINISHED_STREAM &&
+		   find_stream(call, info->stream_arg, &stream)) {
+		if (info->kind != GT_KIND_MARKER)
+			awaited_add_call(a, &stream, call->start_ns, call->id);
+		else if (find_role(call, GT_ROLE_EVENT, &handle.handle))
+			awaited_add_record(a, &handle, &stream, call->start_ns);
+	}
+}
+
+/* Does the call wait for events that it names? What they stand for is not looked up. */
+static bool is_dependent(const struct gt_item *call)
+{
+	uint64_t events;
+
+	return find_role(call, GT_ROLE_DEPENDENCIES, &events) && events;
+}
+
+/* Room for WAITS_EVENTS_MOST. False: not all of them are known. */
+static bool find_events(const struct gt_item *call, struct stages_call *wait, uint64_t *handles)
+{
+	const struct gt_call_view view = view_of(call);
+
+	wait->kind = STAGES_EVENTS;
+	wait->handles = handles;
+	if (find_role(call, GT_ROLE_EVENT, &handles[0])) { /* recorded; its stream may have more */
+		wait->handle_count = 1;
+		wait->dependent = true;
+		return true;
+	}
+	return call->args &&
+	       gt_call_elements(&view, GT_ROLE_EVENT, handles, WAITS_EVENTS_MOST,
+				&wait->handle_count) &&
+	       wait->handle_count;
+}
+
+enum waits_answer waits_find(const struct gt_item *call, bool failed, struct stages_call *wait,
+			     uint64_t *handles)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	enum gt_blocking blocking = gt_call_blocking(call->op, call->args);
+	struct awaited_handle stream;
+
+	if (call->depth ||
+	    (blocking == GT_BLOCKING_NO && (!info || info->kind != GT_KIND_SYNCHRONISATION)))
+		return WAITS_NOT;
+	if (failed)
+		return WAITS_UNKNOWN;
+	if (blocking == GT_BLOCKING_YES) {
+		wait->kind = STAGES_COPY;
+		wait->dependent = is_dependent(call);
+		return WAITS_KNOWN;
+	}
+	switch (info ? (enum gt_finished)info->finished : GT_FINISHED_NOTHING) {
+	case GT_FINISHED_NOTHING: return WAITS_UNKNOWN;
+	case GT_FINISHED_QUEUE:
+		wait->kind = STAGES_FINISH;
+		return find_role(call, GT_ROLE_STREAM, &wait->queue) ? WAITS_KNOWN : WAITS_UNKNOWN;
+	case GT_FINISHED_ALL: wait->kind = STAGES_FINISH_ALL; return WAITS_KNOWN;
+	case GT_FINISHED_EVENTS:
+		return find_events(call, wait, handles) ? WAITS_KNOWN : WAITS_UNKNOWN;
+	case GT_FINISHED_STREAM:
+		wait->kind = STAGES_STREAM;
+		wait->dependent = true;
+		wait->handles = handles;
+		wait->handle_count = 1;
+		if (!find_stream(call, info->stream_arg, &stream))
+			return WAITS_UNKNOWN;
+		handles[0] = stream.handle;
+		return WAITS_KNOWN;
+	}
+	return WAITS_UNKNOWN;
+}
