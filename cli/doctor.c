@@ -132,6 +132,11 @@ static void check_system(struct doctor *d)
 			   "the CPU's counter cannot be trusted here (the kernel does not use it): "
 			   "clock_gettime() instead, which takes longer");
 	}
+	if (access("/proc/self/exe", F_OK) || access("/proc/thread-self/children", F_OK) == 0)
+		return;
+	f = doctor_add(d, FOUND_NOTE, "gputap", "children");
+	doctor_say(f, "the kernel does not name a process's children (CONFIG_PROC_CHILDREN): "
+		      "programs that are started past gputap are missing without a word");
 }
 
 enum { SESSIONS_SHOWN = 3 };

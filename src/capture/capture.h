@@ -95,6 +95,12 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 /* The random number that tells this capture from all others. */
 void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES]);
 
+/* From now on @each is called for every event that is written, with its process's index. */
+typedef void gt_capture_event_function(uint32_t process, const struct gt_record_event *event,
+				       void *data);
+void gt_capture_writer_watch_events(struct gt_capture_writer *w, gt_capture_event_function *each,
+				    void *data);
+
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *process);
 int gt_capture_write_process_end(struct gt_capture_writer *w,
 				 const struct gt_process_info *process);

@@ -40,6 +40,8 @@ struct gt_capture_writer {
 	struct gt_stream *streams, *spare;
 	unsigned spare_count;
 	ZSTD_CCtx *zstd;
+	gt_capture_event_function *on_event;
+	void *on_event_data;
 };
 
 /* writer_blocks.c */

@@ -101,7 +101,16 @@ int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const ui
 		return -EBADMSG;
 	*doubted |= !is_known(to, words);
 	w->records_bytes += bytes;
+	if (w->on_event && ((const struct gt_record *)to)->kind == GT_RECORD_EVENT)
+		w->on_event(process, (const struct gt_record_event *)to, w->on_event_data);
 	return 0;
+}
+
+void gt_capture_writer_watch_events(struct gt_capture_writer *w, gt_capture_event_function *each,
+				    void *data)
+{
+	w->on_event = each;
+	w->on_event_data = data;
 }
 
 /* What the collector says ----------------------------------------------------------- */

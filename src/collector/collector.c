@@ -36,11 +36,13 @@
 #include "clock/clock.h"
 #include "collector/child.h"
 #include "collector/batch.h"
+#include "collector/descendants.h"
 #include "collector/drain.h"
 #include "collector/environment.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
 #include "collector/memory.h"
+#include "collector/proc_files.h"
 #include "collector/target.h"
 #include "config.h"
 #include "ring/segment.h"
@@ -69,6 +71,7 @@ struct collector {
 	struct gt_drain drain;
 	struct gt_child child;
 	struct gt_memory memory;
+	struct gt_descendants descendants;
 	int epoll;
 	int *kept_pidfds; /* pids that go on behind their processes' end */
 	size_t kept_count, kept_room;
@@ -293,27 +296,12 @@ static void take_clock(struct collector *c)
 /* Processes ----------------------------------------------------------------------- */
 
 /* Start of a process in ms since boot; 0: not known. */
-static uint64_t process_start_ms(uint32_t pid)
+static uint64_t get_process_start_ms(uint32_t pid)
 {
-	char path[64], text[1024], *p;
-	unsigned long long start = 0;
-	ssize_t n;
-	int fd;
+	struct gt_proc_stat stat;
 
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')'); /* the name may hold anything */
-	if (!p || sscanf(p + 1,
-			 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			 "%*d %llu",
-			 &start) != 1)
-		return 0;
-	return start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	return gt_proc_read_stat(pid, &stat) ? stat.start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK)
+					     : 0;
 }
 
 /* A pidfd of the process that made the segment; -1: it is gone, or the pid is another's by now. */
@@ -330,7 +318,7 @@ static int open_pidfd(const struct gt_process *process)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	made_ms = (uint64_t)((st.st_ctim.tv_sec - real.tv_sec + boot.tv_sec) * 1000 +
 			     (st.st_ctim.tv_nsec - real.tv_nsec + boot.tv_nsec) / 1000000);
-	if (process_start_ms(process->pid) > made_ms + 100) {
+	if (get_process_start_ms(process->pid) > made_ms + 100) {
 		close(pidfd);
 		return -1;
 	}
@@ -551,6 +539,8 @@ static void collect(struct collector *c)
 			slow_work(c, now);
 		else
 			end_processes(c, false, now);
+		gt_descendants_look(&c->descendants, c->child.ended ? 0 : (uint32_t)c->child.pid,
+				    now);
 		gt_batch_commit(&c->drain);
 		gt_memory_balance(&c->memory, &c->drain, now);
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
@@ -576,6 +566,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 		gt_drain_end_process(&c->drain, process, now);
 	}
 	gt_drain_write_untraced(&c->drain);
+	gt_descendants_write(&c->descendants);
 	take_clock(c);
 	gt_batch_commit(&c->drain);
 }
@@ -643,6 +634,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		goto restore_signals;
 	gt_guard_install();
 	gt_memory_init(&c->memory, &c->drain);
+	gt_descendants_init(&c->descendants, &c->drain, c->libraries.inject);
 	status = open_events(c);
 	if (!status)
 		status = start_program(c, argv);
@@ -660,6 +652,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	result->wait_status = c->child.wait_status;
 	finish_capture(&c->drain, c->writer, result);
 remove_folder:
+	gt_descendants_fini(&c->descendants);
 	gt_memory_fini(&c->memory);
 	gt_drain_fini(&c->drain);
 	gt_folder_remove(&c->folder);

@@ -25,6 +25,20 @@
 /* of the newest one: a minute or two, which a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
+/* A process tells of a program that it executes and that cannot be traced. */
+static void on_event(uint32_t process, const struct gt_record_event *event, void *data)
+{
+	struct gt_drain *d = data;
+	char text[PATH_MAX + 256];
+
+	if (event->head.op != GT_EVENT_NOT_TRACED)
+		return;
+	snprintf(text, sizeof text, "%.*s", (int)event->bytes, event->text);
+	for (size_t i = 0; i < d->process_count; i++)
+		if (d->processes[i]->segment && d->processes[i]->index == process)
+			gt_not_traced_note(d, d->processes[i]->pid, text);
+}
+
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
 	memset(d, 0, sizeof *d);
@@ -32,6 +46,8 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 	d->writer = writer;
 	d->journal.fd = -1;
 	d->latest_ticks = UINT64_MAX;
+	if (writer) /* none yet: gputap recover, which meets nobody in /proc */
+		gt_capture_writer_watch_events(writer, on_event, d);
 }
 
 void gt_drain_fini(struct gt_drain *d)
@@ -42,6 +58,7 @@ void gt_drain_fini(struct gt_drain *d)
 	}
 	free(d->processes);
 	free(d->give);
+	free(d->told);
 	gt_journal_close(&d->journal);
 }
 

@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "collector/folder.h"
 #include "collector/journal.h"
+#include "collector/proc_files.h"
 #include "collector/process.h"
 
 enum gt_drain_how {
@@ -23,6 +24,14 @@ enum gt_drain_how {
 struct gt_give_back {
 	struct gt_process *process;
 	uint32_t block;
+};
+
+/* A program that somebody has told of as not traced; the collector meets it in /proc, too. */
+struct gt_told {
+	uint32_t pid;                  /* of itself, or of who executed it */
+	char name[GT_PROC_NAME_BYTES]; /* of its file, cut; "": not known */
+	bool is_childs;                /* without a name, and of a child of the pid */
+	bool is_taken;
 };
 
 struct gt_drain {
@@ -52,6 +61,9 @@ struct gt_drain {
 	int output_error; /* the first one */
 	uint32_t recorded, runtimes, torn, refused, untraced;
 	struct gt_counts totals; /* of the processes that have ended */
+
+	struct gt_told *told;
+	size_t told_count, told_room;
 };
 
 #endif

@@ -19,8 +19,9 @@
 #include "ring/segment.h"
 #include "ring/session.h"
 #include "util/error.h"
+#include "util/grow.h"
 
-enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000 };
+enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000, TOLD_MOST = 100000 };
 
 static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe,
 			  const char *why, int error)
@@ -42,14 +43,78 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 			   (uint64_t)error, text))
 		gt_error_clear(); /* the file takes nothing: reported at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
-	d->untraced++;
+	d->untraced += error != 0;
 	d->batch_dirty = true;
+}
+
+/* What is told of, and who is found ------------------------------------------------ */
+
+static const char *get_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* NULL: no memory, or there are too many. */
+static struct gt_told *add_told(struct gt_drain *d, uint32_t pid)
+{
+	void *more = d->told_count < TOLD_MOST
+			     ? gt_grow(d->told, d->told_count, &d->told_room, sizeof *d->told)
+			     : NULL;
+
+	if (!more)
+		return NULL;
+	d->told = more;
+	d->told[d->told_count] = (struct gt_told){.pid = pid};
+	return &d->told[d->told_count++];
+}
+
+void gt_not_traced_note(struct gt_drain *d, uint32_t pid, const char *text)
+{
+	const char *end = strstr(text, ": "), *name = text;
+	struct gt_told *t = add_told(d, pid);
+
+	if (!t || !end)
+		return;
+	for (const char *c = text; c < end; c++)
+		name = *c == '/' ? c + 1 : name;
+	snprintf(t->name, sizeof t->name, "%.*s", (int)(end - name), name);
+}
+
+static bool is_named(const struct gt_told *t, const char *name, const char *program)
+{
+	return !t->name[0] || !strcmp(t->name, name) ||
+	       !strncmp(t->name, get_name(program), sizeof t->name - 1);
+}
+
+bool gt_not_traced_take_told(struct gt_drain *d, uint32_t pid, uint32_t inner_pid, uint32_t ppid,
+			     const char *name, const char *program)
+{
+	for (size_t i = 0; i < d->told_count; i++) {
+		struct gt_told *t = &d->told[i];
+
+		if (t->is_taken || !is_named(t, name, program) ||
+		    (t->pid != pid && t->pid != inner_pid &&
+		     (t->pid != ppid || (!t->name[0] && !t->is_childs))))
+			continue;
+		return t->is_taken = true;
+	}
+	return false;
+}
+
+void gt_not_traced_write_found(struct gt_drain *d, uint32_t pid, uint64_t ticks,
+			       const char *program, const char *why, int error)
+{
+	write_process(d, pid, ticks, program, why, error);
+	gt_batch_commit(d);
 }
 
 void gt_not_traced_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks,
 				  const char *path, const char *why)
 {
 	write_process(d, pid, ticks, path, why, EPERM);
+	gt_not_traced_note(d, pid, "");
 	gt_batch_commit(d);
 }
 
@@ -92,6 +157,14 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 	}
 }
 
+static void note_lost(struct gt_drain *d, const struct gt_lost *l)
+{
+	char text[sizeof l->path + 2];
+
+	snprintf(text, sizeof text, "%s%s", l->path, strcmp(l->path, GT_LOST_NAMELESS) ? ": " : "");
+	gt_not_traced_note(d, l->pid, text);
+}
+
 /* Nobody has written over it? */
 static bool is_sound(const struct gt_lost lost[GT_LOST_NAMED], uint32_t count)
 {
@@ -126,10 +199,16 @@ void gt_not_traced_write_lost(struct gt_drain *d, struct gt_process *process)
 		explain(&lost[i], why, sizeof why);
 		write_process(d, lost[i].pid, lost[i].ticks, lost[i].path, why,
 			      lost[i].error > 0 ? lost[i].error : EPERM);
+		note_lost(d, &lost[i]);
 	}
-	for (uint32_t i = GT_LOST_NAMED; i < count; i++)
+	for (uint32_t i = GT_LOST_NAMED; i < count; i++) {
+		struct gt_told *t = add_told(d, process->pid);
+
+		if (t)
+			t->is_childs = true;
 		write_process(d, 0, process->name_ticks, "a program",
 			      "more of them than have a name could not be traced", EPERM);
+	}
 }
 
 static void write_link(struct gt_drain *d, const char *name, uint32_t pid, uint64_t ticks)

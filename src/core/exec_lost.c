@@ -57,7 +57,7 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 	if (why != GT_LOST_NONE &&
 	    (!path || check_access(fd, path, X_OK) == 0)) /* else exec fails */
 		*place = gt_lost_tell(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
-				      path ? path : "a program given by its descriptor");
+				      path ? path : GT_LOST_NAMELESS);
 	errno = saved;
 	return why;
 }

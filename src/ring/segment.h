@@ -132,6 +132,7 @@ enum gt_lost_why {
 	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT
 };
+#define GT_LOST_NAMELESS "a program given by its descriptor" /* for a path */
 enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };
 struct gt_lost {
 	_Atomic uint32_t why; /* enum gt_lost_why; last, release */
