@@ -48,6 +48,7 @@ int gt_level_zero_wrap_zeCommandListAppendImageCopy(const struct gt_call *call, 
 int gt_level_zero_wrap_zeCommandListAppendImageCopyRegion(const struct gt_call *call, void *hCommandList, void *hDstImage, void *hSrcImage, const void *pDstRegion, const void *pSrcRegion, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendImageCopyToMemory(const struct gt_call *call, void *hCommandList, void *dstptr, void *hSrcImage, const void *pSrcRegion, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendImageCopyFromMemory(const struct gt_call *call, void *hCommandList, void *hDstImage, const void *srcptr, const void *pDstRegion, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListAppendSignalEvent(const struct gt_call *call, void *hCommandList, void *hEvent) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call, void *hCommandList, void *hEvent) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendLaunchKernel(const struct gt_call *call, void *hCommandList, void *hKernel, const struct gt_ze_group_count *pLaunchFuncArgs, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendLaunchCooperativeKernel(const struct gt_call *call, void *hCommandList, void *hKernel, const struct gt_ze_group_count *pLaunchFuncArgs, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;

@@ -204,15 +204,52 @@ def test_kernels_lie_behind_their_calls_and_last_as_long_as_they_did(capture, ta
     assert begun == sorted(begun)
 
 
-def test_lists_that_are_run_again_at_once_have_the_last_runs_times(capture, work):
+def kernels_in_turn(tap, work):
+    """[(begin, duration)] of kernels, in us, which must not overlap."""
+    events, _ = device_rows(tap, work)
+    kernels = sorted((e["ts"], e["dur"]) for e in events if e.get("cat") == "kernel")
+    for (begin, took), (after, _) in zip(kernels, kernels[1:]):
+        assert begin + took <= after + 1
+    return kernels
+
+
+def events_of(tap):
+    return json.loads(tap("info", "--json", "r.gputap").out)["events"]
+
+
+# per run, kernels and other commands; what is timed of them
+@pytest.mark.parametrize("how, kernels, others", [("replays", 2, 3), ("resets", 2, 0),
+                                                  ("signalled", 2, 3)])
+@pytest.mark.parametrize("bits", ["32", "64"])
+def test_each_run_of_a_list_has_its_own_times(capture, tap, work, how, kernels, others, bits):
     """The device has one event for each command, whatever number of runs is under way."""
-    info = capture("replays", "5", env={"LZ_BUSY_US": "20000"})
-    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 25
-    # a run that was done before the next one began, the program being slow, has its times
-    assert 0 < info["untimed"] <= 20 and info["seen"] == info["recorded"]
+    info = capture(how, "6", env={"LZ_BUSY_US": "3000", "LZ_BITS": bits})
+    assert info["device_work"] == info["linked"] == 6 * (kernels + others)
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+    times = kernels_in_turn(tap, work)
+    assert len(times) == 6 * kernels and all(took >= 2999 for _, took in times)
 
 
-@pytest.mark.parametrize("how", MODES)
+@pytest.mark.parametrize("how", ["reused", "stale"])
+def test_an_event_that_is_signalled_again_tells_of_each_of_its_commands(capture, tap, work, how):
+    info = capture(how, "6", env={"LZ_BUSY_US": "3000"})
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+    times = kernels_in_turn(tap, work)
+    assert len(times) == 6 and all(took >= 2999 for _, took in times)
+
+
+@pytest.mark.parametrize("how, why", [
+    ("again", "a list was run twice in one call"),
+    ("elsewhere", "a list was run again before its last run was known to be done"),
+])
+def test_times_that_cannot_be_known_are_counted_and_named(capture, tap, work, how, why):
+    info = capture(how, "1", env={"LZ_BUSY_US": "100000"})
+    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 10
+    assert 0 < info["untimed"] <= 5 and info["seen"] == info["recorded"]
+    assert why in tap("info", "r.gputap").out
+
+
+@pytest.mark.parametrize("how", MODES + ["resets", "reused", "stale", "again", "elsewhere"])
 def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero, environment, work,
                                                        how):
     run([level_zero / "lz_program", how, "6"], env=environment)
@@ -223,7 +260,14 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
     assert waits and all(traced[name] == bare[name] for name in waits)
     assert traced["zeEventCreate"] == traced["zeEventDestroy"]
     assert traced["zeEventPoolCreate"] == traced["zeEventPoolDestroy"]
-    assert ran(work) == {name: bare[name] for name in COMMANDS[:4]}
+    made = sum(traced.get(f"zeCommandListCreate{kind}", 0) for kind in ("", "Immediate"))
+    assert made == traced["zeCommandListDestroy"]
+    assert traced["zeMemFree"] == sum(traced[f"zeMemAlloc{kind}"]
+                                      for kind in ("Shared", "Device", "Host"))
+    # barriers and copies of ours: where an event is used again while its work may be under way
+    overlaps = how in ("replays", "resets", "reused", "stale")
+    same = ("kernels", "fills") if overlaps else COMMANDS[:4]
+    assert {name: traced[name] for name in same} == {name: bare[name] for name in same}
 
 
 def test_only_kernels_that_are_asked_for_are_recorded(capture, tap, work):

@@ -7,6 +7,13 @@
  *               and resets; with LZ_PLAIN they are made without times
  *   regular     the same commands in a list that is closed once and run N times, each waited for
  *   replays     the same, waited for once, at the end
+ *   again       regular, run twice by one call, which is waited for
+ *   elsewhere   regular, run on two queues at once
+ *   reused      N kernels on an immediate list that all signal one event, nothing waits in between
+ *   stale       the same, each waited for, the event never reset
+ *   signalled   regular, with events of the program's that it never resets, each run waited for
+ *   resets      a list of two kernels with one event, which the list resets between them; run N
+ *               times, waited for once
  *   threads     immediate, in four threads with a list each
  *   errors      calls that fail
  *   sysman      one call of zes that takes doubles
@@ -22,7 +29,8 @@
 
 /* clang-format off */
 #define FUNCTIONS(X) \
-	X(zeCommandListAppendBarrier) X(zeCommandListAppendLaunchKernel) \
+	X(zeCommandListAppendBarrier) X(zeCommandListAppendEventReset) \
+	X(zeCommandListAppendLaunchKernel) \
 	X(zeCommandListAppendMemoryCopy) X(zeCommandListAppendMemoryFill) \
 	X(zeCommandListClose) X(zeCommandListCreate) X(zeCommandListCreateImmediate) \
 	X(zeCommandListDestroy) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
@@ -171,25 +179,92 @@ static void run_immediate(int n, ze_event_handle_t *e)
 	DO(zeCommandListDestroy, list);
 }
 
-static void run_regular(int n, int wait_each)
+static ze_command_queue_handle_t make_queue(void)
 {
-	ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
-	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
 	ze_command_queue_handle_t queue;
+
+	DO(zeCommandQueueCreate, context, device, &desc, &queue);
+	return queue;
+}
+
+static ze_command_list_handle_t make_regular(void)
+{
+	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
 	ze_command_list_handle_t list;
 
-	DO(zeCommandQueueCreate, context, device, &queue_desc, &queue);
 	DO(zeCommandListCreate, context, device, &desc, &list);
-	append_commands(list, NULL);
+	return list;
+}
+
+static void run_regular(int n, const char *how)
+{
+	int again = !strcmp(how, "again"), elsewhere = !strcmp(how, "elsewhere");
+	int signalled = !strcmp(how, "signalled");
+	ze_command_queue_handle_t queue = make_queue(), other = elsewhere ? make_queue() : NULL;
+	ze_command_list_handle_t list = make_regular(), lists[2] = {list, list};
+
+	if (signalled)
+		make_events();
+	append_commands(list, signalled ? events : NULL);
 	DO(zeCommandListClose, list);
 	for (int i = 0; i < n; i++) {
-		DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
-		if (wait_each)
+		DO(zeCommandQueueExecuteCommandLists, queue, again ? 2 : 1, lists, NULL);
+		if (elsewhere)
+			DO(zeCommandQueueExecuteCommandLists, other, 1, lists, NULL);
+		if (strcmp(how, "replays"))
 			DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+		if (elsewhere)
+			DO(zeCommandQueueSynchronize, other, UINT64_MAX);
 	}
 	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
 	DO(zeCommandListDestroy, list);
 	DO(zeCommandQueueDestroy, queue);
+	if (elsewhere)
+		DO(zeCommandQueueDestroy, other);
+	if (signalled)
+		destroy_events();
+}
+
+/* The device alone resets the event. */
+static void run_resets(int n)
+{
+	const ze_group_count_t groups = {COUNT / 32, 1, 1};
+	ze_command_queue_handle_t queue = make_queue();
+	ze_command_list_handle_t list = make_regular();
+
+	make_events();
+	DO(zeCommandListAppendEventReset, list, events[0]);
+	DO(zeCommandListAppendLaunchKernel, list, scale, &groups, events[0], 0, NULL);
+	DO(zeCommandListAppendEventReset, list, events[0]);
+	DO(zeCommandListAppendLaunchKernel, list, add, &groups, events[0], 0, NULL);
+	DO(zeCommandListClose, list);
+	for (int i = 0; i < n; i++)
+		DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	DO(zeCommandListDestroy, list);
+	DO(zeCommandQueueDestroy, queue);
+	destroy_events();
+}
+
+static void run_reused(int n, int wait_each)
+{
+	const ze_group_count_t groups = {COUNT / 32, 1, 1};
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+
+	make_events();
+	for (int i = 0; i < n; i++) {
+		DO(zeCommandListAppendLaunchKernel, list, scale, &groups, events[0], 0, NULL);
+		if (!wait_each)
+			continue;
+		DO(zeCommandListAppendBarrier, list, events[1], 0, NULL);
+		DO(zeEventHostSynchronize, events[1], UINT64_MAX);
+		DO(zeEventHostReset, events[1]);
+	}
+	DO(zeCommandListAppendBarrier, list, events[2], 0, NULL);
+	DO(zeEventHostSynchronize, events[2], UINT64_MAX);
+	DO(zeCommandListDestroy, list);
+	destroy_events();
 }
 
 static void *run_thread(void *n)
@@ -260,8 +335,12 @@ int main(int argc, char **argv)
 			memcpy(events, own, sizeof own);
 			pool = own_pool;
 			destroy_events();
-		} else if (strcmp(how, "regular") == 0 || strcmp(how, "replays") == 0) {
-			run_regular(n, how[2] == 'g');
+		} else if (strstr("regular replays again elsewhere signalled", how)) {
+			run_regular(n, how);
+		} else if (strcmp(how, "resets") == 0) {
+			run_resets(n);
+		} else if (strcmp(how, "reused") == 0 || strcmp(how, "stale") == 0) {
+			run_reused(n, how[0] == 's');
 		} else if (strcmp(how, "threads") == 0) {
 			run_threads(n);
 		} else if (strcmp(how, "errors") == 0) {

@@ -8,8 +8,11 @@
 
 enum {
 	LZ_SUCCESS = 0,
+	LZ_QUEUE_DESC = 0xe,
+	LZ_LIST_DESC = 0xf,
 	LZ_EVENT_POOL_DESC = 0x10,
 	LZ_EVENT_DESC = 0x11,
+	LZ_HOST_MEMORY_DESC = 0x16,
 	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks a second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
 	LZ_DRIVER_DDI_HANDLES_PROPERTIES = 0x00020027,
@@ -41,6 +44,22 @@ struct lz_device_properties {
 	uint32_t timestamp_bits, kernel_timestamp_bits;
 	uint8_t uuid[16];
 	char name[256];
+};
+
+struct lz_queue_desc {
+	struct lz_chained head;
+	uint32_t ordinal, index, flags, mode, priority;
+};
+enum { LZ_QUEUE_SYNCHRONOUS = 1 };
+
+struct lz_list_desc {
+	struct lz_chained head;
+	uint32_t ordinal, flags;
+};
+
+struct lz_host_memory_desc {
+	struct lz_chained head;
+	uint32_t flags;
 };
 
 struct lz_event_pool_desc {

@@ -3,7 +3,7 @@
  * fewer bits than that (32 bits at 12.5 MHz come round in 343 s).
  *
  *   device's counter   ..|0 ───────────► 2^bits|0 ──────► now      read at most each pause
- *   known_ticks        ──────────────────────────────────►         counts on
+ *   known.ticks        ──────────────────────────────────►         counts on
  *   a kernel's stamp             ▲ the last place before now that has these low bits
  *
  * Records have ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate, if the
@@ -40,7 +40,8 @@ static uint64_t round_ns(const struct gt_lz_device *d)
 	return bits >= 60 ? UINT64_MAX : ns_of(d, mask_of(bits));
 }
 
-struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle)
+static struct gt_lz_device *add_device(const struct gt_table *table, struct gt_thread *t,
+				       void *handle)
 {
 	struct lz_device_properties p = {.head = {LZ_DEVICE_PROPERTIES_1_2, NULL}};
 	struct gt_lz_device *d = gt_lz_find(GT_LZ_DEVICE, handle);
@@ -72,52 +73,103 @@ struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread
 	return d;
 }
 
+struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle)
+{
+	static struct gt_lz_lock lock;
+	struct gt_lz_device *d;
+
+	gt_lz_lock(&lock);
+	d = add_device(table, t, handle);
+	gt_lz_unlock(&lock);
+	return d;
+}
+
 /* The counter has come round as often as brings it nearest to what the host's clock says. */
 static void advance_clock(struct gt_lz_device *d, uint64_t stamp, uint64_t now_ns)
 {
-	uint64_t mask = mask_of(d->bits), passed = (stamp - d->known_ticks) & mask, expected;
+	uint64_t mask = mask_of(d->bits), passed = (stamp - d->known.ticks) & mask, expected;
 
-	if (!d->known_ns) {
-		d->known_ticks = stamp & mask;
+	if (!d->known.ns) {
+		d->known.ticks = stamp & mask;
 	} else if (mask == UINT64_MAX) {
-		d->known_ticks = stamp;
+		d->known.ticks = stamp;
 	} else {
-		expected = ticks_of(d, now_ns - d->known_ns);
+		expected = ticks_of(d, now_ns - d->known.ns);
 		if (expected > passed)
 			passed += (expected - passed + mask / 2) / (mask + 1) * (mask + 1);
-		d->known_ticks += passed;
+		d->known.ticks += passed;
 	}
-	d->known_ns = now_ns;
+	d->known.ns = now_ns;
 }
 
-void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)
+/* When it is to be read next, in the host's ticks: they are quicker to read than a clock. Their
+ * rate is known from the second reading on. */
+static void plan_reading(struct gt_lz_device *d, uint64_t now_ns, uint64_t now_ticks)
 {
-	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME), before, after, host, stamp, most;
+	uint64_t most = round_ns(d) / 16 < SECOND_NS ? round_ns(d) / 16 : SECOND_NS, rate;
 
-	if (d->known_ns && now < d->next_ns)
+	d->pause_ns = d->pause_ns ? 2 * d->pause_ns : FIRST_PAUSE_NS;
+	d->pause_ns = d->pause_ns < most ? d->pause_ns : most;
+	d->next_ns = now_ns + d->pause_ns;
+	if (!d->host.ns) {
+		d->host = (struct gt_lz_anchor){now_ticks, now_ns};
+	} else if (now_ns > d->host.ns) {
+		rate = (uint64_t)(((unsigned __int128)(now_ticks - d->host.ticks) << 20) /
+				  (now_ns - d->host.ns));
+		atomic_store_explicit(&d->next_ticks,
+				      now_ticks +
+					      (uint64_t)((unsigned __int128)d->pause_ns * rate >>
+							 20),
+				      memory_order_relaxed);
+	}
+}
+
+static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
+{
+	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME), before, after, host, stamp;
+
+	if (d->known.ns && now < d->next_ns)
 		return;
 	before = gt_ticks();
 	if (GT_LZ(d->table, zeDeviceGetGlobalTimestamps)((void *)d->object.handle, &host, &stamp))
 		return;
 	after = gt_ticks();
 	advance_clock(d, stamp, now);
-	most = round_ns(d) / 16 < SECOND_NS ? round_ns(d) / 16 : SECOND_NS;
-	d->pause_ns = d->pause_ns ? 2 * d->pause_ns : FIRST_PAUSE_NS;
-	d->pause_ns = d->pause_ns < most ? d->pause_ns : most;
-	d->next_ns = now + d->pause_ns;
+	plan_reading(d, now, after);
 	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after,
-		       ns_of(d, d->known_ticks), 0);
+		       ns_of(d, d->known.ticks), 0);
+}
+
+void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)
+{
+	uint64_t next = atomic_load_explicit(&d->next_ticks, memory_order_relaxed);
+
+	if (next && gt_ticks() < next)
+		return;
+	gt_lz_lock(&d->lock);
+	read_clock(d, t);
+	gt_lz_unlock(&d->lock);
+}
+
+struct gt_lz_anchor gt_lz_clock_anchor(struct gt_lz_device *d)
+{
+	struct gt_lz_anchor known;
+
+	gt_lz_lock(&d->lock);
+	known = d->known;
+	gt_lz_unlock(&d->lock);
+	return known;
 }
 
 /* Up to an eighth of a round it may be later than the last reading. */
-uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, uint64_t stamp, uint64_t *boottime)
+uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, struct gt_lz_anchor known, uint64_t stamp,
+			uint64_t *boottime)
 {
 	uint64_t mask = mask_of(d->kernel_bits < d->bits ? d->kernel_bits : d->bits);
-	uint64_t back = (d->known_ticks - stamp) & mask, ticks, ns,
-		 known = ns_of(d, d->known_ticks);
+	uint64_t back = (known.ticks - stamp) & mask, ticks, ns, known_ns = ns_of(d, known.ticks);
 
-	ticks = back > mask - mask / 8 ? d->known_ticks + (mask - back) + 1 : d->known_ticks - back;
+	ticks = back > mask - mask / 8 ? known.ticks + (mask - back) + 1 : known.ticks - back;
 	ns = ns_of(d, ticks);
-	*boottime = d->known_ns + (ns - known);
+	*boottime = known.ns + (ns - known_ns);
 	return ns;
 }

@@ -21,23 +21,22 @@ static void end_process(void)
 	gt_lz_harvest_all();
 }
 
-/* With the lock held. */
 static struct gt_lz_queue *add_queue(const struct gt_call *call, const void *context,
 				     struct gt_lz_device *device, const void *handle,
-				     const char *name)
+				     const struct lz_queue_desc *desc, const char *name)
 {
 	struct gt_lz_queue *queue = gt_lz_add(GT_LZ_QUEUE, handle);
-	static bool registered;
+	static atomic_flag registered = ATOMIC_FLAG_INIT;
 	struct gt_text text = {0};
 
 	if (!queue)
 		return NULL;
-	if (!registered)
+	if (!atomic_flag_test_and_set(&registered))
 		atexit(end_process);
-	registered = true;
 	queue->table = call->table;
 	queue->context = context;
 	queue->device = device;
+	queue->synchronous = desc && desc->mode == LZ_QUEUE_SYNCHRONOUS;
 	queue->look = 256;
 	queue->number = gt_object_number(GT_OBJECT_QUEUE);
 	gt_text_add(&text, "name", name);
@@ -47,40 +46,69 @@ static struct gt_lz_queue *add_queue(const struct gt_call *call, const void *con
 }
 
 static int follow_queue(const struct gt_call *call, int status, const void *context, void *device,
-			void **queue)
+			const void *desc, void **queue)
 {
 	struct gt_lz_device *d;
 
 	if (status || !queue || !has_events(call->table))
 		return status;
-	gt_lz_lock();
 	d = gt_lz_device(call->table, call->thread, device);
 	if (d)
-		add_queue(call, context, d, *queue, "queue");
-	gt_lz_unlock();
+		add_queue(call, context, d, *queue, desc, "queue");
 	return status;
 }
 
-static int follow_list(const struct gt_call *call, int status, const void *context, void *device,
-		       void **handle, bool immediate)
+static struct gt_lz_list *add_list(const struct gt_call *call, const void *context, void *device,
+				   const void *handle)
 {
-	struct gt_lz_device *d;
-	struct gt_lz_list *list;
+	struct gt_lz_device *d = gt_lz_device(call->table, call->thread, device);
+	struct gt_lz_list *list = d ? gt_lz_add(GT_LZ_LIST, handle) : NULL;
 
-	if (status || !handle || !has_events(call->table))
-		return status;
-	gt_lz_lock();
-	d = gt_lz_device(call->table, call->thread, device);
-	list = d ? gt_lz_add(GT_LZ_LIST, *handle) : NULL;
 	if (list) {
 		list->table = call->table;
 		list->context = context;
 		list->device = d;
-		list->immediate = immediate;
-		if (immediate)
-			add_queue(call, context, d, *handle, "immediate list");
 	}
-	gt_lz_unlock();
+	return list;
+}
+
+static int follow_list(const struct gt_call *call, int status, const void *context, void *device,
+		       const struct lz_list_desc *desc, void **handle)
+{
+	struct gt_lz_list *list;
+
+	if (status || !handle || !has_events(call->table))
+		return status;
+	list = add_list(call, context, device, *handle);
+	if (list && desc)
+		list->ordinal = desc->ordinal;
+	return status;
+}
+
+/* Its first events are made here, not by a launch. */
+static int follow_immediate(const struct gt_call *call, int status, const void *context,
+			    void *device, const void *desc, void **handle)
+{
+	struct gt_lz_list *list;
+	struct gt_lz_own *own;
+
+	if (status || !handle || !has_events(call->table))
+		return status;
+	list = add_list(call, context, device, *handle);
+	if (!list)
+		return status;
+	list->queue = add_queue(call, context, list->device, *handle, desc, "immediate list");
+	if (!list->queue) {
+		gt_lz_remove(GT_LZ_LIST, *handle);
+		return status;
+	}
+	gt_lz_lock(&list->queue->lock);
+	own = gt_lz_own_take(call->table, context, &list->queue->own);
+	if (own) {
+		own->next = list->queue->own;
+		list->queue->own = own;
+	}
+	gt_lz_unlock(&list->queue->lock);
 	return status;
 }
 
@@ -88,47 +116,50 @@ int gt_level_zero_wrap_zeCommandQueueCreate(const struct gt_call *call, void *co
 					    const void *desc, void **queue)
 {
 	return follow_queue(call, REAL(zeCommandQueueCreate)(context, device, desc, queue), context,
-			    device, queue);
+			    device, desc, queue);
 }
 
 int gt_level_zero_wrap_zeCommandListCreate(const struct gt_call *call, void *context, void *device,
 					   const void *desc, void **list)
 {
 	return follow_list(call, REAL(zeCommandListCreate)(context, device, desc, list), context,
-			   device, list, false);
+			   device, desc, list);
 }
 
 int gt_level_zero_wrap_zeCommandListCreateImmediate(const struct gt_call *call, void *context,
 						    void *device, const void *desc, void **list)
 {
-	return follow_list(call, REAL(zeCommandListCreateImmediate)(context, device, desc, list),
-			   context, device, list, true);
+	return follow_immediate(call,
+				REAL(zeCommandListCreateImmediate)(context, device, desc, list),
+				context, device, desc, list);
 }
 
 static void end_queue(const void *handle)
 {
-	gt_lz_harvest(handle, UINT64_MAX); /* nothing is in flight, or the program errs */
-	gt_lz_lock();
+	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
+
+	if (!queue)
+		return;
+	gt_lz_harvest(queue, UINT64_MAX); /* nothing is in flight, or the program errs */
+	gt_lz_lock(&queue->lock);
+	gt_lz_owns_end(queue->context, &queue->own);
+	gt_lz_stock_end(&queue->items);
+	gt_lz_unlock(&queue->lock);
 	gt_lz_remove(GT_LZ_QUEUE, handle);
-	gt_lz_unlock();
 }
 
-static void empty_list(const void *handle, bool ends)
+static void end_list(const void *handle)
 {
-	struct gt_lz_list *list;
+	struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, handle);
 
-	gt_lz_lock();
-	list = gt_lz_find(GT_LZ_LIST, handle);
-	gt_lz_unlock();
 	if (!list)
 		return;
 	gt_lz_list_empty(list);
-	if (ends && list->immediate)
+	if (list->queue)
 		end_queue(handle);
-	gt_lz_lock();
-	if (ends)
-		gt_lz_remove(GT_LZ_LIST, handle);
-	gt_lz_unlock();
+	gt_lz_owns_end(list->context, &list->own);
+	gt_lz_stock_end(&list->entries);
+	gt_lz_remove(GT_LZ_LIST, handle);
 }
 
 int gt_level_zero_wrap_zeCommandQueueDestroy(const struct gt_call *call, void *queue)
@@ -139,22 +170,23 @@ int gt_level_zero_wrap_zeCommandQueueDestroy(const struct gt_call *call, void *q
 
 int gt_level_zero_wrap_zeCommandListDestroy(const struct gt_call *call, void *list)
 {
-	empty_list(list, true);
+	end_list(list);
 	return REAL(zeCommandListDestroy)(list);
 }
 
-int gt_level_zero_wrap_zeCommandListReset(const struct gt_call *call, void *list)
+int gt_level_zero_wrap_zeCommandListReset(const struct gt_call *call, void *handle)
 {
-	empty_list(list, false);
-	return REAL(zeCommandListReset)(list);
+	struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, handle);
+
+	if (list && !list->queue)
+		gt_lz_list_empty(list);
+	return REAL(zeCommandListReset)(handle);
 }
 
 int gt_level_zero_wrap_zeContextDestroy(const struct gt_call *call, void *context)
 {
 	gt_lz_harvest_all();
-	gt_lz_lock();
 	gt_lz_context_end(context);
-	gt_lz_unlock();
 	return REAL(zeContextDestroy)(context);
 }
 
@@ -184,19 +216,15 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	status = REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool);
 	if (status || !pool)
 		return status;
-	gt_lz_lock();
 	p = gt_lz_add(GT_LZ_POOL, *pool);
 	if (p)
 		p->counter_based = is_counter_based(wanted);
-	gt_lz_unlock();
 	return status;
 }
 
 int gt_level_zero_wrap_zeEventPoolDestroy(const struct gt_call *call, void *pool)
 {
-	gt_lz_lock();
 	gt_lz_remove(GT_LZ_POOL, pool);
-	gt_lz_unlock();
 	return REAL(zeEventPoolDestroy)(pool);
 }
 
@@ -209,28 +237,37 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 
 	if (status || !event)
 		return status;
-	gt_lz_lock();
 	p = gt_lz_find(GT_LZ_POOL, pool);
 	e = p ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;
 	if (e)
 		e->counter_based = p->counter_based;
-	gt_lz_unlock();
 	return status;
+}
+
+static struct gt_lz_event *detach_event(const void *handle)
+{
+	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, handle);
+
+	if (event)
+		gt_lz_event_detach(event, NULL, true);
+	return event;
 }
 
 int gt_level_zero_wrap_zeEventDestroy(const struct gt_call *call, void *event)
 {
-	gt_lz_event_detach(event);
-	gt_lz_lock();
-	gt_lz_remove(GT_LZ_EVENT, event);
-	gt_lz_unlock();
+	if (detach_event(event))
+		gt_lz_remove(GT_LZ_EVENT, event);
 	return REAL(zeEventDestroy)(event);
 }
 
-int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *event)
+int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle)
 {
-	gt_lz_event_detach(event);
-	return REAL(zeEventHostReset)(event);
+	struct gt_lz_event *event = detach_event(handle);
+	int status = REAL(zeEventHostReset)(handle);
+
+	if (event && !status)
+		atomic_store_explicit(&event->used, false, memory_order_relaxed);
+	return status;
 }
 
 /* Kernels ---------------------------------------------------------------------------- */
@@ -248,21 +285,17 @@ int gt_level_zero_wrap_zeKernelCreate(const struct gt_call *call, void *module, 
 		return status;
 	unwanted = !gt_kernel_wanted(d->name, strlen(d->name));
 	name = gt_string_id(gt_thread_own(), d->name, strlen(d->name));
-	gt_lz_lock();
 	k = gt_lz_add(GT_LZ_KERNEL, *kernel);
 	if (k) {
 		k->name = name;
 		k->unwanted = unwanted;
 	}
-	gt_lz_unlock();
 	return status;
 }
 
 int gt_level_zero_wrap_zeKernelDestroy(const struct gt_call *call, void *kernel)
 {
-	gt_lz_lock();
 	gt_lz_remove(GT_LZ_KERNEL, kernel);
-	gt_lz_unlock();
 	return REAL(zeKernelDestroy)(kernel);
 }
 
@@ -274,13 +307,11 @@ int gt_level_zero_wrap_zeKernelSetGroupSize(const struct gt_call *call, void *ke
 
 	if (status)
 		return status;
-	gt_lz_lock();
 	k = gt_lz_find(GT_LZ_KERNEL, kernel);
 	if (k) {
 		k->group[0] = x;
 		k->group[1] = y;
 		k->group[2] = z;
 	}
-	gt_lz_unlock();
 	return status;
 }

@@ -3,10 +3,14 @@
  * signalled get the times that it holds. An item without such an event has completed when the
  * program has waited for its queue, and has no times then. Nothing is waited for here.
  *
- * Items leave their queue with the lock held; tools are notified of them without it. */
+ * Items leave their queue with its lock held; tools are notified of them without it.
+ *
+ * An event that is used again while work that has it is in flight: the device itself copies its
+ * times into memory of ours before, where that work is of the same immediate list
+ * (keep_item_times()). Elsewhere its times are not known, and an event of ours says so once. */
 #include "runtime/level_zero/level_zero_objects.h"
 
-enum { BATCH = 64, NOT_READY_MAX = 8 };
+enum { BATCH = 64, NOT_READY_MAX = 8, LOOK_EACH = 256 };
 
 struct ended {
 	struct gt_work *work;
@@ -15,6 +19,7 @@ struct ended {
 };
 
 struct batch {
+	struct gt_lz_anchor known; /* ns 0: not read for this batch */
 	unsigned count;
 	struct ended items[BATCH];
 };
@@ -26,22 +31,32 @@ static void notify_ended(const struct batch *b)
 				  b->items[i].end_ns);
 }
 
-static bool read_times(const struct gt_lz_queue *queue, const void *event, struct ended *e)
+/* Stamps of 0 are none. */
+static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item *i, struct ended *e,
+		       struct gt_lz_anchor *known)
 {
 	struct lz_kernel_times t;
 
-	if (GT_LZ(queue->table, zeEventQueryKernelTimestamp)((void *)event, &t))
+	if (i->times)
+		t = *i->times;
+	else if (GT_LZ(queue->table, zeEventQueryKernelTimestamp)(i->event, &t))
 		return false;
-	gt_lz_clock_read(queue->device, gt_thread_own());
-	e->times.start = gt_lz_clock_ns(queue->device, t.start, &e->start_ns);
+	if (!t.start && !t.end)
+		return false;
+	if (!known->ns) {
+		gt_lz_clock_read(queue->device, gt_thread_own());
+		*known = gt_lz_clock_anchor(queue->device);
+	}
+	e->times.start = gt_lz_clock_ns(queue->device, *known, t.start, &e->start_ns);
 	/* a stamp of its own: it may lie behind the clock's last reading, and the start not */
-	e->times.end = gt_lz_clock_ns(queue->device, t.end, &e->end_ns);
+	e->times.end = gt_lz_clock_ns(queue->device, *known, t.end, &e->end_ns);
 	return true;
 }
 
-/* Is it done? What is known of its end goes into @e. */
+/* Is it done? What is known of its end goes into @e. Times that the device copies come a bit
+ * later than the program knows that the work is done. */
 static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *i, uint64_t until,
-		      struct ended *e)
+		      struct ended *e, struct gt_lz_anchor *known)
 {
 	bool waited = i->sequence <= until;
 
@@ -51,144 +66,214 @@ static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *
 	if (!i->event || (i->dirty && !waited))
 		return waited;
 	if (GT_LZ(queue->table, zeEventQueryStatus)(i->event) != LZ_SUCCESS)
-		return waited;
-	read_times(queue, i->event, e);
+		return i->times ? until == UINT64_MAX : waited;
+	read_times(queue, i, e, known);
 	return true;
 }
 
-/* With the lock held: one batch. */
+static void end_use(struct gt_lz_item *i)
+{
+	if (i->program)
+		atomic_fetch_sub_explicit(&i->program->in_flight, 1, memory_order_relaxed);
+	if (i->readback)
+		atomic_fetch_sub_explicit(&i->readback->users, 1, memory_order_release);
+	i->program = NULL;
+	i->readback = NULL;
+}
+
+static void take_away(struct gt_lz_queue *queue, struct gt_lz_item **at, struct gt_lz_item *before)
+{
+	struct gt_lz_item *i = *at;
+
+	*at = i->next;
+	if (queue->last == i)
+		queue->last = before;
+	atomic_fetch_sub_explicit(&queue->count, 1, memory_order_relaxed);
+	end_use(i);
+	if (i->own)
+		gt_lz_own_give(queue->table, &queue->own, i->own);
+	gt_lz_give(&queue->items, i);
+}
+
+/* With the queue's lock held: one batch. */
 static void harvest_batch(struct gt_lz_queue *queue, uint64_t until, struct batch *b)
 {
 	struct gt_lz_item **at = &queue->first, *before = NULL;
 	unsigned waiting = 0;
 
 	b->count = 0;
+	b->known.ns = 0;
 	while (*at && b->count < BATCH && waiting < NOT_READY_MAX) {
-		struct gt_lz_item *i = *at;
-
-		if (!has_ended(queue, i, until, &b->items[b->count])) {
-			waiting++;
-			before = i;
-			at = &i->next;
+		if (has_ended(queue, *at, until, &b->items[b->count], &b->known)) {
+			b->count++;
+			take_away(queue, at, before);
 			continue;
 		}
-		b->count++;
-		*at = i->next;
-		if (queue->last == i)
-			queue->last = before;
-		queue->count--;
-		gt_lz_use_event(i->event, -1);
-		if (i->own)
-			gt_lz_own_give(queue->context, i->own);
-		gt_lz_give(i);
+		waiting++;
+		before = *at;
+		at = &before->next;
 	}
-	queue->look = queue->count + 256;
+	queue->look = atomic_load_explicit(&queue->count, memory_order_relaxed) + LOOK_EACH;
 }
 
-void gt_lz_harvest(const void *handle, uint64_t until)
+static bool is_empty(const struct gt_lz_queue *queue)
 {
-	struct gt_lz_queue *queue;
+	return !atomic_load_explicit(&queue->count, memory_order_relaxed);
+}
+
+void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until)
+{
 	struct batch b;
 
+	if (is_empty(queue))
+		return;
 	do {
-		b.count = 0;
-		gt_lz_lock();
-		queue = gt_lz_find(GT_LZ_QUEUE, handle);
-		if (queue && queue->first)
-			harvest_batch(queue, until, &b);
-		gt_lz_unlock();
+		gt_lz_lock(&queue->lock);
+		harvest_batch(queue, until, &b);
+		gt_lz_unlock(&queue->lock);
 		notify_ended(&b);
 	} while (b.count == BATCH);
 }
 
+/* A queue that somebody is at is left to them. */
 void gt_lz_harvest_all(void)
 {
 	struct batch b;
-	bool more = true;
 
-	while (more) {
-		more = false;
-		b.count = 0;
-		gt_lz_lock();
-		for (struct gt_lz_queue *queue = gt_lz_queues(); queue && !b.count;
-		     queue = queue->next) {
-			if (!queue->first)
-				continue;
+	for (struct gt_lz_queue *queue = gt_lz_queues(); queue; queue = queue->next)
+		while (!is_empty(queue) && gt_lz_try_lock(&queue->lock)) {
 			harvest_batch(queue, 0, &b);
-			more |= b.count != 0;
+			gt_lz_unlock(&queue->lock);
+			notify_ended(&b);
+			if (b.count < BATCH)
+				break;
 		}
-		gt_lz_unlock();
-		notify_ended(&b);
+}
+
+/* Without memory the item ends here, without times. */
+void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
+{
+	struct gt_lz_item *i;
+	bool look = false;
+
+	if (!item->work)
+		return;
+	gt_lz_lock(&queue->lock);
+	i = gt_lz_take(&queue->items);
+	if (i) {
+		*i = *item;
+		i->sequence = atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
+		atomic_store_explicit(&queue->submitted, i->sequence, memory_order_relaxed);
+		*(queue->last ? &queue->last->next : &queue->first) = i;
+		queue->last = i;
+		look = atomic_fetch_add_explicit(&queue->count, 1, memory_order_relaxed) >=
+		       queue->look;
+		if (i->program) {
+			atomic_fetch_add_explicit(&i->program->in_flight, 1, memory_order_relaxed);
+			atomic_store_explicit(&i->program->queue, queue, memory_order_relaxed);
+			atomic_store_explicit(&i->program->used, true, memory_order_relaxed);
+		}
 	}
+	gt_lz_unlock(&queue->lock);
+	if (!i)
+		gt_work_completed(item->work, 0, &(struct gt_work_times){0}, 0, 0);
+	if (look)
+		gt_lz_harvest(queue, 0);
+}
+
+/* An event that is used again ------------------------------------------------------- */
+
+/* The next command of @list copies the item's times; it is done when that one is. An event that may
+ * have been signalled before does not say when the item is done: a barrier does. */
+static int append_query(const struct gt_lz_queue *queue, struct gt_lz_item *i, void *list,
+			struct lz_kernel_times *times, void *done)
+{
+	int status =
+		i->dirty ? GT_LZ(queue->table, zeCommandListAppendBarrier)(list, NULL, 0, NULL) : 0;
+
+	return status ? status
+		      : GT_LZ(queue->table, zeCommandListAppendQueryKernelTimestamps)(
+				list, 1, &i->event, times, NULL, done, i->dirty ? 0 : 1,
+				i->dirty ? NULL : &i->event);
+}
+
+static bool keep_item_times(struct gt_lz_queue *queue, struct gt_lz_item *i,
+			    const struct gt_lz_list *list)
+{
+	struct lz_kernel_times *times;
+	struct gt_lz_own *own;
+
+	if (i->times || !GT_LZ(queue->table, zeCommandListAppendQueryKernelTimestamps) ||
+	    !GT_LZ(queue->table, zeCommandListAppendBarrier))
+		return false;
+	own = gt_lz_own_take(queue->table, queue->context, &queue->own);
+	times = own ? gt_lz_own_times(queue->table, queue->context, own) : NULL;
+	if (!times || append_query(queue, i, (void *)list->object.handle, times, own->event)) {
+		if (own)
+			gt_lz_own_give(queue->table, &queue->own, own);
+		return false;
+	}
+	end_use(i);
+	i->own = own;
+	i->event = own->event;
+	i->times = times;
+	i->dirty = false;
+	return true;
+}
+
+static void name_event(const struct gt_lz_queue *queue, struct gt_lz_event *event)
+{
+	if (!atomic_exchange(&event->named, true))
+		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
+			       queue->number,
+			       "an event was used again before its work was known to be done");
 }
 
 /* The item's event tells nothing of it from now on. If it is done, this is what it told. */
-static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i, struct batch *b)
+static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i,
+			const struct gt_lz_list *list, bool ask, struct batch *b)
 {
 	struct ended e = {.work = i->work};
 
-	if (b->count < BATCH && !i->dirty &&
+	if (ask && b->count < BATCH && !i->dirty &&
 	    GT_LZ(queue->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
-	    read_times(queue, i->event, &e)) {
+	    read_times(queue, i, &e, &b->known)) {
 		b->items[b->count++] = e;
 		i->work = NULL; /* the harvest takes the item away */
+	} else if (list && list->queue == queue && keep_item_times(queue, i, list)) {
+		return;
+	} else {
+		name_event(queue, i->program);
 	}
-	gt_lz_use_event(i->event, -1);
+	end_use(i);
 	i->event = NULL;
 }
 
-void gt_lz_event_detach(const void *event)
+static void detach_in(struct gt_lz_queue *queue, const struct gt_lz_event *event,
+		      const struct gt_lz_list *list, bool ask)
 {
-	const struct gt_lz_event *e;
-	struct batch b = {0};
+	struct batch b = {.count = 0};
 
-	gt_lz_lock();
-	e = gt_lz_find(GT_LZ_EVENT, event);
-	for (struct gt_lz_queue *queue = e && e->in_flight ? gt_lz_queues() : NULL; queue;
-	     queue = queue->next)
-		for (struct gt_lz_item *i = queue->first; i; i = i->next)
-			if (i->event == event && !i->own)
-				detach_item(queue, i, &b);
-	gt_lz_unlock();
+	gt_lz_lock(&queue->lock);
+	for (struct gt_lz_item *i = queue->first; i; i = i->next)
+		if (i->program == event)
+			detach_item(queue, i, list, ask, &b);
+	gt_lz_unlock(&queue->lock);
 	notify_ended(&b);
 }
 
-void gt_lz_list_prepare(struct gt_lz_list *list)
+/* Mostly all of it is in one queue. */
+void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask)
 {
-	struct gt_lz_queue *queue;
-	struct batch b = {0};
-	bool more = false;
+	struct gt_lz_queue *queue = atomic_load_explicit(&event->queue, memory_order_relaxed);
 
-	if (!list->ran)
+	if (!atomic_load_explicit(&event->in_flight, memory_order_relaxed))
 		return;
-	gt_lz_harvest(list->ran, 0);
-	gt_lz_lock();
-	queue = gt_lz_find(GT_LZ_QUEUE, list->ran);
-	for (struct gt_lz_item *i = queue ? queue->first : NULL; i; i = i->next)
-		if (i->list == list->object.handle && i->event) {
-			detach_item(queue, i, &b);
-			more |= i->work != NULL;
-		}
-	if (!more)
-		list->ran = NULL; /* all of it is done: its events may be reset */
-	for (struct gt_lz_entry *e = list->first; e && !more; e = e->next)
-		if (e->own)
-			GT_LZ(list->table, zeEventHostReset)(e->own->event);
-	gt_lz_unlock();
-	notify_ended(&b);
-}
-
-void gt_lz_list_empty(struct gt_lz_list *list)
-{
-	gt_lz_list_prepare(list);
-	gt_lz_lock();
-	for (struct gt_lz_entry *e = list->first, *next; e; e = next) {
-		next = e->next;
-		if (e->own)
-			gt_lz_own_give(list->context, e->own);
-		gt_lz_give(e);
-	}
-	list->first = list->last = NULL;
-	list->ran = NULL;
-	gt_lz_unlock();
+	if (queue)
+		detach_in(queue, event, list, ask);
+	for (queue = gt_lz_queues();
+	     queue && atomic_load_explicit(&event->in_flight, memory_order_relaxed);
+	     queue = queue->next)
+		if (!is_empty(queue))
+			detach_in(queue, event, list, ask);
 }

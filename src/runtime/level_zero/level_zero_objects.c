@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_objects.h. All nodes are of one size, from an arena, and used again. */
+/* See level_zero_objects.h. Objects by their handles: buckets with a sequence number each, which is
+ * odd while a chain changes. Who looks does so without the lock, and again if the number was odd or
+ * has changed. All nodes are of one size, from an arena, and used again. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #include <sched.h>
+#include <stddef.h>
 
-enum { BUCKETS = 4096, NODE_BYTES = 192, OWN_EVENTS = 256 };
+enum { BUCKETS = 4096, NODE_BYTES = 256, CHAIN_MAX = 1 << 16, TAKE_AT_ONCE = 32 };
 
-static struct gt_lz_object *buckets[BUCKETS];
-static struct gt_lz_object *free_nodes;
-static struct gt_lz_queue *queues;
-static _Atomic uint32_t holder; /* process that holds the lock, + 1; 0: nobody */
+static struct bucket {
+	struct gt_lz_object *_Atomic first;
+	_Atomic uint32_t sequence;
+	struct gt_lz_lock lock;
+} buckets[BUCKETS];
+
+static struct gt_lz_lock nodes_lock; /* for the free ones */
+static struct gt_lz_object *free_objects[GT_LZ_KINDS];
+static struct gt_lz_node *free_nodes;
+static struct gt_lz_queue *_Atomic queues;
 
 _Static_assert(sizeof(struct gt_lz_queue) <= NODE_BYTES &&
 		       sizeof(struct gt_lz_entry) <= NODE_BYTES &&
@@ -17,48 +26,157 @@ _Static_assert(sizeof(struct gt_lz_queue) <= NODE_BYTES &&
 		       sizeof(struct gt_lz_device) <= NODE_BYTES,
 	       "all nodes are of one size");
 
-/* In a fork's child the lock may be held by a thread that is not there. */
-void gt_lz_lock(void)
+/* Locks --------------------------------------------------------------------------- */
+
+static uint32_t this_process(void)
 {
-	uint32_t ours = atomic_load_explicit(gt_epoch, memory_order_relaxed) + 1;
+	return atomic_load_explicit(gt_epoch, memory_order_relaxed) + 1;
+}
 
-	for (;;) {
-		uint32_t was = 0;
+/* In a fork's child a lock may be held by a thread that is not there. */
+bool gt_lz_try_lock(struct gt_lz_lock *lock)
+{
+	uint32_t ours = this_process(), was = 0;
 
-		if (atomic_compare_exchange_strong(&holder, &was, ours) ||
-		    (was != ours && atomic_compare_exchange_strong(&holder, &was, ours)))
-			return;
+	return atomic_compare_exchange_strong_explicit(&lock->holder, &was, ours,
+						       memory_order_acquire,
+						       memory_order_relaxed) ||
+	       (was != ours && atomic_compare_exchange_strong_explicit(&lock->holder, &was, ours,
+								       memory_order_acquire,
+								       memory_order_relaxed));
+}
+
+void gt_lz_lock(struct gt_lz_lock *lock)
+{
+	while (!gt_lz_try_lock(lock))
 		sched_yield();
+}
+
+void gt_lz_unlock(struct gt_lz_lock *lock)
+{
+	atomic_store_explicit(&lock->holder, 0, memory_order_release);
+}
+
+/* Nodes --------------------------------------------------------------------------- */
+
+static struct gt_lz_node *new_node(void)
+{
+	struct gt_lz_node *node = gt_arena_take(NODE_BYTES);
+
+	return node;
+}
+
+/* Some at once, so that the lock is rarely met. */
+static void fill_stock(struct gt_lz_stock *stock)
+{
+	gt_lz_lock(&nodes_lock);
+	for (int i = 0; i < TAKE_AT_ONCE; i++) {
+		struct gt_lz_node *node = free_nodes;
+
+		if (node)
+			free_nodes = node->next;
+		else
+			node = new_node();
+		if (!node)
+			break;
+		node->next = stock->free;
+		stock->free = node;
 	}
+	gt_lz_unlock(&nodes_lock);
 }
 
-void gt_lz_unlock(void)
+void *gt_lz_take(struct gt_lz_stock *stock)
 {
-	atomic_store_explicit(&holder, 0, memory_order_release);
-}
+	struct gt_lz_node *node;
 
-void *gt_lz_take(void)
-{
-	struct gt_lz_object *node = free_nodes;
-
-	if (node)
-		free_nodes = node->next;
-	else
-		node = gt_arena_take(NODE_BYTES);
+	if (stock) {
+		if (!stock->free)
+			fill_stock(stock);
+		node = stock->free;
+		if (node)
+			stock->free = node->next;
+	} else {
+		gt_lz_lock(&nodes_lock);
+		node = free_nodes;
+		if (node)
+			free_nodes = node->next;
+		gt_lz_unlock(&nodes_lock);
+		if (!node)
+			node = new_node();
+	}
 	if (node)
 		memset(node, 0, NODE_BYTES);
 	return node;
 }
 
-void gt_lz_give(void *node)
+void gt_lz_give(struct gt_lz_stock *stock, void *node)
 {
-	struct gt_lz_object *n = node;
+	struct gt_lz_node *n = node;
 
+	if (stock) {
+		n->next = stock->free;
+		stock->free = n;
+		return;
+	}
+	gt_lz_lock(&nodes_lock);
 	n->next = free_nodes;
 	free_nodes = n;
+	gt_lz_unlock(&nodes_lock);
 }
 
-static struct gt_lz_object **bucket_of(enum gt_lz_kind kind, const void *handle)
+void gt_lz_stock_end(struct gt_lz_stock *stock)
+{
+	gt_lz_lock(&nodes_lock);
+	for (struct gt_lz_node *n = stock->free, *next; n; n = next) {
+		next = n->next;
+		n->next = free_nodes;
+		free_nodes = n;
+	}
+	gt_lz_unlock(&nodes_lock);
+	stock->free = NULL;
+}
+
+/* Objects ------------------------------------------------------------------------- */
+
+/* Threads that walk all queues may be at this one, with its lock. */
+static void reset_queue(struct gt_lz_queue *q, bool is_new)
+{
+	enum { KEPT = offsetof(struct gt_lz_queue, table) };
+	struct gt_lz_queue *head = atomic_load(&queues);
+
+	if (!is_new) {
+		gt_lz_lock(&q->lock);
+		memset((char *)q + KEPT, 0, NODE_BYTES - KEPT);
+		gt_lz_unlock(&q->lock);
+		return;
+	}
+	memset(q, 0, NODE_BYTES);
+	do
+		q->next = head;
+	while (!atomic_compare_exchange_weak(&queues, &head, q));
+}
+
+static struct gt_lz_object *take_object(enum gt_lz_kind kind)
+{
+	struct gt_lz_object *o;
+	bool is_new;
+
+	gt_lz_lock(&nodes_lock);
+	o = free_objects[kind];
+	if (o)
+		free_objects[kind] = o->next;
+	gt_lz_unlock(&nodes_lock);
+	is_new = !o;
+	if (is_new)
+		o = gt_arena_take(NODE_BYTES);
+	if (o && kind == GT_LZ_QUEUE)
+		reset_queue((struct gt_lz_queue *)o, is_new);
+	else if (o)
+		memset(o, 0, NODE_BYTES);
+	return o;
+}
+
+static struct bucket *bucket_of(enum gt_lz_kind kind, const void *handle)
 {
 	uint64_t hash = ((uintptr_t)handle ^ (uintptr_t)kind) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -66,153 +184,102 @@ static struct gt_lz_object **bucket_of(enum gt_lz_kind kind, const void *handle)
 }
 _Static_assert(BUCKETS == 1 << 12, "the hash above has 12 bits");
 
+static struct gt_lz_object *find_in(const struct bucket *b, enum gt_lz_kind kind,
+				    const void *handle)
+{
+	struct gt_lz_object *o = atomic_load_explicit(&b->first, memory_order_acquire);
+	unsigned steps = 0;
+
+	while (o && steps++ < CHAIN_MAX &&
+	       (atomic_load_explicit(&o->handle, memory_order_relaxed) != handle ||
+		o->kind != kind))
+		o = atomic_load_explicit(&o->next, memory_order_acquire);
+	return o;
+}
+
+/* With the lock; a number that a fork has left odd is made even. */
+static void begin_change(struct bucket *b)
+{
+	gt_lz_lock(&b->lock);
+	atomic_store_explicit(&b->sequence,
+			      atomic_load_explicit(&b->sequence, memory_order_relaxed) | 1,
+			      memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void end_change(struct bucket *b)
+{
+	atomic_fetch_add_explicit(&b->sequence, 1, memory_order_release);
+	gt_lz_unlock(&b->lock);
+}
+
 void *gt_lz_find(enum gt_lz_kind kind, const void *handle)
 {
-	struct gt_lz_object *o = *bucket_of(kind, handle);
+	struct bucket *b = bucket_of(kind, handle);
+	uint32_t before = atomic_load_explicit(&b->sequence, memory_order_acquire);
+	struct gt_lz_object *o;
 
-	while (o && (o->handle != handle || o->kind != kind))
-		o = o->next;
+	if (!(before & 1)) {
+		o = find_in(b, kind, handle);
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&b->sequence, memory_order_relaxed) == before)
+			return o;
+	}
+	begin_change(b);
+	o = find_in(b, kind, handle);
+	end_change(b);
 	return o;
 }
 
 void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
 {
-	struct gt_lz_object *o = gt_lz_find(kind, handle), **bucket = bucket_of(kind, handle);
+	struct bucket *b = bucket_of(kind, handle);
+	struct gt_lz_object *o = gt_lz_find(kind, handle), *fresh;
 
 	if (o)
 		return o;
-	o = gt_lz_take();
-	if (!o)
+	fresh = take_object(kind);
+	if (!fresh)
 		return NULL;
-	o->kind = kind;
-	o->handle = handle;
-	o->next = *bucket;
-	*bucket = o;
-	if (kind == GT_LZ_QUEUE) {
-		((struct gt_lz_queue *)o)->next = queues;
-		queues = (struct gt_lz_queue *)o;
+	fresh->kind = kind;
+	atomic_store_explicit(&fresh->handle, handle, memory_order_relaxed);
+	begin_change(b);
+	o = find_in(b, kind, handle);
+	if (!o) {
+		atomic_store_explicit(&fresh->next, atomic_load(&b->first), memory_order_relaxed);
+		atomic_store_explicit(&b->first, fresh, memory_order_release);
 	}
+	end_change(b);
+	if (!o)
+		return fresh;
+	gt_lz_lock(&nodes_lock); /* another thread was faster */
+	fresh->next = free_objects[kind];
+	free_objects[kind] = fresh;
+	gt_lz_unlock(&nodes_lock);
 	return o;
-}
-
-static void unlink_queue(const struct gt_lz_queue *queue)
-{
-	struct gt_lz_queue **at = &queues;
-
-	while (*at && *at != queue)
-		at = &(*at)->next;
-	if (*at)
-		*at = queue->next;
 }
 
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle)
 {
-	struct gt_lz_object **at = bucket_of(kind, handle), *gone;
+	struct bucket *b = bucket_of(kind, handle);
+	struct gt_lz_object *_Atomic *at = &b->first;
+	struct gt_lz_object *o;
 
-	while (*at && ((*at)->handle != handle || (*at)->kind != kind))
-		at = &(*at)->next;
-	gone = *at;
-	if (!gone)
+	begin_change(b);
+	while ((o = atomic_load(at)) && (o->handle != handle || o->kind != kind))
+		at = &o->next;
+	if (o)
+		atomic_store(at, atomic_load(&o->next));
+	end_change(b);
+	if (!o)
 		return;
-	*at = gone->next;
-	if (kind == GT_LZ_QUEUE)
-		unlink_queue((struct gt_lz_queue *)gone);
-	gt_lz_give(gone);
+	gt_lz_lock(&nodes_lock);
+	o->next = free_objects[kind];
+	free_objects[kind] = o;
+	gt_lz_unlock(&nodes_lock);
 }
 
 struct gt_lz_queue *gt_lz_queues(void)
 {
-	return queues;
-}
-
-void gt_lz_use_event(const void *event, int by)
-{
-	struct gt_lz_event *e = event ? gt_lz_find(GT_LZ_EVENT, event) : NULL;
-
-	if (e)
-		e->in_flight += (uint32_t)by;
-}
-
-/* Events of ours ------------------------------------------------------------------- */
-
-static void make_events(struct gt_lz_context *c)
-{
-	const struct lz_event_pool_desc desc = {.head = {LZ_EVENT_POOL_DESC, NULL},
-						.flags = LZ_EVENT_POOL_HOST_VISIBLE |
-							 LZ_EVENT_POOL_TIMES,
-						.count = OWN_EVENTS};
-	struct gt_lz_own_pool *pools = gt_lz_take();
-	void *pool;
-
-	if (!pools)
-		return;
-	if (GT_LZ(c->table, zeEventPoolCreate)((void *)c->object.handle, &desc, 0, NULL, &pool)) {
-		gt_lz_give(pools);
-		return;
-	}
-	*pools = (struct gt_lz_own_pool){c->pools, pool};
-	c->pools = pools;
-	for (uint32_t i = 0; i < OWN_EVENTS; i++) {
-		const struct lz_event_desc event = {.head = {LZ_EVENT_DESC, NULL},
-						    .index = i,
-						    .signal = LZ_EVENT_SCOPE_HOST,
-						    .wait = LZ_EVENT_SCOPE_HOST};
-		struct gt_lz_own *own = gt_lz_take();
-
-		if (!own || GT_LZ(c->table, zeEventCreate)(pool, &event, &own->event))
-			return;
-		own->next = c->free;
-		c->free = own;
-	}
-}
-
-struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context)
-{
-	struct gt_lz_context *c = gt_lz_add(GT_LZ_CONTEXT, context);
-	struct gt_lz_own *own;
-
-	if (!c)
-		return NULL;
-	c->table = table;
-	if (!c->free)
-		make_events(c);
-	own = c->free;
-	if (own)
-		c->free = own->next;
-	return own;
-}
-
-void gt_lz_own_give(const void *context, struct gt_lz_own *own)
-{
-	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);
-
-	/* its context is gone; one that cannot be reset is not used again */
-	if (!c || GT_LZ(c->table, zeEventHostReset)(own->event)) {
-		gt_lz_give(own);
-		return;
-	}
-	own->next = c->free;
-	c->free = own;
-}
-
-/* The program destroys its context. Events that work in flight signals are left to the driver. */
-void gt_lz_context_end(const void *context)
-{
-	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);
-
-	if (!c)
-		return;
-	for (struct gt_lz_own *own = c->free, *next; own; own = next) {
-		next = own->next;
-		if (GT_LZ(c->table, zeEventDestroy))
-			GT_LZ(c->table, zeEventDestroy)(own->event);
-		gt_lz_give(own);
-	}
-	for (struct gt_lz_own_pool *p = c->pools, *next; p; p = next) {
-		next = p->next;
-		if (GT_LZ(c->table, zeEventPoolDestroy))
-			GT_LZ(c->table, zeEventPoolDestroy)(p->pool);
-		gt_lz_give(p);
-	}
-	gt_lz_remove(GT_LZ_CONTEXT, c->object.handle);
+	return atomic_load_explicit(&queues, memory_order_acquire);
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of ours: a context has pools of them; queues and lists keep some, so that a launch takes
+ * one without a look at the context. A pool has memory beside it, made when it is first needed,
+ * into which the device can copy an event's times before the event is used again. */
+#include "runtime/level_zero/level_zero_objects.h"
+
+enum { OWN_EVENTS = 256, TAKE_AT_ONCE = 32 };
+
+/* With the context's lock held. */
+static void make_events(struct gt_lz_context *c)
+{
+	const struct lz_event_pool_desc desc = {.head = {LZ_EVENT_POOL_DESC, NULL},
+						.flags = LZ_EVENT_POOL_HOST_VISIBLE |
+							 LZ_EVENT_POOL_TIMES,
+						.count = OWN_EVENTS};
+	struct gt_lz_own_pool *pool = gt_lz_take(NULL);
+
+	if (!pool)
+		return;
+	if (GT_LZ(c->table, zeEventPoolCreate)((void *)c->object.handle, &desc, 0, NULL,
+					       &pool->pool)) {
+		gt_lz_give(NULL, pool);
+		return;
+	}
+	pool->next = c->pools;
+	c->pools = pool;
+	for (uint32_t i = 0; i < OWN_EVENTS; i++) {
+		const struct lz_event_desc event = {.head = {LZ_EVENT_DESC, NULL},
+						    .index = i,
+						    .signal = LZ_EVENT_SCOPE_HOST,
+						    .wait = LZ_EVENT_SCOPE_HOST};
+		struct gt_lz_own *own = gt_lz_take(NULL);
+
+		if (!own || GT_LZ(c->table, zeEventCreate)(pool->pool, &event, &own->event))
+			return;
+		own->pool = pool;
+		own->index = i;
+		own->next = c->free;
+		c->free = own;
+	}
+}
+
+static void take_some(const struct gt_table *table, const void *context, struct gt_lz_own **free)
+{
+	struct gt_lz_context *c = gt_lz_add(GT_LZ_CONTEXT, context);
+
+	if (!c)
+		return;
+	gt_lz_lock(&c->lock);
+	c->table = table;
+	if (!c->free)
+		make_events(c);
+	for (int i = 0; i < TAKE_AT_ONCE && c->free; i++) {
+		struct gt_lz_own *own = c->free;
+
+		c->free = own->next;
+		own->next = *free;
+		*free = own;
+	}
+	gt_lz_unlock(&c->lock);
+}
+
+struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context,
+				 struct gt_lz_own **free)
+{
+	struct gt_lz_own *own;
+
+	if (!*free)
+		take_some(table, context, free);
+	own = *free;
+	if (own)
+		*free = own->next;
+	return own;
+}
+
+/* One that cannot be reset is not used again. */
+void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own)
+{
+	if (GT_LZ(table, zeEventHostReset)(own->event)) {
+		gt_lz_give(NULL, own);
+		return;
+	}
+	own->next = *free;
+	*free = own;
+}
+
+void gt_lz_owns_end(const void *context, struct gt_lz_own **free)
+{
+	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);
+	struct gt_lz_own *next;
+
+	if (c)
+		gt_lz_lock(&c->lock);
+	for (struct gt_lz_own *own = *free; own; own = next) {
+		next = own->next;
+		if (c) {
+			own->next = c->free;
+			c->free = own;
+		} else {
+			gt_lz_give(NULL, own);
+		}
+	}
+	*free = NULL;
+	if (c)
+		gt_lz_unlock(&c->lock);
+}
+
+void *gt_lz_host_memory(const struct gt_table *table, const void *context, size_t bytes)
+{
+	const struct lz_host_memory_desc desc = {.head = {LZ_HOST_MEMORY_DESC, NULL}};
+	void *memory = NULL;
+
+	if (!GT_LZ(table, zeMemAllocHost) || !GT_LZ(table, zeMemFree) ||
+	    GT_LZ(table, zeMemAllocHost)((void *)context, (const void *)&desc, bytes, 64, &memory))
+		return NULL;
+	memset(memory, 0, bytes);
+	return memory;
+}
+
+struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void *context,
+					const struct gt_lz_own *own)
+{
+	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);
+	struct lz_kernel_times *times;
+
+	if (!c)
+		return NULL;
+	gt_lz_lock(&c->lock);
+	if (!own->pool->times)
+		own->pool->times =
+			gt_lz_host_memory(table, context, OWN_EVENTS * sizeof *own->pool->times);
+	times = own->pool->times;
+	gt_lz_unlock(&c->lock);
+	return times ? times + own->index : NULL;
+}
+
+/* The program destroys its context. Events that work in flight signals are left to the driver. */
+void gt_lz_context_end(const void *context)
+{
+	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);
+
+	if (!c)
+		return;
+	gt_lz_lock(&c->lock);
+	for (struct gt_lz_own *own = c->free, *next; own; own = next) {
+		next = own->next;
+		if (GT_LZ(c->table, zeEventDestroy))
+			GT_LZ(c->table, zeEventDestroy)(own->event);
+		gt_lz_give(NULL, own);
+	}
+	for (struct gt_lz_own_pool *p = c->pools, *next; p; p = next) {
+		next = p->next;
+		if (GT_LZ(c->table, zeEventPoolDestroy))
+			GT_LZ(c->table, zeEventPoolDestroy)(p->pool);
+		if (p->times)
+			GT_LZ(c->table, zeMemFree)((void *)context, p->times);
+		gt_lz_give(NULL, p);
+	}
+	c->free = NULL;
+	c->pools = NULL;
+	gt_lz_unlock(&c->lock);
+	gt_lz_remove(GT_LZ_CONTEXT, context);
+}
