@@ -141,6 +141,40 @@ class Bench:
             out |= figures(run([program, "layer"], env | {"ZE_ENABLE_TRACING_LAYER": "1"}))
         return out
 
+    def pti(self):
+        """A launch of a plain program, and a kernel of dpnp's, with no tool, with Intel's PTI, and
+        with gputap, in turns; over the software driver, which does not execute kernels."""
+        python, loader = (os.environ.get(f"GPUTAP_{name}")
+                          for name in ("SYCL_PYTHON", "LEVEL_ZERO_LOADER"))
+        if not python or not loader:
+            raise Missing("GPUTAP_SYCL_PYTHON, GPUTAP_LEVEL_ZERO_LOADER name a python with dpnp and"
+                          " intel-pti, and a loader of 1.20 or later")
+        libraries = pathlib.Path(python).parent.parent / "lib"
+        client = self.work / "pti_views.so"
+        run(["cc", "-shared", "-fPIC", "-O1", ROOT / "tests/soft/pti_views.c", "-o", client,
+             "-ldl"])
+        env = {
+            "ZE_ENABLE_ALT_DRIVERS": str(self.build / "soft/level_zero/libze_soft.so"),
+            "SOFT_LEVEL_ZERO_EXECUTE": "0", "SOFT_LEVEL_ZERO_THREADS": "0",
+            "ONEAPI_DEVICE_SELECTOR": "level_zero:*",
+            "LD_LIBRARY_PATH": f"{libraries}:{libraries}/pti:{loader}"
+        }
+        views = {
+            "PTI_VIEWS_LIBRARY": str(libraries / "libpti_view.so.1"), "PTI_VIEWS_TEXT": "0",
+            "PTI_VIEWS_OUT": str(self.work / "pti.txt"), "LD_PRELOAD": str(client)
+        }
+        recorded = [self.build / "gputap", "run", "-q", "-f", "-o", self.work / "pti.gputap", "--"]
+        out = {}
+        for adapter, variables in (("", {}), ("_v1", {"SYCL_UR_USE_LEVEL_ZERO_V2": "0"}),
+                                   ("_v2", {"SYCL_UR_USE_LEVEL_ZERO_V2": "1"})):
+            program = ([python, ROOT / "bench/peer_pti.py"] if adapter
+                       else [self.program("peer_pti")])
+            for tool, before, more in (("bare", [], {}), ("pti", [], views),
+                                       ("gputap", recorded, {})):
+                found = figures(run([*before, *program, self.count(400)], env | variables | more))
+                out |= {f"pti_{key}{adapter}_{tool}": value for key, value in found.items()}
+        return out
+
     def buffer(self):
         return figures(run([self.program("buffer_write")])) | figures(
             run([self.program("buffer_write"), 3]))
@@ -436,8 +470,8 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "level_zero", "buffer", "plugin", "lttng", "uftrace", "opencl", "split",
-          "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "level_zero", "pti", "buffer", "plugin", "lttng", "uftrace", "opencl",
+          "split", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():

@@ -6,13 +6,16 @@
  *   PTI_VIEWS_LIBRARY   libpti_view.so.1 of the package intel-pti
  *   PTI_VIEWS_OUT       the file: "kernel START END NAME", "copy", "fill", and "odd NAME" for a
  *                       kernel whose times are not append <= submit <= start < end
+ *   PTI_VIEWS_TEXT=0    only the end's lines "failed ..": for measurements
  *
  * Declarations are ours, of what PTI 1.2 delivers; it is opened by name, so nothing of it is needed
  * to build this. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { VIEW_KERNEL = 1, VIEW_COPY = 8, VIEW_FILL = 9, BUFFER_BYTES = 1 << 20 };
 
@@ -31,6 +34,7 @@ struct kernel_record {
 static int (*next_record)(uint8_t *buffer, size_t used, void **record);
 static int (*flush_views)(void);
 static FILE *out;
+static bool has_text;
 
 static void give_buffer(unsigned char **buffer, size_t *bytes)
 {
@@ -53,7 +57,7 @@ static void take_buffer(unsigned char *buffer, size_t bytes, size_t used)
 	void *record = NULL;
 
 	(void)bytes;
-	while (used && !next_record(buffer, used, &record))
+	while (has_text && used && !next_record(buffer, used, &record))
 		switch (*(uint32_t *)record) {
 		case VIEW_KERNEL: write_kernel(record); break;
 		case VIEW_COPY: fprintf(out, "copy\n"); break;
@@ -100,6 +104,7 @@ __attribute__((constructor)) static void begin(void)
 
 	if (!path || !name)
 		return;
+	has_text = !getenv("PTI_VIEWS_TEXT") || strcmp(getenv("PTI_VIEWS_TEXT"), "0");
 	out = fopen(path, "w");
 	if (!out)
 		abort();

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""peer_pti.py TRIALS: what a kernel of dpnp costs, whatever tool is beside it; bench/run.py runs it
+as peer_pti. Prints "kernel_us": the least of the trials, of 200 kernels each."""
+import sys
+import time
+
+import dpctl
+import dpnp
+
+KERNELS = 200
+
+queue = dpctl.SyclQueue(dpctl.select_default_device(), property="in_order")
+data = dpnp.ones(64, dtype=dpnp.float32, sycl_queue=queue)
+out = dpnp.empty_like(data)
+
+
+def run_trial():
+    begin = time.perf_counter()
+    for _ in range(KERNELS):
+        dpnp.add(data, data, out=out)
+    queue.wait()
+    return (time.perf_counter() - begin) / KERNELS * 1e6
+
+
+run_trial()
+print("kernel_us", min(run_trial() for _ in range(int(sys.argv[1]))), "us")
