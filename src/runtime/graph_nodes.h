@@ -32,7 +32,7 @@
  * In a record the graph's number stands in the upper half of `queue` (record/record.h), beside
  * `replay` and `ordinal`.
  *
- * Weak functions: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
+ * Without HIP nobody sets gt_thread.graph, and nothing of this is called. */
 #ifndef GPUTAP_RUNTIME_GRAPH_NODES_H
 #define GPUTAP_RUNTIME_GRAPH_NODES_H
 
@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "core/tap.h"
+#include "util/provided.h"
 
 /* What a packet of a launch can be. */
 enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
@@ -92,25 +93,53 @@ static inline bool gt_node_ref_is_paused(const struct gt_node_ref *ref)
 
 /* The folder that knows graphs ------------------------------------------------------------ */
 
+struct gt_graph_nodes {
+	void (*assign_node)(struct gt_graph_launch *launch, const void *queue, uint64_t number,
+			    struct gt_node_ref *ref);
+	void (*assign_copy)(struct gt_graph_launch *launch, const void *destination,
+			    const void *source, uint64_t bytes, struct gt_node_ref *ref);
+};
+GT_INTERFACE(gt_graph_nodes);
+
 /**
  * gt_graph_assign_node() - the thread has reserved a packet's number in a queue
  * @queue: hsa_queue_t as the program has it
  */
-void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue, uint64_t number,
-			  struct gt_node_ref *ref) GT_WRAP;
+static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue,
+					uint64_t number, struct gt_node_ref *ref)
+{
+	GT_PROVIDED(gt_graph_nodes)->assign_node(launch, queue, number, ref);
+}
 
 /* The same for a copy that is no packet: ref->ordinal[GT_GRAPH_COPY]. */
-void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
-			  const void *source, uint64_t bytes, struct gt_node_ref *ref) GT_WRAP;
+static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
+					const void *source, uint64_t bytes, struct gt_node_ref *ref)
+{
+	GT_PROVIDED(gt_graph_nodes)->assign_copy(launch, destination, source, bytes, ref);
+}
 
+/* Spans (runtime/graph_span.c) -------------------------------------------------------------- */
+
+/* What a span's record says of its launch. */
+struct gt_graph_span_head {
+	uint64_t id, start; /* of the call */
+	uint32_t graph, replay, name, nodes;
+	uint64_t handle;
+};
+
+/* NULL: too many launches in flight. One part is the launch itself. */
+struct gt_graph_span *gt_graph_span_open(const struct gt_graph_span_head *head);
+void gt_graph_span_add_part(struct gt_graph_span *span);
+/* The launch has returned. */
+void gt_graph_span_close(struct gt_graph_span *span, struct gt_thread *t);
 /**
  * gt_graph_span_complete_part() - a part of the launch has completed
  * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw, of the device's clock
  */
 void gt_graph_span_complete_part(struct gt_graph_span *span, struct gt_thread *t, uint32_t device,
-				 uint64_t queue, uint64_t start, uint64_t end) GT_WRAP;
+				 uint64_t queue, uint64_t start, uint64_t end);
 /* A part's times will never be known. */
-void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t) GT_WRAP;
+void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t);
 
 /* The folder that makes packets ------------------------------------------------------------ */
 
@@ -121,25 +150,48 @@ struct gt_kernel_info {
 	uint16_t unwanted; /* not among `gputap run --kernels` */
 };
 
+struct gt_graph_packets {
+	const struct gt_kernel_info *(*get_kernel)(const void *queue, uint64_t number,
+						   const uint32_t **grid);
+	void (*assign_deferred)(struct gt_graph_launch *launch, bool handle);
+	void (*flush_held)(struct gt_graph_launch *launch);
+	void (*mark_end)(const void *queue, const struct gt_node_ref *ref);
+};
+GT_INTERFACE(gt_graph_packets);
+
 /**
  * gt_packet_kernel() - the kernel of a packet that this thread has written
  * @grid: receives its work-items in three dimensions; NULL if the packet is no kernel's
  * Return: NULL: no kernel's packet, or no code object that was seen being loaded has it.
  */
-const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
-					      const uint32_t **grid) GT_WRAP;
+static inline const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
+							    const uint32_t **grid)
+{
+	return GT_PROVIDED(gt_graph_packets)->get_kernel(queue, number, grid);
+}
 
-/* Step 3. @handle: hand the packets on, too, whether they are rung for or not. */
-void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle) GT_WRAP;
+/* Step 3. The launch has `deferred_in`. @handle: hand the packets on, too, whether they are rung
+ * for or not. */
+static inline void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle)
+{
+	GT_PROVIDED(gt_graph_packets)->assign_deferred(launch, handle);
+}
 
 /* Packets that the launch has rung for and that are held back go to the device. */
-void gt_graph_flush_held(struct gt_graph_launch *launch) GT_WRAP;
+static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
+{
+	if (launch->held_in)
+		GT_PROVIDED(gt_graph_packets)->flush_held(launch);
+}
 
 /**
  * gt_graph_mark_end() - put a packet of gputap's behind the newest one in @queue
  * Where the launch's last packet was not observed: the end of this one is a part of ref->span. It
  * waits for all packets before it, and so do those behind it. Counted as lost if there is no room.
  */
-void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref) GT_WRAP;
+static inline void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
+{
+	GT_PROVIDED(gt_graph_packets)->mark_end(queue, ref);
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/emit.h"
+#include "core/recording.h"
 #include "core/table.h"
 #include "runtime/module.h"
 
@@ -44,4 +45,10 @@ bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables
 	if (library)
 		report_missed(states, domain, library);
 	return any;
+}
+
+void gputap_attach_tools_failed(uint32_t domain, uint64_t count, const char *const *names)
+{
+	for (uint64_t i = 0; gt_recording.session && i < count; i++)
+		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, (enum gt_domain)domain, 0, names[i]);
 }

@@ -47,7 +47,7 @@
  * makes at least one packet or copy, and a stream's thread submits in the order of the calls,
  * where these have one.
  *
- * HIP's side is hip_order.c and hip_order_match.c; weak, as in runtime/graph_nodes.h. */
+ * HIP's side is hip_order.c and hip_order_match.c. */
 #ifndef GPUTAP_RUNTIME_SUBMIT_ORDER_H
 #define GPUTAP_RUNTIME_SUBMIT_ORDER_H
 
@@ -76,9 +76,19 @@ struct gt_submitted_work {
 	uint32_t word_count;
 };
 
+struct gt_submit_orders {
+	uint32_t (*reserve_packet)(struct gt_submit_order *order);
+	void (*match)(struct gt_submit_order *order, const struct gt_submitted_work *work,
+		      uint32_t sequence, struct gt_submitter *submitter);
+};
+GT_INTERFACE(gt_submit_orders);
+
 /* Step 2, in the order's thread. Return: the packet's sequence number: 1, 2, .. of that thread;
  * never 0. */
-uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *order) GT_WRAP;
+static inline uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *order)
+{
+	return GT_PROVIDED(gt_submit_orders)->reserve_packet(order);
+}
 
 /**
  * gt_submit_order_match() - step 3: the call that this work belongs to
@@ -86,7 +96,11 @@ uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *order) GT_WRAP;
  * @sequence: the packet's; 0: this is no packet, and this is the order's thread
  * @submitter: receives the call; untouched if nothing is certain
  */
-void gt_submit_order_match(struct gt_submit_order *order, const struct gt_submitted_work *work,
-			   uint32_t sequence, struct gt_submitter *submitter) GT_WRAP;
+static inline void gt_submit_order_match(struct gt_submit_order *order,
+					 const struct gt_submitted_work *work, uint32_t sequence,
+					 struct gt_submitter *submitter)
+{
+	GT_PROVIDED(gt_submit_orders)->match(order, work, sequence, submitter);
+}
 
 #endif

@@ -131,4 +131,4 @@ static void look_again(void)
 	gt_mapped_call_followers();
 }
 
-GT_TOOL_ATTACH(mapped_libraries) = {gt_tool_attach_begin, look_again};
+GT_PROVIDE(gt_tool_attach) = {.begin = gt_tool_attach_begin, .look = look_again};

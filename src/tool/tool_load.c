@@ -549,22 +549,17 @@ bool gt_tools_find(void)
 
 /* Runtimes -------------------------------------------------------------------- */
 
-/* Where the objects of GT_TOOL_ATTACH() begin and end. Both are NULL if there is none. */
-#define OF_THE_LINKER __attribute__((weak, visibility("hidden")))
-extern const struct gt_tool_attach __start_gt_tool_attach[] OF_THE_LINKER;
-extern const struct gt_tool_attach __stop_gt_tool_attach[] OF_THE_LINKER;
-
 static void begin_attaching(void)
 {
-	for (const struct gt_tool_attach *a = __start_gt_tool_attach; a < __stop_gt_tool_attach;
-	     a++)
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++)
 		a->begin();
 }
 
 static void look_for_runtimes(void)
 {
-	for (const struct gt_tool_attach *a = __start_gt_tool_attach; a < __stop_gt_tool_attach;
-	     a++)
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++)
 		a->look();
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "tool/tool.h"
+#include "util/provided.h"
 
 /* Is somebody named in GPUTAP_TOOLS, or does a library that everybody sees say that it is a
  * tool? Cheap. */
@@ -34,11 +35,8 @@ bool gt_tools_are_hidden(void);
  * before it ends. @mapped: other libraries may have come with it. */
 void gt_tools_meet_runtime(bool mapped);
 
-/* How libraries of runtimes are found for tools: a part above this folder places its functions here
- * with GT_TOOL_ATTACH(name) = { .. }, and they are called from here. No part need be there.
- *
- * The linker collects these objects in a section of their own, so that they are known before any
- * constructor has run: a library that is initialised before libgputap may use the tool API. */
+/* How libraries of runtimes are found for tools: a part above this folder provides it, and is
+ * called from here. No part need be there. */
 struct gt_tool_attach {
 	/* What makes runtimes come to us without `gputap run`: variables that they read, once;
 	 * libraries that are interposed. Any number of times. */
@@ -47,8 +45,6 @@ struct gt_tool_attach {
 	 * meanwhile. Calls tools. */
 	void (*look)(void);
 };
-#define GT_TOOL_ATTACH(name)                    \
-	static const struct gt_tool_attach name \
-		__attribute__((section("gt_tool_attach"), used, aligned(sizeof(void *))))
+GT_INTERFACE(gt_tool_attach);
 
 #endif

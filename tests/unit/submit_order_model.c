@@ -102,16 +102,14 @@ enum { SPANS_MAX = 32 };
 static struct gt_graph_span opened_spans[SPANS_MAX];
 static uint32_t span_count;
 
-struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay,
-				       uint32_t name, uint64_t handle, uint32_t nodes)
+struct gt_graph_span *gt_graph_span_open(const struct gt_graph_span_head *head)
 {
-	(void)start, (void)graph, (void)replay, (void)name, (void)handle, (void)nodes;
 	CHECK(span_count < SPANS_MAX);
-	opened_spans[span_count] = (struct gt_graph_span){.id = id, .first = UINT32_MAX};
+	opened_spans[span_count] = (struct gt_graph_span){.id = head->id, .first = UINT32_MAX};
 	return &opened_spans[span_count++];
 }
 
-void gt_hip_span_add_part(struct gt_graph_span *e)
+void gt_graph_span_add_part(struct gt_graph_span *e)
 {
 	CHECK(!e->closed);
 	e->parts++;
@@ -124,7 +122,7 @@ void gt_graph_span_lose_part(struct gt_graph_span *e, struct gt_thread *t)
 	e->lost = true;
 }
 
-void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t)
+void gt_graph_span_close(struct gt_graph_span *e, struct gt_thread *t)
 {
 	(void)t;
 	CHECK(!e->closed);

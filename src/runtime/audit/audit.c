@@ -44,8 +44,8 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t
 EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
-/* libgputap.so's, where this library is mapped once more, beside it: by ROCr. */
-__attribute__((weak)) void gputap_attach_hsa_failed(uint64_t count, const char *const *names);
+/* ROCr maps this library once more, beside libgputap.so, and calls this. */
+#pragma weak gputap_attach_tools_failed
 EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 
@@ -238,7 +238,7 @@ bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
 {
 	(void)tables;
 	(void)runtime_version;
-	if (gputap_attach_hsa_failed)
-		gputap_attach_hsa_failed(failed_count, failed_names);
+	if (gputap_attach_tools_failed)
+		gputap_attach_tools_failed(GT_DOMAIN_HSA_CORE, failed_count, failed_names);
 	return true;
 }

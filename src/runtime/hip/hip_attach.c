@@ -14,6 +14,7 @@
 #include "generated/hip_taps.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
+#include "runtime/registered.h"
 
 #define GT_ATTACH         hip
 #define GT_ATTACH_UP      HIP
@@ -38,7 +39,8 @@ __attribute__((visibility("hidden"), used)) void gt_hip_compiler_attached(void)
 			    GT_DOMAIN_HIP_COMPILER, NULL);
 }
 
-bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance)
+/* Attaching by table takes the instance. False: interposition has it. */
+static bool take_instance(enum gt_domain domain, uint32_t instance)
 {
 	struct gt_attach_state *states =
 		domain == GT_DOMAIN_HIP ? gt_hip_attach_states : gt_hip_compiler_attach_states;
@@ -47,6 +49,24 @@ bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance)
 	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_ATTACH_LAYER) ||
 	       free == GT_ATTACH_LAYER;
 }
+
+static _Atomic(void *) taken[GT_INSTANCES], taken_compiler[GT_INSTANCES];
+GT_PROVIDE(gt_registered) = {
+	.name = "hip",
+	.domain = GT_DOMAIN_HIP,
+	.library = "HIP",
+	.tables = gt_hip_tables,
+	.taken = taken,
+	.may_take = take_instance,
+};
+GT_PROVIDE(gt_registered) = {
+	.name = "hip_compiler",
+	.domain = GT_DOMAIN_HIP_COMPILER,
+	.library = "HIP",
+	.tables = gt_hip_compiler_tables,
+	.taken = taken_compiler,
+	.may_take = take_instance,
+};
 
 bool gt_hip_is_interposed(uint32_t instance)
 {

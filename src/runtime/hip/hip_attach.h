@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* HIP's ways to attach, among themselves: an instance belongs to one of them. */
-#ifndef GPUTAP_RUNTIME_HIP_HIP_DOOR_H
-#define GPUTAP_RUNTIME_HIP_HIP_DOOR_H
+#ifndef GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
+#define GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "record/domain.h"
-
-/* Attaching by table takes an instance of gt_hip_tables or gt_hip_compiler_tables. False:
- * interposition has it. */
-bool gt_hip_attach_take(enum gt_domain domain, uint32_t instance);
 
 /* What programs call in place of an operation's tap; NULL: the tap. */
 void *gt_hip_front(uint32_t instance, uint32_t index);

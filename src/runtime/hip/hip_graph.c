@@ -461,7 +461,7 @@ static void settle_packet(struct hip_launch *l)
 	part = k->part;
 	place = l->candidate[part];
 	if (l->span && !(l->unobserved >> part & 1)) {
-		gt_hip_span_add_part(l->span);
+		gt_graph_span_add_part(l->span);
 		l->parts++;
 	}
 	if (place >= l->graph->nodes.count) {
@@ -582,7 +582,7 @@ static void check_course(struct hip_launch *l)
 	g->course.count = 0;
 	if (g->odd++ < ODD_MOST)
 		atomic_store_explicit(&g->learned, 0, memory_order_release); /* anew */
-	gt_hip_span_add_part(l->span);
+	gt_graph_span_add_part(l->span);
 	l->parts++;
 	gt_graph_mark_end(l->shared.queue, &s);
 }
@@ -593,13 +593,19 @@ static void open_span(struct hip_launch *l)
 	const struct gt_thread *t = &gt_thread;
 
 	l->late_span = false;
-	l->span = gt_hip_span_open(t->api_id, t->api_start, g->number, l->replay, g->name,
-				   (uintptr_t)atomic_load(&g->handle), g->nodes.count);
+	l->span = gt_graph_span_open(
+		&(struct gt_graph_span_head){.id = t->api_id,
+					     .start = t->api_start,
+					     .graph = g->number,
+					     .replay = l->replay,
+					     .name = g->name,
+					     .nodes = g->nodes.count,
+					     .handle = (uintptr_t)atomic_load(&g->handle)});
 	l->unobservable = !l->span;
 }
 
-void gt_graph_assign_node(struct gt_graph_launch *shared, const void *queue, uint64_t number,
-			  struct gt_node_ref *s)
+static void assign_node(struct gt_graph_launch *shared, const void *queue, uint64_t number,
+			struct gt_node_ref *s)
 {
 	struct hip_launch *l = get_launch(shared);
 
@@ -627,8 +633,8 @@ static bool same_copy(const struct hip_launch *l, const void *destination, const
 	       (destination == l->destination || source == l->source);
 }
 
-void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destination,
-			  const void *source, uint64_t bytes, struct gt_node_ref *s)
+static void assign_copy(struct gt_graph_launch *shared, const void *destination, const void *source,
+			uint64_t bytes, struct gt_node_ref *s)
 {
 	struct hip_launch *l = get_launch(shared);
 
@@ -642,7 +648,7 @@ void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destinatio
 	set_ordinals(l, s);
 	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
 	if (l->span) {
-		gt_hip_span_add_part(l->span);
+		gt_graph_span_add_part(l->span);
 		l->parts++;
 	}
 	if (l->candidate[GT_GRAPH_COPY] < l->graph->nodes.count) {
@@ -654,6 +660,8 @@ void gt_graph_assign_copy(struct gt_graph_launch *shared, const void *destinatio
 	l->source = (const char *)source + bytes;
 	l->copied = bytes;
 }
+
+GT_PROVIDE(gt_graph_nodes) = {.assign_node = assign_node, .assign_copy = assign_copy};
 
 /* Step 3: what was seen of the order, for later launches. */
 static void learn_course(struct hip_launch *l, struct gt_thread *t)
@@ -719,7 +727,7 @@ static void leave_order(struct hip_launch *l, struct gt_thread *t, int ret)
 	l->late_span = false;
 	l->strange = !all;
 	if (l->span && !all) {
-		gt_hip_span_add_part(l->span);
+		gt_graph_span_add_part(l->span);
 		gt_graph_span_lose_part(l->span, t);
 	}
 	gt_hip_order_end_launch(all, all && only_kernels(l->graph), !all && !none);
@@ -776,7 +784,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 	} else if (l.span) {
 		if (l.parts)
 			gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-		gt_hip_span_close(l.span, t);
+		gt_graph_span_close(l.span, t);
 	}
 	if (ret == 0 && !(l.ordered && l.strange))
 		learn_course(&l, t);

@@ -4,8 +4,7 @@
  *   hip_graph.c           executable graphs by handle; the launch; which packet is which node
  *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the
  *                         runtime at instantiation
- *   hip_graph_segments.c  that order in HIP 7.2.x
- *   hip_graph_span.c  one record a launch */
+ *   hip_graph_segments.c  that order in HIP 7.2.x */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
 #define GPUTAP_RUNTIME_HIP_GRAPH_H
 
@@ -88,13 +87,5 @@ void gt_hip_kernel_grid(const void *params, uint32_t grid[3]);
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 			      const void *function, bool by_pointer);
 void gt_hip_nodes_free(struct gt_hip_nodes *nodes);
-
-/* Spans (hip_graph_span.c): NULL: too many launches in flight. One part is the launch
- * itself. */
-struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay,
-				       uint32_t name, uint64_t handle, uint32_t nodes);
-void gt_hip_span_add_part(struct gt_graph_span *e);
-/* The launch has returned. */
-void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t);
 
 #endif

@@ -43,10 +43,10 @@ void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
 		return;
 	e->span = NULL;
 	if (!whole || !gt_ordered_call_is_whole(e)) {
-		gt_hip_span_add_part(span);
+		gt_graph_span_add_part(span);
 		gt_graph_span_lose_part(span, gt_thread_own());
 	}
-	gt_hip_span_close(span, gt_thread_own());
+	gt_graph_span_close(span, gt_thread_own());
 }
 
 struct gt_ordered_call *gt_ordered_call_take(void)

@@ -112,8 +112,13 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 		struct gt_thread *t = gt_thread_own();
 
 		e->begun = true;
-		e->span = gt_hip_span_open(e->id, e->start, e->graph, e->replay, e->name, e->handle,
-					   e->nodes->count);
+		e->span = gt_graph_span_open(&(struct gt_graph_span_head){.id = e->id,
+									  .start = e->start,
+									  .graph = e->graph,
+									  .replay = e->replay,
+									  .name = e->name,
+									  .nodes = e->nodes->count,
+									  .handle = e->handle});
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		if (!e->span)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
@@ -121,7 +126,7 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 	o->node.span = e->span;
 	o->node.unobserved = ALL_PARTS;
 	if (e->span && (first || n->last)) {
-		gt_hip_span_add_part(e->span);
+		gt_graph_span_add_part(e->span);
 		o->node.unobserved = ALL_PARTS & ~(1u << w->part);
 	}
 }
@@ -401,8 +406,8 @@ static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 	return sequence == handled + 1;
 }
 
-void gt_submit_order_match(struct gt_submit_order *l, const struct gt_submitted_work *w,
-			   uint32_t sequence, struct gt_submitter *o)
+static void match_work(struct gt_submit_order *l, const struct gt_submitted_work *w,
+		       uint32_t sequence, struct gt_submitter *o)
 {
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		return;
@@ -420,8 +425,10 @@ void gt_submit_order_match(struct gt_submit_order *l, const struct gt_submitted_
 	gt_submit_order_unlock(&l->lock);
 }
 
-uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *l)
+static uint32_t reserve_packet(struct gt_submit_order *l)
 {
 	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
 	return l->reserved;
 }
+
+GT_PROVIDE(gt_submit_orders) = {.reserve_packet = reserve_packet, .match = match_work};

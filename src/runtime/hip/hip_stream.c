@@ -12,9 +12,8 @@
 #include "core/recording.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_order.h"
-#include "runtime/device_work.h"
 #include "tool/tool_work.h"
-#include "runtime/names.h"
+#include "runtime/rocm.h"
 
 enum { BUCKET_BITS = 8 };
 
@@ -44,7 +43,7 @@ static struct gt_tool_object *notify_stream(uint64_t number, const void *handle,
 	struct gt_rocm_device d;
 	struct gt_tool_object *x;
 
-	for (uint32_t i = 0; gt_rocm_device_at && gt_rocm_device_at(i, &d); i++)
+	for (uint32_t i = 0; gt_rocm_device_get(i, &d); i++)
 		if (d.number == device)
 			o.device_handle = d.handle;
 	x = gt_tool_object_add(&o, NULL);
@@ -63,7 +62,7 @@ static uint64_t current_device(const struct gt_table *table)
 	    GT_HIP(table, hipGetDevice)(&device) != 0 ||
 	    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) != 0)
 		return 0;
-	for (uint32_t i = 0; gt_rocm_device_at && gt_rocm_device_at(i, &d); i++)
+	for (uint32_t i = 0; gt_rocm_device_get(i, &d); i++)
 		if (d.pci[0] && strcmp(d.pci, pci) == 0)
 			return d.number;
 	return 0;
@@ -141,7 +140,7 @@ static void remove_stream(const struct gt_call *call, void *handle)
 	gt_fork_replay_remove(call->thread ? call->thread : gt_thread_own(), replay);
 }
 
-void gt_hip_write_default_stream(struct gt_thread *t, uint64_t device)
+static void write_default_stream(struct gt_thread *t, uint64_t device)
 {
 	struct gt_text text = {0};
 	uint64_t number;
@@ -160,7 +159,7 @@ void gt_hip_write_default_stream(struct gt_thread *t, uint64_t device)
 	notify_stream(number, NULL, device);
 }
 
-void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *name)
+static void name_stream(struct gt_thread *t, const void *stream, const char *name)
 {
 	struct gt_fork_replay *replay = NULL;
 
@@ -172,7 +171,7 @@ void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *nam
 	gt_fork_replay_label(t, replay, name);
 }
 
-void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
+static void name_device(struct gt_thread *t, int device, const char *name)
 {
 	char pci[16] = "";
 
@@ -180,11 +179,16 @@ void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
 		const struct gt_table *table = &gt_hip_tables[i];
 
 		if (GT_HIP(table, hipDeviceGetPCIBusId) &&
-		    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) == 0 &&
-		    gt_hsa_name_agent)
-			gt_hsa_name_agent(t, 0, pci, name);
+		    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) == 0)
+			gt_rocm_device_name(t, 0, pci, name);
 	}
 }
+
+GT_PROVIDE(gt_rocm_streams) = {
+	.write_default = write_default_stream,
+	.name = name_stream,
+	.name_device = name_device,
+};
 
 int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 {

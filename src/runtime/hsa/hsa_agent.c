@@ -19,7 +19,7 @@
 
 #include "clock/clock.h"
 #include "core/recording.h"
-#include "runtime/names.h"
+#include "runtime/rocm.h"
 
 enum { READINGS = 6 };
 #define SAME_NS UINT64_C(100000) /* the runtime's clock and ours, read one after the other */
@@ -107,7 +107,7 @@ static void keep_name(const struct given *new)
 	gt_core_unlock();
 }
 
-void gt_hsa_name_agent(struct gt_thread *t, uint64_t handle, const char *pci, const char *name)
+static void name_agent(struct gt_thread *t, uint64_t handle, const char *pci, const char *name)
 {
 	struct given new = {.handle = handle};
 
@@ -300,7 +300,7 @@ uint32_t gt_hsa_agent_position(const struct gt_hsa_agent *a)
 	return (uint32_t)(a - agents);
 }
 
-bool gt_rocm_device_at(uint32_t position, struct gt_rocm_device *device)
+static bool get_rocm_device(uint32_t position, struct gt_rocm_device *device)
 {
 	uint32_t n = atomic_load_explicit(&agent_count, memory_order_acquire);
 
@@ -313,6 +313,8 @@ bool gt_rocm_device_at(uint32_t position, struct gt_rocm_device *device)
 	}
 	return false;
 }
+
+GT_PROVIDE(gt_rocm_devices) = {.get = get_rocm_device, .name = name_agent};
 
 void gt_hsa_wake_helper(struct gt_hsa_agent *a)
 {

@@ -9,9 +9,16 @@
  * tables. What a program gets by hsa_system_get_major_extension_table() are the library's
  * exported functions, which go through the tables, too.
  *
+ * ROCr offers its tables twice: to the tools of HSA_TOOLS_LIB (OnLoad(), all versions) and,
+ * since ROCm 6.1, to the library that exports rocprofiler_set_api_table(). The first offer is
+ * taken for that copy of the runtime; the other is ignored.
+ *
+ * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the
+ * prototype in generated/hsa_*_wraps.h, for operations that say `wrap` in api/hsa-*.api;
+ * gt_hsa_runtime_of(call) is its runtime.
+ *
+ * The highest file of this folder: hsa_runtime.h has the order.
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
-#include "runtime/hsa/hsa_attach.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -22,8 +29,10 @@
 #include "core/subscriber.h"
 #include "core/table.h"
 #include "runtime/hsa/hsa_helper.h"
+#include "runtime/hsa/hsa_runtime.h"
 #include "runtime/hsa/hsa_scratch.h"
 #include "runtime/module.h"
+#include "runtime/registered.h"
 #include "tool/tool_load.h"
 
 enum {
@@ -294,7 +303,10 @@ static void write_module(struct gt_hsa_runtime *r, const char *way, uint64_t ver
 		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, way, version);
 }
 
-int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
+/* A copy of the runtime has handed over its tables. @way: for the module's record; @version: of the
+ * runtime as 10000 * major + 100 * minor + patch; 0: it did not say. Return: 0; also when its
+ * tables are ours already. */
+static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
 	bool known;
@@ -327,20 +339,19 @@ int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 	return 0;
 }
 
+static int take_registered(uint64_t version, void **tables, uint64_t count)
+{
+	(void)count;
+	return attach_tables(tables[0], "rocprofiler-register", version);
+}
+
+GT_PROVIDE(gt_registered) = {.name = "hsa", .take = take_registered};
+
 /* What ROCr looks for in a library of HSA_TOOLS_LIB. */
 #define EXPORT __attribute__((visibility("default")))
 EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
-EXPORT void gputap_attach_hsa_failed(uint64_t count, const char *const *names);
-
-/* Tools in HSA_TOOLS_LIB that are not there or said no; ROCr reports them to
- * libgputap-audit.so, as the last one in the list. */
-void gputap_attach_hsa_failed(uint64_t count, const char *const *names)
-{
-	for (uint64_t i = 0; gt_recording.session && i < count; i++)
-		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HSA_CORE, 0, names[i]);
-}
 
 /* Always true: ROCr 5 unmaps a tool that says false and calls its OnUnload() all the same. */
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
@@ -351,7 +362,7 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	(void)failed_names;
 	gt_tools_meet_runtime(true);
 	if (tables && gt_recording.session)
-		gt_hsa_attach_tables(tables, "HSA_TOOLS_LIB", 0);
+		attach_tables(tables, "HSA_TOOLS_LIB", 0);
 	return true;
 }
 

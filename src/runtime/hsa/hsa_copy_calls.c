@@ -12,6 +12,7 @@
  * that is: they are counted as work whose times the runtime refused. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_copy.h"
+#include "runtime/hsa/hsa_graph_batch.h"
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_work_items.h"
 #include "runtime/submit_order.h"
@@ -124,7 +125,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	if (gt_unlikely(!t))
 		return (struct copy_call){0};
 	if (t->graph)
-		gt_graph_flush_held(t->graph);
+		gt_hsa_flush_held(t->graph);
 	/* also of what is not recorded: it has its call */
 	if (gt_unlikely(t->submit_order && !t->api_id)) {
 		gt_submit_order_match(t->submit_order,
@@ -148,7 +149,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
 		return leave_unfollowed(&node, t); /* between host memories: no device works */
-	if (t->graph && gt_graph_assign_copy)
+	if (t->graph)
 		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &node);
 	if (node.replay && node.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;

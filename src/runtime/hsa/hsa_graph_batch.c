@@ -7,7 +7,7 @@
  *      packet is only counted (`held`), and the launch stands in the queue's `holders`.
  *   2. It rings for the packet that ends the run: all of the run goes to the device at once.
  *   3. The launch returns, or the thread reads the queue's read index, since it may wait for the
- *      device: gt_graph_flush_held().
+ *      device: gt_hsa_flush_held().
  * Any other thread that rings, or handles packets for another reason, takes the held packets
  * along, since all that is written goes in order. A packet that completes a signal is not held,
  * so that no thread can wait for one that is. The helper looks after the rest: if no packet has
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
 						      bool wait)
 {
-	gt_graph_assign_deferred(gt_thread.graph, false);
+	gt_hsa_assign_deferred(gt_thread.graph, false);
 	handle_for_graph(q, index, wait, gt_thread.graph);
 }
 
@@ -149,7 +149,7 @@ void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index)
 	gt_hsa_handle_packets(q, index, true);
 }
 
-void gt_graph_flush_held(struct gt_graph_launch *graph)
+void gt_hsa_flush_held(struct gt_graph_launch *graph)
 {
 	struct gt_hsa_queue *q = graph->held_in;
 
@@ -163,7 +163,7 @@ void gt_graph_flush_held(struct gt_graph_launch *graph)
 	atomic_fetch_sub_explicit(&q->attention.holders, 1, memory_order_relaxed);
 }
 
-void gt_graph_assign_deferred(struct gt_graph_launch *graph, bool handle)
+void gt_hsa_assign_deferred(struct gt_graph_launch *graph, bool handle)
 {
 	struct gt_hsa_queue *q = graph->deferred_in;
 
@@ -188,8 +188,8 @@ void gt_graph_assign_deferred(struct gt_graph_launch *graph, bool handle)
 		gt_hsa_handle_packets(q, 0, true);
 }
 
-const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
-					      const uint32_t **grid)
+static const struct gt_kernel_info *get_kernel(const void *queue, uint64_t number,
+					       const uint32_t **grid)
 {
 	const struct gt_hsa_queue_abi *abi = queue;
 	const union gt_hsa_packet *packets = abi->base_address,
@@ -203,7 +203,7 @@ const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number
 	return k ? &k->info : NULL;
 }
 
-void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
+static void mark_end(const void *queue, const struct gt_node_ref *ref)
 {
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 	struct gt_thread *t = gt_thread_own();
@@ -237,3 +237,10 @@ void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
 	if (!s)
 		gt_graph_span_lose_part(ref->span, t);
 }
+
+GT_PROVIDE(gt_graph_packets) = {
+	.get_kernel = get_kernel,
+	.assign_deferred = gt_hsa_assign_deferred,
+	.flush_held = gt_hsa_flush_held,
+	.mark_end = mark_end,
+};

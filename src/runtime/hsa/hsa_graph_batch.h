@@ -13,15 +13,19 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
  * launch may be held back. */
 void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index);
 
+/* What HIP calls by way of runtime/graph_nodes.h, which says what they do. */
+void gt_hsa_assign_deferred(struct gt_graph_launch *graph, bool handle);
+void gt_hsa_flush_held(struct gt_graph_launch *graph);
+
 /* This thread has reserved packets [from, from + count): what gt_hsa_submitters_note_plain() does
  * not do. */
 static inline GT_IN_LINE void gt_hsa_note_reserved(struct gt_hsa_queue *q, uint64_t from,
 						   uint64_t count)
 {
-	struct gt_graph_launch *graph = gt_graph_assign_node ? gt_thread.graph : NULL;
+	struct gt_graph_launch *graph = gt_thread.graph;
 
 	if (gt_unlikely(graph != NULL) && graph->deferred_in)
-		gt_graph_assign_deferred(graph, false);
+		gt_hsa_assign_deferred(graph, false);
 	if (gt_unlikely(graph != NULL) && count > 1 && count <= q->submitters.mask) {
 		graph->deferred_in = q;
 		graph->deferred_from = from;

@@ -267,7 +267,7 @@ static inline GT_IN_LINE void remember_room(struct gt_hsa_queue *q, uint64_t res
 static __attribute__((noinline)) uint64_t load_read_index(struct gt_hsa_queue *q)
 {
 	if (gt_unlikely(gt_thread.graph != NULL))
-		gt_graph_flush_held(gt_thread.graph);
+		gt_hsa_flush_held(gt_thread.graph);
 	return gt_hsa_ring_show(&q->ring);
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_proxy.h"
 #include "runtime/hsa/hsa_work_items.h"
+#include "runtime/rocm.h"
 
 static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a,
 			struct gt_thread *t, uint64_t number, const void *handle, uint32_t size,
@@ -131,9 +132,8 @@ no_queue:
 static void announce_queue(struct gt_hsa_queue *q, struct gt_thread *t, unsigned int type)
 {
 	write_queue(q, q->agent, t, q->number, q->handle, q->proxy->size, type, NULL);
-	if (gt_hip_write_default_stream &&
-	    !atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
-		gt_hip_write_default_stream(t, q->agent->number);
+	if (!atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
+		gt_rocm_stream_write_default(t, q->agent->number);
 	q->object = gt_hsa_notify_queue(q->agent, q->number, (uintptr_t)q->handle);
 	gt_hsa_helper_start(q->agent, t);
 }

@@ -17,7 +17,7 @@ void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_rin
 {
 	const struct gt_thread *t = &gt_thread;
 	bool notified = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
-	struct gt_graph_launch *graph = gt_graph_assign_node ? t->graph : NULL;
+	struct gt_graph_launch *graph = t->graph;
 	bool deferred = gt_unlikely(graph != NULL) && count > 1,
 	     recorded = gt_hsa_records_launches();
 

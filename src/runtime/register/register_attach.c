@@ -22,14 +22,9 @@
 #include "core/subscriber.h"
 #include "core/table.h"
 #include "gputap/tool.h"
-#include "runtime/hip/hip_attach.h"
-#include "generated/hip_compiler_taps.h"
-#include "generated/hip_taps.h"
-#include "runtime/hsa/hsa_attach.h"
 #include "runtime/module.h"
+#include "runtime/registered.h"
 #include "generated/rccl_taps.h"
-#include "generated/roctx_taps.h"
-#include "runtime/roctx/roctx_attach.h"
 #include "tool/tool_load.h"
 
 #pragma weak gputap_tool_add /* unit tests link without it */
@@ -44,49 +39,40 @@ typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instan
 			     uint64_t count);
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
-/* A runtime whose table is its size in bytes and then functions. */
-struct sized {
-	const char *name; /* as it registers */
-	enum gt_domain domain;
-	struct gt_table *tables;
-	bool (*may_take)(enum gt_domain domain,
-			 uint32_t instance); /* NULL: there is no other way to attach */
-	const char *too_many;
+/* It has no folder of its own. */
+static _Atomic(void *) taken_rccl[GT_INSTANCES];
+GT_PROVIDE(gt_registered) = {
+	.name = "rccl",
+	.domain = GT_DOMAIN_RCCL,
+	.library = "RCCL",
+	.tables = gt_rccl_tables,
+	.taken = taken_rccl,
 };
-static const struct sized sized[] = {
-	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_attach_take,
-	 "a copy of the HIP library: there are more than can be told apart"},
-	{"hip_compiler", GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, gt_hip_attach_take,
-	 "a copy of the HIP library: there are more than can be told apart"},
-	{"rccl", GT_DOMAIN_RCCL, gt_rccl_tables, NULL,
-	 "a copy of the RCCL library: there are more than can be told apart"},
-};
-enum { SIZED = sizeof sized / sizeof *sized };
 
-/* Their addresses are how they are known again. */
-static _Atomic(void *) taken[SIZED][GT_INSTANCES];
-
-static int take_sized(const struct sized *s, uint64_t version, void *theirs)
+/* One table, which begins with its size in bytes. */
+static int take_sized(const struct gt_registered *r, uint64_t version, void *theirs)
 {
 	const size_t size = *(const uint64_t *)theirs;
-	_Atomic(void *) *mine = taken[s - sized];
+	char text[96];
 
 	if (!gt_recording.session)
 		return 0;
 	for (uint32_t i = 0; i < GT_INSTANCES; i++)
-		if (atomic_load(&mine[i]) == theirs)
+		if (atomic_load(&r->taken[i]) == theirs)
 			return 0;
 	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		if (s->may_take && !s->may_take(s->domain, i))
+		if (r->may_take && !r->may_take(r->domain, i))
 			continue;
-		s->tables[i].version = version;
-		if (gt_table_register(&s->tables[i], theirs, size, theirs) != 0)
+		r->tables[i].version = version;
+		if (gt_table_register(&r->tables[i], theirs, size, theirs) != 0)
 			continue;
-		atomic_store(&mine[i], theirs);
-		gt_runtime_module_of(s->domain, theirs, "rocprofiler-register", version);
+		atomic_store(&r->taken[i], theirs);
+		gt_runtime_module_of(r->domain, theirs, "rocprofiler-register", version);
 		return 0;
 	}
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, s->domain, 0, s->too_many);
+	snprintf(text, sizeof text,
+		 "a copy of the %s library: there are more than can be told apart", r->library);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, r->domain, 0, text);
 	return -ENOSPC;
 }
 
@@ -102,13 +88,11 @@ static int offer_unknown_table(const char *name, uint64_t version, uint64_t inst
 static int take_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
 		       uint64_t count)
 {
-	for (const struct sized *s = sized; s < sized + SIZED; s++)
-		if (!strcmp(name, s->name))
-			return take_sized(s, version, tables[0]);
-	if (!strcmp(name, "hsa"))
-		return gt_hsa_attach_tables(tables[0], "rocprofiler-register", version);
-	if (!strcmp(name, "roctx"))
-		return gt_roctx_attach_tables(version, tables, count);
+	for (const struct gt_registered *r = GT_PROVIDED(gt_registered);
+	     r < GT_PROVIDED_END(gt_registered); r++)
+		if (!strcmp(name, r->name))
+			return r->take ? r->take(version, tables, count)
+				       : take_sized(r, version, tables[0]);
 	return offer_unknown_table(name, version, instance, tables[0]);
 }
 

@@ -14,8 +14,8 @@
 #include "generated/roctx_wraps.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
+#include "runtime/registered.h"
 #include "generated/roctx_taps.h"
-#include "runtime/roctx/roctx_attach.h"
 
 extern struct gt_attach_state gt_roctx_attach_states[GT_INSTANCES]
 	__attribute__((visibility("hidden")));
@@ -127,7 +127,10 @@ static int find_instance(void *core)
 	return found;
 }
 
-int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
+/* The library's core, control and name table, each with its size in bytes in front; @count: how
+ * many of them there are. Return: 0, also for tables that are known already; -EINVAL; -ENOSPC: no
+ * instance is free, which an event reports. */
+static int take_tables(uint64_t version, void **tables, uint64_t count)
 {
 	struct functions *const *from = (struct functions *const *)tables;
 	int n;
@@ -165,3 +168,5 @@ int gt_roctx_attach_tables(uint64_t version, void **tables, uint64_t count)
 	}
 	return 0;
 }
+
+GT_PROVIDE(gt_registered) = {.name = "roctx", .take = take_tables};

@@ -4,7 +4,7 @@
 #include "core/emit.h"
 #include "core/recording.h"
 #include "generated/roctx_wraps.h"
-#include "runtime/names.h"
+#include "runtime/rocm.h"
 
 static struct gt_thread *thread_of(const struct gt_call *call)
 {
@@ -31,8 +31,8 @@ int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name
 	struct gt_thread *t = thread_of(call);
 	int ret = ((gt_roctx_roctxNameHsaAgent_fn *)call->tap->real)(name, agent);
 
-	if (t && name && *name && agent && gt_hsa_name_agent)
-		gt_hsa_name_agent(t, *(const uint64_t *)agent, NULL, name);
+	if (t && name && *name && agent)
+		gt_rocm_device_name(t, *(const uint64_t *)agent, NULL, name);
 	return ret;
 }
 
@@ -41,8 +41,8 @@ int gt_roctx_wrap_roctxNameHipDevice(const struct gt_call *call, const char *nam
 	struct gt_thread *t = thread_of(call);
 	int ret = ((gt_roctx_roctxNameHipDevice_fn *)call->tap->real)(name, device);
 
-	if (t && name && *name && gt_hip_name_device)
-		gt_hip_name_device(t, device, name);
+	if (t && name && *name)
+		gt_rocm_hip_device_name(t, device, name);
 	return ret;
 }
 
@@ -52,7 +52,7 @@ int gt_roctx_wrap_roctxNameHipStream(const struct gt_call *call, const char *nam
 	struct gt_thread *t = thread_of(call);
 	int ret = ((gt_roctx_roctxNameHipStream_fn *)call->tap->real)(name, stream);
 
-	if (t && name && *name && stream && gt_hip_name_stream)
-		gt_hip_name_stream(t, stream, name);
+	if (t && name && *name && stream)
+		gt_rocm_stream_name(t, stream, name);
 	return ret;
 }

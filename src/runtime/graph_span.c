@@ -2,7 +2,7 @@
 /* Spans of graph launches: one record a launch, for `--mode lite`, from the start of its first node
  * to the end of its last one.
  *
- * Parts of a span are the packets and copies that can be first or last (hip_graph.c), and the
+ * Parts of a span are the packets and copies that can be first or last (hip/hip_graph.c), and the
  * launch itself until it has returned. Steps:
  *   1. The launching thread takes a span from the table (compare and exchange of `parts` from 0 to
  *      1 + LAUNCHING, acquire). A launch that finds none free runs unobserved, and is counted.
@@ -13,7 +13,8 @@
  *      (release). */
 #include <string.h>
 
-#include "runtime/hip/hip_graph.h"
+#include "core/emit.h"
+#include "runtime/graph_nodes.h"
 
 enum { SPANS = 4096, LAUNCHING = 1 << 30 };
 
@@ -22,16 +23,15 @@ struct gt_graph_span {
 	 * before the launch counts it */
 	_Atomic uint32_t parts;
 	_Atomic uint32_t lock; /* of the span */
-	uint32_t device, graph, replay, name, nodes;
-	uint32_t lost;
-	uint64_t id, call_start, queue, handle, start, end;
+	struct gt_graph_span_head head;
+	uint32_t device, lost;
+	uint64_t queue, start, end;
 };
 
 static struct gt_graph_span spans[SPANS];
 static _Atomic uint32_t hint;
 
-struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay,
-				       uint32_t name, uint64_t handle, uint32_t nodes)
+struct gt_graph_span *gt_graph_span_open(const struct gt_graph_span_head *head)
 {
 	uint32_t from = atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
 
@@ -43,21 +43,15 @@ struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t gra
 							     memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
+		e->head = *head;
 		e->device = e->lost = 0;
-		e->graph = graph;
-		e->replay = replay;
-		e->name = name;
-		e->nodes = nodes;
-		e->id = id;
-		e->call_start = start;
-		e->handle = handle;
 		e->queue = e->start = e->end = 0;
 		return e;
 	}
 	return NULL;
 }
 
-void gt_hip_span_add_part(struct gt_graph_span *e)
+void gt_graph_span_add_part(struct gt_graph_span *e)
 {
 	atomic_fetch_add_explicit(&e->parts, 1, memory_order_relaxed);
 }
@@ -75,14 +69,14 @@ static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 		return;
 	*r = (struct gt_record_device){.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_GRAPH,
 						e->device},
-				       .id = e->id,
-				       .call_start = e->call_start,
-				       .queue = e->queue | (uint64_t)e->graph << 32,
-				       .name = e->name,
+				       .id = e->head.id,
+				       .call_start = e->head.start,
+				       .queue = e->queue | (uint64_t)e->head.graph << 32,
+				       .name = e->head.name,
 				       .start = e->start,
 				       .end = e->end,
-				       .object = {e->handle, e->nodes},
-				       .replay = e->replay};
+				       .object = {e->head.handle, e->head.nodes},
+				       .replay = e->head.replay};
 	gt_ring_commit(t, sizeof *r);
 }
 
@@ -128,7 +122,7 @@ void gt_graph_span_lose_part(struct gt_graph_span *e, struct gt_thread *t)
 	drop_parts(e, t, 1);
 }
 
-void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t)
+void gt_graph_span_close(struct gt_graph_span *e, struct gt_thread *t)
 {
 	drop_parts(e, t, LAUNCHING);
 }
