@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a callback tells beside its call: the context that a queue, a list, a kernel .. belongs to,
- * the device of a list, the name of a kernel. A context of gputap's, older than all subscribers,
- * has the calls that create such objects; they get no numbers for it.
+ * the device of a list, the name of a kernel. A context of gputap's has the calls
+ * that create such objects; they get no numbers for it. It is the last in order: at EXIT it comes
+ * before all subscribers.
  *
  *   buckets[] ─► node {kind, handle, context, ..} ─► node ..     never freed, newest first
  *
@@ -121,16 +122,15 @@ static bool is_named(const struct gputap_call *call, const char *name)
 	return strcmp(pti_operation_name(call->domain, call->operation), name) == 0;
 }
 
-/* Of what is made from another object that has one; Level Zero's queues, lists and modules are
- * given it. */
+/* Of what is made from another object that has one; queues, and Level Zero's lists and
+ * modules, are given it. */
 static void *device_of_made(const struct pti_operation *op, const struct gputap_call *call)
 {
 	const struct pti_handle *parent;
 
 	if (op->parent == PTI_CONTEXT)
-		return call->domain == GPUTAP_DOMAIN_LEVEL_ZERO &&
-				       (op->made == PTI_QUEUE || op->made == PTI_LIST ||
-					op->made == PTI_MODULE)
+		return op->made == PTI_QUEUE || (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO &&
+						 (op->made == PTI_LIST || op->made == PTI_MODULE))
 			       ? pti_argument(call, 8)
 			       : NULL;
 	parent = pti_handle_find((enum pti_kind)op->parent, pti_argument(call, 0));

@@ -249,20 +249,56 @@ void pti_event_text(const struct gputap_event *event, char *text, size_t room)
 
 /* Being gputap's tool ------------------------------------------------------------------------- */
 
+static void notify_nothing(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	(void)call, (void)data, (void)user;
+}
+
+static void notify_no_work(const struct gputap_work *work, uint64_t *data, void *user)
+{
+	(void)work, (void)data, (void)user;
+}
+
+/* A context that is never started: what it asks for is there when somebody subscribes to it in the
+ * middle of the program. Runtimes' tables get taps when they are registered, and device work can be
+ * followed only by who has seen its queues. */
+static int reserve_everything(void)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+	int rc = gputap_context_create(&opts, &ctx);
+
+	if (rc)
+		return rc;
+	for (unsigned d = 0; rc == 0 && d < PTI_DOMAINS; d++)
+		rc = gputap_context_calls(ctx, pti_domains[d], NULL, 0, 0, notify_nothing, NULL);
+	rc = rc ? rc
+		: gputap_context_work(ctx, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL,
+				      notify_no_work, NULL);
+	rc = rc ? rc
+		: gputap_context_work(ctx, GPUTAP_DOMAIN_OPENCL, GPUTAP_WORK_ALL, notify_no_work,
+				      NULL);
+	if (rc)
+		gputap_context_destroy(ctx);
+	return rc;
+}
+
 /* Before the first call of any runtime. */
 static int start_following(void *user)
 {
 	int rc = pti_handles_start();
 
 	(void)user;
+	rc = rc ? rc : reserve_everything();
 	return rc ? rc : gputap_event_subscribe(notify_event, NULL);
 }
 
-static const struct gputap_tool tool = {.size = sizeof tool,
-					.abi = GPUTAP_TOOL_ABI,
-					.priority = INT32_MIN,
-					.name = "libpti_callback",
-					.start = start_following};
+static const struct gputap_tool tool = {
+	.size = sizeof tool,
+	.abi = GPUTAP_TOOL_ABI,
+	.priority = INT32_MAX, /* what is followed is known when others get EXIT */
+	.name = "libpti_callback",
+	.start = start_following};
 
 PTI_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {

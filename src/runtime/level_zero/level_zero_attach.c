@@ -15,7 +15,7 @@
  * the loader's own layers, and for several drivers. Handles are the driver's own. What is not seen:
  * calls that the loader answers itself, because it found no driver.
  * NEEDSWORK: a driver that hands out handles with tables of their own (DDI handles, 2025) is asked
- * not to (level_zero_driver.c); a program without `gputap run` is not attached to. */
+ * not to (level_zero_driver.c). */
 #include <string.h>
 
 #include "core/emit.h"

@@ -59,7 +59,7 @@ int gt_level_zero_wrap_zeDriverGetExtensionFunctionAddress(const struct gt_call 
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_level_zero_tables[i];
 	*function = gt_table_extension(tables, GT_INSTANCES, name, *function, &unknown);
-	if (unknown && call->thread && report_name(name))
+	if (unknown && report_name(name))
 		gt_event_write(call->thread, GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_LEVEL_ZERO, 0, name);
 	return status;
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Which append made an item of device work. On immediate lists, and on OpenCL's queues, work is
+ * caused by the call that appended it, whose correlation is the operation's id. Work of a regular
+ * list is caused by the call that runs the list: the entries are remembered here, and are handed
+ * out in their order.
+ *
+ *   append to a regular list, EXIT   ─► entry {id, kernel} behind the list's last
+ *   run of lists, ENTER              ─► this thread's run begins at the first entry
+ *   an item of work is submitted     ─► the run's next entry
+ *   run of lists, EXIT               ─► no run
+ *
+ * A context of gputap's has these calls, from the first subscriber as shipped on.
+ *
+ * Locking: a list belongs to one thread at a time, as in Level Zero itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pti.h"
+#include "pti_lists.h"
+
+enum { OPERATIONS_MAX = 64 };
+
+struct entry {
+	struct entry *next;
+	uint64_t id, kernel;
+	uint8_t appended;
+};
+
+/* pti_handle.commands of a list */
+struct commands {
+	struct entry *first, *last;
+};
+
+static _Thread_local struct {
+	void **lists; /* that are left to be run */
+	uint32_t count;
+	bool is_running;
+	struct entry *next;
+	/* the item that was handed out last: others ask for it, too */
+	uint64_t number;
+	bool is_kernel;
+	uint64_t packed;
+	/* the append that this thread is in */
+	uint64_t id, kernel;
+} run __attribute__((tls_model("initial-exec")));
+
+/* In eight bytes, as gputap keeps them for a subscriber and an item. */
+static uint64_t pack(uint64_t id, uint64_t kernel)
+{
+	return id | (kernel >> 24 ? 0 : kernel << 40);
+}
+
+uint64_t pti_packed_id(uint64_t packed)
+{
+	return packed & ((UINT64_C(1) << 40) - 1);
+}
+
+uint64_t pti_packed_kernel(uint64_t packed)
+{
+	return packed >> 40;
+}
+
+static void empty(struct commands *c)
+{
+	for (struct entry *e = c->first, *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+	*c = (struct commands){NULL, NULL};
+}
+
+static struct commands *commands_of(const void *list)
+{
+	struct pti_handle *h = pti_handle_find(PTI_LIST, list);
+
+	return h ? atomic_load(&h->commands) : NULL;
+}
+
+static void add_entry(const struct pti_operation *op, const struct gputap_call *call)
+{
+	struct pti_handle *h = pti_handle_find(PTI_LIST, pti_argument(call, 0));
+	const struct pti_handle *kernel = pti_kernel_of(op, call);
+	struct commands *c;
+	struct entry *e;
+
+	if (!h || atomic_load(&h->immediate))
+		return;
+	c = atomic_load(&h->commands);
+	if (!c && (c = calloc(1, sizeof *c)) != NULL)
+		atomic_store(&h->commands, c);
+	e = c ? malloc(sizeof *e) : NULL;
+	if (!e)
+		return;
+	*e = (struct entry){NULL, call->correlation, kernel ? atomic_load(&kernel->number) : 0,
+			    op->appended};
+	*(c->last ? &c->last->next : &c->first) = e;
+	c->last = e;
+}
+
+static void follow_append(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
+	const struct pti_handle *kernel;
+
+	(void)data;
+	(void)user;
+	if (call->phase == GPUTAP_PHASE_ENTER) {
+		kernel = pti_kernel_of(op, call);
+		run.id = call->correlation;
+		run.kernel = kernel ? atomic_load(&kernel->number) : 0;
+		return;
+	}
+	run.id = 0;
+	if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO && call->ret && *(const int *)call->ret == 0)
+		add_entry(op, call);
+}
+
+static void follow_run(const struct gputap_call *call)
+{
+	if (call->phase == GPUTAP_PHASE_EXIT) {
+		run.is_running = false;
+		return;
+	}
+	/* both kinds of run: the list or queue, how many, which */
+	run.count = *(const uint32_t *)(const void *)((const char *)call->args + 8);
+	run.lists = pti_argument(call, 16);
+	run.next = NULL;
+	run.number = 0;
+	run.is_running = true;
+}
+
+/* The program resets or destroys a list: it is empty. */
+static void follow_reset(const struct gputap_call *call)
+{
+	struct commands *c =
+		call->phase == GPUTAP_PHASE_EXIT && call->ret && *(const int *)call->ret == 0
+			? commands_of(pti_argument(call, 0))
+			: NULL;
+
+	if (c)
+		empty(c);
+}
+
+static void follow_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	const char *name;
+
+	if (pti_operation_of(call->domain, call->operation)->appended) {
+		follow_append(call, data, user);
+		return;
+	}
+	name = pti_operation_name(call->domain, call->operation);
+	if (strcmp(name, "zeCommandListReset") == 0 || strcmp(name, "zeCommandListDestroy") == 0)
+		follow_reset(call);
+	else
+		follow_run(call);
+}
+
+static struct entry *next_entry(void)
+{
+	struct entry *e = run.next;
+
+	for (; !e && run.count && run.lists; run.count--, run.lists++) {
+		const struct commands *c = commands_of(*run.lists);
+
+		e = c ? c->first : NULL;
+	}
+	run.next = e ? e->next : NULL;
+	return e;
+}
+
+static uint8_t appended_as(const struct gputap_work *work)
+{
+	switch (work->type) {
+	case GPUTAP_WORK_KERNEL:
+	case GPUTAP_WORK_NATIVE: return PTI_APPENDED_KERNEL;
+	case GPUTAP_WORK_MARKER:
+	case GPUTAP_WORK_BARRIER:
+	case GPUTAP_WORK_COMMAND_BUFFER:
+	case GPUTAP_WORK_OTHER: return PTI_APPENDED_OTHER;
+	default: return PTI_APPENDED_MEMORY;
+	}
+}
+
+/* Work that is not there because a filter leaves it out is passed over. */
+static uint64_t take_entry(const struct gputap_work *work)
+{
+	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
+	struct entry *e;
+
+	if (run.number == work->number && run.is_kernel == is_kernel)
+		return run.packed;
+	do
+		e = next_entry();
+	while (e && e->appended != appended_as(work));
+	run.number = work->number;
+	run.is_kernel = is_kernel;
+	run.packed = e ? pack(e->id, e->kernel) : 0;
+	return run.packed;
+}
+
+uint64_t pti_packed_of(const struct gputap_work *work)
+{
+	if (run.is_running)
+		return take_entry(work);
+	return pack(work->correlation, run.id == work->correlation ? run.kernel : 0);
+}
+
+/* What follows: appends, runs, resets. */
+struct following {
+	uint32_t domain, count, numbers[OPERATIONS_MAX];
+};
+
+static int add_following(uint32_t domain, uint32_t number, const struct pti_operation *op,
+			 void *user)
+{
+	static const char *const others[] = {
+		"zeCommandQueueExecuteCommandLists",
+		"zeCommandListImmediateAppendCommandListsExp",
+		"zeCommandListImmediateAppendCommandListsWithParameters",
+		"zeCommandListReset",
+		"zeCommandListDestroy",
+	};
+	struct following *f = user;
+	bool wanted = op->appended != PTI_APPENDED_NONE;
+
+	if (domain != f->domain || f->count == OPERATIONS_MAX)
+		return 0;
+	for (unsigned i = 0; i < sizeof others / sizeof *others && !wanted; i++)
+		wanted = strcmp(pti_operation_name(domain, number), others[i]) == 0;
+	if (wanted)
+		f->numbers[f->count++] = number;
+	return 0;
+}
+
+int pti_lists_start(void)
+{
+	static const uint32_t domains[] = {GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_DOMAIN_OPENCL};
+	static struct gputap_context *started;
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_FINISH_CALLS};
+	struct gputap_context *ctx;
+	int rc = started ? 0 : gputap_context_create(&opts, &ctx);
+
+	if (rc || started)
+		return rc;
+	for (unsigned d = 0; rc == 0 && d < 2; d++) {
+		struct following f = {.domain = domains[d]};
+
+		pti_operations_each(add_following, &f);
+		rc = gputap_context_calls(ctx, f.domain, f.numbers, f.count, 0, follow_call, NULL);
+	}
+	rc = rc ? rc : gputap_context_start(ctx);
+	if (rc)
+		gputap_context_destroy(ctx);
+	else
+		started = ctx;
+	return rc;
+}

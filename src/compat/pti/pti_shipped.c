@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* PTI's callback API as PTI 1.0 to 1.2 shipped it: GPU operations that are appended and completed,
+ * kernels that are created and destroyed, internal events.
+ *
+ * An operation's id is the correlation of the call that appended it. NEEDSWORK: OpenCL's kernels
+ * are not told when they are created and destroyed, for they are counted references; nor is
+ * Level Zero's LaunchMultipleKernelsIndirect, whose kernels are no items of work. */
+#define PTI_CALLBACK_SHIPPED
+#include <pti/pti_callback.h>
+#include <string.h>
+
+#include "pti.h"
+#include "pti_lists.h"
+
+enum { TEXT_BYTES = 512 };
+
+/* Places in pti_subscriber.phases, and what is in there. */
+enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
+enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
+_Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
+
+#define CREATE  "zeKernelCreate"
+#define DESTROY "zeKernelDestroy"
+
+static bool wants(const struct pti_subscriber *s, int place, uint32_t phase)
+{
+	uint8_t phases = atomic_load_explicit(&s->phases[place], memory_order_relaxed);
+
+	return phases & (phase == GPUTAP_PHASE_ENTER ? ENTER : LEAVE);
+}
+
+static pti_callback_phase phase_of(const struct gputap_call *call)
+{
+	return call->phase == GPUTAP_PHASE_ENTER ? PTI_CB_PHASE_API_ENTER : PTI_CB_PHASE_API_EXIT;
+}
+
+static uint32_t status_of(const struct gputap_call *call)
+{
+	int32_t status = 0;
+
+	return call->phase == GPUTAP_PHASE_EXIT && gputap_call_status(call, &status) >= 0
+		       ? (uint32_t)status
+		       : 0;
+}
+
+static void call_back(const struct pti_subscriber *s, pti_callback_domain domain, uint32_t group,
+		      uint32_t id, void *context, void *cb_data, uint64_t *data)
+{
+	const pti_callback_function fn = (pti_callback_function)s->callback;
+
+	fn(domain, (pti_api_group_id)group, id, context, cb_data, s->user, (void **)(void *)data);
+}
+
+/* Appended ----------------------------------------------------------------------------------- */
+
+static void notify_appended(const struct pti_subscriber *s, const struct pti_operation *op,
+			    const struct gputap_call *call, uint64_t *data)
+{
+	const bool is_opencl = call->domain == GPUTAP_DOMAIN_OPENCL;
+	void *to = pti_argument(call, 0);
+	const struct pti_handle *h = pti_handle_find(is_opencl ? PTI_QUEUE : PTI_LIST, to);
+	const struct pti_handle *kernel = pti_kernel_of(op, call);
+	const char *name = kernel ? atomic_load(&kernel->name) : NULL;
+	pti_gpu_op_details details = {
+		._operation_kind = (pti_gpu_operation_kind)op->appended,
+		._operation_id = call->correlation,
+		._kernel_handle = kernel ? atomic_load(&kernel->number) : 0,
+		._name = name || op->appended == PTI_APPENDED_KERNEL
+				 ? name
+				 : pti_operation_name(call->domain, call->operation),
+	};
+	pti_callback_gpu_op_data d = {
+		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED,
+		._cmd_list_properties = h && atomic_load(&h->immediate)
+						? PTI_BACKEND_COMMAND_LIST_TYPE_IMMEDIATE
+						: PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
+		._cmd_list_handle = is_opencl ? NULL : to,
+		._queue_handle = is_opencl ? to : NULL,
+		._device_handle = h ? atomic_load(&h->device) : NULL,
+		._phase = phase_of(call),
+		._return_code = status_of(call),
+		._correlation_id = (uint32_t)call->correlation,
+		._operation_count = 1,
+		._operation_details = &details,
+	};
+
+	call_back(s, d._domain, pti_group_of(call->domain), op->id, pti_context_of(op, call), &d,
+		  data);
+}
+
+/* Kernels ------------------------------------------------------------------------------------ */
+
+/* ze_kernel_desc_t, as far as its name. */
+struct kernel_desc {
+	uint32_t type;
+	const void *next;
+	uint32_t flags;
+	const char *name;
+};
+
+static void fill_created(pti_callback_kernel_data *d, const struct gputap_call *call)
+{
+	const struct kernel_desc *desc = pti_argument(call, 8);
+	const struct pti_handle *module, *kernel = NULL;
+	void **out = pti_argument(call, 16);
+
+	d->_module_handle = pti_argument(call, 0);
+	d->_name = desc ? desc->name : NULL;
+	module = pti_handle_find(PTI_MODULE, d->_module_handle);
+	d->_device_handle = module ? atomic_load(&module->device) : NULL;
+	if (call->phase == GPUTAP_PHASE_EXIT && out && d->_return_code == 0) {
+		d->_device_kernel_handle = *out;
+		kernel = pti_handle_find(PTI_KERNEL, *out);
+	}
+	d->_kernel_handle = kernel ? atomic_load(&kernel->number) : 0;
+}
+
+static void notify_kernel(const struct pti_subscriber *s, const struct pti_operation *op,
+			  const struct gputap_call *call, uint64_t *data, bool created)
+{
+	pti_callback_kernel_data d = {
+		._domain = created ? PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED
+				   : PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED,
+		._phase = phase_of(call),
+		._return_code = status_of(call),
+		._correlation_id = (uint32_t)call->correlation,
+	};
+	const struct pti_handle *kernel;
+
+	if (created) {
+		fill_created(&d, call);
+	} else {
+		d._device_kernel_handle = pti_argument(call, 0);
+		kernel = pti_handle_find(PTI_KERNEL, d._device_kernel_handle);
+		d._kernel_handle = kernel ? atomic_load(&kernel->number) : 0;
+		d._device_handle = kernel ? atomic_load(&kernel->device) : NULL;
+	}
+	call_back(s, d._domain, PTI_LEVEL_ZERO, op->id, pti_context_of(op, call), &d, data);
+}
+
+static void notify_call(const struct gputap_call *call, uint64_t *data, void *subscriber)
+{
+	const struct pti_subscriber *s = subscriber;
+	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
+	const bool created = op->made == PTI_KERNEL;
+
+	if (op->appended) {
+		if (wants(s, APPENDED, call->phase))
+			notify_appended(s, op, call, data);
+	} else if (wants(s, created ? CREATED : DESTROYED, call->phase)) {
+		notify_kernel(s, op, call, data, created);
+	}
+}
+
+/* Completed ---------------------------------------------------------------------------------- */
+
+static pti_gpu_operation_kind kind_of(const struct gputap_work *work)
+{
+	switch (work->type) {
+	case GPUTAP_WORK_KERNEL:
+	case GPUTAP_WORK_NATIVE: return PTI_GPU_OPERATION_KIND_KERNEL;
+	case GPUTAP_WORK_MARKER:
+	case GPUTAP_WORK_BARRIER:
+	case GPUTAP_WORK_COMMAND_BUFFER:
+	case GPUTAP_WORK_OTHER: return PTI_GPU_OPERATION_KIND_OTHER;
+	default: return PTI_GPU_OPERATION_KIND_MEMORY;
+	}
+}
+
+static void notify_completed(const struct pti_subscriber *s, const struct gputap_work *work,
+			     uint64_t packed)
+{
+	void *to = (void *)(uintptr_t)work->queue_handle;
+	const struct pti_handle *list = pti_handle_find(PTI_LIST, to);
+	const struct pti_handle *h = list ? list : pti_handle_find(PTI_QUEUE, to);
+	uint64_t data = 0, id = pti_packed_id(packed);
+	pti_gpu_op_details details = {
+		._operation_kind = kind_of(work),
+		._operation_id = id ? id : work->correlation,
+		._kernel_handle = pti_packed_kernel(packed),
+		._name = work->name ? work->name : gputap_work_name(work->type),
+	};
+	pti_callback_gpu_op_data d = {
+		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED,
+		._cmd_list_properties = list ? PTI_BACKEND_COMMAND_LIST_TYPE_IMMEDIATE
+					     : PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
+		._cmd_list_handle = list ? to : NULL,
+		._queue_handle = list ? NULL : to,
+		._device_handle = (void *)(uintptr_t)work->device_handle,
+		._phase = PTI_CB_PHASE_API_EXIT,
+		._return_code = work->status < 0 && work->status != -61 /* -ENODATA: no times */
+					? (uint32_t)work->status
+					: 0,
+		._correlation_id = (uint32_t)work->correlation,
+		._operation_count = 1,
+		._operation_details = &details,
+	};
+
+	call_back(s, d._domain, pti_group_of(work->domain), 0, h ? atomic_load(&h->context) : NULL,
+		  &d, &data);
+}
+
+static void notify_work(const struct gputap_work *work, uint64_t *data, void *subscriber)
+{
+	const struct pti_subscriber *s = subscriber;
+
+	if (work->phase != GPUTAP_PHASE_COMPLETE) {
+		if (work->phase == GPUTAP_PHASE_ENTER)
+			*data = pti_packed_of(work);
+	} else if (atomic_load(&s->phases[COMPLETED]) & ENABLED) {
+		notify_completed(s, work, *data);
+	}
+}
+
+/* Asked for once; what is not wanted later is not notified. */
+static uint32_t follow_work(struct pti_subscriber *s)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	int rc = s->work ? 0 : gputap_context_create(&opts, &s->work);
+
+	if (rc || gputap_context_active(s->work))
+		return rc ? PTI_FAILED : PTI_OK;
+	rc = gputap_context_work(s->work, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL, notify_work,
+				 s);
+	rc = rc ? rc
+		: gputap_context_work(s->work, GPUTAP_DOMAIN_OPENCL, GPUTAP_WORK_ALL, notify_work,
+				      s);
+	rc = rc ? rc : gputap_context_start(s->work);
+	if (rc) {
+		gputap_context_destroy(s->work);
+		s->work = NULL;
+	}
+	return rc ? PTI_FAILED : PTI_OK;
+}
+
+/* Events ------------------------------------------------------------------------------------- */
+
+static pti_internal_event_type severity_of(uint32_t code)
+{
+	switch (code) {
+	case GPUTAP_EVENT_LOSS:
+	case GPUTAP_EVENT_CLOCK:
+	case GPUTAP_EVENT_FAULT:
+	case GPUTAP_EVENT_TOOL:
+	case GPUTAP_EVENT_UNKNOWN_ENTRY:
+	case GPUTAP_EVENT_NOT_TRACED: return PTI_INTERNAL_EVENT_TYPE_CRITICAL;
+	default: return PTI_INTERNAL_EVENT_TYPE_WARNING;
+	}
+}
+
+static void notify_event(struct pti_subscriber *s, const struct gputap_event *event)
+{
+	char text[TEXT_BYTES];
+	uint64_t data = 0;
+	pti_internal_callback_data d = {PTI_CB_DOMAIN_INTERNAL_EVENT, PTI_CB_PHASE_INTERNAL_EVENT,
+					severity_of(event->code), text};
+
+	pti_event_text(event, text, sizeof text);
+	call_back(s, d._domain, PTI_API_GROUP_RESERVED, 0, NULL, &d, &data);
+}
+
+/* Functions ------------------------------------------------------------------------------------ */
+
+static const struct pti_form shipped = {notify_call, notify_event};
+
+PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subscriber,
+					   pti_callback_function callback, void *user_data)
+{
+	return (pti_result)pti_subscriber_create((void **)subscriber, &shipped,
+						 (void (*)(void))callback, user_data);
+}
+
+/* Where it is in phases[]; below 0: it is not implemented, or no domain. */
+static int place_of(pti_callback_domain domain)
+{
+	switch (domain) {
+	case PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED: return APPENDED;
+	case PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED: return COMPLETED;
+	case PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED: return CREATED;
+	case PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED: return DESTROYED;
+	case PTI_CB_DOMAIN_INTERNAL_EVENT: return EVENTS;
+	default: return -1;
+	}
+}
+
+static bool is_domain(pti_callback_domain domain)
+{
+	return strcmp(ptiCallbackDomainTypeToString(domain), "INVALID") != 0 &&
+	       domain != PTI_CB_DOMAIN_INVALID && domain != PTI_CB_DOMAIN_MAX;
+}
+
+struct selection {
+	struct pti_subscriber *s;
+	int place;
+	bool selected;
+	uint32_t result;
+};
+
+static int select_operation(uint32_t domain, uint32_t number, const struct pti_operation *op,
+			    void *user)
+{
+	struct selection *w = user;
+	const char *name = pti_operation_name(domain, number);
+	bool its = w->place == APPENDED  ? op->appended != PTI_APPENDED_NONE
+		   : w->place == CREATED ? strcmp(name, CREATE) == 0
+					 : strcmp(name, DESTROY) == 0;
+
+	if (its)
+		w->result = pti_subscriber_select(w->s, domain, &number, 1, w->selected);
+	return (int)w->result;
+}
+
+static uint32_t switch_place(struct pti_subscriber *s, int place, uint8_t phases)
+{
+	struct selection w = {s, place, phases != 0, PTI_OK};
+
+	if (place == COMPLETED && phases)
+		w.result = follow_work(s);
+	else if (place != COMPLETED && place != EVENTS)
+		pti_operations_each(select_operation, &w);
+	if (w.result != PTI_OK)
+		return w.result;
+	atomic_store(&s->phases[place], phases);
+	if (place == EVENTS)
+		atomic_store(&s->events, phases != 0);
+	return PTI_OK;
+}
+
+PTI_EXPORT pti_result ptiCallbackEnableDomain(pti_callback_subscriber_handle subscriber,
+					      pti_callback_domain domain, uint32_t enter_cb,
+					      uint32_t exit_cb)
+{
+	struct pti_subscriber *s = pti_subscriber_get(subscriber, &shipped);
+	uint32_t result = is_domain(domain) ? PTI_NOT_IMPLEMENTED : PTI_BAD_ARGUMENT;
+	int place = place_of(domain);
+
+	if (!s)
+		return PTI_ERROR_BAD_ARGUMENT;
+	if (place >= 0 && !enter_cb && !exit_cb && place != COMPLETED)
+		result = PTI_BAD_ARGUMENT;
+	else if (place >= 0)
+		result = pti_lists_start()
+				 ? PTI_FAILED
+				 : switch_place(s, place,
+						(uint8_t)(ENABLED | (enter_cb ? ENTER : 0) |
+							  (exit_cb ? LEAVE : 0)));
+	pti_subscriber_put();
+	return (pti_result)result;
+}
+
+PTI_EXPORT pti_result ptiCallbackDisableDomain(pti_callback_subscriber_handle subscriber,
+					       pti_callback_domain domain)
+{
+	struct pti_subscriber *s = pti_subscriber_get(subscriber, &shipped);
+	uint32_t result = PTI_BAD_ARGUMENT;
+	int place = place_of(domain);
+
+	if (!s)
+		return PTI_ERROR_BAD_ARGUMENT;
+	if (place >= 0 && atomic_load(&s->phases[place]))
+		result = switch_place(s, place, 0);
+	pti_subscriber_put();
+	return (pti_result)result;
+}
+
+PTI_EXPORT pti_result ptiCallbackDisableAllDomains(pti_callback_subscriber_handle subscriber)
+{
+	struct pti_subscriber *s = pti_subscriber_get(subscriber, &shipped);
+	uint32_t result = PTI_OK;
+
+	if (!s)
+		return PTI_ERROR_BAD_ARGUMENT;
+	for (int place = 0; place < PTI_SHIPPED_DOMAINS && result == PTI_OK; place++)
+		if (atomic_load(&s->phases[place]))
+			result = switch_place(s, place, 0);
+	pti_subscriber_put();
+	return (pti_result)result;
+}
+
+#define NAME_OF(value) \
+	case value: return #value
+
+PTI_EXPORT const char *ptiCallbackDomainTypeToString(pti_callback_domain domain)
+{
+	switch (domain) {
+		NAME_OF(PTI_CB_DOMAIN_INVALID);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_CONTEXT_CREATED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_MODULE_LOADED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_MODULE_UNLOADED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_DISPATCHED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_HOST_SYNCHRONIZATION);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED);
+		NAME_OF(PTI_CB_DOMAIN_DRIVER_API);
+		NAME_OF(PTI_CB_DOMAIN_INTERNAL_THREADS);
+		NAME_OF(PTI_CB_DOMAIN_INTERNAL_EVENT);
+		NAME_OF(PTI_CB_DOMAIN_MAX);
+	}
+	return "INVALID";
+}
+
+PTI_EXPORT const char *ptiCallbackPhaseTypeToString(pti_callback_phase phase)
+{
+	switch (phase) {
+		NAME_OF(PTI_CB_PHASE_INVALID);
+		NAME_OF(PTI_CB_PHASE_API_ENTER);
+		NAME_OF(PTI_CB_PHASE_API_EXIT);
+		NAME_OF(PTI_CB_PHASE_INTERNAL_THREAD_START);
+		NAME_OF(PTI_CB_PHASE_INTERNAL_THREAD_END);
+		NAME_OF(PTI_CB_PHASE_INTERNAL_EVENT);
+		NAME_OF(PTI_CB_PHASE_MAX);
+	}
+	return "INVALID";
+}
