@@ -5,11 +5,14 @@ no sign to give: docs/doors.md.)"""
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
+import conftest
 from processes import Tree
 
 WITHOUT = "it was started without gputap's environment variables"
@@ -104,6 +107,28 @@ DENIED = "as user 65534 it cannot reach the session's folder: Permission denied"
 def test_another_users_program_that_nobody_told_of_is_named(tree, tap, past):
     tree.run("nobody", SLEEP, SECONDS, program=past)
     assert untraced(tap) == ([f"{os.path.realpath(SLEEP)}: {DENIED}"], 1)
+
+
+@needs_root
+@pytest.mark.parametrize("way", ["instruction", "kept"])
+def test_a_set_user_id_program_that_nobody_told_of_is_named(tree, tap, past, work, way):
+    """Nothing of it can be looked at, but by whom it is run."""
+    if subprocess.run([*NOBODY.split(), "test", "-r", past]).returncode:
+        pytest.skip("needs a build folder that everybody reaches")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-"))
+    try:
+        folder.chmod(0o777)
+        shutil.copy(SLEEP, folder / "suid")
+        (folder / "suid").chmod(0o4755)
+        conftest.run_command([
+            *NOBODY.split(), tree.gputap, "run", "-o", folder / "c.gputap", "--", past, way,
+            folder / "suid", SECONDS
+        ])
+        shutil.copy(folder / "c.gputap", work)
+    finally:
+        shutil.rmtree(folder)
+    (text,), count = untraced(tap)
+    assert text.startswith("suid: it runs with privileges of its own (set-user-id") and count == 1
 
 
 @needs_root

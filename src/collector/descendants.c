@@ -214,9 +214,14 @@ static int find_distance(const struct gt_descendants *d, uint32_t pid, struct fi
 	return 0;
 }
 
-/* Has it been denied to us because it is another user's? */
+/* Has it been denied to us because it is another user's, or has a right of its own? */
 static enum verdict judge_hidden(struct findings *f, bool parent_is_traced)
 {
+	f->error = EPERM;
+	if (f->ids.uid == (uint32_t)getuid() && f->ids.effective_uid != f->ids.uid) {
+		snprintf(f->why, sizeof f->why, "%s", gt_target_reason(GT_TARGET_PRIVILEGED));
+		return VERDICT_MISSED;
+	}
 	if (f->ids.uid == (uint32_t)getuid())
 		return VERDICT_UNKNOWN;
 	if (!parent_is_traced)
