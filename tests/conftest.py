@@ -312,6 +312,17 @@ def children():
     return found
 
 
+def remove_sessions_of_ended_unit_tests():
+    """A unit test's captures lie in a folder that goes with it; a session that it left stays."""
+    for folder in SHM.glob("gputap*"):
+        try:
+            output = pathlib.Path((folder / "output").read_text())
+        except OSError:
+            continue
+        if output.parent.name.startswith("gputap-unit-") and not output.parent.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def command_of(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(
@@ -339,11 +350,11 @@ def no_leaks(request, tmp_path_factory):
     if isinstance(request.node, UnitTest):
         yield
         return
-    tmp_path = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     # Python may keep databases in there open until it collects garbage
     mine = tmp_path_factory.getbasetemp()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of a test come to us
     descriptors, before = open_descriptors(), set(children())
+    sessions = set(session_folders(mine))
     yield
     problems = []
     deadline = time.monotonic() + LEAVING_SECONDS
@@ -362,8 +373,9 @@ def no_leaks(request, tmp_path_factory):
     for number, target in open_descriptors().items():
         if number not in descriptors and not target.startswith(f"{mine}/"):
             problems.append(f"descriptor {number} is still open: {target}")
-    for folder in session_folders(tmp_path) if tmp_path else []:
+    for folder in set(session_folders(mine)) - sessions:
         problems.append(f"session folder is still there: {folder}")
+        shutil.rmtree(folder, ignore_errors=True)  # else other tests meet it
     if problems:
         pytest.fail("; ".join(problems))
 
@@ -399,6 +411,8 @@ class UnitTest(pytest.Item):
                               stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
+        if done.returncode:
+            remove_sessions_of_ended_unit_tests()
         if done.returncode == 77:
             pytest.skip(done.stdout.split("\n")[0].removeprefix("skipped: "))
         if done.returncode != 0:

@@ -24,9 +24,13 @@ class Session:
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gttest-", dir=self.under))
-        subprocess.run(
-            [self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())],
-            check=True)
+        try:
+            subprocess.run(
+                [self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())],
+                check=True)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
