@@ -2,6 +2,7 @@
 """The documents point at what is there: links, headings, paths, files and names of the source
 tree."""
 import functools
+import os
 import re
 import subprocess
 import urllib.parse
@@ -142,3 +143,17 @@ def test_the_documents_point_at_what_is_there(repo, find):
         for what in find(repo, document)
     ]
     assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
+    """It is the same on every machine and however wide a terminal is. GPUTAP_GOLDEN=1 writes it
+    anew."""
+    env, path, text = {"COLUMNS": columns}, repo / "tests/golden/help.txt", ""
+    commands = re.findall(r"^  (\w+) ", tap("--help").out.split("\nCommands\n")[1], re.M)
+    for command in ("", *commands):
+        words = [*command.split(), "--help"]
+        text += f"$ gputap {' '.join(words)}\n{tap(*words, env=env).out}\n"
+    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+        path.write_text(text)
+    assert text == path.read_text(), f"differs from {path}"
