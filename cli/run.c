@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
+#include "cli/run_plugins.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "collector/collector.h"
@@ -71,6 +72,7 @@ static const char help[] =
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 if not said\n"
 	"How\n"
+	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
 	"                       in every process, a tool as in gputap/tool.h; may be\n"
 	"                       repeated\n"
@@ -104,7 +106,8 @@ enum {
 	OPT_KERNELS,
 	OPT_TOOL,
 	OPT_SHARE,
-	OPT_NO_COMMAND
+	OPT_NO_COMMAND,
+	OPT_NO_PLUGINS
 };
 
 static const struct option options[] = {
@@ -128,6 +131,7 @@ static const struct option options[] = {
 	{"when-full", required_argument, NULL, OPT_FULL},
 	{"threads", required_argument, NULL, OPT_THREADS},
 	{"tool", required_argument, NULL, OPT_TOOL},
+	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -138,7 +142,7 @@ struct request {
 	const char *output;  /* as given; NULL: not */
 	const char *pattern; /* -o; "": not said */
 	struct mode_options what;
-	bool quiet;
+	bool quiet, no_plugins;
 	char text[1024]; /* of the options, for the capture */
 	char capture[PATH_MAX];
 	char named[PATH_MAX]; /* the output, if it is not rtl_output */
@@ -312,6 +316,7 @@ static int take_option(struct request *r, int option, char **argv)
 	case OPT_NO_DEVICE: s->device_activity = 0; break;
 	case OPT_COMPRESS: r->run.compress = true; break;
 	case OPT_WAIT: r->run.wait_tree = true; break;
+	case OPT_NO_PLUGINS: r->no_plugins = true; break;
 	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
@@ -705,6 +710,8 @@ static int run(int argc, char **argv)
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		tell_obstacle(&target, r.argv[0]);
+	if (!r.no_plugins)
+		run_plugins_find(&r.run.session, r.quiet);
 	status = gt_collector_run(&r.run, r.argv, &result);
 	if (status) {
 		ui_fail(GT_EXIT_FAILURE, "cannot trace");

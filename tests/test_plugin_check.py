@@ -190,9 +190,11 @@ def lay_out(files, repo, build, gputap, work):
 def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
     """As a reader would; test_torch_profile.py has the last one, which needs torch."""
     files, shell = programs_of(guide_of(repo))
-    assert set(files) == {"acme_pu1.c", "show.c", "acme_profile.py"} and len(shell) == 3
+    assert set(files) == {"acme_pu1.c", "show.c", "program.c", "acme_profile.py"}
+    assert len(shell) == 4
     env = lay_out(files, repo, build, gputap, work)
-    out = run(["bash", "-e", "-c", "\n".join(shell[:2])], env=env).out
+    out = run(["bash", "-e", "-c", "\n".join(shell[:3])], env=env).out
     assert "0 broken, 0 not tried" in out
     assert out.count("acme: nothing of operator 42\n") == 3
     assert out.count("acme: acmeLaunch of operator 42\n") == 3
+    assert re.search(r" 1,000 .* thrice\n", out) and "all linked to their call" in out, out

@@ -245,7 +245,7 @@ def test_the_vendor_guides_last_program_shows_its_kernels(repo, build, run, gput
     env = lay_out(files, repo, build, gputap, work)
     (work / "python").write_text(f'#!/bin/sh\nexec {torch_python} "$@"\n')
     (work / "python").chmod(0o755)
-    out = run(["bash", "-e", "-c", shell[0] + shell[2]],
+    out = run(["bash", "-e", "-c", shell[0] + shell[3]],
               env={
                   **env,
                   **torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin",

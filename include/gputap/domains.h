@@ -22,6 +22,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS = 16, /* Level Zero tools API */
 	GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN = 17, /* Level Zero sysman API */
 	GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME = 18, /* Level Zero runtime API */
+	GPUTAP_DOMAIN_PRIVATEUSE1 = 19, /* vendors' plug-ins */
 };
 
 #endif

@@ -8,6 +8,9 @@
  *   gputap_plugins_read()    its records, all of one form, on one clock
  *   gputap_plugins_count()   what was wrong with the others
  *
+ *   gputap_plugins_stream_open() ..   one plug-in's records while the program goes on, as
+ *                                     `gputap run` takes them; beside sessions
+ *
  * Link with libgputap-plugin (pkg-config gputap-plugin); it needs libc alone, and nothing of
  * `gputap run`. Functions return 0 or a negative errno. Descriptions begin with their size, as in
  * gputap.h. No function prints, but for a line on stderr for each plug-in that cannot be used
@@ -269,6 +272,94 @@ GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, uint32_t what);
  * Source: gputap
  */
 GPUTAP_API const char *gputap_plugins_count_name(uint32_t what);
+
+/* Streams --------------------------------------------------------------------- */
+
+/**
+ * gputap_plugins_stream_open() - load one plug-in, and record from now on
+ * @path:  of its file
+ * @kinds: bit 1 << pu1ActivityKind; 0: all that it has
+ * @why:   receives a sentence when it fails
+ * Return: the plug-in's index, for the functions below; -EINVAL (arguments), -ENOENT (there is no
+ * such file), -ENOEXEC (@why says what is wrong), -EBUSY (another thread loads it), -EALREADY (it
+ * has a stream). No lock is held while the plug-in's functions run, here and below: call them in a
+ * thread that can be spared if one of them does not return. In the child of a fork it is closed.
+ * Owner:  @why is the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap
+ */
+GPUTAP_API int gputap_plugins_stream_open(const char *path, uint64_t kinds, char *why, size_t size);
+
+/**
+ * gputap_plugins_stream_flush() - what has completed can be read
+ * Return: 0, -ENOENT (it has no stream), -EIO (its pu1FlushAll() failed).
+ * Owner:  nothing passes.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Source: cuptiActivityFlushAll().
+ */
+GPUTAP_API int gputap_plugins_stream_flush(uint32_t index);
+
+/**
+ * gputap_plugins_stream_read() - the next record
+ * @record: start and end of device work are of the plug-in's own clock, as
+ *          gputap_plugins_stream_clock() reads it; calls' are CLOCK_REALTIME ns. Texts stay until
+ *          the next call
+ * Return: 1; 0: there is none now; -ENOENT (it has no stream).
+ * Owner:  @record is the caller's.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Source: gputap
+ */
+GPUTAP_API long gputap_plugins_stream_read(uint32_t index, struct gputap_plugin_record *record);
+
+/**
+ * gputap_plugins_stream_close() - record no longer
+ * What has completed can still be flushed and read.
+ * Return: 0, -ENOENT (it has no stream).
+ * Owner:  nothing passes.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Source: gputap
+ */
+GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
+
+/**
+ * gputap_plugins_stream_clock() - read the clock that device work has its times of
+ * @device: from 0
+ * @time:   what it shows now: ns of a clock of the host's, or ticks of the device's
+ * Return: 0, -ENOENT (it has no stream), -ENODATA (the clock cannot be read).
+ * Owner:  @time is the caller's.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Source: PU1_GROUP_CLOCK.
+ */
+GPUTAP_API int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time);
+
+/**
+ * gputap_plugins_stream_count() - how often it happened, since the stream was opened
+ * @what: enum gputap_plugin_count
+ * Return: the count; 0 also for what there is not.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: gputap
+ */
+GPUTAP_API uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what);
+
+/**
+ * gputap_plugins_stream_dropped() - records that the plug-in says it dropped
+ * @kind: pu1ActivityKind
+ * Return: the count since it was registered; 0 also if it does not tell.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: PU1_GROUP_DROPS.
+ */
+GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, uint32_t kind);
+
+/**
+ * gputap_plugins_stream_error() - the stream's first failure
+ * Return: a sentence, as gputap_plugins_error() has it; NULL: none. It stays.
+ * Owner:  the library.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Source: cuptiGetErrorMessage().
+ */
+GPUTAP_API const char *gputap_plugins_stream_error(uint32_t index);
 
 #ifdef __cplusplus
 }

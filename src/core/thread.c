@@ -41,7 +41,7 @@ static struct gt_thread *attach(struct gt_thread *t)
 	if (t->epoch == epoch)
 		return t;
 	gt_thread_forget(t);
-	t->slot = gt_thread_take_slot();
+	t->slot = gt_thread_take_slot(0, NULL);
 	if (!t->slot)
 		return NULL;
 	t->depth = 0;
@@ -91,6 +91,21 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 			missed();
 	}
 	errno = saved;
+	return t;
+}
+
+struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const char *name)
+{
+	uint32_t epoch = gt_recording_epoch();
+
+	if (!epoch || atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+		return NULL;
+	*t = (struct gt_thread){.epoch = GT_EPOCH_NONE};
+	t->slot = gt_thread_take_slot(tid, name);
+	if (!t->slot)
+		return NULL;
+	t->next_id = GT_ID(t->slot->ordinal, 1);
+	t->epoch = epoch;
 	return t;
 }
 

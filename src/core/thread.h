@@ -134,6 +134,14 @@ extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidde
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
 
+/**
+ * gt_thread_stand_for() - a state for what another thread did, written by this one
+ * @t:    the caller's, who alone writes with it
+ * @tid:  of the thread that it stands for; @name: of the track
+ * Return: @t with a slot of its own, which is drained like any other; NULL: nothing is recorded.
+ */
+struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const char *name);
+
 /* The same for gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);

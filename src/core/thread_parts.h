@@ -11,8 +11,9 @@
 void gt_thread_forget(struct gt_thread *t);
 
 /* A slot of this process's segment, ACTIVE, with the thread's name and begin. Where none is free, a
- * page of the thread's own, which only counts. NULL: no memory. */
-struct gt_slot *gt_thread_take_slot(void);
+ * page of the thread's own, which only counts. NULL: no memory. @tid: 0: the calling thread's, and
+ * its name */
+struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name);
 /* The thread that had it ends; it is this process's. */
 void gt_thread_give_slot(struct gt_slot *slot);
 

@@ -190,7 +190,7 @@ static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 	return *index != UINT32_MAX;
 }
 
-struct gt_slot *gt_thread_take_slot(void)
+struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name)
 {
 	struct gt_segment *r = current_segment();
 	uint32_t index = gt_slot_take(r, &slot_hint), ordinal;
@@ -201,10 +201,13 @@ struct gt_slot *gt_thread_take_slot(void)
 	slot = gt_segment_slot(r, index);
 	ordinal = atomic_fetch_add_explicit(&r->next_ordinal, 1, memory_order_relaxed) + 1;
 	slot->ordinal = ordinal;
-	slot->tid = (uint32_t)syscall(SYS_gettid);
+	slot->tid = tid ? tid : (uint32_t)syscall(SYS_gettid);
 	atomic_store_explicit(&slot->first, GT_BLOCK_NONE, memory_order_relaxed);
 	memset(slot->name, 0, sizeof slot->name);
-	prctl(PR_GET_NAME, slot->name);
+	if (tid)
+		memcpy(slot->name, name, strnlen(name, sizeof slot->name - 1));
+	else
+		prctl(PR_GET_NAME, slot->name);
 	slot->start_ticks = gt_ticks();
 	atomic_store_explicit(&slot->end_ticks, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, GT_SLOT_ACTIVE, memory_order_release);

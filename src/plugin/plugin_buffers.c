@@ -8,11 +8,11 @@
  *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
  *      bounds memory and orders nothing. It goes to the out list, with the session's number.
  *   2. The plug-in completes it, in any thread. It leaves the out list. If it is of the session
- *      that is open, has valid bytes, and no more of them than bytes, it goes to the end of the
- *      completed list; else it is freed, without the lock.
+ *      that is open, or of a stream, has valid bytes, and no more of them than bytes, it goes to
+ *      the end of the completed list of each; else it is freed, without the lock.
  *   3. The session ends. Buffers that are still out become those of no session, and are counted.
- *   4. The reader takes completed buffers one by one, and frees each (plugin_records.c), or gives
- *      its pages to who asked for them (gt_plugin_buffers_give()).
+ *   4. Each reader takes its completed buffers one by one. The last one to have read a buffer frees
+ *      it (plugin_records.c), or gives its pages to who asked for them (gt_plugin_buffers_give()).
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
  * under locks of their own, so that the lock is a leaf: nothing of the plug-in's is called while it
@@ -27,14 +27,14 @@
 enum { GUARD = 0xa7 };
 
 static struct gt_plugin *all;
-static uint32_t session_number; /* 0: none is open */
-static size_t buffer_bytes;
-static uint64_t bytes_most;
+static uint32_t session_number;       /* 0: none is open */
+static size_t buffer_bytes = 1 << 20; /* of a stream that begins before any session */
+static uint64_t bytes_most = UINT64_C(4) << 30;
 static uint64_t bytes_now; /* atomic */
 static void (*take_pages)(void *pages, size_t bytes, void *user);
 static void *take_user;
 
-void gt_plugin_buffer_free(struct gt_plugin_buffer *b)
+static void free_buffer(struct gt_plugin_buffer *b)
 {
 	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
 	munmap(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES);
@@ -47,15 +47,43 @@ void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user),
 	take_user = user;
 }
 
-void gt_plugin_buffer_give(struct gt_plugin_buffer *b)
+static bool is_last_reader(struct gt_plugin *p, struct gt_plugin_buffer *b)
 {
-	if (!take_pages) {
-		gt_plugin_buffer_free(b);
+	bool last;
+
+	pthread_mutex_lock(&p->buffers.lock);
+	last = !--b->readers;
+	pthread_mutex_unlock(&p->buffers.lock);
+	return last;
+}
+
+void gt_plugin_buffer_release(struct gt_plugin *p, struct gt_plugin_reader *r,
+			      struct gt_plugin_buffer *b)
+{
+	if (!is_last_reader(p, b))
+		return;
+	if (r->who != GT_PLUGIN_SESSION || !take_pages) {
+		free_buffer(b);
 		return;
 	}
 	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
 	take_pages(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES, take_user);
 	free(b);
+}
+
+struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_plugin_reader *r)
+{
+	struct gt_plugin_buffer *b;
+
+	pthread_mutex_lock(&p->buffers.lock);
+	b = r->first;
+	if (b) {
+		r->first = b->next[r->who];
+		if (!r->first)
+			r->last = &r->first;
+	}
+	pthread_mutex_unlock(&p->buffers.lock);
+	return b;
 }
 
 /* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at
@@ -97,12 +125,13 @@ static void request(struct gt_plugin *p, uint8_t **buffer, size_t *size)
 	if (__atomic_add_fetch(&bytes_now, bytes, __ATOMIC_RELAXED) > bytes_most ||
 	    !(b = make_buffer(bytes))) {
 		__atomic_fetch_sub(&bytes_now, bytes, __ATOMIC_RELAXED);
-		gt_plugin_count(p, GPUTAP_PLUGIN_NO_BUFFER);
+		gt_plugin_count_both(p, GPUTAP_PLUGIN_NO_BUFFER);
 		return;
 	}
 	b->session = __atomic_load_n(&session_number, __ATOMIC_RELAXED);
+	b->streamed = atomic_load_explicit(&p->streaming, memory_order_relaxed);
 	pthread_mutex_lock(&p->buffers.lock);
-	b->next = p->buffers.out;
+	b->next[0] = p->buffers.out;
 	p->buffers.out = b;
 	pthread_mutex_unlock(&p->buffers.lock);
 	*buffer = b->data;
@@ -111,36 +140,46 @@ static void request(struct gt_plugin *p, uint8_t **buffer, size_t *size)
 
 static struct gt_plugin_buffer *take_out(struct gt_plugin *p, const uint8_t *data)
 {
-	for (struct gt_plugin_buffer **at = &p->buffers.out; *at; at = &(*at)->next)
+	for (struct gt_plugin_buffer **at = &p->buffers.out; *at; at = &(*at)->next[0])
 		if ((*at)->data == data) {
 			struct gt_plugin_buffer *b = *at;
 
-			*at = b->next;
+			*at = b->next[0];
 			return b;
 		}
 	return NULL;
 }
 
+/* With the lock. */
+static void append(struct gt_plugin_reader *r, struct gt_plugin_buffer *b)
+{
+	b->next[r->who] = NULL;
+	*r->last = b;
+	r->last = &b->next[r->who];
+	b->readers++;
+}
+
 static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size_t valid)
 {
+	uint32_t session = __atomic_load_n(&session_number, __ATOMIC_RELAXED);
 	struct gt_plugin_buffer *b, *unwanted = NULL;
 
 	pthread_mutex_lock(&p->buffers.lock);
 	b = take_out(p, data);
 	if (!b || valid > b->bytes || size != b->bytes)
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_BUFFER);
-	if (b && (b->session != __atomic_load_n(&session_number, __ATOMIC_RELAXED) || !valid ||
-		  valid > b->bytes)) {
-		unwanted = b;
-	} else if (b) {
+		gt_plugin_count_both(p, GPUTAP_PLUGIN_BAD_BUFFER);
+	if (b && valid && valid <= b->bytes) {
 		b->valid = valid;
-		b->next = NULL;
-		*p->buffers.last = b;
-		p->buffers.last = &b->next;
+		/* the session's may have been asked for before it, by a stream's plug-in */
+		if (session && (b->session == session || (b->streamed && !b->session)))
+			append(&p->readers[GT_PLUGIN_SESSION], b);
+		if (b->streamed)
+			append(&p->readers[GT_PLUGIN_STREAM], b);
 	}
+	unwanted = b && !b->readers ? b : NULL;
 	pthread_mutex_unlock(&p->buffers.lock);
 	if (unwanted)
-		gt_plugin_buffer_free(unwanted);
+		free_buffer(unwanted);
 }
 
 /* clang-format off */
@@ -177,7 +216,10 @@ void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count)
 	all = plugins;
 	for (uint32_t i = 0; i < count; i++) {
 		pthread_mutex_init(&plugins[i].buffers.lock, NULL);
-		plugins[i].buffers.last = &plugins[i].buffers.first;
+		for (int who = 0; who < GT_PLUGIN_READERS; who++) {
+			plugins[i].readers[who].who = (enum gt_plugin_who)who;
+			plugins[i].readers[who].last = &plugins[i].readers[who].first;
+		}
 	}
 }
 
@@ -191,28 +233,24 @@ void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most)
 void gt_plugin_buffers_end(struct gt_plugin *p)
 {
 	pthread_mutex_lock(&p->buffers.lock);
-	for (struct gt_plugin_buffer *b = p->buffers.out; b; b = b->next)
+	for (struct gt_plugin_buffer *b = p->buffers.out; b; b = b->next[0])
 		if (b->session) {
-			b->session = 0; /* of none: freed when it comes */
-			gt_plugin_count(p, GPUTAP_PLUGIN_KEPT_BUFFER);
+			b->session = 0; /* of none: freed when it comes, or the stream's alone */
+			if (!b->streamed)
+				gt_plugin_count(&p->readers[GT_PLUGIN_SESSION],
+						GPUTAP_PLUGIN_KEPT_BUFFER);
 		}
 	pthread_mutex_unlock(&p->buffers.lock);
 }
 
-void gt_plugin_buffers_clear(struct gt_plugin *p)
+void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
-	struct gt_plugin_buffer *b, *next;
+	struct gt_plugin_buffer *b;
 
-	pthread_mutex_lock(&p->buffers.lock);
-	b = p->buffers.first;
-	p->buffers.first = NULL;
-	p->buffers.last = &p->buffers.first;
-	pthread_mutex_unlock(&p->buffers.lock);
-	for (; b; b = next) {
-		next = b->next;
-		gt_plugin_buffer_free(b);
-	}
-	if (p->reading)
-		gt_plugin_buffer_free(p->reading);
-	p->reading = NULL;
+	while ((b = gt_plugin_buffer_next(p, r)) != NULL)
+		if (is_last_reader(p, b))
+			free_buffer(b);
+	if (r->reading && is_last_reader(p, r->reading))
+		free_buffer(r->reading);
+	r->reading = NULL;
 }

@@ -63,7 +63,7 @@ static void read_scale(struct gt_plugin *p, struct gt_plugin_scale *s, int32_t d
 	if (!read_pair(p, device, &clock, &real)) {
 		if (!last)
 			s->known = false;
-		gt_plugin_count(p, GPUTAP_PLUGIN_REFUSED);
+		gt_plugin_count(&p->readers[GT_PLUGIN_SESSION], GPUTAP_PLUGIN_REFUSED);
 		return;
 	}
 	if (!last) {

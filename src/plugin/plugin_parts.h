@@ -7,10 +7,17 @@
  *   plugin_clock.c    a plug-in's times in CLOCK_REALTIME
  *   plugin_records.c  records out of buffers, checked
  *   plugin_names.c    texts of plug-ins made fit
+ *   plugin_list.c     which plug-ins are loaded
  *   plugin_session.c  the public functions
+ *   plugin_stream.c   those of streams
  *
- * Locking: the_lock of plugin_session.c for load, start and stop; each plug-in's `buffers.lock` is
- * a leaf, as plug-ins call for buffers under locks of their own. */
+ * Two readers may want a plug-in's records: a session (torch.profiler's) and a stream (gputap
+ * run's). Each has its own list of completed buffers; one that both want goes when both have read
+ * it.
+ *
+ * Locking: the_lock of plugin_session.c for load, start and stop; the list's lock and each
+ * plug-in's `buffers.lock` are leaves, as plug-ins call for buffers under locks of their own. A
+ * stream holds no lock while it calls its plug-in: one that never returns stops nobody else. */
 #ifndef GPUTAP_PLUGIN_PARTS_H
 #define GPUTAP_PLUGIN_PARTS_H
 
@@ -52,17 +59,36 @@ struct gt_plugin_calls {
 };
 
 /* Memory of the host's for records. The descriptor lies apart, where an overrun cannot reach it. */
+enum gt_plugin_who { GT_PLUGIN_SESSION = 0, GT_PLUGIN_STREAM, GT_PLUGIN_READERS };
+
 struct gt_plugin_buffer {
-	struct gt_plugin_buffer *next;
+	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* of the out list: the session's */
 	uint8_t *data;
 	size_t bytes, valid;
 	uint32_t session;
+	bool streamed;    /* the plug-in had a stream when it asked */
+	uint32_t readers; /* that have not read it yet; buffers.lock */
 };
 
 struct gt_plugin_buffers {
 	pthread_mutex_t lock;
-	struct gt_plugin_buffer *out;           /* with the plug-in */
-	struct gt_plugin_buffer *first, **last; /* completed, to be read */
+	struct gt_plugin_buffer *out; /* with the plug-in */
+};
+
+/* Who reads its records. A session's are on CLOCK_REALTIME, and their texts stay. A stream's are on
+ * the clock that the plug-in tells, and their texts go with the next one. */
+struct gt_plugin_reader {
+	enum gt_plugin_who who;
+	struct gt_plugin_buffer *first, **last; /* completed, to be read; buffers.lock */
+	uint64_t enabled;                       /* bit per kind that it is to have */
+	char error[GT_PLUGIN_ERROR_BYTES];      /* the first failure, as a sentence; "": none */
+	uint64_t dropped_before;
+	int32_t device_count; /* -1: the plug-in does not tell */
+	uint32_t stream_counts[GT_PLUGIN_DEVICES_MOST];
+	struct gt_plugin_buffer *reading;
+	const pu1ActivityRecord *record; /* the last one that was read in it */
+	_Atomic uint64_t counts[GPUTAP_PLUGIN_COUNT_COUNT];
+	char *name, *lines; /* of a stream's last record */
 };
 
 /* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
@@ -74,7 +100,6 @@ struct gt_plugin_scale {
 
 struct gt_plugin_device {
 	struct gt_plugin_scale scale;
-	uint32_t stream_count;
 };
 
 struct gt_plugin {
@@ -87,22 +112,58 @@ struct gt_plugin {
 	uint64_t groups;
 	struct gt_plugin_calls calls;
 	struct gt_plugin_buffers buffers;
-	/* of a session */
-	uint64_t asked, enabled;           /* bit per kind */
-	char error[GT_PLUGIN_ERROR_BYTES]; /* the first failure, as a sentence; "": none */
-	uint64_t dropped_before;
+	uint64_t enabled; /* bit per kind: `plugin check`'s trials */
+	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
+	_Atomic bool streaming; /* it has a stream, till the process ends */
+	/* of a session's clock */
 	pu1ClockKind clock;
 	int32_t device_count; /* -1: it does not tell */
 	struct gt_plugin_device devices[GT_PLUGIN_DEVICES_MOST];
-	struct gt_plugin_buffer *reading;
-	const pu1ActivityRecord *record; /* the last one that was read in it */
-	_Atomic uint64_t counts[GPUTAP_PLUGIN_COUNT_COUNT];
 };
 
-static inline void gt_plugin_count(struct gt_plugin *p, enum gputap_plugin_count what)
+static inline void gt_plugin_count(struct gt_plugin_reader *r, enum gputap_plugin_count what)
 {
-	atomic_fetch_add_explicit(&p->counts[what], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&r->counts[what], 1, memory_order_relaxed);
 }
+
+/* Of what is no reader's own. */
+static inline void gt_plugin_count_both(struct gt_plugin *p, enum gputap_plugin_count what)
+{
+	for (int who = 0; who < GT_PLUGIN_READERS; who++)
+		gt_plugin_count(&p->readers[who], what);
+}
+
+/* The list (plugin_list.c). Entries are added at its end, and stay. */
+uint32_t gt_plugin_list_count(void);
+struct gt_plugin *gt_plugin_at(uint32_t index);
+
+/**
+ * gt_plugin_list_load() - the plug-in of that file, loaded now if it is not there yet
+ * Return: its index; -ENOEXEC: @why says what is wrong; -ENOENT: there is no such file, -EBUSY:
+ * another thread loads it just now.
+ */
+int gt_plugin_list_load(const char *path, char *why, size_t size);
+void gt_plugin_list_lock(void);
+void gt_plugin_list_unlock(void);
+
+/* plugin_session.c: forks are followed from now on. Once. */
+void gt_plugin_prepare(void);
+
+/* Count a failure of @function; the reader's first one is kept, with what the plug-in says.
+ * @kind: 0: none */
+void gt_plugin_refuse(struct gt_plugin *p, struct gt_plugin_reader *r, const char *function,
+		      uint32_t kind, pu1Result result);
+/* How many records the plug-in says that it has dropped since it was registered. */
+uint64_t gt_plugin_dropped(const struct gt_plugin *p);
+/* Set its callbacks. Return: whether it took them. */
+bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r);
+/* Enable @kinds, bit per kind. Return: those that it did. */
+uint64_t gt_plugin_enable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
+void gt_plugin_disable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
+/* Whether a caller's struct can be read: it may be shorter or, if the rest is zero, longer. */
+bool gt_plugin_take_struct(void *to, size_t size, const void *from);
+/* Fill in a caller's struct, of which it knows so many bytes. */
+bool gt_plugin_give_struct(void *to, const void *from, size_t size);
 
 /* Finding. @found is called for each file, in order; sentences about paths that are of no use go to
  * @report. */
@@ -132,12 +193,15 @@ pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index);
 void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most);
 /* It ends: what is still out is given up. */
 void gt_plugin_buffers_end(struct gt_plugin *p);
-/* Give up what was completed. */
-void gt_plugin_buffers_clear(struct gt_plugin *p);
-void gt_plugin_buffer_free(struct gt_plugin_buffer *b);
-/* .. when it has been read: its pages go to this function, if there is one. */
+/* Give up what was completed for that reader. */
+void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r);
+/* The next one for that reader; NULL: there is none. */
+struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_plugin_reader *r);
+/* Pages of buffers that a session has read go to this function, if there is one. */
 void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user), void *user);
-void gt_plugin_buffer_give(struct gt_plugin_buffer *b);
+/* The reader has read it, or wants nothing of it. */
+void gt_plugin_buffer_release(struct gt_plugin *p, struct gt_plugin_reader *r,
+			      struct gt_plugin_buffer *b);
 /* The guard behind it is as it was. */
 bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b);
 
@@ -151,7 +215,9 @@ uint64_t gt_plugin_now(void);
  * gt_plugin_next() - the next good record of a plug-in
  * Return: true; false: there is none left.
  */
-bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gputap_plugin_record *out);
+bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r,
+		    struct gputap_plugin_record *out);
+enum { GT_PLUGIN_NAME_BYTES = 1024, GT_PLUGIN_LINES_BYTES = 4096 }; /* of a stream's records */
 
 /* Texts. */
 enum gt_plugin_text { GT_TEXT_GOOD, GT_TEXT_MENDED, GT_TEXT_NONE };

@@ -24,44 +24,33 @@ static bool is_work(uint32_t kind)
 }
 
 /* Take the next completed buffer. */
-static bool begin_buffer(struct gt_plugin *p)
+static bool begin_buffer(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
 	struct gt_plugin_buffer *b;
 
-	for (;;) {
-		pthread_mutex_lock(&p->buffers.lock);
-		b = p->buffers.first;
-		if (b) {
-			p->buffers.first = b->next;
-			if (!b->next)
-				p->buffers.last = &p->buffers.first;
-		}
-		pthread_mutex_unlock(&p->buffers.lock);
-		if (!b)
-			return false;
-		if (gt_plugin_buffer_is_whole(b))
-			break;
-		gt_plugin_count(p, GPUTAP_PLUGIN_OVERRUN);
-		gt_plugin_buffer_free(b);
+	while ((b = gt_plugin_buffer_next(p, r)) != NULL && !gt_plugin_buffer_is_whole(b)) {
+		gt_plugin_count(r, GPUTAP_PLUGIN_OVERRUN);
+		gt_plugin_buffer_release(p, r, b);
 	}
-	p->reading = b;
-	p->record = NULL;
-	return true;
+	r->reading = b;
+	r->record = NULL;
+	return b != NULL;
 }
 
-static void end_buffer(struct gt_plugin *p)
+static void end_buffer(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
-	gt_plugin_buffer_give(p->reading);
-	p->reading = NULL;
+	gt_plugin_buffer_release(p, r, r->reading);
+	r->reading = NULL;
 }
 
 enum step { STEP_RECORD, STEP_SKIP, STEP_OVER };
 
 /* The next record as it lies in the buffer, copied. */
-static enum step copy_record(struct gt_plugin *p, pu1ActivityRecord *out)
+static enum step copy_record(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+			     pu1ActivityRecord *out)
 {
-	const struct gt_plugin_buffer *b = p->reading;
-	const pu1ActivityRecord *r = p->record;
+	const struct gt_plugin_buffer *b = reader->reading;
+	const pu1ActivityRecord *r = reader->record;
 	const uint8_t *at;
 	pu1Result result = p->calls.next(b->data, b->valid, &r);
 	uint32_t size;
@@ -69,23 +58,23 @@ static enum step copy_record(struct gt_plugin *p, pu1ActivityRecord *out)
 	if (result == PU1_END)
 		return STEP_OVER;
 	at = (const uint8_t *)r;
-	if (result != PU1_SUCCESS || !r || (p->record && r <= p->record)) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_WALK);
+	if (result != PU1_SUCCESS || !r || (reader->record && r <= reader->record)) {
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_WALK);
 		return STEP_OVER;
 	}
 	if (at < b->data || at > b->data + b->valid || (uintptr_t)at % 8 ||
-	    (p->record && at < (const uint8_t *)p->record + PU1_RECORD_SIZE_LEAST)) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_PLACE);
+	    (reader->record && at < (const uint8_t *)reader->record + PU1_RECORD_SIZE_LEAST)) {
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_PLACE);
 		return STEP_OVER; /* to go on from there is to read what is not ours */
 	}
 	if ((size_t)(b->data + b->valid - at) < PU1_RECORD_SIZE_LEAST) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_SIZE);
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_SIZE);
 		return STEP_OVER;
 	}
-	p->record = r;
+	reader->record = r;
 	size = r->size;
 	if (size < PU1_RECORD_SIZE_LEAST || size > (size_t)(b->data + b->valid - at)) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_SIZE);
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_SIZE);
 		return STEP_SKIP;
 	}
 	if (size >= sizeof *out) {
@@ -97,39 +86,43 @@ static enum step copy_record(struct gt_plugin *p, pu1ActivityRecord *out)
 	return STEP_RECORD;
 }
 
-static bool is_known_device(struct gt_plugin *p, int32_t device)
+static bool is_known_device(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+			    int32_t device)
 {
 	if (device < 0)
 		return false;
-	if (p->device_count >= 0 && device >= p->device_count && p->calls.rows.device_count)
-		p->device_count = p->calls.rows.device_count();
-	return p->device_count < 0 || device < p->device_count;
+	if (reader->device_count >= 0 && device >= reader->device_count &&
+	    p->calls.rows.device_count)
+		reader->device_count = p->calls.rows.device_count();
+	return reader->device_count < 0 || device < reader->device_count;
 }
 
-static bool is_known_stream(struct gt_plugin *p, int32_t device, int32_t stream)
+static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+			    int32_t device, int32_t stream)
 {
 	pu1DeviceRow row = {.size = sizeof row};
 
 	if (stream < 1)
 		return false;
-	if (p->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
+	if (reader->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
 		return true;
-	if ((uint32_t)stream > p->devices[device].stream_count &&
+	if ((uint32_t)stream > reader->stream_counts[device] &&
 	    p->calls.rows.device(device, &row) == PU1_SUCCESS)
-		p->devices[device].stream_count = row.stream_count;
-	return (uint32_t)stream <= p->devices[device].stream_count;
+		reader->stream_counts[device] = row.stream_count;
+	return (uint32_t)stream <= reader->stream_counts[device];
 }
 
 /* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not. */
-static enum gputap_plugin_count fault_of(struct gt_plugin *p, const pu1ActivityRecord *r)
+static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+					 const pu1ActivityRecord *r)
 {
-	if (!r->kind || r->kind >= PU1_KIND_COUNT || !(p->enabled >> r->kind & 1))
+	if (!r->kind || r->kind >= PU1_KIND_COUNT || !(reader->enabled >> r->kind & 1))
 		return GPUTAP_PLUGIN_BAD_KIND;
 	if (!r->start_time || r->end_time < r->start_time)
 		return GPUTAP_PLUGIN_BAD_TIME;
 	if (is_call(r->kind))
 		return GPUTAP_PLUGIN_COUNT_COUNT;
-	if (!is_known_device(p, r->device_id))
+	if (!is_known_device(p, reader, r->device_id))
 		return GPUTAP_PLUGIN_BAD_DEVICE;
 	if (r->kind == PU1_KIND_COUNTER)
 		return r->counter_id && isfinite(r->value) ? GPUTAP_PLUGIN_COUNT_COUNT
@@ -137,14 +130,20 @@ static enum gputap_plugin_count fault_of(struct gt_plugin *p, const pu1ActivityR
 	/* a device as a whole may wait */
 	if (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id)
 		return GPUTAP_PLUGIN_COUNT_COUNT;
-	return is_known_stream(p, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
-							      : GPUTAP_PLUGIN_BAD_STREAM;
+	return is_known_stream(p, reader, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
+								      : GPUTAP_PLUGIN_BAD_STREAM;
 }
 
-static bool set_times(struct gt_plugin *p, const pu1ActivityRecord *r,
-		      struct gputap_plugin_record *out)
+static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
+		      const pu1ActivityRecord *r, struct gputap_plugin_record *out)
 {
 	bool real = is_call(r->kind);
+
+	if (reader->who == GT_PLUGIN_STREAM && !real) { /* on the clock that they are of */
+		out->start = r->start_time;
+		out->end = r->end_time;
+		return true;
+	}
 
 	out->start = real ? r->start_time : gt_plugin_real_time(p, r->device_id, r->start_time);
 	out->end = real ? r->end_time : gt_plugin_real_time(p, r->device_id, r->end_time);
@@ -152,17 +151,39 @@ static bool set_times(struct gt_plugin *p, const pu1ActivityRecord *r,
 }
 
 /* Bytes that may be read at a text: to the end of the buffer that it lies in. */
-static size_t room_at(const struct gt_plugin *p, const char *text)
+static size_t room_at(const struct gt_plugin_reader *reader, const char *text)
 {
-	const struct gt_plugin_buffer *b = p->reading;
+	const struct gt_plugin_buffer *b = reader->reading;
 	const uint8_t *at = (const uint8_t *)text;
 
 	return at >= b->data && at < b->data + b->bytes ? (size_t)(b->data + b->bytes - at)
 							: SIZE_MAX;
 }
 
-static void set_texts(struct gt_plugin *p, const pu1ActivityRecord *r,
-		      struct gputap_plugin_record *out)
+/* A text that stays, or a stream's, that goes with the next record. @lines: of metadata */
+static const char *make_text(struct gt_plugin_reader *reader, const char *text, bool lines,
+			     enum gt_plugin_text *how)
+{
+	size_t room = room_at(reader, text),
+	       most = lines ? GT_PLUGIN_LINES_BYTES : GT_PLUGIN_NAME_BYTES;
+	char *own = lines ? reader->lines : reader->name;
+
+	if (reader->who == GT_PLUGIN_SESSION)
+		return (lines ? gt_plugin_lines : gt_plugin_name)(text, room, how);
+	if (!own || !text) {
+		*how = GT_TEXT_NONE;
+		return lines ? "" : "unnamed";
+	}
+	*how = gt_plugin_mend(own, most, text, strnlen(text, room < most ? room : most - 1), lines);
+	if (!lines && !*own) {
+		*how = GT_TEXT_NONE;
+		return "unnamed";
+	}
+	return own;
+}
+
+static void set_texts(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+		      const pu1ActivityRecord *r, struct gputap_plugin_record *out)
 {
 	enum gt_plugin_text how;
 	const char *name = r->name;
@@ -171,20 +192,20 @@ static void set_texts(struct gt_plugin *p, const pu1ActivityRecord *r,
 	if (r->kind == PU1_KIND_COUNTER && p->calls.counters.counter &&
 	    p->calls.counters.counter(r->counter_id, &row) == PU1_SUCCESS)
 		name = row.name;
-	out->name = gt_plugin_name(name, room_at(p, name), &how);
+	out->name = make_text(reader, name, false, &how);
 	if (how != GT_TEXT_GOOD)
-		gt_plugin_count(p, how == GT_TEXT_NONE ? GPUTAP_PLUGIN_NO_NAME
-						       : GPUTAP_PLUGIN_BAD_NAME);
+		gt_plugin_count(reader, how == GT_TEXT_NONE ? GPUTAP_PLUGIN_NO_NAME
+							    : GPUTAP_PLUGIN_BAD_NAME);
 	out->metadata = "";
 	if (!r->metadata)
 		return;
-	out->metadata = gt_plugin_lines(r->metadata, room_at(p, r->metadata), &how);
+	out->metadata = make_text(reader, r->metadata, true, &how);
 	if (how == GT_TEXT_MENDED)
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_NAME);
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_NAME);
 }
 
-static void set_graph(struct gt_plugin *p, const pu1ActivityRecord *r,
-		      struct gputap_plugin_record *out)
+static void set_graph(const struct gt_plugin *p, struct gt_plugin_reader *reader,
+		      const pu1ActivityRecord *r, struct gputap_plugin_record *out)
 {
 	pu1GraphRow row = {.size = sizeof row};
 
@@ -192,7 +213,7 @@ static void set_graph(struct gt_plugin *p, const pu1ActivityRecord *r,
 		return;
 	if (p->calls.graphs.graph && (p->calls.graphs.graph(r->graph_id, &row) != PU1_SUCCESS ||
 				      (row.node_count && r->graph_node >= row.node_count))) {
-		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_GRAPH);
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_GRAPH);
 		return;
 	}
 	out->graph = r->graph_id;
@@ -200,18 +221,18 @@ static void set_graph(struct gt_plugin *p, const pu1ActivityRecord *r,
 	out->node = r->graph_node;
 }
 
-static bool take_record(struct gt_plugin *p, uint32_t index, const pu1ActivityRecord *r,
-			struct gputap_plugin_record *out)
+static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *reader,
+			const pu1ActivityRecord *r, struct gputap_plugin_record *out)
 {
-	enum gputap_plugin_count fault = fault_of(p, r);
+	enum gputap_plugin_count fault = fault_of(p, reader, r);
 
-	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && !set_times(p, r, out))
+	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && !set_times(p, reader, r, out))
 		fault = GPUTAP_PLUGIN_BAD_TIME;
 	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && r->kind == PU1_KIND_COUNTER &&
 	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
 		fault = GPUTAP_PLUGIN_BAD_COUNTER;
 	if (fault != GPUTAP_PLUGIN_COUNT_COUNT) {
-		gt_plugin_count(p, fault);
+		gt_plugin_count(reader, fault);
 		return false;
 	}
 	out->plugin = index;
@@ -231,22 +252,23 @@ static bool take_record(struct gt_plugin *p, uint32_t index, const pu1ActivityRe
 	out->counter = r->counter_id;
 	out->status = r->status;
 	out->value = r->value;
-	set_texts(p, r, out);
-	set_graph(p, r, out);
+	set_texts(p, reader, r, out);
+	set_graph(p, reader, r, out);
 	if (is_work(r->kind) && !r->correlation_id)
-		gt_plugin_count(p, GPUTAP_PLUGIN_NO_CORRELATION);
+		gt_plugin_count(reader, GPUTAP_PLUGIN_NO_CORRELATION);
 	return true;
 }
 
-bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gputap_plugin_record *out)
+bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *reader,
+		    struct gputap_plugin_record *out)
 {
 	pu1ActivityRecord r;
 
-	while (p->reading || begin_buffer(p)) {
-		switch (copy_record(p, &r)) {
-		case STEP_OVER: end_buffer(p); break;
+	while (reader->reading || begin_buffer(p, reader)) {
+		switch (copy_record(p, reader, &r)) {
+		case STEP_OVER: end_buffer(p, reader); break;
 		case STEP_RECORD:
-			if (take_record(p, index, &r, out))
+			if (take_record(p, index, reader, &r, out))
 				return true;
 			break;
 		case STEP_SKIP: break;

@@ -16,42 +16,8 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 
 
 /* recursive: a plug-in may fork() when it is enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static struct gt_plugin plugins[GT_PLUGINS_MOST];
-static struct gputap_plugin_stacks stacks[GT_PLUGINS_MOST];
-static uint32_t plugin_count;
 static bool loaded, session_open;
 static uint32_t session_number, reading;
-
-/* Whether a caller's struct can be read: it may be shorter or, if the rest is zero, longer. */
-static bool take_struct(void *to, size_t size, const void *from)
-{
-	size_t theirs;
-
-	memset(to, 0, size);
-	if (!from)
-		return true;
-	memcpy(&theirs, from, sizeof theirs);
-	if (theirs < sizeof theirs)
-		return false;
-	for (size_t i = size; i < theirs; i++)
-		if (((const char *)from)[i])
-			return false;
-	memcpy(to, from, theirs < size ? theirs : size);
-	return true;
-}
-
-/* Fill in a caller's struct, of which it knows so many bytes. */
-static bool give_struct(void *to, const void *from, size_t size)
-{
-	size_t theirs;
-
-	memcpy(&theirs, to, sizeof theirs);
-	if (theirs < sizeof theirs)
-		return false;
-	memcpy((char *)to + sizeof theirs, (const char *)from + sizeof theirs,
-	       (theirs < size ? theirs : size) - sizeof theirs);
-	return true;
-}
 
 /* Loading ---------------------------------------------------------------------- */
 
@@ -75,74 +41,32 @@ static void report_sentence(struct gt_plugin_seeker *seeker, const char *format,
 		fprintf(stderr, "gputap: %s\n", sentence);
 }
 
-static bool is_there(const struct stat *st)
-{
-	for (uint32_t i = 0; i < plugin_count; i++)
-		if (plugins[i].device == st->st_dev && plugins[i].inode == st->st_ino)
-			return true;
-	return false;
-}
-
-static int ignore_id(uint64_t id)
-{
-	(void)id;
-	return 0;
-}
-
-static int no_pop(void)
-{
-	return 0;
-}
-
-static void set_stacks(struct gputap_plugin_stacks *s, const struct gt_plugin_calls *calls)
-{
-	s->push = (int (*)(uint64_t))calls->push;
-	s->pop = (int (*)(void))calls->pop;
-	s->push_user = calls->user.push ? (int (*)(uint64_t))calls->user.push : ignore_id;
-	s->pop_user = calls->user.push && calls->user.pop ? (int (*)(void))calls->user.pop : no_pop;
-}
-
 static void load_one(struct gt_plugin_seeker *seeker, const char *path)
 {
-	struct gt_plugin *p = &plugins[plugin_count];
 	char why[900];
-	struct stat st;
+	int index;
 
-	if (gt_plugin_is_unsafe(path, why, sizeof why)) {
+	gt_plugin_prepare();
+	index = gt_plugin_list_load(path, why, sizeof why);
+	if (index == -EPERM)
 		report_sentence(seeker, "plug-in %s is not loaded: %s", path, why);
-		return;
-	}
-	if (stat(path, &st) || is_there(&st))
-		return;
-	if (plugin_count == GT_PLUGINS_MOST) {
-		report_sentence(seeker, "plug-in %s is not loaded: %d are there already", path,
-				GT_PLUGINS_MOST);
-		return;
-	}
-	if (!gt_plugin_open(p, path, why, sizeof why)) {
+	else if (index == -ENOEXEC)
 		report_sentence(seeker, "plug-in %s is not used: %s", path, why);
-		free(p->path);
-		*p = (struct gt_plugin){.buffers = p->buffers};
-		p->buffers.last = &p->buffers.first;
-		return;
-	}
-	p->device = st.st_dev;
-	p->inode = st.st_ino;
-	set_stacks(&stacks[plugin_count], &p->calls);
-	plugin_count++;
 }
 
 static void before_fork(void)
 {
 	pthread_mutex_lock(&the_lock);
-	for (uint32_t i = 0; i < plugin_count; i++)
-		pthread_mutex_lock(&plugins[i].buffers.lock);
+	gt_plugin_list_lock();
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
+		pthread_mutex_lock(&gt_plugin_at(i)->buffers.lock);
 }
 
 static void after_fork(void)
 {
-	for (uint32_t i = 0; i < plugin_count; i++)
-		pthread_mutex_unlock(&plugins[i].buffers.lock);
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
+		pthread_mutex_unlock(&gt_plugin_at(i)->buffers.lock);
+	gt_plugin_list_unlock();
 	pthread_mutex_unlock(&the_lock);
 }
 
@@ -153,9 +77,28 @@ static void in_child(void)
 	after_fork();
 	the_lock = free_lock; /* it was locked by a thread of another number */
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
-	for (uint32_t i = 0; i < plugin_count; i++)
-		gt_plugin_buffers_clear(&plugins[i]);
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++) {
+		struct gt_plugin *p = gt_plugin_at(i);
+
+		atomic_store(&p->streaming, false);
+		for (int who = 0; who < GT_PLUGIN_READERS; who++) {
+			gt_plugin_buffers_clear(p, &p->readers[who]);
+			p->readers[who].enabled = 0;
+		}
+	}
 	session_open = false;
+}
+
+static void prepare_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void gt_plugin_prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, prepare_forks);
 }
 
 int gputap_plugins_load(const struct gputap_plugins_opts *opts)
@@ -164,7 +107,7 @@ int gputap_plugins_load(const struct gputap_plugins_opts *opts)
 	const char *path;
 	int count;
 
-	if (!take_struct(&loading.opts, sizeof loading.opts, opts) ||
+	if (!gt_plugin_take_struct(&loading.opts, sizeof loading.opts, opts) ||
 	    loading.opts.flags & ~(uint32_t)GPUTAP_PLUGINS_NO_FOLDERS || loading.opts.reserved)
 		return -EINVAL;
 	pthread_mutex_lock(&the_lock);
@@ -172,14 +115,11 @@ int gputap_plugins_load(const struct gputap_plugins_opts *opts)
 		path = loading.opts.path      ? loading.opts.path
 		       : getauxval(AT_SECURE) ? NULL
 					      : getenv("KINETO_PLUGIN_PATH");
-		gt_plugin_buffers_init(plugins, GT_PLUGINS_MOST);
 		gt_plugin_find(&loading.seeker, path,
 			       !(loading.opts.flags & GPUTAP_PLUGINS_NO_FOLDERS));
-		if (plugin_count)
-			pthread_atfork(before_fork, after_fork, in_child);
 		loaded = true;
 	}
-	count = (int)plugin_count;
+	count = (int)gt_plugin_list_count();
 	pthread_mutex_unlock(&the_lock);
 	return count;
 }
@@ -189,9 +129,9 @@ int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin)
 	struct gputap_plugin about;
 	const struct gt_plugin *p;
 
-	if (index >= plugin_count)
+	if (index >= gt_plugin_list_count())
 		return -ENOENT;
-	p = &plugins[index];
+	p = gt_plugin_at(index);
 	about = (struct gputap_plugin){
 		.path = p->path,
 		.name = p->about.name,
@@ -206,7 +146,7 @@ int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin)
 
 		about.device_count = count > 0 ? (uint32_t)count : 0;
 	}
-	return plugin && give_struct(plugin, &about, sizeof about) ? 0 : -EINVAL;
+	return plugin && gt_plugin_give_struct(plugin, &about, sizeof about) ? 0 : -EINVAL;
 }
 
 static bool describe_device(const struct gt_plugin *p, struct gputap_plugin_row *out)
@@ -247,113 +187,58 @@ int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
 
 	if (!row || row->size < sizeof row->size)
 		return -EINVAL;
-	if (index >= plugin_count ||
-	    !(stream ? describe_stream : describe_device)(&plugins[index], &found))
+	if (index >= gt_plugin_list_count() ||
+	    !(stream ? describe_stream : describe_device)(gt_plugin_at(index), &found))
 		return -ENOENT;
-	give_struct(row, &found, sizeof found);
+	gt_plugin_give_struct(row, &found, sizeof found);
 	return 0;
-}
-
-const struct gputap_plugin_stacks *gputap_plugins_stacks(void)
-{
-	return plugin_count ? stacks : NULL;
 }
 
 /* Sessions --------------------------------------------------------------------- */
 
-static uint64_t dropped_by(const struct gt_plugin *p)
-{
-	uint64_t sum = 0;
-
-	for (int kind = 1; p->calls.drops.dropped && kind < PU1_KIND_COUNT; kind++)
-		sum += p->calls.drops.dropped((pu1ActivityKind)kind);
-	return sum;
-}
-
-static const char *const kind_names[PU1_KIND_COUNT] = {[PU1_KIND_CONCURRENT_KERNEL] = "kernel",
-						       [PU1_KIND_GPU_MEMCPY] = "memcpy",
-						       [PU1_KIND_GPU_MEMSET] = "memset",
-						       [PU1_KIND_PRIVATEUSE1_RUNTIME] = "runtime",
-						       [PU1_KIND_PRIVATEUSE1_DRIVER] = "driver",
-						       [PU1_KIND_SYNCHRONIZATION] =
-							       "synchronization",
-						       [PU1_KIND_COUNTER] = "counter"};
-
-static const char *result_name(pu1Result result)
-{
-	switch (result) {
-	case PU1_ERROR_INVALID: return "invalid";
-	case PU1_ERROR_NOT_SUPPORTED: return "not supported";
-	case PU1_ERROR_ORDER: return "wrong order";
-	case PU1_ERROR_NO_MEMORY: return "no memory";
-	case PU1_ERROR_DEVICE: return "the device failed";
-	case PU1_ERROR_FORKED: return "the device is the parent process's";
-	default: return "unknown result";
-	}
-}
-
-/* Count a failure of @function; the session's first one is kept, with what the plug-in says. */
-static void refuse(struct gt_plugin *p, const char *function, uint32_t kind, pu1Result result)
-{
-	char said[192] = "";
-	const char *text;
-
-	if (result == PU1_SUCCESS)
-		return;
-	gt_plugin_count(p, GPUTAP_PLUGIN_REFUSED);
-	if (p->error[0])
-		return;
-	text = p->calls.errors.text ? p->calls.errors.text() : NULL;
-	if (text)
-		gt_plugin_mend(said, sizeof said, text, strnlen(text, sizeof said - 1), false);
-	snprintf(p->error, sizeof p->error, "%s(%s): %s%s%s", function,
-		 kind ? kind_names[kind] : "", result_name(result), said[0] ? ": " : "", said);
-}
-
-static void learn_devices(struct gt_plugin *p)
+static void learn_devices(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
 	pu1ClockKind kind = p->calls.clock.kind ? p->calls.clock.kind() : PU1_CLOCK_REALTIME;
 
 	if ((uint32_t)kind > PU1_CLOCK_DEVICE) {
-		refuse(p, "pu1.clock", 0, PU1_ERROR_INVALID);
+		gt_plugin_refuse(p, r, "pu1.clock", 0, PU1_ERROR_INVALID);
 		kind = PU1_CLOCK_REALTIME;
 	}
 	p->clock = kind;
 	p->device_count = p->calls.rows.device_count ? p->calls.rows.device_count() : -1;
+	r->device_count = p->device_count;
+}
+
+/* Kinds that the plug-in's stream has enabled, if it has one: they are not the session's to
+ * disable. */
+static uint64_t streamed_kinds(const struct gt_plugin *p)
+{
+	return atomic_load(&p->streaming) ? p->readers[GT_PLUGIN_STREAM].enabled : 0;
 }
 
 /* Return: whether it records anything. */
 static bool start_one(struct gt_plugin *p, uint32_t index,
 		      const struct gputap_plugins_session *session)
 {
-	pu1Result result;
+	struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
+	uint64_t asked = p->about.kinds & (session->kinds ? session->kinds : UINT64_MAX),
+		 streamed = streamed_kinds(p);
 
-	memset((void *)p->counts, 0, sizeof p->counts);
-	p->error[0] = '\0';
-	gt_plugin_buffers_clear(p);
-	p->dropped_before = dropped_by(p);
-	p->asked = p->about.kinds & (session->kinds ? session->kinds : UINT64_MAX);
-	p->enabled = 0;
-	if (!p->asked)
-		return false;
-	result = p->calls.callbacks(gt_plugin_request_of(index), gt_plugin_complete_of(index));
-	refuse(p, "pu1TracingSetCallbacks", 0, result);
-	if (result != PU1_SUCCESS)
+	memset((void *)r->counts, 0, sizeof r->counts);
+	r->error[0] = '\0';
+	gt_plugin_buffers_clear(p, r);
+	r->dropped_before = gt_plugin_dropped(p);
+	r->enabled = 0;
+	if (!asked || (!streamed && !gt_plugin_set_callbacks(p, index, r)))
 		return false;
 	if (session->config && p->calls.config.set)
-		refuse(p, "pu1.config", 0, p->calls.config.set(session->config));
-	learn_devices(p);
+		gt_plugin_refuse(p, r, "pu1.config", 0, p->calls.config.set(session->config));
+	learn_devices(p, r);
 	gt_plugin_clock_read(p, false);
 	if (p->calls.window.begins)
 		p->calls.window.begins(gt_plugin_now());
-	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++)
-		if (p->asked >> kind & 1) {
-			result = p->calls.enable((pu1ActivityKind)kind);
-			refuse(p, "pu1TracingEnable", kind, result);
-			if (result == PU1_SUCCESS)
-				p->enabled |= 1u << kind;
-		}
-	return p->enabled != 0;
+	r->enabled = (asked & streamed) | gt_plugin_enable(p, r, asked & ~streamed);
+	return r->enabled != 0;
 }
 
 int gputap_plugins_start(const struct gputap_plugins_session *session)
@@ -361,7 +246,7 @@ int gputap_plugins_start(const struct gputap_plugins_session *session)
 	struct gputap_plugins_session s;
 	int recording = 0;
 
-	if (!take_struct(&s, sizeof s, session) || s.reserved ||
+	if (!gt_plugin_take_struct(&s, sizeof s, session) || s.reserved ||
 	    (s.buffer_bytes &&
 	     (s.buffer_bytes < BUFFER_BYTES_LEAST || s.buffer_bytes > BUFFER_BYTES_MOST)))
 		return -EINVAL;
@@ -377,26 +262,25 @@ int gputap_plugins_start(const struct gputap_plugins_session *session)
 	gt_plugin_buffers_begin(++session_number ? session_number : ++session_number,
 				s.buffer_bytes ? (s.buffer_bytes + 63u) & ~63u : BUFFER_BYTES,
 				s.memory_bytes ? s.memory_bytes : MEMORY_BYTES);
-	for (uint32_t i = 0; i < plugin_count; i++)
-		recording += start_one(&plugins[i], i, &s);
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
+		recording += start_one(gt_plugin_at(i), i, &s);
 	pthread_mutex_unlock(&the_lock);
 	return recording;
 }
 
 static void stop_one(struct gt_plugin *p)
 {
-	if (!p->enabled)
+	struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
+
+	if (!r->enabled)
 		return;
-	if (p->calls.window.ends)
+	if (p->calls.window.ends && !streamed_kinds(p))
 		p->calls.window.ends(gt_plugin_now());
-	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++)
-		if (p->enabled >> kind & 1)
-			refuse(p, "pu1TracingDisable", kind,
-			       p->calls.disable((pu1ActivityKind)kind));
-	refuse(p, "pu1FlushAll", 0, p->calls.flush());
+	gt_plugin_disable(p, r, r->enabled & ~streamed_kinds(p));
+	gt_plugin_refuse(p, r, "pu1FlushAll", 0, p->calls.flush());
 	gt_plugin_clock_read(p, true);
 	gt_plugin_buffers_end(p);
-	p->counts[GPUTAP_PLUGIN_DROPPED] = dropped_by(p) - p->dropped_before;
+	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
 int gputap_plugins_stop(void)
@@ -406,8 +290,8 @@ int gputap_plugins_stop(void)
 		pthread_mutex_unlock(&the_lock);
 		return -EINVAL;
 	}
-	for (uint32_t i = 0; i < plugin_count; i++)
-		stop_one(&plugins[i]);
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
+		stop_one(gt_plugin_at(i));
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
 	session_open = false;
 	pthread_mutex_unlock(&the_lock);
@@ -420,9 +304,12 @@ long gputap_plugins_read(struct gputap_plugin_record *records, size_t count)
 
 	if (session_open)
 		return -EBUSY;
-	while (n < count && reading < plugin_count) {
-		if (gt_plugin_next(&plugins[reading], reading, &records[n])) {
-			plugins[reading].counts[GPUTAP_PLUGIN_RECORDS]++;
+	while (n < count && reading < gt_plugin_list_count()) {
+		struct gt_plugin *p = gt_plugin_at(reading);
+		struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
+
+		if (gt_plugin_next(p, reading, r, &records[n])) {
+			gt_plugin_count(r, GPUTAP_PLUGIN_RECORDS);
 			n++;
 		} else {
 			reading++;
@@ -463,9 +350,9 @@ uint64_t gputap_plugins_count(uint32_t index, uint32_t what)
 
 	if (what >= GPUTAP_PLUGIN_COUNT_COUNT)
 		return 0;
-	for (uint32_t i = 0; i < plugin_count; i++)
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
 		if (index == i || index == UINT32_MAX)
-			sum += plugins[i].counts[what];
+			sum += gt_plugin_at(i)->readers[GT_PLUGIN_SESSION].counts[what];
 	return sum;
 }
 
@@ -476,5 +363,9 @@ const char *gputap_plugins_count_name(uint32_t what)
 
 const char *gputap_plugins_error(uint32_t index)
 {
-	return index < plugin_count && plugins[index].error[0] ? plugins[index].error : NULL;
+	const struct gt_plugin_reader *r =
+		index < gt_plugin_list_count() ? &gt_plugin_at(index)->readers[GT_PLUGIN_SESSION]
+					       : NULL;
+
+	return r && r->error[0] ? r->error : NULL;
 }

@@ -29,12 +29,13 @@
 /* path of libgputap-audit.so, also where LD_AUDIT must not name it */
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 4u
+#define GT_SESSION_VERSION 5u
 #define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
 #define GT_OPS_PER_DOMAIN  1024u
 #define GT_KERNELS_BYTES   1024u /* of --kernels, with its NUL */
+#define GT_PLUGINS_BYTES   8192u /* of the list of plug-ins, with its NUL */
 
 /* How much is recorded, as `gputap run --mode` says; the words hold for every runtime. */
 enum gt_mode {
@@ -73,6 +74,10 @@ struct gt_session {
 	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* extended regular expression: kernels that are recorded; "": all */
 	char kernels[GT_KERNELS_BYTES];
+	/* vendors' plug-ins to take records of; "": none. A line is a plug-in: its path and, each
+	 * behind a tab, the names of the libraries that it needs. Before them a line with the path
+	 * of libgputap-plugin.so.0 */
+	char plugins[GT_PLUGINS_BYTES];
 	_Atomic uint32_t stop; /* collector: the session is over, be passive */
 	/* collector: blocks that a new process may use before it is given more; 0: all */
 	_Atomic uint32_t start_blocks;

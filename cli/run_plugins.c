@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/* See run_plugins.h.
+ *
+ *   gputap run ── fork ──► trial: loads the plug-in, registers it, says what it is
+ *              ◄── pipe ── struct answer, one write
+ *
+ * What a plug-in needs (its own libraries, without those that any program may have) goes with its
+ * path: by these a program knows that it is for it (src/runtime/privateuse1/pu1_attach.c). */
+#include "cli/run_plugins.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/ui.h"
+#include "collector/environment.h"
+#include "plugin/plugin_parts.h"
+#include "record/operation.h"
+#include "util/clock_ns.h"
+
+#define TRIAL_NS UINT64_C(5000000000)
+
+/* One write of a pipe: whole, or not there. */
+struct answer {
+	bool good;
+	char why[900]; /* a sentence; of a good one: its name */
+	char needs[2048];
+};
+
+struct finding {
+	struct gt_plugin_seeker seeker; /* first */
+	struct gt_session *session;
+	bool quiet;
+	uint32_t count;
+	dev_t devices[GT_PLUGINS_MOST];
+	ino_t inodes[GT_PLUGINS_MOST];
+};
+
+static void report(struct gt_plugin_seeker *seeker, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	(void)seeker;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	ui_note("%s", text);
+}
+
+/* The trial --------------------------------------------------------------------------- */
+
+/* What any program may have. */
+static bool is_common(const char *name)
+{
+	static const char *const common[] = {"libc.so",    "libm.so",      "libdl.so",
+					     "libpthread", "librt.so",     "libstdc++.so",
+					     "libgcc_s",   "ld-linux",     "libgomp.so",
+					     "libz.so",    "libatomic.so", "libc++"};
+
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		if (!strncmp(name, common[i], strlen(common[i])))
+			return true;
+	return false;
+}
+
+static void list_needs(void *handle, char *needs, size_t size)
+{
+	const struct link_map *map = NULL;
+	const char *strings = NULL;
+	size_t used = 0;
+
+	needs[0] = '\0';
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map)
+		return;
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB)
+			strings = (const char *)d->d_un.d_ptr;
+	for (const ElfW(Dyn) *d = map->l_ld; strings && d->d_tag != DT_NULL; d++) {
+		const char *name = strings + d->d_un.d_val;
+
+		if (d->d_tag == DT_NEEDED && !is_common(name) && !strpbrk(name, "\t\n") &&
+		    used + strlen(name) + 2 < size)
+			used += (size_t)sprintf(needs + used, "\t%s", name);
+	}
+}
+
+/* Of the forked process: does not return. */
+static void try_plugin(const char *path, int pipe)
+{
+	static struct gt_plugin plugin;
+	static struct answer a;
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpgid(0, 0);
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(nowhere, fd);
+	a.good = gt_plugin_open(&plugin, path, a.why, sizeof a.why);
+	if (a.good) {
+		snprintf(a.why, sizeof a.why, "%s", plugin.about.name);
+		list_needs(plugin.handle, a.needs, sizeof a.needs);
+	}
+	_exit(write(pipe, &a, sizeof a) != sizeof a);
+}
+
+/* Return: false: no answer came in time. */
+static bool receive(int pipe, struct answer *a)
+{
+	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + TRIAL_NS, now;
+	struct pollfd p = {.fd = pipe, .events = POLLIN};
+	int ready;
+
+	do {
+		now = gt_clock_ns(CLOCK_MONOTONIC);
+		ready = now < end ? poll(&p, 1, (int)((end - now) / 1000000) + 1) : 0;
+	} while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		return false;
+	if (read(pipe, a, sizeof *a) != sizeof *a)
+		a->why[0] = '\0';
+	return true;
+}
+
+/* Load and register it in a process of its own. */
+static void start_trial(const char *path, struct answer *a)
+{
+	int ends[2], status;
+	bool answered;
+	pid_t child;
+
+	memset(a, 0, sizeof *a);
+	fflush(NULL);
+	if (pipe2(ends, O_CLOEXEC) || (child = fork()) < 0) {
+		snprintf(a->why, sizeof a->why, "it cannot be tried: %s", strerror(errno));
+		return;
+	}
+	if (!child)
+		try_plugin(path, ends[1]);
+	close(ends[1]);
+	answered = receive(ends[0], a);
+	close(ends[0]);
+	kill(-child, SIGKILL); /* and what it has started */
+	kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!answered)
+		snprintf(a->why, sizeof a->why, "its registration does not return");
+	else if (!a->why[0])
+		snprintf(a->why, sizeof a->why, "its registration ends the process: %s",
+			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit()");
+}
+
+/* The list ----------------------------------------------------------------------------- */
+
+static bool is_asked(const struct gt_session *s, enum gt_domain domain)
+{
+	return domain != GT_DOMAIN_NONE && s->domains >> domain & 1;
+}
+
+/* gputap's own way to the same runtime wins: nothing is recorded twice. */
+static bool is_traced_without(const struct finding *f, const char *path, const char *name)
+{
+	enum gt_domain own = gt_domain_find(name);
+
+	if (own == GT_DOMAIN_PRIVATEUSE1 || !is_asked(f->session, own))
+		return false;
+	if (!f->quiet)
+		ui_note("plug-in %s is not needed: %s is traced without it; -d privateuse1 takes "
+			"the plug-in's records",
+			path, name);
+	return true;
+}
+
+/* Where libgputap-plugin.so.0 is: beside libgputap.so.0, or in the build folder. */
+static bool find_library(char *path, size_t size)
+{
+	static const char *const places[] = {"", "src/plugin/"};
+	struct gt_libraries l;
+	char *slash;
+
+	if (gt_libraries_find(&l))
+		return false;
+	slash = strrchr(l.inject, '/');
+	if (!slash)
+		return false;
+	slash[1] = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(path, size, "%.3000s%slibgputap-plugin.so.0", l.inject, places[i]);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
+static bool add_line(struct gt_session *s, const char *path, const char *needs)
+{
+	size_t used = strlen(s->plugins), bytes = strlen(path) + strlen(needs) + 1;
+
+	if (used + bytes >= sizeof s->plugins)
+		return false;
+	sprintf(s->plugins + used, "%s%s\n", path, needs);
+	return true;
+}
+
+static bool is_there(struct finding *f, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return true;
+	for (uint32_t i = 0; i < f->count; i++)
+		if (f->devices[i] == st.st_dev && f->inodes[i] == st.st_ino)
+			return true;
+	f->devices[f->count] = st.st_dev;
+	f->inodes[f->count] = st.st_ino;
+	return false;
+}
+
+static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
+{
+	struct finding *f = (struct finding *)seeker;
+	char why[900], library[PATH_MAX], real[PATH_MAX];
+	static struct answer a;
+
+	if (gt_plugin_is_unsafe(path, why, sizeof why)) {
+		ui_note("plug-in %s is not loaded: %s", path, why);
+		return;
+	}
+	if (f->count == GT_PLUGINS_MOST) {
+		ui_note("plug-in %s is not loaded: %d are there already", path, GT_PLUGINS_MOST);
+		return;
+	}
+	if (is_there(f, path) || !realpath(path, real) || strpbrk(real, "\t\n"))
+		return;
+	start_trial(real, &a);
+	if (!a.good) {
+		ui_note("plug-in %s is not used: %s", path, a.why);
+		return;
+	}
+	if (is_traced_without(f, path, a.why))
+		return;
+	if (!f->session->plugins[0] &&
+	    (!find_library(library, sizeof library) || !add_line(f->session, library, "")))
+		ui_note("plug-in %s is not used: libgputap-plugin.so.0 is not found", path);
+	else if (!add_line(f->session, real, a.needs))
+		ui_note("plug-in %s is not used: the list of plug-ins is too long", path);
+	else
+		f->count++;
+}
+
+void run_plugins_find(struct gt_session *session, bool quiet)
+{
+	struct finding f = {.seeker = {add_plugin, report}, .session = session, .quiet = quiet};
+
+	if (is_asked(session, GT_DOMAIN_PRIVATEUSE1))
+		gt_plugin_find(&f.seeker,
+			       getauxval(AT_SECURE) ? NULL : getenv("KINETO_PLUGIN_PATH"), true);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Which plug-ins are loaded, and when. The session names those that `gputap run` has found and
+ * tried. A process loads one when it has what the plug-in is for: a library that the plug-in needs,
+ * or the plug-in itself, or torch. Until then nothing is loaded and no vendor's code runs: most
+ * programs of a tree (shells, compilers) never have it.
+ *
+ *   1. Our constructor is the last one of the libraries' that the program is linked with: vendors'
+ *      runtimes that it is linked with can work by then. Plug-ins of these are started here, and
+ *      main() is not begun before they record, or START_NS are over.
+ *   2. A thread looks for libraries that the program opens later, each LOOK_NS.
+ *
+ * At the end of the process, before the vendors' own handlers, which were registered earlier: each
+ * plug-in's thread takes the last records, and is waited for, END_NS at most.
+ *
+ * Never here: a plug-in's function, in a thread of the program's. */
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "generated/privateuse1_taps.h"
+#include "generated/privateuse1_wraps.h"
+#include "runtime/privateuse1/pu1_parts.h"
+#include "tool/tool.h"
+#include "util/clock_ns.h"
+
+#define START_NS UINT64_C(5000000000)
+#define END_NS   UINT64_C(2000000000)
+#define LOOK_NS  20000000
+
+enum { LOOKER_STACK_BYTES = 64 << 10 };
+
+static struct gt_pu1 plugins[GT_PU1_MOST];
+static uint32_t plugin_count;
+static pid_t owner; /* the process whose threads run; a fork's child has none */
+
+/* What stands in the table in the place of a runtime's functions: nobody calls it. */
+static int nothing(const char *name, uint64_t correlation, uint64_t within)
+{
+	(void)name, (void)correlation, (void)within;
+	return 0;
+}
+
+static void register_table(void)
+{
+	static const void *const real[GT_PRIVATEUSE1_INDEX_COUNT] = {
+		(const void *)(uintptr_t)nothing, (const void *)(uintptr_t)nothing};
+	static void *taps[GT_PRIVATEUSE1_INDEX_COUNT];
+
+	gt_table_register(&gt_privateuse1_tables[0], real, sizeof real, taps);
+}
+
+/* The list --------------------------------------------------------------------------- */
+
+static void read_list(void)
+{
+	const char *line = strchr(gt_recording.session->plugins, '\n');
+
+	for (; line && line[1] && plugin_count < GT_PU1_MOST; line = strchr(line + 1, '\n'))
+		plugins[plugin_count++].path = line + 1;
+}
+
+/* Is @file's name, without its folder, one of the words of the line, without theirs? */
+static bool is_named(const char *line, const char *file)
+{
+	size_t bytes = strlen(file);
+
+	for (const char *word = line; *word && *word != '\n';) {
+		size_t length = strcspn(word, "\t\n");
+		const char *name = word;
+
+		for (size_t i = 0; i < length; i++)
+			if (word[i] == '/')
+				name = word + i + 1;
+		if ((size_t)(word + length - name) == bytes && !memcmp(name, file, bytes))
+			return true;
+		word += length + (word[length] == '\t');
+	}
+	return false;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *file = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	bool *found = data;
+
+	(void)size;
+	file = file ? file + 1 : info->dlpi_name;
+	if (!file || !*file)
+		return 0;
+	for (uint32_t i = 0; i < plugin_count; i++)
+		if (!strncmp(file, "libtorch_cpu.so", 15) || is_named(plugins[i].path, file))
+			found[i] = true;
+	return 0;
+}
+
+/* Start what this process has the libraries of. Return: how many wait still. */
+static uint32_t start_plugins_needed(void)
+{
+	bool found[GT_PU1_MOST] = {false};
+	uint32_t left = 0;
+
+	dl_iterate_phdr(look_at_object, found);
+	for (uint32_t i = 0; i < plugin_count; i++) {
+		if (atomic_load(&plugins[i].state) != GT_PU1_WAITS)
+			continue;
+		if (found[i])
+			gt_pu1_start(&plugins[i]);
+		else
+			left++;
+	}
+	return left;
+}
+
+/* Wait until its state is at least that. Return: false: the time is over. */
+static bool wait_for(struct gt_pu1 *p, uint32_t state, uint64_t deadline)
+{
+	uint32_t now;
+
+	while ((now = atomic_load(&p->state)) < state) {
+		uint64_t ns = gt_clock_ns(CLOCK_MONOTONIC);
+		struct timespec t;
+
+		if (ns >= deadline)
+			return false;
+		t = (struct timespec){(time_t)((deadline - ns) / 1000000000),
+				      (long)((deadline - ns) % 1000000000)};
+		syscall(SYS_futex, &p->state, FUTEX_WAIT_PRIVATE, now, &t, NULL, 0);
+	}
+	return true;
+}
+
+static void wait_for_starts(void)
+{
+	uint64_t deadline = gt_clock_ns(CLOCK_MONOTONIC) + START_NS;
+
+	for (uint32_t i = 0; i < plugin_count; i++)
+		if (atomic_load(&plugins[i].state) == GT_PU1_STARTS &&
+		    !wait_for(&plugins[i], GT_PU1_RECORDS, deadline))
+			gt_pu1_event(&plugins[i], gt_thread_own(), 0,
+				     "it is not ready after 5 s: the program goes on without it");
+}
+
+/* The end ---------------------------------------------------------------------------- */
+
+static void end_plugins(void)
+{
+	static _Atomic bool done;
+	uint64_t deadline = gt_clock_ns(CLOCK_MONOTONIC) + END_NS;
+
+	if (getpid() != owner || atomic_exchange(&done, true))
+		return;
+	gt_pu1_ask_end();
+	for (uint32_t i = 0; i < plugin_count; i++) {
+		struct gt_pu1 *p = &plugins[i];
+		const char *in;
+		char text[200];
+
+		if (atomic_load(&p->state) == GT_PU1_WAITS || wait_for(p, GT_PU1_OVER, deadline))
+			continue;
+		in = atomic_load(&p->in);
+		snprintf(text, sizeof text, "%s does not return: its last records are lost",
+			 in ? in : "its thread");
+		gt_pu1_event(p, gt_thread_own(), 0, text);
+	}
+}
+
+static void *look_for_libraries(void *nobody)
+{
+	const struct timespec pause = {0, LOOK_NS};
+	uint32_t left = plugin_count, now;
+
+	(void)nobody;
+	prctl(PR_SET_NAME, "gputap-look");
+	while (left) {
+		syscall(SYS_nanosleep, &pause, NULL);
+		now = start_plugins_needed();
+		if (now == left)
+			continue;
+		left = now;
+		wait_for_starts();
+		atexit(end_plugins); /* once more: before the handlers of what has just come */
+	}
+	return NULL;
+}
+
+__attribute__((constructor)) static void start_plugins(void)
+{
+	gt_recording_init();
+	if (!gt_recording_is_run() || !gt_recording.session->plugins[0] ||
+	    atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+		return;
+	owner = getpid();
+	read_list();
+	register_table();
+	if (!gt_pu1_kinds())
+		return;
+	if (start_plugins_needed())
+		gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES);
+	wait_for_starts();
+	atexit(end_plugins);
+	at_quick_exit(end_plugins);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Which call a correlation of the plug-in's is. A table by hash, of the calls that came last: when
+ * it is full, it becomes the one before, and the one before that is forgotten. So work that
+ * completes after a million further calls has no call any more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/privateuse1/pu1_parts.h"
+
+enum { ROOM_AT_FIRST = 1024 };
+
+static struct gt_pu1_link *place_of(struct gt_pu1_link *table, uint32_t room, uint64_t correlation)
+{
+	uint64_t at = correlation * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (room - 1);
+
+	while (table[at].correlation && table[at].correlation != correlation)
+		at = (at + 1) & (room - 1);
+	return &table[at];
+}
+
+/* Return: whether there is room for one more. */
+static bool make_room(struct gt_pu1_links *l)
+{
+	struct gt_pu1_link *bigger;
+
+	if (l->room && 2 * l->used < l->room)
+		return true;
+	if (l->room == GT_PU1_LINKS) {
+		struct gt_pu1_link *full = l->now;
+
+		if (!l->before)
+			l->before = malloc(l->room * sizeof *l->before);
+		if (!l->before)
+			return false;
+		l->now = l->before;
+		l->before = full;
+		memset(l->now, 0, l->room * sizeof *l->now);
+		l->used = 0;
+		return true;
+	}
+	bigger = calloc(l->room ? 2 * l->room : ROOM_AT_FIRST, sizeof *bigger);
+	if (!bigger)
+		return l->used + 1 < l->room;
+	for (uint32_t i = 0; i < l->room; i++)
+		if (l->now[i].correlation)
+			*place_of(bigger, 2 * l->room, l->now[i].correlation) = l->now[i];
+	free(l->now);
+	l->now = bigger;
+	l->room = l->room ? 2 * l->room : ROOM_AT_FIRST;
+	return true;
+}
+
+void gt_pu1_link_call(struct gt_pu1_links *l, const struct gt_pu1_link *call)
+{
+	struct gt_pu1_link *at;
+
+	if (!call->correlation || !make_room(l))
+		return;
+	at = place_of(l->now, l->room, call->correlation);
+	/* both levels of an API share it: work is linked to the one that the program called */
+	if (at->correlation && !at->driver)
+		return;
+	l->used += !at->correlation;
+	*at = *call;
+}
+
+const struct gt_pu1_link *gt_pu1_find_call(const struct gt_pu1_links *l, uint64_t correlation)
+{
+	const struct gt_pu1_link *at;
+
+	if (!correlation || !l->room)
+		return NULL;
+	at = place_of(l->now, l->room, correlation);
+	if (!at->correlation && l->before)
+		at = place_of(l->before, l->room, correlation);
+	return at->correlation ? at : NULL;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* A plug-in's records become gputap's, in rounds:
+ *
+ *   1. All that it has completed is read. Calls and device work come in any order, and a call's
+ *      record may come behind that of its work.
+ *   2. Calls are put in order of their thread and end, as threads write them (a call behind those
+ *      in it), and written into the ring of a state that stands for the calling thread.
+ *   3. Work is written behind them, with the number of its call. Work whose call has not come waits
+ *      for it, ROUNDS_WAITED rounds.
+ *
+ * Counting: all that is read is seen; what the plug-in says it dropped, and what was wrong, is seen
+ * and lost, with an event that names the plug-in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/kernels.h"
+#include "core/recording.h"
+#include "generated/privateuse1_taps.h"
+#include "generated/privateuse1_wraps.h"
+#include "runtime/device_work.h"
+#include "runtime/privateuse1/pu1_parts.h"
+
+enum { ROUNDS_WAITED = 3, ARGUMENTS = 3 };
+
+static bool is_call(uint32_t kind)
+{
+	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
+}
+
+static bool wants_calls(uint32_t number)
+{
+	return gt_tap_services(&gt_privateuse1_taps[0][number]) & GT_SERVICE_STREAM;
+}
+
+uint64_t gt_pu1_kinds(void)
+{
+	const struct gt_session *s = gt_recording.session;
+	uint64_t kinds = 0;
+
+	if (wants_calls(GT_PRIVATEUSE1_INDEX_pu1_runtime_call))
+		kinds |= 1u << PU1_KIND_PRIVATEUSE1_RUNTIME;
+	if (wants_calls(GT_PRIVATEUSE1_INDEX_pu1_driver_call))
+		kinds |= 1u << PU1_KIND_PRIVATEUSE1_DRIVER;
+	if (!gt_work_is_recorded(GT_DOMAIN_PRIVATEUSE1))
+		return kinds;
+	kinds |= 1u << PU1_KIND_CONCURRENT_KERNEL;
+	if (gt_session_wants_copies(s))
+		kinds |= 1u << PU1_KIND_GPU_MEMCPY | 1u << PU1_KIND_GPU_MEMSET |
+			 1u << PU1_KIND_SYNCHRONIZATION;
+	return kinds;
+}
+
+/* Reading ---------------------------------------------------------------------------- */
+
+static struct gt_pu1_item *add_item(struct gt_pu1_items *list)
+{
+	struct gt_pu1_item *more;
+
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 256;
+
+		more = realloc(list->items, room * sizeof *more);
+		if (!more)
+			return NULL;
+		list->items = more;
+		list->room = room;
+	}
+	return &list->items[list->count++];
+}
+
+static void lose(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
+{
+	enum gt_class class = is_call(kind) ? GT_CLASS_CALL : GT_CLASS_DEVICE;
+
+	if (!p->thread)
+		return;
+	gt_count(&p->thread->slot->domains[GT_DOMAIN_PRIVATEUSE1].seen[class]);
+	gt_drop(p->thread, class, GT_DOMAIN_PRIVATEUSE1, why);
+}
+
+static void keep_record(struct gt_pu1 *p, const struct gputap_plugin_record *r)
+{
+	size_t bytes = strlen(r->name);
+	struct gt_pu1_item *item;
+
+	if (r->kind == PU1_KIND_CONCURRENT_KERNEL && gt_tap_options.choose_kernels &&
+	    !gt_kernel_wanted(r->name, bytes))
+		return;
+	item = add_item(is_call(r->kind) ? &p->calls : &p->work);
+	if (!item) {
+		lose(p, r->kind, GT_DROP_POOL);
+		return;
+	}
+	*item = (struct gt_pu1_item){.r = *r};
+	item->name = gt_string_id(p->thread, r->name, bytes);
+	item->r.name = item->r.metadata = NULL;
+}
+
+static void read_records(struct gt_pu1 *p)
+{
+	struct gputap_plugin_record r;
+
+	atomic_store(&p->in, "pu1GetNextRecord()");
+	while (p->f->gputap_plugins_stream_read(p->index, &r) > 0)
+		keep_record(p, &r);
+	atomic_store(&p->in, NULL);
+}
+
+/* Calls ------------------------------------------------------------------------------ */
+
+/* As threads write them: a call behind those in it. */
+static int compare_calls(const void *a, const void *b)
+{
+	const struct gputap_plugin_record *x = &((const struct gt_pu1_item *)a)->r,
+					  *y = &((const struct gt_pu1_item *)b)->r;
+
+	if (x->thread_id != y->thread_id)
+		return x->thread_id < y->thread_id ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	if (x->start != y->start)
+		return x->start > y->start ? -1 : 1;
+	return (int)x->kind < (int)y->kind ? 1 : -1; /* the driver's in the runtime's */
+}
+
+/* How many calls are around each: from the last one to the first, which are around it. */
+static void find_depths(struct gt_pu1_items *calls)
+{
+	enum { MOST = 64 };
+	const struct gputap_plugin_record *open[MOST];
+	uint32_t depth = 0;
+
+	for (size_t i = calls->count; i--;) {
+		struct gt_pu1_item *c = &calls->items[i];
+
+		while (depth && (open[depth - 1]->thread_id != c->r.thread_id ||
+				 open[depth - 1]->start > c->r.start))
+			depth--;
+		c->depth = depth;
+		if (depth < MOST)
+			open[depth++] = &c->r;
+	}
+}
+
+/* NULL: nothing is recorded, or there is no room: then the plug-in's own thread stands for it. */
+static struct gt_thread *stand_for(struct gt_pu1 *p, uint32_t tid)
+{
+	struct gt_pu1_standing *s;
+
+	for (uint32_t i = p->standing_count; i--;)
+		if (p->standing[i].tid == tid)
+			return &p->standing[i].thread;
+	if (!p->standing)
+		p->standing = calloc(GT_PU1_STANDING, sizeof *p->standing);
+	if (!p->standing || p->standing_count == GT_PU1_STANDING)
+		return p->thread;
+	s = &p->standing[p->standing_count];
+	if (!gt_thread_stand_for(&s->thread, tid ? tid : p->thread->slot->tid, p->name))
+		return p->thread;
+	s->tid = tid;
+	p->standing_count++;
+	return &s->thread;
+}
+
+static uint64_t take_id(struct gt_thread *t, uint32_t number)
+{
+	struct gt_slot_domain *mine = &t->slot->domains[GT_DOMAIN_PRIVATEUSE1];
+	uint64_t id = t->next_id++;
+
+	gt_count(&mine->seen[GT_CLASS_CALL]);
+	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
+	return id;
+}
+
+static void write_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
+{
+	uint32_t number = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER
+				  ? GT_PRIVATEUSE1_pu1_driver_call
+				  : GT_PRIVATEUSE1_pu1_runtime_call;
+	struct gt_thread *t = stand_for(p, c->r.thread_id);
+	const char *name = gt_string_text(c->name);
+	uint64_t id = take_id(t, number), start = gt_pu1_ticks(&p->host, c->r.start);
+	size_t name_bytes = name ? strlen(name) : 0,
+	       payload = sizeof(struct gt_payload) + ((name_bytes + 7) & ~UINT64_C(7)),
+	       bytes = sizeof(struct gt_record_call) + ARGUMENTS * sizeof(uint64_t) + payload;
+	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_PRIVATEUSE1);
+	const struct gt_pu1_link link = {c->r.correlation, id, start,
+					 c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER};
+
+	gt_pu1_link_call(&p->links, &link);
+	if (!w)
+		return;
+	w->head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_CALL, (uint8_t)c->depth,
+				     GT_OP(GT_DOMAIN_PRIVATEUSE1, number, ARGUMENTS)};
+	w->start = start;
+	w->end = gt_pu1_ticks(&p->host, c->r.end);
+	w->id = id;
+	w->ret = c->r.status;
+	w->args[0] = (uintptr_t)name;
+	w->args[1] = c->r.correlation;
+	w->args[2] = 0;
+	gt_value_put(w->args + ARGUMENTS, 0, name, name_bytes);
+	gt_ring_commit(t, bytes);
+}
+
+static void write_calls(struct gt_pu1 *p)
+{
+	qsort(p->calls.items, p->calls.count, sizeof *p->calls.items, compare_calls);
+	find_depths(&p->calls);
+	for (size_t i = 0; i < p->calls.count; i++)
+		write_call(p, &p->calls.items[i]);
+	p->calls.count = 0;
+}
+
+/* Work ------------------------------------------------------------------------------- */
+
+static enum gt_device_op device_op_of(const struct gputap_plugin_record *r)
+{
+	switch (r->kind) {
+	case PU1_KIND_CONCURRENT_KERNEL: return GT_DEVICE_KERNEL;
+	case PU1_KIND_GPU_MEMSET: return GT_DEVICE_FILL;
+	case PU1_KIND_GPU_MEMCPY:
+		return r->copy_direction == PU1_COPY_HTOD   ? GT_DEVICE_WRITE
+		       : r->copy_direction == PU1_COPY_DTOH ? GT_DEVICE_READ
+							    : GT_DEVICE_COPY;
+	default: return GT_DEVICE_BARRIER;
+	}
+}
+
+static uint32_t saturated(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static void write_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
+		       const struct gt_pu1_link *call)
+{
+	const struct gputap_plugin_record *r = &item->r;
+	uint64_t device = gt_pu1_device(p, r->device),
+		 queue = gt_pu1_queue(p, r->device, r->stream);
+	uint32_t graph = r->graph ? gt_pu1_graph(p, r->graph) : 0;
+	struct gt_record_device *w;
+
+	gt_device_seen(p->thread, GT_DOMAIN_PRIVATEUSE1);
+	w = gt_ring_reserve(p->thread, sizeof *w, GT_CLASS_DEVICE, GT_DOMAIN_PRIVATEUSE1);
+	if (!w)
+		return;
+	*w = (struct gt_record_device){
+		.head = {sizeof *w / 8, GT_RECORD_DEVICE, (uint8_t)device_op_of(r),
+			 GT_DEVICE_REF(GT_DOMAIN_PRIVATEUSE1, device)},
+		.id = call ? call->id : 0,
+		.call_start = call ? call->start : 0,
+		.queue = queue | (uint64_t)graph << 32,
+		.name = item->name,
+		.status = r->status ? -(int32_t)(r->status & INT32_MAX) : 0,
+		.start = r->start,
+		.end = r->end,
+		.bytes = r->bytes,
+		.global = {saturated((uint64_t)r->grid[0] * r->block[0]),
+			   saturated((uint64_t)r->grid[1] * r->block[1]),
+			   saturated((uint64_t)r->grid[2] * r->block[2])},
+		.local = {r->block[0], r->block[1], r->block[2]},
+		.ordinal = r->graph ? r->node : 0,
+		.replay = r->replay,
+	};
+	gt_ring_commit(p->thread, sizeof *w);
+}
+
+/* @last: no further call will come. */
+static void write_all_work(struct gt_pu1 *p, bool last)
+{
+	size_t waiting = 0;
+	bool calls = gt_pu1_kinds() & 1u << PU1_KIND_PRIVATEUSE1_RUNTIME;
+
+	for (size_t i = 0; i < p->work.count; i++) {
+		struct gt_pu1_item *item = &p->work.items[i];
+		const struct gt_pu1_link *call = gt_pu1_find_call(&p->links, item->r.correlation);
+
+		if (!call && calls && item->r.correlation && !last &&
+		    item->waited++ < ROUNDS_WAITED) {
+			p->work.items[waiting++] = *item;
+			continue;
+		}
+		gt_pu1_read_clock(p, item->r.device, false);
+		write_work(p, item, call);
+	}
+	p->work.count = waiting;
+}
+
+/* Counts ----------------------------------------------------------------------------- */
+
+/* What it says it dropped, and what was wrong with records: seen, and lost. */
+static void count_losses(struct gt_pu1 *p)
+{
+	char text[160];
+	uint64_t n;
+
+	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++) {
+		n = p->f->gputap_plugins_stream_dropped(p->index, kind);
+		for (; p->lost[kind] < n; p->lost[kind]++)
+			lose(p, kind, GT_DROP_RUNTIME);
+	}
+	for (uint32_t what = GPUTAP_PLUGIN_DROPPED; what < GPUTAP_PLUGIN_COUNT_COUNT; what++) {
+		n = p->f->gputap_plugins_stream_count(p->index, what) - p->told[what];
+		if (!n || what == GPUTAP_PLUGIN_NO_CORRELATION || what == GPUTAP_PLUGIN_REFUSED)
+			continue;
+		p->told[what] += n;
+		snprintf(text, sizeof text, "%s: %llu", p->f->gputap_plugins_count_name(what),
+			 (unsigned long long)n);
+		gt_pu1_event(p, p->thread, n, text);
+		for (uint64_t i = 0;
+		     i < n && what >= GPUTAP_PLUGIN_BAD_SIZE && what <= GPUTAP_PLUGIN_BAD_COUNTER;
+		     i++)
+			lose(p, PU1_KIND_CONCURRENT_KERNEL, GT_DROP_RUNTIME);
+	}
+}
+
+void gt_pu1_write_records(struct gt_pu1 *p, bool last)
+{
+	int64_t set;
+
+	read_records(p);
+	set = gt_pu1_clock_step(&p->host);
+	if (set)
+		gt_pu1_event(p, p->thread, (uint64_t)set,
+			     "CLOCK_REALTIME was set: calls around that time may be off");
+	write_calls(p);
+	write_all_work(p, last);
+	count_losses(p);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* A plug-in's own thread. All of the plug-in's functions but pushes and pops run here.
+ *
+ *   WAITS ── gt_pu1_start() ──► STARTS ── loaded, registered, enabled ──► RECORDS
+ *                                  └─ refused ──► OVER ◄── the end, last records ──┘
+ *
+ * Every PAUSE_NS it flushes the plug-in, and writes what has completed. At the end of the process
+ * it does so once more: who ends the process waits for that, for a bounded time (pu1_attach.c). */
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "generated/privateuse1_taps.h"
+#include "runtime/module.h"
+#include "runtime/privateuse1/pu1_parts.h"
+#include "tool/tool.h"
+
+#define PAUSE_NS 100000000
+
+enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on it */
+
+static _Atomic uint32_t over; /* a futex */
+
+void gt_pu1_ask_end(void)
+{
+	atomic_store(&over, 1);
+	syscall(SYS_futex, &over, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void set_state(struct gt_pu1 *p, enum gt_pu1_state state)
+{
+	atomic_store(&p->state, state);
+	syscall(SYS_futex, &p->state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void pause_thread(void)
+{
+	const struct timespec t = {0, PAUSE_NS};
+
+	syscall(SYS_futex, &over, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+/* libgputap-plugin's functions: the library is opened once. NULL: it is not there. */
+static const struct gt_pu1_functions *open_library(void)
+{
+	static struct gt_pu1_functions f;
+	static _Atomic bool open;
+	char path[sizeof gt_recording.session->plugins];
+	void *library;
+	bool all = true;
+
+	if (atomic_load(&open))
+		return &f;
+	snprintf(path, sizeof path, "%s", gt_recording.session->plugins);
+	path[strcspn(path, "\n")] = '\0';
+	/* the program's own copy, if it has one: a plug-in has one host */
+	library = dlopen("libgputap-plugin.so.0", RTLD_NOW | RTLD_NOLOAD);
+	if (!library)
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return NULL;
+#define X(name) all &= (*(void **)&f.name = dlsym(library, #name)) != NULL;
+	GT_PU1_FUNCTIONS(X)
+#undef X
+	atomic_store(&open, all);
+	return all ? &f : NULL;
+}
+
+/* Return: whether it records. */
+static bool open_plugin(struct gt_pu1 *p)
+{
+	struct gputap_plugin about = {.size = sizeof about};
+	char why[900] = "libgputap-plugin.so.0 cannot be opened", path[4096];
+	int index = -ENOEXEC;
+
+	snprintf(path, sizeof path, "%.*s", (int)strcspn(p->path, "\t\n"), p->path);
+	p->f = open_library();
+	atomic_store(&p->in, "its registration");
+	if (p->f)
+		index = p->f->gputap_plugins_stream_open(path, gt_pu1_kinds(), why, sizeof why);
+	atomic_store(&p->in, NULL);
+	if (index < 0) {
+		snprintf(p->name, sizeof p->name, "%s", strrchr(path, '/') + 1);
+		if (index == -EALREADY || index == -EBUSY)
+			snprintf(why, sizeof why, "the program loads it itself");
+		gt_pu1_event(p, p->thread, 0, why);
+		return false;
+	}
+	p->index = (uint32_t)index;
+	if (!p->f->gputap_plugins_at(p->index, &about))
+		snprintf(p->name, sizeof p->name, "%s", about.name);
+	gt_runtime_module_named(GT_DOMAIN_PRIVATEUSE1, path, 0, "plug-in", 0);
+	return true;
+}
+
+static void flush(struct gt_pu1 *p)
+{
+	atomic_store(&p->in, "pu1FlushAll()");
+	p->f->gputap_plugins_stream_flush(p->index);
+	atomic_store(&p->in, NULL);
+}
+
+static void end_plugin(struct gt_pu1 *p)
+{
+	const char *error;
+
+	atomic_store(&p->in, "pu1TracingDisable()");
+	p->f->gputap_plugins_stream_close(p->index);
+	flush(p);
+	gt_pu1_write_records(p, true);
+	for (uint32_t i = 0; i < p->object_counts[GT_OBJECT_DEVICE]; i++)
+		gt_pu1_read_clock(p, (int32_t)p->objects[GT_OBJECT_DEVICE][i].key, true);
+	error = p->f->gputap_plugins_stream_error(p->index);
+	if (error)
+		gt_pu1_event(p, p->thread, 0, error);
+}
+
+static void *run_plugin(void *argument)
+{
+	struct gt_pu1 *p = argument;
+
+	prctl(PR_SET_NAME, "gputap-plug-in");
+	p->thread = gt_thread_own();
+	gt_internal_enter(); /* what the plug-in calls is not the program's */
+	gt_pu1_clock_begin(&p->host);
+	if (!p->thread || !open_plugin(p)) {
+		set_state(p, GT_PU1_OVER);
+		return NULL;
+	}
+	set_state(p, GT_PU1_RECORDS);
+	while (!atomic_load(&over)) {
+		pause_thread();
+		if (atomic_load(&over))
+			break;
+		flush(p);
+		gt_pu1_write_records(p, false);
+	}
+	end_plugin(p);
+	set_state(p, GT_PU1_OVER);
+	return NULL;
+}
+
+int gt_pu1_start(struct gt_pu1 *p)
+{
+	uint32_t waits = GT_PU1_WAITS;
+	int rc;
+
+	if (!atomic_compare_exchange_strong(&p->state, &waits, GT_PU1_STARTS))
+		return 0;
+	rc = gt_tool_thread_start(run_plugin, p, STACK_BYTES);
+	if (rc)
+		atomic_store(&p->state, GT_PU1_OVER);
+	return rc;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that is linked with vendors' libraries, which are their plug-ins, too, and has each do
+ * work, in several threads.
+ *
+ *     worker PIECES [THREADS] [maps] */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OTHER
+int other_work(uint32_t pieces);
+#endif
+int vendor_work(uint32_t pieces);
+
+static void *work(void *pieces)
+{
+	int rc = vendor_work((uint32_t)(uintptr_t)pieces);
+
+#ifdef OTHER
+	rc |= other_work((uint32_t)(uintptr_t)pieces);
+#endif
+	return (void *)(intptr_t)rc;
+}
+
+static void print_maps(void)
+{
+	char line[1024];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && fgets(line, sizeof line, maps))
+		fputs(line, stdout);
+}
+
+int main(int argc, char **argv)
+{
+	void *pieces = (void *)(uintptr_t)strtoul(argv[1], NULL, 10), *rc;
+	int count = argc > 2 ? atoi(argv[2]) : 0;
+	pthread_t threads[64];
+
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, work, pieces))
+			return 2;
+	for (int i = 0; i < count; i++)
+		if (pthread_join(threads[i], &rc) || rc)
+			return 3;
+	if (!count && work(pieces))
+		return 4;
+	if (argc > 3 && !strcmp(argv[3], "maps"))
+		print_maps();
+	return 0;
+}

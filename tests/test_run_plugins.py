@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Vendors' plug-ins under gputap run: their records stand in its captures, counted and linked;
+what is wrong with one is told, and stops nobody."""
+import json
+import re
+import subprocess
+
+import pytest
+from test_refdev import library, plugin, program  # noqa: F401: fixtures
+
+
+@pytest.fixture(scope="session")
+def vendor(repo, tmp_path_factory):
+    """vendor("hangs") is tests/plugin/vendor.c with that fault; its work is NAME_work()."""
+    made = {}
+
+    def make(fault="none", name="vendor"):
+        if (fault, name) not in made:
+            path = tmp_path_factory.mktemp("vendor") / f"{name}.so"
+            subprocess.run([
+                "cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-w", "-Wl,-Bsymbolic",
+                f"-I{repo}/include", f'-DFAULT="{fault}"', f'-DNAME="{name}"',
+                f"-Dpu1Exercise={name}_work", repo / "tests/plugin/vendor.c", "-o", path,
+                "-lpthread", f"-Wl,-soname,{name}.so"
+            ],
+                           check=True)
+            made[fault, name] = path
+        return made[fault, name]
+    return make
+
+
+@pytest.fixture(scope="session")
+def worker(repo, tmp_path_factory):
+    """worker(vendor, ..) is tests/plugin/worker.c, linked with these."""
+    made = {}
+
+    def make(*vendors):
+        if vendors not in made:
+            path = tmp_path_factory.mktemp("worker") / "worker"
+            subprocess.run([
+                "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
+                *(["-DOTHER"] if len(vendors) > 1 else []), repo / "tests/plugin/worker.c", "-o",
+                path, *vendors, *[f"-Wl,-rpath,{v.parent}" for v in vendors], "-lpthread"
+            ],
+                           check=True)
+            made[vendors] = path
+        return made[vendors]
+    return make
+
+
+@pytest.fixture
+def traced(tap, work):
+    """traced(plugins, program, word, ..): gputap run's result, and what info says of the capture.
+    """
+    def call(plugins, *command, options=(), env=None):
+        path = ":".join(map(str, plugins))
+        result = tap("run", "-f", "-o", "p.gputap", *options, *command,
+                     env={"KINETO_PLUGIN_PATH": path, "HOME": work} | (env or {}))
+        return result, json.loads(tap("info", "--json", "p.gputap").out)
+    return call
+
+
+def report(tap):
+    return json.loads(tap("report", "--json", "--top", "0", "p.gputap").out)
+
+
+def counts(rows, key="name"):
+    return {row[key]: row["count"] for row in rows}
+
+
+# refdev's own plug-in -----------------------------------------------------------------
+
+@pytest.mark.parametrize("words, work_items", [(["steps", "50"], 450), (["driver", "10"], 20),
+                                               (["threads", "500"], 2000)])
+@pytest.mark.parametrize("clock", ["hz=1000000000", "hz=19200000,epoch=5s"])
+def test_all_that_a_plugin_records_is_in_the_capture(traced, tap, plugin, program, words,
+                                                     work_items, clock):
+    _, info = traced([plugin], program, *words, options=["-q", "-d", "privateuse1"],
+                     env={"REFDEV_CLOCK": clock})
+    assert info["device_work"] == info["linked"] == work_items
+    assert info["seen"] == info["recorded"] and info["untimed"] == 0
+    assert [d["name"] for d in info["devices"]] == ["refdev 0"]
+
+
+def test_a_plugins_kernels_are_those_that_gputap_sees_itself(traced, tap, plugin, program):
+    own, theirs = [], []
+    for options, rows in ((["--no-plugins"], own), (["-d", "privateuse1"], theirs)):
+        traced([plugin], program, "steps", "20", options=["-q", *options])
+        seen = report(tap)
+        rows += [counts(seen["kernels"]), {c["direction"]: (c["count"], c["bytes"])
+                                           for c in seen["copies"]}]
+    assert own == theirs and own[0] == {"add": 60, "scale": 20}
+
+
+def test_a_runtime_that_gputap_traces_itself_is_not_recorded_twice(traced, plugin, program):
+    result, info = traced([plugin], program, "steps", "5")
+    assert {r["domain"] for r in info["runtimes"]} == {"refdev"} and info["device_work"] == 45
+    assert "is not needed: refdev is traced without it" in " ".join(result.err.split())
+
+
+# Another vendor ------------------------------------------------------------------------
+
+def test_kernels_copies_fills_waits_and_calls_of_all_threads(traced, tap, vendor, worker):
+    _, info = traced([vendor()], worker(vendor()), 90, 4, options=["-q"])
+    seen = report(tap)
+    assert counts(seen["kernels"]) == {"vector_add": 120}
+    assert {c["direction"]: (c["count"], c["bytes"]) for c in seen["copies"]} == {
+        "host to device": (120, 120 * 256), "fill": (120, 120 * 256)}
+    assert sum(o["calls"] for o in seen["operations"]) == 720
+    assert info["seen"] == info["recorded"] == 1080
+    assert info["device_work"] == info["linked"] == 360
+
+
+def test_several_vendors_stand_side_by_side(traced, tap, vendor, worker):
+    both = vendor(), vendor(name="other")
+    _, info = traced(both, worker(*both), 30, options=["-q"])
+    assert info["seen"] == info["recorded"] == 2 * 90
+    assert len(info["devices"]) == 2 and info["linked"] == 60
+
+
+@pytest.mark.parametrize("clock", ["ticks", "monotonic"])
+def test_a_plugins_clock_is_converted(traced, tap, vendor, worker, clock):
+    """Work lies inside of the program's life, and behind the begin of its call."""
+    _, info = traced([vendor(clock)], worker(vendor(clock)), 300, options=["-q"])
+    tap("export", "-f", "p.gputap", "-o", "p.json")
+    events = json.load(open("p.json"))["traceEvents"]
+    begins = {e["args"]["correlation"]: e["ts"] for e in events
+              if e.get("cat", "").startswith("privateuse1")}
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    assert len(kernels) == 100
+    # a tick of this clock is 4 ns
+    assert all(e["ts"] - begins[e["args"]["correlation"]] > -50 for e in kernels)
+    assert all(e["ts"] - begins[e["args"]["correlation"]] < 1e6 for e in kernels)
+
+
+@pytest.mark.parametrize("options, calls, kernels, copies", [
+    (["-m", "lite"], 0, 10, 0), (["-m", "standard"], 0, 10, 20), (["--no-device"], 60, 0, 0),
+    (["--kernels", "nothing"], 60, 0, 20)])
+def test_what_is_not_asked_for_is_not_recorded(traced, tap, vendor, worker, options, calls,
+                                               kernels, copies):
+    _, info = traced([vendor()], worker(vendor()), 30, options=["-q", *options])
+    seen = report(tap)
+    assert sum(o["calls"] for o in seen["operations"]) == calls
+    assert sum(k["count"] for k in seen["kernels"]) == kernels
+    assert sum(c["count"] for c in seen["copies"]) == copies
+    assert info["seen"] == info["recorded"]
+
+
+# Which programs -------------------------------------------------------------------------
+
+def test_a_switch_turns_them_off(traced, vendor, worker):
+    result, info = traced([vendor()], worker(vendor()), 30, 1, "maps", options=["--no-plugins"])
+    assert info["seen"] == 0 and "libgputap-plugin" not in result.out
+
+
+def test_without_plugins_nothing_is_loaded(traced, vendor, worker):
+    result, info = traced([], worker(vendor()), 30, 1, "maps", options=["-q"])
+    assert info["seen"] == 0 and "libgputap-plugin" not in result.out
+
+
+def test_a_program_that_has_nothing_of_the_vendors_is_left_alone(traced, vendor):
+    result, info = traced([vendor()], "cat", "/proc/self/maps", options=["-q"])
+    assert "libgputap.so" in result.out
+    assert "vendor.so" not in result.out and "libgputap-plugin" not in result.out
+
+
+# What is wrong with them ----------------------------------------------------------------
+
+def words_of(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("fault, sentence", [
+    ("crash at registration", "is not used: its registration ends the process: Aborted"),
+    ("refuses", "is not used: its registration failed with -6"),
+    ("newer", "is not used: it was built with version 2.0"),
+    ("no kinds", "is not used: it says that it records nothing"),
+])
+def test_one_that_cannot_be_used_is_told_and_the_others_go_on(traced, vendor, worker, fault,
+                                                              sentence):
+    bad, good = vendor(fault, "bad"), vendor()
+    result, info = traced([bad, good], worker(good), 30, options=["-q"])
+    assert f"plug-in {bad} {sentence}" in words_of(result.err)
+    assert info["seen"] == info["recorded"] == 90
+
+
+
+
+@pytest.mark.parametrize("fault, name", [
+    ("wild kind", "unknown kind"), ("short record", "wrong size"), ("long record", "wrong size"),
+    ("backwards", "wrong times"), ("no time", "wrong times"), ("wild device", "unknown device"),
+    ("wild stream", "unknown stream"),
+])
+def test_records_that_make_no_sense_are_lost_by_name(traced, tap, vendor, worker, fault, name):
+    _, info = traced([vendor(fault)], worker(vendor(fault)), 30, options=["-q"])
+    events = tap("info", "p.gputap").out
+    assert re.search(f"plug-in vendor: {name}: \\d+", words_of(events)), events
+    assert info["seen"] > info["recorded"] >= 60
+    assert info["seen"] == info["recorded"] + info["dropped"] == 90
+
+
+@pytest.mark.parametrize("fault", ["hangs"])
+def test_one_that_never_returns_does_not_keep_the_program(traced, tap, vendor, worker, fault):
+    result, info = traced([vendor(fault)], worker(vendor(fault)), 30, options=["-q"])
+    assert "plug-in vendor: pu1FlushAll() does not return" in words_of(
+        tap("info", "p.gputap").out)
