@@ -37,6 +37,10 @@ def test_the_drivers_level_computes(run, program):
     run([program, "driver", "5"])
 
 
+def test_a_stream_is_idle_as_soon_as_its_last_event_is_done(run, program):
+    assert run([program, "idle", "20000"]).out == "busy 0, open 0\n"
+
+
 def test_calls_that_fail_say_why(run, program):
     out = run([program, "errors"], env={"REFDEV_FAULTS": "malloc:3"}).out
     assert out.splitlines() == [

@@ -5,8 +5,8 @@
  *   refdev_submit.c   what is submitted, both levels   refdev_graph.c   graphs
  *   refdev_trace.c    subscribers
  *
- * Locking: a stream's lock is about its queue; an event's, about its numbers; each a leaf. The
- * list of a device's streams has ref_list_lock, taken before a stream's lock. */
+ * Locking: a stream's lock is about its queue; an event's, about its numbers. Order: ref_list_lock,
+ * which the list of a device's streams has, a stream's lock, an event's. */
 #ifndef REFDEV_PARTS_H
 #define REFDEV_PARTS_H
 

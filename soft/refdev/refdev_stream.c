@@ -2,7 +2,12 @@
 /* Streams: a queue of tasks, and a thread that does them in their order. Events: a number that a
  * stream's thread raises when it comes by.
  *
- * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members. */
+ * Who has seen that an event is done finds the stream idle, if that was its last task; and who has
+ * seen that the stream is idle finds the event done: the thread raises the event and becomes idle
+ * under the stream's lock.
+ *
+ * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members; it may be taken
+ * inside of stream.lock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +76,7 @@ static refdevError_t do_task(struct ref_task *t)
 	uint64_t address;
 
 	switch (t->kind) {
-	case REF_TASK_RECORD: raise_event(t); return refdevSuccess;
+	case REF_TASK_RECORD: return refdevSuccess; /* serve() raises it */
 	case REF_TASK_WAIT: wait_for_event(t->event, t->event_number); return refdevSuccess;
 	default:
 		if (t->kind == REF_TASK_KERNEL && ref_fails(REF_FAULT_KERNEL))
@@ -90,8 +95,20 @@ static refdevError_t serve_task(int device, struct ref_task *t)
 	t->about.status = (int32_t)status;
 	if (t->kind != REF_TASK_RECORD)
 		ref_tell_completed(t);
-	ref_task_free(t);
 	return status;
+}
+
+/* With the stream's lock. */
+static void end_task(struct refdevStream *s, struct ref_task *t, refdevError_t status)
+{
+	if (status)
+		s->failed = status;
+	if (t->kind == REF_TASK_RECORD)
+		raise_event(t);
+	ref_task_free(t);
+	s->busy = false;
+	if (!s->first)
+		pthread_cond_broadcast(&s->changed);
 }
 
 static void *serve(void *data)
@@ -114,11 +131,7 @@ static void *serve(void *data)
 		pthread_mutex_unlock(&s->lock);
 		status = serve_task(s->device, t);
 		pthread_mutex_lock(&s->lock);
-		if (status)
-			s->failed = status;
-		s->busy = false;
-		if (!s->first)
-			pthread_cond_broadcast(&s->changed);
+		end_task(s, t, status);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

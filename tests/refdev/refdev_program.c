@@ -8,6 +8,7 @@
  *     refdev_program errors      calls that fail, each in its way
  *     refdev_program fork        a child that finds no device
  *     refdev_program threads N   four threads, each with a stream and N kernels
+ *     refdev_program idle N      N times, what a stream and its last event say of each other
  *     refdev_program clock       stamps of an event pair against the host's clock */
 #include <pthread.h>
 #include <stdio.h>
@@ -225,6 +226,34 @@ static void threads(int count)
 		pthread_join(all[i], NULL);
 }
 
+/* The kernel's one group is nothing much, so that the wait ends as the stream's thread goes on. */
+static void idle(int count)
+{
+	refdevKernel_t plus = kernel("add", add);
+	const refdevDim3 one = {1, 1, 1};
+	int busy = 0, open = 0;
+	float data[1] = {0};
+	struct scale s = {data, 1};
+	refdevStream_t stream;
+	refdevEvent_t event;
+
+	GOOD(refdevStreamCreate(&stream));
+	GOOD(refdevEventCreate(&event));
+	for (int i = 0; i < count; i++) {
+		GOOD(refdevLaunchKernel(plus, one, one, &s, sizeof s, stream));
+		GOOD(refdevEventRecord(event, stream));
+		while (refdevEventQuery(event) == refdevErrorNotReady)
+			;
+		busy += refdevStreamQuery(stream) != refdevSuccess;
+		GOOD(refdevEventRecord(event, stream));
+		GOOD(refdevStreamSynchronize(stream));
+		open += refdevEventQuery(event) != refdevSuccess;
+	}
+	printf("busy %d, open %d\n", busy, open);
+	GOOD(refdevEventDestroy(event));
+	GOOD(refdevStreamDestroy(stream));
+}
+
 static void clocks(void)
 {
 	uint64_t before, ticks, after;
@@ -252,6 +281,8 @@ int main(int argc, char **argv)
 		forks();
 	else if (!strcmp(what, "threads"))
 		threads(count);
+	else if (!strcmp(what, "idle"))
+		idle(count);
 	else if (!strcmp(what, "clock"))
 		clocks();
 	else
