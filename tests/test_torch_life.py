@@ -148,24 +148,36 @@ def test_events_of_several_cycles_add_up(case):
 
 @pytest.mark.parametrize("kinds, fills", [(["CONCURRENT_KERNEL"], 0), (["GPU_MEMSET"], 2)])
 def test_a_filter_of_kinds_holds_for_device_work(case, kinds, fills):
-    [got] = case(f"""
+    got = case(f"""
         torch.utils.rename_privateuse1_backend('acme')
+        try:
+            profile(activities=[{{A.PrivateUse1: []}}])
+        except TypeError:  # unhashable
+            sys.exit()
         with gputap.torch.profile(activities=[A.CPU, {{A.PrivateUse1: {kinds!r}}}]) as p:
             work(2)
         e = events(p)
         print(json.dumps([sum(v.get('cat') == cat for v in e)
                           for cat in ('gpu_memset', 'cuda_runtime')]))""")
+    if not got:
+        pytest.skip("this torch knows no filter of kinds")
+    [got] = got
     assert got[0] == fills and got[1] >= 2
 
 
 def test_pythons_exporter_has_the_device_work(case):
-    [got] = case("""
+    got = case("""
+        import inspect
+        if 'use_python_export' not in inspect.signature(profile.export_chrome_trace).parameters:
+            sys.exit()
         with gputap.torch.profile() as p:
             work(2)
         p.export_chrome_trace('python.json', use_python_export=True)
         e = json.load(open('python.json'))['traceEvents']
         print(json.dumps([sum(v.get('name') == 'Memset (Device)' for v in e)]))""")
-    assert got == [2]
+    if not got:
+        pytest.skip("this torch has no exporter in Python")
+    assert got == [[2]]
 
 
 def test_work_of_autograds_thread_is_that_of_its_node(case):

@@ -353,7 +353,7 @@ void session::hand_over(lk::ActivityLogger &logger, lk::getLinkedActivityCallbac
 	const lk::ITraceActivity *last = nullptr;
 
 	the_span().startTime = from, the_span().endTime = to;
-	b.kept = b.unlinked = 0;
+	b.kept = b.unlinked = b.unshown = 0;
 	buffer_ = std::make_unique<lk::CpuTraceBuffer>();
 	buffer_->span = lk::TraceSpan(from, to, "gputap");
 	buffer_->gpuOpCount = 0;
@@ -397,6 +397,7 @@ void session::hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to)
 	}
 #else
 	(void)logger, (void)from, (void)to;
+	the().unshown = samples_.size();
 #endif
 }
 
@@ -467,8 +468,8 @@ EXPORT void gputap_bridge_show_waits(int show)
 	the().shows_waits = show != 0;
 }
 
-// Of the last profile: "kept", "outside", "unlinked", "lost", "unfinished", "processing_ns"; and
-// "plugins", "record_bytes", "block_bytes".
+// Of the last profile: "kept", "outside", "unlinked", "lost", "unfinished", "unshown",
+// "processing_ns"; and "plugins", "record_bytes", "block_bytes".
 EXPORT int64_t gputap_bridge_count(const char *what)
 {
 	const bridge &b = the();
@@ -480,6 +481,7 @@ EXPORT int64_t gputap_bridge_count(const char *what)
 		      {"unlinked", b.unlinked},
 		      {"lost", b.dropped},
 		      {"unfinished", b.unfinished},
+		      {"unshown", b.unshown},
 		      {"processing_ns", b.processing_ns},
 		      {"plugins", (uint64_t)b.plugin_count},
 		      {"record_bytes", sizeof(activity)},

@@ -81,6 +81,7 @@ struct bridge {
 	bool shows_waits = false;
 	// of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
+	uint64_t unshown = 0;       // samples of counters that this torch cannot write
 	uint64_t processing_ns = 0; // CPU time that its end took us
 };
 bridge &the()
