@@ -221,7 +221,7 @@ def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
     """By its vendor's plug-in, and by gputap's own runtime where there is no plug-in."""
     folder = build / "soft/refdev"
     env = {"KINETO_PLUGIN_PATH": folder / "librefdev_pu1.so"} if way == "plug-in" else {}
-    rows, counts, devices, flows = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
+    rows, counts, devices, names, flows = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
         kernels = {n: kernel(n) for n in ('saxpy', 'a"b', 'back\\\\slash')}
         with gputap.torch.profile() as p:
             for name in list(kernels) * 4:
@@ -231,10 +231,13 @@ def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
         print(json.dumps(gputap.torch.counts()))
         trace = events(p)
         print(json.dumps(sorted({e['pid'] for e in trace if e.get('cat') == 'kernel'})))
+        print(json.dumps({e['pid']: e['args']['name'] for e in trace
+                          if e['name'] == 'process_name'}))
         print(json.dumps(sorted(e['ph'] for e in trace if e.get('cat') == 'ac2g')))
         """), REFDEV=folder / "librefdev.so.1", **env)
     assert rows["gputap_test::launch"][0] == 12 and rows["gputap_test::launch"][1] > 0
     assert rows["saxpy"][0] == 4 and len(devices) == 1
+    assert names[str(devices[0])] == "refdev 0"
     assert flows == ["f"] * 12 + ["s"] * 12  # the driver's call in the runtime's starts none
     assert counts["plugins"] == (way == "plug-in") and counts["unlinked"] == 0
 

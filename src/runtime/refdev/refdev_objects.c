@@ -6,10 +6,12 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/recording.h"
 #include "generated/refdev_taps.h"
 #include "generated/refdev_wraps.h"
+#include "tool/tool_work.h"
 #include "util/clock_ns.h"
 
 enum { BUCKETS = 256, DEVICES = 16 };
@@ -46,7 +48,25 @@ static const struct entry *find_entry(enum gt_object_type type, uint64_t key)
 struct named {
 	enum gt_object_type type;
 	uint64_t key, handle, parent;
+	uint64_t device_handle;
+	const char *name; /* of a device */
 };
+
+static void notify_object(const struct named *what, uint64_t number)
+{
+	const struct gputap_object o = {
+		.domain = GT_DOMAIN_REFDEV,
+		.type = what->type == GT_OBJECT_DEVICE ? GPUTAP_OBJECT_DEVICE : GPUTAP_OBJECT_QUEUE,
+		.number = number,
+		.parent = what->parent,
+		.handle = what->handle,
+		.device_handle = what->device_handle,
+		.name = what->name ? gt_tool_text(what->name, strlen(what->name)) : NULL,
+		.storage_file = -1,
+	};
+
+	gt_tool_object_loaded(gt_tool_object_add(&o, NULL));
+}
 
 /* @text: what the object is, written once. */
 static uint64_t number_of_handle(struct gt_thread *t, const struct named *what,
@@ -67,17 +87,24 @@ static uint64_t number_of_handle(struct gt_thread *t, const struct named *what,
 		atomic_store_explicit(bucket, e, memory_order_release);
 	}
 	gt_core_unlock();
-	if (e && e->number)
+	if (e && e->number) {
 		gt_object_write(t, what->type, GT_DOMAIN_REFDEV, e->number, what->handle,
 				what->parent, text);
+		if (what->type != GT_OBJECT_GRAPH)
+			notify_object(what, e->number);
+	}
 	return there ? there->number : e ? e->number : 0;
 }
 
 uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device)
 {
 	const struct entry *e = find_entry(GT_OBJECT_DEVICE, (uint64_t)device);
-	const struct named what = {GT_OBJECT_DEVICE, (uint64_t)device, (uint64_t)device, 0};
 	refdevDeviceProperties p = {.size = sizeof p};
+	const struct named what = {.type = GT_OBJECT_DEVICE,
+				   .key = (uint64_t)device,
+				   .handle = (uint64_t)device,
+				   .device_handle = (uint64_t)device,
+				   .name = p.name};
 	struct gt_text text = {0};
 
 	if (e || !t)
@@ -99,7 +126,10 @@ uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 {
 	uint64_t key = (uint64_t)a->device << 32 | (uint32_t)a->stream_id;
 	const struct entry *e = find_entry(GT_OBJECT_QUEUE, key);
-	struct named what = {GT_OBJECT_QUEUE, key, (uintptr_t)a->stream, 0};
+	struct named what = {.type = GT_OBJECT_QUEUE,
+			     .key = key,
+			     .handle = (uintptr_t)a->stream,
+			     .device_handle = (uint64_t)a->device};
 	struct gt_text text = {0};
 	char name[32];
 
@@ -114,7 +144,7 @@ uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph)
 {
 	const struct entry *e = find_entry(GT_OBJECT_GRAPH, graph);
-	const struct named what = {GT_OBJECT_GRAPH, graph, graph, 0};
+	const struct named what = {.type = GT_OBJECT_GRAPH, .key = graph, .handle = graph};
 	struct gt_text text = {0};
 
 	if (e || !t)
