@@ -12,6 +12,9 @@
  * What is done to a library: runtime/arm.h. libgputap.so does the same later where there is no
  * auditor (runtime/mapped.c).
  *
+ * Two functions of libtorch's get one of ours in front, until its first operator
+ * (runtime/torch/torch_fronts.h).
+ *
  * And a program that wants a library for which there is a substitute of ours (ROCTx), and finds
  * none, gets ours, by la_objsearch(): after all other places, so that a real one is found wherever
  * it lies. (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
@@ -28,6 +31,7 @@
 
 #include "generated/substitutes.h"
 #include "runtime/arm.h"
+#include "runtime/torch/torch_fronts.h"
 
 enum { PENDING_MAX = 16 };
 
@@ -125,6 +129,39 @@ static void meet_library(unsigned i, const struct link_map *map, const struct gt
 		a->pending[a->pending_count++] = map;
 }
 
+/* libtorch's. */
+static const struct gt_torch_fronts *fronts; /* once libgputap.so is mapped */
+static ElfW(Addr) torch_base;                /* of the one that has them; 0: none */
+
+static void put_front(const struct gt_elf *o, const struct gt_symbols *s, unsigned i)
+{
+	ElfW(Sym) *symbol = gt_symbol_find(s, gt_torch_front_names[i]);
+	const ElfW(Phdr) *segment = symbol ? gt_elf_segment(o, symbol) : NULL;
+
+	if (!segment || !gt_set_protection(symbol, symbol + 1, segment->p_flags | PF_W))
+		return;
+	*(void **)GT_ATTACH_AT(fronts, fronts->front[i].real) =
+		(void *)(o->base + symbol->st_value);
+	symbol->st_value = (ElfW(Addr))GT_ATTACH_AT(fronts, fronts->front[i].function) - o->base;
+	gt_set_protection(symbol, symbol + 1, segment->p_flags);
+	torch_base = o->base;
+}
+
+static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
+{
+	const ElfW(Sym) *ours = fronts ? NULL : gt_symbol_find(s, "gputap_attach_torch");
+
+	if (ours) {
+		fronts = (const struct gt_torch_fronts *)(s->base + ours->st_value);
+		if (fronts->magic != GT_TORCH_FRONTS_MAGIC)
+			fronts = NULL; /* another version's */
+		return;
+	}
+	for (unsigned i = 0;
+	     fronts && (!torch_base || torch_base == o->base) && i < GT_TORCH_FRONTS; i++)
+		put_front(o, s, i);
+}
+
 static void forget(struct api *a, const struct link_map *map)
 {
 	const struct gt_attach_shape *shape =
@@ -209,9 +246,11 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 
 	(void)namespace;
 	*cookie = (uintptr_t)map;
-	if (gt_symbols_of(&o, &s))
-		for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
-			meet_library(i, map, &o, &s);
+	if (!gt_symbols_of(&o, &s))
+		return 0;
+	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
+		meet_library(i, map, &o, &s);
+	meet_torch(&o, &s);
 	return 0;
 }
 
@@ -225,8 +264,12 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
 
 unsigned int la_objclose(uintptr_t *cookie)
 {
+	const struct link_map *map = (const struct link_map *)*cookie;
+
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
-		forget(&apis[i], (const struct link_map *)*cookie);
+		forget(&apis[i], map);
+	if (torch_base && torch_base == map->l_addr)
+		torch_base = 0; /* another one may come */
 	return 0;
 }
 

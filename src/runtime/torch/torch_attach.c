@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* C++ programs that are linked with libtorch, without Python: the observer of operators (torch/) is
- * loaded into them, as Python's `import torch` does in others.
+/* Programs that have libtorch without Python: the observer of operators (torch/) is loaded into
+ * them, as Python's `import torch` does in others.
  *
- *   1. The dynamic linker has mapped and initialised what the program is linked with, and comes to
- *      our constructor, which stands before all of that in LD_PRELOAD and is therefore called last.
- *   2. A function of torch's that says its version is there, or this is no such program.
+ *   1a. What is linked with libtorch: the dynamic linker has mapped and initialised it, and comes to
+ *       our constructor, which stands before all of that in LD_PRELOAD and is therefore called last.
+ *   1b. What opens libtorch, or a library that needs it: the first operator, or range, of any thread
+ *       comes through a function of ours (runtime/torch/torch_fronts.h). Others that come
+ *       meanwhile do not wait.
+ *   2. A function of torch's that says its version is there, or this is no such program. Where
+ *      Python's part of torch is mapped, `import torch` does the rest, or was told not to.
  *   3. The observer lies where GPUTAP_TORCH_OBSERVER says, or beside torch, where pip has put both:
  *        site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
  *   4. The observer compares torch's version with the one that it was built for before it uses any
  *      C++ of torch's.
  *
- * Never here: output. Why there are no operators is an event of the capture.
- * NEEDSWORK: libtorch that a program without Python opens by dlopen(): nobody calls us then. */
+ * Never here: output. Why there are no operators is an event of the capture. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "runtime/torch/torch_fronts.h"
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+/* The assembler below uses them. Not 0: nothing is to be looked for any more. */
+HIDDEN _Atomic uint8_t gt_torch_settled;
+HIDDEN void *gt_torch_real[GT_TORCH_FRONTS];
+HIDDEN void gt_torch_meet(void);
 
 static const char BESIDE[] = "gputap/_shim/observer.so";
 
@@ -74,15 +87,119 @@ static void load_observer(const void *torch)
 			     "install --force-reinstall ./torch");
 }
 
-__attribute__((constructor)) static void start_torch_attach(void)
+static bool is_wanted(void)
 {
 	const char *wanted = getenv("GPUTAP_TORCH_OPERATORS");
+
+	return gt_recording_is_run() && !(wanted && !strcmp(wanted, "0"));
+}
+
+/* False: another thread does, or this one, further out. */
+static bool take_turn(void)
+{
+	static atomic_flag taken = ATOMIC_FLAG_INIT;
+
+	return !atomic_flag_test_and_set(&taken);
+}
+
+static bool is_pythons(void)
+{
+	void *python = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (python)
+		dlclose(python);
+	return python != NULL;
+}
+
+/* The program's first operator, or range: of libtorch that was opened. */
+void gt_torch_meet(void)
+{
+	int saved = errno;
+
+	if (!take_turn())
+		return;
+	if (is_wanted() && !is_pythons())
+		load_observer(gt_torch_real[0] ? gt_torch_real[0] : gt_torch_real[1]);
+	atomic_store_explicit(&gt_torch_settled, 1, memory_order_release);
+	errno = saved;
+}
+
+__attribute__((constructor)) static void start_torch_attach(void)
+{
 	const void *torch;
 
 	gt_recording_init();
-	if (!gt_recording_is_run() || (wanted && !strcmp(wanted, "0")))
+	if (!is_wanted()) {
+		atomic_store_explicit(&gt_torch_settled, 1, memory_order_relaxed);
 		return;
+	}
 	torch = dlsym(RTLD_DEFAULT, "aoti_torch_abi_version");
-	if (torch)
+	if (torch && take_turn()) {
 		load_observer(torch);
+		atomic_store_explicit(&gt_torch_settled, 1, memory_order_release);
+	}
 }
+
+/* The registers that arguments come in are kept, and where a struct is to be returned. */
+#if defined(__x86_64__)
+#define FRONT(i)                                         \
+	".p2align 4\n"                                   \
+	".type gt_torch_front" #i ", @function\n"        \
+	"gt_torch_front" #i ":\n"                        \
+	"	.cfi_startproc\n"                              \
+	"	cmpb $0, gt_torch_settled(%rip)\n"             \
+	"	jne 1f\n"                                      \
+	"	push %rdi\n"                                   \
+	"	.cfi_adjust_cfa_offset 8\n"                    \
+	"	push %rsi\n"                                   \
+	"	.cfi_adjust_cfa_offset 8\n"                    \
+	"	push %rdx\n"                                   \
+	"	.cfi_adjust_cfa_offset 8\n"                    \
+	"	call gt_torch_meet\n"                          \
+	"	pop %rdx\n"                                    \
+	"	.cfi_adjust_cfa_offset -8\n"                   \
+	"	pop %rsi\n"                                    \
+	"	.cfi_adjust_cfa_offset -8\n"                   \
+	"	pop %rdi\n"                                    \
+	"	.cfi_adjust_cfa_offset -8\n"                   \
+	"1:	jmp *gt_torch_real + 8 * " #i "(%rip)\n" \
+	"	.cfi_endproc\n"                                \
+	".size gt_torch_front" #i ", .-gt_torch_front" #i "\n"
+#elif defined(__aarch64__)
+#define FRONT(i)                                                    \
+	".p2align 4\n"                                              \
+	".type gt_torch_front" #i ", %function\n"                   \
+	"gt_torch_front" #i ":\n"                                   \
+	"	adrp x16, gt_torch_settled\n"                             \
+	"	ldrb w16, [x16, :lo12:gt_torch_settled]\n"                \
+	"	cbnz w16, 1f\n"                                           \
+	"	stp x29, x30, [sp, #-48]!\n"                              \
+	"	stp x0, x1, [sp, #16]\n"                                  \
+	"	stp x2, x8, [sp, #32]\n"                                  \
+	"	bl gt_torch_meet\n"                                       \
+	"	ldp x2, x8, [sp, #32]\n"                                  \
+	"	ldp x0, x1, [sp, #16]\n"                                  \
+	"	ldp x29, x30, [sp], #48\n"                                \
+	"1:	adrp x16, gt_torch_real + 8 * " #i "\n"             \
+	"	ldr x16, [x16, :lo12:gt_torch_real + 8 * " #i "]\n" \
+	"	br x16\n"                                                 \
+	".size gt_torch_front" #i ", .-gt_torch_front" #i "\n"
+#endif
+
+__asm__(".text\n" FRONT(0) FRONT(1));
+
+/* Differences of addresses, which C cannot have as constants. */
+__asm__(".section .rodata.gputap_attach, \"a\"\n"
+	".balign 8\n"
+	".globl gputap_attach_torch\n"
+	".type gputap_attach_torch, %object\n"
+	"gputap_attach_torch:\n"
+	"	.quad 0x31304e4f52465447\n" /* GT_TORCH_FRONTS_MAGIC */
+	"	.long gt_torch_front0 - gputap_attach_torch\n"
+	"	.long gt_torch_real - gputap_attach_torch\n"
+	"	.long gt_torch_front1 - gputap_attach_torch\n"
+	"	.long gt_torch_real + 8 - gputap_attach_torch\n"
+	".size gputap_attach_torch, 24\n"
+	".text\n");
+static_assert(sizeof(struct gt_torch_fronts) == 24 && GT_TORCH_FRONTS == 2,
+	      "the assembler above lays it out");
