@@ -6,8 +6,8 @@
  * seen that the stream is idle finds the event done: the thread raises the event and becomes idle
  * under the stream's lock.
  *
- * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members; it may be taken
- * inside of stream.lock. */
+ * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members; it may be
+ * taken inside of stream.lock. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
  * auditor (runtime/mapped.c).
  *
  * Two functions of libtorch's get one of ours in front, until its first operator
- * (runtime/torch/torch_fronts.h).
+ * (runtime/torch_fronts.h).
  *
  * And a program that wants a library for which there is a substitute of ours (ROCTx), and finds
  * none, gets ours, by la_objsearch(): after all other places, so that a real one is found wherever
@@ -31,7 +31,7 @@
 
 #include "generated/substitutes.h"
 #include "runtime/arm.h"
-#include "runtime/torch/torch_fronts.h"
+#include "runtime/torch_fronts.h"
 
 enum { PENDING_MAX = 16 };
 

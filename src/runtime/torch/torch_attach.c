@@ -2,10 +2,11 @@
 /* Programs that have libtorch without Python: the observer of operators (torch/) is loaded into
  * them, as Python's `import torch` does in others.
  *
- *   1a. What is linked with libtorch: the dynamic linker has mapped and initialised it, and comes to
- *       our constructor, which stands before all of that in LD_PRELOAD and is therefore called last.
- *   1b. What opens libtorch, or a library that needs it: the first operator, or range, of any thread
- *       comes through a function of ours (runtime/torch/torch_fronts.h). Others that come
+ *   1a. What is linked with libtorch: the dynamic linker has mapped and initialised it, and comes
+ *       to our constructor, which stands before all of that in LD_PRELOAD and is therefore called
+ *       last.
+ *   1b. What opens libtorch, or a library that needs it: the first operator, or range, of any
+ *       thread comes through a function of ours (runtime/torch_fronts.h). Others that come
  *       meanwhile do not wait.
  *   2. A function of torch's that says its version is there, or this is no such program. Where
  *      Python's part of torch is mapped, `import torch` does the rest, or was told not to.
@@ -25,7 +26,7 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
-#include "runtime/torch/torch_fronts.h"
+#include "runtime/torch_fronts.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 

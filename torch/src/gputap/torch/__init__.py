@@ -77,11 +77,12 @@ atexit.register(_end_open_profile)
 
 def counts():
     """What became of the last profile's records: kept, outside (of its window), unlinked (work
-    with no operator), lost, unfinished (work that had not completed when it ended), unshown (samples
-    of counters, which torch 2.11 has no way to write)."""
+    with no operator), lost, unfinished (work that had not completed when it ended), unshown
+    (samples of counters, which torch 2.11 has no way to write)."""
     return {
         what: _bridge.gputap_bridge_count(what.encode()) if _bridge else 0
-        for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'unshown', 'plugins')
+        for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'unshown',
+                     'plugins')
     }
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where libtorch_cpu.so is opened by a program, its first operator finds us: libgputap-audit.so puts
- * a function of libgputap.so's in front of two of libtorch's own, when it is mapped and before
+/* Where libtorch_cpu.so is opened by a program, its first operator finds us: libgputap-audit.so
+ * puts functions of libgputap.so's in front of two of libtorch's own, when it is mapped and before
  * anything is bound to it.
  *
  *   gputap_attach_torch ─► front[i].function   ours: looks once, then goes on to
