@@ -7,6 +7,9 @@ enum gt_torch_op {
 	GT_TORCH_torch_operator = 0,
 	GT_TORCH_torch_backward = 1,
 	GT_TORCH_torch_range = 2,
+	GT_TORCH_torch_range_start = 3,
+	GT_TORCH_torch_range_stop = 4,
+	GT_TORCH_torch_mark = 5,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -14,6 +17,9 @@ enum gt_torch_index {
 	GT_TORCH_INDEX_torch_operator,
 	GT_TORCH_INDEX_torch_backward,
 	GT_TORCH_INDEX_torch_range,
+	GT_TORCH_INDEX_torch_range_start,
+	GT_TORCH_INDEX_torch_range_stop,
+	GT_TORCH_INDEX_torch_mark,
 	GT_TORCH_INDEX_COUNT
 };
 

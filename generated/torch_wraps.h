@@ -11,10 +11,16 @@
 typedef uint64_t gt_torch_torch_operator_fn(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words);
 typedef uint64_t gt_torch_torch_backward_fn(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words);
 typedef uint64_t gt_torch_torch_range_fn(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words);
+typedef uint64_t gt_torch_torch_range_start_fn(const char *name);
+typedef void gt_torch_torch_range_stop_fn(uint64_t id_);
+typedef void gt_torch_torch_mark_fn(const char *name);
 
 /* Arguments of operations as one struct each. */
 struct gt_torch_args_torch_operator { const char *name; int64_t sequence; const int64_t *shapes; uint32_t words; };
 struct gt_torch_args_torch_backward { const char *name; int64_t sequence; const int64_t *shapes; uint32_t words; };
 struct gt_torch_args_torch_range { const char *name; int64_t sequence; const int64_t *shapes; uint32_t words; };
+struct gt_torch_args_torch_range_start { const char *name; };
+struct gt_torch_args_torch_range_stop { uint64_t id_; };
+struct gt_torch_args_torch_mark { const char *name; };
 
 #endif

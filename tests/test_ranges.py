@@ -246,13 +246,15 @@ def test_where_range_takes_calls_and_work_in_a_range_of_that_name(tap, worker, w
     assert counts("copies", "operation", "count").get("fill") == count
 
 
-@pytest.fixture(scope="module")
-def across(tmp_path_factory, repo, build):
+@pytest.fixture(scope="module", params=["roctx", "nvtx"])
+def across(request, tmp_path_factory, repo, build):
     path = tmp_path_factory.mktemp("ranges") / "across"
     roctx = build / "src/compat/roctx"
+    words = ["-DNVTX", "-ldl"] if request.param == "nvtx" else [
+        f"-L{roctx}", "-l:libroctx64.so.4", f"-Wl,-rpath,{roctx}"]
     subprocess.run([
         "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/across.c", "-o", path,
-        f"-L{roctx}", "-l:libroctx64.so.4", f"-Wl,-rpath,{roctx}", "-lOpenCL", "-lpthread"
+        *words, "-lOpenCL", "-lpthread"
     ], check=True)
     return path
 
@@ -269,6 +271,75 @@ def test_where_range_takes_what_is_between_start_and_stop(tap, across, work, exp
     rows = csv.DictReader(io.StringIO(
         tap("report", "--csv", "-t", "copies", "--where", expression, "a.gputap").out))
     assert {r["operation"]: int(r["count"]) for r in rows}["fill"] == count
+
+
+# NVTX, and pauses --------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def nvtx(tmp_path_factory, repo):
+    path = tmp_path_factory.mktemp("ranges") / "nvtx"
+    subprocess.run(["cc", "-O1", "-Wall", "-Wno-unused-function", repo / "tests/ranges/nvtx.c",
+                    "-o", path, "-ldl"], check=True)
+    return path
+
+
+def test_nvtxs_marks_and_ranges_are_recorded_with_texts_of_each_kind(tap, nvtx, work):
+    tap("run", "-o", "a.gputap", "--", nvtx)
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["seen"] == info["recorded"] == 10
+    tap("export", "a.gputap", "-o", "a.json")
+    events = json.loads((work / "a.json").read_text())["traceEvents"]
+    found = {e["name"]: e for e in events if e.get("cat") == "user_annotation"}
+    assert set(found) == {"outer", "käse \U0001f9c0", "a mark", "registered", "wide €",
+                          "of a domain", "never ended"}
+    times = {n: (e["ts"], e["ts"] + e.get("dur", 0)) for n, e in found.items()}
+    outer, first, second = times["outer"], times["wide €"], times["of a domain"]
+    assert outer[0] <= first[0] <= second[0] <= first[1] <= second[1] <= outer[1]
+
+
+def test_nvtxs_started_ranges_and_marks_are_in_each_format(tap, nvtx, work):
+    tap("run", "-o", "a.gputap", "--", nvtx)
+    for name in "a.pftrace", "a.rpd":
+        tap("export", "a.gputap", "-o", name)
+    rows = perfetto.ask(work / "a.pftrace", ranges="""
+        select name from slice where category = 'user_annotation'""")["ranges"]
+    assert {"outer", "wide €", "of a domain", "never ended", "a mark"} <= {
+        r["name"] for r in rows}
+    with contextlib.closing(sqlite3.connect(work / "a.rpd")) as base:
+        markers = {r[0] for r in base.execute(
+            "select args from api where apiName = 'UserMarker'")}
+    assert {"outer", "wide €", "of a domain"} <= markers
+    report = tap("report", "a.gputap").out
+    assert "of a domain" in report
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory, repo, build):
+    path = tmp_path_factory.mktemp("ranges") / "pauses"
+    roctx = build / "src/compat/roctx"
+    subprocess.run([
+        "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/pauses.c", "-o", path,
+        f"-L{roctx}", "-l:libroctx64.so.4", f"-L{build}", "-l:libgputap.so.0",
+        f"-Wl,-rpath,{roctx}:{build}", "-lOpenCL"
+    ], check=True)
+    return path
+
+
+def test_ranges_across_a_pause_have_what_is_called_before_and_after_it(tap, paused, work):
+    tap("run", "-o", "a.gputap", "--", paused)
+    rows = operators(tap, "--by", "operator")
+    assert {n: (int(r["count"]), int(r["work"])) for n, r in rows.items()} == {
+        "around": (1, 1), "before": (1, 2), "late": (1, 8), "inner": (1, 4), "between": (1, 16)}
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["seen"] == info["recorded"] and not info["dropped"]
+
+
+def test_a_range_that_is_only_in_a_pause_is_not_recorded(tap, paused, work):
+    tap("run", "-o", "a.gputap", "--", paused)
+    rows = {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(
+        tap("report", "--csv", "-t", "ranges", "a.gputap").out))}
+    assert rows == {"around": "1", "before": "1", "late": "1", "inner": "1", "between": "1",
+                    "within": "1"}  # the one behind the pauses
 
 
 def exported(tap, work, *words):

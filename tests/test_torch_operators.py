@@ -128,6 +128,22 @@ def test_ranges_that_torch_emits_by_itt_are_recorded_without_the_package(tap, to
                                                                        ["inner", "outer"])
 
 
+def test_ranges_that_torch_emits_by_nvtx_are_recorded_without_the_package(tap, run, torch_python,
+                                                                          work):
+    has = "import torch; print(hasattr(torch._C, '_nvtx'))"
+    if run([torch_python, "-c", has]).out != "True\n":
+        pytest.skip("needs PyTorch built for CUDA")
+    script = ("import torch\nfrom torch.cuda import nvtx\n"
+              "nvtx.range_push('outer')\none = nvtx.range_start('one')\n"
+              "with torch.autograd.profiler.emit_nvtx():\n    torch.ones(2) + 1\n"
+              "nvtx.mark('here')\nnvtx.range_end(one)\nnvtx.range_pop()\n")
+    tap("run", "-o", "a.gputap", "--", torch_python, "-W", "ignore", "-c", script)
+    rows = csv.DictReader(io.StringIO(tap("report", "--csv", "-t", "ranges", "a.gputap").out))
+    names = {r["name"]: r["count"] for r in rows}
+    assert names["outer"] == names["one"] == names["here"] == "1"
+    assert [n for n in names if n.startswith("aten::add")]
+
+
 def test_a_library_that_the_user_gives_itt_and_nvtx_stays(tap):
     given = {"INTEL_LIBITTNOTIFY64": "/theirs", "NVTX_INJECTION64_PATH": "/mine"}
     told = tap("run", "-q", "-f", "-o", "a.gputap", "--", "env", env=given).out.split("\n")

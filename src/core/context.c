@@ -10,7 +10,7 @@
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint32_t gt_stream_work, gt_stream_launches;
+_Atomic uint32_t gt_stream_work, gt_stream_launches, gt_pauses;
 
 static struct gt_context session_context;
 static struct gt_context *contexts;
@@ -243,6 +243,13 @@ void gt_context_set_started(struct gt_context *c, bool started)
 void gt_contexts_pause(bool paused)
 {
 	gt_core_lock();
+	if (session_context.started == paused)
+		atomic_fetch_add_explicit(&gt_pauses, 1, memory_order_relaxed);
 	gt_context_set_started(&session_context, !paused);
 	gt_core_unlock();
+}
+
+bool gt_session_asks(uint32_t op)
+{
+	return context_asks(&session_context, op);
 }

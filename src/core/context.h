@@ -39,6 +39,12 @@ void gt_context_set_started(struct gt_context *c, bool started);
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
 void gt_contexts_pause(bool paused);
 
+/* Twice how often the program has paused, + 1 while it does. */
+extern _Atomic uint32_t gt_pauses __attribute__((visibility("hidden")));
+
+/* Does the session ask for this operation's calls, paused or not? */
+bool gt_session_asks(uint32_t op);
+
 /* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream
  * does not. HIP's is HSA's. `gt_stream_launches`: what is launched now does, too: not while the
  * program pauses its recording. */

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a buffer on an OpenCL device inside of ROCTx's started ranges: one that its own thread
- * stops, one that another thread stops, one that nobody stops. */
+/* Fills a buffer on an OpenCL device inside of started ranges, ROCTx's or NVTX's: one that its own
+ * thread stops, one that another thread stops, one that nobody stops. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#ifdef NVTX
+#include "nvtx_client.h"
+#define START(text) nvtxRangeStartA(text)
+#define STOP(id)    nvtxRangeEnd(id)
+#else
 #include "compat/roctx/roctx.h"
+#define START(text) roctxRangeStartA(text)
+#define STOP(id)    roctxRangeStop(id)
+#endif
 
 static cl_command_queue queue;
 static cl_mem buffer;
@@ -20,7 +28,7 @@ static void fill(int times)
 
 static void *stop(void *id)
 {
-	roctxRangeStop(*(roctx_range_id_t *)id);
+	STOP(*(uint64_t *)id);
 	return NULL;
 }
 
@@ -29,26 +37,30 @@ int main(void)
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_context context;
-	roctx_range_id_t own, others;
+	uint64_t own, others;
 	pthread_t thread;
 	cl_int status;
 
+#ifdef NVTX
+	if (!open_nvtx())
+		return 3;
+#endif
 	if (clGetPlatformIDs(1, &platform, NULL) ||
 	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
 		return 1;
 	context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
 	queue = clCreateCommandQueue(context, device, 0, &status);
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1 << 20, NULL, &status);
-	own = roctxRangeStartA("own");
+	own = START("own");
 	fill(2);
-	others = roctxRangeStartA("others"); /* overlaps the first one */
+	others = START("others"); /* overlaps the first one */
 	fill(1);
-	roctxRangeStop(own);
+	STOP(own);
 	fill(4);
 	pthread_create(&thread, NULL, stop, &others);
 	pthread_join(thread, NULL);
 	fill(8);
-	roctxRangeStartA("never stopped");
+	START("never stopped");
 	fill(16);
 	clFinish(queue);
 	return 0;

@@ -1,25 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that programs push and pop by NVTX 3: torch.cuda.nvtx, emit_nvtx() of autograd.profiler.
+/* Ranges that programs push and pop, or start and end, and marks, by NVTX 3: torch.cuda.nvtx,
+ * emit_nvtx() of autograd.profiler.
  *
  * A program has all of NVTX inside, as pointers to functions that do nothing. At its first call it
  * opens the library that NVTX_INJECTION64_PATH names, and calls InitializeInjectionNvtx2() of it,
  * which puts functions of its own there. `gputap run` names libgputap.so, unless the user has named
  * another one. Programs with an NVTX 2 (libnvToolsExt.so.1) do the same.
  *
- * NEEDSWORK: marks, ranges that are started and ended, and texts of wchar_t are not recorded. */
+ * Domains, categories, colours and payloads are not recorded. */
 #include <stddef.h>
 #include <stdint.h>
 
+#include <wchar.h>
+
 #include "gputap/gputap.h"
 #include "runtime/torch/range_texts.h"
+#include "runtime/torch/torch_ranges.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* NVTX's own numbers and layouts. */
 enum { EXPORT_TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
-enum { CORE_PUSH_EX = 8, CORE_PUSH_A = 9, CORE_POP = 11 };
-enum { CORE2_PUSH_EX = 4, CORE2_POP = 5, CORE2_REGISTER_STRING_A = 10 };
-enum { MESSAGE_ASCII = 1, MESSAGE_REGISTERED = 3 };
+enum {
+	CORE_MARK_EX = 1,
+	CORE_MARK_A,
+	CORE_MARK_W,
+	CORE_START_EX,
+	CORE_START_A,
+	CORE_START_W,
+	CORE_END,
+	CORE_PUSH_EX,
+	CORE_PUSH_A,
+	CORE_PUSH_W,
+	CORE_POP
+};
+enum {
+	CORE2_MARK_EX = 1,
+	CORE2_START_EX,
+	CORE2_END,
+	CORE2_PUSH_EX,
+	CORE2_POP,
+	CORE2_REGISTER_STRING_A = 10,
+	CORE2_REGISTER_STRING_W
+};
+enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
 
 struct nvtx_attributes {
 	uint16_t version, size;
@@ -44,29 +68,79 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t num
 static const uint64_t KEY = UINT64_C(1) << 57; /* as in itt_ranges.c */
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
 
-/* Return: how many were open before, as NVTX has it. */
-static int push_text(const struct gt_range_text *text)
+/* UTF-8, cut at some 1 KiB. */
+static const struct gt_range_text *wide_text(const wchar_t *message)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, text ? text->text : "(no name)",
-			   KEY + (uint64_t)depth, -1, NULL, 0);
-	return depth++;
+	char text[1024], *p = text;
+
+	for (; message && *message && p < text + sizeof text - 5; message++) {
+		const uint32_t c = (uint32_t)*message;
+
+		if (c < 0x80) {
+			*p++ = (char)c;
+		} else if (c < 0x800) {
+			*p++ = (char)(0xc0 | c >> 6);
+			*p++ = (char)(0x80 | (c & 63));
+		} else if (c < 0x10000) {
+			*p++ = (char)(0xe0 | c >> 12);
+			*p++ = (char)(0x80 | (c >> 6 & 63));
+			*p++ = (char)(0x80 | (c & 63));
+		} else {
+			*p++ = (char)(0xf0 | (c >> 18 & 7));
+			*p++ = (char)(0x80 | (c >> 12 & 63));
+			*p++ = (char)(0x80 | (c >> 6 & 63));
+			*p++ = (char)(0x80 | (c & 63));
+		}
+	}
+	*p = '\0';
+	return message ? gt_range_text(text) : NULL;
 }
 
-static int push_ascii(const char *message)
+static const struct gt_range_text *ascii_text(const char *message)
 {
-	return push_text(message ? gt_range_text(message) : NULL);
+	return message ? gt_range_text(message) : NULL;
 }
 
-static int push_attributes(const struct nvtx_attributes *a)
+static const struct gt_range_text *text_of(const struct nvtx_attributes *a)
 {
 	const void *message =
 		a && a->size >= offsetof(struct nvtx_attributes, message) + sizeof a->message
 			? a->message
 			: NULL;
 
-	if (message && a->message_type == MESSAGE_ASCII)
-		return push_ascii(message);
-	return push_text(message && a->message_type == MESSAGE_REGISTERED ? message : NULL);
+	switch (message ? a->message_type : 0) {
+	case MESSAGE_ASCII: return ascii_text(message);
+	case MESSAGE_WIDE: return wide_text(message);
+	case MESSAGE_REGISTERED: return message;
+	default: return NULL;
+	}
+}
+
+static const char *name_of(const struct gt_range_text *text)
+{
+	return text ? text->text : "(no name)";
+}
+
+/* Return: how many were open before, as NVTX has it. */
+static int push_text(const struct gt_range_text *text)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, name_of(text), KEY + (uint64_t)depth, -1, NULL, 0);
+	return depth++;
+}
+
+static int push_ascii(const char *message)
+{
+	return push_text(ascii_text(message));
+}
+
+static int push_wide(const wchar_t *message)
+{
+	return push_text(wide_text(message));
+}
+
+static int push_attributes(const struct nvtx_attributes *a)
+{
+	return push_text(text_of(a));
 }
 
 static int pop_range(void)
@@ -89,17 +163,90 @@ static int pop_in_domain(void *domain)
 	return pop_range();
 }
 
-static struct gt_range_text *register_string(void *domain, const char *text)
+static uint64_t start_ascii(const char *message)
+{
+	return gt_range_start(name_of(ascii_text(message)));
+}
+
+static uint64_t start_wide(const wchar_t *message)
+{
+	return gt_range_start(name_of(wide_text(message)));
+}
+
+static uint64_t start_attributes(const struct nvtx_attributes *a)
+{
+	return gt_range_start(name_of(text_of(a)));
+}
+
+static uint64_t start_in_domain(void *domain, const struct nvtx_attributes *a)
 {
 	(void)domain;
-	return text ? gt_range_text(text) : NULL;
+	return start_attributes(a);
+}
+
+static void end_in_domain(void *domain, uint64_t id)
+{
+	(void)domain;
+	gt_range_stop(id);
+}
+
+static void mark_ascii(const char *message)
+{
+	gt_range_mark(name_of(ascii_text(message)));
+}
+
+static void mark_wide(const wchar_t *message)
+{
+	gt_range_mark(name_of(wide_text(message)));
+}
+
+static void mark_attributes(const struct nvtx_attributes *a)
+{
+	gt_range_mark(name_of(text_of(a)));
+}
+
+static void mark_in_domain(void *domain, const struct nvtx_attributes *a)
+{
+	(void)domain;
+	mark_attributes(a);
+}
+
+static const struct gt_range_text *register_ascii(void *domain, const char *text)
+{
+	(void)domain;
+	return ascii_text(text);
+}
+
+static const struct gt_range_text *register_wide(void *domain, const wchar_t *text)
+{
+	(void)domain;
+	return wide_text(text);
 }
 
 static void set(nvtx_function **table, unsigned size, unsigned number, nvtx_function ours)
 {
-	if (number < size && table[number])
+	if (ours && number < size && table[number])
 		*table[number] = ours;
 }
+
+#define FUNCTION(f) ((nvtx_function)(uintptr_t)(f))
+static const nvtx_function core[] = {
+	[CORE_MARK_EX] = FUNCTION(mark_attributes), [CORE_MARK_A] = FUNCTION(mark_ascii),
+	[CORE_MARK_W] = FUNCTION(mark_wide),        [CORE_START_EX] = FUNCTION(start_attributes),
+	[CORE_START_A] = FUNCTION(start_ascii),     [CORE_START_W] = FUNCTION(start_wide),
+	[CORE_END] = FUNCTION(gt_range_stop),       [CORE_PUSH_EX] = FUNCTION(push_attributes),
+	[CORE_PUSH_A] = FUNCTION(push_ascii),       [CORE_PUSH_W] = FUNCTION(push_wide),
+	[CORE_POP] = FUNCTION(pop_range),
+};
+static const nvtx_function core2[] = {
+	[CORE2_MARK_EX] = FUNCTION(mark_in_domain),
+	[CORE2_START_EX] = FUNCTION(start_in_domain),
+	[CORE2_END] = FUNCTION(end_in_domain),
+	[CORE2_PUSH_EX] = FUNCTION(push_in_domain),
+	[CORE2_POP] = FUNCTION(pop_in_domain),
+	[CORE2_REGISTER_STRING_A] = FUNCTION(register_ascii),
+	[CORE2_REGISTER_STRING_W] = FUNCTION(register_wide),
+};
 
 int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 {
@@ -110,15 +257,11 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 
 	if (!c || c->struct_size < sizeof *c || gputap_range_source(NULL, 0))
 		return 0;
-	if (c->get_module_table(MODULE_CORE, &table, &size)) {
-		set(table, size, CORE_PUSH_EX, (nvtx_function)push_attributes);
-		set(table, size, CORE_PUSH_A, (nvtx_function)push_ascii);
-		set(table, size, CORE_POP, (nvtx_function)pop_range);
-	}
-	if (c->get_module_table(MODULE_CORE2, &table, &size)) {
-		set(table, size, CORE2_PUSH_EX, (nvtx_function)push_in_domain);
-		set(table, size, CORE2_POP, (nvtx_function)pop_in_domain);
-		set(table, size, CORE2_REGISTER_STRING_A, (nvtx_function)register_string);
-	}
+	if (c->get_module_table(MODULE_CORE, &table, &size))
+		for (unsigned i = 0; i < sizeof core / sizeof *core; i++)
+			set(table, size, i, core[i]);
+	if (c->get_module_table(MODULE_CORE2, &table, &size))
+		for (unsigned i = 0; i < sizeof core2 / sizeof *core2; i++)
+			set(table, size, i, core2[i]);
 	return 1;
 }

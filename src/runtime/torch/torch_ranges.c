@@ -9,6 +9,11 @@
  * ends, with the number of the last call that the thread has begun by then. So a reader knows what
  * is inside by numbers, not by times. It is no call that is open: a runtime's calls in it are the
  * program's (core/thread.h).
+ *
+ * Pauses of the program (gt_contexts_pause()): a range is recorded, from its begin to its end,
+ * unless it begins and ends in the same one. So what is called before and after a pause is in it.
+ *
+ * Ranges that one thread starts and another may stop, and marks, are a record at once.
  * Locking: none, but for the first range of the process.
  * Never here: allocation beyond a thread's first range, formatting. */
 #include <errno.h>
@@ -16,22 +21,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/context.h"
 #include "core/emit.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/torch_taps.h"
 #include "generated/torch_wraps.h"
 #include "runtime/module.h"
+#include "runtime/torch/torch_ranges.h"
 #include "gputap/gputap.h"
 
-enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, OPERATIONS = 3 };
+enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, KINDS = 3, OPERATIONS = 6 };
 
 struct open_range {
 	const char *name;
 	uint64_t start, id; /* id 0: not recorded */
 	uint64_t key;
 	int64_t sequence;
-	uint32_t epoch; /* of the process image that it began in */
+	uint32_t epoch;  /* of the process that it began in */
+	uint32_t pauses; /* gt_pauses, of the pause that it began in; 0: in none */
 	uint16_t kind, words;
 };
 
@@ -57,11 +65,11 @@ static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shape
 
 static void register_table(void)
 {
-	static const void *const real[OPERATIONS] = {(const void *)(uintptr_t)nothing,
-						     (const void *)(uintptr_t)nothing,
-						     (const void *)(uintptr_t)nothing};
+	static const void *real[OPERATIONS];
 	static void *taps[OPERATIONS];
 
+	for (int i = 0; i < OPERATIONS; i++)
+		real[i] = (const void *)(uintptr_t)nothing;
 	gt_table_register(&gt_torch_tables[0], real, sizeof real, taps);
 }
 
@@ -97,18 +105,25 @@ static __attribute__((cold, noinline)) struct gt_ranges *map_ranges(struct gt_th
 	return t->ranges = r;
 }
 
-/* As gt_call_begin(), but nothing is open. */
-static inline uint64_t take_id(struct gt_thread *t, uint32_t number)
+static inline uint64_t take_number(struct gt_thread *t)
 {
-	struct gt_slot_domain *mine = &t->slot->domains[GT_DOMAIN_TORCH];
 	uint64_t id = 1;
 
-	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__)
 	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
 #else
 	id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 #endif
+	return id;
+}
+
+/* As gt_call_begin(), but nothing is open. */
+static inline uint64_t take_id(struct gt_thread *t, uint32_t number)
+{
+	struct gt_slot_domain *mine = &t->slot->domains[GT_DOMAIN_TORCH];
+	uint64_t id = take_number(t);
+
+	gt_count(&mine->seen[GT_CLASS_CALL]);
 	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
 	return id;
 }
@@ -121,6 +136,24 @@ static inline void fetch_ring(const struct gt_thread *t)
 	__builtin_prefetch(t->cur + 128, 1);
 }
 
+/* In a pause it takes its number, by which calls behind the pause are inside, and is counted when
+ * it is written. */
+static __attribute__((cold, noinline)) void begin_in_pause(struct open_range *o)
+{
+	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
+	struct gt_thread *t;
+
+	if (!(pauses & 1) || !gt_session_asks(GT_OP(GT_DOMAIN_TORCH, o->kind, 4)))
+		return;
+	t = gt_thread_get();
+	if (!t)
+		return;
+	o->pauses = pauses;
+	o->epoch = t->epoch;
+	o->id = take_number(t);
+	o->start = gt_ticks();
+}
+
 int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
 		       const int64_t *shapes, uint32_t words)
 {
@@ -128,7 +161,7 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	struct gt_ranges *r = t->ranges;
 	struct open_range *o;
 
-	if (gt_unlikely(kind >= OPERATIONS || !name))
+	if (gt_unlikely(kind >= KINDS || !name))
 		return -EINVAL;
 	if (gt_unlikely(!r)) {
 		r = map_ranges(t);
@@ -146,6 +179,7 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	o->kind = (uint16_t)kind;
 	o->words = 0;
 	o->id = 0;
+	o->pauses = 0;
 	if (gt_unlikely(words) && words <= WORDS - r->words_used) {
 		memcpy(r->words + r->words_used, shapes, words * sizeof *shapes);
 		o->words = (uint16_t)words;
@@ -160,6 +194,8 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 			fetch_ring(t);
 			o->start = gt_ticks();
 		}
+	} else {
+		begin_in_pause(o);
 	}
 	return 0;
 }
@@ -195,6 +231,15 @@ static void write_range(struct gt_thread *t, const struct gt_ranges *r, const st
 	gt_ring_commit(t, bytes);
 }
 
+/* One that began in a pause is seen now, unless that pause has never ended. */
+static bool count_late(struct gt_thread *t, const struct open_range *o)
+{
+	if (atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
+		return false;
+	gt_count(&t->slot->domains[GT_DOMAIN_TORCH].seen[GT_CLASS_CALL]);
+	return true;
+}
+
 /* The innermost one ends. */
 static inline void end_range(struct gt_ranges *r)
 {
@@ -203,7 +248,7 @@ static inline void end_range(struct gt_ranges *r)
 	struct gt_thread *t = o->id ? gt_thread_get() : NULL;
 
 	/* one that a fork's parent began is recorded there */
-	if (gt_likely(t && t->epoch == o->epoch))
+	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);
 	r->words_used -= o->words;
 	r->depth--;
@@ -236,6 +281,70 @@ int gputap_range_end(uint64_t key)
 		return end_outer(r, key);
 	end_range(r);
 	return 0;
+}
+
+/* Starts, stops, marks -------------------------------------------------------- */
+
+struct point {
+	uint32_t operation;
+	uint64_t argument, returned;
+	const char *text; /* its first argument's; NULL: it has none */
+};
+
+static void write_point(struct gt_thread *t, const struct point *point)
+{
+	const struct gt_blob text = {point->text, 0,
+				     point->text ? strnlen(point->text, NAME_MAX_BYTES) : 0};
+	size_t bytes =
+		sizeof(struct gt_record_call) + sizeof(uint64_t) +
+		(point->text ? sizeof(struct gt_payload) + ((text.bytes + 7) & ~UINT64_C(7)) : 0);
+	uint64_t id = take_id(t, point->operation), now = gt_ticks();
+	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_TORCH);
+	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
+			(uint64_t)GT_OP(GT_DOMAIN_TORCH, point->operation, 1) << 32;
+
+	if (!w)
+		return;
+	memcpy(&w->head, &head, sizeof head);
+	w->start = w->end = now;
+	w->id = id;
+	w->ret = point->returned;
+	w->args[0] = point->argument;
+	if (point->text)
+		gt_value_put(w->args + 1, 0, text.data, text.bytes);
+	gt_ring_commit(t, bytes);
+}
+
+static void record_point(const struct point *point, bool in_pause)
+{
+	struct gt_thread *t = NULL;
+
+	if (is_ready() &&
+	    ((gt_tap_services(&gt_torch_taps[0][point->operation]) & GT_SERVICE_STREAM) ||
+	     (in_pause && gt_session_asks(GT_OP(GT_DOMAIN_TORCH, point->operation, 1)) &&
+	      !atomic_load_explicit(&gt_recording.off, memory_order_relaxed))))
+		t = gt_thread_get();
+	if (t)
+		write_point(t, point);
+}
+
+uint64_t gt_range_start(const char *name)
+{
+	static _Atomic uint64_t newest;
+	uint64_t id = 1 + atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed);
+
+	record_point(&(struct point){GT_TORCH_torch_range_start, (uintptr_t)name, id, name}, false);
+	return id;
+}
+
+void gt_range_stop(uint64_t id)
+{
+	record_point(&(struct point){.operation = GT_TORCH_torch_range_stop, .argument = id}, true);
+}
+
+void gt_range_mark(const char *name)
+{
+	record_point(&(struct point){GT_TORCH_torch_mark, (uintptr_t)name, 0, name}, false);
 }
 
 int gputap_range_source(const void *function, uint32_t version)
