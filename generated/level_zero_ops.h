@@ -252,6 +252,7 @@ enum gt_level_zero_op {
 	GT_LEVEL_ZERO_zeGraphDestroyExt = 694,
 	GT_LEVEL_ZERO_zeExecutableGraphGetSourceGraphExt = 704,
 	GT_LEVEL_ZERO_zeExecutableGraphDestroyExt = 705,
+	GT_LEVEL_ZERO_zexCounterBasedEventCreate2 = 768,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -504,6 +505,7 @@ enum gt_level_zero_index {
 	GT_LEVEL_ZERO_INDEX_zeGraphDestroyExt,
 	GT_LEVEL_ZERO_INDEX_zeExecutableGraphGetSourceGraphExt,
 	GT_LEVEL_ZERO_INDEX_zeExecutableGraphDestroyExt,
+	GT_LEVEL_ZERO_INDEX_zexCounterBasedEventCreate2,
 	GT_LEVEL_ZERO_INDEX_COUNT
 };
 

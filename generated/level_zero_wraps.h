@@ -53,6 +53,7 @@ int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call,
 int gt_level_zero_wrap_zeCommandListAppendLaunchKernel(const struct gt_call *call, void *hCommandList, void *hKernel, const struct gt_ze_group_count *pLaunchFuncArgs, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendLaunchCooperativeKernel(const struct gt_call *call, void *hCommandList, void *hKernel, const struct gt_ze_group_count *pLaunchFuncArgs, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendLaunchKernelIndirect(const struct gt_call *call, void *hCommandList, void *hKernel, const struct gt_ze_group_count *pLaunchArgumentsBuffer, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListAppendLaunchMultipleKernelsIndirect(const struct gt_call *call, void *hCommandList, uint32_t numKernels, void **phKernels, const uint32_t *pCountBuffer, const void *pLaunchArgumentsBuffer, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendImageCopyToMemoryExt(const struct gt_call *call, void *hCommandList, void *dstptr, void *hSrcImage, const void *pSrcRegion, uint32_t destRowPitch, uint32_t destSlicePitch, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendImageCopyFromMemoryExt(const struct gt_call *call, void *hCommandList, void *hDstImage, const void *srcptr, const void *pDstRegion, uint32_t srcRowPitch, uint32_t srcSlicePitch, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, void *hCommandList, uint64_t timeout) GT_WRAP;
@@ -61,6 +62,12 @@ int gt_level_zero_wrap_zeCommandListAppendLaunchKernelWithArguments(const struct
 int gt_level_zero_wrap_zeCommandListAppendMemoryCopyWithParameters(const struct gt_call *call, void *hCommandList, void *dstptr, const void *srcptr, size_t size, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendMemoryFillWithParameters(const struct gt_call *call, void *hCommandList, void *ptr, const void *pattern, size_t pattern_size, size_t size, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListImmediateAppendCommandListsWithParameters(const struct gt_call *call, void *hCommandListImmediate, uint32_t numCommandLists, void **phCommandLists, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
+int gt_level_zero_wrap_zeMemAllocShared(const struct gt_call *call, void *hContext, const void *device_desc, const void *host_desc, size_t size, size_t alignment, void *hDevice, void **pptr) GT_WRAP;
+int gt_level_zero_wrap_zeMemAllocDevice(const struct gt_call *call, void *hContext, const void *device_desc, size_t size, size_t alignment, void *hDevice, void **pptr) GT_WRAP;
+int gt_level_zero_wrap_zeMemFree(const struct gt_call *call, void *hContext, void *ptr) GT_WRAP;
+int gt_level_zero_wrap_zeMemOpenIpcHandle(const struct gt_call *call, void *hContext, void *hDevice, struct gt_ze_ipc_mem_handle handle, unsigned int flags, void **pptr) GT_WRAP;
+int gt_level_zero_wrap_zeMemCloseIpcHandle(const struct gt_call *call, void *hContext, const void *ptr) GT_WRAP;
+int gt_level_zero_wrap_zeMemFreeExt(const struct gt_call *call, void *hContext, const void *pMemFreeDesc, void *ptr) GT_WRAP;
 int gt_level_zero_wrap_zeFenceDestroy(const struct gt_call *call, void *hFence) GT_WRAP;
 int gt_level_zero_wrap_zeFenceHostSynchronize(const struct gt_call *call, void *hFence, uint64_t timeout) GT_WRAP;
 int gt_level_zero_wrap_zeFenceQueryStatus(const struct gt_call *call, void *hFence) GT_WRAP;
@@ -72,10 +79,19 @@ int gt_level_zero_wrap_zeEventDestroy(const struct gt_call *call, void *hEvent) 
 int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *hEvent, uint64_t timeout) GT_WRAP;
 int gt_level_zero_wrap_zeEventQueryStatus(const struct gt_call *call, void *hEvent) GT_WRAP;
 int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *hEvent) GT_WRAP;
+int gt_level_zero_wrap_zeEventCounterBasedCreate(const struct gt_call *call, void *hContext, void *hDevice, const void *desc, void **phEvent) GT_WRAP;
 int gt_level_zero_wrap_zeKernelCreate(const struct gt_call *call, void *hModule, const void *desc, void **phKernel) GT_WRAP;
 int gt_level_zero_wrap_zeKernelDestroy(const struct gt_call *call, void *hKernel) GT_WRAP;
 int gt_level_zero_wrap_zeKernelSetGroupSize(const struct gt_call *call, void *hKernel, uint32_t groupSizeX, uint32_t groupSizeY, uint32_t groupSizeZ) GT_WRAP;
+int gt_level_zero_wrap_zeVirtualMemReserve(const struct gt_call *call, void *hContext, const void *pStart, size_t size, void **pptr) GT_WRAP;
+int gt_level_zero_wrap_zeVirtualMemFree(const struct gt_call *call, void *hContext, const void *ptr, size_t size) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListImmediateAppendCommandListsExp(const struct gt_call *call, void *hCommandListImmediate, uint32_t numCommandLists, void **phCommandLists, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListGetNextCommandIdExp(const struct gt_call *call, void *hCommandList, const void *desc, uint64_t *pCommandId) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListUpdateMutableCommandsExp(const struct gt_call *call, void *hCommandList, const void *desc) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListUpdateMutableCommandSignalEventExp(const struct gt_call *call, void *hCommandList, uint64_t commandId, void *hSignalEvent) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListGetNextCommandIdWithKernelsExp(const struct gt_call *call, void *hCommandList, const void *desc, uint32_t numKernels, void **phKernels, uint64_t *pCommandId) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct gt_call *call, void *hCommandList, uint32_t numKernels, uint64_t *pCommandId, void **phKernels) GT_WRAP;
+int gt_level_zero_wrap_zexCounterBasedEventCreate2(const struct gt_call *call, void *hContext, void *hDevice, const void *desc, void **phEvent) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef int gt_level_zero_zeInit_fn(unsigned int flags);
@@ -326,6 +342,7 @@ typedef int gt_level_zero_zeGraphDumpContentsExt_fn(void *hGraph, const char *fi
 typedef int gt_level_zero_zeGraphDestroyExt_fn(void *hGraph);
 typedef int gt_level_zero_zeExecutableGraphGetSourceGraphExt_fn(void *hGraph, void **phSourceGraph);
 typedef int gt_level_zero_zeExecutableGraphDestroyExt_fn(void *hGraph);
+typedef int gt_level_zero_zexCounterBasedEventCreate2_fn(void *hContext, void *hDevice, const void *desc, void **phEvent);
 
 /* Arguments of operations as one struct each. */
 struct gt_level_zero_args_zeInit { unsigned int flags; };
@@ -576,5 +593,6 @@ struct gt_level_zero_args_zeGraphDumpContentsExt { void *hGraph; const char *fil
 struct gt_level_zero_args_zeGraphDestroyExt { void *hGraph; };
 struct gt_level_zero_args_zeExecutableGraphGetSourceGraphExt { void *hGraph; void **phSourceGraph; };
 struct gt_level_zero_args_zeExecutableGraphDestroyExt { void *hGraph; };
+struct gt_level_zero_args_zexCounterBasedEventCreate2 { void *hContext; void *hDevice; const void *desc; void **phEvent; };
 
 #endif

@@ -298,6 +298,24 @@ def test_lite_has_kernels_alone(capture, tap, work, how):
     assert capture(how, "3", options=["-m", "lite"])["device_work"] == 6
 
 
+def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
+    """Bytes are 4 << place in the program's list; shared memory counts as the device's."""
+    info = capture("directions", "3")
+    assert info["untimed"] == 0
+    rows = json.loads(tap("report", "--json", "r.gputap").out)["copies"]
+    found = {row["operation"]: (row["count"], row["bytes"]) for row in rows}
+    assert found == {"write": (6, 3 * (4 + 8)), "read": (9, 3 * (16 + 32 + 256)),
+                     "copy": (9, 3 * (64 + 128 + 512))}
+
+
+def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
+    info = capture("several", "4", env={"LZ_BUSY_US": "1000"})
+    assert info["untimed"] == 0 and info["device_work"] == info["linked"] == 5
+    events, _ = device_rows(tap, work)
+    kernels = [e["name"] for e in events if e.get("cat") == "kernel"]
+    assert kernels == ["scale, add"] * 4
+
+
 # Over the software driver (soft/level_zero) ------------------------------------------------
 
 @pytest.fixture(scope="session")
@@ -344,6 +362,38 @@ def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap,
     done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # a barrier there
     assert done > 0 and info["device_work"] == info["linked"] == done
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+
+
+@pytest.fixture
+def newer_capture(tap, soft, run, level_zero, work):
+    """The same of a program that asks the driver for tables of newer loaders."""
+    program = level_zero / "level_zero_newer"
+    if not program.exists():
+        run(["cc", "-O1", f"-I{REPO}", REPO / "tests/soft/level_zero_newer.c", "-o", program,
+             "-ldl"])
+
+    def make(what):
+        result = tap("run", "-q", "-f", "-o", "r.gputap", program, soft[0], what, KERNELS,
+                     env={"SOFT_LEVEL_ZERO_TRACE": "1"})
+        done = dict(re.findall(r"(kernels|copies|regions|fills|barriers) (\d+)", result.err))
+        return json.loads(tap("info", "--json", "r.gputap").out), sum(map(int, done.values()))
+
+    return make
+
+
+def test_counter_based_events_without_a_pool_have_times(newer_capture):
+    info, done = newer_capture("counters")
+    assert info["device_work"] == info["linked"] > 0 and info["untimed"] == 0
+    assert info["device_work"] <= done
+
+
+def test_a_changed_command_of_a_mutable_list_has_its_new_size(newer_capture, tap, work):
+    info, _ = newer_capture("mutable")
+    assert info["untimed"] == 0
+    events, _ = device_rows(tap, work)
+    kernels = [e["args"] for e in events if e.get("cat") == "kernel"]
+    assert [(k["grid"], k["block"]) for k in kernels] == [([1, 1, 1], [32, 1, 1]),
+                                                          ([2, 1, 1], [32, 1, 1])]
 
 
 def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, tap, work):

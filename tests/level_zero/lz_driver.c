@@ -497,6 +497,27 @@ static ze_result_t zeCommandListAppendLaunchKernel_(ze_command_list_handle_t l,
 	return append(l, &c, signal, waits, wait);
 }
 
+/* The counts are read when the command is appended. */
+static ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect_(
+	ze_command_list_handle_t l, uint32_t most, ze_kernel_handle_t *kernels,
+	const uint32_t *count, const ze_group_count_t *groups, ze_event_handle_t signal,
+	uint32_t waits, ze_event_handle_t *wait)
+{
+	ze_result_t status = ZE_RESULT_SUCCESS;
+
+	CALLED();
+	for (uint32_t i = 0; i < most && i < *count && !status; i++) {
+		struct command c = {.kind = KERNEL,
+				    .kernel = *kernels[i],
+				    .groups = {groups[i].groupCountX, groups[i].groupCountY,
+					       groups[i].groupCountZ}};
+		bool last = i + 1 == most || i + 1 == *count;
+
+		status = append(l, &c, last ? signal : NULL, i ? 0 : waits, wait);
+	}
+	return status;
+}
+
 static ze_result_t zeCommandListAppendMemoryCopy_(ze_command_list_handle_t l, void *to,
 						  const void *from, size_t bytes,
 						  ze_event_handle_t signal, uint32_t waits,
@@ -837,6 +858,7 @@ TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t, .pfnCreate = ze
       .pfnCreateImmediate = zeCommandListCreateImmediate_, .pfnDestroy = zeCommandListDestroy_,
       .pfnClose = zeCommandListClose_, .pfnReset = zeCommandListReset_,
       .pfnAppendLaunchKernel = zeCommandListAppendLaunchKernel_,
+      .pfnAppendLaunchMultipleKernelsIndirect = zeCommandListAppendLaunchMultipleKernelsIndirect_,
       .pfnAppendMemoryCopy = zeCommandListAppendMemoryCopy_,
       .pfnAppendMemoryFill = zeCommandListAppendMemoryFill_,
       .pfnAppendBarrier = zeCommandListAppendBarrier_,

@@ -14,6 +14,9 @@
  *   signalled   regular, with events of the program's that it never resets, each run waited for
  *   resets      a list of two kernels with one event, which the list resets between them; run N
  *               times, waited for once
+ *   several     both kernels by one command, N times on an immediate list
+ *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
+ *               each, and from shared memory to the host's
  *   threads     immediate, in four threads with a list each
  *   errors      calls that fail
  *   sysman      one call of zes that takes doubles
@@ -30,7 +33,7 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(zeCommandListAppendBarrier) X(zeCommandListAppendEventReset) \
-	X(zeCommandListAppendLaunchKernel) \
+	X(zeCommandListAppendLaunchKernel) X(zeCommandListAppendLaunchMultipleKernelsIndirect) \
 	X(zeCommandListAppendMemoryCopy) X(zeCommandListAppendMemoryFill) \
 	X(zeCommandListClose) X(zeCommandListCreate) X(zeCommandListCreateImmediate) \
 	X(zeCommandListDestroy) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
@@ -267,6 +270,45 @@ static void run_reused(int n, int wait_each)
 	destroy_events();
 }
 
+static void wait_for_list(ze_command_list_handle_t list)
+{
+	DO(zeCommandListAppendBarrier, list, events[0], 0, NULL);
+	DO(zeEventHostSynchronize, events[0], UINT64_MAX);
+	DO(zeCommandListDestroy, list);
+	destroy_events();
+}
+
+static void run_several(int n)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_group_count_t groups[] = {{COUNT / 32, 1, 1}, {COUNT / 32, 1, 1}};
+	ze_kernel_handle_t both[] = {scale, add};
+	const uint32_t count = 2;
+
+	make_events();
+	for (int i = 0; i < n; i++)
+		DO(zeCommandListAppendLaunchMultipleKernelsIndirect, list, 2, both, &count, groups,
+		   NULL, 0, NULL);
+	wait_for_list(list);
+}
+
+static void run_directions(int n)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	float *plain = calloc(COUNT, sizeof *plain), *half = on_device + COUNT;
+	float *pairs[][2] = {{on_device, plain}, {half + 8, on_host}, {plain, on_device},
+			     {on_host, half},    {on_device, half},   {on_host, plain},
+			     {plain, shared},    {shared, on_device}};
+
+	make_events();
+	for (int i = 0; i < n; i++)
+		for (unsigned k = 0; k < sizeof pairs / sizeof *pairs; k++)
+			DO(zeCommandListAppendMemoryCopy, list, pairs[k][0], pairs[k][1],
+			   sizeof *plain << k, NULL, 0, NULL);
+	wait_for_list(list);
+	free(plain);
+}
+
 static void *run_thread(void *n)
 {
 	run_immediate(*(int *)n, NULL);
@@ -341,6 +383,10 @@ int main(int argc, char **argv)
 			run_resets(n);
 		} else if (strcmp(how, "reused") == 0 || strcmp(how, "stale") == 0) {
 			run_reused(n, how[0] == 's');
+		} else if (strcmp(how, "several") == 0) {
+			run_several(n);
+		} else if (strcmp(how, "directions") == 0) {
+			run_directions(n);
 		} else if (strcmp(how, "threads") == 0) {
 			run_threads(n);
 		} else if (strcmp(how, "errors") == 0) {

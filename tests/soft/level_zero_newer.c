@@ -40,6 +40,7 @@ static struct zeGetCommandQueueProcAddrTable_table queues;
 static struct zeGetCommandListProcAddrTable_table lists;
 static struct zeGetCommandListExpProcAddrTable_table lists_exp;
 static struct zeGetMemProcAddrTable_table memory;
+static struct zeGetEventPoolProcAddrTable_table pools; /* for who traces: loaders ask for all */
 static struct zeGetEventProcAddrTable_table events;
 static struct zeGetModuleProcAddrTable_table modules;
 static struct zeGetKernelProcAddrTable_table kernels;
@@ -73,6 +74,7 @@ static void start(void)
 	FILL(lists, "zeGetCommandListProcAddrTable");
 	FILL(lists_exp, "zeGetCommandListExpProcAddrTable");
 	FILL(memory, "zeGetMemProcAddrTable");
+	FILL(pools, "zeGetEventPoolProcAddrTable");
 	FILL(events, "zeGetEventProcAddrTable");
 	FILL(modules, "zeGetModuleProcAddrTable");
 	FILL(kernels, "zeGetKernelProcAddrTable");

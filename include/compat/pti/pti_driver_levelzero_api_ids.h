@@ -255,6 +255,7 @@ typedef enum _pti_api_id_driver_levelzero {
 	zeGraphDestroyExt_id = 66230,
 	zeExecutableGraphGetSourceGraphExt_id = 66240,
 	zeExecutableGraphDestroyExt_id = 66241,
+	zexCounterBasedEventCreate2_id = 66304,
 	zetDeviceGetDebugProperties_id = 131072,
 	zetContextActivateMetricGroups_id = 131088,
 	zetCommandListAppendMetricStreamerMarker_id = 131104,

@@ -15,6 +15,8 @@ enum {
 	LZ_HOST_MEMORY_DESC = 0x16,
 	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks a second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
+	LZ_MUTABLE_GROUPS = 0x0002001a,
+	LZ_MUTABLE_GROUP_SIZE = 0x0002001b,
 	LZ_DRIVER_DDI_HANDLES_PROPERTIES = 0x00020027,
 	LZ_DRIVER_DDI_HANDLES = 1,
 	LZ_EVENT_POOL_HOST_VISIBLE = 1,
@@ -28,6 +30,19 @@ enum {
 struct lz_chained {
 	uint32_t type;
 	struct lz_chained *next;
+};
+
+/* What is changed of a command of a mutable list. */
+struct lz_mutable_groups {
+	struct lz_chained head;
+	uint64_t command;
+	const uint32_t *groups; /* three */
+};
+
+struct lz_mutable_group_size {
+	struct lz_chained head;
+	uint64_t command;
+	uint32_t size[3];
 };
 
 struct lz_driver_ddi_handles_properties {
@@ -70,6 +85,18 @@ struct lz_event_pool_desc {
 struct lz_event_desc {
 	struct lz_chained head;
 	uint32_t index, signal, wait;
+};
+
+/* Level Zero's, and Intel's own from before. */
+struct lz_counter_based_desc {
+	struct lz_chained head;
+	uint32_t flags, signal, wait;
+};
+enum {
+	LZ_COUNTER_BASED_HOST_VISIBLE = 4,
+	LZ_COUNTER_BASED_IPC = 8,
+	LZ_COUNTER_BASED_TIMES = 16,
+	LZ_COUNTER_BASED_MAPPED_TIMES = 32,
 };
 
 struct lz_kernel_desc {

@@ -244,6 +244,39 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 	return status;
 }
 
+/* Without a pool: with times, if the driver makes it so. */
+static int create_counter_based(int (*create)(void *, void *, const void *, void **), void *context,
+				void *device, const void *desc, void **event)
+{
+	const struct lz_counter_based_desc *wanted = desc;
+	struct lz_counter_based_desc timed;
+	struct gt_lz_event *e;
+
+	if (!wanted || wanted->flags & (LZ_COUNTER_BASED_IPC | LZ_COUNTER_BASED_MAPPED_TIMES))
+		return create(context, device, desc, event);
+	timed = *wanted;
+	timed.flags |= LZ_COUNTER_BASED_HOST_VISIBLE | LZ_COUNTER_BASED_TIMES;
+	if (create(context, device, &timed, event))
+		return create(context, device, desc, event);
+	e = event ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;
+	if (e)
+		e->counter_based = true;
+	return LZ_SUCCESS;
+}
+
+int gt_level_zero_wrap_zeEventCounterBasedCreate(const struct gt_call *call, void *context,
+						 void *device, const void *desc, void **event)
+{
+	return create_counter_based(REAL(zeEventCounterBasedCreate), context, device, desc, event);
+}
+
+int gt_level_zero_wrap_zexCounterBasedEventCreate2(const struct gt_call *call, void *context,
+						   void *device, const void *desc, void **event)
+{
+	return create_counter_based(REAL(zexCounterBasedEventCreate2), context, device, desc,
+				    event);
+}
+
 static struct gt_lz_event *detach_event(const void *handle)
 {
 	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, handle);

@@ -147,6 +147,7 @@ struct gt_lz_entry {
 	struct gt_lz_own *own;
 	struct lz_kernel_times *times; /* as of an item */
 	bool dirty;                    /* as of an item */
+	uint64_t id;                   /* of a mutable list; 0: it has none */
 };
 
 struct gt_lz_list {
@@ -159,6 +160,7 @@ struct gt_lz_list {
 	struct gt_lz_entry *first, *last;
 	struct gt_lz_stock entries;
 	struct gt_lz_own *own; /* free ones */
+	uint64_t next_id;      /* of the command that is appended next, if the program has asked */
 	struct gt_lz_readback *readbacks;
 	uint32_t readback_count;
 	/* queue of the last run, if that may not be done */
@@ -251,9 +253,17 @@ void gt_lz_harvest_all(void);
  * event tells is of the work that has it. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask);
 
+/* level_zero_memory.c: read, write, or copy. */
+enum gt_device_op gt_lz_copy_op(const void *to, const void *from);
+enum gt_device_op gt_lz_image_op(const void *memory, bool to_image);
+
 /* level_zero_runs.c */
 /* The next command of @list resets, or signals again, an event that commands of it have. */
 void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event);
+/* A mutable list's command signals this event from now on. @program: it is the program's, with
+ * times; NULL: it is not. */
+void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
+			   struct gt_lz_event *program, void *event);
 /* The list's commands are gone. */
 void gt_lz_list_empty(struct gt_lz_list *list);
 

@@ -209,38 +209,71 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 	return r;
 }
 
-/* A list that is not run again: what the program knows is done has its times. */
-void gt_lz_list_empty(struct gt_lz_list *list)
+/* What the program says is done, because it changes the list, has its times. */
+static void end_all_runs(struct gt_lz_list *list)
 {
-	if (list->ran) {
-		struct gt_lz_queue *queue = list->ran;
+	struct gt_lz_queue *queue = list->ran;
 
-		gt_lz_harvest(queue, 0);
-		gt_lz_lock(&queue->lock);
-		for (struct gt_lz_item *i = queue->first; i; i = i->next)
-			if (i->list == list->object.handle)
-				i->dirty = false; /* the program says that it is done */
-		gt_lz_unlock(&queue->lock);
-		gt_lz_harvest(queue, 0);
-		end_last_run(list, NULL);
-	}
-	for (struct gt_lz_entry *e = list->first, *next; e; e = next) {
-		next = e->next;
-		if (e->program && e->program->object.handle == e->event) /* else it is another */
-			atomic_fetch_sub_explicit(&e->program->entries, 1, memory_order_relaxed);
-		if (e->own)
-			gt_lz_own_give(list->table, &list->own, e->own);
-		gt_lz_give(&list->entries, e);
-	}
+	if (!queue)
+		return;
+	gt_lz_harvest(queue, 0);
+	gt_lz_lock(&queue->lock);
+	for (struct gt_lz_item *i = queue->first; i; i = i->next)
+		if (i->list == list->object.handle)
+			i->dirty = false;
+	gt_lz_unlock(&queue->lock);
+	gt_lz_harvest(queue, 0);
+	end_last_run(list, NULL);
+}
+
+static void end_readbacks(struct gt_lz_list *list)
+{
 	for (struct gt_lz_readback *r = list->readbacks, *next; r; r = next) {
 		next = r->next;
 		if (!atomic_load_explicit(&r->users, memory_order_acquire))
 			destroy_readback(list, r); /* else left to the driver */
 	}
-	list->first = list->last = NULL;
 	list->readbacks = NULL;
 	list->readback_count = 0;
+}
+
+/* Another event may have its node meanwhile. */
+static void forget_program_event(struct gt_lz_entry *e)
+{
+	if (e->program && e->program->object.handle == e->event)
+		atomic_fetch_sub_explicit(&e->program->entries, 1, memory_order_relaxed);
+	e->program = NULL;
+}
+
+void gt_lz_list_empty(struct gt_lz_list *list)
+{
+	end_all_runs(list);
+	for (struct gt_lz_entry *e = list->first, *next; e; e = next) {
+		next = e->next;
+		forget_program_event(e);
+		if (e->own)
+			gt_lz_own_give(list->table, &list->own, e->own);
+		gt_lz_give(&list->entries, e);
+	}
+	end_readbacks(list);
+	list->first = list->last = NULL;
 	list->ran = NULL;
+}
+
+void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
+			   struct gt_lz_event *program, void *event)
+{
+	end_all_runs(list);
+	end_readbacks(list);
+	forget_program_event(e);
+	if (e->own)
+		gt_lz_own_give(list->table, &list->own, e->own);
+	e->own = NULL;
+	e->times = NULL;
+	e->program = program;
+	e->event = program ? event : NULL; /* another's has no times for us */
+	if (program)
+		atomic_fetch_add_explicit(&program->entries, 1, memory_order_relaxed);
 }
 
 /* The entry's times, in the list itself. False: they will not be known. */

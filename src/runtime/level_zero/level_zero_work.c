@@ -7,8 +7,8 @@
  *   a run       an item in the queue's queue for each entry             (level_zero_runs.c)
  *
  * Events of the program have times because its pools are made with them (level_zero_events.c); that
- * is all that it could notice. NEEDSWORK: events for other processes, counter-based events that are
- * of no pool, LaunchMultipleKernelsIndirect and graphs: no times; copies have no direction. */
+ * is all that it could notice. NEEDSWORK: events for other processes have no times; graphs are not
+ * followed; copies of images do not tell their bytes. */
 #include <string.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
@@ -108,6 +108,8 @@ static void add_entry(struct submission *s)
 	e->program = s->program;
 	e->own = s->own;
 	e->dirty = s->dirty;
+	e->id = list->next_id;
+	list->next_id = 0;
 	if (e->program)
 		atomic_fetch_add_explicit(&e->program->entries, 1, memory_order_relaxed);
 	*(list->last ? &list->last->next : &list->first) = e;
@@ -179,6 +181,32 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 	return what;
 }
 
+/* Several kernels by one command, each as often as memory of the device's says: work of all of
+ * their names. */
+static struct gt_work_what kernels_what(uint32_t count, void **kernels)
+{
+	struct gt_work_what what = {.op = GT_DEVICE_KERNEL};
+	char text[512];
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; kernels && i < count; i++) {
+		const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernels[i]);
+		const char *name = k && k->name ? gt_string_text(k->name) : NULL;
+		size_t length = name ? strlen(name) : 0;
+
+		if (!length || bytes + length + 3 > sizeof text)
+			continue;
+		if (bytes) {
+			memcpy(text + bytes, ", ", 2);
+			bytes += 2;
+		}
+		memcpy(text + bytes, name, length);
+		bytes += length;
+	}
+	what.name = bytes ? gt_string_id(gt_thread_own(), text, bytes) : 0;
+	return what;
+}
+
 static struct gt_work_what transfer_what(enum gt_device_op op, const void *to, const void *from,
 					 uint64_t bytes)
 {
@@ -186,6 +214,11 @@ static struct gt_work_what transfer_what(enum gt_device_op op, const void *to, c
 				     .bytes = bytes,
 				     .source = (uintptr_t)from,
 				     .destination = (uintptr_t)to};
+}
+
+static struct gt_work_what copy_what(const void *to, const void *from, uint64_t bytes)
+{
+	return transfer_what(gt_lz_copy_op(to, from), to, from, bytes);
 }
 
 static uint64_t region_bytes(const void *region)
@@ -221,6 +254,10 @@ COMMAND(zeCommandListAppendLaunchKernelIndirect,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
 	(list, kernel, groups, signal, waits, wait), kernel_what(kernel, NULL, NULL))
+COMMAND(zeCommandListAppendLaunchMultipleKernelsIndirect,
+	(const struct gt_call *call, void *list, uint32_t count, void **kernels,
+	 const uint32_t *counts, const void *groups, SIGNALS),
+	(list, count, kernels, counts, groups, signal, waits, wait), kernels_what(count, kernels))
 COMMAND(zeCommandListAppendLaunchKernelWithParameters,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, const void *next, SIGNALS),
@@ -232,25 +269,22 @@ COMMAND(zeCommandListAppendLaunchKernelWithArguments,
 	kernel_what(kernel, &groups, &size))
 COMMAND(zeCommandListAppendMemoryCopy,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes, SIGNALS),
-	(list, to, from, bytes, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, bytes))
+	(list, to, from, bytes, signal, waits, wait), copy_what(to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyWithParameters,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes,
 	 const void *next, SIGNALS),
-	(list, to, from, bytes, next, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, bytes))
+	(list, to, from, bytes, next, signal, waits, wait), copy_what(to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyFromContext,
 	(const struct gt_call *call, void *list, void *to, void *context, const void *from,
 	 size_t bytes, SIGNALS),
-	(list, to, context, from, bytes, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, bytes))
+	(list, to, context, from, bytes, signal, waits, wait), copy_what(to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyRegion,
 	(const struct gt_call *call, void *list, void *to, const void *to_region, uint32_t to_pitch,
 	 uint32_t to_slice, const void *from, const void *from_region, uint32_t from_pitch,
 	 uint32_t from_slice, SIGNALS),
 	(list, to, to_region, to_pitch, to_slice, from, from_region, from_pitch, from_slice, signal,
 	 waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, region_bytes(to_region)))
+	copy_what(to, from, region_bytes(to_region)))
 COMMAND(zeCommandListAppendMemoryFill,
 	(const struct gt_call *call, void *list, void *to, const void *pattern,
 	 size_t pattern_bytes, size_t bytes, SIGNALS),
@@ -271,21 +305,23 @@ COMMAND(zeCommandListAppendImageCopyRegion,
 	transfer_what(GT_DEVICE_COPY, to, from, 0))
 COMMAND(zeCommandListAppendImageCopyToMemory,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region, SIGNALS),
-	(list, to, from, region, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, region, signal, waits, wait),
+	transfer_what(gt_lz_image_op(to, false), to, from, 0))
 COMMAND(zeCommandListAppendImageCopyFromMemory,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 SIGNALS),
-	(list, to, from, region, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, region, signal, waits, wait),
+	transfer_what(gt_lz_image_op(from, true), to, from, 0))
 COMMAND(zeCommandListAppendImageCopyToMemoryExt,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(gt_lz_image_op(to, false), to, from, 0))
 COMMAND(zeCommandListAppendImageCopyFromMemoryExt,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(gt_lz_image_op(from, true), to, from, 0))
 COMMAND(zeCommandListAppendBarrier, (const struct gt_call *call, void *list, SIGNALS),
 	(list, signal, waits, wait), transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 COMMAND(zeCommandListAppendMemoryRangesBarrier,
