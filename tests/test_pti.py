@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The compatible library of Intel PTI's callback API (src/compat/pti): as it was proposed and as
 it was shipped, on Level Zero under Debian's loader over a driver of ours, and on PoCL."""
+import json
 import re
 
 import pytest
@@ -20,7 +21,7 @@ def compile_pti(build, tmp_path_factory):
     made = {}
 
     def compile_it(names, *flags):
-        out = folder / names.replace(" ", "_").replace(".", "_")
+        out = folder / re.sub(r"\W+", "_", names)
         if out not in made:
             run_command(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{REPO}/include",
                          f"-I{REPO}/include/compat",
@@ -109,6 +110,56 @@ def test_as_shipped_on_level_zero(compile_pti, run, environment, check, how):  #
 @pytest.mark.parametrize("check", [c for c in CHECKS if c != "kernels_come_and_go"])
 def test_as_shipped_on_opencl(compile_pti, run, check):
     assert run([compile_pti(OPENCL, "-lOpenCL"), check]).out == ""
+
+
+# Critical events -----------------------------------------------------------------------------
+
+# how it is provoked: the program's words, the driver's fault; what it is called
+CRITICAL = {
+    "buffers_lost": ((), "", 1000, "loss"),
+    "clock_broken": (("events", "3"), "clock", 6, "clock"),
+    "unknown_entry_point": (("names", "3"), "names", 7, "unknown entry point"),
+    "driver_error": (("events", "1"), "lost", 50, "device fault"),
+    "plug_in_failure": (("events", "1"), "", 200, "tool failed"),
+}
+
+
+@pytest.fixture
+def provoke(compile_pti, tap, environment):  # noqa: F811
+    """provoke(name) -> lines of the tool's, the capture's events; r.gputap is there."""
+    def provoke_it(name):
+        words, fault, _, _ = CRITICAL[name]
+        env, options = environment | {"PTI_WORDS": "critical,events", "LZ_FAULT": fault}, []
+        program = compile_pti("log_tool.c ../level_zero/lz_program.c", "-lze_loader", "-ldl")
+        if name == "plug_in_failure":  # before the program's own constructors
+            env["GPUTAP_TOOLS"] = compile_pti("failing_tool.c", "-shared", "-fPIC")
+            library = compile_pti("log_tool.c", "-shared", "-fPIC")
+            program = compile_pti("../level_zero/lz_program.c", "-lze_loader", "-ldl",
+                                  "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
+        if name == "buffers_lost":
+            program = compile_pti("log_tool.c fill.c gpu_level_zero.c", "-lze_loader")
+            options = ["--buffer", "1M", "--when-full", "0"]
+        result = tap("run", "-q", "-o", "r.gputap", *options, "--", program, *words, env=env,
+                     status=None)
+        info = json.loads(tap("info", "--json", "r.gputap").out)
+        return result.err.splitlines(), [e["event"] for e in info["events"]]
+    return provoke_it
+
+
+@pytest.mark.parametrize("name", CRITICAL)
+def test_a_critical_event_is_told_to_pti_to_the_c_api_and_to_the_capture(provoke, tap, name):
+    result, called = CRITICAL[name][2:]
+    lines, recorded = provoke(name)
+    to_pti = [line for line in lines if line.startswith(f"a critical {result} ")]
+    assert to_pti and all(called in line for line in to_pti), lines
+    assert [line for line in lines if line.startswith(f"event {called} ")]
+    assert called in recorded
+    assert called in tap("info", "r.gputap").out
+
+
+def test_no_critical_event_comes_without_a_reason(provoke, monkeypatch):
+    monkeypatch.setitem(CRITICAL, "nothing", (("events", "3"), "", 0, ""))
+    assert provoke("nothing") == ([], [])
 
 
 # Ids -------------------------------------------------------------------------------------

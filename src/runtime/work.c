@@ -145,6 +145,17 @@ static void write_work(struct gt_thread *t, const struct gt_work *w, int32_t sta
 	gt_ring_commit(t, sizeof *r);
 }
 
+/* GT_EVENT_CLOCK, when so many have been seen: 1, 2, 4, .. */
+static void report_broken_clock(enum gt_domain domain)
+{
+	static _Atomic uint64_t seen, reported;
+	uint64_t n = atomic_fetch_add_explicit(&seen, 1, memory_order_relaxed) + 1;
+
+	if ((n & (n - 1)) == 0)
+		gt_event_write(gt_thread_own(), GT_EVENT_CLOCK, domain,
+			       n - atomic_exchange(&reported, n), "work ends before it starts");
+}
+
 void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,
 		       uint64_t start_ns, uint64_t end_ns)
 {
@@ -152,6 +163,8 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 
 	if (!w || w->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		return;
+	if (times->end < times->start && times->end)
+		report_broken_clock(w->what.domain);
 	t = w->recorded ? gt_thread_own() : NULL;
 	if (t)
 		write_work(t, w, status, times);

@@ -7,6 +7,8 @@
  *   LZ_HZ, LZ_BITS   the device's clock and its kernels' valid bits: 12500000, 32
  *   LZ_WRAP_MS       the clock's low bits are 0 so long after the driver has begun
  *   LZ_BUSY_US       what each kernel takes: 0
+ *   LZ_FAULT         "lost": waits answer that the device is lost; "clock": kernels end before they
+ *                    start; "names": it has a function of every name
  *   LZ_OLD           the clock's rate is told as ns of a tick, however one asks
  *
  * Built against Debian's libze-dev, for its loader of 1.8. */
@@ -160,6 +162,13 @@ static void run_kernel(const struct _ze_kernel_handle_t *k, const uint32_t *grou
 		;
 }
 
+static bool has_fault(const char *name)
+{
+	const char *fault = getenv("LZ_FAULT");
+
+	return fault && strcmp(fault, name) == 0;
+}
+
 static void run_command(struct command *c)
 {
 	ze_kernel_timestamp_data_t t = {ticks() & mask(), 0};
@@ -173,7 +182,7 @@ static void run_command(struct command *c)
 		break;
 	default: break;
 	}
-	t.kernelEnd = ticks() & mask();
+	t.kernelEnd = (has_fault("clock") ? t.kernelStart - 1000 : ticks()) & mask();
 	atomic_fetch_add(&kinds[c->kind], 1);
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; c->kind == QUERY && i < c->queries; i++)
@@ -335,6 +344,18 @@ static ze_result_t zeDriverGetExtensionProperties_(ze_driver_handle_t d, uint32_
 	return ZE_RESULT_SUCCESS;
 }
 
+static ze_result_t zeDriverGetExtensionFunctionAddress_(ze_driver_handle_t d, const char *name,
+							void **function)
+{
+	(void)d;
+	(void)name;
+	CALLED();
+	if (!has_fault("names"))
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	*function = (void *)host_ns;
+	return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t zeDeviceGet_(ze_driver_handle_t d, uint32_t *count, ze_device_handle_t *devices)
 {
 	(void)d;
@@ -425,6 +446,8 @@ static ze_result_t zeCommandQueueExecuteCommandLists_(ze_command_queue_handle_t 
 static ze_result_t zeCommandQueueSynchronize_(ze_command_queue_handle_t q, uint64_t timeout)
 {
 	CALLED();
+	if (has_fault("lost"))
+		return ZE_RESULT_ERROR_DEVICE_LOST;
 	return wait_for_runner(q->runner, q->runner->end, timeout);
 }
 
@@ -652,6 +675,8 @@ static ze_result_t zeEventHostSynchronize_(ze_event_handle_t e, uint64_t timeout
 	uint64_t begun = host_ns();
 
 	CALLED();
+	if (has_fault("lost"))
+		return ZE_RESULT_ERROR_DEVICE_LOST;
 	while (!event_done(e)) {
 		if (timed_out(timeout, begun))
 			return ZE_RESULT_NOT_READY;
@@ -844,7 +869,8 @@ static ze_result_t zeKernelGetName_(ze_kernel_handle_t k, size_t *bytes, char *n
 TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, .pfnInit = zeInit_)
 TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, .pfnGet = zeDriverGet_,
       .pfnGetApiVersion = zeDriverGetApiVersion_, .pfnGetProperties = zeDriverGetProperties_,
-      .pfnGetExtensionProperties = zeDriverGetExtensionProperties_)
+      .pfnGetExtensionProperties = zeDriverGetExtensionProperties_,
+      .pfnGetExtensionFunctionAddress = zeDriverGetExtensionFunctionAddress_)
 TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t, .pfnGet = zeDeviceGet_,
       .pfnGetProperties = zeDeviceGetProperties_,
       .pfnGetGlobalTimestamps = zeDeviceGetGlobalTimestamps_)

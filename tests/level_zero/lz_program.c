@@ -18,6 +18,7 @@
  *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
  *               each, and from shared memory to the host's
  *   threads     immediate, in four threads with a list each
+ *   names       functions that are asked for by name
  *   errors      calls that fail
  *   sysman      one call of zes that takes doubles
  *
@@ -39,6 +40,7 @@
 	X(zeCommandListDestroy) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
 	X(zeCommandQueueExecuteCommandLists) X(zeCommandQueueSynchronize) \
 	X(zeContextCreate) X(zeContextDestroy) X(zeDeviceGet) X(zeDriverGet) \
+	X(zeDriverGetExtensionFunctionAddress) \
 	X(zeEventCreate) X(zeEventDestroy) X(zeEventHostReset) X(zeEventHostSynchronize) \
 	X(zeEventPoolCreate) X(zeEventPoolDestroy) X(zeEventQueryKernelTimestamp) \
 	X(zeInit) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetArgumentValue) \
@@ -389,6 +391,12 @@ int main(int argc, char **argv)
 			run_directions(n);
 		} else if (strcmp(how, "threads") == 0) {
 			run_threads(n);
+		} else if (strcmp(how, "names") == 0) {
+			void *function;
+
+			for (int k = 0; k < n; k++)
+				printf("0x%x\n", ze.zeDriverGetExtensionFunctionAddress_(
+							 drivers[i], "zexOfTomorrow", &function));
 		} else if (strcmp(how, "errors") == 0) {
 			run_errors(module);
 		} else if (strcmp(how, "sysman") == 0) {
@@ -396,7 +404,8 @@ int main(int argc, char **argv)
 		} else {
 			run_immediate(n, NULL);
 		}
-		if (strcmp(how, "errors") && strcmp(how, "sysman") && strcmp(how, "threads"))
+		if (strcmp(how, "names") && strcmp(how, "errors") && strcmp(how, "sysman") &&
+		    strcmp(how, "threads"))
 			printf("driver %u: %g %g\n", i, shared[0], shared[COUNT - 1]);
 		DO(zeKernelDestroy, scale);
 		DO(zeKernelDestroy, add);

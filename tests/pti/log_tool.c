@@ -5,12 +5,16 @@
  *   GROUP:ID        ptiCallbackEnable() of that function
  *   driver          ptiCallbackEnableDomain() of all
  *   critical        .. of critical events
+ *   events          gputap_event_subscribe()
  *   two             a second subscriber, "b", asks for the same
  */
+#include <gputap/tool.h>
 #include <pti/pti_callback.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Atomic int log_tool_critical; /* events so far */
 
 static void print_call(const char *who, pti_callback_domain domain, pti_api_group_id group,
 		       uint32_t id, const pti_apicall_callback_data *d)
@@ -33,11 +37,20 @@ static void on_callback(void *user, pti_callback_domain domain, pti_api_group_id
 {
 	const pti_critical_event_callback_data *event = data;
 
-	if (domain == PTI_DOMAIN_PTI_CRITICAL_EVENT)
-		fprintf(stderr, "%s critical %d %s\n", (const char *)user, (int)event->_pti_event,
-			event->_message);
-	else
+	if (domain != PTI_DOMAIN_PTI_CRITICAL_EVENT) {
 		print_call(user, domain, group, id, data);
+		return;
+	}
+	fprintf(stderr, "%s critical %d %s\n", (const char *)user, (int)event->_pti_event,
+		event->_message);
+	log_tool_critical++;
+}
+
+static void on_event(const struct gputap_event *event, void *user)
+{
+	(void)user;
+	fprintf(stderr, "event %s %s\n", gputap_event_name(event->code),
+		event->text ? event->text : "-");
 }
 
 static void check(pti_result result, const char *what)
@@ -66,6 +79,8 @@ __attribute__((constructor)) static void begin(void)
 	int count = strstr(words, "two") ? 2 : 1;
 	char *list = strdup(words);
 
+	if (strstr(words, "events"))
+		gputap_event_subscribe(on_event, NULL);
 	for (int i = 0; i < count; i++)
 		check(ptiCallbackSubscribe(&s[i], on_callback, i ? b : a), "subscribe");
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))

@@ -106,14 +106,24 @@ static int make_context(struct pti_subscriber *s)
 	return rc;
 }
 
+static void notify_event(const struct gputap_event *event, void *user);
+
+/* Once: before any tool is started, if a subscriber comes so early. */
+static void subscribe_to_events(void)
+{
+	gputap_event_subscribe(notify_event, NULL);
+}
+
 uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
 			       void *user)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct pti_subscriber *s = NULL;
 	uint32_t result = PTI_FAILED;
 
 	if (!handle || !callback)
 		return PTI_BAD_ARGUMENT;
+	pthread_once(&once, subscribe_to_events);
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < PLACES && !s; i++)
 		if (!places[i].form)
@@ -289,8 +299,7 @@ static int start_following(void *user)
 	int rc = pti_handles_start();
 
 	(void)user;
-	rc = rc ? rc : reserve_everything();
-	return rc ? rc : gputap_event_subscribe(notify_event, NULL);
+	return rc ? rc : reserve_everything();
 }
 
 static const struct gputap_tool tool = {

@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that wait for work, or ask for it: afterwards what they tell of is recorded. */
+/* Calls that wait for work, or ask for it: afterwards what they tell of is recorded. They are where
+ * a program learns that a device has failed: an event says so. */
+#include <stdio.h>
+
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
+
+/* GT_EVENT_FAULT, once for each of the two statuses: all calls that follow fail, too. */
+static int note_failure(const char *name, int status)
+{
+	static _Atomic bool reported[2];
+	const bool is_lost = status == LZ_ERROR_DEVICE_LOST;
+	char text[128];
+
+	if ((!is_lost && status != LZ_ERROR_DEVICE_REQUIRES_RESET) ||
+	    atomic_exchange(&reported[is_lost], true))
+		return status;
+	snprintf(text, sizeof text, "%s: %s", name,
+		 is_lost ? "the device is lost" : "the device requires a reset");
+	gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_LEVEL_ZERO, (uint32_t)status,
+		       text);
+	return status;
+}
+
+#define CHECKED(name, ...) note_failure(#name, REAL(name)(__VA_ARGS__))
 
 static int harvest_queue(struct gt_lz_queue *queue, uint64_t until, int status)
 {
@@ -17,7 +39,7 @@ int gt_level_zero_wrap_zeCommandQueueSynchronize(const struct gt_call *call, voi
 	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
 	uint64_t until = queue ? gt_lz_submitted_to(queue) : 0;
 
-	return harvest_queue(queue, until, REAL(zeCommandQueueSynchronize)(handle, timeout));
+	return harvest_queue(queue, until, CHECKED(zeCommandQueueSynchronize, handle, timeout));
 }
 
 int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, void *handle,
@@ -26,7 +48,7 @@ int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, 
 	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
 	uint64_t until = queue ? gt_lz_submitted_to(queue) : 0;
 
-	return harvest_queue(queue, until, REAL(zeCommandListHostSynchronize)(handle, timeout));
+	return harvest_queue(queue, until, CHECKED(zeCommandListHostSynchronize, handle, timeout));
 }
 
 static int harvest_fence(const void *handle, int status)
@@ -39,12 +61,12 @@ static int harvest_fence(const void *handle, int status)
 int gt_level_zero_wrap_zeFenceHostSynchronize(const struct gt_call *call, void *fence,
 					      uint64_t timeout)
 {
-	return harvest_fence(fence, REAL(zeFenceHostSynchronize)(fence, timeout));
+	return harvest_fence(fence, CHECKED(zeFenceHostSynchronize, fence, timeout));
 }
 
 int gt_level_zero_wrap_zeFenceQueryStatus(const struct gt_call *call, void *fence)
 {
-	return harvest_fence(fence, REAL(zeFenceQueryStatus)(fence));
+	return harvest_fence(fence, CHECKED(zeFenceQueryStatus, fence));
 }
 
 int gt_level_zero_wrap_zeFenceReset(const struct gt_call *call, void *fence)
@@ -63,7 +85,7 @@ int gt_level_zero_wrap_zeFenceDestroy(const struct gt_call *call, void *fence)
 int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *event,
 					      uint64_t timeout)
 {
-	int status = REAL(zeEventHostSynchronize)(event, timeout);
+	int status = CHECKED(zeEventHostSynchronize, event, timeout);
 
 	if (!status)
 		gt_lz_harvest_all();
@@ -73,7 +95,7 @@ int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *
 /* This is called again and again: it looks at the event's own queue only. */
 int gt_level_zero_wrap_zeEventQueryStatus(const struct gt_call *call, void *handle)
 {
-	int status = REAL(zeEventQueryStatus)(handle);
+	int status = CHECKED(zeEventQueryStatus, handle);
 	struct gt_lz_event *event = status ? NULL : gt_lz_find(GT_LZ_EVENT, handle);
 	struct gt_lz_queue *queue =
 		event ? atomic_load_explicit(&event->queue, memory_order_relaxed) : NULL;
@@ -88,7 +110,7 @@ int gt_level_zero_wrap_zeEventQueryStatus(const struct gt_call *call, void *hand
 
 int gt_level_zero_wrap_zeDeviceSynchronize(const struct gt_call *call, void *device)
 {
-	int status = REAL(zeDeviceSynchronize)(device);
+	int status = CHECKED(zeDeviceSynchronize, device);
 
 	if (!status)
 		gt_lz_harvest_all();
