@@ -5,6 +5,7 @@
  *
  *   calls      under `gputap run`: a recorded call without and with four arguments
  *   callback   under `gputap run --domains roctx`: a call with an empty callback of a tool
+ *   pti        the same with an empty callback of PTI's callback API; libpti_callback is ROUNDS
  *   launches   under `gputap run`: a launch on an immediate list, with an event of the program's
  *              each, in a regular list; with what has to come with them (resets, runs, waits)
  *   threads    the same in four threads at once, each with lists of its own
@@ -26,6 +27,8 @@
 #include <level_zero/ze_ddi.h>
 #include <link.h>
 #include <pthread.h>
+#include <pti/pti_callback.h>
+#include <pti/pti_driver_levelzero_api_ids.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -280,6 +283,16 @@ static void empty(const struct gputap_call *call, uint64_t *data, void *user)
 	(void)call, (void)data, (void)user;
 }
 
+static void measure_notified(const char *key)
+{
+	context = make_context(&tapped);
+	floor_data = aligned_alloc(64, FLOOR_WORDS * 8);
+	memset(floor_data, 1, FLOOR_WORDS * 8);
+	measure(key, (struct function){.one = bare.context.pfnGetStatus},
+		(struct function){.one = floor_one},
+		(struct function){.one = tapped.context.pfnGetStatus});
+}
+
 static void measure_callback(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -290,12 +303,29 @@ static void measure_callback(void)
 		fail("no tool", 0);
 	open_driver();
 	gputap_context_start(tool);
-	context = make_context(&tapped);
-	floor_data = aligned_alloc(64, FLOOR_WORDS * 8);
-	memset(floor_data, 1, FLOOR_WORDS * 8);
-	measure("callback", (struct function){.one = bare.context.pfnGetStatus},
-		(struct function){.one = floor_one},
-		(struct function){.one = tapped.context.pfnGetStatus});
+	measure_notified("callback");
+}
+
+static void pti_empty(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
+		      void *data)
+{
+	(void)user, (void)domain, (void)group, (void)id, (void)data;
+}
+
+static void measure_pti(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	__typeof__(&ptiCallbackSubscribe) subscribe =
+		library ? dlsym(library, "ptiCallbackSubscribe_proposed") : NULL;
+	__typeof__(&ptiCallbackEnable) enable =
+		library ? dlsym(library, "ptiCallbackEnable") : NULL;
+	pti_callback_subscriber subscriber;
+
+	if (!subscribe || !enable || subscribe(&subscriber, pti_empty, NULL) ||
+	    enable(1, subscriber, PTI_API_GROUP_LEVELZERO, zeContextGetStatus_id))
+		fail("no libpti_callback", 0);
+	open_driver();
+	measure_notified("pti_callback");
 }
 
 /* The loader's tracing layer ------------------------------------------------------ */
@@ -530,13 +560,18 @@ int main(int argc, char **argv)
 		measure_callback();
 		return 0;
 	}
+	if (!strcmp(what, "pti")) {
+		measure_pti(argc > 2 ? argv[2] : "libpti_callback.so.1");
+		return 0;
+	}
 	if (!strcmp(what, "layer")) {
 		measure_layer();
 		return 0;
 	}
 	if (!rounds ||
 	    (strcmp(what, "calls") && strcmp(what, "launches") && strcmp(what, "threads")))
-		fail("usage: level_zero_cost calls|callback|launches|threads|layer [ROUNDS]", 0);
+		fail("usage: level_zero_cost calls|callback|pti|launches|threads|layer [ROUNDS]",
+		     0);
 	open_driver();
 	if (what[0] == 'c')
 		measure_calls();

@@ -129,13 +129,13 @@ class Bench:
             "SOFT_LEVEL_ZERO_THREADS": "0"
         }
         out = {}
-        for what in ("calls", "callback", "launches", "threads"):
-            domains = ["--domains", "roctx"] if what == "callback" else []
+        library = self.build / "src/compat/pti/libpti_callback.so.1"
+        for what in ("calls", "callback", "pti", "launches", "threads"):
+            domains = ["--domains", "roctx"] if what in ("callback", "pti") else []
             out |= figures(
                 run([
                     self.build / "gputap", "run", "-q", "-f", "-o", self.work / "ze.gputap",
-                    *domains, "--", program, what,
-                    self.count(100)
+                    *domains, "--", program, what, library if what == "pti" else self.count(100)
                 ], env))
         with contextlib.suppress(Failed):  # not there: no loader, or none with such a layer
             out |= figures(run([program, "layer"], env | {"ZE_ENABLE_TRACING_LAYER": "1"}))

@@ -88,6 +88,20 @@ def test_bad_input_has_the_documents_status(compile_pti, run):
     assert run([compile_pti("bad_input.c")]).out == ""
 
 
+def test_the_pages_tool_works(build, run, level_zero, environment, work):  # noqa: F811
+    text, = re.findall(r"```c\n(.*?)```", (REPO / "docs/pti.md").read_text(), re.S)
+    assert text.count("\n") <= 36
+    (work / "tool.c").write_text(text)
+    library = build / "src/compat/pti"
+    run(["cc", "-shared", "-fPIC", "tool.c", "-o", "tool.so", f"-I{REPO}/include/compat",
+         f"-L{library}", "-l:libpti_callback.so.1", f"-Wl,-rpath,{library}:{build}"])
+    lines = run([level_zero / "lz_program", "immediate", "2"],
+                env=environment | {"LD_PRELOAD": work / "tool.so"}).err.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        f"zeCommandListAppendLaunchKernel {name}" for name in ("scale", "add") * 2
+    ]
+
+
 # As shipped --------------------------------------------------------------------------------
 
 # the first thirteen are the ideas of PTI's own tests, the next four what these do not try

@@ -108,7 +108,7 @@ typedef struct _pti_apicall_callback_data {
 	const char *_kernel_name; /* calls that submit one; else, or where not known, NULL */
 	const void *_return_code; /* Level Zero's calls at EXIT: of its status; else NULL */
 	pti_backend_ctx_t _backend_context_handle; /* NULL: the call is of none, or not known */
-	uint32_t _correlation_id; /* low 32 bits of gputap's: reports and exports have it */
+	uint32_t _correlation_id; /* low 32 bits of the number in struct gputap_call */
 	uint64_t *_local_data;    /* of this subscriber for this call: 0 at ENTER, kept to EXIT */
 } pti_apicall_callback_data;
 
