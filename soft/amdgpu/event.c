@@ -291,8 +291,8 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 		     : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is told 1.10,
- * passes zeros, which mean none; ROCr 7, which is told 1.15, waits for no events, as it was
+/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is given 1.10,
+ * passes zeros, which mean none; ROCr 7, which is given 1.15, waits for no events, as it was
  * loaded. */
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count,
 						       bool all, HSAuint32 milliseconds,
@@ -337,7 +337,7 @@ void soft_event_interrupt(uint32_t low_bits)
 
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
 {
-	bool told = false;
+	bool notified = false;
 
 	pthread_mutex_lock(&lock);
 	for (uint32_t id = 1; id < EVENTS; id++) {
@@ -351,10 +351,10 @@ bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
 			.Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS,
 		};
 		set_locked(e);
-		told = true;
+		notified = true;
 	}
 	pthread_mutex_unlock(&lock);
-	return told;
+	return notified;
 }
 
 void soft_event_forked(void)

@@ -78,7 +78,7 @@ static inline bool soft_queue_stopped(const struct soft_queue *q)
 void *soft_queue_aql_work(void *queue);
 void *soft_queue_sdma_work(void *queue);
 
-/* Ends the queue with an error that ROCr hands to the program's callback; what and where is told
+/* Ends the queue with an error that ROCr hands to the program's callback; what and where is said
  * on stderr. */
 void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* How a queue stops: it waits to be destroyed, or it has met an error, which ROCr's handler gets.
- * For the workers, which are above; what creates them is above these. */
+ * Called by the workers (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +43,10 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 	soft_queue_raise(q, error);
 }
 
-/* A ROCr without interrupts has no handler for faults of memory, nor do those come whom it tells
- * of them. The nearest that it has is an error of the queue: its handler calls the queue's
- * callback, and says in the signal that it is through. */
-static void tell_of_fault(struct soft_queue *q)
+/* A ROCr without interrupts has no handler for faults of memory. The nearest that it has is the
+ * handler for a queue's errors: that one calls the queue's callback, and then stores -1 in the
+ * signal. */
+static void report_fault(struct soft_queue *q)
 {
 	const amd_signal_t *signal =
 		q->aql ? (const amd_signal_t *)q->aql->queue_inactive_signal.handle : NULL;
@@ -68,7 +68,7 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
-	tell_of_fault(q);
+	report_fault(q);
 	/* the program would wait for ever for what this queue was to do. In ROCr's words: */
 	fprintf(stderr,
 		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on "

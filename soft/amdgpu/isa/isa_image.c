@@ -151,8 +151,8 @@ void soft_element_put(const struct soft_element *m, uint8_t *p, unsigned i, uint
 }
 
 /* Width, height, depth and levels of the level that a lane names. */
-static void tell_sizes(const struct soft_image *m, struct soft_wave *w, const struct soft_step *s,
-		       unsigned l)
+static void write_sizes(const struct soft_image *m, struct soft_wave *w, const struct soft_step *s,
+			unsigned l)
 {
 	int none = w->v[s->source[0]][l] != 0, second_is_depth = m->type == IMAGE_1D_ARRAY;
 	uint32_t sizes[4] = {m->width,
@@ -176,7 +176,7 @@ int soft_image(struct soft_wave *w, const struct soft_step *s)
 		uint8_t *p;
 
 		if (s->op->number == GET_RESINFO) {
-			tell_sizes(&m, w, s, l);
+			write_sizes(&m, w, s, l);
 			continue;
 		}
 		p = element(&m, w, s, l);

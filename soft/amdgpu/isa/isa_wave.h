@@ -247,7 +247,7 @@ struct soft_wave {
 	uint32_t scratch_bytes; /* per lane */
 	uint64_t fault;         /* address, when a step returned SOFT_EVENT_FAULT */
 	uint32_t trap;
-	const char *why; /* a form that is not done, told by a step */
+	const char *why; /* a form that is not done, said by a step */
 	struct soft_workgroup *group;
 	struct soft_isa *isa;
 	uint64_t instructions;

@@ -58,7 +58,7 @@
 #define GT_CL_REAL(call, f) ((gt_opencl_##f##_fn *)(call)->tap->real)
 
 /* A call that nobody asked to record may still have to be looked at. */
-static inline struct gt_thread *gt_cl_thread(const struct gt_call *call)
+static inline struct gt_thread *gt_cl_thread_find(const struct gt_call *call)
 {
 	return call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
 }
@@ -79,9 +79,9 @@ enum gt_cl_lock_result {
 	GT_CL_LOCK_STALE,
 };
 
-enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch);
+enum gt_cl_lock_result gt_cl_lock_wait(struct gt_cl_lock *lock, uint32_t epoch);
 
-static inline bool gt_cl_try_lock(struct gt_cl_lock *lock, uint32_t epoch)
+static inline bool gt_cl_lock_try(struct gt_cl_lock *lock, uint32_t epoch)
 {
 	uint32_t nobody = 0;
 
@@ -89,19 +89,19 @@ static inline bool gt_cl_try_lock(struct gt_cl_lock *lock, uint32_t epoch)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-static inline enum gt_cl_lock_result gt_cl_lock(struct gt_cl_lock *lock, uint32_t epoch)
+static inline enum gt_cl_lock_result gt_cl_lock_take(struct gt_cl_lock *lock, uint32_t epoch)
 {
-	return gt_likely(gt_cl_try_lock(lock, epoch)) ? GT_CL_LOCK_TAKEN
-						      : gt_cl_lock_slow(lock, epoch);
+	return gt_likely(gt_cl_lock_try(lock, epoch)) ? GT_CL_LOCK_TAKEN
+						      : gt_cl_lock_wait(lock, epoch);
 }
 
-static inline void gt_cl_unlock(struct gt_cl_lock *lock)
+static inline void gt_cl_lock_release(struct gt_cl_lock *lock)
 {
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 }
 
 /* Zeroed memory that is never given back. NULL: none. Preserves errno. */
-void *gt_cl_alloc(uint32_t epoch, size_t bytes);
+void *gt_cl_memory_take(uint32_t epoch, size_t bytes);
 
 /* First member of everything that a handle leads to. Never freed: a handle that is used again
  * finds it again. */
@@ -154,19 +154,19 @@ struct gt_cl_device {
 
 /* The table with the core functions: extension functions' calls may come with another one. NULL:
  * none has them all. */
-const struct gt_table *gt_cl_table(const struct gt_call *call);
+const struct gt_table *gt_cl_table_find(const struct gt_call *call);
 
 /* The device's entry, with its record written unless devices are being made just now. NULL: no
  * memory, or @device is none. */
 struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t,
 				      cl_device_id device);
 /* False: it may be half made, and is not to be asked anything. */
-bool gt_cl_device_asked(const struct gt_cl_device *d);
+bool gt_cl_device_is_asked(const struct gt_cl_device *d);
 /* Notify tools of it, once for each number. No lock is held. */
 void gt_cl_notify_device(struct gt_cl_device *d);
 /* One reading of its clock. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
-struct gt_cl_device *gt_cl_devices(void);
+struct gt_cl_device *gt_cl_device_first(void);
 
 /* The context's number, its record written. 0: none. */
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
@@ -234,8 +234,8 @@ struct gt_cl_queue {
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
 	_Atomic uint64_t harvested;
-	/* the helper's: at its last look, and since when it is so */
-	uint64_t harvested_known, quiet_since_ns;
+	/* the helper's: `harvested` at its last look, and since when it has that value */
+	uint64_t harvested_known, unharvested_since_ns;
 	/* threads in clFinish(): they harvest when it returns */
 	_Atomic uint32_t waiting;
 };
@@ -253,7 +253,7 @@ void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
  * No lock is held. */
 void gt_cl_notify_queue(struct gt_cl_queue *q);
 /* Of all, the one that was added last. */
-struct gt_cl_queue *gt_cl_queues(void);
+struct gt_cl_queue *gt_cl_queue_first(void);
 /* The queue of a command's event. NULL: none of ours, or inside of a call of gputap's own. */
 struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event event);
 
@@ -284,7 +284,7 @@ struct gt_cl_work {
 };
 
 /* Is this call's device work recorded, and not only notified? */
-static inline bool gt_cl_recorded(const struct gt_call *call)
+static inline bool gt_cl_is_recorded(const struct gt_call *call)
 {
 	return call->thread &&
 	       (atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_OPENCL &
@@ -292,23 +292,24 @@ static inline bool gt_cl_recorded(const struct gt_call *call)
 }
 
 /* Tools (activity_notify.c): ENTER, before the real call. w->item, w->thread then. */
-void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-		struct gt_cl_work *w);
+void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+		      struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
-void gt_cl_tell_over(const struct gt_cl_work *w);
+void gt_cl_item_leave(const struct gt_cl_work *w);
 /* What is known after it, before EXIT. */
-void gt_cl_notify_enter(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
+void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
 /* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
-void gt_cl_notify_done(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
-		       const uint64_t times[4]);
+void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+			 const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
 /* What to give to the runtime as `event`. Sets all of @w but what the wrap knows: `what`,
  * `unwanted`. */
-static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue queue,
-				    enum gt_device_op op, struct gt_cl_work *w, cl_event *event)
+static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_queue queue,
+					 enum gt_device_op op, struct gt_cl_work *w,
+					 cl_event *event)
 {
 	w->table = NULL;
 	w->event = NULL;
@@ -316,11 +317,11 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 	w->shown = NULL;
 	w->retained = false;
 	w->item = NULL;
-	w->recorded = gt_cl_recorded(call) && !w->unwanted;
+	w->recorded = gt_cl_is_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_OPENCL)))
-		gt_cl_tell(call, queue, op, w);
-	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table(call))))
+		gt_cl_item_enter(call, queue, op, w);
+	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table_find(call))))
 		return event;
 	/* what the runtime leaves untouched stays untouched for the program */
 	w->event = GT_CL_NO_EVENT;
@@ -333,13 +334,13 @@ void gt_cl_shown_begin(struct gt_cl_work *w);
 /* w->event, w->retained then. */
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
 
-/* gt_cl_event() for a call that may take long, or run the program's code: other threads, and
+/* gt_cl_work_begin() for a call that may take long, or run the program's code: other threads, and
  * that code, see the event where the program wants it as soon as the runtime has written it. */
-static inline cl_event *gt_cl_event_early(const struct gt_call *call, cl_command_queue queue,
-					  enum gt_device_op op, struct gt_cl_work *w,
-					  cl_event *event, bool early)
+static inline cl_event *gt_cl_work_begin_early(const struct gt_call *call, cl_command_queue queue,
+					       enum gt_device_op op, struct gt_cl_work *w,
+					       cl_event *event, bool early)
 {
-	cl_event *where = gt_cl_event(call, queue, op, w, event);
+	cl_event *where = gt_cl_work_begin(call, queue, op, w, event);
 
 	if (!early || !w->wanted)
 		return where;
@@ -356,7 +357,7 @@ static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, siz
 		__builtin_prefetch(t->cur + i, 1);
 }
 
-static inline uint32_t gt_cl_saturated(size_t n)
+static inline uint32_t gt_cl_saturate_size(size_t n)
 {
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
@@ -368,35 +369,35 @@ static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, 
 		return;
 	w->what.bytes = (uint64_t)region[0] * region[1] * region[2] * element;
 	for (unsigned i = 0; i < 3; i++)
-		w->what.global[i] = gt_cl_saturated(region[i]);
+		w->what.global[i] = gt_cl_saturate_size(region[i]);
 }
 
 /**
- * gt_cl_follow() - the other half of gt_cl_event(), after the real call
+ * gt_cl_work_follow() - the other half of gt_cl_work_begin(), after the real call
  * @blocking: the call has waited for the command
  * Return: @ret
  */
-cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-		    bool blocking, struct gt_cl_work *w, cl_int ret);
+cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+			 bool blocking, struct gt_cl_work *w, cl_int ret);
 
 /**
- * gt_cl_harvest() - record and let go what has completed, of one queue
+ * gt_cl_queue_harvest() - record and let go what has completed, of one queue
  * @limit: look at so many at most
  * Return: how many were done. Does nothing inside gputap's own calls.
  */
-uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
+uint32_t gt_cl_queue_harvest(struct gt_cl_queue *q, uint32_t limit);
 /* All of a queue, also when another thread is at it: after the program has waited for its
  * commands, their records are there, whatever happens to it next. */
-void gt_cl_harvest_all(struct gt_cl_queue *q);
+void gt_cl_queue_harvest_all(struct gt_cl_queue *q);
 /* The same after a wait for some of them, @events. Of a queue out of order: these wherever they
  * stand, and others as long as half of those that are asked about are done. To ask about all
  * that is in flight at each of many waits would be quadratic. */
-void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
+void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
 /* By an enqueue: what is done, but not what has just been done. A worker of the runtime is
  * there: who asks about that command or lets it go waits for a lock that the worker holds, and
  * the worker for the one who asks. */
-void gt_cl_harvest_behind(struct gt_cl_queue *q);
+void gt_cl_queue_harvest_behind(struct gt_cl_queue *q);
 
 /* The program's callbacks (activity_callback.c) ------------------------------ */
 
@@ -434,19 +435,21 @@ static inline void gt_cl_event_release(const struct gt_table *table, cl_event ev
 }
 
 /* What the runtime is given in the place of the program's function. _drop(): it refused. */
-struct gt_cl_notify {
+struct gt_cl_context_callback {
 	gt_cl_context_notify function;
 	void *user;
 };
-struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function,
-				    void *user);
-void gt_cl_notify_drop(const struct gt_cl_notify *n);
-struct gt_cl_free {
+struct gt_cl_context_callback gt_cl_context_callback_make(const struct gt_call *call,
+							  gt_cl_context_notify function,
+							  void *user);
+void gt_cl_context_callback_drop(const struct gt_cl_context_callback *n);
+struct gt_cl_svm_callback {
 	gt_cl_svm_free function;
 	void *user;
 };
-struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user);
-void gt_cl_free_drop(const struct gt_cl_free *f);
+struct gt_cl_svm_callback gt_cl_svm_callback_make(const struct gt_call *call,
+						  gt_cl_svm_free function, void *user);
+void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f);
 
 /* Callbacks that came in the helper: is there none to run them? The helper, outside of the
  * runtime, starts a thread then. */

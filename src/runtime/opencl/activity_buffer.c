@@ -9,13 +9,11 @@ cl_int gt_opencl_wrap_clEnqueueReadBuffer(const struct gt_call *call, cl_command
 {
 	struct gt_cl_work w = {
 		.what = {.bytes = size, .object = {(uintptr_t)buffer, (uintptr_t)ptr}}};
-	cl_int ret =
-		GT_CL_REAL(call, clEnqueueReadBuffer)(queue, buffer, blocking, offset, size, ptr,
-						      count, list,
-						      gt_cl_event_early(call, queue, GT_DEVICE_READ,
-									&w, event, blocking));
+	cl_int ret = GT_CL_REAL(call, clEnqueueReadBuffer)(
+		queue, buffer, blocking, offset, size, ptr, count, list,
+		gt_cl_work_begin_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueWriteBuffer(const struct gt_call *call, cl_command_queue queue,
@@ -27,9 +25,9 @@ cl_int gt_opencl_wrap_clEnqueueWriteBuffer(const struct gt_call *call, cl_comman
 		.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)buffer}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteBuffer)(
 		queue, buffer, blocking, offset, size, ptr, count, list,
-		gt_cl_event_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
+		gt_cl_work_begin_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueCopyBuffer(const struct gt_call *call, cl_command_queue queue,
@@ -38,12 +36,13 @@ cl_int gt_opencl_wrap_clEnqueueCopyBuffer(const struct gt_call *call, cl_command
 					  const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueCopyBuffer)(queue, src, dst, src_offset, dst_offset,
-							   size, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_COPY,
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueCopyBuffer)(queue, src, dst, src_offset, dst_offset, size,
+						      count, list,
+						      gt_cl_work_begin(call, queue, GT_DEVICE_COPY,
 								       &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_COPY, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_COPY, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueReadBufferRect(const struct gt_call *call, cl_command_queue queue,
@@ -58,11 +57,11 @@ cl_int gt_opencl_wrap_clEnqueueReadBufferRect(const struct gt_call *call, cl_com
 	cl_int ret = GT_CL_REAL(call, clEnqueueReadBufferRect)(
 		queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row,
 		buffer_slice, host_row, host_slice, ptr, count, list,
-		gt_cl_event_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
+		gt_cl_work_begin_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
 
 	if (ret == CL_SUCCESS)
 		gt_cl_set_region(&w, region, 1);
-	return gt_cl_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueWriteBufferRect(const struct gt_call *call, cl_command_queue queue,
@@ -77,11 +76,11 @@ cl_int gt_opencl_wrap_clEnqueueWriteBufferRect(const struct gt_call *call, cl_co
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteBufferRect)(
 		queue, buffer, blocking, buffer_origin, host_origin, region, buffer_row,
 		buffer_slice, host_row, host_slice, ptr, count, list,
-		gt_cl_event_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
+		gt_cl_work_begin_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
 
 	if (ret == CL_SUCCESS)
 		gt_cl_set_region(&w, region, 1);
-	return gt_cl_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueCopyBufferRect(const struct gt_call *call, cl_command_queue queue,
@@ -94,11 +93,11 @@ cl_int gt_opencl_wrap_clEnqueueCopyBufferRect(const struct gt_call *call, cl_com
 	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueCopyBufferRect)(
 		queue, src, dst, src_origin, dst_origin, region, src_row, src_slice, dst_row,
-		dst_slice, count, list, gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
+		dst_slice, count, list, gt_cl_work_begin(call, queue, GT_DEVICE_COPY, &w, event));
 
 	if (ret == CL_SUCCESS)
 		gt_cl_set_region(&w, region, 1);
-	return gt_cl_follow(call, queue, GT_DEVICE_COPY, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_COPY, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueFillBuffer(const struct gt_call *call, cl_command_queue queue,
@@ -107,12 +106,13 @@ cl_int gt_opencl_wrap_clEnqueueFillBuffer(const struct gt_call *call, cl_command
 					  const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)buffer}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueFillBuffer)(queue, buffer, pattern, pattern_size,
-							   offset, size, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_FILL,
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueFillBuffer)(queue, buffer, pattern, pattern_size, offset,
+						      size, count, list,
+						      gt_cl_work_begin(call, queue, GT_DEVICE_FILL,
 								       &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
 
 void *gt_opencl_wrap_clEnqueueMapBuffer(const struct gt_call *call, cl_command_queue queue,
@@ -124,10 +124,10 @@ void *gt_opencl_wrap_clEnqueueMapBuffer(const struct gt_call *call, cl_command_q
 	cl_int own = CL_SUCCESS, *error = errcode_ret ? errcode_ret : &own;
 	void *p = GT_CL_REAL(call, clEnqueueMapBuffer)(
 		queue, buffer, blocking, flags, offset, size, count, list,
-		gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking), error);
+		gt_cl_work_begin_early(call, queue, GT_DEVICE_MAP, &w, event, blocking), error);
 
 	w.what.object[1] = (uintptr_t)p;
-	gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, *error);
+	gt_cl_work_follow(call, queue, GT_DEVICE_MAP, blocking, &w, *error);
 	return p;
 }
 
@@ -136,10 +136,10 @@ cl_int gt_opencl_wrap_clEnqueueUnmapMemObject(const struct gt_call *call, cl_com
 					      const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)mapped, (uintptr_t)object}};
-	cl_int ret =
-		GT_CL_REAL(call, clEnqueueUnmapMemObject)(queue, object, mapped, count, list,
-							  gt_cl_event(call, queue, GT_DEVICE_UNMAP,
-								      &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueUnmapMemObject)(queue, object, mapped, count, list,
+							       gt_cl_work_begin(call, queue,
+										GT_DEVICE_UNMAP, &w,
+										event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
 }

@@ -103,7 +103,7 @@ static struct stock *stock_of(enum kind kind)
 
 static bool lock_stock(struct stock *s, uint32_t epoch)
 {
-	enum gt_cl_lock_result r = gt_cl_lock(&s->lock, epoch);
+	enum gt_cl_lock_result r = gt_cl_lock_take(&s->lock, epoch);
 
 	if (r == GT_CL_LOCK_STALE)
 		s->first = NULL;
@@ -119,7 +119,7 @@ static void give_callback(struct callback *c)
 		return;
 	c->next = s->first;
 	s->first = c;
-	gt_cl_unlock(&s->lock);
+	gt_cl_lock_release(&s->lock);
 }
 
 static struct callback *take_callback(enum kind kind, void (*function)(void), void *user)
@@ -134,9 +134,9 @@ static struct callback *take_callback(enum kind kind, void (*function)(void), vo
 		c = s->first;
 		if (c)
 			s->first = c->next;
-		gt_cl_unlock(&s->lock);
+		gt_cl_lock_release(&s->lock);
 	}
-	if (!c && !(c = gt_cl_alloc(epoch, s->bytes)))
+	if (!c && !(c = gt_cl_memory_take(epoch, s->bytes)))
 		return NULL;
 	*c = (struct callback){.function = function, .user = user, .kind = (uint16_t)kind};
 	return c;
@@ -150,7 +150,7 @@ static struct callback *register_callback(const struct gt_call *call, enum kind 
 
 	if (!function || !(c = take_callback(kind, function, user)))
 		return NULL;
-	c->table = gt_cl_table(call);
+	c->table = gt_cl_table_find(call);
 	if (!atomic_load_explicit(&mask_known, memory_order_acquire)) {
 		pthread_sigmask(SIG_SETMASK, NULL, &program_mask);
 		atomic_store_explicit(&mask_known, 1, memory_order_release);
@@ -215,7 +215,7 @@ void gt_cl_callbacks_run_waiting(void)
 
 static bool lock_handed(uint32_t epoch)
 {
-	enum gt_cl_lock_result r = gt_cl_lock(&handed.lock, epoch);
+	enum gt_cl_lock_result r = gt_cl_lock_take(&handed.lock, epoch);
 
 	if (r != GT_CL_LOCK_FAILED && (r == GT_CL_LOCK_STALE || handed.epoch != epoch)) {
 		/* what a fork left there is the parent's */
@@ -238,7 +238,7 @@ static struct callback *next_handed(uint32_t epoch)
 		handed.first = c->next;
 		handed.count--;
 	}
-	gt_cl_unlock(&handed.lock);
+	gt_cl_lock_release(&handed.lock);
 	return c;
 }
 
@@ -255,7 +255,7 @@ static void hand_to_thread(struct callback *c)
 		handed.first = c;
 	handed.last = c;
 	atomic_fetch_add_explicit(&handed.count, 1, memory_order_seq_cst);
-	gt_cl_unlock(&handed.lock);
+	gt_cl_lock_release(&handed.lock);
 	if (atomic_exchange_explicit(&handed.asleep, 0, memory_order_seq_cst))
 		syscall(SYS_futex, &handed.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
@@ -283,7 +283,7 @@ static void wait_for_turn(struct callback *c)
 	gt_cl_callbacks_waiting = c;
 }
 
-static void arrive(struct callback *c, void *object, cl_int status)
+static void receive_callback(struct callback *c, void *object, cl_int status)
 {
 	c->object = object;
 	c->status = status;
@@ -297,22 +297,22 @@ static void arrive(struct callback *c, void *object, cl_int status)
 
 static void on_event(cl_event event, cl_int status, void *user)
 {
-	arrive(user, event, status);
+	receive_callback(user, event, status);
 }
 
 static void on_context_destroyed(cl_context context, void *user)
 {
-	arrive(user, context, 0);
+	receive_callback(user, context, 0);
 }
 
 static void on_memory_destroyed(cl_mem memory, void *user)
 {
-	arrive(user, memory, 0);
+	receive_callback(user, memory, 0);
 }
 
 static void on_program_released(cl_program program, void *user)
 {
-	arrive(user, program, 0);
+	receive_callback(user, program, 0);
 }
 
 static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, void *user)
@@ -324,13 +324,13 @@ static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, 
 	if (!may_run_here()) {
 		l->pointers = l->room;
 		if (count > POINTERS)
-			l->pointers = gt_cl_alloc(gt_thread.epoch, count * sizeof *pointers);
+			l->pointers = gt_cl_memory_take(gt_thread.epoch, count * sizeof *pointers);
 		if (l->pointers && pointers)
 			memcpy(l->pointers, pointers, count * sizeof *pointers);
 		else
 			l->pointers = pointers;
 	}
-	arrive(&l->callback, queue, 0);
+	receive_callback(&l->callback, queue, 0);
 }
 
 /* Of a context, at any time; what it says is the runtime's, and is copied if it waits. */
@@ -356,31 +356,33 @@ static void on_context_error(const char *text, const void *detail, size_t bytes,
 	wait_for_turn(&l->callback);
 }
 
-struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function,
-				    void *user)
+struct gt_cl_context_callback gt_cl_context_callback_make(const struct gt_call *call,
+							  gt_cl_context_notify function, void *user)
 {
 	struct callback *c;
 
 	c = register_callback(call, CONTEXT_ERRORS, (void (*)(void))function, user);
 	if (!c)
-		return (struct gt_cl_notify){function, user};
-	return (struct gt_cl_notify){on_context_error, c};
+		return (struct gt_cl_context_callback){function, user};
+	return (struct gt_cl_context_callback){on_context_error, c};
 }
 
-void gt_cl_notify_drop(const struct gt_cl_notify *n)
+void gt_cl_context_callback_drop(const struct gt_cl_context_callback *n)
 {
 	if (n->function == on_context_error)
 		give_callback(n->user);
 }
 
-struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user)
+struct gt_cl_svm_callback gt_cl_svm_callback_make(const struct gt_call *call,
+						  gt_cl_svm_free function, void *user)
 {
 	struct callback *c = register_callback(call, SVM_FREED, (void (*)(void))function, user);
 
-	return c ? (struct gt_cl_free){on_svm_free, c} : (struct gt_cl_free){function, user};
+	return c ? (struct gt_cl_svm_callback){on_svm_free, c}
+		 : (struct gt_cl_svm_callback){function, user};
 }
 
-void gt_cl_free_drop(const struct gt_cl_free *f)
+void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f)
 {
 	if (f->function == on_svm_free)
 		give_callback(f->user);

@@ -41,9 +41,9 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 	void *handle = GT_CL_REAL(call, clCreateCommandBufferKHR)(num_queues, queues, properties,
 								  errcode_ret);
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
-	struct gt_thread *t = gt_cl_thread(call);
+	struct gt_thread *t = gt_cl_thread_find(call);
 
-	if (!handle || (!c && (!t || !(c = gt_cl_alloc(t->epoch, sizeof *c)))))
+	if (!handle || (!c && (!t || !(c = gt_cl_memory_take(t->epoch, sizeof *c)))))
 		return handle;
 	if (c->node.handle != handle)
 		gt_cl_map_add(&command_buffers, &c->node, handle);
@@ -58,10 +58,10 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 static void add_command(const struct gt_call *call, const void *handle, const char *name)
 {
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
-	struct gt_thread *t = gt_cl_thread(call);
+	struct gt_thread *t = gt_cl_thread_find(call);
 	uint32_t i;
 
-	if (!c || !t || !gt_cl_lock(&c->lock, t->epoch))
+	if (!c || !t || !gt_cl_lock_take(&c->lock, t->epoch))
 		return;
 	for (i = 0; i < c->kind_count && strncmp(c->kinds[i].name, name, NAME_BYTES - 1) != 0; i++)
 		;
@@ -75,7 +75,7 @@ static void add_command(const struct gt_call *call, const void *handle, const ch
 		c->kinds[i].count++;
 	c->total++;
 	c->name = 0;
-	gt_cl_unlock(&c->lock);
+	gt_cl_lock_release(&c->lock);
 }
 
 static char *put_text(char *p, const char *end, const char *text)
@@ -101,7 +101,7 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
 	char text[KINDS * (NAME_BYTES + 16)], *p = text, *end = text + sizeof text;
 	uint32_t named = 0, id = c->name;
 
-	if (id || !gt_cl_lock(&c->lock, t->epoch))
+	if (id || !gt_cl_lock_take(&c->lock, t->epoch))
 		return id;
 	p = put_text(p, end, "command buffer:");
 	for (uint32_t i = 0; i < c->kind_count; i++) {
@@ -113,7 +113,7 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
 	}
 	if (c->total > named)
 		p = put_number(put_text(p, end, ", others x"), end, c->total - named);
-	gt_cl_unlock(&c->lock);
+	gt_cl_lock_release(&c->lock);
 	id = gt_string_id(t, text, (size_t)(p - text));
 	c->name = id;
 	return id;
@@ -160,15 +160,15 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
-							  gt_cl_event(call, queue,
-								      GT_DEVICE_COMMAND_BUFFER, &w,
-								      event));
+							  gt_cl_work_begin(call, queue,
+									   GT_DEVICE_COMMAND_BUFFER,
+									   &w, event));
 	if (ret == CL_SUCCESS && w.table && c) {
 		w.what.name = name_of(c, w.thread);
 		w.what.global[0] = c->total;
 		w.what.replay = atomic_fetch_add_explicit(&c->replay, 1, memory_order_relaxed) + 1;
 	}
-	return gt_cl_follow(call, queue, GT_DEVICE_COMMAND_BUFFER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_COMMAND_BUFFER, false, &w, ret);
 }
 
 /* The commands ---------------------------------------------------------------- */
@@ -185,7 +185,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 		GT_CL_REAL(call, clCommandNDRangeKernelKHR)(handle, queue, properties, kernel,
 							    work_dim, offset, global, local, count,
 							    list, sync_point, mutable_handle);
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	char name[2048] = "kernel";
 
 	if (ret != CL_SUCCESS || !table)

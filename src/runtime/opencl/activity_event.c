@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Events as the program sees them: without our references, without the profiling that it did not
- * ask for. gputap itself sees what is (its own calls come here where a library in front of the
- * loader is interposed).
+ * ask for. gputap's own calls, which come here where a library in front of the loader is
+ * interposed, get the runtime's true answers.
  *
- * What a runtime says of times that it does not have, and which of several errors of one call it
- * gives, differs between runtimes. So it is asked the same about an event that has no profiling
- * either, and its answer is given: a marker's in a queue like the program's, made for that. Each
- * form of the question is asked once for each device. */
+ * What clGetEventProfilingInfo() answers for an event without times, and which of several errors
+ * of one call it gives, differs between runtimes. So the runtime itself is asked:
+ *   1. gputap makes a queue like the program's, without profiling, and enqueues a marker in it.
+ *   2. It asks for that marker's times with the program's arguments.
+ *   3. The program gets that answer. Each form of the question is asked once for each device. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 				     size_t size, void *value, size_t *size_ret)
 {
 	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value
-					? gt_cl_queue_of_event(gt_cl_table(call), event)
+					? gt_cl_queue_of_event(gt_cl_table_find(call), event)
 					: NULL;
 	cl_uint count, ours = 0;
 	bool locked = false;
@@ -32,7 +33,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
 	if (locked) {
 		gt_internal_leave();
-		gt_cl_unlock(&q->harvest);
+		gt_cl_lock_release(&q->harvest);
 		gt_cl_callbacks_run();
 	}
 	if (ours && ret == CL_SUCCESS && size >= sizeof count) {
@@ -98,24 +99,24 @@ static bool find_answer(const struct form *form, struct answer *answer, uint32_t
 {
 	bool found = false;
 
-	if (!gt_cl_lock(&answers_lock, epoch))
+	if (!gt_cl_lock_take(&answers_lock, epoch))
 		return false;
 	for (uint32_t i = 0; i < answer_count && !found; i++) {
 		found = same_form(&answers[i].form, form);
 		if (found)
 			*answer = answers[i];
 	}
-	gt_cl_unlock(&answers_lock);
+	gt_cl_lock_release(&answers_lock);
 	return found;
 }
 
 static void keep_answer(const struct answer *answer, uint32_t epoch)
 {
-	if (!gt_cl_lock(&answers_lock, epoch))
+	if (!gt_cl_lock_take(&answers_lock, epoch))
 		return;
 	if (answer_count < ANSWERS)
 		answers[answer_count++] = *answer;
-	gt_cl_unlock(&answers_lock);
+	gt_cl_lock_release(&answers_lock);
 }
 
 static bool is_done(const struct gt_table *table, cl_event event)
@@ -206,7 +207,7 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 					      cl_profiling_info name, size_t size, void *value,
 					      size_t *size_ret)
 {
-	struct gt_cl_queue *q = gt_cl_queue_of_event(gt_cl_table(call), event);
+	struct gt_cl_queue *q = gt_cl_queue_of_event(gt_cl_table_find(call), event);
 	struct answer a;
 
 	if (!q || !q->forced)
@@ -228,5 +229,5 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 	if (name >= CL_PROFILING_COMMAND_QUEUED && name <= CL_PROFILING_COMMAND_END &&
 	    (!value || size >= sizeof(cl_ulong)))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
-	return ask_user_event(gt_cl_table(call), event, name, size, value, size_ret);
+	return ask_user_event(gt_cl_table_find(call), event, name, size, value, size_ret);
 }

@@ -58,13 +58,13 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 	if (!real || !name)
 		return real;
 	/* the table that has the core functions: extension functions' calls come with others */
-	gt_cl_table(call);
+	gt_cl_table_find(call);
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];
 	tap = gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 	if (unknown ? report_name(name)
 		    : tap == real && no_instance_left(name, real) && report_name(name))
-		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL,
+		gt_event_write(gt_cl_thread_find(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL,
 			       !unknown, name);
 	return tap;
 }

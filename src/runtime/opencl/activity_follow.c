@@ -2,7 +2,7 @@
 /* An enqueue's command becomes work in flight, or is lost and counted; what it then asks of the
  * harvest and of the helper.
  *
- * After the real call, in the program's thread (gt_cl_follow()):
+ * After the real call, in the program's thread (gt_cl_work_follow()):
  *   1. It counts the command as seen.
  *   2. It writes the command's entry at the tail of its queue's list (activity_pending.h).
  *   3. It wakes the helper for a list that was empty, or harvests: after a blocking call this
@@ -54,7 +54,7 @@ static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum
 		p->item = w->item;
 		gt_cl_tail_commit(q);
 	}
-	gt_cl_unlock(&q->push);
+	gt_cl_lock_release(&q->push);
 	return p != NULL;
 }
 
@@ -68,8 +68,8 @@ static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum g
 }
 
 /* Return: false: it is not. */
-static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
-		   struct gt_cl_work *w)
+static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
+			   struct gt_cl_work *w)
 {
 	if (w->wanted && !w->retained && w->event != GT_CL_NO_EVENT && w->event)
 		w->retained = gt_cl_event_retain(w->table, w->event);
@@ -85,16 +85,16 @@ static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_de
 }
 
 /* @followed: from now on it is the harvest's. */
-static void notify_exit(struct gt_cl_work *w, cl_int ret, bool followed)
+static void end_item(struct gt_cl_work *w, cl_int ret, bool followed)
 {
-	gt_cl_tell_over(w);
+	gt_cl_item_leave(w);
 	gt_work_item_exit(w->item);
 	if (!followed)
 		gt_work_item_drop(w->item, ret == CL_SUCCESS);
 }
 
-cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op,
-		    bool blocking, struct gt_cl_work *w, cl_int ret)
+cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op,
+			 bool blocking, struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_cl_queue *q = NULL;
 	bool followed = false;
@@ -102,7 +102,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 
 	if (gt_unlikely(!w->table)) {
 		if (w->item)
-			notify_exit(w, ret, false);
+			end_item(w, ret, false);
 		return ret;
 	}
 	if (gt_unlikely(w->shown != NULL))
@@ -112,21 +112,21 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
 		q = gt_cl_queue_get(w->table, w->thread, handle);
 		if (gt_unlikely(w->item != NULL))
-			gt_cl_notify_enter(w, q, op);
-		followed = follow(call, q, op, w);
+			gt_cl_item_describe(w, q, op);
+		followed = follow_command(call, q, op, w);
 	}
 	if (w->wanted && !w->shown && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
 	if (gt_unlikely(w->item != NULL))
-		notify_exit(w, ret, followed);
+		end_item(w, ret, followed);
 	if (gt_unlikely(!q))
 		return ret;
 	count = gt_cl_queue_count(q);
 	if ((count == 1 && !blocking) || gt_unlikely(w->item != NULL))
 		gt_cl_helper_want(w->thread);
 	if (blocking)
-		gt_cl_harvest_waited(q, &w->event, 1);
+		gt_cl_queue_harvest_waited(q, &w->event, 1);
 	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
-		gt_cl_harvest_behind(q);
+		gt_cl_queue_harvest_behind(q);
 	return ret;
 }

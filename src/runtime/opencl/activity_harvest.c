@@ -71,8 +71,8 @@ static cl_int ask_status(const struct gt_table *table, cl_event event)
 	return status > CL_COMPLETE ? 1 : status;
 }
 
-static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int status,
-		   const cl_ulong v[4])
+static void record_command(struct gt_thread *t, const struct gt_cl_pending *p, cl_int status,
+			   const cl_ulong v[4])
 {
 	struct gt_record_device *r =
 		gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL);
@@ -103,7 +103,8 @@ static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int st
 
 /* Ask after one command; if it is done, record it and let its event go. @t: NULL: nothing is
  * recorded any more. */
-static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_cl_pending *p)
+static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
+			   const struct gt_cl_pending *p)
 {
 	cl_ulong v[4] = {0, 0, 0, 0};
 	cl_int status = CL_COMPLETE;
@@ -121,14 +122,14 @@ static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_c
 	if (status == 2 && p->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
-		record(t, p, status, v);
+		record_command(t, p, status, v);
 	if (gt_unlikely(p->item != NULL)) {
 		const uint64_t times[4] = {v[0], v[1], v[2], v[3]};
 
 		if (status == 2)
 			gt_work_item_drop(p->item, true);
 		else
-			gt_cl_notify_done(p->item, q->device, status, times);
+			gt_cl_item_complete(p->item, q->device, status, times);
 	}
 	if (status != 2)
 		GT_CL(q->table, clReleaseEvent)(p->event);
@@ -147,12 +148,12 @@ static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, u
 		*to = *p;
 		gt_cl_tail_commit(q);
 	}
-	gt_cl_unlock(&q->push);
+	gt_cl_lock_release(&q->push);
 	return to != NULL;
 }
 
 /* With q->harvest held. */
-static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
+static uint32_t harvest_entries(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 {
 	struct gt_thread *t = gt_thread_own();
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -167,7 +168,7 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 		const struct gt_cl_pending *p = gt_cl_head_entry(q, at, epoch);
 
 		/* harvest_events() leaves entries without one */
-		if (gt_unlikely(!p->event) || settle(q, t, p))
+		if (gt_unlikely(!p->event) || settle_command(q, t, p))
 			done++;
 		else if (!q->out_of_order || !move_to_tail(q, p, epoch))
 			break;
@@ -181,26 +182,26 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 	return done;
 }
 
-uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit)
+uint32_t gt_cl_queue_harvest(struct gt_cl_queue *q, uint32_t limit)
 {
 	uint32_t epoch = gt_cl_queue_epoch(q), done;
 
-	if (!epoch || !gt_cl_try_lock(&q->harvest, epoch))
+	if (!epoch || !gt_cl_lock_try(&q->harvest, epoch))
 		return 0; /* somebody is at it */
-	done = harvest(q, limit, epoch);
-	gt_cl_unlock(&q->harvest);
+	done = harvest_entries(q, limit, epoch);
+	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();
 	return done;
 }
 
-void gt_cl_harvest_all(struct gt_cl_queue *q)
+void gt_cl_queue_harvest_all(struct gt_cl_queue *q)
 {
 	uint32_t epoch = gt_cl_queue_epoch(q);
 
 	if (!epoch || !gt_cl_queue_lock(&q->harvest, epoch))
 		return;
-	harvest(q, UINT64_MAX, epoch);
-	gt_cl_unlock(&q->harvest);
+	harvest_entries(q, UINT64_MAX, epoch);
+	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();
 }
 
@@ -225,7 +226,7 @@ static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32
 	for (uint32_t left = count; at < end && left; at++) {
 		struct gt_cl_pending *p = gt_cl_cursor_entry(&c, at);
 
-		if (p->event && is_among(events, count, p->event) && settle(q, t, p)) {
+		if (p->event && is_among(events, count, p->event) && settle_command(q, t, p)) {
 			p->event = NULL;
 			left--;
 		}
@@ -233,12 +234,12 @@ static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32
 	gt_internal_leave();
 }
 
-void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
+void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
 {
 	uint32_t epoch;
 
 	if (!q->out_of_order) {
-		gt_cl_harvest_all(q);
+		gt_cl_queue_harvest_all(q);
 		return;
 	}
 	epoch = gt_cl_queue_epoch(q);
@@ -246,11 +247,11 @@ void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_
 		return;
 	/* other threads may go on enqueuing: so many rounds and no more */
 	for (uint64_t rounds = gt_cl_queue_count(q) / (LOOK_WAITED / 2) + 1; rounds; rounds--)
-		if (harvest(q, LOOK_WAITED, epoch) < LOOK_WAITED / 2)
+		if (harvest_entries(q, LOOK_WAITED, epoch) < LOOK_WAITED / 2)
 			break;
 	if (gt_cl_queue_count(q))
 		harvest_events(q, events, count);
-	gt_cl_unlock(&q->harvest);
+	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();
 }
 
@@ -271,13 +272,13 @@ static uint32_t done_behind(struct gt_cl_queue *q)
 	return done;
 }
 
-void gt_cl_harvest_behind(struct gt_cl_queue *q)
+void gt_cl_queue_harvest_behind(struct gt_cl_queue *q)
 {
 	uint32_t epoch = gt_cl_queue_epoch(q);
 
-	if (!epoch || !gt_cl_try_lock(&q->harvest, epoch))
+	if (!epoch || !gt_cl_lock_try(&q->harvest, epoch))
 		return; /* somebody is at it */
-	harvest(q, q->out_of_order ? LOOK_AT : done_behind(q), epoch);
-	gt_cl_unlock(&q->harvest);
+	harvest_entries(q, q->out_of_order ? LOOK_AT : done_behind(q), epoch);
+	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();
 }

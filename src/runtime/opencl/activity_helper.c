@@ -27,10 +27,11 @@
 #include "tool/tool.h"
 #include "util/clock_ns.h"
 
-#define MS              UINT64_C(1000000)
+#define MS UINT64_C(1000000)
 /* Devices that are the host: the helper takes a processor from them, and the program's calls
  * harvest soon. */
-#define QUIET_NS        (50 * MS)   /* nobody has harvested for so long, and there is something */
+#define UNHARVESTED_NS \
+	(50 * MS) /* commands are in the list, and nobody has harvested for so long */
 #define WAITING_NS      (1000 * MS) /* the same, while a thread waits for the queue */
 #define LEAVE_NS        (5000 * MS) /* for the helper to leave the runtime at the end */
 #define LEAVE_INSIDE_NS (50 * MS)
@@ -61,7 +62,7 @@ static void sleep_ns(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-/* Is a queue the helper's to harvest? */
+/* Does the helper harvest this queue now? */
 static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 {
 	uint64_t harvested = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -69,11 +70,11 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 
 	if (harvested != q->harvested_known || !gt_cl_queue_count(q)) {
 		q->harvested_known = harvested;
-		q->quiet_since_ns = now;
+		q->unharvested_since_ns = now;
 	}
 	waited_for = atomic_load_explicit(&q->waiting, memory_order_relaxed);
 	return atomic_load_explicit(&q->helped, memory_order_relaxed) ||
-	       now - q->quiet_since_ns > (waited_for ? WAITING_NS : QUIET_NS);
+	       now - q->unharvested_since_ns > (waited_for ? WAITING_NS : UNHARVESTED_NS);
 }
 
 /* One round over all queues. Return: commands that are still in flight; *done: how many were
@@ -86,12 +87,12 @@ static uint32_t harvest_queues(bool all, uint32_t *done)
 	uint32_t left = 0;
 
 	*done = 0;
-	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next) {
 		bool wanted = all || is_ours(q, now);
 
 		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !is_over());
 		     *done += some)
-			some = gt_cl_harvest(q, AT_ONCE);
+			some = gt_cl_queue_harvest(q, AT_ONCE);
 		left += (uint32_t)gt_cl_queue_count(q);
 	}
 	return left;
@@ -99,18 +100,18 @@ static uint32_t harvest_queues(bool all, uint32_t *done)
 
 static void read_clocks(struct gt_thread *t)
 {
-	for (struct gt_cl_device *d = gt_cl_devices(); d; d = d->next)
+	for (struct gt_cl_device *d = gt_cl_device_first(); d; d = d->next)
 		if (d->timer && d->number)
 			gt_cl_device_clock(d, t);
 }
 
-/* Wait for work. */
+/* Sleeps until an enqueue, a tool, or the end of the process wakes it. */
 static void sleep_until_wanted(void)
 {
 	bool work = false;
 
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
-	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
 		work |= gt_cl_queue_count(q) != 0;
 	work |= gt_tool_has_done() ||
 		gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
@@ -168,10 +169,10 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* Let the helper leave the runtime, then record what is done. On a busy machine it may have no
- * processor for long, but what it waits for may be what this thread holds, inside of a call. The
- * program may still go on with OpenCL after this, in exit handlers that were registered earlier:
- * its own calls harvest then. */
+/* Waits until the helper has left the runtime, then records what is done. The wait is long, since
+ * on a busy machine the helper may have no processor; but short inside of a call, since the helper
+ * may wait for a lock that this thread holds. After this the program may still use OpenCL, in exit
+ * handlers that were registered earlier: its own calls harvest then. */
 static void at_end(void)
 {
 	uint64_t until = get_host_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
@@ -187,15 +188,16 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
-/* Tools flush, stop or are finished. The helper notifies them. */
+/* A tool flushes, stops or is finished: what has completed is harvested here, and the helper
+ * notifies the tool of it. */
 static void look_for_tools(void)
 {
 	const struct gt_thread *t = gt_thread_own();
 
 	if (is_over() || gt_thread.depth || !t)
 		return;
-	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
-		gt_cl_harvest_all(q);
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
+		gt_cl_queue_harvest_all(q);
 	if (gt_tool_has_done())
 		gt_cl_helper_want(t);
 }

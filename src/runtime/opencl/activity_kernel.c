@@ -14,9 +14,9 @@ static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const si
 	}
 	for (unsigned i = 0; i < work_dim && i < 3; i++) {
 		if (global)
-			what->global[i] = gt_cl_saturated(global[i]);
+			what->global[i] = gt_cl_saturate_size(global[i]);
 		if (local)
-			what->local[i] = gt_cl_saturated(local[i]);
+			what->local[i] = gt_cl_saturate_size(local[i]);
 	}
 }
 
@@ -26,7 +26,7 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     const size_t *local, cl_uint count,
 					     const cl_event *list, cl_event *event)
 {
-	/* gt_cl_event() sets the rest: to clear all of it takes longer than the rest of this
+	/* gt_cl_work_begin() sets the rest: to clear all of it takes longer than the rest of this
 	 * function */
 	struct gt_cl_work w;
 	cl_int ret;
@@ -38,15 +38,14 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset,
 								global, local, count, list, event);
-	ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global,
-						       local, count, list,
-						       gt_cl_event(call, queue, GT_DEVICE_KERNEL,
-								   &w, event));
+	ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(
+		queue, kernel, work_dim, offset, global, local, count, list,
+		gt_cl_work_begin(call, queue, GT_DEVICE_KERNEL, &w, event));
 	if (gt_likely(ret == CL_SUCCESS && w.table)) {
 		w.what.name = gt_cl_kernel_name(w.table, w.thread, kernel);
 		set_range(&w.what, work_dim, global, local);
 	}
-	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue queue,
@@ -62,10 +61,10 @@ cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue
 		return GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, event);
 	ret = GT_CL_REAL(call,
 			 clEnqueueTask)(queue, kernel, count, list,
-					gt_cl_event(call, queue, GT_DEVICE_KERNEL, &w, event));
+					gt_cl_work_begin(call, queue, GT_DEVICE_KERNEL, &w, event));
 	if (ret == CL_SUCCESS && w.table)
 		w.what.name = gt_cl_kernel_name(w.table, w.thread, kernel);
-	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueNativeKernel(const struct gt_call *call, cl_command_queue queue,
@@ -77,7 +76,7 @@ cl_int gt_opencl_wrap_clEnqueueNativeKernel(const struct gt_call *call, cl_comma
 	struct gt_cl_work w = {.what.object = {(uintptr_t)function}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueNativeKernel)(
 		queue, function, args, args_bytes, num_mem_objects, mem_list, args_mem_loc, count,
-		list, gt_cl_event_early(call, queue, GT_DEVICE_NATIVE, &w, event, true));
+		list, gt_cl_work_begin_early(call, queue, GT_DEVICE_NATIVE, &w, event, true));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_NATIVE, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_NATIVE, false, &w, ret);
 }

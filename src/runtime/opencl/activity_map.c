@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the objects of OpenCL are kept in: locks, memory, maps from handles.
  *
- * Locks spin a little, then sleep in short steps, then give up: the holder may be a thread that
- * was stopped, or this very thread under a signal handler. Whoever gets none goes on without and
- * counts what that costs. Memory comes in chunks and is never given back; what is in it is used
- * again.
+ * A thread that wants a lock spins a little, then sleeps in short steps, then gives up: the holder
+ * may be a thread that was stopped, or this very thread under a signal handler. A thread that gets
+ * no lock goes on without it, and counts what it could not record. Memory comes in chunks and is
+ * never given back; what is in it is used again.
  * Never here: malloc (the program may have replaced it), calls of the runtime. */
 #include "runtime/opencl/activity.h"
 
@@ -17,7 +17,7 @@
 
 enum { CHUNK_BYTES = 1 << 18, SPINS = 100, NAPS = 4000, NAP_NS = 20000 };
 
-enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
+enum gt_cl_lock_result gt_cl_lock_wait(struct gt_cl_lock *lock, uint32_t epoch)
 {
 	const struct timespec nap = {0, NAP_NS};
 	int saved = errno;
@@ -40,7 +40,7 @@ enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
 	return GT_CL_LOCK_FAILED;
 }
 
-void *gt_cl_alloc(uint32_t epoch, size_t bytes)
+void *gt_cl_memory_take(uint32_t epoch, size_t bytes)
 {
 	static struct gt_cl_lock lock;
 	static char *cur, *end;
@@ -48,7 +48,7 @@ void *gt_cl_alloc(uint32_t epoch, size_t bytes)
 	void *p = NULL;
 
 	bytes = (bytes + 63) & ~(size_t)63;
-	switch (gt_cl_lock(&lock, epoch)) {
+	switch (gt_cl_lock_take(&lock, epoch)) {
 	case GT_CL_LOCK_FAILED: return NULL;
 	case GT_CL_LOCK_STALE: cur = end = NULL; break;
 	case GT_CL_LOCK_TAKEN: break;
@@ -67,7 +67,7 @@ void *gt_cl_alloc(uint32_t epoch, size_t bytes)
 		p = cur;
 		cur += bytes;
 	}
-	gt_cl_unlock(&lock);
+	gt_cl_lock_release(&lock);
 	errno = saved;
 	return p;
 }

@@ -29,8 +29,8 @@ static bool is_nested(const struct gt_cl_work *w)
 	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
 }
 
-void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-		struct gt_cl_work *w)
+void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+		      struct gt_cl_work *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
 	struct gt_work_item *item;
@@ -54,12 +54,12 @@ void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_devi
 	open_work = w;
 }
 
-void gt_cl_tell_over(const struct gt_cl_work *w)
+void gt_cl_item_leave(const struct gt_cl_work *w)
 {
 	open_work = w->outer;
 }
 
-void gt_cl_notify_enter(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
+void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
 {
 	struct gputap_work *work = &w->item->work;
 
@@ -107,8 +107,8 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 	return (int64_t)(entered - queued);
 }
 
-void gt_cl_notify_done(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
-		       const uint64_t times[4])
+void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+			 const uint64_t times[4])
 {
 	int64_t offset;
 

@@ -236,7 +236,7 @@ static void write_device(struct gt_cl_device *d, struct gt_thread *t, uint64_t p
 		atomic_store_explicit(&d->epoch, t->epoch, memory_order_release);
 }
 
-struct gt_cl_device *gt_cl_devices(void)
+struct gt_cl_device *gt_cl_device_first(void)
 {
 	return atomic_load_explicit(&all_devices, memory_order_acquire);
 }
@@ -244,7 +244,7 @@ struct gt_cl_device *gt_cl_devices(void)
 static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_thread *t,
 				       cl_device_id id)
 {
-	struct gt_cl_device *d = gt_cl_alloc(t->epoch, sizeof *d), *first;
+	struct gt_cl_device *d = gt_cl_memory_take(t->epoch, sizeof *d), *first;
 
 	if (!d)
 		return NULL;
@@ -260,14 +260,14 @@ static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_t
 	return d;
 }
 
-bool gt_cl_device_asked(const struct gt_cl_device *d)
+bool gt_cl_device_is_asked(const struct gt_cl_device *d)
 {
 	return atomic_load_explicit(&d->fresh, memory_order_acquire) == ASKED;
 }
 
 static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
 {
-	return d && gt_cl_device_asked(d) &&
+	return d && gt_cl_device_is_asked(d) &&
 	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
 }
 
@@ -312,10 +312,10 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	if (!t || !id || gt_likely(is_known(d, t)))
 		return d;
 	gt_internal_enter();
-	locked = gt_cl_lock(&learning, t->epoch);
+	locked = gt_cl_lock_take(&learning, t->epoch);
 	d = learn_device(table, t, id);
 	if (locked)
-		gt_cl_unlock(&learning);
+		gt_cl_lock_release(&learning);
 	gt_internal_leave();
 	return d;
 }
@@ -376,7 +376,7 @@ void gt_cl_notify_device(struct gt_cl_device *d)
 
 static struct context *add_context(struct gt_thread *t, cl_context handle)
 {
-	struct context *c = gt_cl_alloc(t->epoch, sizeof *c);
+	struct context *c = gt_cl_memory_take(t->epoch, sizeof *c);
 
 	if (c)
 		gt_cl_map_add(&contexts, &c->node, handle);
@@ -469,10 +469,10 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 	if (gt_likely(number != 0))
 		return number;
 	gt_internal_enter();
-	locked = gt_cl_lock(&learning, t->epoch);
+	locked = gt_cl_lock_take(&learning, t->epoch);
 	number = learn_context(table, t, handle);
 	if (locked)
-		gt_cl_unlock(&learning);
+		gt_cl_lock_release(&learning);
 	gt_internal_leave();
 	if (number)
 		notify_context(gt_cl_map_find(&contexts, handle), number);
@@ -488,7 +488,7 @@ static void context_created(const struct gt_call *call, cl_context handle)
 		return;
 	if (c)
 		atomic_store_explicit(&c->number, 0, memory_order_relaxed);
-	gt_cl_context_number(gt_cl_table(call), gt_cl_thread(call), handle);
+	gt_cl_context_number(gt_cl_table_find(call), gt_cl_thread_find(call), handle);
 }
 
 cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call,
@@ -497,12 +497,13 @@ cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call,
 					  gt_cl_context_notify pfn_notify, void *user_data,
 					  cl_int *errcode_ret)
 {
-	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
+	const struct gt_cl_context_callback n =
+		gt_cl_context_callback_make(call, pfn_notify, user_data);
 	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list,
 							 n.function, n.user, errcode_ret);
 
 	if (!c)
-		gt_cl_notify_drop(&n);
+		gt_cl_context_callback_drop(&n);
 	context_created(call, c);
 	return c;
 }
@@ -514,7 +515,8 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call,
 						  cl_int *errcode_ret)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
-	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
+	const struct gt_cl_context_callback n =
+		gt_cl_context_callback_make(call, pfn_notify, user_data);
 	cl_context c;
 
 	begin_making(epoch);
@@ -522,7 +524,7 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call,
 						      errcode_ret);
 	end_making(epoch);
 	if (!c)
-		gt_cl_notify_drop(&n);
+		gt_cl_context_callback_drop(&n);
 	context_created(call, c);
 	return c;
 }
@@ -547,7 +549,7 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL,
 						 &bytes) == CL_SUCCESS &&
 		   bytes > sizeof name && bytes <= 1 << 20) {
-		char *longer = gt_cl_alloc(t->epoch, bytes); /* once per such kernel */
+		char *longer = gt_cl_memory_take(t->epoch, bytes); /* once per such kernel */
 
 		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes,
 							    longer, NULL) == CL_SUCCESS) {
@@ -563,7 +565,7 @@ static struct kernel *kernel_get(struct gt_thread *t, cl_kernel handle)
 {
 	struct kernel *k = gt_cl_map_find(&kernels, handle);
 
-	if (!k && t && (k = gt_cl_alloc(t->epoch, sizeof *k)))
+	if (!k && t && (k = gt_cl_memory_take(t->epoch, sizeof *k)))
 		gt_cl_map_add(&kernels, &k->node, handle);
 	return k;
 }
@@ -589,7 +591,7 @@ uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl
 
 bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 {
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	struct kernel *k = kernel_get(call->thread, handle);
 	uint32_t choice = k ? atomic_load_explicit(&k->choice, memory_order_relaxed) : 0;
 	bool wanted = true;
@@ -623,9 +625,9 @@ uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, 
 /* A name of 0 makes the first launch ask. */
 static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_t name)
 {
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	const bool tools = atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
-	struct gt_thread *t = tools ? gt_cl_thread(call) : call->thread;
+	struct gt_thread *t = tools ? gt_cl_thread_find(call) : call->thread;
 	struct kernel *k =
 		handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
 

@@ -25,16 +25,17 @@ cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_que
 
 	if (!event)
 		return GT_CL_REAL(call, clEnqueueMarker)(queue, event);
-	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, queue, GT_DEVICE_MARKER,
-								   &w, event));
-	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+	ret = GT_CL_REAL(call, clEnqueueMarker)(queue,
+						gt_cl_work_begin(call, queue, GT_DEVICE_MARKER, &w,
+								 event));
+	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
 /* OpenCL 1.0's barrier has no event. Since 1.2 it is the same as one with an empty list, which
  * has. If that one is refused, the runtime answers to what the program asked. */
 cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_queue queue)
 {
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	struct gt_cl_queue *q = gt_cl_queue_find(queue);
 	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret;
@@ -42,12 +43,12 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 	if (call->thread && table && q && q->device && q->device->version >= 102 &&
 	    GT_CL(table, clEnqueueBarrierWithWaitList)) {
 		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(
-			queue, 0, NULL, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, NULL));
-		if (gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) == CL_SUCCESS)
+			queue, 0, NULL, gt_cl_work_begin(call, queue, GT_DEVICE_BARRIER, &w, NULL));
+		if (gt_cl_work_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) == CL_SUCCESS)
 			return ret;
 	}
 	ret = GT_CL_REAL(call, clEnqueueBarrier)(queue);
-	if (ret == CL_SUCCESS && gt_cl_recorded(call)) {
+	if (ret == CL_SUCCESS && gt_cl_is_recorded(call)) {
 		gt_device_seen(call->thread, GT_DOMAIN_OPENCL);
 		gt_drop(call->thread, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	}
@@ -60,9 +61,9 @@ cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call,
 {
 	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(
-		queue, count, list, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
+		queue, count, list, gt_cl_work_begin(call, queue, GT_DEVICE_MARKER, &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call,
@@ -71,9 +72,9 @@ cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call,
 {
 	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(
-		queue, count, list, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, event));
+		queue, count, list, gt_cl_work_begin(call, queue, GT_DEVICE_BARRIER, &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_command_queue queue,
@@ -84,11 +85,11 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(
 		queue, num, objects, flags, count, list,
-		gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
-	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
@@ -100,11 +101,11 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(
 		queue, num, objects, flags, count, list,
-		gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
-	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 /* Acquire and release have one form. */
@@ -114,11 +115,11 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 				  cl_event *event)                                                 \
 	{                                                                                          \
 		struct gt_cl_work w = {.what.global = {num}};                                      \
-		cl_int ret =                                                                       \
-			GT_CL_REAL(call, f)(queue, num, objects, count, list,                      \
-					    gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event)); \
+		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list,                 \
+						 gt_cl_work_begin(call, queue, GT_DEVICE_OTHER,    \
+								  &w, event));                     \
                                                                                                    \
-		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                 \
+		return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);            \
 	}
 SHARED(clEnqueueAcquireGLObjects)
 SHARED(clEnqueueReleaseGLObjects)
@@ -140,9 +141,9 @@ cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_
 	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(
 		queue, src, dst, mode, array_region, mip_region, count, list,
-		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_command_queue queue,
@@ -153,9 +154,9 @@ cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(
 		queue, num, semaphores, payloads, count, list,
-		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call,
@@ -167,7 +168,7 @@ cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call,
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(
 		queue, num, semaphores, payloads, count, list,
-		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

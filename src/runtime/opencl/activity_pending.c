@@ -13,7 +13,7 @@ static struct {
 
 static bool spare_lock(uint32_t epoch)
 {
-	switch (gt_cl_lock(&spare.lock, epoch)) {
+	switch (gt_cl_lock_take(&spare.lock, epoch)) {
 	case GT_CL_LOCK_STALE:
 		spare.first = NULL;
 		spare.count = 0;
@@ -31,7 +31,7 @@ static void spare_give(struct gt_cl_chunk *c, uint32_t epoch)
 	c->next = spare.first;
 	spare.first = c;
 	spare.count++;
-	gt_cl_unlock(&spare.lock);
+	gt_cl_lock_release(&spare.lock);
 }
 
 static struct gt_cl_chunk *spare_take(uint32_t epoch)
@@ -39,7 +39,7 @@ static struct gt_cl_chunk *spare_take(uint32_t epoch)
 	struct gt_cl_chunk *c;
 
 	if (atomic_load_explicit(&spare.count, memory_order_relaxed) == 0)
-		return gt_cl_alloc(epoch, sizeof *c);
+		return gt_cl_memory_take(epoch, sizeof *c);
 	if (!spare_lock(epoch))
 		return NULL;
 	c = spare.first;
@@ -48,8 +48,8 @@ static struct gt_cl_chunk *spare_take(uint32_t epoch)
 		spare.count--;
 		c->next = NULL;
 	}
-	gt_cl_unlock(&spare.lock);
-	return c ? c : gt_cl_alloc(epoch, sizeof *c);
+	gt_cl_lock_release(&spare.lock);
+	return c ? c : gt_cl_memory_take(epoch, sizeof *c);
 }
 
 void gt_cl_spare_grow(uint32_t epoch)
@@ -57,7 +57,7 @@ void gt_cl_spare_grow(uint32_t epoch)
 	struct gt_cl_chunk *c;
 
 	while (atomic_load_explicit(&spare.count, memory_order_relaxed) < SPARE_WANTED) {
-		c = gt_cl_alloc(epoch, sizeof *c);
+		c = gt_cl_memory_take(epoch, sizeof *c);
 		if (!c)
 			return;
 		c->entry[0].event = c->entry[GT_CL_CHUNK - 1].event = NULL; /* its pages come now */
@@ -90,18 +90,18 @@ void gt_cl_head_drop(struct gt_cl_queue *q, uint32_t epoch)
 
 void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 {
-	if (!gt_cl_lock(&q->push, epoch))
+	if (!gt_cl_lock_take(&q->push, epoch))
 		return;
-	if (gt_cl_lock(&q->harvest, epoch)) {
+	if (gt_cl_lock_take(&q->harvest, epoch)) {
 		/* the parent's; not given to the spare ones: a harvester there may hold one */
 		q->head = q->tail = NULL;
 		q->harvested = q->pushed = 0;
 		q->head_at = 0;
 		atomic_store_explicit(&q->look, 0, memory_order_relaxed);
 		atomic_store_explicit(&q->epoch, epoch, memory_order_release);
-		gt_cl_unlock(&q->harvest);
+		gt_cl_lock_release(&q->harvest);
 	}
-	gt_cl_unlock(&q->push);
+	gt_cl_lock_release(&q->push);
 }
 
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)

@@ -64,10 +64,10 @@ static inline uint32_t gt_cl_queue_epoch(const struct gt_cl_queue *q)
 /* A lock of a queue whose list is this process's. */
 static inline bool gt_cl_queue_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
-	enum gt_cl_lock_result r = gt_cl_lock(lock, epoch);
+	enum gt_cl_lock_result r = gt_cl_lock_take(lock, epoch);
 
 	if (gt_unlikely(r == GT_CL_LOCK_STALE)) /* gt_cl_queue_get() resets it */
-		gt_cl_unlock(lock);
+		gt_cl_lock_release(lock);
 	return r == GT_CL_LOCK_TAKEN;
 }
 
@@ -134,7 +134,7 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
  * not. */
 void gt_cl_spare_grow(uint32_t epoch);
 
-/* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock()
+/* gputap's own references of an event; none comes or goes while *locked: gt_cl_lock_release()
  * q->harvest after the query that the answer is for. */
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
 

@@ -30,7 +30,7 @@ static _Thread_local const struct creation *open_creation
 
 /* False: the runtime's own, in the middle of the program's, which knows what was asked for (see
  * attach_interposition.c). */
-static bool begins(struct creation *c)
+static bool begin_creation(struct creation *c)
 {
 	/* left by longjmp(): we do not stand deeper in the stack */
 	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c)
@@ -42,10 +42,11 @@ static bool begins(struct creation *c)
 	return true;
 }
 
-static void created(const struct gt_call *call, cl_command_queue handle, const struct creation *c)
+static void end_creation(const struct gt_call *call, cl_command_queue handle,
+			 const struct creation *c)
 {
-	const struct gt_table *table = gt_cl_table(call);
-	struct gt_thread *t = gt_cl_thread(call);
+	const struct gt_table *table = gt_cl_table_find(call);
+	struct gt_thread *t = gt_cl_thread_find(call);
 	struct gt_cl_queue *q = gt_cl_queue_find(handle);
 
 	open_creation = c->outer;
@@ -58,7 +59,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 		atomic_store_explicit(&q->written, 0, memory_order_release);
 		return;
 	}
-	gt_cl_harvest_all(q);
+	gt_cl_queue_harvest_all(q);
 	atomic_store_explicit(&q->written, 0, memory_order_release);
 	q->table = table;
 	q->context = c->context;
@@ -88,7 +89,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 
 static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)
 {
-	return gt_cl_thread(call) && gt_cl_table(call) &&
+	return gt_cl_thread_find(call) && gt_cl_table_find(call) &&
 	       !(asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
 }
 
@@ -102,7 +103,7 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call,
 	cl_command_queue q = NULL;
 	cl_int error = CL_SUCCESS;
 
-	if (!begins(&c))
+	if (!begin_creation(&c))
 		return GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties,
 							      errcode_ret);
 	if (c.forced) {
@@ -118,7 +119,7 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call,
 		c.refused = c.forced && q;
 		c.forced = false;
 	}
-	created(call, q, &c);
+	end_creation(call, q, &c);
 	return q;
 }
 
@@ -164,7 +165,7 @@ static cl_command_queue create_with_list(const struct gt_call *call, create_fn *
 	cl_int error = CL_SUCCESS;
 	bool known = force_list(list, forced, &c);
 
-	if (!begins(&c))
+	if (!begin_creation(&c))
 		return real(context, device, list, errcode_ret);
 	if (known && can_force(call, c.asked)) {
 		q = real(context, device, forced, &error);
@@ -176,7 +177,7 @@ static cl_command_queue create_with_list(const struct gt_call *call, create_fn *
 		q = real(context, device, list, errcode_ret);
 		c.refused = q && !(c.asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
 	}
-	created(call, q, &c);
+	end_creation(call, q, &c);
 	return q;
 }
 
@@ -261,7 +262,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	cl_int ret;
 
 	if (q && name == CL_QUEUE_REFERENCE_COUNT) /* an event of ours may hold its queue */
-		gt_cl_harvest_all(q);
+		gt_cl_queue_harvest_all(q);
 	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
 		return answer_list(call, q, size, value, size_ret);
 	ret = GT_CL_REAL(call, clGetCommandQueueInfo)(handle, name, size, value, size_ret);
@@ -290,7 +291,7 @@ cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_c
 		q->out_of_order = enable;
 	if (!(properties & CL_QUEUE_PROFILING_ENABLE))
 		return ret;
-	q->forced = !enable && gt_cl_thread(call) &&
+	q->forced = !enable && gt_cl_thread_find(call) &&
 		    GT_CL_REAL(call, clSetCommandQueueProperty)(handle, CL_QUEUE_PROFILING_ENABLE,
 								CL_TRUE, NULL) == CL_SUCCESS;
 	q->untimed = !enable && !q->forced;

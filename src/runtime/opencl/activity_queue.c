@@ -10,7 +10,7 @@ static _Atomic(struct gt_cl_queue *) all_queues;
 /* of queues that were there before: two threads that meet one make one entry of it */
 static struct gt_cl_lock learning;
 
-struct gt_cl_queue *gt_cl_queues(void)
+struct gt_cl_queue *gt_cl_queue_first(void)
 {
 	return atomic_load_explicit(&all_queues, memory_order_acquire);
 }
@@ -22,7 +22,7 @@ struct gt_cl_queue *gt_cl_queue_find(cl_command_queue handle)
 
 struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue handle)
 {
-	struct gt_cl_queue *q = gt_cl_alloc(t->epoch, sizeof *q), *first;
+	struct gt_cl_queue *q = gt_cl_memory_take(t->epoch, sizeof *q), *first;
 
 	if (!q)
 		return NULL;
@@ -42,7 +42,7 @@ void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t)
 	struct gt_text text = {0};
 	uint64_t context;
 
-	if (q->device && !gt_cl_device_asked(q->device))
+	if (q->device && !gt_cl_device_is_asked(q->device))
 		return; /* at its first work, then */
 	context = gt_cl_context_number(q->table, t, q->context);
 	gt_text_add(&text, "properties",
@@ -102,7 +102,7 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 		gt_cl_queue_reset(q, t->epoch);
 	if (!q->number)
 		learn_queue(q, table, t, handle);
-	asked = q->device && gt_cl_device_asked(q->device);
+	asked = q->device && gt_cl_device_is_asked(q->device);
 	if (q->device)
 		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);
 	if (q->device && !asked)
@@ -124,7 +124,7 @@ void gt_cl_notify_queue(struct gt_cl_queue *q)
 		.storage_file = -1,
 	};
 
-	if (d && !gt_cl_device_asked(d))
+	if (d && !gt_cl_device_is_asked(d))
 		return;
 	if (d)
 		gt_cl_notify_device(d);
@@ -145,10 +145,10 @@ static __attribute__((noinline, cold)) struct gt_cl_queue *meet_queue(const stru
 	bool locked;
 
 	gt_internal_enter();
-	locked = gt_cl_lock(&learning, t->epoch);
+	locked = gt_cl_lock_take(&learning, t->epoch);
 	q = know_queue(table, t, handle);
 	if (locked)
-		gt_cl_unlock(&learning);
+		gt_cl_lock_release(&learning);
 	gt_internal_leave();
 	if (q)
 		gt_cl_notify_queue(q);

@@ -67,7 +67,7 @@ void gt_cl_shown_begin(struct gt_cl_work *w)
 	const struct gt_thread *t = w->thread;
 	struct gt_cl_shown *s = take_place(t, (uintptr_t)w);
 
-	if (!s || !gt_cl_lock(&s->lock, t->epoch)) {
+	if (!s || !gt_cl_lock_take(&s->lock, t->epoch)) {
 		if (s)
 			give_place(s);
 		return;
@@ -77,14 +77,14 @@ void gt_cl_shown_begin(struct gt_cl_work *w)
 	s->stack = (uintptr_t)w;
 	s->where = w->wanted;
 	s->retained = NULL;
-	gt_cl_unlock(&s->lock);
+	gt_cl_lock_release(&s->lock);
 	w->shown = s;
 }
 
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_cl_shown *s = w->shown;
-	bool locked = gt_cl_lock(&s->lock, w->thread->epoch);
+	bool locked = gt_cl_lock_take(&s->lock, w->thread->epoch);
 	cl_event other = s->retained;
 
 	if (ret == CL_SUCCESS) {
@@ -97,7 +97,7 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 	s->where = NULL;
 	s->retained = NULL;
 	if (locked)
-		gt_cl_unlock(&s->lock);
+		gt_cl_lock_release(&s->lock);
 	give_place(s);
 	if (other) /* what stood there before the runtime wrote, or a call that failed */
 		gt_cl_event_release(w->table, other);
@@ -116,7 +116,8 @@ static bool can_be_read(const void *address)
 	return readable;
 }
 
-/* Return: an event that was kept for nothing. */
+/* Takes a reference of @event if it stands at the place. Return: the event that the place had a
+ * reference of before; NULL: none. */
 static cl_event keep_event(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
 			   uint32_t epoch)
 {
@@ -135,16 +136,16 @@ static __attribute__((noinline, cold)) void keep_shown(const struct gt_call *cal
 						       uint64_t open)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	struct gt_cl_shown *s;
 	cl_event former;
 
 	for (; table && epoch && open; open &= open - 1) {
 		s = &places[__builtin_ctzll(open)];
-		if (gt_cl_lock(&s->lock, epoch) == GT_CL_LOCK_FAILED)
+		if (gt_cl_lock_take(&s->lock, epoch) == GT_CL_LOCK_FAILED)
 			continue;
 		former = keep_event(s, table, event, epoch);
-		gt_cl_unlock(&s->lock);
+		gt_cl_lock_release(&s->lock);
 		if (former)
 			gt_cl_event_release(table, former);
 	}

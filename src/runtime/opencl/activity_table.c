@@ -22,7 +22,7 @@ static bool is_whole(const struct gt_table *table)
 	return true;
 }
 
-const struct gt_table *gt_cl_table(const struct gt_call *call)
+const struct gt_table *gt_cl_table_find(const struct gt_call *call)
 {
 	const struct gt_table *known = atomic_load_explicit(&core_table, memory_order_relaxed);
 

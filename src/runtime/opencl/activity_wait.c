@@ -8,15 +8,15 @@ cl_int gt_opencl_wrap_clReleaseCommandQueue(const struct gt_call *call, cl_comma
 	struct gt_cl_queue *q = gt_cl_queue_find(handle);
 
 	if (q)
-		gt_cl_harvest_all(q);
+		gt_cl_queue_harvest_all(q);
 	return GT_CL_REAL(call, clReleaseCommandQueue)(handle);
 }
 
 static void harvest_context(cl_context context)
 {
-	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
 		if (q->context == context)
-			gt_cl_harvest_all(q);
+			gt_cl_queue_harvest_all(q);
 }
 
 cl_int gt_opencl_wrap_clReleaseContext(const struct gt_call *call, cl_context context)
@@ -44,7 +44,7 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 	atomic_fetch_add_explicit(&q->waiting, 1, memory_order_relaxed);
 	ret = GT_CL_REAL(call, clFinish)(handle);
 	atomic_fetch_sub_explicit(&q->waiting, 1, memory_order_relaxed);
-	gt_cl_harvest_all(q);
+	gt_cl_queue_harvest_all(q);
 	return ret;
 }
 
@@ -53,16 +53,16 @@ cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count,
 {
 	enum { ASKED_MOST = 64 }; /* of more events nobody is asked for the queue */
 	cl_int ret = GT_CL_REAL(call, clWaitForEvents)(count, list);
-	const struct gt_table *table = gt_cl_table(call);
+	const struct gt_table *table = gt_cl_table_find(call);
 	struct gt_cl_queue *seen[ASKED_MOST];
 	cl_uint seen_count = 0;
 
-	if (!table || !gt_cl_thread(call) || !list ||
+	if (!table || !gt_cl_thread_find(call) || !list ||
 	    (ret != CL_SUCCESS && ret != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
 		return ret;
 	if (count > ASKED_MOST) {
-		for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
-			gt_cl_harvest_all(q);
+		for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
+			gt_cl_queue_harvest_all(q);
 		return ret;
 	}
 	for (cl_uint i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count,
 		if (!is_new)
 			continue;
 		seen[seen_count++] = q;
-		gt_cl_harvest_waited(q, list, count);
+		gt_cl_queue_harvest_waited(q, list, count);
 	}
 	return ret;
 }

@@ -3,7 +3,7 @@
  * Such a driver is left alone (opencl_interposed.h): it may be behind that loader, whose layer
  * sees its calls. Loaders ask a driver for its platforms by clIcdGetPlatformIDsKHR; who calls
  * its clGetPlatformIDs means the driver itself. So the audit library puts the function below in
- * front of that one function: it tells, once for each library, that these calls are not seen,
+ * front of that one function: it reports, once for each library, that these calls are not seen,
  * and goes on.
  *
  * What the driver calls of its own exports does not come here (own_calls). */
