@@ -95,6 +95,11 @@ def test_commands_wait_for_events_and_events_have_stamps(level_zero, loader, thr
     assert "resets 1, times 2, queries 1" in result.err
 
 
+def test_physical_memory_is_mapped_at_addresses_that_were_reserved(level_zero):
+    result = level_zero("addresses", trace=1)
+    assert "done: kernels 0, copies 1, regions 0, fills 1," in result.err
+
+
 def test_what_is_wrong_is_refused_with_the_status_of_the_specification(level_zero):
     assert level_zero("errors").out.splitlines() == [
         "no handle: 0x78000005", "handle of another kind: 0x78000004",

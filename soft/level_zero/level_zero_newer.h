@@ -89,6 +89,12 @@ struct newer_mutable_id {
 	uint32_t flags;
 };
 
+struct newer_physical_properties {
+	uint32_t stype;
+	void *pNext;
+	uint64_t id, bytes;
+};
+
 /* driver.c */
 ze_result_t newer_zeInitDrivers(uint32_t *count, ze_driver_handle_t *out, const void *desc);
 ze_result_t newer_zeDriverGetLastErrorDescription(ze_driver_handle_t driver, const char **out);
@@ -111,6 +117,11 @@ ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_devi
 ze_result_t newer_zeEventGetEventPool(ze_event_handle_t event, ze_event_pool_handle_t *out);
 ze_result_t newer_zeEventGetSignalScope(ze_event_handle_t event, ze_event_scope_flags_t *out);
 ze_result_t newer_zeEventGetWaitScope(ze_event_handle_t event, ze_event_scope_flags_t *out);
+
+/* virtual.c */
+ze_result_t newer_zePhysicalMemGetProperties(ze_context_handle_t context,
+					     ze_physical_mem_handle_t memory,
+					     struct newer_physical_properties *out);
 
 /* submit.c */
 ze_result_t newer_zeCommandQueueGetOrdinal(ze_command_queue_handle_t queue, uint32_t *out);

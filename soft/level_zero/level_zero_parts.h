@@ -8,7 +8,7 @@
  *   list_mutable.c    commands changed later
  *   submit.c          queues, their threads          opencl.c    the OpenCL that runs kernels
  *   command.c         one command, and doing it      event.c     events, pools, fences
- *   state.c           settings, the one lock
+ *   state.c           settings, the one lock         virtual.c   addresses, physical memory
  *
  * A handle is a pointer to an object; its first word says of which kind it is, and a handle of
  * another kind is refused.
@@ -37,7 +37,8 @@ enum soft_ze_kind {
 	SOFT_ZE_FENCE,
 	SOFT_ZE_MODULE,
 	SOFT_ZE_LOG,
-	SOFT_ZE_KERNEL
+	SOFT_ZE_KERNEL,
+	SOFT_ZE_PHYSICAL
 };
 
 /* Ordinals of queue groups. */
@@ -274,6 +275,12 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *queue, struct soft_ze_command *
 ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns);
 /* All queues of the device, its tiles' and its parent's; NULL: all. */
 ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
+
+/* memory.c -------------------------------------------------------------------------- */
+
+/* Return: the budget of the device, or of the one that it is a tile of, held @bytes more. */
+bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
+void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 
 /* module.c, driver.c, list.c --------------------------------------------------------- */
 

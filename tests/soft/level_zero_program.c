@@ -2,6 +2,7 @@
 /* A plain program of Level Zero, for tests of the software devices and of what traces them.
  *
  *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds
+ *   level_zero_program addresses         addresses that are reserved, and physical memory there
  *   level_zero_program events            events, pools, fences, waits, stamps
  *   level_zero_program counters|shared   commands whose events are counter-based, or of a pool for
  *                                        other processes
@@ -202,6 +203,71 @@ static void try_memory(void)
 	CHECK(zeEventDestroy(event));
 	CHECK(zeMemFree(context, a));
 	CHECK(zeMemFree(context, b));
+}
+
+/* Addresses ---------------------------------------------------------------------------- */
+
+enum { PAGES = 4 };
+
+static void expect_access(const void *at, size_t bytes, ze_memory_access_attribute_t wanted,
+			  size_t wanted_bytes)
+{
+	ze_memory_access_attribute_t access;
+	size_t same;
+
+	CHECK(zeVirtualMemGetAccessAttribute(context, at, bytes, &access, &same));
+	EXPECT(access == wanted && same == wanted_bytes);
+}
+
+static void try_wrong_addresses(char *start, size_t page, ze_physical_mem_handle_t physical)
+{
+	ze_memory_access_attribute_t write = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
+	void *none;
+
+	EXPECT(zeVirtualMemReserve(context, NULL, page + 1, &none) ==
+	       ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+	EXPECT(zeVirtualMemMap(context, start + 1, page, physical, 0, write) ==
+	       ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+	EXPECT(zeVirtualMemMap(context, start, 3 * page, physical, 0, write) ==
+	       ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+	EXPECT(zeVirtualMemMap(context, start + PAGES * page, page, physical, 0, write) ==
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	EXPECT(zeVirtualMemSetAccessAttribute(context, start + 3 * page, page, write) ==
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT); /* nothing is mapped there */
+	EXPECT(zeVirtualMemFree(context, start + page, page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+/* Two pages of memory are at two addresses: what is written at one is read at the other. */
+static void try_addresses(void)
+{
+	ze_memory_access_attribute_t write = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC};
+	ze_physical_mem_handle_t physical;
+	char *start, *copy = allocate(100);
+	size_t page;
+
+	CHECK(zeVirtualMemQueryPageSize(context, device, 1, &page));
+	desc.size = 2 * page;
+	CHECK(zePhysicalMemCreate(context, device, &desc, &physical));
+	CHECK(zeVirtualMemReserve(context, NULL, PAGES * page, (void **)&start));
+	expect_access(start, PAGES * page, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE, PAGES * page);
+	CHECK(zeVirtualMemMap(context, start, 2 * page, physical, 0, write));
+	CHECK(zeVirtualMemMap(context, start + 2 * page, page, physical, page, write));
+	expect_access(start, PAGES * page, write, 3 * page);
+	CHECK(zeCommandListAppendMemoryFill(list, start, "x", 1, 2 * page, NULL, 0, NULL));
+	CHECK(zeCommandListAppendMemoryCopy(list, copy, start + 2 * page, 100, NULL, 0, NULL));
+	EXPECT(copy[0] == 'x' && copy[99] == 'x');
+	CHECK(zeVirtualMemSetAccessAttribute(context, start + page, page,
+					     ZE_MEMORY_ACCESS_ATTRIBUTE_NONE));
+	expect_access(start, PAGES * page, write, page);
+	try_wrong_addresses(start, page, physical);
+	CHECK(zeVirtualMemUnmap(context, start, 2 * page));
+	CHECK(zePhysicalMemDestroy(context, physical));
+	EXPECT(start[2 * page] == 'x'); /* what is mapped stays */
+	CHECK(zeVirtualMemFree(context, start, PAGES * page));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeMemFree(context, copy));
 }
 
 /* Events ------------------------------------------------------------------------------- */
@@ -594,6 +660,8 @@ int main(int argc, char **argv)
 	start();
 	if (!strcmp(what, "memory"))
 		try_memory();
+	else if (!strcmp(what, "addresses"))
+		try_addresses();
 	else if (!strcmp(what, "events")) {
 		try_waits();
 		try_stamps();
