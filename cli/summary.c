@@ -396,6 +396,12 @@ static uint64_t thread_key(uint32_t process, uint32_t ordinal)
 	return (uint64_t)process << 32 | ordinal;
 }
 
+/* Of the thread in whose ranges the item is. */
+static uint64_t place_key(const struct gt_item *item)
+{
+	return thread_key(item->process, GT_ID_ORDINAL(gt_item_place(item)));
+}
+
 static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
 {
 	const struct filter_record record = {
@@ -485,7 +491,7 @@ static struct entry entry_of_call(struct reading *r, const struct gt_item *item)
 
 	e.name = operation_name(r, item->op);
 	e.thread = thread_of(r, item->process, item->ordinal);
-	e.ranges = enclosing_find(&r->s->enclosing, thread_key(e.process, item->ordinal), item->id);
+	e.ranges = enclosing_find(&r->s->enclosing, place_key(item), gt_item_place(item));
 	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
 		   gt_status_failed((enum gt_domain)e.domain, e.status);
 	return e;
@@ -691,8 +697,7 @@ static struct entry entry_of_work(struct reading *r, const struct gt_item *item)
 	e.queue = queue_of(r, item, e.device);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
-	e.ranges = enclosing_find(&s->enclosing, thread_key(e.process, GT_ID_ORDINAL(item->id)),
-				  item->id);
+	e.ranges = enclosing_find(&s->enclosing, place_key(item), gt_item_place(item));
 	return e;
 }
 
@@ -715,8 +720,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
-		operators_work(&s->operators, thread_key(e.process, GT_ID_ORDINAL(item->id)),
-			       item->id, e.duration_ns);
+		operators_work(&s->operators, place_key(item), gt_item_place(item), e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->lanes[lane];
 	d->count++;

@@ -24,11 +24,12 @@ C_NAMES = {
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
-         'range', 'blocks', 'dependencies', 'symbol', 'signals')
+         'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part', 'extensions',
               'outermost',
-              'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
+              'beneath', 'work', 'annotations', 'relayed', 'symbols', 'interposed',
+              'attach', 'category',
               'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
@@ -162,7 +163,7 @@ class Api:
         self.succeeds, self.absent, self.defines = [], [], []  # (status, value), ..; texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
-        self.annotations = self.symbols = self.typeid = False
+        self.annotations = self.relayed = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills it in, number of its first entry)
         self.runtime = None    # Runtime
@@ -302,6 +303,9 @@ class Parser:
 
     def do_annotations(self, _):
         self.api.annotations = True
+
+    def do_relayed(self, _):
+        self.api.relayed = True
 
     def do_symbols(self, _):
         self.api.symbols = True

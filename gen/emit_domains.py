@@ -192,7 +192,9 @@ def traits(apis):
         members = [f'.work = GT_DOMAIN_{(a.work or a.domain).upper()}']
         members += [f'.outermost = {groups.index(a.outermost) + 1}'] if a.outermost else []
         members += [f'.beneath = {groups.index(a.beneath) + 1}'] if a.beneath else []
-        members += [f'.{flag} = true' for flag in ('annotations', 'symbols') if getattr(a, flag)]
+        members += [
+            f'.{flag} = true' for flag in ('annotations', 'relayed', 'symbols') if getattr(a, flag)
+        ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []
         members += [
             f'.{name} = "{getattr(a, name)}"' for name in ('category', 'rocpd') if getattr(a, name)

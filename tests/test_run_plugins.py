@@ -38,7 +38,7 @@ def worker(repo, tmp_path_factory):
         if vendors not in made:
             path = tmp_path_factory.mktemp("worker") / "worker"
             subprocess.run([
-                "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
+                "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{repo}/include",
                 *(["-DOTHER"] if len(vendors) > 1 else []), repo / "tests/plugin/worker.c", "-o",
                 path, *vendors, *[f"-Wl,-rpath,{v.parent}" for v in vendors], "-lpthread"
             ],
@@ -144,6 +144,42 @@ def test_what_is_not_asked_for_is_not_recorded(traced, tap, vendor, worker, opti
     assert sum(k["count"] for k in seen["kernels"]) == kernels
     assert sum(c["count"] for c in seen["copies"]) == copies
     assert info["seen"] == info["recorded"]
+
+
+def test_calls_have_the_names_that_the_plugin_gives_them(traced, tap, vendor, worker):
+    traced([vendor()], worker(vendor()), 30, options=["-q"])
+    rows = {o["name"]: o["calls"] for o in report(tap)["operations"]}
+    assert rows == {"vendorLaunch": 30, "vendorSubmit": 30}
+    for form in ("json", "pftrace", "rpd", "db", "csv"):
+        tap("export", "-f", "p.gputap", "-o", f"p.{form}",
+            *(["--format", "rocpd"] if form == "db" else []))
+        assert b"vendorLaunch" in open(f"p.{form}", "rb").read(), form
+        assert b"vector_add" in open(f"p.{form}", "rb").read(), form
+
+
+def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor, worker):
+    _, info = traced([vendor()], worker(vendor()), 30, 1, "ranges", options=["-q"])
+    assert info["seen"] == info["recorded"]
+    whole = json.loads(tap("report", "--json", "--by", "operator", "--top", "0", "p.gputap").out)
+    rows = {o["name"]: o["work"] for o in whole["operators"]}
+    # 30 pieces in each; those of the thread, of the pushed ids and of nothing are in no range
+    assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
+    inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
+    assert sum(k["count"] for k in inside["kernels"]) == 20
+    assert sum(o["calls"] for o in inside["operations"]) == 120
+
+
+def test_exports_link_work_to_its_range_and_calls_to_their_ids(traced, tap, vendor, worker):
+    traced([vendor()], worker(vendor()), 30, 1, "ranges", options=["-q"])
+    tap("export", "-f", "p.gputap", "-o", "p.json")
+    events = json.load(open("p.json"))["traceEvents"]
+    ranges = {e["args"]["External id"]: e["name"] for e in events
+              if e.get("cat") in ("cpu_op", "user_annotation") and "External id" in e["args"]}
+    of = [ranges.get(e["args"].get("External id")) for e in events if e.get("cat") == "kernel"]
+    assert sorted(map(str, of)) == ["None"] * 30 + ["acme::mul"] * 10 + ["step"] * 10
+    tap("export", "-f", "p.gputap", "-o", "p.csv")
+    calls = [line for line in open("p.csv") if ",vendorLaunch," in line]
+    assert len([line for line in calls if ",33,77," in line]) == 30
 
 
 # Which programs -------------------------------------------------------------------------

@@ -177,6 +177,16 @@ GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session
  */
 GPUTAP_API int gputap_plugins_stop(void);
 
+/**
+ * gputap_plugins_sessions() - is a session open?
+ * For who pushes ids beside it: a record has but one id of each stack.
+ * Return: 1; 0: none is.
+ * Owner:  nothing passes.
+ * Thread: any.   Signal: safe.   Since: 0.1
+ * Source: gputap
+ */
+GPUTAP_API uint32_t gputap_plugins_sessions(void);
+
 /* One completed thing: what pu1ActivityRecord says, checked and in one form. */
 struct gputap_plugin_record {
 	uint32_t plugin;        /* index of its plug-in */

@@ -339,7 +339,16 @@ struct gt_item {
 	uint32_t ordinal_in_graph, replay;
 	/* number of the GT_OBJECT_GRAPH whose launch this is part of; 0: none */
 	uint32_t graph;
+	/* CALL, DEVICE of a domain that is `relayed`: number of the range that it was made in; 0:
+	 * none */
+	uint64_t within;
 };
+
+/* The call, of whatever thread, whose ranges the item is in: mostly its own or that of its work. */
+static inline uint64_t gt_item_place(const struct gt_item *item)
+{
+	return item->within ? item->within : item->id;
+}
 
 /* Devices that a copy goes between, by numbers of their objects; NULL: `local` is a size. */
 static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *work)

@@ -4,9 +4,59 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/fastcpu.h"
+#include "record/describe.h"
+#include "record/operation.h"
 #include "util/error.h"
+
+static bool has_relayed(const struct gt_capture *c)
+{
+	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
+		const struct gt_counts *counts = gt_capture_counts(c, i);
+
+		for (unsigned d = 0; counts && d < GT_DOMAIN_COUNT; d++)
+			if (gt_domain_traits[d].relayed &&
+			    (counts->seen[GT_CLASS_CALL][d] | counts->seen[GT_CLASS_DEVICE][d]))
+				return true;
+	}
+	return false;
+}
+
+/* A call becomes one of the operation that it was called as. */
+static void name_call(struct gt_item *item)
+{
+	const struct gt_operation_info *info = gt_operation(item->op);
+	uint32_t nargs = GT_OP_NARGS(item->op);
+	struct gt_payload head;
+	const uint8_t *name;
+
+	for (uint32_t i = 0; info && item->args && i < info->nargs && i < nargs; i++) {
+		if (info->args[i].role == GT_ROLE_WITHIN)
+			item->within = item->args[i];
+		if (info->args[i].role != GT_ROLE_MESSAGE)
+			continue;
+		name = gt_payload_find(item->payload, item->payload_bytes, i, &head);
+		if (name)
+			item->op = gt_operation_named(item->op, (const char *)name,
+						      strnlen((const char *)name, head.bytes));
+	}
+}
+
+static void relay(struct gt_item *item)
+{
+	item->within = 0;
+	if ((item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
+	    !gt_domain_traits[GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT].relayed)
+		return;
+	if (item->kind == GT_RECORD_CALL) {
+		name_call(item);
+	} else {
+		item->within = item->object[0];
+		item->object[0] = 0;
+	}
+}
 
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 {
@@ -16,6 +66,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
+	k->relayed = has_relayed(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
 	gt_decoder_init(&k->decoder);
 	*out = k;
@@ -58,6 +109,8 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 			k->filled = 0;
 			return count;
 		}
+		for (int i = 0; k->relayed && i < count; i++)
+			relay(&k->item[i]);
 	}
 	*out = &k->item[k->taken];
 	k->taken = k->filled;

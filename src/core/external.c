@@ -14,6 +14,8 @@ struct gt_external {
 	uint64_t ids[GT_EXTERNAL_STACK_COUNT][GT_EXTERNAL_DEPTH];
 };
 
+struct gt_push_hooks gt_push_hooks;
+
 static void write_record(struct gt_thread *t, enum gt_external_stack stack, int push, uint64_t id)
 {
 	enum gt_drop_reason why;
@@ -57,6 +59,7 @@ int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t
 	/* the caller has attached the thread, which wrote the stack as it was */
 	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
+	gt_push_tell(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);
 	return 0;
 }
 
@@ -74,6 +77,7 @@ int gt_external_pop(struct gt_thread *t, enum gt_external_stack stack, uint64_t 
 	*id = e->ids[stack][e->depth[stack] - 1];
 	write_record(t, stack, 0, *id);
 	e->depth[stack]--;
+	gt_pop_tell(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION);
 	return 0;
 }
 

@@ -11,6 +11,33 @@
 
 enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
 
+/* Who is told what is pushed and popped, in the pushing thread: vendors' plug-ins, which note it
+ * with the work that the thread submits. A range has a number of its thread's, others have the
+ * program's. NULL: nobody. */
+enum gt_pushed { GT_PUSHED_RANGE = 0, GT_PUSHED_OPERATION, GT_PUSHED_USER };
+extern struct gt_push_hooks {
+	void (*_Atomic push)(enum gt_pushed what, uint64_t id);
+	void (*_Atomic pop)(enum gt_pushed what);
+} gt_push_hooks __attribute__((visibility("hidden")));
+
+static inline void gt_push_tell(enum gt_pushed what, uint64_t id)
+{
+	void (*push)(enum gt_pushed, uint64_t) =
+		atomic_load_explicit(&gt_push_hooks.push, memory_order_acquire);
+
+	if (gt_unlikely(push != NULL))
+		push(what, id);
+}
+
+static inline void gt_pop_tell(enum gt_pushed what)
+{
+	void (*pop)(enum gt_pushed) =
+		atomic_load_explicit(&gt_push_hooks.pop, memory_order_acquire);
+
+	if (gt_unlikely(pop != NULL))
+		pop(what);
+}
+
 /* On the calling thread's stack. @t: its state, gt_thread_own(); NULL: nothing is recorded.
  * Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted and not kept, -ENOMEM. Kept also
  * while nothing is recorded. */

@@ -72,16 +72,18 @@ static inline uint64_t gt_chrome_device_pid(const struct gt_chrome *x, uint32_t 
 	return device == UINT32_MAX ? gt_capture_device_count(x->view.capture) : device;
 }
 
-/* "External id":17, of the operator or range in which the call @id of that thread was begun; torch
- * gives it to calls and to device work. */
-static inline char *gt_chrome_put_external(const struct gt_chrome *x, char *p,
-					   struct gt_view_thread *t, uint32_t process, uint64_t id)
+/* "External id":17, of the operator or range that the item is in; torch gives it to calls and to
+ * device work. */
+static inline char *gt_chrome_put_external(struct gt_chrome *x, char *p, const struct gt_item *item)
 {
-	uint64_t range = x->innermost.count && t
-				 ? gt_innermost_find(&x->innermost, process, GT_ID_ORDINAL(id), id)
-				 : 0;
+	uint64_t place = gt_item_place(item), range = 0;
+	uint32_t ordinal = GT_ID_ORDINAL(place);
+	struct gt_view_thread *t;
 
-	if (!range)
+	if (x->innermost.count && place)
+		range = gt_innermost_find(&x->innermost, item->process, ordinal, place);
+	t = range ? gt_view_caller(&x->view, item->process, ordinal) : NULL;
+	if (!t)
 		return p;
 	p = GT_PUT(p, "\"External id\":");
 	p = gt_put_u64(p, gt_view_correlation(&x->view, t, range));

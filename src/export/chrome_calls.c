@@ -117,7 +117,7 @@ static inline int write_call(struct gt_chrome *x, const struct gt_item *call)
 		p = gt_put_u64(p, call->external[GT_EXTERNAL_OPERATION]);
 		*p++ = ',';
 	} else {
-		p = gt_chrome_put_external(x, p, t, call->process, call->id);
+		p = gt_chrome_put_external(x, p, call);
 	}
 	p = GT_PUT(p, "\"cbid\":");
 	p = gt_put_u64(p, GT_OP_NUMBER(call->op));

@@ -258,7 +258,7 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
 		p = gt_put_us(p, work->end_ns - work->start_ns);
 	}
 	p = GT_PUT(p, ",\"args\":{");
-	p = gt_chrome_put_external(x, p, caller, work->process, work->id);
+	p = gt_chrome_put_external(x, p, work);
 	p = put_work_args(p, x, q, work, gt_chrome_device_pid(x, q->device), correlation,
 			  timed ? work->end_ns - work->start_ns : 0);
 	if (correlation)

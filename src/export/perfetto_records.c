@@ -440,10 +440,10 @@ static char *put_external(char *p, const struct gt_item *item)
  * which it has itself as "external_id" and as its flow's; 0: none. */
 static __attribute__((noinline)) uint64_t find_range(struct gt_pf *x, const struct gt_item *item)
 {
-	uint32_t ordinal = GT_ID_ORDINAL(item->id);
-	struct gt_view_thread *t =
-		item->id ? gt_view_caller(&x->view, item->process, ordinal) : NULL;
-	uint64_t range = t ? gt_innermost_find(&x->innermost, item->process, ordinal, item->id) : 0;
+	uint64_t place = gt_item_place(item);
+	uint32_t ordinal = GT_ID_ORDINAL(place);
+	struct gt_view_thread *t = place ? gt_view_caller(&x->view, item->process, ordinal) : NULL;
+	uint64_t range = t ? gt_innermost_find(&x->innermost, item->process, ordinal, place) : 0;
 
 	return range ? gt_view_correlation(&x->view, t, range) : 0;
 }

@@ -16,7 +16,8 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 
 
 /* recursive: a plug-in may fork() when it is enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static bool loaded, session_open;
+static bool loaded;
+static _Atomic bool session_open;
 static uint32_t session_number, reading;
 
 /* Loading ---------------------------------------------------------------------- */
@@ -266,6 +267,11 @@ int gputap_plugins_start(const struct gputap_plugins_session *session)
 		recording += start_one(gt_plugin_at(i), i, &s);
 	pthread_mutex_unlock(&the_lock);
 	return recording;
+}
+
+uint32_t gputap_plugins_sessions(void)
+{
+	return atomic_load_explicit(&session_open, memory_order_relaxed);
 }
 
 static void stop_one(struct gt_plugin *p)

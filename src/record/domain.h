@@ -29,6 +29,10 @@ struct gt_domain_traits {
 	 * none */
 	uint8_t beneath;
 	bool annotations; /* its calls say what the program is doing: recorded in every mode */
+	/* others record its calls and work, and hand them over: a call is called what its argument
+	 * of role MESSAGE says, and was made in the range of the number of role WITHIN, which work
+	 * has as object[0]; 0: in none */
+	bool relayed;
 	/* its kernels' device records name a symbol of a code object:
 	 * GT_KERNEL_SYMBOL(object[1]) */
 	bool symbols;

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "generated/domains_info.inc"
@@ -84,12 +85,107 @@ size_t gt_operation_count(enum gt_domain domain)
 	return d ? d->operation_count : 0;
 }
 
+static uint32_t hash_name(const char *name, size_t bytes)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+/* Operations of domains that are `relayed`: each has the name that its calls were recorded with.
+ * Found by hash; they stay. */
+static struct named {
+	struct gt_operation_info **infos; /* by number, from GT_NAMED_FROM */
+	uint32_t *places;                 /* number + 1, by hash; 0: free */
+	uint32_t count, room;             /* room: of places, twice that of infos */
+} named;
+
+static const struct gt_operation_info *find_named(uint32_t op)
+{
+	uint32_t number = GT_OP_NUMBER(op) - GT_NAMED_FROM;
+
+	return number < named.count && GT_OP_DOMAIN(named.infos[number]->op) == GT_OP_DOMAIN(op)
+		       ? named.infos[number]
+		       : NULL;
+}
+
+static bool grow_named(void)
+{
+	uint32_t room = named.room ? 2 * named.room : 256, *places;
+	struct gt_operation_info **infos;
+
+	infos = realloc(named.infos, room / 2 * sizeof(struct gt_operation_info *));
+	if (!infos)
+		return false;
+	named.infos = infos;
+	places = calloc(room, sizeof *places);
+	if (!places)
+		return false;
+	for (uint32_t i = 0; i < named.room; i++) {
+		const char *name = named.places[i] ? infos[named.places[i] - 1]->name : NULL;
+		uint32_t at = name ? hash_name(name, strlen(name)) & (room - 1) : 0;
+
+		while (name && places[at])
+			at = (at + 1) & (room - 1);
+		if (name)
+			places[at] = named.places[i];
+	}
+	free(named.places);
+	named.places = places;
+	named.room = room;
+	return true;
+}
+
+static struct gt_operation_info *make_named(const struct gt_operation_info *as, const char *name,
+					    size_t bytes)
+{
+	struct gt_operation_info *info = malloc(sizeof *info + bytes + 1);
+	char *text = (char *)(info + 1);
+
+	if (!info)
+		return NULL;
+	*info = *as;
+	memcpy(text, name, bytes);
+	text[bytes] = '\0';
+	info->name = text;
+	return info;
+}
+
+uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes)
+{
+	const struct gt_operation_info *as = gt_operation(op);
+	const uint32_t rest = op & ~UINT32_C(0xffff);
+	uint32_t at;
+
+	if (!as || !bytes || (2 * named.count >= named.room && !grow_named()))
+		return op;
+	for (at = hash_name(name, bytes) & (named.room - 1); named.places[at];
+	     at = (at + 1) & (named.room - 1)) {
+		const struct gt_operation_info *there = named.infos[named.places[at] - 1];
+
+		if (there->op == as->op && !strncmp(there->name, name, bytes) &&
+		    !there->name[bytes])
+			return rest | (GT_NAMED_FROM + named.places[at] - 1);
+	}
+	if (named.count >= 0xffff - GT_NAMED_FROM)
+		return op;
+	named.infos[named.count] = make_named(as, name, bytes);
+	if (!named.infos[named.count])
+		return op;
+	named.places[at] = ++named.count;
+	return rest | (GT_NAMED_FROM + named.count - 1);
+}
+
 const struct gt_operation_info *gt_operation(uint32_t op)
 {
 	const struct gt_domain_description *d =
 		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
 	uint32_t number = GT_OP_NUMBER(op);
 
+	if (number >= GT_NAMED_FROM)
+		return find_named(op);
 	return d && number < d->operation_count && d->operations[number].name
 		       ? &d->operations[number]
 		       : NULL;

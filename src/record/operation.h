@@ -82,6 +82,8 @@ enum gt_role {
 	/* the call says that the one of role FUNCTION stands for the kernel of this name */
 	GT_ROLE_SYMBOL,
 	GT_ROLE_SIGNALS, /* the event that stands for the call's work from this call on */
+	/* number of the range that the call was made in (gt_domain_traits.relayed) */
+	GT_ROLE_WITHIN,
 	GT_ROLE_COUNT
 };
 
@@ -129,6 +131,16 @@ size_t gt_operation_count(enum gt_domain domain);
 /* NULL for a number that is not known (a newer gputap's capture, or a retired number). */
 const struct gt_operation_info *gt_operation(uint32_t op);
 const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const char *name);
+/**
+ * gt_operation_named() - the operation that a call of a domain is which is `relayed`
+ * @op:   as it was recorded
+ * @name: what it was called
+ * Return: GT_OP() with a number of this process's for that name, from GT_NAMED_FROM, which
+ * gt_operation() knows; @op itself if there is no memory, or are too many names.
+ * Thread: one at a time.
+ */
+uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes);
+enum { GT_NAMED_FROM = 0x8000 };
 /* Never NULL: the name, or "opencl#187" for unknown ones (per-thread buffer). */
 const char *gt_operation_name(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);

@@ -2,12 +2,20 @@
 /* A program that is linked with vendors' libraries, which are their plug-ins, too, and has each do
  * work, in several threads.
  *
- *     worker PIECES [THREADS] [maps] */
+ *     worker PIECES [THREADS] [maps | ranges] */
+#include <gputap/gputap.h>
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Without `gputap run` there is nobody. */
+#pragma weak gputap_range_begin
+#pragma weak gputap_range_end
+#pragma weak gputap_external_push
+#pragma weak gputap_external_pop
 
 #ifdef OTHER
 int other_work(uint32_t pieces);
@@ -22,6 +30,23 @@ static void *work(void *pieces)
 	rc |= other_work((uint32_t)(uintptr_t)pieces);
 #endif
 	return (void *)(intptr_t)rc;
+}
+
+/* Work inside of a range, of one in that, with ids of the program's, and of nothing. */
+static void work_in_ranges(void *pieces)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, "step", 1, 0, NULL, 0);
+	work(pieces);
+	gputap_range_begin(GPUTAP_RANGE_OPERATOR, "acme::mul", 2, 0, NULL, 0);
+	work(pieces);
+	gputap_range_end(2);
+	gputap_range_end(1);
+	gputap_external_push(GPUTAP_STACK_USER, 77);
+	gputap_external_push(GPUTAP_STACK_OPERATION, 33);
+	work(pieces);
+	gputap_external_pop(GPUTAP_STACK_OPERATION, NULL);
+	gputap_external_pop(GPUTAP_STACK_USER, NULL);
+	work(pieces);
 }
 
 static void print_maps(void)
@@ -47,6 +72,8 @@ int main(int argc, char **argv)
 			return 3;
 	if (!count && work(pieces))
 		return 4;
+	if (argc > 3 && !strcmp(argv[3], "ranges"))
+		work_in_ranges(pieces);
 	if (argc > 3 && !strcmp(argv[3], "maps"))
 		print_maps();
 	return 0;

@@ -194,6 +194,12 @@ static void *look_for_libraries(void *nobody)
 	return NULL;
 }
 
+/* In the child of a fork: its plug-ins' threads are the parent's. */
+static void forget_plugins(void)
+{
+	gt_pu1_push_to_none();
+}
+
 __attribute__((constructor)) static void start_plugins(void)
 {
 	gt_recording_init();
@@ -205,6 +211,7 @@ __attribute__((constructor)) static void start_plugins(void)
 	register_table();
 	if (!gt_pu1_kinds())
 		return;
+	pthread_atfork(NULL, NULL, forget_plugins);
 	if (start_plugins_needed())
 		gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES);
 	wait_for_starts();

@@ -4,6 +4,7 @@
  *   pu1_attach.c    which plug-ins, and when: this process has what they are for; the end
  *   pu1_stream.c    a plug-in's own thread: load, flush, read, for as long as the process runs
  *   pu1_records.c   its records become gputap's
+ *   pu1_pushes.c    what the program pushes goes to all of them, in the program's threads
  *   pu1_links.c     which call a correlation of the plug-in's is
  *   pu1_clock.c     its times; CLOCK_REALTIME in host ticks
  *   pu1_objects.c   its devices, streams and graphs as numbered objects
@@ -35,6 +36,7 @@ enum { GT_PU1_MOST = 16, GT_PU1_DEVICES = 64, GT_PU1_STANDING = 256, GT_PU1_LINK
 	X(gputap_plugins_at)             \
 	X(gputap_plugins_row)            \
 	X(gputap_plugins_count_name)     \
+	X(gputap_plugins_sessions)       \
 	X(gputap_plugins_stacks)         \
 	X(gputap_plugins_stream_open)    \
 	X(gputap_plugins_stream_flush)   \
@@ -85,6 +87,7 @@ struct gt_pu1_object {
 struct gt_pu1_standing {
 	uint32_t tid;
 	struct gt_thread thread;
+	uint64_t tops[GT_EXTERNAL_STACK_COUNT]; /* that were written last */
 };
 
 /* A record that is read, and not yet written. */
@@ -131,6 +134,14 @@ void gt_pu1_ask_end(void);
 void gt_pu1_write_records(struct gt_pu1 *p, bool last);
 /* Kinds that the session asks for. */
 uint64_t gt_pu1_kinds(void);
+
+/* pu1_pushes.c: the plug-in of that index is told from now on. */
+void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index);
+/* Nobody is: in a fork's child. */
+void gt_pu1_push_to_none(void);
+/* An id that a record has: the number of a range; an id of the program's; 0: not ours. */
+uint64_t gt_pu1_range_of(uint64_t external);
+uint64_t gt_pu1_external_of(uint64_t external);
 
 /* pu1_links.c */
 void gt_pu1_link_call(struct gt_pu1_links *l, const struct gt_pu1_link *call);

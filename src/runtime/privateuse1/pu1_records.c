@@ -146,23 +146,44 @@ static void find_depths(struct gt_pu1_items *calls)
 }
 
 /* NULL: nothing is recorded, or there is no room: then the plug-in's own thread stands for it. */
-static struct gt_thread *stand_for(struct gt_pu1 *p, uint32_t tid)
+static struct gt_pu1_standing *stand_for(struct gt_pu1 *p, uint32_t tid)
 {
 	struct gt_pu1_standing *s;
 
 	for (uint32_t i = p->standing_count; i--;)
 		if (p->standing[i].tid == tid)
-			return &p->standing[i].thread;
+			return &p->standing[i];
 	if (!p->standing)
 		p->standing = calloc(GT_PU1_STANDING, sizeof *p->standing);
 	if (!p->standing || p->standing_count == GT_PU1_STANDING)
-		return p->thread;
+		return NULL;
 	s = &p->standing[p->standing_count];
 	if (!gt_thread_stand_for(&s->thread, tid ? tid : p->thread->slot->tid, p->name))
-		return p->thread;
+		return NULL;
 	s->tid = tid;
 	p->standing_count++;
-	return &s->thread;
+	return s;
+}
+
+/* The call's thread had these ids on top: said again in the ring that stands for it. */
+static void write_external(struct gt_thread *t, enum gt_external_stack stack, uint64_t id,
+			   uint64_t start, uint64_t *top)
+{
+	enum gt_drop_reason why;
+
+	for (int push = 0; push <= 1 && id != *top; push++) {
+		struct gt_record_external *e =
+			(push ? id : *top) ? gt_ring_try(t, sizeof *e, &why) : NULL;
+
+		if (!e)
+			continue;
+		e->head =
+			(struct gt_record){sizeof *e / 8, GT_RECORD_EXTERNAL, (uint8_t)push, stack};
+		e->time = start;
+		e->value = push ? id : *top;
+		gt_ring_commit(t, sizeof *e);
+	}
+	*top = id;
 }
 
 static uint64_t take_id(struct gt_thread *t, uint32_t number)
@@ -180,17 +201,26 @@ static void write_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 	uint32_t number = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER
 				  ? GT_PRIVATEUSE1_pu1_driver_call
 				  : GT_PRIVATEUSE1_pu1_runtime_call;
-	struct gt_thread *t = stand_for(p, c->r.thread_id);
+	struct gt_pu1_standing *s = stand_for(p, c->r.thread_id);
+	struct gt_thread *t = s ? &s->thread : p->thread;
 	const char *name = gt_string_text(c->name);
-	uint64_t id = take_id(t, number), start = gt_pu1_ticks(&p->host, c->r.start);
+	uint64_t start = gt_pu1_ticks(&p->host, c->r.start), id;
 	size_t name_bytes = name ? strlen(name) : 0,
 	       payload = sizeof(struct gt_payload) + ((name_bytes + 7) & ~UINT64_C(7)),
 	       bytes = sizeof(struct gt_record_call) + ARGUMENTS * sizeof(uint64_t) + payload;
-	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_PRIVATEUSE1);
-	const struct gt_pu1_link link = {c->r.correlation, id, start,
-					 c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER};
+	struct gt_record_call *w;
 
-	gt_pu1_link_call(&p->links, &link);
+	if (s) {
+		write_external(t, GT_EXTERNAL_OPERATION, gt_pu1_external_of(c->r.external), start,
+			       &s->tops[GT_EXTERNAL_OPERATION]);
+		write_external(t, GT_EXTERNAL_USER, gt_pu1_external_of(c->r.user_range), start,
+			       &s->tops[GT_EXTERNAL_USER]);
+	}
+	id = take_id(t, number);
+	gt_pu1_link_call(&p->links,
+			 &(struct gt_pu1_link){c->r.correlation, id, start,
+					       c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER});
+	w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_PRIVATEUSE1);
 	if (!w)
 		return;
 	w->head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_CALL, (uint8_t)c->depth,
@@ -201,7 +231,7 @@ static void write_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 	w->ret = c->r.status;
 	w->args[0] = (uintptr_t)name;
 	w->args[1] = c->r.correlation;
-	w->args[2] = 0;
+	w->args[2] = gt_pu1_range_of(c->r.external);
 	gt_value_put(w->args + ARGUMENTS, 0, name, name_bytes);
 	gt_ring_commit(t, bytes);
 }
@@ -259,6 +289,7 @@ static void write_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 		.start = r->start,
 		.end = r->end,
 		.bytes = r->bytes,
+		.object = {gt_pu1_range_of(r->external), 0},
 		.global = {saturated((uint64_t)r->grid[0] * r->block[0]),
 			   saturated((uint64_t)r->grid[1] * r->block[1]),
 			   saturated((uint64_t)r->grid[2] * r->block[2])},

@@ -135,6 +135,7 @@ static void *run_plugin(void *argument)
 		set_state(p, GT_PU1_OVER);
 		return NULL;
 	}
+	gt_pu1_push_to(p->f, p->index);
 	set_state(p, GT_PU1_RECORDS);
 	while (!atomic_load(&over)) {
 		pause_thread();

@@ -23,6 +23,7 @@
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/external.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/torch_taps.h"
@@ -40,7 +41,9 @@ struct open_range {
 	int64_t sequence;
 	uint32_t epoch;  /* of the process that it began in */
 	uint32_t pauses; /* gt_pauses, of the pause that it began in; 0: in none */
-	uint16_t kind, words;
+	uint16_t words;
+	uint8_t kind;
+	bool pushed; /* vendors' plug-ins were told */
 };
 
 struct gt_ranges {
@@ -176,7 +179,8 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	o->name = name;
 	o->key = key;
 	o->sequence = sequence;
-	o->kind = (uint16_t)kind;
+	o->kind = (uint8_t)kind;
+	o->pushed = false;
 	o->words = 0;
 	o->id = 0;
 	o->pauses = 0;
@@ -192,6 +196,11 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 			o->epoch = t->epoch;
 			o->id = take_id(t, kind);
 			fetch_ring(t);
+			if (gt_unlikely(atomic_load_explicit(&gt_push_hooks.push,
+							     memory_order_relaxed) != NULL)) {
+				o->pushed = true;
+				gt_push_tell(GT_PUSHED_RANGE, o->id);
+			}
 			o->start = gt_ticks();
 		}
 	} else {
@@ -247,6 +256,8 @@ static inline void end_range(struct gt_ranges *r)
 	uint64_t end = o->id ? gt_ticks() : 0;
 	struct gt_thread *t = o->id ? gt_thread_get() : NULL;
 
+	if (gt_unlikely(o->pushed))
+		gt_pop_tell(GT_PUSHED_RANGE);
 	/* one that a fork's parent began is recorded there */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program pushes goes to each plug-in's stacks, in the program's thread, and comes back
+ * with the records of what the thread submitted meanwhile:
+ *
+ *   gputap_range_begin(), torch's operators   RANGE | number of the range   operators' stack
+ *   gputap_external_push(.., OPERATION, id)   GIVEN | id                    the same
+ *   gputap_external_push(.., USER, id)        GIVEN | id                    the user's stack
+ *
+ * The upper bits tell ours from ids that others push: torch.profiler's bridge has ids of its own.
+ * While it has a profile open, nothing is pushed, as a record has but one id.
+ * By the contract of docs/vendor-guide.md pushes and pops take no lock and make no system call. */
+#include "core/external.h"
+#include "runtime/privateuse1/pu1_parts.h"
+
+#define RANGE    (UINT64_C(2) << 62)
+#define GIVEN    (UINT64_C(3) << 62)
+#define OWN_BITS (UINT64_C(3) << 62)
+
+static const struct gputap_plugin_stacks *_Atomic stacks;
+static uint32_t (*sessions)(void);
+static _Atomic uint64_t told; /* bit per plug-in */
+
+static void push(enum gt_pushed what, uint64_t id)
+{
+	const struct gputap_plugin_stacks *s = atomic_load_explicit(&stacks, memory_order_acquire);
+	uint64_t mask = atomic_load_explicit(&told, memory_order_relaxed);
+
+	if (id & OWN_BITS || sessions())
+		id = 0; /* no id; the pop that comes has its push */
+	else
+		id |= what == GT_PUSHED_RANGE ? RANGE : GIVEN;
+	for (uint32_t i = 0; mask; mask >>= 1, i++)
+		if (mask & 1)
+			(what == GT_PUSHED_USER ? s[i].push_user : s[i].push)(id);
+}
+
+static void pop(enum gt_pushed what)
+{
+	const struct gputap_plugin_stacks *s = atomic_load_explicit(&stacks, memory_order_acquire);
+	uint64_t mask = atomic_load_explicit(&told, memory_order_relaxed);
+
+	for (uint32_t i = 0; mask; mask >>= 1, i++)
+		if (mask & 1)
+			(what == GT_PUSHED_USER ? s[i].pop_user : s[i].pop)();
+}
+
+void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index)
+{
+	sessions = f->gputap_plugins_sessions;
+	atomic_store_explicit(&stacks, f->gputap_plugins_stacks(), memory_order_release);
+	atomic_fetch_or(&told, UINT64_C(1) << index);
+	atomic_store_explicit(&gt_push_hooks.pop, pop, memory_order_release);
+	atomic_store_explicit(&gt_push_hooks.push, push, memory_order_release);
+}
+
+void gt_pu1_push_to_none(void)
+{
+	atomic_store_explicit(&gt_push_hooks.push, NULL, memory_order_relaxed);
+	atomic_store_explicit(&gt_push_hooks.pop, NULL, memory_order_relaxed);
+}
+
+uint64_t gt_pu1_range_of(uint64_t external)
+{
+	return (external & OWN_BITS) == RANGE ? external & ~OWN_BITS : 0;
+}
+
+uint64_t gt_pu1_external_of(uint64_t external)
+{
+	return (external & OWN_BITS) == GIVEN ? external & ~OWN_BITS : 0;
+}
