@@ -106,7 +106,8 @@ def test_what_is_wrong_is_refused_with_the_status_of_the_specification(level_zer
         "too much memory: 0x70000003", "free of a stranger: 0x78000004",
         "list that is open: 0x78000004", "list of another engine: 0x78000019",
         "append to a closed list: 0x78000004", "stamp of an event that is not done: 0x1",
-        "copy from nowhere: 0x70000001"
+        "copy from nowhere: 0x70000001", "list that was destroyed: 0x78000004",
+        "event that was destroyed: 0x78000004"
     ]
 
 

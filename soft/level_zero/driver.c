@@ -514,10 +514,9 @@ ze_result_t zeContextCreate(ze_driver_handle_t handle, const ze_context_desc_t *
 	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
 	if (!desc || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	c = calloc(1, sizeof *c);
+	c = soft_ze_object_create(SOFT_ZE_CONTEXT, sizeof *c);
 	if (!c)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	c->kind = SOFT_ZE_CONTEXT;
 	*out = (ze_context_handle_t)c;
 	return ZE_RESULT_SUCCESS;
 }
@@ -535,10 +534,8 @@ ze_result_t zeContextDestroy(ze_context_handle_t handle)
 {
 	SOFT_ZE_OBJECT(c, soft_ze_context, handle, SOFT_ZE_CONTEXT);
 
-	if (!c->is_default) {
-		c->kind = 0;
-		free(c);
-	}
+	if (!c->is_default)
+		soft_ze_object_destroy(c, SOFT_ZE_CONTEXT);
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -21,10 +21,9 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_d
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (!desc->count)
 		return ZE_RESULT_ERROR_INVALID_SIZE;
-	pool = calloc(1, sizeof *pool);
+	pool = soft_ze_object_create(SOFT_ZE_POOL, sizeof *pool);
 	if (!pool)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	pool->kind = SOFT_ZE_POOL;
 	pool->context = c;
 	pool->count = desc->count;
 	pool->flags = desc->flags;
@@ -39,8 +38,7 @@ ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t handle)
 {
 	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
 
-	pool->kind = 0;
-	free(pool);
+	soft_ze_object_destroy(pool, SOFT_ZE_POOL);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -72,7 +70,7 @@ struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event)
 void soft_ze_event_put(struct soft_ze_event *event)
 {
 	if (event && !__atomic_sub_fetch(&event->users, 1, __ATOMIC_ACQ_REL))
-		free(event);
+		soft_ze_object_destroy(event, SOFT_ZE_EVENT);
 }
 
 bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
@@ -120,10 +118,9 @@ static ze_result_t create_event(struct soft_ze_pool *pool, bool counter_based, b
 
 	if (soft_ze_fails(SOFT_ZE_FAIL_EVENT))
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	e = calloc(1, sizeof *e);
+	e = soft_ze_object_create(SOFT_ZE_EVENT, sizeof *e);
 	if (!e)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	e->kind = SOFT_ZE_EVENT;
 	e->users = 1;
 	e->pool = pool;
 	e->counter_based = counter_based;
@@ -173,6 +170,7 @@ ze_result_t zeEventDestroy(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
+	e->kind = 0;
 	soft_ze_event_put(e);
 	return ZE_RESULT_SUCCESS;
 }
@@ -267,10 +265,9 @@ ze_result_t zeFenceCreate(ze_command_queue_handle_t queue, const ze_fence_desc_t
 		return soft_ze_refuse(queue);
 	if (!desc || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	fence = calloc(1, sizeof *fence);
+	fence = soft_ze_object_create(SOFT_ZE_FENCE, sizeof *fence);
 	if (!fence)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	fence->kind = SOFT_ZE_FENCE;
 	fence->signalled = !!(desc->flags & ZE_FENCE_FLAG_SIGNALED);
 	*out = (ze_fence_handle_t)fence;
 	return ZE_RESULT_SUCCESS;
@@ -280,8 +277,7 @@ ze_result_t zeFenceDestroy(ze_fence_handle_t handle)
 {
 	SOFT_ZE_OBJECT(fence, soft_ze_fence, handle, SOFT_ZE_FENCE);
 
-	fence->kind = 0;
-	free(fence);
+	soft_ze_object_destroy(fence, SOFT_ZE_FENCE);
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -10,8 +10,8 @@
  *   command.c         one command, and doing it      event.c     events, pools, fences
  *   state.c           settings, the one lock         virtual.c   addresses, physical memory
  *
- * A handle is a pointer to an object; its first word says of which kind it is, and a handle of
- * another kind is refused.
+ * A handle is a pointer to an object (object.c); its first word says of which kind it is, and a
+ * handle of another kind, or of an object that was destroyed, is refused.
  *
  * Locking: soft_ze_lock guards the state of events, fences and queues; it is a leaf, and no command
  * runs under it. Host threads and queues' threads wait for soft_ze_changed. */
@@ -38,7 +38,8 @@ enum soft_ze_kind {
 	SOFT_ZE_MODULE,
 	SOFT_ZE_LOG,
 	SOFT_ZE_KERNEL,
-	SOFT_ZE_PHYSICAL
+	SOFT_ZE_PHYSICAL,
+	SOFT_ZE_KIND_END
 };
 
 /* Ordinals of queue groups. */
@@ -219,6 +220,13 @@ uint64_t soft_ze_ticks(void);
 /* Waits until @is_done(@argument) under the lock; @timeout_ns: UINT64_MAX for ever.
  * Return: false when the time is over. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
+
+/* object.c ------------------------------------------------------------------------ */
+
+/* Zeroed, but for its kind. NULL: there is no memory. */
+void *soft_ze_object_create(enum soft_ze_kind kind, size_t bytes);
+/* Its handle is refused from now on, until another object has its place. */
+void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
 
 static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
 {

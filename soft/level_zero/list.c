@@ -17,11 +17,11 @@ static struct soft_ze_list *create_list(ze_context_handle_t context, ze_device_h
 	    ordinal >= SOFT_ZE_GROUPS)
 		return NULL;
 	*status = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	l = soft_ze_fails(SOFT_ZE_FAIL_LIST) ? NULL : calloc(1, sizeof *l);
+	l = soft_ze_fails(SOFT_ZE_FAIL_LIST) ? NULL
+					     : soft_ze_object_create(SOFT_ZE_LIST, sizeof *l);
 	if (!l)
 		return NULL;
 	*status = ZE_RESULT_SUCCESS;
-	l->kind = SOFT_ZE_LIST;
 	l->context = (struct soft_ze_context *)context;
 	l->device = (struct soft_ze_device *)device;
 	l->ordinal = ordinal;
@@ -62,7 +62,7 @@ ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context, ze_device_
 		return status;
 	status = soft_ze_queue_create(l->device, desc, &l->queue);
 	if (status)
-		free(l);
+		soft_ze_object_destroy(l, SOFT_ZE_LIST);
 	else
 		*out = (ze_command_list_handle_t)l;
 	return status;
@@ -88,8 +88,7 @@ ze_result_t zeCommandListDestroy(ze_command_list_handle_t handle)
 	if (l->queue)
 		soft_ze_queue_destroy(l->queue);
 	clear_list(l);
-	l->kind = 0;
-	free(l);
+	soft_ze_object_destroy(l, SOFT_ZE_LIST);
 	return ZE_RESULT_SUCCESS;
 }
 

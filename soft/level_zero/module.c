@@ -172,7 +172,7 @@ static void put_module(struct soft_ze_module *m)
 	soft_cl_program_put(m->program);
 	soft_spirv_fini(&m->code);
 	free(m->input);
-	free(m);
+	soft_ze_object_destroy(m, SOFT_ZE_MODULE);
 }
 
 static struct soft_ze_module *get_module(struct soft_ze_module *m)
@@ -194,16 +194,14 @@ ze_result_t zeModuleCreate(ze_context_handle_t context, ze_device_handle_t devic
 	if (!desc || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (out_log) {
-		log = calloc(1, sizeof *log);
+		log = soft_ze_object_create(SOFT_ZE_LOG, sizeof *log);
 		if (!log)
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-		log->kind = SOFT_ZE_LOG;
 		*out_log = (ze_module_build_log_handle_t)log;
 	}
-	m = calloc(1, sizeof *m);
+	m = soft_ze_object_create(SOFT_ZE_MODULE, sizeof *m);
 	if (!m)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	m->kind = SOFT_ZE_MODULE;
 	m->users = 1;
 	m->context = c;
 	m->device = d;
@@ -219,6 +217,7 @@ ze_result_t zeModuleDestroy(ze_module_handle_t handle)
 {
 	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
 
+	m->kind = 0;
 	put_module(m);
 	return ZE_RESULT_SUCCESS;
 }
@@ -227,9 +226,8 @@ ze_result_t zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle)
 {
 	SOFT_ZE_OBJECT(log, soft_ze_log, handle, SOFT_ZE_LOG);
 
-	log->kind = 0;
 	free(log->text);
-	free(log);
+	soft_ze_object_destroy(log, SOFT_ZE_LOG);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -264,10 +262,9 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *modules,
 		if (!modules || !soft_ze_check(modules[i], SOFT_ZE_MODULE))
 			return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	if (out_log) {
-		log = calloc(1, sizeof *log);
+		log = soft_ze_object_create(SOFT_ZE_LOG, sizeof *log);
 		if (!log)
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-		log->kind = SOFT_ZE_LOG;
 		*out_log = (ze_module_build_log_handle_t)log;
 	}
 	return ZE_RESULT_SUCCESS;
@@ -347,17 +344,16 @@ ze_result_t zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t *de
 	about = soft_spirv_find(&m->code, desc->pKernelName);
 	if (!about)
 		return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
-	k = calloc(1, sizeof *k);
+	k = soft_ze_object_create(SOFT_ZE_KERNEL, sizeof *k);
 	if (!k)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	k->kind = SOFT_ZE_KERNEL;
 	k->about = about;
 	k->arguments = calloc(about->parameter_count + 1, sizeof *k->arguments);
 	if (m->program && soft_ze_config.execute)
 		k->code = soft_cl_kernel_create(m->program, about->name);
 	if (!k->arguments || (m->program && soft_ze_config.execute && !k->code)) {
 		free(k->arguments);
-		free(k);
+		soft_ze_object_destroy(k, SOFT_ZE_KERNEL);
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
 	for (unsigned i = 0; i < 3; i++)
@@ -376,8 +372,7 @@ ze_result_t zeKernelDestroy(ze_kernel_handle_t handle)
 	free(k->arguments);
 	soft_cl_kernel_put(k->code);
 	put_module(k->module);
-	k->kind = 0;
-	free(k);
+	soft_ze_object_destroy(k, SOFT_ZE_KERNEL);
 	return ZE_RESULT_SUCCESS;
 }
 

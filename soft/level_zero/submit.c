@@ -326,10 +326,9 @@ ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	if (soft_ze_fails(SOFT_ZE_FAIL_QUEUE))
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-	q = calloc(1, sizeof *q);
+	q = soft_ze_object_create(SOFT_ZE_QUEUE, sizeof *q);
 	if (!q)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	q->kind = SOFT_ZE_QUEUE;
 	q->device = device;
 	q->ordinal = desc->ordinal;
 	q->index = desc->index;
@@ -340,7 +339,7 @@ ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command
 	q->oldest = UINT64_MAX;
 	status = start_queue(q);
 	if (status)
-		free(q);
+		soft_ze_object_destroy(q, SOFT_ZE_QUEUE);
 	else
 		*out = q;
 	return status;
@@ -365,8 +364,7 @@ void soft_ze_queue_destroy(struct soft_ze_queue *q)
 	pthread_mutex_unlock(&soft_ze_lock);
 	soft_cl_queue_destroy(q->cl_queue);
 	pthread_cond_destroy(&q->wake);
-	q->kind = 0;
-	free(q);
+	soft_ze_object_destroy(q, SOFT_ZE_QUEUE);
 }
 
 ze_result_t zeCommandQueueCreate(ze_context_handle_t context, ze_device_handle_t device,

@@ -56,17 +56,17 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t context, ze_device_handle_t 
 		return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
 	if (soft_ze_fails(SOFT_ZE_FAIL_ALLOCATE) || !soft_ze_budget_take(d, desc->size))
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-	p = calloc(1, sizeof *p);
+	p = soft_ze_object_create(SOFT_ZE_PHYSICAL, sizeof *p);
 	if (p)
 		p->file = memfd_create("level zero", MFD_CLOEXEC);
 	if (!p || p->file < 0 || ftruncate(p->file, (off_t)desc->size)) {
 		if (p && p->file >= 0)
 			close(p->file);
-		free(p);
+		if (p)
+			soft_ze_object_destroy(p, SOFT_ZE_PHYSICAL);
 		soft_ze_budget_give(d, desc->size);
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
-	p->kind = SOFT_ZE_PHYSICAL;
 	p->device = d;
 	p->bytes = desc->size;
 	p->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
@@ -82,8 +82,7 @@ ze_result_t zePhysicalMemDestroy(ze_context_handle_t context, ze_physical_mem_ha
 
 	soft_ze_budget_give(p->device, p->bytes);
 	close(p->file);
-	p->kind = 0;
-	free(p);
+	soft_ze_object_destroy(p, SOFT_ZE_PHYSICAL);
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -631,6 +631,8 @@ static void try_errors(void)
 	CHECK(zeCommandListDestroy(list));
 	CHECK(zeCommandQueueDestroy(queue));
 	CHECK(zeEventDestroy(event));
+	tell("list that was destroyed", zeCommandListClose(list));
+	tell("event that was destroyed", zeEventDestroy(event));
 }
 
 static void tell_stamps(void)
