@@ -23,6 +23,7 @@ SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
 # after which a command is ended: far from what any takes beside much other work
 HANGS_SECONDS = 600
+ENDING_SECONDS = 120  # .. when it was asked to
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
 # hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
@@ -30,12 +31,18 @@ os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr"
 
 # Signals -------------------------------------------------------------------
 
+def interrupt(*_):
+    """`timeout` ends us: commands in groups of their own would go on, and their sessions stay."""
+    raise KeyboardInterrupt
+
+
 def pytest_configure():
     """Started in the background or by nohup, we ignore what programs would ignore too: what is
     caught is theirs by default again."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 # Fixtures ------------------------------------------------------------------
@@ -90,6 +97,17 @@ def clean_environment():
     return env
 
 
+def end_group(process):
+    """By SIGTERM, so that a gputap among them ends its session; what stays, by SIGKILL."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        os.killpg(process.pid, number)
+        try:
+            return process.communicate(timeout=ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+    return "", ""
+
+
 def run_command(command,
                 *,
                 status=0,
@@ -117,10 +135,12 @@ def run_command(command,
     try:
         out, err = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
+        out, err = end_group(process)
         pytest.fail(
             f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
+    except BaseException:
+        end_group(process)
+        raise
     result = Result(command, process.returncode, out, err)
     assert status is None or result.status == status, f"expected status {status}: {result}"
     return result

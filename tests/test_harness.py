@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The harness itself: what it must refuse."""
 
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import conftest
+from processes import wait_until
 
 UNIT_BAD = r"""
 #include <unistd.h>
@@ -150,3 +152,28 @@ def test_what_fails_among_others_runs_once_more_alone(repo, run, work, bad, many
             for name in ("test_fails_first", "test_is_torn_down_badly_first", "test_many[0]"))
     else:
         assert "passed only when" not in out
+
+
+ENDLESS_TEST = """
+def test_endless(tap, work):
+    tap("run", "-o", "a.gputap", "sh", "-c", f"echo $$ >{work}/pid; exec sleep 10000")
+"""
+
+
+def test_what_a_test_has_started_ends_with_pytest(repo, build, work):
+    """`timeout` and Ctrl-C end pytest; gputap and its program are in a group of their own."""
+    (work / "tests").mkdir()
+    for name in ("skips.txt", "conftest.py"):
+        (work / "tests" / name).write_text((repo / "tests" / name).read_text())
+    (work / "tests" / "test_endless.py").write_text(ENDLESS_TEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+               f"--basetemp={work}/base", "tests"]
+    pytest_itself = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     env={**conftest.clean_environment(), "GPUTAP_BUILD": build})
+    pid = work / "base/test_endless0/pid"
+    wait_until(lambda: pid.exists() and pid.read_text().strip(), "the program")
+    assert len(conftest.session_folders(work)) == 1
+    pytest_itself.send_signal(signal.SIGTERM)
+    pytest_itself.communicate()
+    assert conftest.children().get(int(pid.read_text()), "Z") == "Z"  # orphans come to us
+    assert not conftest.session_folders(work)
