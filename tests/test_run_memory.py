@@ -129,7 +129,8 @@ def test_memory_of_an_idle_ring_comes_back(tree, work):
     os.kill(child_of(process), signal.SIGTERM)
     finish(process)
     (found,) = tree.read()["processes"]
-    assert found["calls"] == 600001
+    # while nobody reads, the pool is what the machine's memory allowed at the start
+    assert found["count_calls"]["seen"] == 600001
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,9 @@ int main() {
 
 OLDER_HIPRTC = {
     "P16hiprtcJIT_option": "PK12hipJitOption",
-    "18hiprtcJITInputType": "15hipJitInputType"
+    "18hiprtcJITInputType": "15hipJitInputType",
+    "P16ihiprtcLinkState": "15hiprtcLinkState",
+    "PP16ihiprtcLinkState": "P15hiprtcLinkState"
 }
 
 

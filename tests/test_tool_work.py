@@ -487,11 +487,26 @@ def told_opencl(build, tap, work):
     return run
 
 
+POCLS_ASSERTION = "pocl_setup_context: Assertion"
+
+
+def asserts_without_us(program):
+    """PoCL 5.0 does in three of a hundred runs, when two threads make contexts at once."""
+    return any(POCLS_ASSERTION in subprocess.run([program], capture_output=True, text=True).stderr
+               for _ in range(400))
+
+
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
-def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_opencl, options):
+def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_opencl, build,
+                                                                        options):
     """To ask PoCL for the name of such a device is to crash; half of the runs met one."""
     for _ in range(10):
-        found = told_opencl("opencl,work,objects", "cl_race", *options)
+        try:
+            found = told_opencl("opencl,work,objects", "cl_race", *options)
+        except AssertionError as error:
+            if POCLS_ASSERTION in str(error) and asserts_without_us(build / "tests/opencl/cl_race"):
+                pytest.skip("PoCL 5.0 asserts in the bare program, too: pocl_setup_context()")
+            raise
         entered, devices = found.of("work", "enter"), found.of("object", "load", type=DEVICE)
         assert {
             w["device"]
