@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A torch program that `gputap run` recorded, in Holistic Trace Analysis: its operators stand in
-the export as torch's own would, with the device's work linked to them."""
+"""A torch program that `gputap run` recorded, in Holistic Trace Analysis and Perfetto: its
+operators stand in the export as torch's own would, with the device's work linked to them. And
+torch's own trace with our records, in both."""
 import json
 import warnings
 
 import pytest
+
+from consumers import perfetto
 
 SCRIPT = """
 import sys
@@ -33,11 +36,15 @@ def exported(tap, repo, torch_python, torch_package, work):
     return json.loads((work / "a.json").read_text())["traceEvents"]
 
 
-@pytest.fixture
-def analysis(exported, work):
+def analyse(trace):
     warnings.simplefilter("ignore")
     from hta.trace_analysis import TraceAnalysis
-    return TraceAnalysis(trace_files={0: str(work / "a.hta.json.gz")})
+    return TraceAnalysis(trace_files={0: str(trace)})
+
+
+@pytest.fixture
+def analysis(exported, work):
+    return analyse(work / "a.hta.json.gz")
 
 
 def test_calls_and_work_have_the_external_id_of_their_operator(exported):
@@ -66,3 +73,52 @@ def test_hta_idle_times_of_a_torch_program_add_up_to_its_time(analysis):
 def test_hta_launch_statistics_have_each_launch_of_a_torch_program(analysis):
     stats = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
     assert len(stats) == FILLS and (stats["launch_delay"] >= 0).all()
+
+
+def test_perfetto_has_a_torch_programs_work_under_its_operators(exported, tap, work):
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    number = "extract_arg(%s.arg_set_id, 'debug.external_id')"
+    rows = perfetto.ask(work / "a.pftrace", fills=f"""
+        select r.name as name, count(*) as count from slice s
+        left join slice r on {number % "r"} = {number % "s"}
+            and r.category in ('cpu_op', 'user_annotation')
+        where s.name = 'fill' group by r.name""", flows="""
+        select r.name as name, count(distinct s.id) as count from slice s
+        join directly_connected_flow(s.id) f join slice r on r.id = f.slice_out
+        where s.name = 'fill' and r.category in ('cpu_op', 'user_annotation') group by r.name""",
+                        complaints=perfetto.COMPLAINTS)
+    fills = {r["name"]: r["count"] for r in rows["fills"]}
+    assert fills == {"gputap_test::fill": 20, "step": 4, None: 1} and rows["complaints"] == []
+    assert {r["name"]: r["count"] for r in rows["flows"]} == {"gputap_test::fill": 20, "step": 4}
+
+
+# torch's own trace -------------------------------------------------------------------
+
+@pytest.fixture
+def profiled(torch_case, work):
+    """Of three steps with five fills each, as torch.profiler exports it."""
+    torch_case("""
+        with gputap.torch.profile() as p:
+            for _ in range(3):
+                with record_function('step'):
+                    work(5)
+        p.export_chrome_trace('trace.json')""")
+    return work / "trace.json"
+
+
+def test_hta_breaks_torchs_own_trace_down(profiled):
+    analysis = analyse(profiled)
+    kinds, _ = analysis.get_gpu_kernel_breakdown(visualize=False)
+    assert list(kinds["kernel_type"]) == ["MEMORY"] and int(kinds["sum"].iloc[0]) > 0
+    idle, _ = analysis.get_idle_time_breakdown(visualize=False)
+    assert set(idle["stream"]) == {1} and "host_wait" in set(idle["idle_category"])
+
+
+def test_perfetto_reads_torchs_own_trace(profiled):
+    rows = perfetto.ask(profiled, fills="""
+        select count(*) as count from slice where category = 'gpu_memset'""", flows="""
+        select o.category as category, count(*) as count from flow f
+        join slice i on i.id = f.slice_in and i.category = 'gpu_memset'
+        join slice o on o.id = f.slice_out group by o.category""")
+    assert rows["fills"] == [{"count": 15}]
+    assert rows["flows"] == [{"category": "cuda_runtime", "count": 15}]
