@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hip_graph KEY NODES COUNT [CPU]: launches a graph of NODES empty kernels, one after the other,
  * COUNT times, and waits for each launch. Prints the median ns of a launch as the submitting
  * thread sees it, those of them that it had a CPU, and until it is done, and what gputap's

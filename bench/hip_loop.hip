@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hip_loop KEY COUNT [CPU]: launch-bound: an empty kernel COUNT times on one stream, waited for
  * every 64 launches. Prints the ns of a launch as the submitting thread sees it, those of them
  * that it had a CPU, of all together, and those that gputap's threads and its collector, our

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Kernels that bench/soft_isa.c interprets. All get (in, in2, out, n). */
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap doctor: what can be traced on this machine, what is in the way, and how to get what is
  * missing. What it knows of runtimes comes from their descriptions and their trials: doctor.h. */
 #include "cli/doctor.h"

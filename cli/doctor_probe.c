@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The children of gputap doctor: see doctor.h. */
 #include <dlfcn.h>
 #include <errno.h>

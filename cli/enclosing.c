@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* See enclosing.h. */
 #include "cli/enclosing.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Recursive descent into a tree; a text condition keeps what it decided for each number that it
  * was asked about. */
 #include "cli/filter.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Launches of graphs, see graphs.h. A launch's records come in any order, from several threads:
  * each is a row of its own until the end. */
 #include "cli/graphs.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike
  * `report` it says nothing about where time went; like it, it reads every record, so that what
  * it says of damage and links is so. */

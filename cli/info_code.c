@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Code objects and kernel symbols, see info_code.h. Numbers of a kernel are what its code asks
  * for. */
 #include "cli/info_code.h"

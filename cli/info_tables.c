@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The tables of `gputap info`: one function each fills a grid from what info.c has read. */
 #include "cli/info.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What commands that take several captures have in common. */
 #include "cli/inputs.h"
 

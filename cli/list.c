@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap list: the names that other commands take. All of it comes from the tables that tracing
  * itself uses. */
 #include <fnmatch.h>

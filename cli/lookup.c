@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Open addressing with linear probing, at most half full, doubled when it is. */
 #include "cli/lookup.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap: which command was meant. Every command is one file beside this one. */
 #include <locale.h>
 #include <stdlib.h>

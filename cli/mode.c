@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* See mode.h. A mode says two things of each operation: whether its calls are recorded, and
  * whether the device work that they cause is, with or without them.
  *

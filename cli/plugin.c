@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap plugin: try a vendor's plug-in against the rules of docs/vendor-guide.md. */
 #include <errno.h>
 #include <getopt.h>

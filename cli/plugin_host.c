@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The host that a trial plays: buffers that end where nothing is mapped, records that are looked at
  * one by one. A write beyond a buffer's end is a fault, reported before the process ends. */
 #include <signal.h>

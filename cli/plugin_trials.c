@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The trials: what is done to a plug-in, and which rule is broken if it does not behave. */
 #include <dlfcn.h>
 #include <errno.h>

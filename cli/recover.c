@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap recover: finish captures whose collector was killed. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Processes that died in a call: which one, as far as the capture says it (GT_EVENT_OPEN_CALL). */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The end of `gputap run`: at most twenty lines that answer "where did the time go". */
 #include <stdarg.h>
 #include <stdlib.h>

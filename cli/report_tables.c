@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* One function a table. Which columns a table has stands in one list each; cells are put down in
  * its order. */
 #include "cli/report.h"

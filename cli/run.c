@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap run: trace a program from start to end. Everything of ours goes to stderr; the
  * program's stdin and stdout are its own, and its exit status or death by signal becomes ours. */
 #include <ctype.h>

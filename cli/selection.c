@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The text is run.c's: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes device=yes ..",
  * lists cut at some length. */
 #include "cli/selection.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap soft: run a program with accelerators in software under the vendor's real runtime. Which
  * ones there are; each has a file of its own. */
 #include <stdio.h>

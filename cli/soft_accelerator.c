@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Options to variables, folders, exec: see soft_accelerator.h. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap soft amdgpu: AMD GPUs in software under the real ROCr and HIP. Options become environment
  * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, and
  * ROCr 7 is told to look there. */

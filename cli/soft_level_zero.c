@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* gputap soft level-zero: devices of Level Zero in software under the real loader. Options become
  * environment variables (soft/level_zero/config.h), and the loader is told which driver to load.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and
  * its ELF file is asked which functions of libhsakmt it wants: one that wants others than the
  * stand-in has does not load, and one that wants none has a libhsakmt inside. ROCr 7 is such a

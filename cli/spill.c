@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* See spill.h. Runs are merged by a heap, a buffer of rows for each. */
 #include "cli/spill.h"
 

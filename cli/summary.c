@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* One pass over the records of all files together. Every record is first put into small numbers
  * (its name, device, process, thread, queue), then shown to the filter, then added to its group,
  * its thread and its device. */

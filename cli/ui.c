@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What all commands show the same way: errors, near names, colours, progress, numbers.
  * Rules: sentences for people go to stderr, results to stdout; escape codes only to a terminal;
  * a wrong word is answered with the nearest right one. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* See untraced.h. An event's text is "PATH: why" (src/collector/not_traced.c,
  * src/core/exec_environment.c). */
 #include "cli/untraced.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A plucked string, computed with HIP: what `make demo` traces beside examples/demo.c, on a GPU
  * that is software.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What the samples share: a call that fails ends the program with its name. */
 #pragma once
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* graph: what a stream does, captured once and launched ten times. */
 #include "common.h"
 

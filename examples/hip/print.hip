@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* print: device printf, beside the host's: the same formats, the same text. (No widths and
  * precisions of strings: behind one that is longer or shorter by them HIP 5.2 loses its place
  * among the arguments.) */

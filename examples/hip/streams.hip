@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* streams: copies and kernels of four streams side by side; a fifth waits for all of them by
  * events. */
 #include "common.h"

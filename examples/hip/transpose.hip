@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* transpose: a matrix by way of shared memory, timed with events. */
 #include "common.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* vector_add: the smallest whole program. hipcc vector_add.hip -o vector_add */
 #include "common.h"
 

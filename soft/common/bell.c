@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Watching doorbells: see bell.h. */
 #include <errno.h>
 #include <linux/futex.h>

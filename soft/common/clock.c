@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The programmable clock: see clock.h for its formula. All arithmetic is exact to the tick for
  * centuries (128 bits). */
 #include <time.h>

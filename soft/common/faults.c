@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Reading fault switches: see faults.h. */
 #include <ctype.h>
 #include <stdlib.h>

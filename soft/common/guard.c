@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Memory faults of worker threads: signal handlers and a jump. See guard.h. */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Numbers with units. */
 #include <ctype.h>
 #include <errno.h>

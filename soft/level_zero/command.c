@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* One command: what it holds, and doing it. Copies and fills that hit memory that is not there
  * lose the device, as on hardware, not the program. A kernel's bad access is the program's
  * SIGSEGV: it runs in threads of OpenCL. */

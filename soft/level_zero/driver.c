@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The driver, its devices, contexts. What a device says of itself is what SYCL's runtime insists
  * on: it looks like a GPU of Intel's. */
 #include <stdio.h>

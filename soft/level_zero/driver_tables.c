@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The tables that the loader asks for: driver_tables.inc is the list of them.
  *
  * A table is filled as far as the version that is asked for knows it, for the loader's is no longer

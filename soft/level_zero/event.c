@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Event pools, events, fences. An event is counted: by the program, and by commands that name it,
  * so that one which the program destroys too early does no harm. */
 #include <stdlib.h>

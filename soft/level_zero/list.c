@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Command lists. A regular one keeps its commands until it is reset or destroyed; an immediate one
  * has a queue of its own and hands each command to it. All lists run in order, whatever their
  * flags allow. */

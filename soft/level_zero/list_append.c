@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What is appended to command lists. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Mutable command lists: the program names the command that it appends next, and changes it between
  * two runs of the list. */
 #include <string.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Memory of hosts, devices, and both: all of it is this process's. A device's budget bounds what
  * is allocated on it and its tiles.
  *

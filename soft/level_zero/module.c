@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Modules, their build logs, kernels, and what a launch keeps of a kernel: its arguments as they
  * were when it was appended. */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The OpenCL below: see opencl.h.
  *
  * Locking: `found` guards the search. A kernel's lock is held from its first argument to its

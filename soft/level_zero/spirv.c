@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Reading SPIR-V: one pass over the instructions, each of which has its length in front. Types and
  * constants stand before the functions that use them, entry points before both. */
 #include <stdlib.h>

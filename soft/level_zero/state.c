@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What all parts share: settings, the one lock, the clock, what is said on stderr. */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Queues: each has a thread, which does what is submitted in its order.
  *
  *   submission: commands ─next─► ..., and for each use of a counter-based event the number that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* libstdc++'s demangler, which speaks C, see demangle.h. Its header is for C++ only, so the
  * prototype stands here: the Itanium C++ ABI fixes it. The library is loaded with the first name
  * that needs it: to link it costs each start of the command 1.5 ms, more than all else of its

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* How processes with HIP in them end, and fork: ends WORD..
  *   kernels:N     N launches of `count` on a stream of its own, waited for; prints their sum
  *   queued:N      the same, not waited for

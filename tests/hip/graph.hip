@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Launches, copies, a fill and a graph of three kernels that is launched twice. Prints what a[5]
 // has become: 10.
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* graph_runs KIND NODES LAUNCHES: launches a graph of NODES kernels, one behind the other, and
  * checks that each was executed once and in its turn. In the middle of the third launch, when it
  * has rung for half of its nodes, the launching thread

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Graphs whose truth can be seen from outside: node i of a graph is a kernel of i + 1
  * work-groups, so that a dispatch's grid is the number of its node. graphs SHAPE REPLAYS
  * [STREAMS]; the program checks what the graph computed. Shapes:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Kernels launched in every way there is, with their results checked; compiled by
  * tests/test_hip_calls.py twice: as a program, and (--genco) as the module that it loads:
  * launches MODULE. Prints the names of the calls that it makes of HIP, in order. */

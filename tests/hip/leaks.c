@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Preloaded: says at exit how many descriptors and threads the program has. */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Work around a pause of the recording: a kernel `gate` is launched before it and completes in
  * it; kernels `within`, copies, a fill and a launch of the graph are launched in it, more of
  * them than a queue has places; `before` and `after` are not. Prints the numbers of both sides. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* shared_stream N: two threads launch into one stream at the same time, N times a kernel of
  * their own, N times one that both launch. The grid says which launch it was: (number from 1,
  * thread from 1). */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Device work of which everything is known beforehand: truth [NAME=NUMBER]..
  *   threads=2 streams=8 launches=50   each thread launches kernels on its streams in turn
  *   copies=0     rounds of copies and fills on each stream, each of a size of its own

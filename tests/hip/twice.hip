@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // HIP work beside torch, called by ctypes: hip_twice() doubles numbers on the device, by a kernel.
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Copies and sets of all directions, from memory that is pinned and memory that is not; how much
  * of each is printed. */
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Fifty kernels that are fine, then one that stores where nothing is: the runtime ends the
  * program. */
 #include <hip/hip_runtime.h>

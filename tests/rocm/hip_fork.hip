@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The child of a fork launches 200 kernels, its parent 100, each with a runtime of its own. */
 #include <hip/hip_runtime.h>
 #include <sys/wait.h>

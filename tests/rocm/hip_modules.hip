@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hip_modules FIRST SECOND TIMES: loads the two modules in turn, runs the kernel of each,
  * unloads it: all land on one address. */
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hip_streams THREADS STREAMS LAUNCHES [no-wait]: each launch of the whole program has a grid of
  * its own; now and then a memset. */
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_copies WORD..: copies from host to device memory through HSA, waited for. Each has its own
  * number of bytes, 4096 * (1, 2, ..).
  *

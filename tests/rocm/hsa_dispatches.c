@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD..]: empty kernels whose grid says which
  * they are, into queues of all GPUs, a thread for each queue. Kernel i of queue q has the grid
  * (i % 64 + 1, i / 64 + 1, q + 1).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_first_copies TOOL: of two threads whose copies are the process's first ones, one is held
  * inside of hsa_amd_profiling_async_copy_enable() until the other's copy is done.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_handler MS: main() returns while a handler of a completed signal is still to be called, or
  * runs, for MS milliseconds. What it uses ends with the library's static objects: was the
  * handler over by then? As in HIP, whose handlers use objects that its destructors free. */

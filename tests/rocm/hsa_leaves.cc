@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_leaves CODE_OBJECT jump|throw|slow enter|exit [again]: a program on plain HSA that is a tool,
  * whose function leaves the third of six dispatches by longjmp(), by an exception, or after seven
  * seconds. Each kernel is waited for; with `again` the third one only behind the fourth, that is,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Names a thread, a device (before it has a queue, by HIP's number) and a stream, and launches a
  * kernel. "agent": the device by HSA's handle instead. */
 #include <hip/hip_runtime.h>

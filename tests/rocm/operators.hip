@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* As PyTorch does with its record of operators on: each operator is a range of ROCTx around its
  * launches. Three launches of "grow" in aten::add, two in aten::mul, one in the aten::sum that
  * lies in it. */

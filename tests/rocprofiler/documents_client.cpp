@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A tool that does what the code blocks of two of rocprofiler-sdk's documents do ("Callback
  * tracing services", "Runtime intercept tables"), block by block, each in a context of its own;
  * it says on stderr what it sees. Preloaded by tests/test_rocprofiler_documents.py. The first is

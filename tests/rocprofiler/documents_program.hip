@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What documents_client.cpp looks at: documents_program MODULE, which is this file compiled with
  * --genco. It says on stderr when it executes the module's kernel, so that this can be placed
  * among what the tool says. */

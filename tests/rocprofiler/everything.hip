@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Two threads, each with a stream of its own: copies of known sizes, kernels, a graph of five
 // kernels that is launched three times.
 #include <hip/hip_runtime.h>

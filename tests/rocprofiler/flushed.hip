@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* flushed flush|stop: 40 times, kernels are launched and waited for, then the client's buffer is
  * flushed (stop: when its context has been stopped). Are all there? Prints how often not. */
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per
  * step. */
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What programs on plain HSA have in common: see hsa_program.h. */
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* hsa_queue MODE CODE_OBJECT: what a plain HSA program sees of a software GPU; prints what
  * happened, one line per step. */
 #include <hsa/amd_hsa_signal.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What the software driver has that Debian 12's loader does not know: asked of its tables, as a
  * loader of today does. level_zero_newer DRIVER WHAT [KERNELS]; prints what is not so. */
 #include <dlfcn.h>

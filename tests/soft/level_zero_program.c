@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A plain program of Level Zero, for tests of the software devices and of what traces them.
  *
  *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds

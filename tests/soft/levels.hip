@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* levels: the same C++ functions on the device and on the host, on many inputs; prints a line
  * per function, and how many results differ. Compiled at -O0 to -O3 by
  * tests/test_soft_levels_hip.py; -ffp-contract=off, so that both round alike. */

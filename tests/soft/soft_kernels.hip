@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Kernels for programs that load code objects. Names are C names: they stand in the tests. */
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A code object of the same shape as another one, with another kernel in the same place. */
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* textures: HIP's textures and surfaces on the software GPU, each value compared with what the
  * host makes of the same array.
  * A line per kind: how many values were compared and how many were wrong. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A buffer's callback that throws through gputap into the callback that flushed it: prints what
  * came where. */
 #include <gputap/tool.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A tool whose start() and finish() throw at first, after all contexts that there can be were
  * made: prints what became of it. */
 #include <gputap/tool.h>

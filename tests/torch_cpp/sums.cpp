@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // A program of libtorch's, without Python: three sums in a range, and a gradient. Also a library
 // that a program opens: sums().
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What software accelerators share: numbers with units, the programmable clock, guarded calls,
  * doorbells. */
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Where the time went between a call and its work, and in calls that wait. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What `gputap report` counts with: percentiles, busy time, filters, near names. */
 #include <stdlib.h>
 

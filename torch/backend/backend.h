@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // torch's device "refdev": what its parts share.
 //
 //   backend_device.cpp     current device and streams, guard, hooks, generator, profiler's stubs

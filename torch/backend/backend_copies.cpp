@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Copies between host and device, between devices, between layouts and types; fills.
 //
 // Host memory is copied with refdevMemcpyAsync() where both sides are dense in the same order, else

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // The device as torch sees it: the guard (current device, streams, events), hooks, the generator,
 // and the stubs of its profiler that measure an operator between two events.
 //

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // The kernels themselves. A group works on GROUP_ITEMS elements, rows or columns.
 // Locking: none; a kernel is registered at its first launch, and twice does no harm.
 #include <algorithm>

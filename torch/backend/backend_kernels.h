@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // The kernels that the backend launches, and what each gets as its arguments. They know nothing of
 // torch: plain C++ on the device's memory, a group a call.
 #pragma once

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Memory of the device. What is freed is kept for the stream that it was allocated on: work that
 // comes after in that stream cannot meet work that still uses it, so nothing waits. Memory that
 // other streams used as well (record_stream) comes back when events of theirs have passed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // torch's operators on the device. What torch calls structured is registered by its `out` form
 // alone: torch makes the function and the in-place form of it, and has checked shapes and types by
 // then. An operator whose types or layouts no kernel knows, and each that is not here, is the

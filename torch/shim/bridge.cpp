@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Shows gputap's runtimes and vendors' plug-ins to torch.profiler: a child profiler of Kineto.
 //
 //   records of gputap's tool API ─┐                             at stop()

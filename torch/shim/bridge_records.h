@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Records as Kineto is given them: where they lie, their names, the numbers that link them.
 //
 //   table:  block ── block ── ..      each of BLOCK activities, which never move

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Where the bridge's records come from: gputap's tool API, and vendors' plug-ins.
 //
 //   gputap's thread   take_batch() ──► the().records           while a session is open

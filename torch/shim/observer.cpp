@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 // Tells gputap of torch's operators: begin and end of each RecordFunction become a range.
 //
 // Built from the installed torch's headers. gputap's functions are looked up in the process: where
