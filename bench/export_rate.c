@@ -2,7 +2,7 @@
 /* Rates of the exporters on one core: export_rate [CAPTURE [FORMAT..]]
  *
  * Without a capture: a synthetic one of some 5 million records from tests/synth. A record is a call
- * or a piece of device work; records/s are of the whole export: reading the capture, formatting,
+ * or a work item; records/s are of the whole export: reading the capture, formatting,
  * writing to the page cache (in /tmp), in CPU time of the one thread, user and system: neither the
  * disk nor other work of a shared machine. Beside it, in the same run: reading alone, copying the
  * same bytes, and one snprintf() of a call's JSON.

@@ -2,7 +2,7 @@
 /* What a plug-in costs its program, by the reference accelerator's: a push and a pop, as torch does
  * them for each operator, and the reading of a record after a session.
  *
- *     KINETO_PLUGIN_PATH=build/soft/refdev/librefdev_pu1.so build/bench/plugin_cost [pieces] */
+ *     KINETO_PLUGIN_PATH=build/soft/refdev/librefdev_pu1.so build/bench/plugin_cost [items] */
 #include <dlfcn.h>
 
 #include <gputap/PrivateUse1TracingApi.h>
@@ -37,19 +37,19 @@ static double push_pop_ns(const struct gputap_plugin_stacks *stacks)
 	return bench_median(rounds, ROUNDS);
 }
 
-static pu1Result exercise(uint32_t pieces)
+static pu1Result exercise(uint32_t items)
 {
 	struct gputap_plugin plugin = {.size = sizeof plugin};
 	pu1Result (*run)(uint32_t);
 
 	gputap_plugins_at(0, &plugin);
 	*(void **)&run = dlsym(dlopen(plugin.path, RTLD_NOW | RTLD_NOLOAD), "pu1Exercise");
-	return run ? run(pieces) : PU1_ERROR_NOT_SUPPORTED;
+	return run ? run(items) : PU1_ERROR_NOT_SUPPORTED;
 }
 
 int main(int argc, char **argv)
 {
-	uint32_t pieces = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000000;
+	uint32_t items = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000000;
 	static struct gputap_plugin_record records[RECORDS];
 	uint64_t start, stopped;
 	long n, count = 0;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	if (gputap_plugins_load(NULL) < 1)
 		return 1;
 	printf("plugin_push_pop %.2f ns\n", push_pop_ns(gputap_plugins_stacks()));
-	if (gputap_plugins_start(NULL) < 1 || exercise(pieces))
+	if (gputap_plugins_start(NULL) < 1 || exercise(items))
 		return 1;
 	start = cpu_ns();
 	gputap_plugins_stop();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call costs that tools are told of, through the real library: this program plays the
+/* What a call costs that tools are notified of, through the real library: this program plays the
  * OpenCL loader, as tap_cost.c does, and is a tool with an empty callback. Beside it, in the
  * same run: the bare call into a library of its own (tool_runtime.c), and the floor (two time
  * stamps around the call and a 64-byte record).
@@ -8,7 +8,7 @@
  * trial of one kind stands beside a trial of the other, and the median is taken of their
  * differences and ratios; those of a core that was shared (measure.h) are *_shared_over.
  *
- * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are told, for
+ * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are notified, for
  * callgrind: the difference of two runs. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>

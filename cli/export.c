@@ -32,7 +32,7 @@ static void print_export_help(void)
 	fputs("\nExamples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
 	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
-	      "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture\n"
+	      "  gputap export rank*.gputap -o job.pftrace       all ranks on one timeline\n"
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
@@ -174,11 +174,11 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(progress, done);
 }
 
-/* Return: was there anything to tell? */
+/* Return: was there anything to report? */
 static bool tell_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)
-		ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path,
+		ui_note("%s does not hold what it says; 'gputap info %s' says more", s->path,
 			s->path);
 	if (s->health.bad_bytes || s->health.bad_blocks)
 		ui_note("%s is damaged: %s of %s could not be read and are not in the export",
@@ -188,7 +188,7 @@ static bool tell_session(const struct gt_capture_session *s)
 			"what is there",
 			s->path);
 	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
-		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing",
+		ui_note("%s is not complete, it says; 'gputap info %s' says what is missing",
 			s->path, s->path);
 	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 }
@@ -201,7 +201,7 @@ static void tell_health(const struct gt_capture *capture)
 		shown |= tell_session(gt_capture_session_at(capture, i));
 	if (!shown && !gt_capture_is_whole(gt_capture_health(capture)))
 		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
-			"info' tells more");
+			"info' says more");
 }
 
 static int write_out(const struct gt_capture *capture, const struct export_request *request,
@@ -261,7 +261,7 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 			      : write_out(capture, request, exporter);
 	tell_health(capture); /* after: some damage is met when records are read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
-		exit_code = GT_EXIT_FAILURE; /* told above */
+		exit_code = GT_EXIT_FAILURE; /* reported above */
 	gt_capture_close(capture);
 	inputs_fini(&in);
 	return exit_code;

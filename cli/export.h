@@ -24,14 +24,14 @@ struct export_words {
 	void (*help)(void);
 };
 
-/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
+/* Return: GT_EXIT_OK; GT_EXIT_USAGE, reported; -1: help was asked for and given. */
 int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request);
 /* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */
 char *export_command_line(int argc, char **argv);
-/* Return: NULL, told. */
+/* Return: NULL, reported. */
 const struct gt_exporter *export_choose(const struct export_request *request);
-/* Return: exit code; told. */
+/* Return: exit code; reported. */
 int export_files(const struct export_request *request, const struct gt_exporter *exporter);
 
 #endif

@@ -320,10 +320,10 @@ static void print_head(const struct info *i)
 	if (i->read[GT_CLASS_DEVICE]) {
 		print_label("linked");
 		if (!mode_has_calls(i->mode))
-			printf("not asked: mode %s records no calls; %s pieces of device work",
+			printf("not asked: mode %s records no calls; %s items of device work",
 			       i->mode->name, ui_count(i->read[GT_CLASS_DEVICE]));
 		else
-			printf("%.4g%% of %s pieces of device work to the call that caused them",
+			printf("%.4g%% of %s items of device work to the call that caused them",
 			       100.0 * (double)i->linked / (double)i->read[GT_CLASS_DEVICE],
 			       ui_count(i->read[GT_CLASS_DEVICE]));
 		if (i->call_lost && mode_has_calls(i->mode))

@@ -331,7 +331,7 @@ static void make_records(struct grid *g, const struct info *i)
 static void make_events(struct grid *g, const struct info *i)
 {
 	grid_init(g, "events", event_columns, COUNT_OF(event_columns));
-	g->heading = "Events: what gputap had to tell";
+	g->heading = "Events: what gputap had to report";
 	g->sentences = true;
 	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++) {
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);

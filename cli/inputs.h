@@ -12,13 +12,13 @@
 struct inputs {
 	const char **paths; /* of the command line; array freed by inputs_fini() */
 	size_t count;
-	/* some are no captures: told; the command exits with 1 after doing what it can */
+	/* some are no captures: reported; the command exits with 1 after doing what it can */
 	bool left_out;
 };
 
 /* Of one file, whether it can be read is left to who opens it; of several, those that are no
- * captures are told and left out, and one that cannot be opened at all ends it. Return: exit
- * code; told. */
+ * captures are reported and left out, and one that cannot be opened at all ends it. Return: exit
+ * code; reported. */
 int inputs_choose(struct inputs *in, char **paths, int count);
 void inputs_fini(struct inputs *in);
 

@@ -21,10 +21,10 @@ static const char help[] =
 	"host, is one. Captures of one boot share a clock; others are aligned by the\n"
 	"hosts' wall clocks, and that is said. A capture that is given twice counts once:\n"
 	"the copy of which most can be read. What is damaged is merged as far as it is\n"
-	"valid, and told.\n\n"
+	"valid, and reported.\n\n"
 	"Examples\n"
 	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
-	"  gputap merge rank*.gputap -o job.pftrace      all ranks in one picture\n"
+	"  gputap merge rank*.gputap -o job.pftrace      all ranks on one timeline\n"
 	"  gputap merge job.gputap late.gputap -o all.gputap\n\n"
 	"Options\n"
 	"  -o, --output OUT    file to write\n"
@@ -91,7 +91,7 @@ static bool report_result(const struct export_request *request, const struct mer
 
 		shown |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 		if (s->health.bad_sums)
-			ui_note("%s does not hold what it says; 'gputap info %s' tells more",
+			ui_note("%s does not hold what it says; 'gputap info %s' says more",
 				s->path, s->path);
 		if (s->health.bad_bytes || s->health.bad_blocks)
 			ui_note("%s is damaged: %s of %s could not be read and are not in %s",
@@ -105,7 +105,7 @@ static bool report_result(const struct export_request *request, const struct mer
 			ui_note("%s is not complete, it says", s->path);
 	}
 	if (!whole && !shown)
-		ui_note("%s is damaged in parts; 'gputap info %s' tells more", request->output,
+		ui_note("%s is damaged in parts; 'gputap info %s' says more", request->output,
 			request->output);
 	if (m->repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): merged once",

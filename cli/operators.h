@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device time by operator: each piece of device work belongs to the innermost range that its call
+/* Device time by operator: each work item belongs to the innermost range that its call
  * was begun in, and counts for all around it too.
  *
  * A thread's calls and ranges are numbered as they begin, and a range says the last number in it:

@@ -50,7 +50,7 @@ struct gt_trial {
 	enum gt_rule trying;
 	uint64_t reported; /* rules that are known to be broken: once is enough */
 	struct gt_plugin plugin;
-	pu1Result (*work)(uint32_t pieces); /* NULL: nobody has it */
+	pu1Result (*work)(uint32_t items); /* NULL: nobody has it */
 	/* the host's side */
 	pthread_mutex_t lock;
 	struct gt_trial_buffer *buffers;
@@ -85,7 +85,7 @@ void gt_trial_begin(struct gt_trial *t);
 void gt_trial_end(struct gt_trial *t);
 void gt_trial_flush(struct gt_trial *t);
 /* Have work done. */
-void gt_trial_exercise(struct gt_trial *t, uint32_t pieces);
+void gt_trial_exercise(struct gt_trial *t, uint32_t items);
 /* Walk through the buffers that were completed since the last time: records holds what is in them.
  * What is wrong with buffers and records is reported. */
 void gt_trial_collect(struct gt_trial *t);

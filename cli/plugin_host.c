@@ -211,9 +211,9 @@ void gt_trial_flush(struct gt_trial *t)
 		      gt_trial_result_name(result));
 }
 
-void gt_trial_exercise(struct gt_trial *t, uint32_t pieces)
+void gt_trial_exercise(struct gt_trial *t, uint32_t items)
 {
-	pu1Result result = t->work(pieces);
+	pu1Result result = t->work(items);
 
 	GT_TRIAL_WANT(t, t->trying, !result, "pu1Exercise() returned %s",
 		      gt_trial_result_name(result));
@@ -293,7 +293,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	GT_TRIAL_WANT(t, GT_RULE_NAMES,
 		      gt_plugin_mend(fit, sizeof fit, r->name, strnlen(r->name, sizeof fit - 1),
 				     false) == GT_TEXT_GOOD,
-		      "a name has to be mended: %s", fit);
+		      "a name has to be repaired: %s", fit);
 }
 
 static bool keep_record(struct gt_trial *t, const pu1ActivityRecord *r)

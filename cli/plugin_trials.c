@@ -17,7 +17,7 @@
 		__VA_ARGS__, 0 \
 	}
 
-enum { PIECES = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000, COUNTERS = 1000 };
+enum { ITEMS = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000, COUNTERS = 1000 };
 
 static bool is_call(const pu1ActivityRecord *r)
 {
@@ -329,7 +329,7 @@ static void check_correlations(struct gt_trial *t)
 		work++;
 	}
 	GT_TRIAL_WANT(t, GT_RULE_CORRELATION, work < 4 || same < work,
-		      "all %zu pieces of work have the same one", work);
+		      "all %zu items of work have the same one", work);
 }
 
 static void *exercise_thread(void *data)
@@ -378,11 +378,11 @@ static void session(struct gt_trial *t)
 	c->push(OPERATOR);
 	if (c->user.push)
 		c->user.push(RANGE);
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	gt_trial_try(t, GT_RULE_WALK, "pu1GetNextRecord()");
 	gt_trial_collect(t);
-	want_work(t, GT_RULE_FLUSHED, "", PIECES, count_work(t));
+	want_work(t, GT_RULE_FLUSHED, "", ITEMS, count_work(t));
 	gt_trial_try(t, GT_RULE_TOP, "looking at records");
 	check_tops(t);
 	check_correlations(t);
@@ -408,7 +408,7 @@ static void disabled(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_DISABLED, "work with nothing enabled");
 	gt_trial_begin(t);
 	gt_trial_end(t);
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	t->plugin.enabled = 0;
 	gt_trial_collect(t);
@@ -426,16 +426,16 @@ static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 	gt_trial_begin(t);
 	t->buffer_bytes = bytes;
 	before = dropped(t);
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	GT_TRIAL_WANT(t, rule, !t->plugin.calls.drops.dropped || dropped(t) > before,
-		      "%d pieces of work were dropped and none counted", PIECES);
+		      "%d items of work were dropped and none counted", ITEMS);
 	gt_trial_collect(t);
 	t->buffer_bytes = good;
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	want_work(t, rule, "afterwards, with buffers, ", PIECES, count_work(t));
+	want_work(t, rule, "afterwards, with buffers, ", ITEMS, count_work(t));
 	gt_trial_end(t);
 }
 
@@ -454,11 +454,11 @@ static void sessions(struct gt_trial *t)
 	for (int i = 1; i <= 5; i++) {
 		gt_trial_try(t, GT_RULE_SESSIONS, "a session behind others");
 		gt_trial_begin(t);
-		gt_trial_exercise(t, PIECES);
+		gt_trial_exercise(t, ITEMS);
 		gt_trial_end(t);
 		gt_trial_flush(t);
 		gt_trial_collect(t);
-		want_work(t, GT_RULE_SESSIONS, i > 1 ? "in a later session, " : "", PIECES,
+		want_work(t, GT_RULE_SESSIONS, i > 1 ? "in a later session, " : "", ITEMS,
 			  count_work(t));
 	}
 }
@@ -514,20 +514,20 @@ static void try_window(struct gt_trial *t)
 		if (w->begins)
 			w->begins(gt_plugin_now());
 		gt_trial_begin(t);
-		gt_trial_exercise(t, PIECES);
+		gt_trial_exercise(t, ITEMS);
 		if (w->ends)
 			w->ends(gt_plugin_now());
 		gt_trial_end(t);
 		gt_trial_flush(t);
 		gt_trial_collect(t);
-		want_work(t, GT_RULE_WINDOW, i > 1 ? "in the second window, " : "", PIECES,
+		want_work(t, GT_RULE_WINDOW, i > 1 ? "in the second window, " : "", ITEMS,
 			  count_work(t));
 	}
 }
 
 /* Life ------------------------------------------------------------------------- */
 
-enum { THREADS = 4, THREAD_PIECES = 300 };
+enum { THREADS = 4, THREAD_ITEMS = 300 };
 
 static void *thread_life(void *data)
 {
@@ -535,7 +535,7 @@ static void *thread_life(void *data)
 
 	for (int i = 0; i < 1000; i++)
 		t->plugin.calls.push((uint64_t)i);
-	gt_trial_exercise(t, THREAD_PIECES);
+	gt_trial_exercise(t, THREAD_ITEMS);
 	for (int i = 0; i < 1000; i++)
 		t->plugin.calls.pop();
 	return NULL;
@@ -563,7 +563,7 @@ static void threads(struct gt_trial *t)
 	gt_trial_flush(t);
 	gt_trial_collect(t);
 	work = count_work(t) + dropped(t) - before;
-	want_work(t, GT_RULE_THREADS, "", (size_t)THREADS * THREAD_PIECES, work);
+	want_work(t, GT_RULE_THREADS, "", (size_t)THREADS * THREAD_ITEMS, work);
 }
 
 static int in_child(struct gt_trial *t)
@@ -590,7 +590,7 @@ static void try_forks(struct gt_trial *t)
 
 	gt_trial_try(t, GT_RULE_FORK, "fork()");
 	gt_trial_begin(t);
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	child = fork();
 	if (!child)
 		_exit(in_child(t));
@@ -602,11 +602,11 @@ static void try_forks(struct gt_trial *t)
 	GT_TRIAL_WANT(t, GT_RULE_FORK, WIFSIGNALED(status) || !WEXITSTATUS(status),
 		      "pu1TracingEnable() in the child is neither PU1_SUCCESS nor "
 		      "PU1_ERROR_FORKED");
-	gt_trial_exercise(t, PIECES);
+	gt_trial_exercise(t, ITEMS);
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	want_work(t, GT_RULE_FORK, "the parent's ", (size_t)2 * PIECES, count_work(t));
+	want_work(t, GT_RULE_FORK, "the parent's ", (size_t)2 * ITEMS, count_work(t));
 }
 
 static void unload(struct gt_trial *t)
@@ -614,7 +614,7 @@ static void unload(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_UNLOAD, "dlclose()");
 	gt_trial_begin(t);
 	if (t->work)
-		gt_trial_exercise(t, PIECES);
+		gt_trial_exercise(t, ITEMS);
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	dlclose(t->plugin.handle);
@@ -626,7 +626,7 @@ static void end_inside(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_EXIT, "exit()");
 	gt_trial_begin(t);
 	if (t->work)
-		gt_trial_exercise(t, PIECES);
+		gt_trial_exercise(t, ITEMS);
 }
 
 const struct gt_trial_kind gt_trials[] = {

@@ -376,7 +376,7 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device),
+	snprintf(of_work, sizeof of_work, "%s item%s of device work", ui_count(device),
 		 device == 1 ? "" : "s");
 	if (s->read_ranges)
 		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),

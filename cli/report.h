@@ -48,8 +48,8 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
  * in which: "in a call of opencl". Return: false: it did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
-/* To be told of all processes from the last to the first. Return: is there a later one of the same
- * process? */
+/* To be called for all processes from the last to the first. Return: is there a later one of the
+ * same process? */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 
 #endif

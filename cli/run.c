@@ -52,7 +52,7 @@ static const char help[] =
 	"                       %q{NAME} a variable, %% a percent sign\n"
 	"  -f, --force          replace FILE if it exists\n"
 	"      --share          others may read FILE, as the umask says; else you alone\n"
-	"  -q, --quiet          no report, no notes; errors and losses are still told\n"
+	"  -q, --quiet          no report, no notes; errors and losses are still printed\n"
 	"      --compress       smaller captures, more work while tracing (zstd)\n"
 	"What to record\n"
 	"  -m, --mode MODE      how much:\n"
@@ -70,7 +70,7 @@ static const char help[] =
 	"      --no-args        not the arguments of calls\n"
 	"      --no-command     not the arguments and the folder that programs run with\n"
 	"      --no-device      not the work of the device\n"
-	"      --max-bytes N    of one string or array argument; 256 if not said\n"
+	"      --max-bytes N    of one string or array argument; 256 by default\n"
 	"How\n"
 	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
@@ -79,13 +79,13 @@ static const char help[] =
 	"      --wait           till every process of the tree has ended, not only\n"
 	"                       PROGRAM\n"
 	"      --buffer SIZE    memory for what is not yet written, of each process; 256M\n"
-	"                       if not said, less where there is less; only what is used\n"
+	"                       by default, less where there is less; only what is used\n"
 	"                       is taken\n"
-	"      --block-size SIZE  of the pieces of it that threads take; 64K if not said\n"
+	"      --block-size SIZE  of the blocks of it that threads take; 64K by default\n"
 	"      --when-full TIME how long a call may wait when the buffer is full, before\n"
-	"                       it goes unrecorded (and is counted): 1s if not said, 0\n"
+	"                       it goes unrecorded (and is counted): 1s by default, 0\n"
 	"                       never waits\n"
-	"      --threads N      that record at one time in one process; 4096 if not said\n"
+	"      --threads N      that record at one time in one process; 4096 by default\n"
 	"  -h, --help\n"
 	"\n"
 	"RTL_MODE and RTL_OUTPUT of rocm-trace-lite stand for --mode and --output, which\n"
@@ -367,8 +367,8 @@ static int unknown_format(const char *path)
 			names[n++] = gt_exporters[i]->extensions[k];
 	near = dot ? ui_nearest(dot, names) : NULL;
 	ui_fail(GT_EXIT_USAGE,
-		"what to write is told by the extension, and '%s' has none that is known%s%s%s",
-		path, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		"the extension says what to write, and '%s' has none that is known%s%s%s", path,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	names[n] = NULL;
 	ui_list_names("known:", names);
 	return GT_EXIT_USAGE;
@@ -495,10 +495,10 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 }
 
 /* What was lost, and why: said even when quiet. */
-static void tell_losses(const struct request *r, const struct gt_target *t,
+static void note_losses(const struct request *r, const struct gt_target *t,
 			const struct gt_run_result *result)
 {
-	unsigned told = t->obstacle ? 1 : 0; /* before it began */
+	unsigned noted = t->obstacle ? 1 : 0; /* before it began */
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
@@ -514,17 +514,17 @@ static void tell_losses(const struct request *r, const struct gt_target *t,
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted "
 			"as lost",
 			result->torn, result->torn == 1 ? "" : "es");
-	/* else gt_report_short() says so, or tell_nothing_seen() does. Those that a traced
-	 * program told of are not in result->untraced */
-	if (r->quiet || (result->untraced > told && !result->runtimes))
+	/* else gt_report_short() says so, or note_nothing_seen() does. Those that a traced
+	 * program reported are not in result->untraced */
+	if (r->quiet || (result->untraced > noted && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
-		ui_note("%u process%s could not be read: the ring file is damaged, or of another "
+		ui_note("%u process%s could not be read: the segment is damaged, or of another "
 			"version of libgputap",
 			result->refused, result->refused == 1 ? "" : "es");
 }
 
-static void tell_obstacle(const struct gt_target *t, const char *program)
+static void note_obstacle(const struct gt_target *t, const char *program)
 {
 	/* a privileged program takes our variables out of the environment, so its children do
 	 * not get them; another machine's or word size's is started without them */
@@ -535,22 +535,22 @@ static void tell_obstacle(const struct gt_target *t, const char *program)
 }
 
 /* Programs of the tree that could not be: the reason, maybe, why nothing was seen. */
-static void tell_not_traced(const char *path)
+static void note_not_traced(const char *path)
 {
 	enum { MOST = 3 };
 	struct gt_capture *c;
-	unsigned told = 0;
+	unsigned noted = 0;
 
 	if (gt_capture_open(path, &c)) {
 		gt_error_clear();
 		return;
 	}
-	for (size_t i = 0; i < gt_capture_event_count(c) && told < MOST; i++) {
+	for (size_t i = 0; i < gt_capture_event_count(c) && noted < MOST; i++) {
 		const struct gt_event_info *e = gt_capture_event(c, i);
 
 		if (e->code != GT_EVENT_NOT_TRACED || !e->text)
 			continue;
-		told++;
+		noted++;
 		fputs("  not traced: ", stderr);
 		ui_put(stderr, e->text, UINT32_MAX); /* a path may hold anything */
 		fputc('\n', stderr);
@@ -558,7 +558,7 @@ static void tell_not_traced(const char *path)
 	gt_capture_close(c);
 }
 
-static void tell_nothing_seen(const struct request *r, const struct gt_target *t,
+static void note_nothing_seen(const struct request *r, const struct gt_target *t,
 			      const struct gt_run_result *result)
 {
 	const char *program = r->argv[0];
@@ -583,7 +583,7 @@ static void tell_nothing_seen(const struct request *r, const struct gt_target *t
 	gt_doctor_short(here, sizeof here);
 	ui_note("%s used no runtime that gputap can trace (%s); %s", program, GT_RUNTIMES_TRACED,
 		here);
-	tell_not_traced(r->capture);
+	note_not_traced(r->capture);
 }
 
 /* Those that recorded something; helpers of the program's language (Python's resource tracker)
@@ -655,10 +655,10 @@ static bool tell_results(const struct request *r, const struct gt_target *t,
 {
 	bool exported = r->exporter && export(r);
 
-	tell_losses(r, t, result);
+	note_losses(r, t, result);
 	if (!r->quiet) {
 		if (!result->runtimes)
-			tell_nothing_seen(r, t, result);
+			note_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
 		tell_still_running(r->capture);
@@ -709,7 +709,7 @@ static int run(int argc, char **argv)
 	if (!target.executable) /* before a file is made, or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
-		tell_obstacle(&target, r.argv[0]);
+		note_obstacle(&target, r.argv[0]);
 	if (!r.no_plugins)
 		run_plugins_find(&r.run.session, r.quiet);
 	status = gt_collector_run(&r.run, r.argv, &result);

@@ -107,7 +107,7 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 			    !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
 				return true;
 	}
-	/* annotations are told by the program's own text */
+	/* annotations are known by the program's own text */
 	return summary->groups[SUMMARY_RANGES].count && !strncmp(pattern, "roctx", 5);
 }
 

@@ -18,7 +18,7 @@ struct stages_origin {
 };
 
 /* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
- * is one for each piece of work: 40 bytes. */
+ * is one for each work item: 40 bytes. */
 struct row {
 	uint64_t at;
 	uint64_t other; /* of work: its end; of a call: its start */

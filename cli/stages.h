@@ -63,7 +63,7 @@ struct stages_queue {
 	bool untimed;    /* some of its work has no times */
 };
 
-/* What is told at the end. */
+/* What is said at the end. */
 struct stages_out {
 	void *data;
 	void (*latency)(void *data, uint32_t lane, uint64_t own_ns, uint64_t others_ns,
@@ -73,7 +73,7 @@ struct stages_out {
 
 enum { STAGES_LAST = 16 };
 
-/* What many pieces of work, or many calls, have in common: rows have its number. */
+/* What many work items, or many calls, have in common: rows have its number. */
 struct stages_origin;
 
 struct stages {

@@ -180,7 +180,7 @@ int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);
 
 /* The filter alone, for one who reads the records himself: @s has nothing but that, and takes
- * what it must know of @capture. NULL: an error that is told. */
+ * what it must know of @capture. NULL: an error that is reported. */
 struct reading;
 struct reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
 /* A gt_item_filter_fn; @reading: as above. What it takes is counted in `matched`. */

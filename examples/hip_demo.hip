@@ -4,7 +4,7 @@
  *
  * First two streams work on halves of a vector, chunk by chunk: copy in, two kernels, copy out.
  * Then one time step of the string (three kernels) is captured into a graph, which is launched
- * 20 times. Ranges told by ROCTx say which part is which. What comes out is checked against the
+ * 20 times. Ranges of ROCTx say which part is which. What comes out is checked against the
  * host's own computation: exit status 1 if it is another. */
 #include <hip/hip_runtime.h>
 #include <roctx/roctx.h>

@@ -182,8 +182,8 @@ def moves(op, thread):
     )
 
 
-# A call that is not recorded: what its stream's submit order has to know of it is told before and
-# after it, in the three forms of `around()`.
+# A call that is not recorded: what its stream's submit order has to know of it is passed on before
+# and after it, in the three forms of `around()`.
 UNRECORDED = """
 static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
@@ -246,7 +246,7 @@ ORDER_ASKED = 'if (gt_unlikely(gt_tap_options.submit_orders))'
 
 
 def ordered(op, thread):
-    """What a runtime that submits from its own threads must be told of: statements behind
+    """What a runtime that submits from its own threads must be notified of: statements behind
     gt_api_enter() and before gt_api_leave()."""
     if op.ordered is None:
         return '', ''

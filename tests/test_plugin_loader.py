@@ -197,7 +197,7 @@ def test_records_of_a_plugin_are_read(host, vendor):
     assert "record 2 Memcpy HtoD d0 s1 c2 b256" in result.out
     assert "record 4 vendorLaunch d-1 s0 c1" in result.out
     assert "external 9 user 9" in result.out
-    assert counts(result) == {"records": 9, "name mended": 1}  # the quotes in its metadata
+    assert counts(result) == {"records": 9, "name repaired": 1}  # the quotes in its metadata
 
 
 def test_sessions_follow_each_other(host, vendor):
@@ -285,14 +285,14 @@ def test_times_are_on_one_clock_whatever_the_plugins_is(host, vendor, fault):
 def test_records_that_make_no_sense_are_named_counted_and_left_out(host, vendor, fault, counted):
     result = host("pieces=3", plugins=[vendor(fault), vendor(name="good")])
     found = counts(result)
-    assert {name: n for name, n in found.items() if name not in ("records", "name mended")} == \
+    assert {name: n for name, n in found.items() if name not in ("records", "name repaired")} == \
         counted
     assert 9 <= found["records"] <= 18
 
 
 @pytest.mark.parametrize("fault, counted, name", [
     ("null name", "no name", "unnamed"),
-    ("bad name", "name mended", "ab?'c/d "),
+    ("bad name", "name repaired", "ab?'c/d "),
 ])
 def test_a_name_that_is_none_is_mended(host, vendor, fault, counted, name):
     result = host("all", plugins=[vendor(fault)])

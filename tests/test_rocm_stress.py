@@ -61,7 +61,7 @@ def test_descriptors_and_threads_of_the_program_do_not_grow_with_its_work(
     traced = ["run", "-q", "-f", "-o", "a.gputap", "--mode", mode, "--"]
     bare, once, often = at_exit(1), at_exit(1, *traced), at_exit(5, *traced)
     assert once == often
-    assert once[0] <= bare[0] + 2 and once[1] <= bare[1] + 1  # the ring file, the GPU's helper
+    assert once[0] <= bare[0] + 2 and once[1] <= bare[1] + 1  # the segment, the GPU's helper
 
 
 def test_no_signal_of_the_runtime_s_pool_is_left_when_it_shuts_down(hsa_dispatches, softgpu, build,

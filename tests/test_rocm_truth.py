@@ -124,6 +124,6 @@ def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_progra
         if SLOW:
             assert max(sizes[len(sizes) // 2:]) <= max(sizes[:len(sizes) // 2]) + limit, side
     print(
-        f"{info['device_work']} pieces of device work, {info['calls']} calls, {info['bytes']}"
+        f"{info['device_work']} items of device work, {info['calls']} calls, {info['bytes']}"
         f" bytes, {info['wall_ns'] / 1e9:.1f} s"
     )

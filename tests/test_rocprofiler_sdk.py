@@ -420,7 +420,7 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     )
 
 
-# Taken, as upstream takes them; nothing can be told of them, and they have no operations.
+# Taken, as upstream takes them; nothing can be reported of them, and they have no operations.
 SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
 
 
@@ -443,7 +443,7 @@ def test_a_kind_of_which_nothing_is_told_is_said_once_where_the_log_level_asks_f
         compile_tool, build, level):
     said = run([compile_tool("every_kind.c", "every_kind")], build,
                ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()
-    names = [line.split("nothing is told of it: ")[1].split(":")[0] for line in said]
+    names = [line.split("nothing is reported of it: ")[1].split(":")[0] for line in said]
     assert sorted(names) == ([] if level == "warning" else sorted(SILENT))
 
 

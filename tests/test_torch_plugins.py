@@ -60,10 +60,10 @@ FAULTS = {  # of tests/plugin/vendor.c, and the name under which it is counted
     "outside": "wrong place",
     "completes twice": "wrong buffer",
     "null name": "no name",
-    "bad name": "name mended",
+    "bad name": "name repaired",
     "wild graph": "unknown graph",
 }
-GOOD = {"name mended"}  # the vendor's metadata has quotes
+GOOD = {"name repaired"}  # the vendor's metadata has quotes
 ALONE = {"overruns": "buffer overrun", "no correlation": "no correlation"}
 
 

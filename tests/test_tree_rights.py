@@ -43,7 +43,8 @@ WAYS = {
         AS_NOBODY + f"c.syscall({EXECVE}, b\"/bin/true\", (c_char_p * 2)(b\"true\"), None)'",
         "true", DENIED),
     "effective ids": ("setpriv --euid=65534 true", "true",
-                      "its effective and real ids differ, so the dynamic linker lets nobody in"),
+                      "its effective and real ids differ, so the dynamic linker preloads nothing "
+                      "of ours"),
     "mount namespace": ("unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec true'", "true", GONE),
     "root folder": ("mkdir root; unshare -m sh -c 'mount --bind / root; exec chroot root true'",
                     "true", GONE),

@@ -64,22 +64,20 @@ def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree,
     assert "1 process not traced: " in result.err
     found = json.loads(tap("info", "c.gputap", "--json").out)
     (event,) = [e for e in found["events"] if e["event"] == "not traced"]
-    assert (
-        event["text"]
-        == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
-    )
+    assert event["text"] == (f"{str(tree.folder / 'bare')[-100:]}: "
+                             "its shared memory segment could not be made: File too large")
     assert found["complete"] is False
     assert any(f"process {event['pid']} was not traced" in why for why in found["why_not_complete"])
 
 
 def untraced(tap, capture="c.gputap"):
-    """What info and report say of processes that could not make a ring file: their reasons, and how
+    """What info and report say of processes that could not make a segment: their reasons, and how
     many."""
     found = json.loads(tap("info", capture, "--json").out)
     report = json.loads(tap("report", capture, "--json").out)
     assert found["complete"] is report["complete"] is False
     reasons = [
-        e["text"].partition("its ring file could not be made: ")[2]
+        e["text"].partition("its shared memory segment could not be made: ")[2]
         for e in found["events"]
         if e["event"] == "not traced"
     ]

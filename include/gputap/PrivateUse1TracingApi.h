@@ -365,13 +365,13 @@ typedef struct pu1GraphsGroup {
 
 /**
  * pu1Exercise() - work for `gputap plugin check`, in the plug-in or in a library beside it
- * @pieces: of device work, at least, from this thread, of each kind that the plug-in records
+ * @items: of device work, at least, from this thread, of each kind that the plug-in records
  * Return: PU1_SUCCESS when they have completed; else why not.
  * Owner:  nothing passes.
  * Thread: any, several at once.   Signal: not safe.   Since: 0.1
  * Source: gputap; optional.
  */
-PU1_API pu1Result pu1Exercise(uint32_t pieces);
+PU1_API pu1Result pu1Exercise(uint32_t items);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
  *   host ──store──► cell        worker: spins on the cell for a short time, then parks (futex)
  *                    ▲
  *                    └── one watcher thread looks at the cells of all parked workers: 10 us apart
- *                        after work, 4 ms apart after two quiet seconds. So idle queues cost one
+ *                        after work, 4 ms apart after two idle seconds. So idle queues cost one
  *                        thread's wake-ups, however many they are.
  *
  * Also here: waiting for a value that other workers or the host change (barriers, polls): other

@@ -7,7 +7,7 @@
  *   graphs: a stream's work is captured, or nodes are added, then launched as one
  *
  * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API.
- * Kernels are C functions that the program registers by name. refdevSubscribe() tells a profiler
+ * Kernels are C functions that the program registers by name. refdevSubscribe() notifies a profiler
  * of calls and of work. What goes wrong on demand, and how wrong the device's clock is, the
  * environment and refdevSetFaults(), refdevSetClock() say:
  *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+
@@ -172,7 +172,7 @@ typedef enum refdevActivityKind {
 	refdevActivityWait = 4 /* refdevStreamWaitEvent() */
 } refdevActivityKind;
 
-/* A piece of work. Times are ticks of the device's clock. */
+/* A work item. Times are ticks of the device's clock. */
 typedef struct refdevActivity {
 	size_t size;
 	uint32_t kind;
@@ -202,8 +202,8 @@ typedef struct refdevCall {
 	uint64_t correlation;
 } refdevCall;
 
-/* What a profiler is told. Any member may be NULL. Called in the thread that calls or submits, or
- * in the stream's; no call of the runtime may be made there. */
+/* What a profiler is notified of. Any member may be NULL. Called in the thread that calls or
+ * submits, or in the stream's; no call of the runtime may be made there. */
 typedef struct refdevSubscriber {
 	size_t size;
 	/* @slot: of this call and subscriber; zero at its begin, the same at its end */
@@ -214,9 +214,10 @@ typedef struct refdevSubscriber {
 	void *user;
 } refdevSubscriber;
 
-/* Four at most. Nobody is told twice: refdevErrorInvalid. */
+/* Four at most. Nobody is notified twice: refdevErrorInvalid. */
 REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
-/* No function of it runs when this has returned; work that it was told of completes untold. */
+/* No function of it runs when this has returned: nor for the completion of work whose submission it
+ * was notified of. */
 REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
 /* Both clocks at one moment: CLOCK_REALTIME ns before and after. */
 REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,

@@ -61,7 +61,7 @@ struct refdevStream {
 	pthread_cond_t changed;
 	struct ref_task *first, **last;
 	bool busy, ends;
-	refdevError_t failed; /* of a kernel; told by the next wait */
+	refdevError_t failed; /* of a kernel; returned by the next wait */
 	refdevGraph_t capture;
 };
 

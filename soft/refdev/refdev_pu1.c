@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference accelerator's plug-in: how a vendor implements PrivateUse1TracingApi.h over what
- * his runtime tells of itself (refdevSubscribe()). It uses only what refdev.h has.
+ * his runtime notifies subscribers of (refdevSubscribe()). It uses only what refdev.h has.
  *
  *   call begins/ends ──► a record of kind RUNTIME or DRIVER       in the calling thread
  *   work submitted ──► token: ids of the thread's stacks
@@ -203,7 +203,7 @@ static bool is_enabled(uint32_t kind)
 	return atomic_load_explicit(&enabled, memory_order_relaxed) >> kind & 1;
 }
 
-/* What the runtime tells --------------------------------------------------------- */
+/* What the runtime notifies --------------------------------------------------------- */
 
 static uint64_t now(void)
 {
@@ -540,7 +540,7 @@ static void add_one(const refdevGroup *group, const void *arguments)
 	(*at)[group->index.x]++;
 }
 
-PU1_API pu1Result pu1Exercise(uint32_t pieces)
+PU1_API pu1Result pu1Exercise(uint32_t items)
 {
 	refdevDim3 grid = {8, 1, 1}, block = {1, 1, 1};
 	refdevStream_t stream;
@@ -551,7 +551,7 @@ PU1_API pu1Result pu1Exercise(uint32_t pieces)
 	if (refdevStreamCreate(&stream) || refdevMalloc(&memory, sizeof host) ||
 	    refdevRegisterKernel(&kernel, "add_one", add_one))
 		return PU1_ERROR_DEVICE;
-	for (uint32_t i = 0; i < pieces + 2; i += 3) {
+	for (uint32_t i = 0; i < items + 2; i += 3) {
 		refdevMemsetAsync(memory, 0, sizeof host, stream);
 		refdevLaunchKernel(kernel, grid, block, &memory, sizeof memory, stream);
 		refdevMemcpyAsync(host, memory, sizeof host, refdevMemcpyDeviceToHost, stream);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers: told of calls in the thread that makes them, of work when it is submitted and when
- * it has completed. Nobody subscribed: one load on the way.
+/* Subscribers: notified of calls in the thread that makes them, of work when it is submitted and
+ * when it has completed. Nobody subscribed: one load on the way.
  *
- * A subscriber has a place and a number. Whoever tells it counts itself in before it looks at the
- * number, and refdevUnsubscribe() takes the number away before it waits for the count to be 0. */
+ * A subscriber has a place and a number. Whoever notifies it counts itself in before it looks at
+ * the number, and refdevUnsubscribe() takes the number away before it waits for the count to be
+ * 0. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -13,7 +14,7 @@ struct place {
 	refdevSubscriber functions;
 	const refdevSubscriber *of;
 	_Atomic uint32_t number; /* 0: nobody */
-	_Atomic uint32_t telling;
+	_Atomic uint32_t notifying;
 };
 
 static struct place places[REF_SUBSCRIBERS];
@@ -35,17 +36,17 @@ static uint32_t enter_place(struct place *p, uint32_t number)
 {
 	uint32_t now;
 
-	atomic_fetch_add(&p->telling, 1);
+	atomic_fetch_add(&p->notifying, 1);
 	now = atomic_load(&p->number);
 	if (now && (!number || now == number))
 		return now;
-	atomic_fetch_sub(&p->telling, 1);
+	atomic_fetch_sub(&p->notifying, 1);
 	return 0;
 }
 
 static void leave_place(struct place *p)
 {
-	atomic_fetch_sub(&p->telling, 1);
+	atomic_fetch_sub(&p->notifying, 1);
 }
 
 void ref_enter(struct ref_frame *f, const char *name, bool driver)
@@ -155,7 +156,7 @@ refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber)
 		if (!atomic_load(&p->number) || p->of != subscriber)
 			continue;
 		atomic_store(&p->number, 0);
-		while (atomic_load(&p->telling))
+		while (atomic_load(&p->notifying))
 			sched_yield();
 		p->of = NULL;
 		atomic_fetch_sub(&subscribed, 1);

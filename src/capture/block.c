@@ -126,7 +126,7 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
  * how many. */
 void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 {
-	/* health and counts are told late, by design */
+	/* health and counts are written late, by design */
 	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
 	uint8_t head[GT_FILE_HEAD_MAX];
 	struct gt_counts *counts = &c->sums[b->process]->counts;

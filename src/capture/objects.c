@@ -220,7 +220,7 @@ int gt_objects_finish(struct gt_capture *c)
 		return status;
 	for (i = 0; i < c->object_count; i++) {
 		if (n && !gt_compare_objects(&c->objects[n - 1], &c->objects[i]))
-			n--; /* told again: the newest counts */
+			n--; /* written again: the newest counts */
 		c->objects[n++] = c->objects[i];
 	}
 	c->object_count = n;

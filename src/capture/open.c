@@ -169,7 +169,8 @@ static void mend_sums(struct process_sums *s)
 }
 
 /* What the collector counted and what can be read here must agree in a capture that is whole;
- * else its sums are wrong, and that is told. In one that is not whole, they are made to agree. */
+ * else its sums are wrong, and that is reported. In one that is not whole, they are made to
+ * agree. */
 static void finish_counts(struct gt_capture *c)
 {
 	uint64_t seen = 0;

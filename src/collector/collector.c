@@ -8,7 +8,7 @@
  * (pidfd). A writer wakes nobody: the loop reads the rings every 1 to 20 ms, more rarely the less
  * they hold. That costs a busy writer nothing and an idle machine next to nothing. It does not read
  * them more often than some blocks fill, because it needs a processor that the program may want.
- * New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the
+ * New segments show in the folder's time of change. (Not inotify: to give up a watch takes the
  * kernel 10 to 25 ms, more than all the rest of a short run.)
  *
  * When has a process ended? When its pid has ended (pidfd), or when nobody maps its segment any

@@ -29,7 +29,7 @@ struct gt_run_result {
 	uint32_t processes; /* processes that recorded */
 	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of them */
 	uint32_t torn;      /* processes whose rings made no sense in part: they wrote over them */
-	uint32_t refused;   /* ring files of another version, or damaged from the start */
+	uint32_t refused;   /* segments of another version, or damaged from the start */
 	uint32_t untraced;  /* programs that could not be traced */
 	uint32_t still_running; /* processes that went on when the session ended */
 	/* calls and device work; unfinished is part of dropped */

@@ -34,7 +34,7 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process);
 /* The process is gone (or the session is over): read everything, write its end, forget it. */
 void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns);
 
-/* At the end: processes that left word that they could not make a ring file. */
+/* At the end: processes that left word that they could not make a segment. */
 void gt_drain_write_untraced(struct gt_drain *d);
 
 /* The session's first program cannot be traced: @path, and why not. */

@@ -20,7 +20,7 @@
 
 /* Beyond one pool: the journal, slots, more processes with little to say. */
 #define SPARE_BYTES      (UINT64_C(8) << 20)
-/* the session's own, and a ring file for each process that is not drained yet */
+/* the session's own, and a segment for each process that is not drained yet */
 #define SPARE_FILES      64
 /* enough to start with in a small place, a container's /dev/shm */
 #define SMALL_POOL_BYTES (UINT64_C(16) << 20)

@@ -36,7 +36,7 @@ int gt_folder_open(const char *path, struct gt_folder *out);
 /* The capture's path as the collector wrote it. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
 
-/* Call @each for every ring file, oldest first. */
+/* Call @each for every segment, oldest first. */
 void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data),
 		     void *data);
 

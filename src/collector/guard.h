@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading memory that another program may take away: a ring file that is cut to nothing under
+/* Reading memory that another program may take away: a segment that is cut to nothing under
  * us, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
  * GT_GUARD().
  *

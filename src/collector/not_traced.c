@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that could not be traced, into the capture with who and why: those that could not
- * make a ring file left a link or a line instead (ring/session.h); others stand in the segment of
+ * make a segment left a link or a line instead (ring/session.h); others stand in the segment of
  * who began them (ring/segment.h). */
 #include "collector/not_traced.h"
 
@@ -126,7 +126,8 @@ static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, con
 
 	if (error <= 0 || error > 4095 || *exe != ' ')
 		return;
-	snprintf(why, sizeof why, "its ring file could not be made: %s", strerror((int)error));
+	snprintf(why, sizeof why, "its shared memory segment could not be made: %s",
+		 strerror((int)error));
 	write_process(d, pid, ticks, exe + 1, why, (int)error);
 }
 
@@ -139,7 +140,8 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 	switch (atomic_load_explicit(&l->why, memory_order_relaxed)) {
 	case GT_LOST_SECURE:
 		snprintf(out, room,
-			 "its effective and real ids differ, so the dynamic linker lets nobody in");
+			 "its effective and real ids differ, so the dynamic linker preloads "
+			 "nothing of ours");
 		break;
 	case GT_LOST_ENVIRONMENT:
 		snprintf(out, room,
@@ -153,7 +155,9 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 		snprintf(out, room, "%sit cannot reach the session's folder: %s", user,
 			 strerror(l->error));
 		break;
-	default: snprintf(out, room, "its ring file could not be made: %s", strerror(l->error));
+	default:
+		snprintf(out, room, "its shared memory segment could not be made: %s",
+			 strerror(l->error));
 	}
 }
 

@@ -5,7 +5,7 @@
 
 #include "collector/drain_state.h"
 
-/* At the end: processes that left word that they could not make a ring file. */
+/* At the end: processes that left word that they could not make a segment. */
 void gt_not_traced_write(struct gt_drain *d);
 /* The session's first program cannot be traced: @path, and why not. */
 void gt_not_traced_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks,

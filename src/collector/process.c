@@ -28,12 +28,12 @@ static int check_segment(struct gt_process *process, const char *name, uint64_t 
 	uint64_t end;
 
 	if (r->magic != GT_SEGMENT_MAGIC)
-		return gt_error(-EBADMSG, "%s is not a ring file", name);
+		return gt_error(-EBADMSG, "%s is not a process's segment", name);
 	if (r->version != GT_SEGMENT_VERSION)
-		return gt_error(
-			-ENOTSUP,
-			"%s was made by another version of libgputap (ring version %u, ours is %u)",
-			name, r->version, GT_SEGMENT_VERSION);
+		return gt_error(-ENOTSUP,
+				"%s was made by another version of libgputap (segment version %u, "
+				"ours is %u)",
+				name, r->version, GT_SEGMENT_VERSION);
 	process->slots_offset = r->header_bytes;
 	process->slot_count = r->slot_count;
 	process->block_bytes = r->block_bytes;
@@ -74,7 +74,7 @@ int gt_process_open(const struct gt_folder *f, const char *name, struct gt_proce
 	}
 	if (fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
 	    st.st_size < (off_t)sizeof(struct gt_segment)) {
-		status = gt_error(-EBADMSG, "%s is not a ring file", name);
+		status = gt_error(-EBADMSG, "%s is not a process's segment", name);
 		goto fail;
 	}
 	out->segment =

@@ -32,7 +32,7 @@ enum gt_record_kind {
 	GT_RECORD_MODULE = 5,
 	/* struct gt_record_clock: a device clock read between two host stamps */
 	GT_RECORD_CLOCK = 6,
-	GT_RECORD_EVENT = 7, /* struct gt_record_event: something gputap has to tell */
+	GT_RECORD_EVENT = 7, /* struct gt_record_event: something gputap has to report */
 	/* struct gt_record_external: push or pop of an external correlation id */
 	GT_RECORD_EXTERNAL = 8,
 	/* struct gt_record_lifetime: from when, or until when, an object is what its record says */

@@ -6,7 +6,7 @@
  *
  * A thread's ring is a chain of blocks. The thread takes a block from the pool,
  * fills it, links the next one behind it; the collector drains in chain order and
- * gives drained blocks back. So a quiet thread holds one block, a busy one as many
+ * gives drained blocks back. So an idle thread holds one block, a busy one as many
  * as the pool has, blocks that come back are still warm, and memory is bounded per
  * process (pool), not per thread.
  *
@@ -124,10 +124,10 @@ enum gt_segment_state {
  * in a place of its own; read by the collector when the process has ended. */
 enum gt_lost_why {
 	GT_LOST_NONE = 0, /* not written yet, or it was not begun after all */
-	GT_LOST_RING,     /* its ring file cannot be made */
+	GT_LOST_RING,     /* its segment cannot be made */
 	GT_LOST_SESSION,  /* it cannot reach the session folder */
 	GT_LOST_LIBRARY,  /* it cannot reach libgputap.so */
-	GT_LOST_SECURE,   /* effective and real ids differ: the dynamic linker lets nobody in */
+	GT_LOST_SECURE,   /* effective and real ids differ: the dynamic linker preloads nothing */
 	/* libc executed it with an environment that the program had cleared */
 	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT

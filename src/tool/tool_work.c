@@ -304,7 +304,7 @@ static void notify_loss(uint64_t n)
 
 	if (n > is_notified)
 		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - is_notified,
-				     "device work that tools are not told of, or not to its end");
+				     "device work that tools get nothing of, or not its end");
 }
 
 void gt_tool_notify_loss(void)

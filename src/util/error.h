@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A per-thread chain of causes. Each failing step adds one: what it was about to do, to which
  * object, with which errno. The command prints the chain, outermost first; libraries print nothing.
- * Not in the injected library, which counts and tells events instead. */
+ * Not in the injected library, which counts and reports events instead. */
 #ifndef GPUTAP_UTIL_ERROR_H
 #define GPUTAP_UTIL_ERROR_H
 

@@ -145,7 +145,7 @@ static void open_tally(const char *path)
 	close(fd);
 }
 
-/* Write over our own ring file's memory: @what names the part. */
+/* Write over our own segment's memory: @what names the part. */
 static void scribble(const char *what)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -190,7 +190,7 @@ static void wait_until_seen(void)
 	}
 }
 
-/* Make our ring file shorter, as a disk that lies would. */
+/* Make our segment shorter, as a disk that lies would. */
 static void cut_ring(void)
 {
 	char path[256];

@@ -6,7 +6,7 @@
 //   allocated ── release() ──┬─ one stream ──────────────────► kept ── allocate() ──► allocated
 //                            └─ others too ──► pending, events ──┘ └── emptyCache() ──► freed
 //
-// Locking: `lock`, a leaf but for the calls of refdev. torch's profiler is told without it.
+// Locking: `lock`, a leaf but for the calls of refdev. torch's profiler is notified without it.
 // Never here: destructors at the process' end; tensors may die later.
 #include <map>
 #include <mutex>

@@ -2,7 +2,7 @@
 // Tells gputap of torch's operators: begin and end of each RecordFunction become a range.
 //
 // Built from the installed torch's headers. gputap's functions are looked up in the process: where
-// nothing is recorded, torch is told of no callback and goes on as it is.
+// nothing is recorded, torch gets no callback and goes on as it is.
 // Never here: allocation or a system call in the callbacks; inputs, unless shapes were asked for,
 // as torch puts them into boxes for whoever asks.
 #include <dlfcn.h>

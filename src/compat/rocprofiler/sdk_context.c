@@ -307,7 +307,7 @@ static void report_silent(const struct sdk_context *c)
 		if ((c->called[silent[i].called].ops.configured ||
 		     c->recorded[silent[i].recorded].ops.configured) &&
 		    !(atomic_fetch_or(&reported, 1u << i) >> i & 1))
-			sdk_report("can be configured, and nothing is told of it: %s",
+			sdk_report("can be configured, but nothing is reported of it: %s",
 				   silent[i].why);
 }
 

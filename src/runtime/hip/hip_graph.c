@@ -287,7 +287,7 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 	gt_core_unlock();
 	if (g && g->nodes.uncertain)
 		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
-			       "the order of its nodes cannot be told with this version of HIP: "
+			       "the order of its nodes is not known with this version of HIP: "
 			       "kernels have none");
 	if (g)
 		notify_graph(g, true);
