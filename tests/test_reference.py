@@ -48,6 +48,20 @@ def test_no_symbol_of_the_public_headers_is_undocumented(tmp_path):
     assert (tmp_path / "html/index.html").exists()
 
 
+def test_every_public_function_says_what_the_house_template_asks_for():
+    fields = ("Return", "Owner", "Thread", "Signal", "Since", "Source")
+    seen, lacking = 0, []
+    for header in sorted((REPO / "include/gputap").glob("*.h")):
+        text = header.read_text()
+        comments = re.findall(r"/\*\*.*?\*/", text, re.S)
+        for name in re.findall(r"^(?:GPUTAP_API|PU1_API)\b[^;{(]*?(\w+)\(", text, re.M):
+            own = [c for c in comments if re.search(rf"\b{name}\(\) - ", c)]
+            said = own[0] if own else ""
+            seen += 1
+            lacking += [f"{header.name}: {name}(): {f}" for f in fields if f"{f}:" not in said]
+    assert lacking == [] and seen >= 70
+
+
 def test_a_function_without_a_comment_is_told(tmp_path):
     for part in ("tools/reference", "docs/reference", "include/gputap"):
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)

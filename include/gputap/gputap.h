@@ -146,12 +146,7 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
 
 /**
  * gputap_context_start() - from now on, do what the context asks for
- * Return: 0, -EINVAL (NULL). To start a started context, or to stop a stopped one, is no error.
- * When stop has returned, none of the context's callbacks runs: it waits for those that other
- * threads are in. Two exceptions: a thread that waits for this one in the same way is not waited
- * for; and after five seconds stop returns, for a callback that was left by longjmp() never ends.
- * A call whose ENTER came before stop gets no EXIT after it, unless the context has
- * GPUTAP_CONTEXT_FINISH_CALLS.
+ * Return: 0, -EINVAL (NULL). To start a started context is no error.
  * Thread: any. Calls that other threads are in the middle of may be recorded or not.
  * Signal: not safe.   Since: 0.1
  * Owner:  @ctx stays the caller's.
@@ -161,9 +156,16 @@ GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
 
 /**
  * gputap_context_stop() - do it no longer; other contexts and the session's own go on
- * @ctx: stays configured; may be started again. gputap_context_start() says what has ended when it
- *       returns
- * Return: 0, -EINVAL.
+ * @ctx: stays configured; may be started again
+ * Return: 0, -EINVAL (NULL). To stop a stopped context is no error.
+ * When it returns, none of the context's callbacks runs: it waits for those that other threads are
+ * in. Two exceptions:
+ *   - A thread that waits for this one in the same way is not waited for.
+ *   - Each thread is waited for five seconds at most, then its callback is abandoned, whatever
+ *     keeps it: it may take longer, or have been left by longjmp() and never end. It may still run
+ *     when stop has returned, so what it uses must outlive it.
+ * A call whose ENTER came before stop gets no EXIT after it, unless the context has
+ * GPUTAP_CONTEXT_FINISH_CALLS.
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: contexts of ROCprofiler-SDK.
@@ -172,7 +174,7 @@ GPUTAP_API int gputap_context_stop(struct gputap_context *ctx);
 
 /**
  * gputap_context_destroy() - stop it and give its memory back
- * @ctx:   may be NULL
+ * @ctx:   may be NULL. It is stopped as gputap_context_stop() does it
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Return: nothing.
  * Owner:  takes @ctx back.

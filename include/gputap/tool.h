@@ -114,8 +114,9 @@ GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 /**
  * gputap_tool_remove() - finish a tool now
  * Contexts that it made in start() are stopped and destroyed, its subscriptions of tables and
- * events end, none of those callbacks runs afterwards. Its library may be unloaded then; one that
- * calls this itself stays mapped.
+ * events end, none of those callbacks runs afterwards (gputap_context_stop() has the exceptions).
+ * Its library may be unloaded then, if no callback was abandoned; one that calls this itself stays
+ * mapped.
  * Return: 0, -ENOENT.
  * Owner:  takes the tool back.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -128,7 +129,7 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 /* gputap_context_opts.flags */
 enum {
 	/* after gputap_context_stop(), what has begun is notified to its end. Without: no
-	 * callback runs once stop has returned (gputap_context_start() has the exceptions) */
+	 * callback runs once stop has returned (gputap_context_stop() has the exceptions) */
 	GPUTAP_CONTEXT_FINISH_CALLS = 1,
 	/* from its first service to its end, correlations are given without gaps. Costs threads
 	 * that make calls at the same time much more than a call does */
