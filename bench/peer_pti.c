@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* peer_pti TRIALS: what a launch costs a plain program of Level Zero under its loader, with what
  * tool is beside it: Intel's PTI (preloaded, tests/soft/pti_views.c), gputap, or none. bench/run.py
  * runs it with each in turns, on the software driver without threads, which executes no kernels.

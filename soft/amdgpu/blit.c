@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading
  * one is such a copy). They have no symbols and no kernel descriptor: an amd_kernel_code_t, made
  * by ROCr itself at the beginning of an executable allocation, with the code behind it. The

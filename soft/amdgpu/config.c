@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Reading the settings from the environment; what they are, says config.h. */
 #include <sched.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A kernel dispatch: its packet is checked as the packet processor does, its kernel is found and
  * executed, its time is taken.
  *

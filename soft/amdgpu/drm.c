@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The functions of libdrm by which ROCr 5.5 to 6.1 asks for the rate of a GPU's clock. This
  * library stands before libdrm among what ROCr needs, so its calls come here. Calls of others, of
  * an OpenGL beside HIP for instance, go on to libdrm.

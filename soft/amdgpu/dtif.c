@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* libdtif.so: how ROCr 7 gets at the stand-in. It has its thunk inside, but with
  * HSA_ENABLE_DTIF=1 takes all functions of the thunk, and those of libdrm that it calls itself,
  * from a library of this name, by dlsym().

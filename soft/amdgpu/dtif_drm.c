@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The functions of libdrm that ROCr 7 calls, which has them from libdtif.so, too: memory that is
  * mapped by hand (hipMemCreate, hipMemMap; HIP 7's pools are made of it) and buffers that go to
  * other processes as descriptors.

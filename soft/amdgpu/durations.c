@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* How long kernels take, from a file that a test writes:
  *
  *   # kernel            microseconds

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Events: what a thread of ROCr sleeps on until the GPU interrupts. The rules are the kernel
  * driver's.
  *

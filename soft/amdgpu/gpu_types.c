@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* The kinds of GPU that can be shown. Figures are those of the real ones as far as programs ask
  * for them. */
 #include <stdio.h>

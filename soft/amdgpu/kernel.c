@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* From a packet's kernel object to what is known of the kernel: its name, its kind, how long it
  * takes.
  *

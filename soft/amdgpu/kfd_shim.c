@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves
  * (rocminfo asks lsmod or /sys for its module, and opens /dev/kfd) find what they look for. ROCr
  * and HIP never look. */

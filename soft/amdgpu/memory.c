@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Allocations of host and device memory, and ranges of the program's own memory that it
  * registered.
  *

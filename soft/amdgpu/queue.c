@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Queues: creating and destroying them with their doorbells and worker threads. */
 #include <pthread.h>
 #include <stddef.h>

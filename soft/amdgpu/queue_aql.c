@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* AQL queues: the packet processor. Packets of 64 bytes, in order.
  *
  * The doorbell is a hint that there may be more: several producers may ring out of order, so the

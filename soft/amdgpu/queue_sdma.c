@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes; read and write
  * index are byte counts that only grow, the doorbell is the write index. A packet does not wrap
  * around: ROCr pads with NOPs. */

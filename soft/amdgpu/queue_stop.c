@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* How a queue stops: it waits to be destroyed, or it has met an error, which ROCr's handler gets.
  * Called by the workers (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Scratch memory, for registers that do not fit: the runtime's to give and to take, the packet
  * processor's to ask for.
  *

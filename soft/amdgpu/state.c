@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What all parts of the stand-in ask, and what asks none of them: the settings, whether the program
  * has the driver open, which call is to fail, lines on stderr.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Opening and closing, versions, and the calls that a software GPU has no use for. */
 #include <dlfcn.h>
 #include <pthread.h>

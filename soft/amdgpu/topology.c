@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Nodes, memory banks, caches and links, as the kernel's topology shows them. What ROCr and HIP
  * insist on, is said beside the value. */
 #include <stdio.h>

@@ -191,7 +191,7 @@ static void check_whole(const struct sums *s)
 		     s->seen, s->recorded, s->dropped);
 	if (s->recorded != s->calls + s->work)
 		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64
-		     " pieces of device work are there",
+		     " items of device work are there",
 		     s->recorded, s->calls, s->work);
 }
 

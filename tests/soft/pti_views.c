@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* A tool that has Intel's PTI record what it sees of kernels, copies and fills, beside us. It is
  * preloaded, switches PTI's views on before the program begins, and writes a line for each record
  * when the program ends:
