@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* See run_plugins.h.
  *
  *   gputap run ── fork ──► trial: loads the plug-in, registers it, says what it is

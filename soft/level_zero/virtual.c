@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* Virtual memory: addresses that are reserved, and physical memory that is mapped there, more than
  * once if the program wants that.
  *
