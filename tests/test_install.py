@@ -119,7 +119,9 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "include/gputap/PrivateUse1TracingApi.h", "include/gputap/plugin.h",
              "include/gputap/refdev/refdev.h", "lib/**/libgputap-plugin.so.0",
              "lib/**/pkgconfig/gputap-plugin.pc", "lib/**/gputap/librefdev.so.1",
-             "lib/**/gputap/librefdev_pu1.so", "share/man/man1/gputap-plugin.1")
+             "lib/**/gputap/librefdev_pu1.so", "share/man/man1/gputap-plugin.1",
+             "include/gputap/compat/pti/pti_callback.h", "lib/**/gputap/libpti_callback.so.1",
+             "lib/**/pkgconfig/gputap-pti.pc")
 
 
 @pytest.mark.parametrize("file", INSTALLED)
@@ -229,7 +231,8 @@ def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
     for name in ("gputap", "libgputap.so.0", "libgputap-audit.so",
                  "src/compat/roctx/libroctx64.so.4",
                  "src/compat/roctx/librocprofiler-sdk-roctx.so.1",
-                 "src/compat/rocprofiler/librocprofiler-sdk.so.1", "soft/amdgpu/libhsakmt.so.1",
+                 "src/compat/rocprofiler/librocprofiler-sdk.so.1",
+                 "src/compat/pti/libpti_callback.so.1", "soft/amdgpu/libhsakmt.so.1",
                  "soft/amdgpu/libdtif.so", "soft/amdgpu/libsoft-kfd.so"):
         if (build / name).exists():
             versions = re.findall(r"GLIBC_(\d+)\.(\d+)", shell(["objdump", "-T", build / name]))

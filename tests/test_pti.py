@@ -102,6 +102,17 @@ def test_the_pages_tool_works(build, run, level_zero, environment, work):  # noq
     ]
 
 
+@pytest.mark.parametrize("form", [[], ["-DPTI_CALLBACK_SHIPPED"]], ids=["proposed", "shipped"])
+@pytest.mark.parametrize("compiler", [["cc", "-x", "c", "-std=c11"], ["g++", "-x", "c++"]])
+def test_the_header_is_c_and_cpp(run, compiler, form):
+    run([*compiler, *form, "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+         f"-I{REPO}/include/compat", "-"], stdin="""
+#include <pti/pti_callback.h>
+#include <pti/pti_driver_levelzero_api_ids.h>
+#include <pti/pti_driver_opencl_api_ids.h>
+""")
+
+
 # As shipped --------------------------------------------------------------------------------
 
 # the first thirteen are the ideas of PTI's own tests, the next four what these do not try
