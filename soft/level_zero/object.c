@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* What handles point to. The memory of an object that was destroyed stays an object's: its kind is
  * 0 until another of its kind takes its place, so that a handle which is used too late is refused,
  * not followed into memory of somebody else's.
