@@ -18,6 +18,8 @@ enum gt_pushed { GT_PUSHED_RANGE = 0, GT_PUSHED_OPERATION, GT_PUSHED_USER };
 extern struct gt_push_hooks {
 	void (*_Atomic push)(enum gt_pushed what, uint64_t id);
 	void (*_Atomic pop)(enum gt_pushed what);
+	/* a framework is there, and will push: get ready, for a bounded time */
+	void (*_Atomic prepare)(void);
 } gt_push_hooks __attribute__((visibility("hidden")));
 
 static inline void gt_push_tell(enum gt_pushed what, uint64_t id)

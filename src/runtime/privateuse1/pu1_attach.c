@@ -7,7 +7,8 @@
  *   1. Our constructor is the last one of the libraries' that the program is linked with: vendors'
  *      runtimes that it is linked with can work by then. Plug-ins of these are started here, and
  *      main() is not begun before they record, or START_NS are over.
- *   2. A thread looks for libraries that the program opens later, each LOOK_NS.
+ *   2. A thread looks for libraries that the program opens later, each LOOK_NS. When torch's
+ *      operators are going to be recorded, the program's thread looks, and waits as above.
  *
  * At the end of the process, before the vendors' own handlers, which were registered earlier: each
  * plug-in's thread takes the last records, and is waited for, END_NS at most.
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 #include "core/emit.h"
+#include "core/external.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/privateuse1_taps.h"
@@ -175,22 +177,34 @@ static void end_plugins(void)
 	}
 }
 
+/* Return: how many wait still. */
+static uint32_t look_now(void)
+{
+	static _Atomic uint32_t waiting = UINT32_MAX;
+	uint32_t left = start_plugins_needed();
+
+	if (left == atomic_exchange(&waiting, left))
+		return left;
+	wait_for_starts();
+	atexit(end_plugins); /* once more: before the handlers of what has just come */
+	return left;
+}
+
+static void prepare_for_pushes(void)
+{
+	look_now();
+	wait_for_starts(); /* of what the looking thread has started just now, too */
+}
+
 static void *look_for_libraries(void *nobody)
 {
 	const struct timespec pause = {0, LOOK_NS};
-	uint32_t left = plugin_count, now;
 
 	(void)nobody;
 	prctl(PR_SET_NAME, "gputap-look");
-	while (left) {
+	do
 		syscall(SYS_nanosleep, &pause, NULL);
-		now = start_plugins_needed();
-		if (now == left)
-			continue;
-		left = now;
-		wait_for_starts();
-		atexit(end_plugins); /* once more: before the handlers of what has just come */
-	}
+	while (look_now());
 	return NULL;
 }
 
@@ -212,9 +226,9 @@ __attribute__((constructor)) static void start_plugins(void)
 	if (!gt_pu1_kinds())
 		return;
 	pthread_atfork(NULL, NULL, forget_plugins);
-	if (start_plugins_needed())
-		gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES);
-	wait_for_starts();
-	atexit(end_plugins);
 	at_quick_exit(end_plugins);
+	if (!look_now())
+		return;
+	atomic_store(&gt_push_hooks.prepare, prepare_for_pushes);
+	gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES);
 }

@@ -360,8 +360,12 @@ void gt_range_mark(const char *name)
 
 int gputap_range_source(const void *function, uint32_t version)
 {
+	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);
+
 	if (!is_ready() || !gt_recording_is_run())
 		return -ENOTCONN;
+	if (prepare)
+		prepare();
 	if (function)
 		gt_runtime_module_of(GT_DOMAIN_TORCH, function, "observer", version);
 	return 0;

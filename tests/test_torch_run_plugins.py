@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""torch's operators have the work that a vendor's plug-in records, in captures of gputap run."""
+import json
+import os
+
+import pytest
+from test_torch_backend import backend  # noqa: F401: fixture
+
+
+@pytest.fixture
+def capture(tap, torch_python, backend, torch_package, repo, build, work):  # noqa: F811
+    """What report says of the training program: refdev's work as its plug-in tells it."""
+    def make(*words, options=()):
+        paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
+        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", torch_python,
+            repo / "tests/torch_refdev_program.py", *words,
+            env={**backend, "PYTHONPATH": paths, "HOME": work,
+                 "KINETO_PLUGIN_PATH": build / "soft/refdev/librefdev_pu1.so"})
+        return (json.loads(tap("info", "--json", "a.gputap").out),
+                json.loads(tap("report", "--json", "--by", "operator", "--top", "0",
+                               "a.gputap").out))
+    return make
+
+
+def test_operators_have_the_same_work_as_by_gputaps_own_means(capture):
+    own, theirs = [], []
+    for domains, rows in (("torch,refdev", own), ("torch,privateuse1", theirs)):
+        info, whole = capture("profile", "mlp", options=["-d", domains])
+        assert info["seen"] == info["recorded"] and info["device_work"] == info["linked"] > 100
+        rows.append({o["name"]: o["work"] for o in whole["operators"]})
+    assert own == theirs
+    assert own[0]["aten::addmm"] > 0
