@@ -101,7 +101,7 @@ def test_operators_of_a_library_that_a_program_opens_are_recorded_from_the_first
     assert tap("run", "-o", "a.gputap", "--", opener, library, env=observer).out == bare.out
     names = recorded(tap)
     assert {n: names.get(n) for n in TWICE} == TWICE
-    inside = tap("report", "--csv", "-t", "ranges", "--where", "range=three sums", "a.gputap").out
+    inside = tap("report", "--csv", "-t", "ranges", "--where", "range='three sums'", "a.gputap").out
     assert {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(inside))
             }["aten::sum"] == "20"
     assert "libtorch_cpu.so" in tap("info", "a.gputap").out
