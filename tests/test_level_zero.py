@@ -486,3 +486,17 @@ def test_structures_of_ours_are_the_headers(run, work):
     lines += [f'_Static_assert((int){a} == (int){b}, "{b}");' for a, b in values.items()]
     (work / "structures.c").write_text("\n".join(lines) + "\n")
     run(["cc", "-fsyntax-only", f"-I{REPO}/src", "structures.c"])
+
+
+@pytest.mark.parametrize("words, name", [(("replays", "5"), "zeCommandQueueSynchronize"),
+                                         (("events", "5"), "zeEventHostSynchronize")])
+def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name):
+    capture(*words)
+    (wait, ) = [
+        o for o in json.loads(tap("report", "--json", "r.gputap").out)["operations"]
+        if o["name"] == name
+    ]
+    parts = [wait[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")]
+    assert sum(p or 0 for p in parts) == wait["total_ns"]
+    if name == "zeCommandQueueSynchronize":  # else there are events of barriers, which are no work
+        assert wait["unsplit_ns"] == 0

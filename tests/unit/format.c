@@ -338,6 +338,8 @@ UNIT_TEST(the_description_says_what_a_call_finishes)
 		{GT_DOMAIN_HIP, "hipStreamSynchronize", GT_FINISHED_STREAM},
 		{GT_DOMAIN_HIP, "hipStreamSynchronize_spt", GT_FINISHED_NOTHING},
 		{GT_DOMAIN_REFDEV, "refdevStreamSynchronize", GT_FINISHED_QUEUE},
+		{GT_DOMAIN_LEVEL_ZERO, "zeCommandQueueSynchronize", GT_FINISHED_QUEUE},
+		{GT_DOMAIN_LEVEL_ZERO, "zeEventHostSynchronize", GT_FINISHED_EVENTS},
 	};
 
 	for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
