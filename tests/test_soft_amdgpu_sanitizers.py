@@ -24,9 +24,9 @@ def test_sanitizer_has_nothing_to_say(run, build, kind, mode):
     result = run(
         [folder / "tests/soft/hsa_queue", mode, build / "tests/soft/soft_kernels.co"],
         env={
-            "LD_LIBRARY_PATH": folder / "soft/amdgpu", "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
-            "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1",
-            **conftest.SANITIZERS_STOP
+            **conftest.SANITIZERS_STOP, "LD_LIBRARY_PATH": folder / "soft/amdgpu",
+            "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
+            "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1"
         })
     assert "Sanitizer" not in result.err and "runtime error" not in result.err
     assert result.out

@@ -4,6 +4,7 @@
 import os
 import random
 import signal
+import struct
 import subprocess
 import time
 
@@ -161,3 +162,5 @@ def test_recover_of_something_else_is_refused(tap, work):
     assert "cut" in tap("recover", work, status=1).err
     (work / "session").write_bytes(b"x" * 8192)
     assert "not one of gputap's" in tap("recover", work, status=1).err
+    (work / "session").write_bytes(b"GTPSESS1" + struct.pack("<II", 1, 4096) + bytes(4080))
+    assert "another version of gputap (session version 1," in tap("recover", work, status=1).err

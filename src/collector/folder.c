@@ -137,17 +137,26 @@ int gt_folder_create(struct gt_session *session, const char *output, struct gt_f
 	return 0;
 }
 
-static int check_session(const struct gt_folder *f, uint64_t size)
+/* Before it is mapped: other versions' sessions have other lengths. */
+static int check_session(const struct gt_folder *f)
 {
-	const struct gt_session *s = f->session;
+	struct {
+		uint64_t magic;
+		uint32_t version, bytes;
+	} head;
+	struct stat st;
 
-	if (size < sizeof *s || s->magic != GT_SESSION_MAGIC)
+	if (pread(f->session_fd, &head, sizeof head, 0) != sizeof head)
+		return gt_error(-EBADMSG, "%s/session is cut", f->path);
+	if (head.magic != GT_SESSION_MAGIC)
 		return gt_error(-EBADMSG, "%s/session is not one of gputap's", f->path);
-	if (s->version != GT_SESSION_VERSION || s->bytes != sizeof *s)
+	if (head.version != GT_SESSION_VERSION || head.bytes != sizeof *f->session)
 		return gt_error(
 			-ENOTSUP,
 			"%s was made by another version of gputap (session version %u, ours is %u)",
-			f->path, s->version, GT_SESSION_VERSION);
+			f->path, head.version, GT_SESSION_VERSION);
+	if (fstat(f->session_fd, &st) || st.st_size < (off_t)sizeof *f->session)
+		return gt_error(-EBADMSG, "%s/session is cut", f->path);
 	return 0;
 }
 
@@ -169,7 +178,6 @@ static int check_owner(int fd, mode_t type, const char *folder, const char *name
 
 int gt_folder_open(const char *path, struct gt_folder *out)
 {
-	struct stat st;
 	int status;
 
 	memset(out, 0, sizeof *out);
@@ -183,7 +191,7 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 	if (status)
 		goto fail;
 	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (out->session_fd < 0 || fstat(out->session_fd, &st)) {
+	if (out->session_fd < 0) {
 		status = gt_error(-errno, "%s is no session folder: it has no file 'session'",
 				  out->path);
 		goto fail;
@@ -191,10 +199,9 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 	status = check_owner(out->session_fd, S_IFREG, out->path, "/session");
 	if (status)
 		goto fail;
-	if (st.st_size < (off_t)sizeof *out->session) {
-		status = gt_error(-EBADMSG, "%s/session is cut", out->path);
+	status = check_session(out);
+	if (status)
 		goto fail;
-	}
 	out->session = mmap(NULL, sizeof *out->session, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    out->session_fd, 0);
 	if (out->session == MAP_FAILED) {
@@ -202,9 +209,7 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 		status = gt_error(-errno, "cannot map %s/session", out->path);
 		goto fail;
 	}
-	status = check_session(out, (uint64_t)st.st_size);
-	if (!status)
-		return 0;
+	return 0;
 fail:
 	gt_folder_close(out);
 	return status;
