@@ -200,7 +200,7 @@ bool has_plugin(const bridge &b, const char *name)
 // As a tool: before a runtime's first call, so that there are taps; stopped until a profile starts.
 int ask_tool_api(void *)
 {
-	static const char *const domains[] = {"opencl", "hip", "hsa_core", "refdev"};
+	static const char *const domains[] = {"opencl", "hip", "hsa_core", "refdev", "level_zero"};
 	gputap_context_opts options = {sizeof options, 0, 0,
 				       nullptr,        0, GPUTAP_CONTEXT_FINISH_CALLS};
 	gputap_buffer_opts buffer = {sizeof buffer, 8 << 20, 0,      GPUTAP_BUFFER_LOSSLESS, 0,
