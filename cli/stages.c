@@ -455,73 +455,88 @@ static void sweep_call(struct sweep *w, const struct row *call)
 /* The second pass ---------------------------------------------------------------- */
 
 /* The work of a call, as far as it was seen. */
-struct pieces {
-	uint64_t id, start, end, moved, earlier, slack;
-	uint32_t process, origin;
-	bool any;
+struct seen_work {
+	uint64_t id, start, end, slack;
+	uint32_t process, origin;         /* origin: of the last */
+	uint64_t moves_from, moves_until; /* of that which moves data */
+	uint64_t moved, earlier;          /* the same */
+	bool any, moves;
 };
 
-static void add_piece(struct pieces *p, const struct join *j, uint64_t slack)
+static void add_moving(struct seen_work *w, const struct join *j)
 {
 	uint64_t from;
 
-	if (!p->any || p->id != j->id || p->process != j->process)
-		*p = (struct pieces){.id = j->id,
-				     .process = j->process,
-				     .start = j->start,
-				     .end = j->start,
-				     .earlier = j->earlier,
-				     .any = true};
-	from = j->start > p->end ? j->start : p->end;
-	p->moved += j->end > from ? j->end - from : 0;
-	p->end = j->end > p->end ? j->end : p->end;
-	p->origin = j->origin;
-	p->slack = slack > p->slack ? slack : p->slack;
+	if (!w->moves) {
+		w->moves = true;
+		w->moves_from = w->moves_until = j->start;
+		w->earlier = j->earlier;
+	}
+	from = j->start > w->moves_until ? j->start : w->moves_until;
+	w->moved += j->end > from ? j->end - from : 0;
+	w->moves_until = j->end > w->moves_until ? j->end : w->moves_until;
 }
 
-static bool are_of(const struct pieces *p, const struct join *call)
+static void add_seen(struct seen_work *w, const struct join *j, const struct stages_origin *origin)
 {
-	return p->any && p->id == call->id && p->process == call->process;
+	if (!w->any || w->id != j->id || w->process != j->process)
+		*w = (struct seen_work){.id = j->id,
+					.process = j->process,
+					.start = j->start,
+					.any = true};
+	if (j->end >= w->end) {
+		w->end = j->end;
+		w->origin = j->origin;
+	}
+	w->slack = origin->slack_ns > w->slack ? origin->slack_ns : w->slack;
+	if (origin->moves)
+		add_moving(w, j);
 }
 
-static void split_copy(const struct pieces *p, const struct join *call,
+static bool are_of(const struct seen_work *w, const struct join *call)
+{
+	return w->any && w->id == call->id && w->process == call->process;
+}
+
+static void split_copy(const struct seen_work *w, const struct join *call,
 		       const struct stages_origin *origin, const struct stages_out *out)
 {
 	struct stages_wait wait = {0};
 	uint64_t length = call->end - call->start,
-		 late = p->end > call->end ? p->end - call->end : 0;
+		 late = w->moves_until > call->end ? w->moves_until - call->end : 0;
 
-	if (!are_of(p, call) || p->start < call->start || late > p->slack || late > p->moved) {
+	if (!are_of(w, call) || !w->moves || w->moves_from < call->start || late > w->slack ||
+	    late > w->moved) {
 		wait.unknown_ns = length;
 	} else {
-		wait.moving_ns = p->moved - late;
-		wait.earlier_ns = p->earlier;
+		wait.moving_ns = w->moved - late;
+		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.moving_ns - wait.earlier_ns;
 		if (origin->dependent) { /* before it began, it may have waited for anything */
-			wait.unknown_ns = p->start - call->start - p->earlier;
+			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}
 	}
 	out->wait(out->data, origin->thread, origin->group, &wait);
 }
 
-static void add_part(struct stages *s, const struct pieces *p, const struct join *event)
+static void add_part(struct stages *s, const struct seen_work *w, const struct join *event)
 {
 	struct part part = {.wait = event->wait, .is_work = true};
 
-	if (are_of(p, event)) {
+	if (are_of(w, event)) {
 		part.found = true;
-		part.start = p->start;
-		part.end = p->end;
-		part.slack = p->slack;
-		part.origin = p->origin;
+		part.start = w->start;
+		part.end = w->end;
+		part.slack = w->slack;
+		part.origin = w->origin;
 	}
 	spill_add(&s->parts, &part);
 }
 
 static int join_calls(struct stages *s, const struct stages_out *out)
 {
-	struct pieces pieces = {.any = false};
+	struct seen_work seen = {.any = false};
 	const void *row;
 	int rc;
 
@@ -530,11 +545,11 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 		const struct stages_origin *origin = &s->origins[j->origin];
 
 		if (!j->is_call)
-			add_piece(&pieces, j, origin->slack_ns);
+			add_seen(&seen, j, origin);
 		else if (origin->kind == STAGES_EVENTS)
-			add_part(s, &pieces, j);
+			add_part(s, &seen, j);
 		else
-			split_copy(&pieces, j, origin, out);
+			split_copy(&seen, j, origin, out);
 	}
 	return rc;
 }

@@ -445,3 +445,24 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	CHECK_EQ(t.wait.unknown_ns, 2500);
 	CHECK_EQ(t.waits, 1);
 }
+
+/* A copy may launch a kernel of the runtime's: that moves nothing. */
+UNIT_TEST(kernels_of_a_blocking_copy_move_nothing_also_where_events_are_waited_for)
+{
+	static const uint64_t event[] = {0xe1};
+
+	for (int waits = 0; waits < 2; waits++) {
+		struct stages s;
+		struct told t;
+
+		stages_init(&s);
+		add_work(&s, 0, 7, 2000, 2500, false);
+		add_copy(&s, 7, 1000, 3000, 4000);
+		add_call(&s, STAGES_COPY, 7, 1000, 5000, false);
+		if (waits)
+			add_wait(&s, 6000, 6000, 1, event);
+		t = finish(&s, false);
+		CHECK_EQ(t.wait.moving_ns, 1000);
+		CHECK_EQ(t.wait.runtime_ns + t.wait.earlier_ns, 3000);
+	}
+}
