@@ -31,7 +31,8 @@ def plain(text):
     text = re.sub(r"/\S*/(?=(cl_golden|cl_pauses|sleep)\b)", "PATH/", text)
     text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
     text = re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
-    return re.sub(r"\b[\d.]+%", "SHARE", text)
+    text = re.sub(r"\b[\d.]+%", "SHARE", text)
+    return re.sub(r"(?<=\S) +(?=TIME|SHARE)", " ", text)  # times are right in their columns
 
 
 def head(text):
