@@ -270,7 +270,9 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subsc
 						 (void (*)(void))callback, user_data);
 }
 
-/* Where it is in phases[]; below 0: it is not implemented, or no domain. */
+/* Where it is in phases[]; below 0: no domain, or one without callbacks.
+ * NEEDSWORK: contexts, modules, dispatches, waits of the host, calls and threads have none,
+ * because PTI 1.2 has none and its header no data for them: PTI_ERROR_NOT_IMPLEMENTED, as there. */
 static int place_of(pti_callback_domain domain)
 {
 	switch (domain) {
