@@ -12,11 +12,11 @@
 #include "cli/info_code.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = {"operations", "ranges", "operators",    "failures",
-					  "kernels",    "copies", "other",        "graphs",
-					  "devices",    "gaps",   "latency",      "processes",
-					  "threads",    "loss",   "code_objects", "kernel_symbols",
-					  NULL};
+const char *const report_table_names[] = {"operations",     "ranges",  "operators", "failures",
+					  "kernels",        "copies",  "other",     "memory",
+					  "graphs",         "devices", "gaps",      "latency",
+					  "processes",      "threads", "loss",      "code_objects",
+					  "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -118,6 +118,18 @@ static const struct grid_column copy_columns[] = {
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
 	{"operation", "operation", GRID_TEXT, GRID_DATA, 0, false},
 	{"direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+/* `left`: allocated and not freed; its most at a time is `peak` */
+static const struct grid_column memory_columns[] = {
+	{"allocations", "allocated", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"frees", "freed", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"freed_bytes", "bytes freed", GRID_BYTES, GRID_ALWAYS, 1, false},
+	{"peak_bytes", "peak", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"left_bytes", "left", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"memory", "memory", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column graph_columns[] = {
@@ -234,6 +246,8 @@ static const struct {
 	[REPORT_KERNELS] = {kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20},
 	[REPORT_COPIES] = {copy_columns, COUNT_OF(copy_columns), "Copies", 20},
 	[REPORT_OTHER] = {kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20},
+	[REPORT_MEMORY] = {memory_columns, COUNT_OF(memory_columns),
+			   "Memory that programs allocated and freed", 20},
 	[REPORT_GRAPHS] = {graph_columns, COUNT_OF(graph_columns),
 			   "Graphs: launches, from the first node's start to the last one's end",
 			   20},
@@ -692,6 +706,30 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	g->selection = true;
 }
 
+/* Images whose calls do not say their bytes are counted only. Of what was cut no peak is known. */
+static void make_memory(struct grid *g, const struct summary *s)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned m = 0; m < GT_MEMORY_COUNT; m++) {
+			const struct gt_memory_sum *sum = &s->memory.sums[d][m];
+			const bool whole = !s->memory.is_full && sum->bytes;
+			struct grid_cell *cell;
+
+			if (!sum->allocations)
+				continue;
+			cell = grid_row(g);
+			*cell++ = cell_count(sum->allocations);
+			*cell++ = sum->bytes ? cell_count(sum->bytes) : cell_none();
+			*cell++ = cell_count(sum->frees);
+			*cell++ = sum->bytes ? cell_count(sum->freed_bytes) : cell_none();
+			*cell++ = whole ? cell_count(sum->peak) : cell_none();
+			*cell++ = whole ? cell_count(sum->in_use) : cell_none();
+			*cell++ = domain_cell(d);
+			*cell++ = cell_text(gt_memory_name((enum gt_memory)m));
+		}
+	sort_by(g, "bytes");
+}
+
 static void make_latency(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->lane_count; i++) {
@@ -853,6 +891,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
 	case REPORT_COPIES: make_copies(g, s); break;
 	case REPORT_OTHER: make_kernels(g, s, SUMMARY_OTHER); break;
+	case REPORT_MEMORY: make_memory(g, s); break;
 	case REPORT_GRAPHS: make_graphs(g, s); break;
 	case REPORT_DEVICES: make_devices(g, s); break;
 	case REPORT_GAPS: make_gaps(g, s); break;

@@ -524,6 +524,8 @@ static void add_call(struct reading *r, const struct gt_item *item)
 			p->call_ns += e.duration_ns;
 		}
 		note_wait(r, &e, group);
+		if (kind == GT_KIND_ALLOCATION || kind == GT_KIND_FREE)
+			gt_memory_use_note(&s->memory, item, 0);
 		if (e.failed) {
 			t->failed++;
 			p->failed++;
@@ -1171,6 +1173,7 @@ int summary_finish(struct summary *s)
 		rc = rc ? rc : timeline_finish(&s->lanes[i].kernels);
 		rc = rc ? rc : timeline_finish(&s->lanes[i].copies);
 	}
+	rc = rc ? rc : gt_memory_use_settle(&s->memory, NULL, NULL);
 	rc = rc ? rc : graphs_finish(&s->graphs);
 	rc = rc ? rc : operators_finish(&s->operators);
 	return rc ? rc : finish_stages(s);
@@ -1233,6 +1236,7 @@ void summary_fini(struct summary *s)
 	texts_fini(&s->names);
 	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
+	gt_memory_use_fini(&s->memory);
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
 	enclosing_fini(&s->enclosing);

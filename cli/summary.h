@@ -19,6 +19,7 @@
 #include "cli/lookup.h"
 #include "cli/stages.h"
 #include "cli/timeline.h"
+#include "export/memory_use.h"
 #include "export/ranges.h"
 #include "record/operation.h"
 
@@ -162,7 +163,8 @@ struct summary {
 	struct dispatches dispatches;    /* the same */
 	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;
-	struct linked linked; /* device work with its call, whatever the filter */
+	struct gt_memory_use memory; /* of calls that match the filter */
+	struct linked linked;        /* device work with its call, whatever the filter */
 	/* calls, without the calls inside them */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT];
 	uint64_t outer_ns; /* calls that are in no other call */

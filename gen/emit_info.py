@@ -148,7 +148,7 @@ def info(api):
         operations.append(
             f'{{{texts.place(op.name)}, {texts.place(op.group)}, GT_OP(GT_DOMAIN_{upper(api)},'
             f' {op.number}, {len(op.args)}), {len(arguments)}, GT_KIND_{op.kind.upper()},'
-            f' {mark(op)}, {op.status_arg(api)},'
+            f' GT_MEMORY_{(op.memory or "unknown").upper()}, {mark(op)}, {op.status_arg(api)},'
             f' {"true" if op.number < api.table_count else "false"},'
             f' {"true" if op.waits else "false"}, GT_FINISHED_{op.finished()}}}, /* {op.name} */'
         )

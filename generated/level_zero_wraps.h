@@ -285,7 +285,7 @@ typedef int gt_level_zero_zeKernelGetBinaryExp_fn(void *hKernel, size_t *pSize, 
 typedef int gt_level_zero_zeKernelGetAllocationPropertiesExp_fn(void *hKernel, uint32_t *pCount, void *pAllocationProperties);
 typedef int gt_level_zero_zeSamplerCreate_fn(void *hContext, void *hDevice, const void *desc, void **phSampler);
 typedef int gt_level_zero_zeSamplerDestroy_fn(void *hSampler);
-typedef int gt_level_zero_zePhysicalMemCreate_fn(void *hContext, void *hDevice, void *desc, void **phPhysicalMemory);
+typedef int gt_level_zero_zePhysicalMemCreate_fn(void *hContext, void *hDevice, const void *desc, void **phPhysicalMemory);
 typedef int gt_level_zero_zePhysicalMemDestroy_fn(void *hContext, void *hPhysicalMemory);
 typedef int gt_level_zero_zePhysicalMemGetProperties_fn(void *hContext, void *hPhysicalMem, void *pMemProperties);
 typedef int gt_level_zero_zeVirtualMemReserve_fn(void *hContext, const void *pStart, size_t size, void **pptr);
@@ -536,7 +536,7 @@ struct gt_level_zero_args_zeKernelGetBinaryExp { void *hKernel; size_t *pSize; u
 struct gt_level_zero_args_zeKernelGetAllocationPropertiesExp { void *hKernel; uint32_t *pCount; void *pAllocationProperties; };
 struct gt_level_zero_args_zeSamplerCreate { void *hContext; void *hDevice; const void *desc; void **phSampler; };
 struct gt_level_zero_args_zeSamplerDestroy { void *hSampler; };
-struct gt_level_zero_args_zePhysicalMemCreate { void *hContext; void *hDevice; void *desc; void **phPhysicalMemory; };
+struct gt_level_zero_args_zePhysicalMemCreate { void *hContext; void *hDevice; const void *desc; void **phPhysicalMemory; };
 struct gt_level_zero_args_zePhysicalMemDestroy { void *hContext; void *hPhysicalMemory; };
 struct gt_level_zero_args_zePhysicalMemGetProperties { void *hContext; void *hPhysicalMem; void *pMemProperties; };
 struct gt_level_zero_args_zeVirtualMemReserve { void *hContext; const void *pStart; size_t size; void **pptr; };

@@ -147,6 +147,23 @@ def test_only_its_calls_are_recorded_if_asked_for(capture):
     assert capture("sysman", options=["-d", "level_zero_sysman"])["calls"] == 1
 
 
+# Memory ------------------------------------------------------------------------------
+
+def test_memory_is_told_by_its_kind_and_a_free_by_what_it_frees(capture, tap, work):
+    capture("immediate", "2")
+    rows = json.loads(tap("report", "--json", "--table", "memory", "r.gputap").out)["memory"]
+    told = {row["memory"]: (row["allocations"], row["bytes"], row["frees"], row["freed_bytes"],
+                            row["peak_bytes"], row["left_bytes"]) for row in rows}
+    assert told == {kind: (1, n, 1, n, n, 0)
+                    for kind, n in (("shared", 1024), ("device", 2048), ("host", 3072))}
+    tap("export", "-f", "r.gputap", "-o", "r.rocpd")
+    with sqlite3.connect(work / "r.rocpd") as db:
+        rows = db.execute("select type, level, size from rocpd_memory_allocate "
+                          "order by type, size").fetchall()
+    db.close()
+    assert rows == [(how, "REAL", n) for how in ("ALLOC", "FREE") for n in (1024, 2048, 3072)]
+
+
 # Device work -------------------------------------------------------------------------
 
 def ran(work):

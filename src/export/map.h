@@ -73,6 +73,16 @@ static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_
 	return 0;
 }
 
+/* Of a key that is there. */
+static inline void gt_map_set(struct gt_map *map, uint64_t a, uint64_t b, uint32_t value)
+{
+	size_t mask = map->capacity - 1, i = gt_map_hash(a, b) & mask;
+
+	while (map->entry[i].a != a || map->entry[i].b != b)
+		i = (i + 1) & mask;
+	map->entry[i].value = value + 1;
+}
+
 static inline void gt_map_fini(struct gt_map *map)
 {
 	free(map->entry);

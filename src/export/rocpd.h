@@ -11,6 +11,7 @@
 
 #include "export/bulk.h"
 #include "export/map.h"
+#include "export/memory_use.h"
 #include "export/ranges.h"
 #include "export/sql.h"
 #include "export/view.h"
@@ -41,6 +42,14 @@ struct rocpd_track {
 	int64_t name;
 };
 
+/* A free's bytes are known when all calls are. */
+struct rocpd_allocation {
+	const struct gt_view_thread *thread;
+	uint64_t start_ns, end_ns, address, bytes;
+	int64_t event;
+	bool is_free, is_virtual;
+};
+
 struct rocpd {
 	struct gt_view view;
 	struct gt_bulk *db;
@@ -64,6 +73,9 @@ struct rocpd {
 	struct gt_ranges ranges; /* that are open, of the program's markers */
 	struct rocpd_external *externals;
 	size_t external_count, external_capacity;
+	struct rocpd_allocation *allocations; /* rows that wait for their bytes */
+	size_t allocation_count, allocation_capacity;
+	struct gt_memory_use memory;
 
 	int64_t category[GT_DOMAIN_COUNT], dispatch_category, copy_category, allocation_category,
 		scratch_category, marker_category;

@@ -212,35 +212,79 @@ static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int
 	gt_bulk_add(r->sample, r->next_sample++, row);
 }
 
+static void put_allocation(struct rocpd *r, const struct rocpd_allocation *a)
+{
+	const char *type = a->is_free ? "FREE" : "ALLOC",
+		   *level = a->is_virtual ? "VIRTUAL" : "REAL";
+	struct gt_bulk_row *row = begin(r);
+
+	put_owner(row, a->thread);
+	gt_bulk_null(row); /* which device was current is not recorded */
+	gt_bulk_text(row, type, strlen(type));
+	gt_bulk_text(row, level, strlen(level));
+	put_span(row, a->start_ns, a->end_ns);
+	gt_bulk_int(row, (int64_t)a->address);
+	gt_bulk_int(row, (int64_t)a->bytes);
+	gt_bulk_null(row);
+	gt_bulk_null(row);
+	gt_bulk_int(row, a->event);
+	put_json(row);
+	gt_bulk_add(r->allocate, r->next_allocate++, row);
+}
+
 static void add_allocation(struct rocpd *r, const struct gt_item *call,
-			   const struct gt_view_thread *thread, enum gt_operation_kind kind,
-			   const struct event *of_call)
+			   const struct gt_view_thread *thread,
+			   const struct gt_operation_info *info, const struct event *of_call)
 {
 	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
 	struct event e = {r->allocation_category, of_call->stack, of_call->parent,
 			  of_call->external, NULL};
-	const char *type = kind == GT_KIND_FREE ? "FREE" : "ALLOC";
-	uint64_t address = 0, bytes = 0;
-	struct gt_bulk_row *row;
-	int64_t event;
+	struct rocpd_allocation a = {.thread = thread,
+				     .start_ns = call->start_ns,
+				     .end_ns = call->end_ns,
+				     .is_free = info->kind == GT_KIND_FREE,
+				     .is_virtual = info->memory == GT_MEMORY_VIRTUAL};
+	struct rocpd_allocation *moved;
 
-	if (!call->args || !gt_call_role(&view, GT_ROLE_ADDRESS, 0, &address))
+	if (!call->args || (!gt_call_address(&view, call->ret, &a.address) &&
+			    !gt_call_role(&view, GT_ROLE_ADDRESS, 0, &a.address)))
 		return;
-	gt_call_bytes(&view, &bytes);
-	event = add_event(r, &e);
-	row = begin(r);
-	put_owner(row, thread);
-	gt_bulk_null(row); /* which device was current is not recorded */
-	gt_bulk_text(row, type, strlen(type));
-	gt_bulk_text(row, "REAL", 4);
-	put_span(row, call->start_ns, call->end_ns);
-	gt_bulk_int(row, (int64_t)address);
-	gt_bulk_int(row, (int64_t)bytes);
-	gt_bulk_null(row);
-	gt_bulk_null(row);
-	gt_bulk_int(row, event);
-	put_json(row);
-	gt_bulk_add(r->allocate, r->next_allocate++, row);
+	gt_call_bytes(&view, &a.bytes);
+	a.event = add_event(r, &e);
+	moved = r->memory.is_full ? NULL
+				  : gt_grow(r->allocations, r->allocation_count,
+					    &r->allocation_capacity, sizeof *moved);
+	if (!moved) {
+		put_allocation(r, &a);
+		return;
+	}
+	r->allocations = moved;
+	gt_memory_use_note(&r->memory, call, (uint32_t)r->allocation_count);
+	moved[r->allocation_count++] = a;
+}
+
+static void note_freed_bytes(void *data, const struct gt_memory_change *change, uint64_t in_use)
+{
+	struct rocpd *r = data;
+	struct rocpd_allocation *a = &r->allocations[change->tag];
+
+	(void)in_use;
+	a->bytes = change->bytes;
+	a->is_virtual = change->memory == GT_MEMORY_VIRTUAL;
+}
+
+static void settle_allocations(struct rocpd *r)
+{
+	int status = gt_memory_use_settle(&r->memory, note_freed_bytes, r);
+
+	if (status)
+		gt_rocpd_note(r, status);
+	for (size_t i = 0; r->db && i < r->allocation_count; i++)
+		put_allocation(r, &r->allocations[i]);
+	gt_memory_use_fini(&r->memory);
+	free(r->allocations);
+	r->allocations = NULL;
+	r->allocation_count = 0;
 }
 
 static void note_external(struct rocpd *r, struct thread_own *own, const struct gt_item *call,
@@ -326,7 +370,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 		add_args(r, call, operation, event);
 	if (operation->info &&
 	    (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
-		add_allocation(r, call, thread, (enum gt_operation_kind)operation->info->kind, &e);
+		add_allocation(r, call, thread, operation->info, &e);
 	if (gt_mark_of(call->op))
 		step_markers(r, call);
 	note_external(r, own, call, external);
@@ -390,6 +434,7 @@ void gt_rocpd_settle_calls(struct rocpd *r)
 		if (r->db)
 			add_marker(r, &marker);
 	gt_ranges_fini(&r->ranges);
+	settle_allocations(r);
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
 		struct thread_own *own = r->view.threads[i]->own;
 		struct gt_external_range range;

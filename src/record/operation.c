@@ -274,6 +274,16 @@ const char *gt_operation_kind_name(enum gt_operation_kind kind)
 	return NAME_OF(names, kind);
 }
 
+const char *gt_memory_name(enum gt_memory memory)
+{
+	static const char *const names[] = {
+		[GT_MEMORY_UNKNOWN] = "unknown", [GT_MEMORY_HOST] = "host",
+		[GT_MEMORY_DEVICE] = "device",   [GT_MEMORY_SHARED] = "shared",
+		[GT_MEMORY_VIRTUAL] = "virtual", [GT_MEMORY_IMAGE] = "image",
+	};
+	return NAME_OF(names, memory);
+}
+
 const char *gt_device_op_name(enum gt_device_op op)
 {
 	static const char *const names[GT_DEVICE_OP_COUNT] = {

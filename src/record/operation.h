@@ -23,6 +23,17 @@ enum gt_operation_kind {
 	GT_KIND_COUNT
 };
 
+/* Where memory lies that a call allocates. */
+enum gt_memory {
+	GT_MEMORY_UNKNOWN = 0,
+	GT_MEMORY_HOST, /* which devices can reach */
+	GT_MEMORY_DEVICE,
+	GT_MEMORY_SHARED,  /* moves between host and device */
+	GT_MEMORY_VIRTUAL, /* addresses only */
+	GT_MEMORY_IMAGE,
+	GT_MEMORY_COUNT
+};
+
 /* How an argument's word reads, for exporters that write values and not text. */
 enum gt_argument_form {
 	GT_FORM_OTHER = 0, /* only gt_format_arg() knows: string, array, struct, callback */
@@ -121,6 +132,7 @@ struct gt_operation_info {
 	/* argument of role STREAM of calls that give it work, record an event on it, or wait until
 	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none */
 	int16_t stream_arg;
+	uint8_t memory; /* enum gt_memory: what an allocation allocates */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
@@ -144,6 +156,7 @@ enum { GT_NAMED_FROM = 0x8000 };
 /* Never NULL: the name, or "opencl#187" for unknown ones (per-thread buffer). */
 const char *gt_operation_name(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);
+const char *gt_memory_name(enum gt_memory memory); /* "host", "device", .. */
 
 /* The call's status: gt_status_failed() says what it means. False when the operation has none or
  * it was not recorded. */
@@ -195,5 +208,11 @@ enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
 /* Bytes that the call moves, sets or allocates, as it asks for them. False: it does not say. */
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes);
+/**
+ * gt_call_address() - what a call has allocated or freed
+ * @ret: what it returned
+ * Return: false: it allocates and frees nothing, or does not say what, as a free of NULL.
+ */
+bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *address);
 
 #endif

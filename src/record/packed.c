@@ -127,7 +127,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   find_arg(args, count, GT_ROLE_SIGNALS),
 						   streams && is_of_stream(o)
 							   ? find_arg(args, count, GT_ROLE_STREAM)
-							   : (int16_t)-1};
+							   : (int16_t)-1,
+						   o->memory};
 	}
 }
 

@@ -39,7 +39,7 @@ struct gt_packed_argument {
 struct gt_packed_operation {
 	uint32_t name, group, op;
 	uint16_t first_argument;
-	uint8_t kind, mark;
+	uint8_t kind, memory, mark;
 	int8_t status_arg;
 	bool in_table, waits;
 	uint8_t finished;

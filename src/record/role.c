@@ -140,6 +140,21 @@ bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes)
 	return w.found;
 }
 
+bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *address)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+
+	*address = 0;
+	if (!info || !call->args ||
+	    (info->kind != GT_KIND_ALLOCATION && info->kind != GT_KIND_FREE))
+		return false;
+	/* functions that return no status return what they have allocated */
+	if (!gt_call_role(call, GT_ROLE_ADDRESS, 0, address) && info->kind == GT_KIND_ALLOCATION &&
+	    info->memory && info->status_arg != -1)
+		*address = ret;
+	return *address != 0;
+}
+
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args)
 {
 	const struct gt_operation_info *info = gt_operation(op);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* See memory_use.h. */
+#include "export/memory_use.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/map.h"
+#include "util/error.h"
+#include "util/grow.h"
+
+enum { CHANGES_MAX = 1 << 22 };
+
+/* Kinds that are not said are counted by nobody: what their calls allocate is not known. */
+static bool is_change(const struct gt_item *call, const struct gt_operation_info *info)
+{
+	int32_t status;
+
+	if (!info ||
+	    (info->kind != GT_KIND_FREE && (info->kind != GT_KIND_ALLOCATION || !info->memory)))
+		return false;
+	return !gt_call_status(call->op, call->ret, call->args, &status) ||
+	       !gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
+}
+
+void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, uint32_t tag)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	struct gt_memory_change c = {.process = call->process, .tag = tag};
+	struct gt_memory_change *changes;
+
+	if (!is_change(call, info) || !gt_call_address(&view, call->ret, &c.address))
+		return;
+	changes = use->count < CHANGES_MAX
+			  ? gt_grow(use->changes, use->count, &use->room, sizeof *changes)
+			  : NULL;
+	if (!changes) {
+		use->is_full = true;
+		return;
+	}
+	c.domain = (uint8_t)GT_OP_DOMAIN(call->op);
+	c.is_free = info->kind == GT_KIND_FREE;
+	c.ns = c.is_free ? call->start_ns : call->end_ns;
+	c.memory = info->memory;
+	if (!c.is_free)
+		gt_call_bytes(&view, &c.bytes);
+	use->changes = changes;
+	changes[use->count++] = c;
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+	const struct gt_memory_change *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (int)b->is_free - (int)a->is_free;
+}
+
+/* Domains have addresses of their own: those of one may be another's handles. */
+static uint64_t owner_key(const struct gt_memory_change *c)
+{
+	return (uint64_t)c->domain << 32 | c->process;
+}
+
+static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c)
+{
+	struct gt_memory_sum *sum = &use->sums[c->domain][c->memory];
+
+	sum->in_use -= c->bytes < sum->in_use ? c->bytes : sum->in_use;
+	c->is_matched = true;
+}
+
+/* Return: false: no memory. */
+static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, size_t index)
+{
+	struct gt_memory_change *c = &use->changes[index];
+	struct gt_memory_sum *sum = &use->sums[c->domain][c->memory];
+	int64_t before = gt_map_find(open, c->address, owner_key(c));
+
+	if (before >= 0) { /* its end was not seen */
+		if (!use->changes[before].is_matched)
+			end_allocation(use, &use->changes[before]);
+		gt_map_set(open, c->address, owner_key(c), (uint32_t)index);
+	} else if (gt_map_add(open, c->address, owner_key(c), (uint32_t)index) < 0) {
+		return false;
+	}
+	sum->domain = (enum gt_domain)c->domain;
+	sum->memory = (enum gt_memory)c->memory;
+	sum->allocations++;
+	sum->bytes += c->bytes;
+	sum->in_use += c->bytes;
+	if (sum->in_use > sum->peak)
+		sum->peak = sum->in_use;
+	return true;
+}
+
+static void free_allocation(struct gt_memory_use *use, const struct gt_map *open,
+			    struct gt_memory_change *c)
+{
+	int64_t found = gt_map_find(open, c->address, owner_key(c));
+	struct gt_memory_change *of = found < 0 ? NULL : &use->changes[found];
+
+	if (!of || of->is_matched)
+		return;
+	c->bytes = of->bytes;
+	c->memory = of->memory;
+	c->is_matched = true;
+	end_allocation(use, of);
+	use->sums[c->domain][c->memory].frees++;
+	use->sums[c->domain][c->memory].freed_bytes += c->bytes;
+}
+
+int gt_memory_use_settle(struct gt_memory_use *use, gt_memory_change_fn *each, void *data)
+{
+	struct gt_map open = {0};
+	int status = 0;
+
+	if (use->count)
+		qsort(use->changes, use->count, sizeof *use->changes, compare_changes);
+	for (size_t i = 0; i < use->count && !status; i++) {
+		struct gt_memory_change *c = &use->changes[i];
+
+		if (c->is_free)
+			free_allocation(use, &open, c);
+		else if (!begin_allocation(use, &open, i))
+			status = -ENOMEM;
+		if (each && !status && (!c->is_free || c->is_matched))
+			each(data, c, use->sums[c->domain][c->memory].in_use);
+	}
+	gt_map_fini(&open);
+	return status ? gt_error(status, "memory that programs allocated") : 0;
+}
+
+void gt_memory_use_fini(struct gt_memory_use *use)
+{
+	free(use->changes);
+	use->changes = NULL;
+	use->count = use->room = 0;
+}
