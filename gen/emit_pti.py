@@ -40,7 +40,7 @@ def frozen():
 
 
 def kind(a, how):
-    return KINDS.get(a.type.name, 'NONE') if a.how == how and (how == 'out') == bool(
+    return KINDS.get(a.type.name, 'NONE') if a.how == how and (how != 'value') == bool(
         a.stars) else 'NONE'
 
 
@@ -53,19 +53,33 @@ def appended(op):
     return {'launch': 'KERNEL', 'copy': 'MEMORY', 'set': 'MEMORY'}.get(op.kind, 'NONE')
 
 
+def launched(op, at):
+    """Places of the kernel that it launches, 0: none, and, if that is an array, of its length."""
+    a = next((a for a in op.args if op.kind == 'launch' and KINDS.get(a.type.name) == 'KERNEL'), 0)
+    return (at[a.shown], at.get(str(a.length), 0)) if a else (0, 0)
+
+
+def made(op, at):
+    """Kind of what it creates; places of the address for that, -1: it is returned, and, if that is
+    an array, of its length and of the address for how many came."""
+    if 'Create' in op.name or 'Clone' in op.name:
+        for a in reversed(op.args):
+            if a.how in ('out', 'outarray') and kind(a, a.how) != 'NONE':
+                many = at.get(str(a.length), 0), at.get(str(a.count), 0)
+                return kind(a, a.how), at[a.shown], *many
+        if op.ret and op.ret.name in KINDS:
+            return KINDS[op.ret.name], -1, 0, 0
+    return 'NONE', 0, 0, 0
+
+
 def row(api, op, number):
-    """PTI_OPERATION(..): what it gives a device to do, whose context it is made in, which kernel it
-    launches, what it creates; places of arguments in bytes, -1: what it returns."""
-    args = list(zip(op.args, (at for at, _ in places(op))))
+    """PTI_OPERATION(..): what it gives a device to do, whose context it is made in, which kernels
+    it launches, what it creates; places of arguments in bytes."""
+    at = {a.shown: at for a, (at, _) in zip(op.args, places(op))}
     parent = kind(op.args[0], 'value') if op.args else 'NONE'
-    kernel = next((at for a, at in args
-                   if op.kind == 'launch' and kind(a, 'value') == 'KERNEL'), 0)
-    made, at = next(((kind(a, 'out'), at) for a, at in reversed(args)
-                     if 'Create' in op.name and kind(a, 'out') != 'NONE'), ('NONE', 0))
-    if made == 'NONE' and 'Create' in op.name and op.ret and op.ret.name in KINDS:
-        made, at = KINDS[op.ret.name], -1
-    return (f'PTI_OPERATION({upper(api)}, {op.number}, {number}, {appended(op)}, {parent},'
-            f' {kernel}, {made}, {at}) /* {op.name} */')
+    columns = (upper(api), op.number, number, appended(op), parent, *launched(op, at),
+               *made(op, at))
+    return f'PTI_OPERATION({", ".join(map(str, columns))}) /* {op.name} */'
 
 
 def header(group, named, sources):

@@ -132,9 +132,48 @@ def test_as_shipped_on_level_zero(compile_pti, run, environment, check, how):  #
     assert run([compile_pti(LEVEL_ZERO, "-lze_loader"), check, how], env=environment).out == ""
 
 
-@pytest.mark.parametrize("check", [c for c in CHECKS if c != "kernels_come_and_go"])
+@pytest.mark.parametrize("check", CHECKS)
 def test_as_shipped_on_opencl(compile_pti, run, check):
     assert run([compile_pti(OPENCL, "-lOpenCL"), check]).out == ""
+
+
+def test_kernels_of_opencl_come_and_go_by_their_references(compile_pti, run):
+    assert run([compile_pti("opencl_kernels.c", "-lOpenCL")]).out == ""
+
+
+@pytest.fixture
+def log_shipped(compile_pti, run, level_zero, environment):  # noqa: F811
+    """log_shipped(letters, *words) -> what tests/pti/log_shipped.c was notified of by lz_program:
+    (the line's first two words, its fields)"""
+    def log_it(letters, *words):
+        tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
+        result = run([level_zero / "lz_program", *words],
+                     env=environment | {"LD_PRELOAD": tool, "PTI_SHIPPED": letters})
+        return [(line.split()[:2], fields(line) | {"name": line.split("name=", 1)[1]})
+                for line in result.err.splitlines()]
+    return log_it
+
+
+def test_several_kernels_in_one_command_are_one_operation_with_all_names(log_shipped, log,
+                                                                         level_zero):  # noqa: F811
+    lines = [(word, found) for word, found in log_shipped("ad", "several", "3")
+             if found["kind"] == "1"]
+    ids = {}
+    for word, found in lines:
+        assert found["name"] == "scale, add" and found["kernel"] == "0"
+        ids.setdefault(" ".join(word), []).append(found["id"])
+    assert len(ids["appended ENTER"]) == len(set(ids["appended ENTER"])) == 3
+    assert ids["appended ENTER"] == ids["appended EXIT"]
+    assert sorted(ids["completed EXIT"]) == sorted(ids["appended EXIT"])
+    lines = log("1:58", level_zero / "lz_program", "several", "1")
+    assert [line.split("kernel=")[1].split(" context")[0] for line in lines] == ["scale, add"] * 2
+
+
+def test_an_immediate_list_is_its_own_queue(log_shipped):
+    for how, place in (("immediate", {("1/2", "1")}), ("regular", {("1/1", "0"), ("0/1", "1")})):
+        found = log_shipped("ad", how, "1")
+        assert {(f["list"], f["queue"]) for _, f in found} == place
+        assert {f["device"] for _, f in found} == {"1"}
 
 
 # Critical events -----------------------------------------------------------------------------

@@ -5,6 +5,8 @@
  *   pti_shipped.c      the same as PTI 1.0 to 1.2 shipped them
  *   pti_lists.c        what was appended to regular lists: which run of it has completed
  *   pti_subscriber.c   subscribers of both forms, and who of them is called for an event
+ *   pti_objects.c      what the program creates
+ *   pti_kernels.c      kernels: which a call launches, which release is a kernel's last
  *   pti_handles.c      contexts, devices and names of the program's objects, by their handles
  *   pti_operations.c   ids and names of functions
  *
@@ -64,9 +66,13 @@ struct pti_operation {
 	uint32_t id;      /* of PTI's; 0: there is no such operation */
 	uint8_t appended; /* enum pti_appended */
 	uint8_t parent;   /* enum pti_kind of the first argument */
-	uint8_t kernel;   /* where the kernel that it launches is in the arguments; 0: none */
-	uint8_t made;     /* enum pti_kind of what it creates */
-	int8_t made_at;   /* where the address for that is in the arguments; -1: it is returned */
+	/* Places of arguments in call->args. The kernel that it launches, 0: none; if that is an
+	 * array of kernels, how many, else 0 */
+	uint8_t kernel, kernels;
+	uint8_t made;   /* enum pti_kind of what it creates */
+	int8_t made_at; /* place of the address for that; -1: it is returned */
+	/* if that is an array: places of its length and of the address for how many came; else 0 */
+	uint8_t made_room, made_came;
 };
 
 /* The domains that PTI's driver API is, of gputap's; group of each. */
@@ -91,26 +97,62 @@ struct pti_handle {
 	enum pti_kind kind;
 	const void *handle;
 	_Atomic(void *) context, device;
+	_Atomic(void *) module;     /* kernel */
 	_Atomic(const char *) name; /* kernel; stays */
 	_Atomic uint64_t number;    /* of the object, from 1: never used again */
+	_Atomic int32_t references; /* OpenCL's kernel: the program's, pti_kernels.c */
 	_Atomic bool immediate;     /* list */
 	_Atomic(void *) commands;   /* list: pti_lists.c */
 };
 
-/* Begins to follow what the program creates. */
-int pti_handles_start(void);
 /* NULL: not seen. Lock-free. */
 struct pti_handle *pti_handle_find(enum pti_kind kind, const void *handle);
+/* The same, made if it is not there; NULL: no memory. */
+struct pti_handle *pti_handle_add(enum pti_kind kind, const void *handle);
 /* Context that the call is made in; NULL: of none, or not known. */
 void *pti_context_of(const struct pti_operation *operation, const struct gputap_call *call);
-/* The kernel that the call launches; NULL: none, or not known. */
-struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
-				 const struct gputap_call *call);
+/* The same text, which stays; NULL: no memory. Each text is kept once. */
+const char *pti_text_keep(const char *text);
 
 static inline void *pti_argument(const struct gputap_call *call, unsigned at)
 {
 	return *(void **)(void *)((char *)call->args + at);
 }
+
+static inline uint32_t pti_argument_u32(const struct gputap_call *call, unsigned at)
+{
+	return *(uint32_t *)(void *)((char *)call->args + at);
+}
+
+/* Kernels (pti_kernels.c) ------------------------------------------------------------------- */
+
+/* The one kernel that the call launches; NULL: none, several, or not known. */
+struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
+				 const struct gputap_call *call);
+/* Name of the kernel that the call launches, of several: "a, b"; NULL: none, or not known. It
+ * stays. */
+const char *pti_kernel_name_of(const struct pti_operation *operation,
+			       const struct gputap_call *call);
+/* The name that the call gives to the kernel that it creates; NULL: not known. */
+const char *pti_kernel_name_of_made(const struct gputap_call *call);
+/* zeKernelDestroy(), clReleaseKernel(). */
+bool pti_kernel_may_be_destroyed(const struct pti_operation *operation, uint32_t domain);
+/* zeKernelDestroy(), or the clReleaseKernel() that gives back the program's last reference. At
+ * EXIT of a call that failed: what it would have been. */
+bool pti_kernel_is_destroyed(const struct pti_operation *operation, const struct gputap_call *call);
+/* Does the call change how many references there are to a kernel? */
+bool pti_kernel_is_counted(const struct pti_operation *operation, uint32_t domain);
+/* Such a call, at ENTER and at EXIT. */
+void pti_kernel_count(const struct pti_operation *operation, const struct gputap_call *call);
+
+/* What the program creates (pti_objects.c) --------------------------------------------------- */
+
+/* Begins to follow it. */
+int pti_objects_start(void);
+/* What the call has created, which @operation says the kind of: an array of handles. @count: 0:
+ * nothing. At EXIT. */
+void *const *pti_made_by(const struct pti_operation *operation, const struct gputap_call *call,
+			 uint32_t *count);
 
 /* Subscribers (pti_subscriber.c) ------------------------------------------------------------- */
 

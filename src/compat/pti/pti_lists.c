@@ -12,8 +12,8 @@
  * A context of gputap's has these calls, from the first subscriber as shipped on.
  *
  * Locking: a list belongs to one thread at a time, as in Level Zero itself. */
+#include <pti/pti_driver_levelzero_api_ids.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pti.h"
 #include "pti_lists.h"
@@ -143,14 +143,13 @@ static void follow_reset(const struct gputap_call *call)
 
 static void follow_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
-	const char *name;
+	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
 
-	if (pti_operation_of(call->domain, call->operation)->appended) {
+	if (op->appended) {
 		follow_append(call, data, user);
 		return;
 	}
-	name = pti_operation_name(call->domain, call->operation);
-	if (strcmp(name, "zeCommandListReset") == 0 || strcmp(name, "zeCommandListDestroy") == 0)
+	if (op->id == zeCommandListReset_id || op->id == zeCommandListDestroy_id)
 		follow_reset(call);
 	else
 		follow_run(call);
@@ -211,24 +210,28 @@ struct following {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };
 
+static bool is_followed(const struct pti_operation *op, uint32_t domain)
+{
+	if (op->appended != PTI_APPENDED_NONE)
+		return true;
+	if (domain != GPUTAP_DOMAIN_LEVEL_ZERO)
+		return false;
+	switch (op->id) {
+	case zeCommandQueueExecuteCommandLists_id:
+	case zeCommandListImmediateAppendCommandListsExp_id:
+	case zeCommandListImmediateAppendCommandListsWithParameters_id:
+	case zeCommandListReset_id:
+	case zeCommandListDestroy_id: return true;
+	default: return false;
+	}
+}
+
 static int add_following(uint32_t domain, uint32_t number, const struct pti_operation *op,
 			 void *user)
 {
-	static const char *const others[] = {
-		"zeCommandQueueExecuteCommandLists",
-		"zeCommandListImmediateAppendCommandListsExp",
-		"zeCommandListImmediateAppendCommandListsWithParameters",
-		"zeCommandListReset",
-		"zeCommandListDestroy",
-	};
 	struct following *f = user;
-	bool wanted = op->appended != PTI_APPENDED_NONE;
 
-	if (domain != f->domain || f->count == OPERATIONS_MAX)
-		return 0;
-	for (unsigned i = 0; i < sizeof others / sizeof *others && !wanted; i++)
-		wanted = strcmp(pti_operation_name(domain, number), others[i]) == 0;
-	if (wanted)
+	if (domain == f->domain && f->count < OPERATIONS_MAX && is_followed(op, domain))
 		f->numbers[f->count++] = number;
 	return 0;
 }

@@ -16,11 +16,13 @@ const uint32_t pti_domains[PTI_DOMAINS] = {
 };
 
 static const struct pti_operation operations[PTI_DOMAINS][OPERATIONS] = {
-#define PTI_OPERATION(domain, number, id, appended, parent, kernel, made, made_at) \
-	[IN_##                                                                     \
-		domain][number] = {id,           PTI_APPENDED_##appended,          \
-				   PTI_##parent, kernel,                           \
-				   PTI_##made,   made_at},
+#define PTI_OPERATION(domain, number, id, appended, parent, kernel, kernels, made, made_at, room, \
+		      came)                                                                       \
+	[IN_##domain][number] = {id,           PTI_APPENDED_##appended,                           \
+				 PTI_##parent, kernel,                                            \
+				 kernels,      PTI_##made,                                        \
+				 made_at,      room,                                              \
+				 came},
 #include "generated/pti_operations.inc"
 #undef PTI_OPERATION
 };

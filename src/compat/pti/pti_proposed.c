@@ -11,15 +11,13 @@ static void notify_call(const struct gputap_call *call, uint64_t *data, void *su
 	const struct pti_subscriber *s = subscriber;
 	const pti_callback_function fn = (pti_callback_function)s->callback;
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
-	const struct pti_handle *kernel = pti_kernel_of(op, call);
 	const uint32_t group = pti_group_of(call->domain);
 	const bool is_exit = call->phase == GPUTAP_PHASE_EXIT;
 	pti_apicall_callback_data d = {
 		._site = is_exit ? PTI_SITE_EXIT : PTI_SITE_ENTER,
 		._api_name = pti_operation_name(call->domain, call->operation),
 		._args = call->args,
-		._kernel_name =
-			kernel ? atomic_load_explicit(&kernel->name, memory_order_relaxed) : NULL,
+		._kernel_name = pti_kernel_name_of(op, call),
 		._return_code = is_exit && group == PTI_LEVEL_ZERO ? call->ret : NULL,
 		._backend_context_handle = pti_context_of(op, call),
 		._correlation_id = (uint32_t)call->correlation,

@@ -2,9 +2,9 @@
 /* PTI's callback API as PTI 1.0 to 1.2 shipped it: GPU operations that are appended and completed,
  * kernels that are created and destroyed, internal events.
  *
- * An operation's id is the correlation of the call that appended it. NEEDSWORK: OpenCL's kernels
- * are not told when they are created and destroyed, for they are counted references; nor is
- * Level Zero's LaunchMultipleKernelsIndirect, whose kernels are no items of work. */
+ * An operation's id is the correlation of the call that appended it. A call that launches several
+ * kernels by one command (zeCommandListAppendLaunchMultipleKernelsIndirect) appends one operation,
+ * for it is one work item: it has the names of all, and no kernel's handle. */
 #define PTI_CALLBACK_SHIPPED
 #include <pti/pti_callback.h>
 #include <string.h>
@@ -18,9 +18,6 @@ enum { TEXT_BYTES = 512 };
 enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
 enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
 _Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
-
-#define CREATE  "zeKernelCreate"
-#define DESTROY "zeKernelDestroy"
 
 static bool wants(const struct pti_subscriber *s, int place, uint32_t phase)
 {
@@ -59,8 +56,9 @@ static void notify_appended(const struct pti_subscriber *s, const struct pti_ope
 	const bool is_opencl = call->domain == GPUTAP_DOMAIN_OPENCL;
 	void *to = pti_argument(call, 0);
 	const struct pti_handle *h = pti_handle_find(is_opencl ? PTI_QUEUE : PTI_LIST, to);
+	const bool is_immediate = h && atomic_load(&h->immediate);
 	const struct pti_handle *kernel = pti_kernel_of(op, call);
-	const char *name = kernel ? atomic_load(&kernel->name) : NULL;
+	const char *name = pti_kernel_name_of(op, call);
 	pti_gpu_op_details details = {
 		._operation_kind = (pti_gpu_operation_kind)op->appended,
 		._operation_id = call->correlation,
@@ -71,11 +69,10 @@ static void notify_appended(const struct pti_subscriber *s, const struct pti_ope
 	};
 	pti_callback_gpu_op_data d = {
 		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED,
-		._cmd_list_properties = h && atomic_load(&h->immediate)
-						? PTI_BACKEND_COMMAND_LIST_TYPE_IMMEDIATE
-						: PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
+		._cmd_list_properties = is_immediate ? PTI_BACKEND_COMMAND_LIST_TYPE_IMMEDIATE
+						     : PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
 		._cmd_list_handle = is_opencl ? NULL : to,
-		._queue_handle = is_opencl ? to : NULL,
+		._queue_handle = is_opencl || is_immediate ? to : NULL,
 		._device_handle = h ? atomic_load(&h->device) : NULL,
 		._phase = phase_of(call),
 		._return_code = status_of(call),
@@ -90,65 +87,82 @@ static void notify_appended(const struct pti_subscriber *s, const struct pti_ope
 
 /* Kernels ------------------------------------------------------------------------------------ */
 
-/* ze_kernel_desc_t, as far as its name. */
-struct kernel_desc {
-	uint32_t type;
-	const void *next;
-	uint32_t flags;
-	const char *name;
-};
-
-static void fill_created(pti_callback_kernel_data *d, const struct gputap_call *call)
+static void set_kernel(pti_callback_kernel_data *d, void *handle)
 {
-	const struct kernel_desc *desc = pti_argument(call, 8);
-	const struct pti_handle *module, *kernel = NULL;
-	void **out = pti_argument(call, 16);
+	const struct pti_handle *kernel = pti_handle_find(PTI_KERNEL, handle);
 
-	d->_module_handle = pti_argument(call, 0);
-	d->_name = desc ? desc->name : NULL;
-	module = pti_handle_find(PTI_MODULE, d->_module_handle);
-	d->_device_handle = module ? atomic_load(&module->device) : NULL;
-	if (call->phase == GPUTAP_PHASE_EXIT && out && d->_return_code == 0) {
-		d->_device_kernel_handle = *out;
-		kernel = pti_handle_find(PTI_KERNEL, *out);
-	}
+	d->_device_kernel_handle = handle;
 	d->_kernel_handle = kernel ? atomic_load(&kernel->number) : 0;
+	if (kernel && !d->_device_handle)
+		d->_device_handle = atomic_load(&kernel->device);
+}
+
+/* At ENTER and of a call that failed: once, without a handle. At EXIT of one that has created
+ * several: once for each. */
+static void notify_created(const struct pti_subscriber *s, const struct pti_operation *op,
+			   const struct gputap_call *call, uint64_t *data,
+			   pti_callback_kernel_data *d)
+{
+	const struct pti_handle *parent =
+		pti_handle_find((enum pti_kind)op->parent, pti_argument(call, 0));
+	void *const *made = NULL;
+	uint32_t count = 0;
+
+	d->_module_handle = op->parent == PTI_MODULE ? pti_argument(call, 0)
+			    : parent                 ? atomic_load(&parent->module)
+						     : NULL;
+	d->_name = pti_kernel_name_of_made(call);
+	d->_device_handle = parent ? atomic_load(&parent->device) : NULL;
+	if (call->phase == GPUTAP_PHASE_EXIT && d->_return_code == 0)
+		made = pti_made_by(op, call, &count);
+	for (uint32_t i = 0; i < count || i == 0; i++) {
+		if (i < count)
+			set_kernel(d, made[i]);
+		call_back(s, d->_domain, pti_group_of(call->domain), op->id,
+			  pti_context_of(op, call), d, data);
+	}
 }
 
 static void notify_kernel(const struct pti_subscriber *s, const struct pti_operation *op,
-			  const struct gputap_call *call, uint64_t *data, bool created)
+			  const struct gputap_call *call, uint64_t *data)
 {
 	pti_callback_kernel_data d = {
-		._domain = created ? PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED
-				   : PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED,
+		._domain = op->made == PTI_KERNEL ? PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED
+						  : PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED,
 		._phase = phase_of(call),
 		._return_code = status_of(call),
 		._correlation_id = (uint32_t)call->correlation,
 	};
-	const struct pti_handle *kernel;
 
-	if (created) {
-		fill_created(&d, call);
-	} else {
-		d._device_kernel_handle = pti_argument(call, 0);
-		kernel = pti_handle_find(PTI_KERNEL, d._device_kernel_handle);
-		d._kernel_handle = kernel ? atomic_load(&kernel->number) : 0;
-		d._device_handle = kernel ? atomic_load(&kernel->device) : NULL;
+	if (op->made == PTI_KERNEL) {
+		notify_created(s, op, call, data, &d);
+		return;
 	}
-	call_back(s, d._domain, PTI_LEVEL_ZERO, op->id, pti_context_of(op, call), &d, data);
+	set_kernel(&d, pti_argument(call, 0));
+	call_back(s, d._domain, pti_group_of(call->domain), op->id, pti_context_of(op, call), &d,
+		  data);
+}
+
+/* clCreateKernelsInProgram() without an address for them asks how many there would be. */
+static bool is_created(const struct pti_operation *op, const struct gputap_call *call)
+{
+	return op->made == PTI_KERNEL &&
+	       (op->made_at < 0 || pti_argument(call, (unsigned)op->made_at));
 }
 
 static void notify_call(const struct gputap_call *call, uint64_t *data, void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
-	const bool created = op->made == PTI_KERNEL;
 
 	if (op->appended) {
 		if (wants(s, APPENDED, call->phase))
 			notify_appended(s, op, call, data);
-	} else if (wants(s, created ? CREATED : DESTROYED, call->phase)) {
-		notify_kernel(s, op, call, data, created);
+	} else if (is_created(op, call)) {
+		if (wants(s, CREATED, call->phase))
+			notify_kernel(s, op, call, data);
+	} else if (pti_kernel_is_destroyed(op, call) && wants(s, DESTROYED, call->phase)) {
+		notify_kernel(s, op, call, data);
 	}
 }
 
@@ -185,7 +199,7 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 		._cmd_list_properties = list ? PTI_BACKEND_COMMAND_LIST_TYPE_IMMEDIATE
 					     : PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
 		._cmd_list_handle = list ? to : NULL,
-		._queue_handle = list ? NULL : to,
+		._queue_handle = to,
 		._device_handle = (void *)(uintptr_t)work->device_handle,
 		._phase = PTI_CB_PHASE_API_EXIT,
 		._return_code = work->status < 0 && work->status != -61 /* -ENODATA: no times */
@@ -302,10 +316,9 @@ static int select_operation(uint32_t domain, uint32_t number, const struct pti_o
 			    void *user)
 {
 	struct selection *w = user;
-	const char *name = pti_operation_name(domain, number);
 	bool its = w->place == APPENDED  ? op->appended != PTI_APPENDED_NONE
-		   : w->place == CREATED ? strcmp(name, CREATE) == 0
-					 : strcmp(name, DESTROY) == 0;
+		   : w->place == CREATED ? op->made == PTI_KERNEL
+					 : pti_kernel_may_be_destroyed(op, domain);
 
 	if (its)
 		w->result = pti_subscriber_select(w->s, domain, &number, 1, w->selected);

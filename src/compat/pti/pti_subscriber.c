@@ -296,7 +296,7 @@ static int reserve_everything(void)
 /* Before the first call of any runtime. */
 static int start_following(void *user)
 {
-	int rc = pti_handles_start();
+	int rc = pti_objects_start();
 
 	(void)user;
 	return rc ? rc : reserve_everything();

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels: which a call launches, what they are called, and which release is a kernel's last.
+ *
+ * OpenCL counts references to a kernel; it is destroyed for the program by the clReleaseKernel()
+ * that gives back the last one. The count is kept in the kernel's handle:
+ *
+ *   it is created, EXIT         1
+ *   clRetainKernel(), EXIT      + 1, if it succeeded
+ *   clReleaseKernel(), ENTER    - 1, by the first who asks about this call: a subscriber, or
+ *                               pti_handles.c, which comes last. Who takes the last one destroys
+ *   clReleaseKernel(), EXIT     + 1, if it failed
+ *
+ * Two threads that release at once take one reference each, so one of them destroys. What was
+ * decided at ENTER is kept for those who ask later, in the thread that makes the call.
+ *
+ * Locking: none; the count is atomic, decisions are the thread's own. */
+#include <pti/pti_driver_levelzero_api_ids.h>
+#include <pti/pti_driver_opencl_api_ids.h>
+#include <string.h>
+
+#include "pti.h"
+
+enum { RELEASES = 16, NAMES_BYTES = 512 };
+
+/* Launches ----------------------------------------------------------------------------------- */
+
+/* The kernels that the call launches; @count: 0: it launches none. */
+static void *const *kernels_of(const struct pti_operation *op, const struct gputap_call *call,
+			       uint32_t *count)
+{
+	void *const *kernels = NULL;
+
+	if (op->kernel && op->kernels)
+		kernels = pti_argument(call, op->kernel);
+	else if (op->kernel)
+		kernels = (void **)(void *)((char *)call->args + op->kernel);
+	*count = !kernels ? 0 : op->kernels ? pti_argument_u32(call, op->kernels) : 1;
+	return kernels;
+}
+
+struct pti_handle *pti_kernel_of(const struct pti_operation *op, const struct gputap_call *call)
+{
+	uint32_t count;
+	void *const *kernels = kernels_of(op, call, &count);
+
+	return count == 1 ? pti_handle_find(PTI_KERNEL, kernels[0]) : NULL;
+}
+
+static const char *name_of(const void *kernel)
+{
+	const struct pti_handle *h = pti_handle_find(PTI_KERNEL, kernel);
+
+	return h ? atomic_load_explicit(&h->name, memory_order_relaxed) : NULL;
+}
+
+/* As the work is called that they are: those that fit. */
+static const char *join_names(void *const *kernels, uint32_t count)
+{
+	char text[NAMES_BYTES];
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = name_of(kernels[i]);
+		size_t length = name ? strlen(name) : 0;
+
+		if (!length || bytes + length + 3 > sizeof text)
+			continue;
+		if (bytes) {
+			memcpy(text + bytes, ", ", 2);
+			bytes += 2;
+		}
+		memcpy(text + bytes, name, length);
+		bytes += length;
+	}
+	text[bytes] = '\0';
+	return bytes ? pti_text_keep(text) : NULL;
+}
+
+const char *pti_kernel_name_of(const struct pti_operation *op, const struct gputap_call *call)
+{
+	uint32_t count;
+	void *const *kernels = kernels_of(op, call, &count);
+
+	return count == 1 ? name_of(kernels[0]) : count ? join_names(kernels, count) : NULL;
+}
+
+/* Creation ----------------------------------------------------------------------------------- */
+
+/* ze_kernel_desc_t, as far as its name. */
+struct kernel_desc {
+	uint32_t type;
+	const void *next;
+	uint32_t flags;
+	const char *name;
+};
+
+/* NEEDSWORK: clCreateKernelsInProgram() is not given names, and the driver is not asked for them
+ * here: such kernels have none before their work has completed. */
+const char *pti_kernel_name_of_made(const struct gputap_call *call)
+{
+	const uint32_t id = pti_operation_of(call->domain, call->operation)->id;
+	const struct kernel_desc *desc;
+
+	if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO) {
+		desc = pti_argument(call, 8);
+		return desc ? desc->name : NULL;
+	}
+	return id == clCreateKernel_id  ? pti_argument(call, 8)
+	       : id == clCloneKernel_id ? name_of(pti_argument(call, 0))
+					: NULL;
+}
+
+/* References --------------------------------------------------------------------------------- */
+
+/* The releases that this thread has begun last, inner ones behind outer ones. */
+static _Thread_local struct {
+	unsigned next;
+	struct {
+		uint64_t call; /* its number */
+		bool is_last;
+	} decided[RELEASES];
+} releases __attribute__((tls_model("initial-exec")));
+
+static bool take_reference(const struct gputap_call *call)
+{
+	struct pti_handle *kernel = pti_handle_find(PTI_KERNEL, pti_argument(call, 0));
+
+	return kernel && atomic_fetch_sub(&kernel->references, 1) == 1;
+}
+
+static bool is_last_release(const struct gputap_call *call)
+{
+	for (unsigned i = 0; i < RELEASES; i++)
+		if (releases.decided[i].call == call->correlation)
+			return releases.decided[i].is_last;
+	if (call->phase != GPUTAP_PHASE_ENTER)
+		return false;
+	releases.next = (releases.next + 1) % RELEASES;
+	releases.decided[releases.next].is_last = take_reference(call);
+	releases.decided[releases.next].call = call->correlation;
+	return releases.decided[releases.next].is_last;
+}
+
+bool pti_kernel_may_be_destroyed(const struct pti_operation *op, uint32_t domain)
+{
+	return (domain == GPUTAP_DOMAIN_OPENCL && op->id == clReleaseKernel_id) ||
+	       (domain == GPUTAP_DOMAIN_LEVEL_ZERO && op->id == zeKernelDestroy_id);
+}
+
+bool pti_kernel_is_destroyed(const struct pti_operation *op, const struct gputap_call *call)
+{
+	return pti_kernel_may_be_destroyed(op, call->domain) &&
+	       (call->domain != GPUTAP_DOMAIN_OPENCL || is_last_release(call));
+}
+
+bool pti_kernel_is_counted(const struct pti_operation *op, uint32_t domain)
+{
+	return domain == GPUTAP_DOMAIN_OPENCL &&
+	       (op->id == clRetainKernel_id || op->id == clReleaseKernel_id);
+}
+
+void pti_kernel_count(const struct pti_operation *op, const struct gputap_call *call)
+{
+	struct pti_handle *kernel = pti_handle_find(PTI_KERNEL, pti_argument(call, 0));
+	int32_t status;
+
+	if (call->phase == GPUTAP_PHASE_ENTER) {
+		if (op->id == clReleaseKernel_id)
+			is_last_release(call);
+		return;
+	}
+	if (!kernel)
+		return;
+	status = call->ret ? *(const int32_t *)call->ret : 0;
+	if ((op->id == clRetainKernel_id) == (status == 0))
+		atomic_fetch_add(&kernel->references, 1);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Which objects the program creates. A context of gputap's is notified of the calls that create
+ * them; they get no numbers for it. Those that count OpenCL's references to kernels get numbers:
+ * pti_kernels.c knows them by these. The context is the last in order: at EXIT it comes before all
+ * subscribers.
+ *
+ * Locking: none; pti_handles.c's. */
+#include <pti/pti_driver_levelzero_api_ids.h>
+#include <pti/pti_driver_opencl_api_ids.h>
+
+#include "pti.h"
+
+enum { FOLLOWED_MAX = 256 };
+
+static _Atomic uint64_t numbers;
+
+void *const *pti_made_by(const struct pti_operation *op, const struct gputap_call *call,
+			 uint32_t *count)
+{
+	void *const *made;
+	uint32_t room;
+	const uint32_t *came;
+
+	*count = 0;
+	if (op->made == PTI_NONE || !call->ret)
+		return NULL;
+	if (op->made_at < 0) {
+		*count = *(void **)call->ret != NULL;
+		return call->ret;
+	}
+	if (*(const int32_t *)call->ret != 0)
+		return NULL;
+	made = pti_argument(call, (unsigned)op->made_at);
+	if (!made || !op->made_came) {
+		*count = made != NULL;
+		return made;
+	}
+	/* the program that does not ask how many came knows that all did */
+	room = pti_argument_u32(call, op->made_room);
+	came = pti_argument(call, op->made_came);
+	*count = came && *came < room ? *came : room;
+	return made;
+}
+
+/* The device of what is made in a context, where it is known. */
+static void *device_in_context(const struct pti_operation *op, const struct gputap_call *call)
+{
+	const struct pti_handle *context;
+
+	if (op->made == PTI_QUEUE || (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO &&
+				      (op->made == PTI_LIST || op->made == PTI_MODULE)))
+		return pti_argument(call, 8);
+	context = pti_handle_find(PTI_CONTEXT, pti_argument(call, 0));
+	return context ? atomic_load(&context->device) : NULL;
+}
+
+/* OpenCL's context of one device has that one, Level Zero's has all. */
+static void *device_of_context(const struct pti_operation *op, const struct gputap_call *call)
+{
+	void *const *devices = NULL;
+
+	if (call->domain == GPUTAP_DOMAIN_OPENCL && op->id == clCreateContext_id &&
+	    pti_argument_u32(call, 8) == 1)
+		devices = pti_argument(call, 16);
+	return devices ? devices[0] : NULL;
+}
+
+static void *device_of_made(const struct pti_operation *op, const struct gputap_call *call)
+{
+	const struct pti_handle *parent;
+
+	if (op->made == PTI_CONTEXT)
+		return device_of_context(op, call);
+	if (op->parent == PTI_CONTEXT)
+		return device_in_context(op, call);
+	parent = pti_handle_find((enum pti_kind)op->parent, pti_argument(call, 0));
+	return parent ? atomic_load(&parent->device) : NULL;
+}
+
+/* Of a kernel that is made of a module, or as the copy of another one. */
+static void *module_of_made(const struct pti_operation *op, const struct gputap_call *call)
+{
+	const struct pti_handle *copied;
+
+	if (op->parent == PTI_MODULE)
+		return pti_argument(call, 0);
+	copied = op->parent == PTI_KERNEL ? pti_handle_find(PTI_KERNEL, pti_argument(call, 0))
+					  : NULL;
+	return copied ? atomic_load(&copied->module) : NULL;
+}
+
+static void add_made(const struct pti_operation *op, const struct gputap_call *call, void *made)
+{
+	struct pti_handle *h = pti_handle_add((enum pti_kind)op->made, made);
+	const char *name = op->made == PTI_KERNEL ? pti_kernel_name_of_made(call) : NULL;
+
+	if (!h)
+		return;
+	atomic_store(&h->context, op->made == PTI_CONTEXT ? made : pti_context_of(op, call));
+	atomic_store(&h->device, device_of_made(op, call));
+	atomic_store(&h->module, module_of_made(op, call));
+	atomic_store(&h->name, name ? pti_text_keep(name) : NULL);
+	atomic_store(&h->references, 1);
+	atomic_store(&h->immediate,
+		     op->made == PTI_LIST && op->id == zeCommandListCreateImmediate_id);
+	atomic_store(&h->number, atomic_fetch_add(&numbers, 1) + 1);
+}
+
+static void follow_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
+	void *const *made = NULL;
+	uint32_t count = 0;
+
+	(void)data;
+	(void)user;
+	if (op->made == PTI_NONE)
+		pti_kernel_count(op, call);
+	else if (call->phase == GPUTAP_PHASE_EXIT)
+		made = pti_made_by(op, call, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (made[i])
+			add_made(op, call, made[i]);
+}
+
+/* The operations of a domain that are followed; those that create something are the first. */
+struct following {
+	uint32_t domain, created, count, numbers[FOLLOWED_MAX];
+};
+
+static int add_creating(uint32_t domain, uint32_t number, const struct pti_operation *op,
+			void *user)
+{
+	struct following *f = user;
+
+	if (domain == f->domain && f->count < FOLLOWED_MAX && op->made != PTI_NONE)
+		f->numbers[f->count++] = number;
+	return 0;
+}
+
+static int add_counting(uint32_t domain, uint32_t number, const struct pti_operation *op,
+			void *user)
+{
+	struct following *f = user;
+
+	if (domain == f->domain && f->count < FOLLOWED_MAX && pti_kernel_is_counted(op, domain))
+		f->numbers[f->count++] = number;
+	return 0;
+}
+
+static int follow_domain(struct gputap_context *ctx, uint32_t domain)
+{
+	struct following f = {.domain = domain};
+	int rc = 0;
+
+	pti_operations_each(add_creating, &f);
+	f.created = f.count;
+	pti_operations_each(add_counting, &f);
+	if (f.count)
+		rc = gputap_context_calls(ctx, domain, f.numbers, f.count, 0, follow_call, NULL);
+	if (f.created && rc == 0)
+		rc = gputap_context_uncorrelated(ctx, domain, f.numbers, f.created, 0);
+	return rc;
+}
+
+int pti_objects_start(void)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_FINISH_CALLS};
+	struct gputap_context *ctx;
+	int rc = gputap_context_create(&opts, &ctx);
+
+	if (rc)
+		return rc;
+	for (unsigned d = 0; rc == 0 && d < PTI_DOMAINS; d++)
+		rc = follow_domain(ctx, pti_domains[d]);
+	rc = rc ? rc : gputap_context_start(ctx);
+	if (rc)
+		gputap_context_destroy(ctx);
+	return rc;
+}
