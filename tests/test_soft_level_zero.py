@@ -48,8 +48,8 @@ def level_zero(run, driver, program):
 
 
 @pytest.fixture(scope="session")
-def spirv(repo, tmp_path_factory):
-    """The kernels as SPIR-V."""
+def compile_spirv(tmp_path_factory):
+    """compile_spirv(source) is the path of a text in OpenCL C as SPIR-V."""
     # of one version, as far as there are: a translator reads what its own LLVM writes
     clang, translator = next(
         (found for version in ("-14", "-18", "")
@@ -57,14 +57,25 @@ def spirv(repo, tmp_path_factory):
         [shutil.which("clang")] + [shutil.which("llvm-spirv-14") or shutil.which("llvm-spirv-18")])
     if not clang or not translator:
         pytest.skip("needs clang and llvm-spirv: apt install clang llvm-spirv-14")
-    folder = tmp_path_factory.mktemp("spirv")
-    subprocess.run([
-        clang, "-cl-std=CL2.0", "-target", "spir64", "-Xclang", "-finclude-default-header",
-        "-emit-llvm", "-O1", "-c", repo / KERNELS, "-o", folder / "kernels.bc"
-    ],
-                   check=True)
-    subprocess.run([translator, folder / "kernels.bc", "-o", folder / "kernels.spv"], check=True)
-    return folder / "kernels.spv"
+
+    def compile_one(source):
+        folder = tmp_path_factory.mktemp("spirv")
+        subprocess.run([
+            clang, "-cl-std=CL2.0", "-target", "spir64", "-Xclang", "-finclude-default-header",
+            "-emit-llvm", "-O1", "-c", source, "-o", folder / "kernels.bc"
+        ],
+                       check=True)
+        subprocess.run([translator, folder / "kernels.bc", "-o", folder / "kernels.spv"],
+                       check=True)
+        return folder / "kernels.spv"
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def spirv(repo, compile_spirv):
+    """The kernels as SPIR-V."""
+    return compile_spirv(repo / KERNELS)
 
 
 @pytest.fixture(scope="session")
@@ -174,6 +185,67 @@ def test_spirv_that_is_not_sound_is_refused_or_harmless(level_zero, spirv, work)
     assert refused > 5
 
 
+# Images ---------------------------------------------------------------------------------
+
+IMAGES = "tests/soft/level_zero_images.cl"
+
+
+@pytest.fixture(scope="session")
+def images_program(repo, driver, tmp_path_factory):
+    path = tmp_path_factory.mktemp("level_zero") / "level_zero_images"
+    subprocess.run([
+        "cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_images.c", "-o",
+        path, "-lze_loader"
+    ],
+                   check=True)
+    return path
+
+
+@pytest.fixture
+def images(run, driver, images_program):
+    """images("copies", threads=0) runs the program of images on the driver with these settings."""
+
+    def call(*arguments, status=0, env=None, **settings):
+        environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
+        return run([images_program, *arguments],
+                   status=status,
+                   env={"ZE_ENABLE_ALT_DRIVERS": driver, **environment, **(env or {})})
+
+    return call
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("threads", [1, 0])
+def test_pixels_are_copied_whole_and_in_regions(images, loader, threads):
+    result = images("copies", threads=threads, execute=0, env=LOADERS[loader], trace=1)
+    assert result.out == "" and "image copies 24\n" in result.err
+    assert "validation" not in result.err.lower()
+
+
+@pytest.mark.parametrize("threads", [1, 0])
+def test_kernels_in_opencl_c_read_and_write_images(images, repo, threads):
+    assert images("kernels", repo / IMAGES, threads=threads).out in ("", "no images of buffers\n")
+
+
+@pytest.mark.parametrize("threads", [1, 0])
+def test_kernels_in_spirv_read_and_write_images(images, repo, compile_spirv, takes_spirv, threads):
+    assert images("kernels", compile_spirv(repo / IMAGES), threads=threads,
+                  opencl=takes_spirv).out == ""
+
+
+def test_images_that_cannot_be_are_refused(images):
+    assert images("errors", execute=0).out.splitlines() == [
+        "format of media: 0x7800000e", "float of 8 bits: 0x7800000e",
+        "image that is too wide: 0x78000009", "region outside: 0x78000004",
+        "no handle: 0x78000005", "handle of another kind: 0x78000004",
+        "image that was destroyed: 0x78000004"
+    ]
+
+
+def test_an_image_is_of_its_devices_memory(images):
+    assert "0x70000003" in images("copies", execute=0, fail="allocate:2", status=1).out
+
+
 # What newer loaders know ------------------------------------------------------------------
 
 @pytest.fixture(scope="session")
@@ -200,9 +272,12 @@ def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
          "-lm", f"-Wl,--version-script={repo / 'soft/level_zero/libze_soft.map'}",
          "-Wl,-Bsymbolic"])
     run(["cc", *flags, repo / "tests/soft/level_zero_program.c", "-o", "program", "-lze_loader"])
-    for threads, *arguments in ((1, "memory"), (1, "events"), (0, "events"), (1, "errors"),
-                                (1, "launches", spirv, "50")):
-        result = run([work / "program", *arguments],
+    run(["cc", *flags, repo / "tests/soft/level_zero_images.c", "-o", "images", "-lze_loader"])
+    for threads, *arguments in ((1, "program", "memory"), (1, "program", "events"),
+                                (0, "program", "events"), (1, "program", "errors"),
+                                (1, "program", "launches", spirv, "50"), (1, "images", "copies"),
+                                (0, "images", "copies")):
+        result = run([work / arguments[0], *arguments[1:]],
                      env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
                           # a guarded command leaves its handler by a jump: see soft_parts.c
                           "TSAN_OPTIONS": "report_signal_unsafe=0",

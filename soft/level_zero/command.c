@@ -36,6 +36,8 @@ void soft_ze_command_destroy(struct soft_ze_command *c)
 		free((void *)c->from);
 	if (c->launch)
 		soft_ze_launch_destroy(c->launch);
+	soft_cl_object_put(c->images[0]);
+	soft_cl_object_put(c->images[1]);
 	free(c->queried);
 	free(c->region);
 	free(c->pattern);
@@ -193,6 +195,7 @@ ze_result_t soft_ze_command_do(struct soft_ze_command *c, struct soft_ze_queue *
 	switch (c->kind) {
 	case SOFT_ZE_LAUNCH: return run_kernel(c->launch, queue);
 	case SOFT_ZE_COPY: return do_guarded(c, copy_bytes);
+	case SOFT_ZE_COPY_IMAGE:
 	case SOFT_ZE_COPY_REGION: return do_guarded(c, copy_region);
 	case SOFT_ZE_FILL: return do_guarded(c, fill_bytes);
 	case SOFT_ZE_WRITE_TIME: return do_guarded(c, write_time);

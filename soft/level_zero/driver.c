@@ -128,6 +128,12 @@ ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_t *
 		"ZE_experimental_event_pool_counter_based",
 		"ZE_experimental_mutable_command_list",
 		"ZE_extension_kernel_max_group_size_properties",
+		"ZE_extension_image_copy",
+		"ZE_extension_image_query_alloc_properties",
+		"ZE_experimental_image_memory_properties",
+		"ZE_experimental_image_view",
+		"ZE_extension_image_view",
+		"ZE_experimental_pitched_alloc_exp",
 		"ZE_intel_get_driver_version_string",
 	};
 
@@ -398,15 +404,6 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
 		return ZE_RESULT_SUCCESS;
 	out->flags = 0;
 	out->cacheSize = CACHE_BYTES;
-	return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_image_properties_t *out)
-{
-	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
-	if (!out)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	*out = (ze_device_image_properties_t){.stype = out->stype, .pNext = out->pNext};
 	return ZE_RESULT_SUCCESS;
 }
 

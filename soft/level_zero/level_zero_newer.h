@@ -10,6 +10,9 @@
 enum {
 	NEWER_STYPE_IP_VERSION = 0x1000f,
 	NEWER_STYPE_MAX_GROUP_SIZE = 0x10013,
+	NEWER_STYPE_PITCHED_DEVICE = 0x2001d,
+	NEWER_STYPE_BINDLESS_IMAGE = 0x2001e,
+	NEWER_STYPE_PITCHED_IMAGE = 0x2001f,
 	NEWER_STYPE_COUNTER_BASED_POOL = 0x20014,
 	NEWER_STYPE_MUTABLE_PROPERTIES = 0x20015,
 	NEWER_STYPE_MUTABLE_LIST = 0x20016,
@@ -95,6 +98,18 @@ struct newer_physical_properties {
 	uint64_t id, bytes;
 };
 
+struct newer_pitched_device {
+	uint32_t stype;
+	void *pNext;
+	size_t width, height;
+};
+
+struct newer_pitched_image {
+	uint32_t stype;
+	const void *pNext;
+	void *memory;
+};
+
 /* driver.c */
 ze_result_t newer_zeInitDrivers(uint32_t *count, ze_driver_handle_t *out, const void *desc);
 ze_result_t newer_zeDriverGetLastErrorDescription(ze_driver_handle_t driver, const char **out);
@@ -117,6 +132,14 @@ ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_devi
 ze_result_t newer_zeEventGetEventPool(ze_event_handle_t event, ze_event_pool_handle_t *out);
 ze_result_t newer_zeEventGetSignalScope(ze_event_handle_t event, ze_event_scope_flags_t *out);
 ze_result_t newer_zeEventGetWaitScope(ze_event_handle_t event, ze_event_scope_flags_t *out);
+
+/* image.c */
+ze_result_t newer_zeMemGetPitchFor2dImage(ze_context_handle_t context, ze_device_handle_t device,
+					  size_t width, size_t height, unsigned pixel_bytes,
+					  size_t *out);
+ze_result_t newer_zeImageViewCreateExt(ze_context_handle_t context, ze_device_handle_t device,
+				       const ze_image_desc_t *desc, ze_image_handle_t image,
+				       ze_image_handle_t *out);
 
 /* virtual.c */
 ze_result_t newer_zePhysicalMemGetProperties(ze_context_handle_t context,

@@ -9,6 +9,9 @@
  *   submit.c          queues, their threads          opencl.c    the OpenCL that runs kernels
  *   command.c         one command, and doing it      event.c     events, pools, fences
  *   state.c           settings, the one lock         virtual.c   addresses, physical memory
+ *   image.c           images, samplers               opencl_image.c   OpenCL's side of them
+ *   image_copy.c      copies of images               opencl_find.c    finding an OpenCL
+ *   budget.c          how much memory is in use
  *
  * A handle is a pointer to an object (object.c); its first word says of which kind it is, and a
  * handle of another kind, or of an object that was destroyed, is refused.
@@ -39,6 +42,8 @@ enum soft_ze_kind {
 	SOFT_ZE_LOG,
 	SOFT_ZE_KERNEL,
 	SOFT_ZE_PHYSICAL,
+	SOFT_ZE_IMAGE,
+	SOFT_ZE_SAMPLER,
 	SOFT_ZE_KIND_END
 };
 
@@ -106,6 +111,7 @@ struct soft_ze_argument {
 	bool set, is_null;
 	size_t bytes;
 	void *value;
+	struct soft_cl_object *object; /* counted */
 };
 
 struct soft_ze_kernel {
@@ -116,6 +122,16 @@ struct soft_ze_kernel {
 	uint32_t group[3], offset[3];
 	ze_kernel_indirect_access_flags_t indirect;
 	struct soft_ze_argument *arguments; /* as many as it has parameters */
+};
+
+/* What is counted of them is `object`: the program's use of it is one, each command's another. */
+struct soft_ze_image {
+	uint32_t kind;
+	struct soft_ze_device *device; /* whose budget the pixels are of; NULL: not its own */
+	struct soft_cl_object *object;
+	size_t pixel_bytes;
+	size_t extent[3]; /* layers count as rows (1D) or slices (2D) */
+	uint64_t id;
 };
 
 /* Commands ----------------------------------------------------------------------- */
@@ -130,6 +146,7 @@ enum soft_ze_command_kind {
 	SOFT_ZE_WRITE_TIME,
 	SOFT_ZE_QUERY_TIMES,
 	SOFT_ZE_HOST_CALL,
+	SOFT_ZE_COPY_IMAGE,
 	SOFT_ZE_COMMAND_KINDS
 };
 
@@ -159,6 +176,7 @@ struct soft_ze_command {
 	const void *from;
 	size_t bytes;
 	struct soft_ze_region *region;
+	struct soft_cl_object *images[2]; /* counted: its pixels, of one or both sides */
 	void *pattern;
 	size_t pattern_bytes;
 	struct soft_ze_launch *launch;
@@ -284,11 +302,16 @@ ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns)
 /* All queues of the device, its tiles' and its parent's; NULL: all. */
 ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 
-/* memory.c -------------------------------------------------------------------------- */
+/* budget.c -------------------------------------------------------------------------- */
 
 /* Return: the budget of the device, or of the one that it is a tile of, held @bytes more. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
+
+/* image.c ---------------------------------------------------------------------------- */
+
+/* What OpenCL knows of an image or a sampler. Return: NULL: @handle is none. */
+struct soft_cl_object *soft_ze_find_object(enum soft_spirv_parameter_kind kind, const void *handle);
 
 /* module.c, driver.c, list.c --------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of hosts, devices, and both: all of it is this process's. A device's budget bounds what
- * is allocated on it and its tiles.
+/* Memory of hosts, devices, and both: all of it is this process's.
  *
  * Allocations stand in an array in the order of their addresses, under a lock for readers and
  * writers: SYCL asks what a pointer is several times for each kernel. */
@@ -87,30 +86,6 @@ static bool leave(const void *memory, struct allocation *out)
 	}
 	pthread_rwlock_unlock(&lock);
 	return good;
-}
-
-bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes)
-{
-	struct soft_ze_device *whole = device && device->parent ? device->parent : device;
-	uint64_t most = soft_ze_config.memory_bytes;
-
-	if (!whole)
-		return true;
-	if (bytes > most ||
-	    __atomic_add_fetch(&whole->used_bytes, bytes, __ATOMIC_RELAXED) > most) {
-		if (bytes <= most)
-			__atomic_sub_fetch(&whole->used_bytes, bytes, __ATOMIC_RELAXED);
-		return false;
-	}
-	return true;
-}
-
-void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes)
-{
-	struct soft_ze_device *whole = device && device->parent ? device->parent : device;
-
-	if (whole)
-		__atomic_sub_fetch(&whole->used_bytes, bytes, __ATOMIC_RELAXED);
 }
 
 static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type,

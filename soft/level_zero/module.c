@@ -367,8 +367,10 @@ ze_result_t zeKernelDestroy(ze_kernel_handle_t handle)
 {
 	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
 
-	for (unsigned i = 0; i < k->about->parameter_count; i++)
+	for (unsigned i = 0; i < k->about->parameter_count; i++) {
+		soft_cl_object_put(k->arguments[i].object);
 		free(k->arguments[i].value);
+	}
 	free(k->arguments);
 	soft_cl_kernel_put(k->code);
 	put_module(k->module);
@@ -426,17 +428,43 @@ ze_result_t zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, u
 	return ZE_RESULT_SUCCESS;
 }
 
+static bool is_handle(const struct soft_spirv_parameter *p)
+{
+	return p->kind == SOFT_SPIRV_IMAGE || p->kind == SOFT_SPIRV_SAMPLER;
+}
+
+/* The image or the sampler whose handle @value points to; NULL: there is none. */
+static struct soft_cl_object *find_object(const struct soft_spirv_parameter *p, const void *value,
+					  size_t bytes)
+{
+	const void *handle;
+
+	if (!value || bytes != sizeof handle)
+		return NULL;
+	memcpy(&handle, value, sizeof handle);
+	return soft_ze_find_object(p->kind, handle);
+}
+
 ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, size_t bytes,
 				     const void *value)
 {
 	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
+	const struct soft_spirv_parameter *p;
+	struct soft_cl_object *object;
 	struct soft_ze_argument *a;
 	void *room;
 
 	if (index >= k->about->parameter_count)
 		return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+	p = &k->about->parameters[index];
 	a = &k->arguments[index];
-	if (value && k->about->parameters[index].kind != SOFT_SPIRV_LOCAL) {
+	if (is_handle(p)) {
+		object = soft_cl_object_get(find_object(p, value, bytes));
+		if (!object)
+			return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+		soft_cl_object_put(a->object);
+		a->object = object;
+	} else if (value && p->kind != SOFT_SPIRV_LOCAL) {
 		room = realloc(a->value, bytes ? bytes : 1);
 		if (!room)
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -541,8 +569,10 @@ ze_result_t zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_propertie
 
 void soft_ze_launch_destroy(struct soft_ze_launch *l)
 {
-	for (unsigned i = 0; i < l->argument_count; i++)
+	for (unsigned i = 0; i < l->argument_count; i++) {
+		soft_cl_object_put(l->arguments[i].object);
 		free(l->arguments[i].value);
+	}
 	free(l->arguments);
 	soft_cl_kernel_put(l->code);
 	put_module(l->module);
@@ -551,11 +581,17 @@ void soft_ze_launch_destroy(struct soft_ze_launch *l)
 
 /* The kernel's own size counts: programs give more, and NULL for a value that is zero. */
 static bool fill_argument(struct soft_cl_argument *a, const struct soft_spirv_parameter *p,
-			  const void *value, size_t given)
+			  const void *value, size_t given, struct soft_cl_object *object)
 {
 	void *room;
 
 	a->kind = p->kind;
+	if (is_handle(p)) {
+		soft_cl_object_get(object);
+		soft_cl_object_put(a->object);
+		a->object = object;
+		return true;
+	}
 	a->is_null = !value;
 	a->bytes = p->kind == SOFT_SPIRV_LOCAL || !p->bytes ? given : p->bytes;
 	if (p->kind == SOFT_SPIRV_LOCAL)
@@ -573,9 +609,16 @@ static bool fill_argument(struct soft_cl_argument *a, const struct soft_spirv_pa
 ze_result_t soft_ze_launch_set(struct soft_ze_launch *l, uint32_t index, size_t bytes,
 			       const void *value)
 {
+	const struct soft_spirv_parameter *p;
+	struct soft_cl_object *object;
+
 	if (index >= l->argument_count)
 		return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
-	return fill_argument(&l->arguments[index], &l->about->parameters[index], value, bytes)
+	p = &l->about->parameters[index];
+	object = is_handle(p) ? find_object(p, value, bytes) : NULL;
+	if (is_handle(p) && !object)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	return fill_argument(&l->arguments[index], p, value, bytes, object)
 		       ? ZE_RESULT_SUCCESS
 		       : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -592,9 +635,11 @@ static bool fill_arguments(struct soft_ze_launch *l, const struct soft_ze_kernel
 				    : a->set && !a->is_null ? a->value
 							    : NULL;
 		size_t bytes = arguments ? p->bytes : a->bytes;
+		struct soft_cl_object *object =
+			arguments && is_handle(p) ? find_object(p, value, bytes) : a->object;
 		if (arguments && p->kind == SOFT_SPIRV_LOCAL && value)
 			memcpy(&bytes, value, sizeof bytes);
-		if (!fill_argument(&l->arguments[i], p, value, bytes))
+		if (!fill_argument(&l->arguments[i], p, value, bytes, object))
 			return false;
 	}
 	return true;

@@ -1,39 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenCL below: see opencl.h.
  *
- * Locking: `found` guards the search. A kernel's lock is held from its first argument to its
- * enqueue, for arguments belong to OpenCL's kernel. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
-#include <CL/cl_icd.h>
-#include <ctype.h>
-#include <dirent.h>
-#include <dlfcn.h>
-#include <limits.h>
+ * Locking: a kernel's lock is held from its first argument to its enqueue, for arguments belong to
+ * OpenCL's kernel. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/level_zero/opencl.h"
+#include "soft/level_zero/opencl_parts.h"
 
-#define VENDORS      "/etc/OpenCL/vendors"
-#define WITH_SPIRV   "libintelocl.so"
 #define NO_TEXT      "there is no OpenCL with a CPU as its device: 'apt install pocl-opencl-icd'"
 #define TEXT_OPTIONS "-cl-kernel-arg-info"
 enum { INPUTS_MOST = 64 };
 
-struct runtime {
-	const cl_icd_dispatch *call;
-	cl_platform_id platform;
-	cl_device_id device;
-	cl_context context;
-	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: the one for shared memory does it */
-};
-
 struct soft_cl_program {
-	const struct runtime *runtime;
+	const struct soft_cl_runtime *runtime;
 	cl_program handle;
 	uint32_t users; /* atomic */
 };
@@ -46,140 +28,14 @@ struct soft_cl_kernel {
 };
 
 struct soft_cl_queue {
-	const struct runtime *runtime;
+	const struct soft_cl_runtime *runtime;
 	cl_command_queue handle;
 	struct soft_cl_queue *next; /* of another runtime */
 };
 
-static struct runtime runtimes[SOFT_CL_LANGUAGES];
-static bool searched[SOFT_CL_LANGUAGES];
-static pthread_mutex_t found = PTHREAD_MUTEX_INITIALIZER;
-
-/* Finding one ------------------------------------------------------------------------ */
-
-static bool takes_spirv(const struct runtime *r)
-{
-	char text[256] = "";
-
-	return !r->call->clGetDeviceInfo(r->device, CL_DEVICE_IL_VERSION, sizeof text - 1, text,
-					 NULL) &&
-	       strstr(text, "SPIR-V");
-}
-
-static bool open_platform(struct runtime *r, void *library)
-{
-	clIcdGetPlatformIDsKHR_fn list;
-	void *(*find)(const char *);
-	cl_uint count = 0;
-
-	*(void **)&list = dlsym(library, "clIcdGetPlatformIDsKHR");
-	*(void **)&find = dlsym(library, "clGetExtensionFunctionAddress");
-	if (!list && find)
-		*(void **)&list = find("clIcdGetPlatformIDsKHR");
-	if (!list || list(1, &r->platform, &count) || !count)
-		return false;
-	r->call = *(const cl_icd_dispatch **)r->platform;
-	return !r->call->clGetDeviceIDs(r->platform, CL_DEVICE_TYPE_CPU, 1, &r->device, &count) &&
-	       count;
-}
-
-static bool try_library(const char *path, enum soft_cl_language language)
-{
-	struct runtime r = {0};
-	cl_int status = 0;
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-	/* one that was tried stays: many cannot be unloaded */
-	if (!library || !open_platform(&r, library) ||
-	    (language == SOFT_CL_SPIRV && !takes_spirv(&r)))
-		return false;
-	r.context = r.call->clCreateContext(NULL, 1, &r.device, NULL, NULL, &status);
-	if (status)
-		return false;
-	*(void **)&r.set_pointer =
-		r.call->clGetExtensionFunctionAddressForPlatform(r.platform,
-								 "clSetKernelArgMemPointerINTEL");
-	runtimes[language] = r;
-	return true;
-}
-
-static bool try_icd(const char *folder, const char *name, enum soft_cl_language language)
-{
-	char path[PATH_MAX], line[PATH_MAX] = "";
-	FILE *file;
-
-	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-		return false;
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof line, file))
-		line[0] = '\0';
-	fclose(file);
-	line[strcspn(line, "\r\n")] = '\0';
-	return *line && try_library(line, language);
-}
-
-static bool try_vendors(enum soft_cl_language language)
-{
-	const char *folder = getenv("OCL_ICD_VENDORS");
-	struct dirent *entry;
-	bool done = false;
-	DIR *dir;
-
-	if (!folder || !*folder)
-		folder = VENDORS;
-	dir = opendir(folder);
-	while (dir && !done && (entry = readdir(dir))) {
-		size_t n = strlen(entry->d_name);
-		done = n > 4 && !strcmp(entry->d_name + n - 4, ".icd") &&
-		       try_icd(folder, entry->d_name, language);
-	}
-	if (dir)
-		closedir(dir);
-	return done;
-}
-
-static bool try_environment(enum soft_cl_language language)
-{
-	const char *folder = getenv("VIRTUAL_ENV");
-	char path[PATH_MAX];
-
-	if (!folder ||
-	    snprintf(path, sizeof path, "%s/lib/" WITH_SPIRV, folder) >= (int)sizeof path)
-		return false;
-	return try_library(path, language);
-}
-
-static const struct runtime *find_runtime(const char *opencl, enum soft_cl_language language)
-{
-	const struct runtime *r = &runtimes[language];
-
-	pthread_mutex_lock(&found);
-	if (!searched[language]) {
-		searched[language] = true;
-		if (opencl)
-			try_library(opencl, language);
-		else if (language == SOFT_CL_TEXT && runtimes[SOFT_CL_SPIRV].call)
-			runtimes[language] = runtimes[SOFT_CL_SPIRV];
-		else if (language == SOFT_CL_TEXT)
-			(void)(try_vendors(language) || try_library(WITH_SPIRV, language));
-		else
-			(void)(try_library(WITH_SPIRV, language) || try_environment(language) ||
-			       try_vendors(language));
-	}
-	pthread_mutex_unlock(&found);
-	return r->call ? r : NULL;
-}
-
-bool soft_cl_is_there(const char *opencl, enum soft_cl_language language)
-{
-	return find_runtime(opencl, language) != NULL;
-}
-
 /* Programs ----------------------------------------------------------------------------- */
 
-static char *get_log(const struct runtime *r, cl_program program, cl_int status)
+static char *get_log(const struct soft_cl_runtime *r, cl_program program, cl_int status)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -199,7 +55,7 @@ static char *get_log(const struct runtime *r, cl_program program, cl_int status)
 	return text;
 }
 
-static cl_program create_part(const struct runtime *r, enum soft_cl_language language,
+static cl_program create_part(const struct soft_cl_runtime *r, enum soft_cl_language language,
 			      const struct soft_cl_input *input, cl_int *status)
 {
 	const char *text = input->bytes;
@@ -216,7 +72,7 @@ static cl_program create_part(const struct runtime *r, enum soft_cl_language lan
 	return p;
 }
 
-static cl_program link_parts(const struct runtime *r, cl_program *parts, unsigned count,
+static cl_program link_parts(const struct soft_cl_runtime *r, cl_program *parts, unsigned count,
 			     const char *options, cl_int *status, char **log)
 {
 	cl_program p = NULL;
@@ -236,7 +92,7 @@ static cl_program link_parts(const struct runtime *r, cl_program *parts, unsigne
 	return p;
 }
 
-static cl_program build_parts(const struct runtime *r, enum soft_cl_language language,
+static cl_program build_parts(const struct soft_cl_runtime *r, enum soft_cl_language language,
 			      const struct soft_cl_input *inputs, unsigned count,
 			      const char *options, char **log)
 {
@@ -270,7 +126,7 @@ struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language 
 				      const struct soft_cl_input *inputs, unsigned count,
 				      const char *options, char **log)
 {
-	const struct runtime *r = find_runtime(opencl, language);
+	const struct soft_cl_runtime *r = soft_cl_find_runtime(opencl, language);
 	struct soft_cl_program *program = calloc(1, sizeof *program);
 	char *all = NULL;
 
@@ -301,7 +157,7 @@ void soft_cl_program_put(struct soft_cl_program *p)
 
 bool soft_cl_find_global(struct soft_cl_program *p, const char *name, size_t *bytes, void **address)
 {
-	const struct runtime *r = p->runtime;
+	const struct soft_cl_runtime *r = p->runtime;
 	cl_int (*find)(cl_device_id, cl_program, const char *, size_t *, void **);
 
 	*(void **)&find = r->call->clGetExtensionFunctionAddressForPlatform(
@@ -329,7 +185,7 @@ static size_t measure_type(const char *name)
 	return 0;
 }
 
-static bool describe_parameter(const struct runtime *r, cl_kernel kernel, cl_uint index,
+static bool describe_parameter(const struct soft_cl_runtime *r, cl_kernel kernel, cl_uint index,
 			       struct soft_spirv_kernel *out)
 {
 	cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
@@ -341,12 +197,17 @@ static bool describe_parameter(const struct runtime *r, cl_kernel kernel, cl_uin
 				    NULL);
 	if (space == CL_KERNEL_ARG_ADDRESS_LOCAL)
 		return soft_spirv_add_parameter(out, SOFT_SPIRV_LOCAL, 0);
+	if (!strncmp(type, "image", 5))
+		return soft_spirv_add_parameter(out, SOFT_SPIRV_IMAGE, sizeof(void *));
+	if (!strncmp(type, "sampler_t", 9))
+		return soft_spirv_add_parameter(out, SOFT_SPIRV_SAMPLER, sizeof(void *));
 	if (space != CL_KERNEL_ARG_ADDRESS_PRIVATE)
 		return soft_spirv_add_parameter(out, SOFT_SPIRV_POINTER, sizeof(void *));
 	return soft_spirv_add_parameter(out, SOFT_SPIRV_VALUE, measure_type(type));
 }
 
-static bool describe_kernel(const struct runtime *r, cl_kernel kernel, struct soft_spirv *out)
+static bool describe_kernel(const struct soft_cl_runtime *r, cl_kernel kernel,
+			    struct soft_spirv *out)
 {
 	struct soft_spirv_kernel *about;
 	size_t group[3] = {0};
@@ -370,7 +231,7 @@ static bool describe_kernel(const struct runtime *r, cl_kernel kernel, struct so
 
 bool soft_cl_describe(struct soft_cl_program *p, struct soft_spirv *out)
 {
-	const struct runtime *r = p->runtime;
+	const struct soft_cl_runtime *r = p->runtime;
 	cl_uint count = 0;
 	cl_kernel *all;
 	bool good;
@@ -428,7 +289,7 @@ void soft_cl_kernel_put(struct soft_cl_kernel *k)
 
 void soft_cl_kernel_memory(struct soft_cl_kernel *k, uint64_t *local, uint64_t *private_bytes)
 {
-	const struct runtime *r = k->program->runtime;
+	const struct soft_cl_runtime *r = k->program->runtime;
 	cl_ulong bytes[2] = {0, 0};
 
 	r->call->clGetKernelWorkGroupInfo(k->handle, r->device, CL_KERNEL_LOCAL_MEM_SIZE,
@@ -444,13 +305,16 @@ void soft_cl_kernel_memory(struct soft_cl_kernel *k, uint64_t *local, uint64_t *
 static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
 			   const struct soft_cl_argument *a)
 {
-	const struct runtime *r = k->program->runtime;
+	const struct soft_cl_runtime *r = k->program->runtime;
 	void *pointer = NULL;
 
 	if (a->kind == SOFT_SPIRV_VALUE)
 		return r->call->clSetKernelArg(k->handle, index, a->bytes, a->value);
 	if (a->kind == SOFT_SPIRV_LOCAL)
 		return r->call->clSetKernelArg(k->handle, index, a->bytes, NULL);
+	if (a->kind == SOFT_SPIRV_IMAGE || a->kind == SOFT_SPIRV_SAMPLER)
+		return a->object ? soft_cl_object_set(a->object, r, k->handle, index)
+				 : CL_INVALID_ARG_VALUE;
 	if (!a->is_null)
 		memcpy(&pointer, a->value, sizeof pointer);
 	if (r->set_pointer)
@@ -458,7 +322,21 @@ static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
 	return r->call->clSetKernelArgSVMPointer(k->handle, index, pointer);
 }
 
-static struct soft_cl_queue *get_queue(struct soft_cl_queue **first, const struct runtime *r)
+/* OpenCL is told of what the host has written to the pixels, or asked for what a kernel has. */
+static cl_int sync_images(const struct soft_cl_queue *q, const struct soft_cl_argument *arguments,
+			  unsigned count, bool to_device)
+{
+	cl_int status = CL_SUCCESS;
+
+	for (unsigned i = 0; i < count && !status; i++)
+		if (arguments[i].kind == SOFT_SPIRV_IMAGE && arguments[i].object)
+			status = soft_cl_image_sync(arguments[i].object, q->runtime, q->handle,
+						    to_device);
+	return status;
+}
+
+static struct soft_cl_queue *get_queue(struct soft_cl_queue **first,
+				       const struct soft_cl_runtime *r)
 {
 	struct soft_cl_queue *q;
 	cl_int status = 0;
@@ -485,11 +363,11 @@ int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *k, const ui
 		const uint32_t groups[3], const uint32_t group[3],
 		const struct soft_cl_argument *arguments, unsigned count)
 {
-	const struct runtime *r = k->program->runtime;
+	const struct soft_cl_runtime *r = k->program->runtime;
 	struct soft_cl_queue *q = get_queue(queue, r);
 	size_t from[3], all[3], each[3];
 	cl_event event = NULL;
-	cl_int status = q ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+	cl_int status = q ? sync_images(q, arguments, count, true) : CL_OUT_OF_RESOURCES;
 
 	for (unsigned i = 0; i < 3; i++) {
 		from[i] = offset[i];
@@ -507,7 +385,7 @@ int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *k, const ui
 		return status;
 	status = r->call->clWaitForEvents(1, &event);
 	r->call->clReleaseEvent(event);
-	return status;
+	return status ? status : sync_images(q, arguments, count, false);
 }
 
 void soft_cl_queue_destroy(struct soft_cl_queue *q)

@@ -25,6 +25,7 @@ enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
 struct soft_cl_program; /* counted */
 struct soft_cl_kernel;  /* counted; holds its program */
 struct soft_cl_queue;
+struct soft_cl_object; /* an image or a sampler; counted */
 
 struct soft_cl_constant {
 	uint32_t id;
@@ -44,6 +45,16 @@ struct soft_cl_argument {
 	bool is_null;
 	size_t bytes;
 	void *value;
+	struct soft_cl_object *object; /* an image's, a sampler's: counted */
+};
+
+/* Pixels in this process's memory, as OpenCL's numbers describe them. */
+struct soft_cl_image {
+	unsigned shape;          /* CL_MEM_OBJECT_IMAGE2D .. */
+	unsigned channels, type; /* CL_RGBA .., CL_UNORM_INT8 .. */
+	size_t width, height, depth, layers;
+	size_t row_pitch, slice_pitch, bytes;
+	char *pixels;
 };
 
 /* Whether there is one. Once looked for, it stays loaded. */
@@ -67,5 +78,21 @@ int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *kernel,
 		const uint32_t offset[3], const uint32_t groups[3], const uint32_t group[3],
 		const struct soft_cl_argument *arguments, unsigned count);
 void soft_cl_queue_destroy(struct soft_cl_queue *queue);
+
+/* opencl_image.c ---------------------------------------------------------------------- */
+
+/* Whether the OpenCL that runs kernels has images of this shape and format. Where there is none,
+ * it does. */
+bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
+/* Its pixels: those of @image, which stay the program's; else those of @whole, which it holds; else
+ * zeroes of its own. Return: NULL: no memory. */
+struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
+					    struct soft_cl_object *whole);
+const struct soft_cl_image *soft_cl_image_of(const struct soft_cl_object *object);
+/* @addressing, @filter: OpenCL's numbers. */
+struct soft_cl_object *soft_cl_sampler_create(bool normalized, unsigned addressing,
+					      unsigned filter);
+struct soft_cl_object *soft_cl_object_get(struct soft_cl_object *object);
+void soft_cl_object_put(struct soft_cl_object *object);
 
 #endif

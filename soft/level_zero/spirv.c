@@ -15,6 +15,8 @@ enum opcode {
 	OP_TYPE_INT = 21,
 	OP_TYPE_FLOAT = 22,
 	OP_TYPE_VECTOR = 23,
+	OP_TYPE_IMAGE = 25,
+	OP_TYPE_SAMPLER = 26,
 	OP_TYPE_ARRAY = 28,
 	OP_TYPE_STRUCT = 30,
 	OP_TYPE_POINTER = 32,
@@ -268,7 +270,11 @@ static void read_parameter(struct reader *r, uint32_t type)
 		else
 			kind = t->rest[0] == STORAGE_WORKGROUP ? SOFT_SPIRV_LOCAL
 							       : SOFT_SPIRV_POINTER;
-	} else
+	} else if (t && t->op == OP_TYPE_IMAGE)
+		kind = SOFT_SPIRV_IMAGE;
+	else if (t && t->op == OP_TYPE_SAMPLER)
+		kind = SOFT_SPIRV_SAMPLER;
+	else
 		bytes = measure(r, type, 0).bytes;
 	if (!soft_spirv_add_parameter(&r->out->kernels[r->kernel - 1], kind, bytes))
 		r->failed = true;
@@ -279,6 +285,7 @@ static void read_instruction(struct reader *r, uint32_t op, const uint32_t *w, u
 	switch (op) {
 	case OP_ENTRY_POINT: read_entry_point(r, w, n); break;
 	case OP_TYPE_BOOL:
+	case OP_TYPE_SAMPLER:
 	case OP_TYPE_STRUCT:
 		if (n)
 			read_type(r, op, w, n);
@@ -294,7 +301,7 @@ static void read_instruction(struct reader *r, uint32_t op, const uint32_t *w, u
 		else if (op == OP_DECORATE)
 			read_decoration(r, w, n);
 		else if (op == OP_TYPE_INT || op == OP_TYPE_FLOAT || op == OP_TYPE_VECTOR ||
-			 op == OP_TYPE_ARRAY || op == OP_TYPE_POINTER ||
+			 op == OP_TYPE_IMAGE || op == OP_TYPE_ARRAY || op == OP_TYPE_POINTER ||
 			 op == OP_TYPE_UNTYPED_POINTER)
 			read_type(r, op, w, n);
 		else if (op == OP_CONSTANT || op == OP_SPEC_CONSTANT || op == OP_SPEC_TRUE ||

@@ -15,7 +15,9 @@
 enum soft_spirv_parameter_kind {
 	SOFT_SPIRV_VALUE,
 	SOFT_SPIRV_POINTER, /* to memory of the device */
-	SOFT_SPIRV_LOCAL    /* to memory of the group: its argument is a size */
+	SOFT_SPIRV_LOCAL,   /* to memory of the group: its argument is a size */
+	SOFT_SPIRV_IMAGE,   /* a handle, as the next */
+	SOFT_SPIRV_SAMPLER
 };
 
 struct soft_spirv_parameter {

@@ -26,7 +26,7 @@ static void tell_what_was_done(void)
 		[SOFT_ZE_COPY_REGION] = "regions",  [SOFT_ZE_FILL] = "fills",
 		[SOFT_ZE_BARRIER] = "barriers",     [SOFT_ZE_RESET] = "resets",
 		[SOFT_ZE_WRITE_TIME] = "times",     [SOFT_ZE_QUERY_TIMES] = "queries",
-		[SOFT_ZE_HOST_CALL] = "host calls",
+		[SOFT_ZE_HOST_CALL] = "host calls", [SOFT_ZE_COPY_IMAGE] = "image copies",
 	};
 
 	fprintf(stderr, "soft level-zero: done:");

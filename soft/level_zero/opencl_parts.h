@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two files of opencl.h share: an OpenCL that was found. */
+#ifndef SOFT_LEVEL_ZERO_OPENCL_PARTS_H
+#define SOFT_LEVEL_ZERO_OPENCL_PARTS_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+
+#include "soft/level_zero/opencl.h"
+
+struct soft_cl_runtime {
+	enum soft_cl_language index;
+	const cl_icd_dispatch *call;
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: the one for shared memory does it */
+};
+
+/* Looks for it once. Return: NULL: there is none. */
+const struct soft_cl_runtime *soft_cl_find_runtime(const char *opencl,
+						   enum soft_cl_language language);
+/* Makes the object an argument. Return: OpenCL's status. */
+cl_int soft_cl_object_set(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
+			  cl_kernel kernel, cl_uint index);
+/* Its pixels are OpenCL's from now on, or (@to_device: false) the host's. */
+cl_int soft_cl_image_sync(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
+			  cl_command_queue queue, bool to_device);
+
+#endif
