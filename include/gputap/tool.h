@@ -102,9 +102,9 @@ GPUTAP_API const char *gputap_tool_arguments(void);
  * tools), -ESHUTDOWN (tools have been finished: the process ends), what start() returned. Its
  * library stays mapped until gputap_tool_remove().
  * Contexts are notified of objects that are there already (code objects, kernel symbols) when they
- * start; not of calls made before. Runtimes whose tables are registered already have taps for all
- * operations if any tool was there, else for what the session asks; runtimes that are
- * interposed can be asked for everything at any time.
+ * start; not of calls made before. Runtimes that are interposed, and Level Zero, can be asked for
+ * everything at any time. Of a runtime that has offered its table already (ROCm 6 and later, HSA,
+ * OpenCL's layer), a tool is notified of what contexts had asked for by then, and no more.
  * Owner:  caller; gputap_tool_remove().
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: tools of ROCprofiler-SDK.

@@ -121,7 +121,8 @@ static const struct gt_operation *find_at(const struct gt_table *table, size_t o
 		       : NULL;
 }
 
-uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries)
+uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
+		       bool all)
 {
 	uint32_t unknown = 0;
 	int rc;
@@ -138,7 +139,7 @@ uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, v
 		if (!op)
 			continue;
 		table->taps[op - table->operations].real = entries[i];
-		if (gt_contexts_ask(op))
+		if (all || gt_contexts_ask(op))
 			entries[i] = op->taps[table->instance];
 	}
 	if (rc == 0 || rc == -EALREADY)

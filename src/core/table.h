@@ -36,10 +36,12 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
  * gt_table_part() - the same for a part of a table, where a runtime hands it out in parts
  * @first:   number of the part's first entry, which @entries are; NULL there: not in this release
  * @count:   entries that the part can have
- * Entries that somebody asked for are taps afterwards. May be repeated.
+ * @all:     nobody can put in a tap later, and somebody may ask for more
+ * Entries that somebody asked for are taps afterwards; with @all, all are. May be repeated.
  * Return: number of an entry that is not NULL and no operation's; 0: there is none.
  */
-uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries);
+uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
+		       bool all);
 
 /* The runtime of that table is gone: the instance can be registered again. */
 void gt_table_unregister(struct gt_table *table);

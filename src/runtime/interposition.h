@@ -49,8 +49,10 @@ struct gt_attach_state {
 	_Atomic uint32_t adopted; /* libgputap.so knows of this one */
 	/* libraries that found no instance free; instance 0's counts for all */
 	_Atomic uint32_t missed;
+	/* it was mapped before anybody looked: others may have its functions already */
+	_Atomic uint32_t late;
 	uint64_t base;  /* where the runtime's library is mapped */
-	char path[232]; /* its name, cut if longer */
+	char path[228]; /* its name, cut if longer */
 };
 
 /* In libgputap.so. True once for each library that was armed: its table is to be adopted, its

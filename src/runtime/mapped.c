@@ -235,6 +235,10 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		if (instance < 0)
 			continue;
 		mapped[d] |= 1u << instance;
+		atomic_store(&((struct gt_attach_state *)GT_ATTACH_AT(
+				     points[d].point, points[d].point->states))[instance]
+				      .late,
+			     state.adds == 0);
 		add_move(points[d].point, instance, NULL, o.base);
 	}
 	return 0;

@@ -22,7 +22,8 @@
  *   errors      calls that fail
  *   sysman      one call of zes that takes doubles
  *
- * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. */
+ * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE names a
+ * library with a tool (lz_tool.c), which it opens and adds before it makes queues and lists. */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
@@ -86,6 +87,17 @@ static void load(void)
 		*(void **)&ze.name##_ = dlsym(library, #name);
 	FUNCTIONS(X)
 #undef X
+}
+
+static void add_tool(const char *path)
+{
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*add)(void) = NULL;
+
+	if (library)
+		*(void **)&add = dlsym(library, "lz_tool_add");
+	if (path && (!add || add()))
+		check(ZE_RESULT_ERROR_UNKNOWN, path);
 }
 
 static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *name, float by)
@@ -368,6 +380,7 @@ int main(int argc, char **argv)
 		DO(zeModuleCreate, context, device, &module_desc, &module, NULL);
 		scale = make_kernel(module, "scale", 3);
 		add = make_kernel(module, "add", 0.5f);
+		add_tool(i ? NULL : getenv("LZ_LATE"));
 		if (strcmp(how, "events") == 0) {
 			ze_event_handle_t own[COMMANDS];
 			ze_event_pool_handle_t own_pool;

@@ -14,8 +14,10 @@
  * So it holds for every release of the loader, for programs with a loader linked into them, beside
  * the loader's own layers, and for several drivers. Handles are the driver's own. What is not seen:
  * calls that the loader answers itself, because it found no driver.
- * NEEDSWORK: a driver that hands out handles with tables of their own (DDI handles, 2025) is asked
- * not to (level_zero_driver.c). */
+ *
+ * A tool that comes into a running program finds a driver whose tables were handed out, and so does
+ * one that comes where a session has asked for some of the functions only: then the copies of these
+ * tables are searched for (level_zero_tables.c). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -26,6 +28,8 @@
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_tools_taps.h"
 #include "runtime/interposition.h"
+#include "runtime/level_zero/level_zero_tables.h"
+#include "runtime/mapped.h"
 
 enum {
 #define X(function, exported) GT_LEVEL_ZERO_PARTS_INDEX_##function,
@@ -34,8 +38,6 @@ enum {
 	GT_LEVEL_ZERO_PARTS_INDEX_COUNT
 };
 
-enum { ENTRIES_MAX = 256 }; /* of one table, also of releases to come */
-
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 
 /* By name: the assembler has their addresses. */
@@ -43,47 +45,43 @@ extern struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES][GT_LEVEL_ZERO_PARTS_
 HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 						      [GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
 
-static struct gt_table *table_of(enum gt_domain domain, unsigned instance)
+typedef int get_table_fn(uint32_t version, void **out);
+
+/* Instances whose entries that nobody asked for were handed out as they are. */
+static _Atomic uint32_t partial;
+
+static bool has_tool(void)
 {
-	switch (domain) {
-	case GT_DOMAIN_LEVEL_ZERO_TOOLS: return &gt_level_zero_tools_tables[instance];
-	case GT_DOMAIN_LEVEL_ZERO_SYSMAN: return &gt_level_zero_sysman_tables[instance];
-	case GT_DOMAIN_LEVEL_ZERO_RUNTIME: return &gt_level_zero_runtime_tables[instance];
-	default: return &gt_level_zero_tables[instance];
-	}
+	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
 }
 
-static const struct part {
-	const char *name;
-	enum gt_domain domain;
-	uint16_t first, end; /* numbers of its entries */
-} parts[] = {
-#define GT_PART(function, domain, first, end) {#function, GT_DOMAIN_##domain, first, end},
-#include "generated/level_zero_parts.inc"
-#include "generated/level_zero_tools_parts.inc"
-#include "generated/level_zero_sysman_parts.inc"
-#include "generated/level_zero_runtime_parts.inc"
-#undef GT_PART
-};
+/* @filled: the driver's. Where there is a tool, all of them become taps: it may ask for more
+ * later. */
+static uint32_t put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
+{
+	return gt_table_part(gt_lz_table(p->domain, instance), p->first,
+			     (uint32_t)(p->end - p->first), filled, has_tool());
+}
 
 /* In the place of a driver's zeGet..ProcAddrTable(). */
 static int fill_part(unsigned instance, unsigned index, uint32_t version, void **out)
 {
-	const struct part *p = &parts[index];
-	int (*real)(uint32_t, void **) = gt_level_zero_parts_taps[instance][index].real;
-	void *filled[ENTRIES_MAX] = {NULL};
+	get_table_fn *real = gt_level_zero_parts_taps[instance][index].real;
+	const struct gt_lz_part *p = &gt_lz_parts[index];
+	void *filled[GT_LZ_TABLE_MAX] = {NULL};
 	uint32_t unknown;
 	int status;
 
 	if (!out)
 		return real(version, out);
 	status = real(version, filled);
-	unknown = gt_table_part(table_of(p->domain, instance), p->first,
-				(uint32_t)(p->end - p->first), filled);
+	if (!has_tool())
+		atomic_fetch_or(&partial, 1u << instance);
+	unknown = put_taps(instance, p, filled);
 	if (unknown)
 		gt_event_write(gt_thread_own(), GT_EVENT_UNKNOWN_ENTRY, p->domain, unknown,
 			       p->name);
-	for (unsigned i = 0; i < ENTRIES_MAX; i++)
+	for (unsigned i = 0; i < GT_LZ_TABLE_MAX; i++)
 		if (filled[i])
 			out[i] = filled[i];
 	return status;
@@ -118,8 +116,63 @@ __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(vo
 			    GT_DOMAIN_LEVEL_ZERO, "Level Zero driver's");
 }
 
+/* A driver that was there before us ---------------------------------------------------- */
+
+enum { VERSION_1 = 1 << 16, LATEST_MINOR = 31, DRIVERS = 8 };
+
+/* Its functions, by asking for its tables as a loader does: of the latest version that it knows. */
+static void learn_functions(unsigned instance)
+{
+	uint32_t version = VERSION_1 + LATEST_MINOR;
+
+	for (unsigned i = 0; i < GT_LZ_PARTS; i++) {
+		get_table_fn *get = gt_level_zero_parts_taps[instance][i].real;
+		void *filled[GT_LZ_TABLE_MAX] = {NULL};
+
+		while (get && i == GT_LZ_PART_zeGetGlobalProcAddrTable && version > VERSION_1 &&
+		       get(version, filled))
+			version--;
+		memset(filled, 0, sizeof filled);
+		if (get && !get(version, filled))
+			put_taps(instance, &gt_lz_parts[i], filled);
+	}
+}
+
+static void find_tables_of_handles(unsigned instance)
+{
+	void *handles[DRIVERS] = {NULL};
+	uint32_t count = DRIVERS;
+	int (*get)(uint32_t *, void **) =
+		gt_level_zero_tables[instance].taps[GT_LEVEL_ZERO_INDEX_zeDriverGet].real;
+
+	if (!get || get(&count, handles))
+		return;
+	for (uint32_t i = 0; i < count && i < DRIVERS; i++)
+		gt_lz_tables_of_handle(instance, handles[i]);
+}
+
+/* A tool has come: what was handed out before, without taps or without all of them. */
+static void find_tables(void)
+{
+	for (unsigned i = 0; has_tool() && i < GT_INSTANCES; i++) {
+		struct gt_attach_state *state = &gt_level_zero_parts_attach_states[i];
+		bool late = atomic_exchange(&state->late, 0);
+		bool some = atomic_fetch_and(&partial, ~(1u << i)) >> i & 1;
+
+		if (!(late || some) || atomic_load(&state->state) != GT_ATTACH_ARMED)
+			continue;
+		if (late)
+			learn_functions(i);
+		if (gt_lz_tables_find(i, state->base) < 0)
+			gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_LEVEL_ZERO,
+				       0, state->path);
+		find_tables_of_handles(i);
+	}
+}
+
 __attribute__((constructor)) static void start_level_zero_attach(void)
 {
+	gt_mapped_follow(find_tables);
 	gt_recording_init();
 	atomic_store_explicit(&gt_level_zero_parts_attach_states[0].ready, 1, memory_order_relaxed);
 	gt_level_zero_parts_attached();

@@ -8,6 +8,7 @@
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_wraps.h"
 #include "runtime/level_zero/level_zero_abi.h"
+#include "runtime/level_zero/level_zero_tables.h"
 
 #define REAL(call, name) ((gt_level_zero_##name##_fn *)(call)->tap->real)
 
@@ -19,12 +20,18 @@ int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *d
 	int status = REAL(call, zeDriverGetProperties)(driver, properties);
 	struct lz_chained *at = status ? NULL : properties;
 
-	/* the loader would call the functions that a handle's first word leads to, not those of
-	 * its table */
-	for (; at; at = at->next)
-		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES)
-			((struct lz_driver_ddi_handles_properties *)at)->flags &=
-				~(uint32_t)LZ_DRIVER_DDI_HANDLES;
+	for (; at; at = at->next) {
+		struct lz_driver_ddi_handles_properties *p = (void *)at;
+
+		/* the loader would call the functions that handles lead to, not those of its
+		 * table. If there are no taps in those, it does without: then
+		 * zeDriverGetDefaultContext() gives it a handle that it does not know, where
+		 * there are several drivers */
+		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES &&
+		    p->flags & LZ_DRIVER_DDI_HANDLES &&
+		    !gt_lz_tables_of_handle(call->table->instance, driver))
+			p->flags &= ~(uint32_t)LZ_DRIVER_DDI_HANDLES;
+	}
 	return status;
 }
 

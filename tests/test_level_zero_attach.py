@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Attaching to Level Zero where nobody has prepared the process: tools that are preloaded, tools
+that come into a running program, whose loader has its tables already; and a loader that is linked
+into the program. Over the driver of tests/level_zero, which counts what it was asked for.
+
+GPUTAP_LEVEL_ZERO_LOADER names a folder with a newer loader than the distribution's,
+GPUTAP_LEVEL_ZERO_STATIC the libze_loader.a of a build with -DBUILD_STATIC=1."""
+import os
+import pathlib
+import shutil
+
+import pytest
+
+from conftest import REPO, run_command
+from test_level_zero import (COMMANDS, calls, capture, counts,  # noqa: F401 (fixtures)
+                             environment, level_zero)
+
+LAYERS = ["LZ_DLOPEN", "ZE_ENABLE_TRACING_LAYER", "ZE_ENABLE_VALIDATION_LAYER",
+          "ZE_ENABLE_LOADER_INTERCEPT"]
+# of the program's alone, and made after it has added a tool
+AFTERWARDS = ["zeCommandListCreateImmediate", "zeCommandListAppendMemoryFill",
+              "zeCommandListAppendMemoryCopy", "zeCommandListAppendLaunchKernel",
+              "zeCommandListAppendBarrier", "zeEventHostSynchronize", "zeCommandListDestroy",
+              "zeMemFree", "zeKernelDestroy", "zeModuleDestroy", "zeContextDestroy"]
+
+
+@pytest.fixture(scope="session")
+def tools(level_zero, build):  # noqa: F811
+    """{"early": a library to preload, "late": one that a program opens}"""
+    made = {name: level_zero / f"lz_{name}.so" for name in ("early", "late")}
+    for name, path in made.items():
+        run_command(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                     *(["-DBY_CALL"] if name == "late" else []), f"-I{REPO}/include",
+                     REPO / "tests/level_zero/lz_tool.c", "-o", path, f"-L{build}",
+                     "-l:libgputap.so.0", f"-Wl,-rpath,{build}"])
+    return made
+
+
+@pytest.fixture(scope="session")
+def static_program(level_zero):  # noqa: F811
+    """The tests' program, with Level Zero's own static loader in it."""
+    archive = pathlib.Path(os.environ.get("GPUTAP_LEVEL_ZERO_STATIC", ""))
+    if not archive.is_file():
+        pytest.skip("needs Level Zero's static loader, named by GPUTAP_LEVEL_ZERO_STATIC")
+    program = level_zero / "lz_static"
+    run_command(["cc", "-O1", "-c", REPO / "tests/level_zero/lz_program.c", "-o",
+                 level_zero / "lz_static.o"])
+    run_command(["c++", level_zero / "lz_static.o", archive,
+                 *archive.parent.glob("liblevel_zero_utils.a"), "-o", program, "-ldl",
+                 "-lpthread"])
+    return program
+
+
+@pytest.fixture(params=["distribution", "newer"])
+def loader(request):
+    """What a loader needs in the environment."""
+    folder = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
+    if request.param == "newer" and not folder:
+        pytest.skip("needs a newer Level Zero loader, named by GPUTAP_LEVEL_ZERO_LOADER")
+    return {"LD_LIBRARY_PATH": folder} if request.param == "newer" else {}
+
+
+@pytest.fixture
+def tell(run, level_zero, environment, work):  # noqa: F811
+    """tell(words, env, program, before) -> what the tool was notified of: {function: calls, "work":
+    items, "timed": .., "linked": ..}"""
+    def run_it(*words, env, program=None, before=()):
+        run([*before, program or level_zero / "lz_program", *words],
+                       env=environment | env | {"LZ_TOOL": work / "tool"})
+        lines = (work / "tool").read_text().splitlines()
+        return {name: int(n) for name, n in (line.split() for line in lines)}
+
+    return run_it
+
+
+def is_all_that_came_after(told, driver, names=AFTERWARDS):
+    ran = sum(driver[kind] for kind in ("kernels", "copies", "fills", "barriers"))
+    return ({name: told.get(name) for name in names} == {name: driver[name] for name in names} and
+            told["work"] == told["timed"] == told["linked"] == ran > 0)
+
+
+def is_all(told, driver):
+    """But for events: ours are among the driver's."""
+    mine = {name: n for name, n in told.items() if name not in ("work", "timed", "linked")}
+    events = ("zeEvent", "zeDeviceGetGlobalTimestamps", "zeDeviceGetProperties")
+    return ({n for n in mine.items() if not n[0].startswith(events)} ==
+            {n for n in driver.items() if not n[0].startswith(events) and n[0] not in COMMANDS})
+
+
+def test_a_preloaded_tool_is_notified_of_all_calls_and_work(tell, tools, work, loader):
+    told = tell("immediate", "5", env=loader | {"LD_PRELOAD": tools["early"]})
+    assert is_all(told, counts(work)) and is_all_that_came_after(told, counts(work))
+
+
+@pytest.mark.parametrize("layer", [None, *LAYERS])
+def test_a_tool_that_comes_into_a_running_program_is_notified_of_what_follows(
+        tell, tools, work, loader, layer):
+    told = tell("immediate", "5", env=loader | {"LZ_LATE": tools["late"]} |
+                ({layer: "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"} if layer else {}))
+    assert is_all_that_came_after(told, counts(work))
+    assert "zeContextCreate" not in told and "zeKernelCreate" not in told
+
+
+@pytest.mark.parametrize("how", ["events", "regular", "signalled", "threads"])
+def test_such_a_tool_is_notified_of_work_of_all_kinds_of_lists(tell, tools, work, how):
+    told = tell(how, "5", env={"LZ_LATE": tools["late"]})
+    assert is_all_that_came_after(told, counts(work), ["zeMemFree", "zeContextDestroy"])
+
+
+def test_such_a_tool_is_notified_of_several_drivers(tell, tools, level_zero, work):  # noqa: F811
+    other = work / "libother_driver.so"
+    shutil.copy(level_zero / "liblz_driver.so", other)
+    told = tell("immediate", "2", env={
+        "LZ_LATE": tools["late"],
+        "ZE_ENABLE_ALT_DRIVERS": f"{level_zero}/liblz_driver.so,{other}"
+    })
+    assert told["zeContextDestroy"] == 2 and told["zeCommandListAppendLaunchKernel"] == 8
+    assert told["work"] == told["timed"] == 22
+
+
+@pytest.mark.parametrize("options", [[], ["-d", "level_zero_sysman"], ["--ops", "zeMemFree"]])
+def test_where_a_session_asks_for_little_such_a_tool_is_notified_of_all(
+        tell, tools, gputap, work, options):
+    told = tell("immediate", "5", env={"LZ_LATE": tools["late"]},
+                before=[gputap, "run", "-q", "-f", "-o", "r.gputap", *options])
+    assert is_all_that_came_after(told, counts(work))
+
+
+# A loader in the program ---------------------------------------------------------------------
+
+def test_a_program_with_a_loader_in_it_is_recorded(
+        tap, run, static_program, environment, loader, work):  # noqa: F811
+    bare = run([static_program, "events", "5"], env=environment | loader)
+    tap("run", "-q", "-f", "--no-device", "-o", "r.gputap", static_program, "events", "5",
+        env=environment | loader)
+    assert calls(tap) == {n: c for n, c in counts(work).items() if n not in COMMANDS}
+    traced = tap("run", "-q", "-f", "-o", "r.gputap", static_program, "events", "5",
+                 env=environment | loader)
+    assert traced.out == bare.out
+
+
+@pytest.mark.parametrize("how", ["early", "late"])
+def test_tools_are_notified_of_a_program_with_a_loader_in_it(tell, tools, static_program, work,
+                                                             loader, how):
+    variable = {"early": "LD_PRELOAD", "late": "LZ_LATE"}[how]
+    told = tell("immediate", "5", env=loader | {variable: tools[how]}, program=static_program)
+    assert is_all_that_came_after(told, counts(work))
