@@ -29,15 +29,17 @@ const struct grid_column info_code_object_columns[] = {
 const struct grid_column info_code_kernel_columns[] = {
 	{"dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
-	{"code", "code", GRID_ID, GRID_ALWAYS, 0, false},
+	{"code", "code", GRID_ID, GRID_IF_ANY, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
-	{"kernarg_bytes", "arguments", GRID_BYTES, GRID_ALWAYS, 3, false},
+	{"kernarg_bytes", "arguments", GRID_BYTES, GRID_IF_ANY, 3, false},
 	{"group_bytes", "local memory", GRID_BYTES, GRID_IF_ANY, 0, false},
 	{"private_bytes", "scratch", GRID_BYTES, GRID_IF_ANY, 0, false},
 	{"vgprs", "VGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"sgprs", "SGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"vgpr_granules", "vgpr granules", GRID_COUNT, GRID_DATA, 0, false},
 	{"sgpr_granules", "sgpr granules", GRID_COUNT, GRID_DATA, 0, false},
+	{"spill_bytes", "spilled", GRID_BYTES, GRID_IF_ANY, 0, false},
+	{"simd", "SIMD", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"loaded_ns", "from", GRID_NS, GRID_DATA, 0, false},
 	{"unloaded_ns", "until", GRID_NS, GRID_DATA, 0, false},
 	{"object", "kernel object", GRID_TEXT, GRID_DATA, 0, false},
@@ -225,7 +227,7 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 		if (code->dispatches)
 			*cell++ = cell_count(dispatches_of(code->dispatches, o));
 		*cell++ = pid_of(capture, o);
-		*cell++ = cell_count(o->parent);
+		*cell++ = o->parent ? cell_count(o->parent) : cell_none();
 		*cell++ = device_of(capture, object);
 		*cell++ = number(o, "kernarg_bytes");
 		*cell++ = number(o, "group_bytes");
@@ -234,6 +236,8 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 		*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
 		*cell++ = number(o, "vgpr_granules");
 		*cell++ = number(o, "sgpr_granules");
+		*cell++ = number(o, "spill_bytes");
+		*cell++ = number(o, "simd");
 		*cell++ = since_start(capture, o->begin_ns);
 		*cell++ = since_start(capture, o->end_ns);
 		*cell++ = address(g, o->handle);

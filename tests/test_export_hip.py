@@ -106,7 +106,7 @@ def test_rocpd_has_allocations_dispatches_copies_and_kernels_with_their_code_obj
     ] and not query(path, "PRAGMA foreign_key_check")
     [(address, _), (freed, _)] = allocations = query(
         path, "SELECT address, size FROM memory_allocations ORDER BY start")
-    assert [size for _, size in allocations] == [1024, 0] and address == freed
+    assert [size for _, size in allocations] == [1024, 1024] and address == freed
     assert query(
         path,
         "SELECT count(*) FROM kernels WHERE name LIKE '%add%' AND category = 'KERNEL_DISPATCH'"

@@ -325,6 +325,27 @@ def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
                      "copy": (9, 3 * (64 + 128 + 512))}
 
 
+def test_copies_of_images_tell_their_bytes(capture, tap):
+    capture("images", "3")
+    copies = json.loads(tap("report", "--json", "--table", "copies", "r.gputap").out)["copies"]
+    assert {c["operation"]: (c["count"], c["bytes"]) for c in copies} == {
+        "write": (3, 3 * 512), "copy": (3, 3 * 32), "read": (3, 3 * 32)}
+
+
+def test_kernels_tell_what_their_code_asks_for(capture, tap, work):
+    capture("immediate", "3")
+    kernels = json.loads(tap("report", "--json", "--table", "kernel_symbols",
+                             "r.gputap").out)["kernel_symbols"]
+    assert {k["name"]: (k["simd"], k["dispatches"], k["group_bytes"], k["private_bytes"])
+            for k in kernels} == {"add": (8, 3, 128, 64), "scale": (32, 3, 128, 64)}
+    tap("export", "-f", "r.gputap", "-o", "r.rocpd")
+    with sqlite3.connect(work / "r.rocpd") as db:
+        rows = db.execute("select name, lds_size, scratch_size from kernels "
+                          "where name != 'fill'").fetchall()
+    db.close()
+    assert sorted(rows) == 3 * [("add", 128, 64)] + 3 * [("scale", 128, 64)]
+
+
 def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
     info = capture("several", "4", env={"LZ_BUSY_US": "1000"})
     assert info["untimed"] == 0 and info["device_work"] == info["linked"] == 5
@@ -482,6 +503,14 @@ def test_structures_of_ours_are_the_headers(run, work):
         "lz_event_desc": ("ze_event_desc_t", {"index": "index", "signal": "signal",
                                               "wait": "wait"}),
         "lz_kernel_desc": ("ze_kernel_desc_t", {"name": "pKernelName"}),
+        "lz_kernel_properties": ("ze_kernel_properties_t", {
+            "max_subgroup_size": "maxSubgroupSize", "local_bytes": "localMemSize",
+            "required_subgroup_size": "requiredSubgroupSize", "spill_bytes": "spillMemSize"
+        }),
+        "lz_image_desc": ("ze_image_desc_t", {
+            "type": "type", "layout": "format.layout", "width": "width",
+            "array_levels": "arraylevels"
+        }),
         "lz_copy_region": ("ze_copy_region_t", {"width": "width", "depth": "depth"}),
         "lz_kernel_times": ("ze_kernel_timestamp_result_t", {"end": "global.kernelEnd"}),
     }
@@ -492,6 +521,9 @@ def test_structures_of_ours_are_the_headers(run, work):
         "LZ_EVENT_POOL_HOST_VISIBLE": "ZE_EVENT_POOL_FLAG_HOST_VISIBLE",
         "LZ_EVENT_POOL_IPC": "ZE_EVENT_POOL_FLAG_IPC",
         "LZ_EVENT_POOL_TIMES": "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP",
+        "LZ_KERNEL_PROPERTIES": "ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES",
+        "LZ_IMAGE_2D_ARRAY": "ZE_IMAGE_TYPE_2DARRAY",
+        "LZ_IMAGE_BUFFER": "ZE_IMAGE_TYPE_BUFFER",
         "LZ_EVENT_SCOPE_HOST": "ZE_EVENT_SCOPE_FLAG_HOST",
     }
     lines = ["#include <stddef.h>", "#include <level_zero/ze_api.h>",

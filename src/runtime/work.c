@@ -48,6 +48,8 @@ static struct gt_work_item *notify_enter(const struct gt_work_what *what)
 	p->work.bytes = what->bytes;
 	p->work.source = what->source;
 	p->work.destination = what->destination;
+	p->work.group_bytes = what->group_bytes;
+	p->work.private_bytes = what->private_bytes;
 	p->work.graph = what->graph;
 	p->work.replay = what->replay;
 	p->work.ordinal = what->ordinal;
@@ -136,7 +138,10 @@ static void write_work(struct gt_thread *t, const struct gt_work *w, int32_t sta
 		.start = times->start,
 		.end = times->end,
 		.bytes = w->what.bytes,
-		.object = {w->what.source, w->what.destination},
+		.object = {w->what.source,
+			   w->what.symbol ? GT_KERNEL_DETAIL(w->what.symbol, w->what.group_bytes,
+							     w->what.private_bytes)
+					  : w->what.destination},
 		.global = {w->what.grid[0], w->what.grid[1], w->what.grid[2]},
 		.local = {w->what.block[0], w->what.block[1], w->what.block[2]},
 		.ordinal = w->what.ordinal,

@@ -30,8 +30,11 @@ struct gt_work_what {
 	uint64_t device_handle, queue_handle; /* the same as the runtime knows them */
 	uint64_t bytes, source, destination;  /* copies and sets: bytes, addresses */
 	uint32_t grid[3], block[3];           /* kernels: work-items, and of them in a group */
-	uint32_t graph;                       /* number of the graph object whose launch it is of */
-	uint32_t replay, ordinal;             /* which launch of it, from 1; which node, from 0 */
+	/* kernels of a domain with `symbols`: number of the object, memory of a group and of a
+	 * work-item */
+	uint32_t symbol, group_bytes, private_bytes;
+	uint32_t graph;           /* number of the graph object whose launch it is of */
+	uint32_t replay, ordinal; /* which launch of it, from 1; which node, from 0 */
 };
 
 /* Raw times of the device's clock; 0: not known. */

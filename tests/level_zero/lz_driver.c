@@ -106,6 +106,11 @@ struct _ze_kernel_handle_t {
 	uint64_t argument[4];
 };
 
+struct _ze_image_handle_t {
+	size_t row, bytes; /* of four bytes a texel */
+	char *memory;
+};
+
 struct command {
 	enum kind kind;
 	struct _ze_event_handle_t *signal, *wait[EVENTS], **queried;
@@ -779,6 +784,86 @@ static ze_result_t zeMemAllocHost_(ze_context_handle_t c, const ze_host_mem_allo
 	return allocate(bytes, out);
 }
 
+static ze_result_t zeImageCreate_(ze_context_handle_t c, ze_device_handle_t d,
+				  const ze_image_desc_t *desc, ze_image_handle_t *out)
+{
+	(void)c;
+	(void)d;
+	CALLED();
+	if (desc->format.layout != ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8 || desc->type != ZE_IMAGE_TYPE_2D)
+		return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
+	*out = calloc(1, sizeof **out);
+	(*out)->row = desc->width * 4;
+	(*out)->bytes = (*out)->row * desc->height;
+	(*out)->memory = calloc(1, (*out)->bytes);
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t zeImageDestroy_(ze_image_handle_t image)
+{
+	CALLED();
+	free(image->memory);
+	free(image);
+	return ZE_RESULT_SUCCESS;
+}
+
+/* Of a region, the first row only. */
+static size_t image_bytes(const struct _ze_image_handle_t *image, const ze_image_region_t *r)
+{
+	return r ? r->width * 4 : image->bytes;
+}
+
+static char *image_place(const struct _ze_image_handle_t *image, const ze_image_region_t *r)
+{
+	return image->memory + (r ? r->originY * image->row + r->originX * 4 : 0);
+}
+
+static ze_result_t zeCommandListAppendImageCopyRegion_(ze_command_list_handle_t l,
+						       ze_image_handle_t to, ze_image_handle_t from,
+						       const ze_image_region_t *to_region,
+						       const ze_image_region_t *from_region,
+						       ze_event_handle_t signal, uint32_t waits,
+						       ze_event_handle_t *wait)
+{
+	struct command c = {.kind = COPY,
+			    .to = image_place(to, to_region),
+			    .from = image_place(from, from_region),
+			    .bytes = image_bytes(to, to_region)};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendImageCopyFromMemory_(ze_command_list_handle_t l,
+							   ze_image_handle_t to, const void *from,
+							   const ze_image_region_t *region,
+							   ze_event_handle_t signal, uint32_t waits,
+							   ze_event_handle_t *wait)
+{
+	struct command c = {.kind = COPY,
+			    .to = image_place(to, region),
+			    .from = from,
+			    .bytes = image_bytes(to, region)};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
+static ze_result_t zeCommandListAppendImageCopyToMemory_(ze_command_list_handle_t l, void *to,
+							 ze_image_handle_t from,
+							 const ze_image_region_t *region,
+							 ze_event_handle_t signal, uint32_t waits,
+							 ze_event_handle_t *wait)
+{
+	struct command c = {.kind = COPY,
+			    .to = to,
+			    .from = image_place(from, region),
+			    .bytes = image_bytes(from, region)};
+
+	CALLED();
+	return append(l, &c, signal, waits, wait);
+}
+
 static ze_result_t zeMemFree_(ze_context_handle_t c, void *memory)
 {
 	(void)c;
@@ -845,6 +930,16 @@ static ze_result_t zeKernelSetArgumentValue_(ze_kernel_handle_t k, uint32_t inde
 	return ZE_RESULT_SUCCESS;
 }
 
+static ze_result_t zeKernelGetProperties_(ze_kernel_handle_t k, ze_kernel_properties_t *p)
+{
+	CALLED();
+	p->maxSubgroupSize = 32;
+	p->requiredSubgroupSize = strcmp(k->name, "add") == 0 ? 8 : 0;
+	p->localMemSize = 128;
+	p->privateMemSize = 64;
+	return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t zeKernelGetName_(ze_kernel_handle_t k, size_t *bytes, char *name)
 {
 	CALLED();
@@ -887,6 +982,9 @@ TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t, .pfnCreate = ze
       .pfnAppendLaunchMultipleKernelsIndirect = zeCommandListAppendLaunchMultipleKernelsIndirect_,
       .pfnAppendMemoryCopy = zeCommandListAppendMemoryCopy_,
       .pfnAppendMemoryFill = zeCommandListAppendMemoryFill_,
+      .pfnAppendImageCopyRegion = zeCommandListAppendImageCopyRegion_,
+      .pfnAppendImageCopyFromMemory = zeCommandListAppendImageCopyFromMemory_,
+      .pfnAppendImageCopyToMemory = zeCommandListAppendImageCopyToMemory_,
       .pfnAppendBarrier = zeCommandListAppendBarrier_,
       .pfnAppendSignalEvent = zeCommandListAppendSignalEvent_,
       .pfnAppendWaitOnEvents = zeCommandListAppendWaitOnEvents_,
@@ -902,14 +1000,16 @@ TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t, .pfnCreate = zeFenceCreate_,
       .pfnDestroy = zeFenceDestroy_, .pfnHostSynchronize = zeFenceHostSynchronize_)
 TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t, .pfnAllocShared = zeMemAllocShared_,
       .pfnAllocDevice = zeMemAllocDevice_, .pfnAllocHost = zeMemAllocHost_, .pfnFree = zeMemFree_)
+TABLE(zeGetImageProcAddrTable, ze_image_dditable_t, .pfnCreate = zeImageCreate_,
+      .pfnDestroy = zeImageDestroy_)
 TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t, .pfnCreate = zeModuleCreate_,
       .pfnDestroy = zeModuleDestroy_)
 TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, .pfnCreate = zeKernelCreate_,
       .pfnDestroy = zeKernelDestroy_, .pfnSetGroupSize = zeKernelSetGroupSize_,
-      .pfnSetArgumentValue = zeKernelSetArgumentValue_, .pfnGetName = zeKernelGetName_)
+      .pfnSetArgumentValue = zeKernelSetArgumentValue_, .pfnGetName = zeKernelGetName_,
+      .pfnGetProperties = zeKernelGetProperties_)
 
 /* Which the loader insists on. */
-EMPTY(zeGetImageProcAddrTable, ze_image_dditable_t)
 EMPTY(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
 EMPTY(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
 EMPTY(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)

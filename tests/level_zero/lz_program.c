@@ -17,6 +17,7 @@
  *   several     both kernels by one command, N times on an immediate list
  *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
  *               each, and from shared memory to the host's
+ *   images      N times an image is copied from memory, a part of it within it, a part to memory
  *   threads     immediate, in four threads with a list each
  *   names       functions that are asked for by name
  *   errors      calls that fail
@@ -35,6 +36,8 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(zeCommandListAppendBarrier) X(zeCommandListAppendEventReset) \
+	X(zeCommandListAppendImageCopyFromMemory) X(zeCommandListAppendImageCopyRegion) \
+	X(zeCommandListAppendImageCopyToMemory) X(zeImageCreate) X(zeImageDestroy) \
 	X(zeCommandListAppendLaunchKernel) X(zeCommandListAppendLaunchMultipleKernelsIndirect) \
 	X(zeCommandListAppendMemoryCopy) X(zeCommandListAppendMemoryFill) \
 	X(zeCommandListClose) X(zeCommandListCreate) X(zeCommandListCreateImmediate) \
@@ -323,6 +326,31 @@ static void run_directions(int n)
 	free(plain);
 }
 
+static void run_images(int n)
+{
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	const ze_image_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+				      .type = ZE_IMAGE_TYPE_2D,
+				      .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},
+				      .width = 16,
+				      .height = 8};
+	const ze_image_region_t part = {0, 1, 0, 4, 2, 1}, other = {8, 4, 0, 4, 2, 1};
+	ze_image_handle_t image;
+
+	make_events();
+	DO(zeImageCreate, context, device, &desc, &image);
+	for (int i = 0; i < n; i++) {
+		DO(zeCommandListAppendImageCopyFromMemory, list, image, on_host, NULL, NULL, 0,
+		   NULL);
+		DO(zeCommandListAppendImageCopyRegion, list, image, image, &part, &other, NULL, 0,
+		   NULL);
+		DO(zeCommandListAppendImageCopyToMemory, list, on_host, image, &part, NULL, 0,
+		   NULL);
+	}
+	wait_for_list(list);
+	DO(zeImageDestroy, image);
+}
+
 static void *run_thread(void *n)
 {
 	run_immediate(*(int *)n, NULL);
@@ -398,6 +426,8 @@ int main(int argc, char **argv)
 			run_resets(n);
 		} else if (strcmp(how, "reused") == 0 || strcmp(how, "stale") == 0) {
 			run_reused(n, how[0] == 's');
+		} else if (strcmp(how, "images") == 0) {
+			run_images(n);
 		} else if (strcmp(how, "several") == 0) {
 			run_several(n);
 		} else if (strcmp(how, "directions") == 0) {

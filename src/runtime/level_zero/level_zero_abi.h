@@ -15,6 +15,7 @@ enum {
 	LZ_EVENT_POOL_DESC = 0x10,
 	LZ_EVENT_DESC = 0x11,
 	LZ_HOST_MEMORY_DESC = 0x16,
+	LZ_KERNEL_PROPERTIES = 0x1e,
 	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks a second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
 	LZ_MUTABLE_GROUPS = 0x0002001a,
@@ -107,6 +108,28 @@ struct lz_kernel_desc {
 	const char *name;
 };
 
+struct lz_kernel_properties {
+	struct lz_chained head;
+	uint32_t arguments, required_group[3], required_subgroups, required_subgroup_size;
+	uint32_t max_subgroup_size, max_subgroups, local_bytes, private_bytes, spill_bytes;
+	uint8_t uuid[32];
+};
+
+struct lz_image_desc {
+	struct lz_chained head;
+	uint32_t flags, type, layout, channels, swizzle[4];
+	uint64_t width;
+	uint32_t height, depth, array_levels, mip_levels;
+};
+enum {
+	LZ_IMAGE_1D_ARRAY = 1,
+	LZ_IMAGE_2D,
+	LZ_IMAGE_2D_ARRAY,
+	LZ_IMAGE_3D,
+	LZ_IMAGE_BUFFER,
+};
+
+/* Of memory in bytes, of images in texels. */
 struct lz_copy_region {
 	uint32_t x, y, z, width, height, depth;
 };

@@ -305,6 +305,31 @@ int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle
 
 /* Kernels ---------------------------------------------------------------------------- */
 
+/* What the driver says of the kernel's code, as an object that its work names. The subgroup is what
+ * the code was made for, or the largest. */
+static void describe_kernel(const struct gt_call *call, void *handle, const char *name,
+			    struct gt_lz_kernel *k)
+{
+	struct lz_kernel_properties p = {.head = {LZ_KERNEL_PROPERTIES, NULL}};
+	struct gt_text text = {0};
+
+	if (!GT_LZ(call->table, zeKernelGetProperties) ||
+	    GT_LZ(call->table, zeKernelGetProperties)(handle, &p))
+		return;
+	k->group_bytes = p.local_bytes;
+	k->private_bytes = p.private_bytes;
+	k->symbol = (uint32_t)gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
+	gt_text_add(&text, "name", name);
+	gt_text_add_number(&text, "simd",
+			   p.required_subgroup_size ? p.required_subgroup_size
+						    : p.max_subgroup_size);
+	gt_text_add_number(&text, "group_bytes", p.local_bytes);
+	gt_text_add_number(&text, "private_bytes", p.private_bytes);
+	gt_text_add_number(&text, "spill_bytes", p.spill_bytes);
+	gt_object_write(gt_thread_own(), GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_LEVEL_ZERO, k->symbol,
+			(uintptr_t)handle, 0, &text);
+}
+
 int gt_level_zero_wrap_zeKernelCreate(const struct gt_call *call, void *module, const void *desc,
 				      void **kernel)
 {
@@ -322,6 +347,7 @@ int gt_level_zero_wrap_zeKernelCreate(const struct gt_call *call, void *module, 
 	if (k) {
 		k->name = name;
 		k->unwanted = unwanted;
+		describe_kernel(call, *kernel, d->name, k);
 	}
 	return status;
 }

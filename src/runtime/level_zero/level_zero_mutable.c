@@ -92,8 +92,12 @@ int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct 
 		const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernels[i]);
 		struct gt_lz_entry *e = k ? find_entry(list, ids[i]) : NULL;
 
-		if (e)
-			e->what.name = k->name;
+		if (!e)
+			continue;
+		e->what.name = k->name;
+		e->what.symbol = k->symbol;
+		e->what.group_bytes = k->group_bytes;
+		e->what.private_bytes = k->private_bytes;
 	}
 	return status;
 }

@@ -34,6 +34,7 @@ enum gt_lz_kind {
 	GT_LZ_EVENT,
 	GT_LZ_KERNEL,
 	GT_LZ_FENCE,
+	GT_LZ_IMAGE,
 	GT_LZ_KINDS
 };
 
@@ -191,6 +192,7 @@ struct gt_lz_event {
 struct gt_lz_kernel {
 	struct gt_lz_object object;
 	uint32_t name, group[3];
+	uint32_t symbol, group_bytes, private_bytes;
 	bool unwanted; /* `--kernels` says so */
 };
 
@@ -198,6 +200,12 @@ struct gt_lz_fence {
 	struct gt_lz_object object;
 	struct gt_lz_queue *queue;
 	uint64_t until; /* sequence */
+};
+
+struct gt_lz_image {
+	struct gt_lz_object object;
+	uint64_t texels;
+	uint32_t bits; /* of a texel; 0: not known */
 };
 
 void gt_lz_lock(struct gt_lz_lock *lock);
@@ -256,6 +264,9 @@ void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list
 /* level_zero_memory.c: read, write, or copy. */
 enum gt_device_op gt_lz_copy_op(const void *to, const void *from);
 enum gt_device_op gt_lz_image_op(const void *memory, bool to_image);
+
+/* level_zero_images.c. What a copy of @region moves; NULL: of all of it. 0: not known. */
+uint64_t gt_lz_image_bytes(const void *image, const void *region);
 
 /* level_zero_runs.c */
 /* The next command of @list resets, or signals again, an event that commands of it have. */

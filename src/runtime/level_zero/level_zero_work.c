@@ -8,7 +8,7 @@
  *
  * Events of the program have times because its pools are made with them (level_zero_events.c); that
  * is all that it could notice. NEEDSWORK: events for other processes have no times; graphs are not
- * followed; copies of images do not tell their bytes. */
+ * followed. */
 #include <string.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
@@ -166,6 +166,9 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 	if (k) {
 		what.op = k->unwanted ? 0 : GT_DEVICE_KERNEL;
 		what.name = k->name;
+		what.symbol = k->symbol;
+		what.group_bytes = k->group_bytes;
+		what.private_bytes = k->private_bytes;
 		memcpy(what.block, k->group, sizeof what.block);
 	}
 	if (size) {
@@ -297,31 +300,32 @@ COMMAND(zeCommandListAppendMemoryFillWithParameters,
 	transfer_what(GT_DEVICE_FILL, to, NULL, bytes))
 COMMAND(zeCommandListAppendImageCopy,
 	(const struct gt_call *call, void *list, void *to, void *from, SIGNALS),
-	(list, to, from, signal, waits, wait), transfer_what(GT_DEVICE_COPY, to, from, 0))
+	(list, to, from, signal, waits, wait),
+	transfer_what(GT_DEVICE_COPY, to, from, gt_lz_image_bytes(to, NULL)))
 COMMAND(zeCommandListAppendImageCopyRegion,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *to_region,
 	 const void *from_region, SIGNALS),
 	(list, to, from, to_region, from_region, signal, waits, wait),
-	transfer_what(GT_DEVICE_COPY, to, from, 0))
+	transfer_what(GT_DEVICE_COPY, to, from, gt_lz_image_bytes(to, to_region)))
 COMMAND(zeCommandListAppendImageCopyToMemory,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region, SIGNALS),
 	(list, to, from, region, signal, waits, wait),
-	transfer_what(gt_lz_image_op(to, false), to, from, 0))
+	transfer_what(gt_lz_image_op(to, false), to, from, gt_lz_image_bytes(from, region)))
 COMMAND(zeCommandListAppendImageCopyFromMemory,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 SIGNALS),
 	(list, to, from, region, signal, waits, wait),
-	transfer_what(gt_lz_image_op(from, true), to, from, 0))
+	transfer_what(gt_lz_image_op(from, true), to, from, gt_lz_image_bytes(to, region)))
 COMMAND(zeCommandListAppendImageCopyToMemoryExt,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(gt_lz_image_op(to, false), to, from, 0))
+	transfer_what(gt_lz_image_op(to, false), to, from, gt_lz_image_bytes(from, region)))
 COMMAND(zeCommandListAppendImageCopyFromMemoryExt,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(gt_lz_image_op(from, true), to, from, 0))
+	transfer_what(gt_lz_image_op(from, true), to, from, gt_lz_image_bytes(to, region)))
 COMMAND(zeCommandListAppendBarrier, (const struct gt_call *call, void *list, SIGNALS),
 	(list, signal, waits, wait), transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 COMMAND(zeCommandListAppendMemoryRangesBarrier,
