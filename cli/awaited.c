@@ -8,7 +8,7 @@ enum row_kind {
 	ROW_WAIT,     /* number: of the wait */
 };
 
-struct row {
+struct awaited_row {
 	uint64_t handle, at, number;
 	uint32_t process;
 	uint16_t is_stream, kind;
@@ -23,7 +23,7 @@ struct record_row {
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct awaited_row *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -51,7 +51,8 @@ static int compare_records(const void *a, const void *b)
 
 void awaited_init(struct awaited *a)
 {
-	*a = (struct awaited){.rows = {.row_bytes = sizeof(struct row), .compare = compare_rows},
+	*a = (struct awaited){.rows = {.row_bytes = sizeof(struct awaited_row),
+				       .compare = compare_rows},
 			      .records = {.row_bytes = sizeof(struct record_row),
 					  .compare = compare_records}};
 }
@@ -59,12 +60,12 @@ void awaited_init(struct awaited *a)
 static void add_row(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
 		    enum row_kind kind, uint64_t number)
 {
-	struct row row = {.handle = handle->handle,
-			  .at = at,
-			  .number = number,
-			  .process = handle->process,
-			  .is_stream = handle->is_stream,
-			  .kind = (uint16_t)kind};
+	struct awaited_row row = {.handle = handle->handle,
+				  .at = at,
+				  .number = number,
+				  .process = handle->process,
+				  .is_stream = handle->is_stream,
+				  .kind = (uint16_t)kind};
 
 	spill_add(&a->rows, &row);
 }
@@ -89,7 +90,7 @@ void awaited_add_wait(struct awaited *a, const struct awaited_handle *handle, ui
 	add_row(a, handle, at, ROW_WAIT, wait);
 }
 
-static void add_record_row(struct awaited *a, const struct row *row, uint64_t record,
+static void add_record_row(struct awaited *a, const struct awaited_row *row, uint64_t record,
 			   uint64_t number)
 {
 	struct record_row r = {.record = record,
@@ -122,13 +123,13 @@ static int find_of_records(struct awaited *a,
 int awaited_find(struct awaited *a,
 		 void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id), void *to)
 {
-	const struct row nothing = {.kind = ROW_CALL};
-	struct row last = nothing; /* what the handle stands for */
+	const struct awaited_row nothing = {.kind = ROW_CALL};
+	struct awaited_row last = nothing; /* what the handle stands for */
 	const void *next;
 	int rc = 0;
 
 	while (a->any && (rc = spill_next(&a->rows, &next)) > 0) {
-		const struct row *row = next;
+		const struct awaited_row *row = next;
 
 		if (row->process != last.process || row->is_stream != last.is_stream ||
 		    row->handle != last.handle)

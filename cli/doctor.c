@@ -175,14 +175,14 @@ static void find_sessions(struct doctor *d)
 /* Runtimes ------------------------------------------------------------------------------ */
 
 /* A search for libraries of one runtime. */
-struct search {
+struct runtime_search {
 	struct doctor *d;
 	unsigned runtime;
 };
 
 static void count_library(void *data, const char *path)
 {
-	const struct search *s = data;
+	const struct runtime_search *s = data;
 
 	(void)path;
 	s->d->libraries[s->runtime]++;
@@ -190,7 +190,7 @@ static void count_library(void *data, const char *path)
 
 static void add_library(void *data, const char *path)
 {
-	const struct search *s = data;
+	const struct runtime_search *s = data;
 	const struct runtime *r = &runtimes[s->runtime];
 	char real[PATH_MAX];
 	struct finding *f;
@@ -205,7 +205,7 @@ static void add_library(void *data, const char *path)
 
 static void note_library(void *data, const char *path)
 {
-	const struct search *s = data;
+	const struct runtime_search *s = data;
 	char real[PATH_MAX];
 
 	if (doctor_is_new(s->d, path, real))
@@ -217,7 +217,7 @@ static void find_libraries(struct doctor *d, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
 
-	doctor_each_library(r->library, add_library, &(struct search){d, runtime});
+	doctor_each_library(r->library, add_library, &(struct runtime_search){d, runtime});
 	if (!d->libraries[runtime] && r->hint) {
 		struct finding *f = doctor_add(d, FOUND_NOTE, r->area, "runtime");
 		doctor_say(f, "there is no %s", r->library);
@@ -265,7 +265,7 @@ static void find_others(struct doctor *d)
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
 		if (!runtimes[i].traced && runtimes[i].library)
 			doctor_each_library(runtimes[i].library, note_library,
-					    &(struct search){d, i});
+					    &(struct runtime_search){d, i});
 }
 
 /* Its libraries, its device, and those of the runtime that it needs. */
@@ -292,8 +292,8 @@ static unsigned count_traceable(const struct doctor *d)
 
 /* For the end of a run that saw nothing ---------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-							 const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append_text(char *text, size_t size,
+							      const char *format, ...)
 {
 	size_t length = strlen(text);
 	va_list args;
@@ -306,8 +306,8 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 static void append_device(char *text, size_t size, const struct runtime *r)
 {
 	if (r && r->device)
-		append(text, size, " %s %s", access(r->device, F_OK) ? "without" : "with",
-		       r->device_is);
+		append_text(text, size, " %s %s", access(r->device, F_OK) ? "without" : "with",
+			    r->device_is);
 }
 
 /* "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy" */
@@ -325,17 +325,18 @@ static void append_runtimes(struct doctor *d, char *text, size_t size)
 		if (trial && trial->look_short) {
 			trial->look_short(own, sizeof own);
 		} else if (r->library) {
-			doctor_each_library(r->library, count_library, &(struct search){d, i});
+			doctor_each_library(r->library, count_library,
+					    &(struct runtime_search){d, i});
 			if (d->libraries[i])
 				snprintf(own, sizeof own, "%s", r->name);
 		}
 		if (!*own)
 			continue;
 		if (last && r->device && last->device && !strcmp(last->device, r->device)) {
-			append(text, size, " and %s", own);
+			append_text(text, size, " and %s", own);
 		} else {
 			append_device(text, size, last);
-			append(text, size, "%s%s", *text ? ", " : "", own);
+			append_text(text, size, "%s%s", *text ? ", " : "", own);
 		}
 		last = r;
 	}

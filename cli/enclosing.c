@@ -5,22 +5,22 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct row {
+struct enclosing_row {
 	uint64_t thread, first, last, name;
 };
 
 /* Ranges that have begun and not ended, outermost first. */
-struct open_ranges {
-	struct open_range {
+struct enclosing_ranges {
+	struct enclosing_range {
 		uint64_t last;
 		uint32_t name;
 	} * open;
 	uint32_t depth, room, thread;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_rows_by_call(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct enclosing_row *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
@@ -34,10 +34,10 @@ static int compare(const void *a, const void *b)
 void enclosing_add(struct enclosing *e, uint64_t thread, uint64_t first, uint64_t last,
 		   uint32_t name)
 {
-	const struct row row = {thread, first, last, name};
+	const struct enclosing_row row = {thread, first, last, name};
 
 	e->spill.row_bytes = sizeof row;
-	e->spill.compare = compare;
+	e->spill.compare = compare_rows_by_call;
 	if (first && last >= first)
 		spill_add(&e->spill, &row);
 }
@@ -69,7 +69,7 @@ static uint32_t put_set(struct enclosing *e, uint32_t name, uint32_t around)
 }
 
 /* From the thread's call @id on, the open ranges are around. */
-static void note_change(struct enclosing *e, const struct open_ranges *r, uint64_t id)
+static void note_change(struct enclosing *e, const struct enclosing_ranges *r, uint64_t id)
 {
 	struct enclosing_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;
 	uint32_t set = LOOKUP_NONE;
@@ -93,7 +93,7 @@ static void note_change(struct enclosing *e, const struct open_ranges *r, uint64
 }
 
 /* Close what ends before @id, the earliest end first. Ranges may cross each other. */
-static void close_before(struct enclosing *e, struct open_ranges *r, uint64_t id)
+static void close_before(struct enclosing *e, struct enclosing_ranges *r, uint64_t id)
 {
 	while (r->depth) {
 		uint64_t end = UINT64_MAX;
@@ -112,7 +112,8 @@ static void close_before(struct enclosing *e, struct open_ranges *r, uint64_t id
 	}
 }
 
-static void open_range(struct enclosing *e, struct open_ranges *r, const struct row *row)
+static void open_range(struct enclosing *e, struct enclosing_ranges *r,
+		       const struct enclosing_row *row)
 {
 	if (r->depth == r->room) {
 		uint32_t room = r->room ? r->room * 2 : 64;
@@ -120,18 +121,18 @@ static void open_range(struct enclosing *e, struct open_ranges *r, const struct 
 		r->open = lookup_grow(r->open, r->room, room, sizeof *r->open);
 		r->room = room;
 	}
-	r->open[r->depth++] = (struct open_range){row->last, (uint32_t)row->name};
+	r->open[r->depth++] = (struct enclosing_range){row->last, (uint32_t)row->name};
 	note_change(e, r, row->first);
 }
 
 int enclosing_finish(struct enclosing *e)
 {
-	struct open_ranges r = {0};
+	struct enclosing_ranges r = {0};
 	const void *next;
 	int rc = 0;
 
 	while (e->spill.row_bytes && (rc = spill_next(&e->spill, &next)) == 1) {
-		const struct row *row = next;
+		const struct enclosing_row *row = next;
 		uint32_t thread = idmap_get(&e->thread_numbers, row->thread);
 
 		if (thread == LOOKUP_NONE) {

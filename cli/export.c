@@ -175,7 +175,7 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 }
 
 /* Return: was there anything to report? */
-static bool tell_session(const struct gt_capture_session *s)
+static bool note_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)
 		ui_note("%s does not hold what it says; 'gputap info %s' says more", s->path,
@@ -193,12 +193,12 @@ static bool tell_session(const struct gt_capture_session *s)
 	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 }
 
-static void tell_health(const struct gt_capture *capture)
+static void note_health(const struct gt_capture *capture)
 {
 	bool shown = false;
 
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
-		shown |= tell_session(gt_capture_session_at(capture, i));
+		shown |= note_session(gt_capture_session_at(capture, i));
 	if (!shown && !gt_capture_is_whole(gt_capture_health(capture)))
 		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
 			"info' says more");
@@ -228,7 +228,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 static int write_some(struct gt_capture *capture, const struct export_request *request,
 		      const struct gt_exporter *exporter, struct summary *s)
 {
-	struct reading *reading = summary_begin_filter(s, capture);
+	struct summary_reading *reading = summary_begin_filter(s, capture);
 	int exit_code;
 
 	if (!reading)
@@ -256,10 +256,10 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s",
 			       request->input_count == 1 ? request->inputs[0] : "the captures");
 	}
-	inputs_tell(capture);
+	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	tell_health(capture); /* after: some damage is met when records are read */
+	note_health(capture); /* after: some damage is met when records are read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* reported above */
 	gt_capture_close(capture);
@@ -276,7 +276,7 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 	if (request->where) {
 		s.filter = filter_create(request->where, summary_texts, &s, &error);
 		if (!s.filter)
-			return filter_tell(request->where, &error);
+			return filter_print_error(request->where, &error);
 	}
 	exit_code = export_chosen(request, exporter, &s);
 	filter_destroy(s.filter);

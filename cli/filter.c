@@ -22,9 +22,9 @@ enum comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_MATCH, CMP
 enum decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
 enum { DEEPEST = 64 };
 
-struct node {
+struct filter_node {
 	enum node_type type;
-	struct node *left, *right;
+	struct filter_node *left, *right;
 	enum filter_field field;
 	enum comparison compare;
 	uint64_t number;
@@ -35,7 +35,7 @@ struct node {
 };
 
 struct filter {
-	struct node *root;
+	struct filter_node *root;
 	filter_texts_fn *texts;
 	void *data;
 };
@@ -51,7 +51,7 @@ static const char *const field_names[] = {"name",     "domain", "kind",   "devic
 					  "process",  "thread", "queue",  "range",
 					  "duration", "bytes",  "failed", NULL};
 
-static void node_destroy(struct node *n)
+static void node_destroy(struct filter_node *n)
 {
 	if (!n)
 		return;
@@ -64,9 +64,10 @@ static void node_destroy(struct node *n)
 	free(n);
 }
 
-static struct node *node_create(enum node_type type, struct node *left, struct node *right)
+static struct filter_node *node_create(enum node_type type, struct filter_node *left,
+				       struct filter_node *right)
 {
-	struct node *n = lookup_grow(NULL, 0, 1, sizeof *n);
+	struct filter_node *n = lookup_grow(NULL, 0, 1, sizeof *n);
 
 	n->type = type;
 	n->left = left;
@@ -76,8 +77,9 @@ static struct node *node_create(enum node_type type, struct node *left, struct n
 
 /* Words ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 3, 4))) static struct node *fail_at(struct parser *p, const char *at,
-								  const char *format, ...)
+__attribute__((format(printf, 3, 4))) static struct filter_node *fail_at(struct parser *p,
+									 const char *at,
+									 const char *format, ...)
 {
 	va_list args;
 
@@ -228,7 +230,7 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 	return false;
 }
 
-static struct node *parse_comparison(struct parser *p, enum filter_field field)
+static struct filter_node *parse_comparison(struct parser *p, enum filter_field field)
 {
 	static const struct {
 		const char *sign;
@@ -240,7 +242,7 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 	};
 	enum { SIGNS = sizeof signs / sizeof *signs };
 	const char *sign_at, *value_at;
-	struct node *n;
+	struct filter_node *n;
 	char reason[96];
 	unsigned s = 0;
 	int rc;
@@ -288,7 +290,7 @@ fail:
 	return NULL;
 }
 
-static struct node *parse_condition(struct parser *p)
+static struct filter_node *parse_condition(struct parser *p)
 {
 	const char *at, *near;
 	size_t length;
@@ -319,11 +321,11 @@ static struct node *parse_condition(struct parser *p)
 		       word);
 }
 
-static struct node *parse_or(struct parser *p);
+static struct filter_node *parse_or(struct parser *p);
 
-static struct node *parse_not(struct parser *p)
+static struct filter_node *parse_not(struct parser *p)
 {
-	struct node *inner;
+	struct filter_node *inner;
 	const char *at;
 
 	skip_space(p);
@@ -351,9 +353,9 @@ static struct node *parse_not(struct parser *p)
 }
 
 /* @tight: "and", which binds tighter than "or" */
-static struct node *parse_chain(struct parser *p, bool tight)
+static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
-	struct node *left = tight ? parse_not(p) : parse_chain(p, true), *right;
+	struct filter_node *left = tight ? parse_not(p) : parse_chain(p, true), *right;
 
 	while (left && (take_word(p, tight ? "and" : "or") || take_sign(p, tight ? "&&" : "||"))) {
 		right = tight ? parse_not(p) : parse_chain(p, true);
@@ -366,7 +368,7 @@ static struct node *parse_chain(struct parser *p, bool tight)
 	return left;
 }
 
-static struct node *parse_or(struct parser *p)
+static struct filter_node *parse_or(struct parser *p)
 {
 	return parse_chain(p, false);
 }
@@ -375,7 +377,7 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 			     struct filter_error *error)
 {
 	struct parser p = {.text = expression, .at = expression, .error = error};
-	struct node *root = parse_or(&p);
+	struct filter_node *root = parse_or(&p);
 	struct filter *f;
 
 	skip_space(&p);
@@ -401,7 +403,7 @@ void filter_destroy(struct filter *f)
 
 /* Matching --------------------------------------------------------------------- */
 
-static bool decide_text(const struct filter *f, struct node *n, uint32_t number)
+static bool decide_text(const struct filter *f, struct filter_node *n, uint32_t number)
 {
 	const char *texts[FILTER_TEXTS_MOST];
 	unsigned count = f->texts(f->data, n->field, number, texts);
@@ -414,7 +416,7 @@ static bool decide_text(const struct filter *f, struct node *n, uint32_t number)
 	return n->compare == CMP_NE || n->compare == CMP_NO_MATCH ? !any : any;
 }
 
-static bool match_text(const struct filter *f, struct node *n, uint32_t number)
+static bool match_text(const struct filter *f, struct filter_node *n, uint32_t number)
 {
 	if (number == LOOKUP_NONE)
 		return false;
@@ -427,7 +429,7 @@ static bool match_text(const struct filter *f, struct node *n, uint32_t number)
 	return n->known[number] == DECIDED_TRUE;
 }
 
-static bool match_number(const struct node *n, const struct filter_record *r)
+static bool match_number(const struct filter_node *n, const struct filter_record *r)
 {
 	uint64_t value = n->field == FILTER_DURATION ? r->duration_ns : r->bytes;
 
@@ -443,7 +445,7 @@ static bool match_number(const struct node *n, const struct filter_record *r)
 	}
 }
 
-static bool match_node(const struct filter *f, struct node *n, const struct filter_record *r)
+static bool match_node(const struct filter *f, struct filter_node *n, const struct filter_record *r)
 {
 	switch (n->type) {
 	case NODE_AND: return match_node(f, n->left, r) && match_node(f, n->right, r);
@@ -455,7 +457,7 @@ static bool match_node(const struct filter *f, struct node *n, const struct filt
 	}
 }
 
-static bool node_asks(const struct node *n, enum filter_field field)
+static bool node_asks(const struct filter_node *n, enum filter_field field)
 {
 	switch (n->type) {
 	case NODE_AND:
@@ -466,7 +468,7 @@ static bool node_asks(const struct node *n, enum filter_field field)
 	}
 }
 
-int filter_tell(const char *expression, const struct filter_error *error)
+int filter_print_error(const char *expression, const struct filter_error *error)
 {
 	unsigned before = 0;
 	char part[512];

@@ -61,7 +61,7 @@ struct filter;
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error);
 /* Where and why the expression is wrong. Return: GT_EXIT_USAGE. */
-int filter_tell(const char *expression, const struct filter_error *error);
+int filter_print_error(const char *expression, const struct filter_error *error);
 /* Does the expression ask for @field? */
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);

@@ -58,7 +58,7 @@ void inputs_fini(struct inputs *in)
 	in->paths = NULL;
 }
 
-void inputs_tell(const struct gt_capture *capture)
+void inputs_print_notes(const struct gt_capture *capture)
 {
 	const struct gt_capture_session *first = gt_capture_session_at(capture, 0);
 	size_t repeated = gt_capture_repeated_count(capture), moved = 0, lost = 0;

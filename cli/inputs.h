@@ -23,6 +23,6 @@ int inputs_choose(struct inputs *in, char **paths, int count);
 void inputs_fini(struct inputs *in);
 
 /* What readers should know: sessions that came twice, wall clocks that were trusted. */
-void inputs_tell(const struct gt_capture *capture);
+void inputs_print_notes(const struct gt_capture *capture);
 
 #endif

@@ -16,7 +16,7 @@
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 static const char *const things[] = {"domains", "operations", "doors", "formats", NULL};
-enum thing { LIST_DOMAINS, LIST_OPERATIONS, LIST_DOORS, LIST_FORMATS };
+enum thing { LIST_DOMAINS, LIST_OPERATIONS, LIST_ATTACH_WAYS, LIST_FORMATS };
 
 static const struct grid_column domain_columns[] = {
 	{"operations", "operations", GRID_COUNT, GRID_ALWAYS, 0, false},
@@ -35,7 +35,7 @@ static const struct grid_column operation_columns[] = {
 	{"arguments", "arguments", GRID_TEXT, GRID_DATA, 0, false},
 };
 
-static const struct grid_column door_columns[] = {
+static const struct grid_column attach_columns[] = {
 	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
@@ -93,7 +93,7 @@ static bool chosen(const struct list_options *o, const char *name)
 	return false;
 }
 
-static bool has_door(enum gt_domain domain)
+static bool has_attach(enum gt_domain domain)
 {
 	for (unsigned i = 0; i < COUNT_OF(doors); i++)
 		if (doors[i].domain == domain)
@@ -115,13 +115,13 @@ static void make_domains(struct grid *g, const struct list_options *o)
 {
 	grid_init(g, "domains", domain_columns, COUNT_OF(domain_columns));
 	g->heading = "Domains";
-#define ADD(number, suffix, domain_name, domain_text)                                  \
-	if (chosen(o, domain_name)) {                                                  \
-		struct grid_cell *cell = grid_row(g);                                  \
-		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));            \
-		*cell++ = cell_text(has_door(GT_DOMAIN_##suffix) ? "yes" : "not yet"); \
-		*cell++ = cell_text(domain_name);                                      \
-		*cell++ = cell_text(domain_text);                                      \
+#define ADD(number, suffix, domain_name, domain_text)                                    \
+	if (chosen(o, domain_name)) {                                                    \
+		struct grid_cell *cell = grid_row(g);                                    \
+		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));              \
+		*cell++ = cell_text(has_attach(GT_DOMAIN_##suffix) ? "yes" : "not yet"); \
+		*cell++ = cell_text(domain_name);                                        \
+		*cell++ = cell_text(domain_text);                                        \
 	}
 	GT_DOMAINS(ADD)
 #undef ADD
@@ -168,9 +168,9 @@ static void make_operations(struct grid *g, const struct list_options *o)
 	}
 }
 
-static void make_doors(struct grid *g, const struct list_options *o)
+static void make_attach_ways(struct grid *g, const struct list_options *o)
 {
-	grid_init(g, "doors", door_columns, COUNT_OF(door_columns));
+	grid_init(g, "doors", attach_columns, COUNT_OF(attach_columns));
 	g->heading = "Doors: how gputap gets at a runtime, the best one first";
 	for (unsigned i = 0; i < COUNT_OF(doors); i++) {
 		struct grid_cell *cell;
@@ -263,7 +263,7 @@ static int print_things(const struct list_options *o, unsigned wanted)
 {
 	static void (*const make[])(struct grid *,
 				    const struct list_options *) = {make_domains, make_operations,
-								    make_doors, make_formats};
+								    make_attach_ways, make_formats};
 	struct json j = {.out = stdout};
 	size_t rows = 0;
 	bool first = true;
@@ -300,7 +300,7 @@ static int list_main(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	struct list_options o = {0};
-	unsigned wanted = 1u << LIST_DOMAINS | 1u << LIST_DOORS | 1u << LIST_FORMATS;
+	unsigned wanted = 1u << LIST_DOMAINS | 1u << LIST_ATTACH_WAYS | 1u << LIST_FORMATS;
 	int c, code;
 
 	opterr = 0;

@@ -110,7 +110,7 @@ static bool report_result(const struct export_request *request, const struct mer
 	if (m->repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): merged once",
 			ui_count(m->repeated), m->repeated == 1 ? " is" : "s are");
-	inputs_tell(capture);
+	inputs_print_notes(capture);
 	gt_capture_close(capture);
 	return whole;
 }

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 /* Work, and ranges, which stand before the work in them. */
-struct row {
+struct operator_row {
 	uint64_t thread, id;
 	uint64_t last; /* 0: work */
 	uint64_t duration_ns;
 	uint64_t name;
 };
 
-struct open_ranges {
+struct open_operators {
 	uint64_t thread;
 	struct {
 		uint64_t last;
@@ -21,9 +21,9 @@ struct open_ranges {
 	uint32_t depth, room;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_operators(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct operator_row *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
@@ -34,20 +34,20 @@ static int compare(const void *a, const void *b)
 	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
 }
 
-static void add(struct operators *o, const struct row *row)
+static void add_row(struct operators *o, const struct operator_row *row)
 {
 	o->spill.row_bytes = sizeof *row;
-	o->spill.compare = compare;
+	o->spill.compare = compare_operators;
 	spill_add(&o->spill, row);
 }
 
 void operators_range(struct operators *o, const struct operators_range *range)
 {
-	const struct row row = {range->thread, range->first, range->last, range->duration_ns,
-				range->name};
+	const struct operator_row row = {range->thread, range->first, range->last,
+					 range->duration_ns, range->name};
 
 	if (range->last >= range->first && range->first)
-		add(o, &row);
+		add_row(o, &row);
 }
 
 static uint32_t find_row(struct operators *o, uint32_t name)
@@ -67,7 +67,8 @@ static uint32_t find_row(struct operators *o, uint32_t name)
 	return o->count++;
 }
 
-static void open_range(struct operators *o, struct open_ranges *r, const struct row *row)
+static void open_range(struct operators *o, struct open_operators *r,
+		       const struct operator_row *row)
 {
 	if (r->depth == r->room) {
 		uint32_t room = r->room ? r->room * 2 : 64;
@@ -82,7 +83,8 @@ static void open_range(struct operators *o, struct open_ranges *r, const struct 
 	r->depth++;
 }
 
-static void count_work(struct operators *o, const struct open_ranges *r, const struct row *row)
+static void count_work(struct operators *o, const struct open_operators *r,
+		       const struct operator_row *row)
 {
 	uint32_t innermost = r->depth ? r->open[r->depth - 1].row : find_row(o, LOOKUP_NONE);
 	struct operators_row *self = &o->rows[innermost];
@@ -110,23 +112,23 @@ static void count_work(struct operators *o, const struct open_ranges *r, const s
 
 void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
 {
-	const struct open_ranges none = {0};
-	const struct row row = {thread, id, 0, duration_ns, 0};
+	const struct open_operators none = {0};
+	const struct operator_row row = {thread, id, 0, duration_ns, 0};
 
 	if (o->no_ranges)
 		count_work(o, &none, &row);
 	else
-		add(o, &row);
+		add_row(o, &row);
 }
 
 int operators_finish(struct operators *o)
 {
-	struct open_ranges r = {0};
+	struct open_operators r = {0};
 	const void *next;
 	int rc = 0;
 
 	while (o->spill.row_bytes && (rc = spill_next(&o->spill, &next)) == 1) {
-		const struct row *row = next;
+		const struct operator_row *row = next;
 
 		if (row->thread != r.thread)
 			r.depth = 0;

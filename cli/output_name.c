@@ -102,7 +102,7 @@ int output_name_expand(const char *pattern, char *out, size_t size)
 		       : ui_fail(GT_EXIT_USAGE, "--output %.60s..: the name is too long", pattern);
 }
 
-void output_name_tell_ranks(const char *name, const char *pattern)
+void output_name_note_ranks(const char *name, const char *pattern)
 {
 	const char *slash = strrchr(name, '/'), *dot = strchr(slash ? slash : name, '.');
 	size_t stem = dot ? (size_t)(dot - name) : strlen(name);

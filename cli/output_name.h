@@ -14,6 +14,6 @@ int output_name_expand(const char *pattern, char *out, size_t size);
 
 /* Under a launcher, where all ranks may have been given the same @pattern, which became @name:
  * on stderr, how each gets a file of its own. */
-void output_name_tell_ranks(const char *name, const char *pattern);
+void output_name_note_ranks(const char *name, const char *pattern);
 
 #endif

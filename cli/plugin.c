@@ -98,11 +98,11 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 	if (!loads && !gt_trial_open(&trial))
 		_exit(2);
 	if (kind->needs_work && !trial.work)
-		gt_trial_tell(&trial, GT_TRIAL_UNTRIED, GT_RULE_NONE,
-			      "nobody has pu1Exercise(), which has the device work");
+		gt_trial_report(&trial, GT_TRIAL_UNTRIED, GT_RULE_NONE,
+				"nobody has pu1Exercise(), which has the device work");
 	else
 		kind->run(&trial);
-	gt_trial_tell(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
+	gt_trial_report(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
 	exit(0); /* its handlers are part of the trial */
 }
 

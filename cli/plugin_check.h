@@ -65,15 +65,15 @@ struct gt_trial {
 /* The one of this process: the callbacks have no context. */
 extern struct gt_trial *gt_trial_now;
 
-void gt_trial_tell(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+void gt_trial_report(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
+		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What follows tries @rule, by the call @what. */
 void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
 /* The rule is broken unless @good. */
-#define GT_TRIAL_WANT(t, rule, good, ...)                                     \
-	do {                                                                  \
-		if (!(good))                                                  \
-			gt_trial_tell(t, GT_TRIAL_BROKEN, rule, __VA_ARGS__); \
+#define GT_TRIAL_WANT(t, rule, good, ...)                                       \
+	do {                                                                    \
+		if (!(good))                                                    \
+			gt_trial_report(t, GT_TRIAL_BROKEN, rule, __VA_ARGS__); \
 	} while (0)
 const char *gt_trial_result_name(pu1Result result);
 

@@ -17,8 +17,8 @@
 
 struct gt_trial *gt_trial_now;
 
-void gt_trial_tell(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
-		   const char *format, ...)
+void gt_trial_report(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
+		     const char *format, ...)
 {
 	struct gt_trial_message m = {.news = news, .rule = rule};
 	va_list list;
@@ -36,7 +36,7 @@ void gt_trial_tell(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rul
 void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what)
 {
 	t->trying = rule;
-	gt_trial_tell(t, GT_TRIAL_TRIES, rule, "%s", what);
+	gt_trial_report(t, GT_TRIAL_TRIES, rule, "%s", what);
 }
 
 const char *gt_trial_result_name(pu1Result result)
@@ -83,7 +83,7 @@ static void request(uint8_t **buffer, size_t *size)
 	*size = b ? b->bytes : 0;
 }
 
-static void complete(uint8_t *buffer, size_t size, size_t valid)
+static void on_completed(uint8_t *buffer, size_t size, size_t valid)
 {
 	struct gt_trial *t = gt_trial_now;
 	struct gt_trial_buffer *b = NULL;
@@ -112,7 +112,7 @@ static void complete(uint8_t *buffer, size_t size, size_t valid)
 void gt_trial_callbacks(pu1BufferRequestFn *to_request, pu1BufferCompleteFn *to_complete)
 {
 	*to_request = request;
-	*to_complete = complete;
+	*to_complete = on_completed;
 }
 
 /* In the trial's process, which ends here; nothing but write() is needed. */
@@ -126,9 +126,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		const struct gt_trial_buffer *b = &t->buffers[i];
 
 		if (at >= b->data + b->bytes && at < b->data + b->bytes + 4096) {
-			gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_OVERRUN,
-				      "byte %zu of a buffer of %zu was touched",
-				      (size_t)(at - b->data), b->bytes);
+			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_OVERRUN,
+					"byte %zu of a buffer of %zu was touched",
+					(size_t)(at - b->data), b->bytes);
 			_exit(4);
 		}
 	}
@@ -156,7 +156,7 @@ bool gt_trial_open(struct gt_trial *t)
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
 	if (!gt_plugin_open(&t->plugin, t->path, why, sizeof why)) {
-		gt_trial_tell(t, GT_TRIAL_BROKEN, t->trying, "%s", why);
+		gt_trial_report(t, GT_TRIAL_BROKEN, t->trying, "%s", why);
 		return false;
 	}
 	if (t->exercise)
@@ -179,7 +179,7 @@ static void learn_plugin(struct gt_plugin *p, bool last)
 void gt_trial_begin(struct gt_trial *t)
 {
 	const struct gt_plugin_calls *c = &t->plugin.calls;
-	pu1Result result = c->callbacks(request, complete);
+	pu1Result result = c->callbacks(request, on_completed);
 
 	GT_TRIAL_WANT(t, t->trying, !result, "pu1TracingSetCallbacks() returned %s",
 		      gt_trial_result_name(result));
@@ -221,7 +221,7 @@ void gt_trial_exercise(struct gt_trial *t, uint32_t items)
 
 /* Records ---------------------------------------------------------------------- */
 
-static bool is_call(const pu1ActivityRecord *r)
+static bool is_call_record(const pu1ActivityRecord *r)
 {
 	return r->kind == PU1_KIND_PRIVATEUSE1_RUNTIME || r->kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
@@ -231,12 +231,12 @@ static void check_times(struct gt_trial *t, const pu1ActivityRecord *r)
 	uint64_t start = r->start_time, end = r->end_time;
 
 	if (!start || end < start) {
-		gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_TIMES,
-			      "a record of kind %u begins at %llu and ends at %llu", r->kind,
-			      (unsigned long long)start, (unsigned long long)end);
+		gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_TIMES,
+				"a record of kind %u begins at %llu and ends at %llu", r->kind,
+				(unsigned long long)start, (unsigned long long)end);
 		return;
 	}
-	if (!is_call(r)) {
+	if (!is_call_record(r)) {
 		start = gt_plugin_real_time(&t->plugin, r->device_id, start);
 		end = gt_plugin_real_time(&t->plugin, r->device_id, end);
 	}
@@ -254,7 +254,7 @@ static void check_ids(struct gt_trial *t, const pu1ActivityRecord *r)
 	bool whole = r->kind == PU1_KIND_COUNTER ||
 		     (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id);
 
-	if (is_call(r))
+	if (is_call_record(r))
 		return;
 	GT_TRIAL_WANT(t, GT_RULE_IDS, r->device_id >= 0 && (whole || r->stream_id >= 1),
 		      "a record is of device %d, stream %d", r->device_id, r->stream_id);
@@ -284,7 +284,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 		return;
 	check_times(t, r);
 	check_ids(t, r);
-	if (r->kind != PU1_KIND_CONCURRENT_KERNEL && !is_call(r))
+	if (r->kind != PU1_KIND_CONCURRENT_KERNEL && !is_call_record(r))
 		return;
 	GT_TRIAL_WANT(t, GT_RULE_NAMES, r->name && *r->name, "a record of kind %u has no name",
 		      r->kind);
@@ -327,9 +327,9 @@ static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 		if (at < b->data || at > end || (uintptr_t)at % 8 ||
 		    (size_t)(end - at) < PU1_RECORD_SIZE_LEAST || r->size < PU1_RECORD_SIZE_LEAST ||
 		    r->size > (size_t)(end - at)) {
-			gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_PLACE,
-				      "a record at %td of a buffer with %zu valid bytes",
-				      at - b->data, b->valid);
+			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_PLACE,
+					"a record at %td of a buffer with %zu valid bytes",
+					at - b->data, b->valid);
 			return;
 		}
 		check_record(t, r);

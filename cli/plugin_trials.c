@@ -19,12 +19,12 @@
 
 enum { ITEMS = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000, COUNTERS = 1000 };
 
-static bool is_call(const pu1ActivityRecord *r)
+static bool is_call_of(const pu1ActivityRecord *r)
 {
 	return r->kind == PU1_KIND_PRIVATEUSE1_RUNTIME || r->kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
-static bool is_work(const pu1ActivityRecord *r)
+static bool is_work_of(const pu1ActivityRecord *r)
 {
 	return r->kind >= PU1_KIND_CONCURRENT_KERNEL && r->kind <= PU1_KIND_GPU_MEMSET;
 }
@@ -34,7 +34,7 @@ static size_t count_work(const struct gt_trial *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->record_count; i++)
-		n += is_work(&t->records[i]);
+		n += is_work_of(&t->records[i]);
 	return n;
 }
 
@@ -109,8 +109,8 @@ static bool has_functions(struct gt_trial *t, void *handle)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!dlsym(handle, names[i])) {
-			gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_EXPORTS, "it has no %s()",
-				      names[i]);
+			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_EXPORTS, "it has no %s()",
+					names[i]);
 			all = false;
 		}
 	return all;
@@ -172,14 +172,14 @@ static void try_load(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_FILE, "looking at the file");
 	if (gt_plugin_is_no_library(t->path, why, sizeof why) ||
 	    gt_plugin_is_unsafe(t->path, why, sizeof why)) {
-		gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_FILE, "%s", why);
+		gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_FILE, "%s", why);
 		return;
 	}
 	catch_prints(&prints);
 	gt_trial_try(t, GT_RULE_LOADS, "dlopen()");
 	handle = dlopen(t->path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
-		gt_trial_tell(t, GT_TRIAL_BROKEN, GT_RULE_LOADS, "%s", dlerror());
+		gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_LOADS, "%s", dlerror());
 		end_prints(&prints);
 		return;
 	}
@@ -301,7 +301,7 @@ static void try_walk(struct gt_trial *t)
 static bool is_recorded_call(const struct gt_trial *t, uint64_t correlation)
 {
 	for (size_t i = 0; i < t->record_count; i++)
-		if (is_call(&t->records[i]) && t->records[i].correlation_id == correlation)
+		if (is_call_of(&t->records[i]) && t->records[i].correlation_id == correlation)
 			return true;
 	return false;
 }
@@ -316,7 +316,7 @@ static void check_correlations(struct gt_trial *t)
 	for (size_t i = 0; i < t->record_count; i++) {
 		const pu1ActivityRecord *r = &t->records[i];
 
-		if (!is_work(r))
+		if (!is_work_of(r))
 			continue;
 		GT_TRIAL_WANT(t, GT_RULE_CORRELATION, r->correlation_id,
 			      "a record of kind %u has none", r->kind);

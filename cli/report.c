@@ -215,7 +215,7 @@ static void choose_keys(struct summary *s, unsigned by)
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
 	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] =
 		by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
-	s->lane_keys = by & ~(unsigned)SUMMARY_DEVICE;
+	s->track_keys = by & ~(unsigned)SUMMARY_DEVICE;
 }
 
 /* Text ------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static bool file_complete(const struct summary_file *f)
 	       !f->health.bad_blocks && !f->health.bad_sums && !f->untraced;
 }
 
-static bool complete(const struct summary *s)
+static bool is_complete(const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (!file_complete(&s->files[i]))
@@ -544,7 +544,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_close(&j);
 	}
 	json_close(&j);
-	json_bool(&j, "complete", complete(s));
+	json_bool(&j, "complete", is_complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
@@ -604,7 +604,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
-			return filter_tell(o->where, &error);
+			return filter_print_error(o->where, &error);
 	}
 	code = inputs_choose(&in, paths, count);
 	if (code)
@@ -614,7 +614,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		code = ui_fail(GT_EXIT_FAILURE, "%s", "");
 		goto fini_inputs;
 	}
-	inputs_tell(capture);
+	inputs_print_notes(capture);
 	if (summary_add(&s, capture) || summary_finish(&s)) {
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;

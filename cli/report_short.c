@@ -241,8 +241,8 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 
 static void print_devices(const struct summary *s, FILE *out)
 {
-	for (uint32_t i = 0; i < s->lane_count && i < DEVICES_MOST; i++) {
-		const struct summary_lane *d = &s->lanes[i]; /* no keys: one a device */
+	for (uint32_t i = 0; i < s->track_count && i < DEVICES_MOST; i++) {
+		const struct summary_track *d = &s->tracks[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
 		print_line(out, "device", NULL,

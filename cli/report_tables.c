@@ -41,7 +41,7 @@ const char *const report_table_names[] = {"operations",     "ranges",  "operator
 	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false}
 /* Of what --by splits a device's work. */
-#define LANE_COLUMNS \
+#define TRACK_COLUMNS \
 	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
 	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false}
 #define DEVICE_COLUMNS \
@@ -169,7 +169,7 @@ static const struct grid_column device_columns[] = {
 	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
 	{"device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false},
-	LANE_COLUMNS,
+	TRACK_COLUMNS,
 };
 
 static const struct grid_column gap_columns[] = {
@@ -177,7 +177,7 @@ static const struct grid_column gap_columns[] = {
 	{"starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false},
 	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
-	LANE_COLUMNS,
+	TRACK_COLUMNS,
 	{"after", "after", GRID_TEXT, GRID_DATA, 0, false},
 	{"before", "before", GRID_TEXT, GRID_DATA, 0, false},
 	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
@@ -188,7 +188,7 @@ static const struct grid_column latency_columns[] = {
 	TIMES_COLUMNS,
 	{"early", "early", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
-	LANE_COLUMNS,
+	TRACK_COLUMNS,
 	{"stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
@@ -355,8 +355,8 @@ static struct grid_cell *put_device(struct grid_cell *cell, const struct summary
 
 static struct grid_cell name_cell(const struct summary *s, uint32_t name);
 
-static struct grid_cell *put_lane(struct grid_cell *cell, const struct summary *s,
-				  const struct summary_lane *l)
+static struct grid_cell *put_track(struct grid_cell *cell, const struct summary *s,
+				   const struct summary_track *l)
 {
 	const struct summary_group owner = {.process = l->process,
 					    .thread = l->thread,
@@ -400,9 +400,9 @@ static void show_waits(struct grid *g, const struct summary *s)
 }
 
 /* Queues are told apart also where all rows have the same. */
-static void show_lanes(struct grid *g, const struct summary *s)
+static void show_tracks(struct grid *g, const struct summary *s)
 {
-	if (s->lane_keys & SUMMARY_QUEUE)
+	if (s->track_keys & SUMMARY_QUEUE)
 		show_always(g, "queue");
 }
 
@@ -636,8 +636,8 @@ static void make_info_code(struct grid *g, const struct summary *s, enum report_
 
 static void make_devices(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->lane_count; i++) {
-		const struct summary_lane *d = &s->lanes[i];
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		const struct summary_track *d = &s->tracks[i];
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
 		struct grid_cell *cell;
@@ -665,9 +665,9 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(d->failed);
 		*cell++ = domain_cell(s->devices[d->device].domain);
 		*cell++ = cell_text(s->devices[d->device].name);
-		cell = put_lane(cell, s, d);
+		cell = put_track(cell, s, d);
 	}
-	show_lanes(g, s);
+	show_tracks(g, s);
 }
 
 /* Times of several files have no common beginning: a gap's time counts from the first file that
@@ -684,8 +684,8 @@ static uint64_t since_start(const struct summary *s, uint64_t time)
 
 static void make_gaps(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->lane_count; i++) {
-		const struct timeline *t = &s->lanes[i].all;
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		const struct timeline *t = &s->tracks[i].all;
 		for (unsigned k = 0; k < t->largest_count; k++) {
 			const struct timeline_gap *gap = &t->largest[k];
 			const char *after = texts_get(&s->names, gap->before),
@@ -694,15 +694,15 @@ static void make_gaps(struct grid *g, const struct summary *s)
 			*cell++ = cell_count(gap->end - gap->start);
 			*cell++ = cell_count(gap->starved_ns);
 			*cell++ = cell_count(since_start(s, gap->start));
-			*cell++ = cell_count(s->lanes[i].device);
-			cell = put_lane(cell, s, &s->lanes[i]);
+			*cell++ = cell_count(s->tracks[i].device);
+			cell = put_track(cell, s, &s->tracks[i]);
 			*cell++ = cell_text(after);
 			*cell++ = cell_text(before);
 			*cell++ = cell_text(grid_keep(g, "%s .. %s", after, before));
 		}
 	}
 	sort_by(g, "gap_ns");
-	show_lanes(g, s);
+	show_tracks(g, s);
 	g->selection = true;
 }
 
@@ -732,8 +732,8 @@ static void make_memory(struct grid *g, const struct summary *s)
 
 static void make_latency(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->lane_count; i++) {
-		const struct summary_lane *d = &s->lanes[i];
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		const struct summary_track *d = &s->tracks[i];
 		const struct {
 			const char *stage;
 			const struct histogram *times;
@@ -756,11 +756,11 @@ static void make_latency(struct grid *g, const struct summary *s)
 			cell = put_times(cell, stages[k].times);
 			*cell++ = k ? cell_none() : cell_count(d->early);
 			*cell++ = cell_count(d->device);
-			cell = put_lane(cell, s, d);
+			cell = put_track(cell, s, d);
 			*cell++ = cell_text(stages[k].stage);
 		}
 	}
-	show_lanes(g, s);
+	show_tracks(g, s);
 }
 
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)

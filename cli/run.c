@@ -137,7 +137,7 @@ static const struct option options[] = {
 
 enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of gputap's own thread */
 
-struct request {
+struct run_request {
 	struct gt_run_options run;
 	const char *output;  /* as given; NULL: not */
 	const char *pattern; /* -o; "": not said */
@@ -296,7 +296,7 @@ static int tool_option(const char *value)
 	return code;
 }
 
-static int take_option(struct request *r, int option, char **argv)
+static int take_option(struct run_request *r, int option, char **argv)
 {
 	struct gt_session *s = &r->run.session;
 	uint64_t bytes;
@@ -340,7 +340,7 @@ static int take_option(struct request *r, int option, char **argv)
 	return code;
 }
 
-static void describe_options(struct request *r)
+static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
 
@@ -374,15 +374,15 @@ static int unknown_format(const char *path)
 	return GT_EXIT_USAGE;
 }
 
-static int exists(const struct request *r)
+static int exists(const struct run_request *r)
 {
 	ui_fail(GT_EXIT_FAILURE, "%s exists; -f replaces it", r->output);
-	output_name_tell_ranks(r->output, r->pattern);
+	output_name_note_ranks(r->output, r->pattern);
 	return GT_EXIT_FAILURE;
 }
 
 /* Which file, and is it free? */
-static int choose_output(struct request *r)
+static int choose_output(struct run_request *r)
 {
 	const char *program = strrchr(r->argv[0], '/') ? strrchr(r->argv[0], '/') + 1 : r->argv[0];
 	struct stat st;
@@ -431,7 +431,7 @@ static int choose_output(struct request *r)
 	return 0;
 }
 
-static int parse(struct request *r, int argc, char **argv)
+static int parse_arguments(struct run_request *r, int argc, char **argv)
 {
 	int code = 0, option;
 
@@ -467,14 +467,14 @@ static int parse(struct request *r, int argc, char **argv)
 /* After the run ------------------------------------------------------------------- */
 
 /* Behind what went wrong before anything was traced: a way out, where there is one. */
-static void tell_way_out(const struct request *r, int error)
+static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
 		fputs("  gputap run needs some 20 descriptors, and a few for each process of the "
 		      "tree: 'ulimit -n 1024' gives them\n",
 		      stderr);
 	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
-		output_name_tell_ranks(r->output, r->pattern);
+		output_name_note_ranks(r->output, r->pattern);
 	else if (!*r->pattern)
 		fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
 }
@@ -495,7 +495,7 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 }
 
 /* What was lost, and why: said even when quiet. */
-static void note_losses(const struct request *r, const struct gt_target *t,
+static void note_losses(const struct run_request *r, const struct gt_target *t,
 			const struct gt_run_result *result)
 {
 	unsigned noted = t->obstacle ? 1 : 0; /* before it began */
@@ -558,7 +558,7 @@ static void note_not_traced(const char *path)
 	gt_capture_close(c);
 }
 
-static void note_nothing_seen(const struct request *r, const struct gt_target *t,
+static void note_nothing_seen(const struct run_request *r, const struct gt_target *t,
 			      const struct gt_run_result *result)
 {
 	const char *program = r->argv[0];
@@ -588,7 +588,7 @@ static void note_nothing_seen(const struct request *r, const struct gt_target *t
 
 /* Those that recorded something; helpers of the program's language (Python's resource tracker)
  * end when they like. */
-static void tell_still_running(const char *path)
+static void print_still_running(const char *path)
 {
 	struct gt_capture *c;
 	uint32_t working = 0;
@@ -626,7 +626,7 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 
 /* The capture becomes what was asked for, and goes. On failure it stays: nothing traced is
  * thrown away. */
-static bool export(const struct request *r)
+static bool export(const struct run_request *r)
 {
 	struct gt_export_options o = {.progress = on_progress};
 	struct gt_capture *c;
@@ -650,8 +650,8 @@ static bool export(const struct request *r)
 }
 
 /* Return: is what was asked for there, whole or not? */
-static bool tell_results(const struct request *r, const struct gt_target *t,
-			 const struct gt_run_result *result)
+static bool print_results(const struct run_request *r, const struct gt_target *t,
+			  const struct gt_run_result *result)
 {
 	bool exported = r->exporter && export(r);
 
@@ -661,7 +661,7 @@ static bool tell_results(const struct request *r, const struct gt_target *t,
 			note_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
-		tell_still_running(r->capture);
+		print_still_running(r->capture);
 		if (!r->exporter)
 			ui_note("wrote %s; 'gputap report %s' shows all of it",
 				ui_shell_word(r->output), ui_shell_word(r->output));
@@ -697,10 +697,10 @@ static int end_as(int wait_status)
 
 static int run(int argc, char **argv)
 {
-	static struct request r = {.pattern = ""}; /* too large for a small stack */
+	static struct run_request r = {.pattern = ""}; /* too large for a small stack */
 	struct gt_run_result result;
 	struct gt_target target;
-	int code = parse(&r, argc, argv), status;
+	int code = parse_arguments(&r, argc, argv), status;
 	bool written;
 
 	if (code)
@@ -715,16 +715,16 @@ static int run(int argc, char **argv)
 	status = gt_collector_run(&r.run, r.argv, &result);
 	if (status) {
 		ui_fail(GT_EXIT_FAILURE, "cannot trace");
-		tell_way_out(&r, -status);
+		print_way_out(&r, -status);
 		return GT_EXIT_FAILURE;
 	}
 	if (result.exec_errno) {
 		code = cannot_start(r.argv[0], &target, result.exec_errno);
 		if (result.exec_errno == EMFILE || result.exec_errno == ENFILE)
-			tell_way_out(&r, result.exec_errno);
+			print_way_out(&r, result.exec_errno);
 		return code;
 	}
-	written = tell_results(&r, &target, &result);
+	written = print_results(&r, &target, &result);
 	code = end_as(result.wait_status);
 	return code || written ? code : GT_EXIT_FAILURE;
 }

@@ -2,7 +2,7 @@
 /* See run_plugins.h.
  *
  *   gputap run ── fork ──► trial: loads the plug-in, registers it, says what it is
- *              ◄── pipe ── struct answer, one write
+ *              ◄── pipe ── struct trial_answer, one write
  *
  * What a plug-in needs (its own libraries, without those that any program may have) goes with its
  * path: by these a program knows that it is for it (src/runtime/privateuse1/pu1_attach.c). */
@@ -32,13 +32,13 @@
 #define TRIAL_NS UINT64_C(5000000000)
 
 /* One write of a pipe: whole, or not there. */
-struct answer {
+struct trial_answer {
 	bool good;
 	char why[900]; /* a sentence; of a good one: its name */
 	char needs[2048];
 };
 
-struct finding {
+struct plugin_finding {
 	struct gt_plugin_seeker seeker; /* first */
 	struct gt_session *session;
 	bool quiet;
@@ -100,7 +100,7 @@ static void list_needs(void *handle, char *needs, size_t size)
 static void try_plugin(const char *path, int pipe)
 {
 	static struct gt_plugin plugin;
-	static struct answer a;
+	static struct trial_answer a;
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setpgid(0, 0);
@@ -115,7 +115,7 @@ static void try_plugin(const char *path, int pipe)
 }
 
 /* Return: false: no answer came in time. */
-static bool receive(int pipe, struct answer *a)
+static bool receive(int pipe, struct trial_answer *a)
 {
 	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + TRIAL_NS, now;
 	struct pollfd p = {.fd = pipe, .events = POLLIN};
@@ -133,7 +133,7 @@ static bool receive(int pipe, struct answer *a)
 }
 
 /* Load and register it in a process of its own. */
-static void start_trial(const char *path, struct answer *a)
+static void start_trial(const char *path, struct trial_answer *a)
 {
 	int ends[2], status;
 	bool answered;
@@ -163,17 +163,17 @@ static void start_trial(const char *path, struct answer *a)
 
 /* The list ----------------------------------------------------------------------------- */
 
-static bool is_asked(const struct gt_session *s, enum gt_domain domain)
+static bool is_domain_asked(const struct gt_session *s, enum gt_domain domain)
 {
 	return domain != GT_DOMAIN_NONE && s->domains >> domain & 1;
 }
 
 /* gputap's own way to the same runtime wins: nothing is recorded twice. */
-static bool is_traced_without(const struct finding *f, const char *path, const char *name)
+static bool is_traced_without(const struct plugin_finding *f, const char *path, const char *name)
 {
 	enum gt_domain own = gt_domain_find(name);
 
-	if (own == GT_DOMAIN_PRIVATEUSE1 || !is_asked(f->session, own))
+	if (own == GT_DOMAIN_PRIVATEUSE1 || !is_domain_asked(f->session, own))
 		return false;
 	if (!f->quiet)
 		ui_note("plug-in %s is not needed: %s is traced without it; -d privateuse1 takes "
@@ -213,7 +213,7 @@ static bool add_line(struct gt_session *s, const char *path, const char *needs)
 	return true;
 }
 
-static bool is_there(struct finding *f, const char *path)
+static bool is_there(struct plugin_finding *f, const char *path)
 {
 	struct stat st;
 
@@ -229,9 +229,9 @@ static bool is_there(struct finding *f, const char *path)
 
 static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 {
-	struct finding *f = (struct finding *)seeker;
+	struct plugin_finding *f = (struct plugin_finding *)seeker;
 	char why[900], library[PATH_MAX], real[PATH_MAX];
-	static struct answer a;
+	static struct trial_answer a;
 
 	if (gt_plugin_is_unsafe(path, why, sizeof why)) {
 		ui_note("plug-in %s is not loaded: %s", path, why);
@@ -261,9 +261,11 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 
 void run_plugins_find(struct gt_session *session, bool quiet)
 {
-	struct finding f = {.seeker = {add_plugin, report}, .session = session, .quiet = quiet};
+	struct plugin_finding f = {.seeker = {add_plugin, report},
+				   .session = session,
+				   .quiet = quiet};
 
-	if (is_asked(session, GT_DOMAIN_PRIVATEUSE1))
+	if (is_domain_asked(session, GT_DOMAIN_PRIVATEUSE1))
 		gt_plugin_find(&f.seeker,
 			       getauxval(AT_SECURE) ? NULL : getenv("KINETO_PLUGIN_PATH"), true);
 }

@@ -10,8 +10,8 @@
 /**
  * run_plugins_find() - the session's list of plug-ins
  * Each one is loaded and registered in a process of its own first, so that what crashes or hangs
- * there is told, and never comes into the program. Without any, nothing is done. @quiet: only what
- * cannot be used is told
+ * there is noted, and never comes into the program. Without any, nothing is done. @quiet: only what
+ * cannot be used is printed
  */
 void run_plugins_find(struct gt_session *session, bool quiet);
 

@@ -10,7 +10,7 @@ enum { SPANS_MOST = 1 << 20 };
 struct stages_origin {
 	uint64_t slack_ns;
 	uint32_t process;
-	uint32_t device, queue, lane;
+	uint32_t device, queue, track;
 	uint32_t thread, group;
 	uint32_t kind;   /* of a call: enum stages_kind */
 	uint32_t domain; /* of a call */
@@ -19,7 +19,7 @@ struct stages_origin {
 
 /* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
  * is one for each work item: 40 bytes. */
-struct row {
+struct stage_row {
 	uint64_t at;
 	uint64_t other; /* of work: its end; of a call: its start */
 	uint64_t from;  /* of work: its call's start; of a call: the queue's handle */
@@ -40,7 +40,7 @@ struct join {
 };
 
 /* Of the third pass: a call that waited for events or a stream, then what is known of each. */
-struct part {
+struct wait_part {
 	uint64_t wait;
 	uint64_t start, end; /* of the call, or of the work */
 	uint64_t slack;
@@ -53,7 +53,7 @@ struct running {
 };
 
 /* A queue as of the time that is looked at. */
-struct queue {
+struct queue_state {
 	uint64_t ended; /* when the last of what is no longer running ended; 0: nothing has run */
 	struct running *running;
 	size_t count, room;
@@ -75,7 +75,7 @@ struct sweep {
 	const struct stages_queue *known;
 	size_t known_count;
 	bool lost;
-	struct queue *queues;
+	struct queue_state *queues;
 	size_t queue_room;
 	struct device *devices;
 	size_t device_room;
@@ -83,7 +83,7 @@ struct sweep {
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct stage_row *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
@@ -105,7 +105,7 @@ static int compare_joins(const void *a, const void *b)
 
 static int compare_parts(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct wait_part *x = a, *y = b;
 
 	if (x->wait != y->wait)
 		return x->wait < y->wait ? -1 : 1;
@@ -127,9 +127,11 @@ static int compare_queues(const void *a, const void *b)
 
 void stages_init(struct stages *s)
 {
-	*s = (struct stages){.work = {.row_bytes = sizeof(struct row), .compare = compare_rows},
+	*s = (struct stages){.work = {.row_bytes = sizeof(struct stage_row),
+				      .compare = compare_rows},
 			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins},
-			     .parts = {.row_bytes = sizeof(struct part), .compare = compare_parts}};
+			     .parts = {.row_bytes = sizeof(struct wait_part),
+				       .compare = compare_parts}};
 	awaited_init(&s->awaited);
 }
 
@@ -166,7 +168,7 @@ static uint32_t number_of(struct stages *s, const struct stages_origin *origin, 
 {
 	uint32_t *slot;
 
-	last += (origin->lane + origin->queue + origin->moves + origin->thread + origin->group) %
+	last += (origin->track + origin->queue + origin->moves + origin->thread + origin->group) %
 		STAGES_LAST;
 	if (*last && !memcmp(&s->origins[*last - 1], origin, sizeof *origin))
 		return *last - 1;
@@ -194,13 +196,13 @@ void stages_work(struct stages *s, const struct stages_work *work)
 				       .process = work->process,
 				       .device = work->device,
 				       .queue = work->queue,
-				       .lane = work->lane,
+				       .track = work->track,
 				       .moves = work->moves};
-	struct row row = {.at = work->start_ns,
-			  .other = work->end_ns,
-			  .from = work->call_start_ns,
-			  .id = work->id,
-			  .origin = number_of(s, &origin, s->last_work)};
+	struct stage_row row = {.at = work->start_ns,
+				.other = work->end_ns,
+				.from = work->call_start_ns,
+				.id = work->id,
+				.origin = number_of(s, &origin, s->last_work)};
 
 	spill_add(&s->work, &row);
 }
@@ -225,10 +227,10 @@ void stages_call(struct stages *s, const struct stages_call *call)
 
 		spill_add(&s->calls, &join);
 	} else if (call->kind == STAGES_EVENTS || call->kind == STAGES_STREAM) {
-		struct part part = {.wait = s->event_waits++,
-				    .start = call->start_ns,
-				    .end = call->end_ns,
-				    .origin = number};
+		struct wait_part part = {.wait = s->event_waits++,
+					 .start = call->start_ns,
+					 .end = call->end_ns,
+					 .origin = number};
 
 		spill_add(&s->parts, &part);
 		for (size_t i = 0; i < call->handle_count; i++) {
@@ -238,11 +240,11 @@ void stages_call(struct stages *s, const struct stages_call *call)
 			awaited_add_wait(&s->awaited, &handle, call->start_ns, part.wait);
 		}
 	} else {
-		struct row row = {.at = call->end_ns,
-				  .other = call->start_ns,
-				  .from = call->queue,
-				  .origin = number,
-				  .is_call = true};
+		struct stage_row row = {.at = call->end_ns,
+					.other = call->start_ns,
+					.from = call->queue,
+					.origin = number,
+					.is_call = true};
 
 		spill_add(&s->work, &row);
 	}
@@ -250,7 +252,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 
 /* Queues and devices ------------------------------------------------------------- */
 
-static struct queue *queue_at(struct sweep *w, uint32_t number)
+static struct queue_state *queue_at(struct sweep *w, uint32_t number)
 {
 	if (number >= w->queue_room) {
 		w->queues = lookup_grow(w->queues, w->queue_room, number + 64, sizeof *w->queues);
@@ -270,7 +272,7 @@ static struct device *device_at(struct sweep *w, uint32_t number)
 }
 
 /* What has ended by then is no longer running. */
-static void advance(struct queue *q, uint64_t now)
+static void advance(struct queue_state *q, uint64_t now)
 {
 	size_t n = 0;
 
@@ -283,7 +285,8 @@ static void advance(struct queue *q, uint64_t now)
 	q->count = n;
 }
 
-static void add_running(struct queue *q, const struct row *work, const struct stages_origin *origin)
+static void add_running(struct queue_state *q, const struct stage_row *work,
+			const struct stages_origin *origin)
 {
 	if (q->count == q->room) {
 		size_t room = q->room ? 2 * q->room : 4;
@@ -346,10 +349,10 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 /* The first pass ----------------------------------------------------------------- */
 
 /* How long work stood behind its own queue's work, and behind others' work of the device. */
-static void find_behind(struct sweep *w, const struct row *work, const struct stages_origin *origin,
-			uint64_t *own, uint64_t *others)
+static void find_behind(struct sweep *w, const struct stage_row *work,
+			const struct stages_origin *origin, uint64_t *own, uint64_t *others)
 {
-	struct queue *q = origin->queue == LOOKUP_NONE ? NULL : queue_at(w, origin->queue);
+	struct queue_state *q = origin->queue == LOOKUP_NONE ? NULL : queue_at(w, origin->queue);
 	const struct device *d = device_at(w, origin->device);
 	uint64_t start = work->at, from = work->from, free_at = from, beside = start;
 
@@ -369,14 +372,14 @@ static void find_behind(struct sweep *w, const struct row *work, const struct st
 		*others = busy_by(d, beside) - busy_by(d, free_at);
 }
 
-static void sweep_work(struct sweep *w, const struct row *work)
+static void sweep_work(struct sweep *w, const struct stage_row *work)
 {
 	const struct stages_origin *origin = &w->stages->origins[work->origin];
 	uint64_t own, others;
 
 	find_behind(w, work, origin, &own, &others);
-	if (origin->lane != LOOKUP_NONE && work->from && work->at >= work->from)
-		w->out->latency(w->out->data, origin->lane, own, others,
+	if (origin->track != LOOKUP_NONE && work->from && work->at >= work->from)
+		w->out->latency(w->out->data, origin->track, own, others,
 				work->at - work->from - own - others);
 	if ((origin->moves || w->stages->event_waits) && work->id) {
 		struct join join = {.id = work->id,
@@ -395,10 +398,10 @@ static void sweep_work(struct sweep *w, const struct row *work)
 
 /* When the last work of a queue ended that a call waited for. False: it returned before that, or
  * not all of the queue's work has times. */
-static bool find_last(struct sweep *w, const struct stages_queue *known, const struct row *call,
-		      uint64_t *last)
+static bool find_last(struct sweep *w, const struct stages_queue *known,
+		      const struct stage_row *call, uint64_t *last)
 {
-	struct queue *q = queue_at(w, known->queue);
+	struct queue_state *q = queue_at(w, known->queue);
 
 	advance(q, call->at);
 	*last = q->ended > *last ? q->ended : *last;
@@ -414,7 +417,7 @@ static bool find_last(struct sweep *w, const struct stages_queue *known, const s
 	return !known->untimed;
 }
 
-static void sweep_call(struct sweep *w, const struct row *call)
+static void sweep_call(struct sweep *w, const struct stage_row *call)
 {
 	const struct stages_origin *origin = &w->stages->origins[call->origin];
 	struct stages_wait wait = {0};
@@ -522,7 +525,7 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 
 static void add_part(struct stages *s, const struct seen_work *w, const struct join *event)
 {
-	struct part part = {.wait = event->wait, .is_work = true};
+	struct wait_part part = {.wait = event->wait, .is_work = true};
 
 	if (are_of(w, event)) {
 		part.found = true;
@@ -564,7 +567,7 @@ struct events {
 static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct events *e = to;
-	struct part unknown = {.wait = wait, .is_work = true};
+	struct wait_part unknown = {.wait = wait, .is_work = true};
 	struct join join = {.id = id,
 			    .wait = wait,
 			    .process = process,
@@ -588,8 +591,8 @@ static int find_awaited(struct stages *s)
 /* @last: the work that ended last, of what was not done when the call began. A handle whose work
  * was done before tells nothing: it may since be another event's, whose call was not recorded.
  * @sure: there is none such, none of which no work was seen, and nothing else to wait for. */
-static void split_events(const struct stages *s, const struct part *call, const struct part *last,
-			 bool sure, const struct stages_out *out)
+static void split_events(const struct stages *s, const struct wait_part *call,
+			 const struct wait_part *last, bool sure, const struct stages_out *out)
 {
 	const struct stages_origin *origin = &s->origins[call->origin];
 	struct stages_wait wait = {0};
@@ -608,13 +611,13 @@ static void split_events(const struct stages *s, const struct part *call, const 
 
 static int join_events(struct stages *s, bool lost, const struct stages_out *out)
 {
-	struct part call = {.start = 0}, last = {.found = false};
+	struct wait_part call = {.start = 0}, last = {.found = false};
 	bool any = false, sure = false;
 	const void *row;
 	int rc;
 
 	while ((rc = spill_next(&s->parts, &row)) > 0) {
-		const struct part *p = row;
+		const struct wait_part *p = row;
 
 		if (!p->is_work) {
 			if (any)
@@ -622,7 +625,7 @@ static int join_events(struct stages *s, bool lost, const struct stages_out *out
 			any = true;
 			sure = !lost && !s->origins[p->origin].dependent;
 			call = *p;
-			last = (struct part){.found = false};
+			last = (struct wait_part){.found = false};
 		} else if (p->found && p->end > call.start) {
 			last = *p;
 		} else {
@@ -648,7 +651,7 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 	if (queue_count)
 		qsort(queues, queue_count, sizeof *queues, compare_queues);
 	while ((rc = spill_next(&s->work, &row)) > 0) {
-		const struct row *r = row;
+		const struct stage_row *r = row;
 
 		if (r->is_call)
 			sweep_call(&w, r);

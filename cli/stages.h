@@ -30,7 +30,7 @@ struct stages_work {
 	uint64_t start_ns, end_ns;
 	uint64_t slack_ns;               /* how far the device's clock may be off */
 	uint32_t process, device, queue; /* queue: LOOKUP_NONE: not known */
-	uint32_t lane;                   /* whose latency it is; LOOKUP_NONE: nobody's */
+	uint32_t track;                  /* whose latency it is; LOOKUP_NONE: nobody's */
 	bool moves;                      /* data */
 };
 
@@ -66,7 +66,7 @@ struct stages_queue {
 /* What is said at the end. */
 struct stages_out {
 	void *data;
-	void (*latency)(void *data, uint32_t lane, uint64_t own_ns, uint64_t others_ns,
+	void (*latency)(void *data, uint32_t track, uint64_t own_ns, uint64_t others_ns,
 			uint64_t runtime_ns);
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
 };

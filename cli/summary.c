@@ -20,7 +20,7 @@
 enum { KIND_DEVICE = 64 };
 
 /* What is only needed while they are read. */
-struct reading {
+struct summary_reading {
 	struct summary *s;
 	const struct gt_capture *capture;
 	struct idmap operations; /* GT_OP() -> name */
@@ -34,7 +34,7 @@ struct reading {
 };
 
 /* A record in small numbers. */
-struct entry {
+struct summary_entry {
 	const struct gt_item *item;
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
@@ -114,7 +114,7 @@ static uint32_t intern_name(struct summary *s, const char *text)
 	return texts_put(&s->names, text);
 }
 
-static uint32_t operation_name(struct reading *r, uint32_t op)
+static uint32_t operation_name(struct summary_reading *r, uint32_t op)
 {
 	uint32_t name = idmap_get(&r->operations, op);
 
@@ -125,7 +125,7 @@ static uint32_t operation_name(struct reading *r, uint32_t op)
 	return name;
 }
 
-static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
+static uint32_t kernel_name(struct summary_reading *r, const struct gt_item *item)
 {
 	uint64_t key = (uint64_t)item->process << 32 | item->name;
 	uint32_t name = idmap_get(&r->strings, key);
@@ -142,7 +142,7 @@ static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
 	return name;
 }
 
-static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal)
+static uint32_t add_thread(struct summary_reading *r, uint32_t process, uint32_t ordinal)
 {
 	const struct gt_host_clock_map *clock = gt_capture_process_clock(r->capture, process);
 	const struct gt_thread_info *info = gt_capture_thread_find(r->capture, process, ordinal);
@@ -169,7 +169,7 @@ static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal
 	return s->thread_count++;
 }
 
-static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
+static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t ordinal)
 {
 	uint64_t key = (uint64_t)process << 32 | ordinal;
 	uint32_t thread;
@@ -187,7 +187,7 @@ static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
 }
 
 /* The capture says which devices are the same. */
-static uint32_t add_device(struct reading *r, const struct gt_object_info *object,
+static uint32_t add_device(struct summary_reading *r, const struct gt_object_info *object,
 			   enum gt_domain domain)
 {
 	struct summary *s = r->s;
@@ -209,7 +209,7 @@ static uint32_t add_device(struct reading *r, const struct gt_object_info *objec
 	return number;
 }
 
-static uint32_t device_of(struct reading *r, const struct gt_item *item)
+static uint32_t device_of(struct summary_reading *r, const struct gt_item *item)
 {
 	uint64_t key = (uint64_t)item->process << 32 | item->op;
 	uint32_t device = idmap_get(&r->devices, key);
@@ -226,7 +226,7 @@ static uint32_t device_of(struct reading *r, const struct gt_item *item)
 	return device;
 }
 
-static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t device)
+static uint32_t queue_of(struct summary_reading *r, const struct gt_item *item, uint32_t device)
 {
 	uint64_t key = (uint64_t)(uintptr_t)item->queue;
 	struct summary *s = r->s;
@@ -248,48 +248,48 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 	return queue;
 }
 
-/* What tells lanes apart; small, as it is made for every record. */
-struct lane_ids {
+/* What tells tracks apart; small, as it is made for every record. */
+struct track_ids {
 	uint32_t device, name, process, thread, queue;
 };
 
-static bool is_lane(const struct summary_lane *l, const struct lane_ids *k)
+static bool is_track(const struct summary_track *l, const struct track_ids *k)
 {
 	return l->device == k->device && l->name == k->name && l->process == k->process &&
 	       l->thread == k->thread && l->queue == k->queue;
 }
 
-static uint32_t find_lane(struct summary *s, const struct lane_ids *k)
+static uint32_t find_track(struct summary *s, const struct track_ids *k)
 {
 	uint64_t hash = lookup_mix((uint64_t)k->device << 32 | k->name);
 	uint32_t i;
 
 	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
 	hash = lookup_mix(hash + k->queue);
-	for (; (i = idmap_get(&s->lanes_by_hash, hash)) != LOOKUP_NONE; hash++)
-		if (is_lane(&s->lanes[i], k))
+	for (; (i = idmap_get(&s->tracks_by_hash, hash)) != LOOKUP_NONE; hash++)
+		if (is_track(&s->tracks[i], k))
 			return i;
-	GROW(s->lanes, s->lane_count, s->lane_room);
-	s->lanes[s->lane_count] = (struct summary_lane){.device = k->device,
-							.name = k->name,
-							.process = k->process,
-							.thread = k->thread,
-							.queue = k->queue};
-	idmap_put(&s->lanes_by_hash, hash, s->lane_count);
-	return s->lane_count++;
+	GROW(s->tracks, s->track_count, s->track_room);
+	s->tracks[s->track_count] = (struct summary_track){.device = k->device,
+							   .name = k->name,
+							   .process = k->process,
+							   .thread = k->thread,
+							   .queue = k->queue};
+	idmap_put(&s->tracks_by_hash, hash, s->track_count);
+	return s->track_count++;
 }
 
-static uint32_t lane_of(struct summary *s, const struct entry *e)
+static uint32_t track_of(struct summary *s, const struct summary_entry *e)
 {
-	unsigned keys = s->lane_keys;
+	unsigned keys = s->track_keys;
 
-	return find_lane(s, &(struct lane_ids){
-				    .device = e->device,
-				    .name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
-				    .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
-				    .thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
-				    .queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
-			    });
+	return find_track(s, &(struct track_ids){
+				     .device = e->device,
+				     .name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
+				     .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
+				     .thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
+				     .queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+			     });
 }
 
 /* Groups ------------------------------------------------------------------------- */
@@ -306,7 +306,7 @@ static bool is_group(const struct summary_group *g, const struct group_ids *k)
 }
 
 static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k,
-			   const struct entry *e)
+			   const struct summary_entry *e)
 {
 	uint64_t hash = lookup_mix((uint64_t)k->name << 32 | k->device);
 	uint32_t row;
@@ -331,7 +331,7 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 	return groups->count++;
 }
 
-static uint32_t group_of(struct summary *s, const struct entry *e)
+static uint32_t group_of(struct summary *s, const struct summary_entry *e)
 {
 	struct summary_groups *groups = &s->groups[e->class];
 	unsigned keys = s->keys[e->class];
@@ -356,7 +356,7 @@ static uint32_t group_of(struct summary *s, const struct entry *e)
 	return *hint - 1;
 }
 
-static void add_to_group(struct summary_group *g, const struct entry *e)
+static void add_to_group(struct summary_group *g, const struct summary_entry *e)
 {
 	g->count++;
 	g->failed += e->failed;
@@ -367,7 +367,7 @@ static void add_to_group(struct summary_group *g, const struct entry *e)
 	}
 }
 
-static void add_failure(struct summary *s, const struct entry *e)
+static void add_failure(struct summary *s, const struct summary_entry *e)
 {
 	bool device = e->class >= SUMMARY_KERNELS;
 	uint64_t key = lookup_mix((uint64_t)e->name << 32 | (uint32_t)e->status) +
@@ -402,7 +402,7 @@ static uint64_t place_key(const struct gt_item *item)
 	return thread_key(item->process, GT_ID_ORDINAL(gt_item_place(item)));
 }
 
-static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
+static bool matches(struct summary *s, const struct summary_entry *e, uint32_t kind)
 {
 	const struct filter_record record = {
 		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue,
@@ -448,7 +448,7 @@ static uint32_t work_domain(uint32_t domain)
 
 /* A call that waits: in which parts, is known when all work is. One inside of another is a part of
  * that one. */
-static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
+static void note_wait(struct summary_reading *r, const struct summary_entry *e, uint32_t group)
 {
 	const struct gt_item *item = e->item;
 	struct summary *s = r->s;
@@ -474,10 +474,10 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 	}
 }
 
-static struct entry entry_of_call(struct reading *r, const struct gt_item *item)
+static struct summary_entry entry_of_call(struct summary_reading *r, const struct gt_item *item)
 {
 	const struct gt_operation_info *info = gt_operation(item->op);
-	struct entry e = {
+	struct summary_entry e = {
 		.kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER,
 		.item = item,
 		.class = SUMMARY_CALLS,
@@ -497,10 +497,10 @@ static struct entry entry_of_call(struct reading *r, const struct gt_item *item)
 	return e;
 }
 
-static void add_call(struct reading *r, const struct gt_item *item)
+static void add_call(struct summary_reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
-	const struct entry e = entry_of_call(r, item);
+	const struct summary_entry e = entry_of_call(r, item);
 	const enum gt_operation_kind kind = e.kind;
 	struct summary_process *p;
 	struct summary_thread *t;
@@ -537,10 +537,11 @@ static void add_call(struct reading *r, const struct gt_item *item)
 
 /* A whole range of the program, nested or not. A mark has a name but no time. @id: of the call
  * that began it; 0: not known. */
-static struct entry entry_of_range(struct reading *r, const struct gt_range *range, uint64_t id)
+static struct summary_entry entry_of_range(struct summary_reading *r, const struct gt_range *range,
+					   uint64_t id)
 {
 	static const struct gt_item item = {.kind = GT_RECORD_CALL};
-	struct entry e = {
+	struct summary_entry e = {
 		.kind = GT_KIND_MARKER,
 		.item = &item,
 		.class = SUMMARY_RANGES,
@@ -558,10 +559,10 @@ static struct entry entry_of_range(struct reading *r, const struct gt_range *ran
 	return e;
 }
 
-static void add_range(struct reading *r, const struct gt_range *range, uint64_t id)
+static void add_range_entry(struct summary_reading *r, const struct gt_range *range, uint64_t id)
 {
 	struct summary *s = r->s;
-	const struct entry e = entry_of_range(r, range, id);
+	const struct summary_entry e = entry_of_range(r, range, id);
 	uint32_t group;
 
 	operators_range(&s->operators,
@@ -578,13 +579,13 @@ static void add_range(struct reading *r, const struct gt_range *range, uint64_t 
 	add_to_group(&s->groups[SUMMARY_RANGES].rows[group], &e);
 }
 
-static int add_mark(struct reading *r, const struct gt_item *call)
+static int add_mark(struct summary_reading *r, const struct gt_item *call)
 {
 	struct gt_range range;
 	int status = gt_ranges_step(&r->ranges, call, &range);
 
 	if (status > 0)
-		add_range(r, &range, range.begun);
+		add_range_entry(r, &range, range.begun);
 	return status < 0 ? status : 0;
 }
 
@@ -604,13 +605,13 @@ static enum summary_class device_class(enum gt_device_op op)
 	}
 }
 
-static uint64_t after(uint64_t later, uint64_t earlier)
+static uint64_t ns_between(uint64_t later, uint64_t earlier)
 {
 	return later > earlier ? later - earlier : 0;
 }
 
 /* From the call's begin to the kernel's start, and where on the way the time went. */
-static void add_latency(struct summary_lane *d, const struct gt_item *item)
+static void add_latency(struct summary_track *d, const struct gt_item *item)
 {
 	if (!item->call_start_ns || !item->start_ns)
 		return;
@@ -621,9 +622,9 @@ static void add_latency(struct summary_lane *d, const struct gt_item *item)
 	histogram_add(&d->launch, item->start_ns - item->call_start_ns);
 	if (!item->queued_ns || !item->submitted_ns)
 		return;
-	histogram_add(&d->enqueue, after(item->queued_ns, item->call_start_ns));
-	histogram_add(&d->submit, after(item->submitted_ns, item->queued_ns));
-	histogram_add(&d->wait, after(item->start_ns, item->submitted_ns));
+	histogram_add(&d->enqueue, ns_between(item->queued_ns, item->call_start_ns));
+	histogram_add(&d->submit, ns_between(item->submitted_ns, item->queued_ns));
+	histogram_add(&d->wait, ns_between(item->start_ns, item->submitted_ns));
 }
 
 /* Markers and barriers are no work: some runtimes stamp them long before what they wait for has
@@ -634,9 +635,9 @@ static bool is_work(const struct gt_item *item)
 	       item->device_op != GT_DEVICE_SCRATCH;
 }
 
-/* All work, whatever the filter: what others stood behind. @lane: LOOKUP_NONE: its latency is not
+/* All work, whatever the filter: what others stood behind. @track: LOOKUP_NONE: its latency is not
  * asked for. */
-static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
+static void add_stages(struct summary_reading *r, const struct summary_entry *e, uint32_t track)
 {
 	const struct gt_item *item = e->item;
 	const struct gt_device_clock *clock =
@@ -649,7 +650,7 @@ static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
 		.process = e->process,
 		.device = e->device,
 		.queue = e->queue,
-		.lane = lane,
+		.track = track,
 		.moves = e->class == SUMMARY_COPIES,
 		.slack_ns = 1000 + (clock ? gt_device_clock_residual_ns(clock) : 0),
 	};
@@ -660,7 +661,7 @@ static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
 		r->s->queues[e->queue].untimed = true;
 }
 
-static void add_busy(struct summary_lane *d, const struct entry *e)
+static void add_busy(struct summary_track *d, const struct summary_entry *e)
 {
 	const struct gt_item *item = e->item;
 	struct timeline_span span = {item->start_ns, item->end_ns,
@@ -676,10 +677,10 @@ static void add_busy(struct summary_lane *d, const struct entry *e)
 		timeline_add(&d->copies, &span);
 }
 
-static struct entry entry_of_work(struct reading *r, const struct gt_item *item)
+static struct summary_entry entry_of_work(struct summary_reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
-	struct entry e = {
+	struct summary_entry e = {
 		.item = item,
 		.class = device_class(item->device_op),
 		.domain = GT_OP_DOMAIN(item->op),
@@ -703,12 +704,12 @@ static struct entry entry_of_work(struct reading *r, const struct gt_item *item)
 	return e;
 }
 
-static void add_device_work(struct reading *r, const struct gt_item *item)
+static void add_device_work(struct summary_reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
-	const struct entry e = entry_of_work(r, item);
-	struct summary_lane *d;
-	uint32_t group, lane;
+	const struct summary_entry e = entry_of_work(r, item);
+	struct summary_track *d;
+	uint32_t group, track;
 
 	linked_work(&s->linked, e.process, item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
@@ -716,15 +717,15 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 		return;
 	}
 	s->matched++;
-	lane = lane_of(s, &e);
-	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? lane : LOOKUP_NONE);
+	track = track_of(s, &e);
+	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE);
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
 		operators_work(&s->operators, place_key(item), gt_item_place(item), e.duration_ns);
 	dispatches_add(&s->dispatches, item);
-	d = &s->lanes[lane];
+	d = &s->tracks[track];
 	d->count++;
 	d->untimed += !e.timed;
 	d->failed += e.failed;
@@ -758,7 +759,7 @@ static const char *joined(struct summary *s, const char *argv)
 	return texts_get(&s->names, intern_name(s, n ? line : ""));
 }
 
-static const char *kept(struct summary *s, const char *text)
+static const char *keep_text(struct summary *s, const char *text)
 {
 	return texts_get(&s->names, intern_name(s, text ? text : ""));
 }
@@ -773,7 +774,7 @@ static void add_counts(struct gt_counts *sum, const struct gt_counts *counts)
 }
 
 /* A row for each session, whichever file it is in. */
-static void add_sessions(struct reading *r)
+static void add_sessions(struct summary_reading *r)
 {
 	struct summary *s = r->s;
 	size_t count = gt_capture_session_count(r->capture);
@@ -783,9 +784,9 @@ static void add_sessions(struct reading *r)
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
 
 		s->files[s->file_count++] = (struct summary_file){
-			.path = kept(s, session->path),
+			.path = keep_text(s, session->path),
 			.command = joined(s, session->info.command),
-			.host = kept(s, session->info.hostname),
+			.host = keep_text(s, session->info.hostname),
 			.start_ns = session->info.start_ns,
 			.end_ns = session->info.start_ns,
 			.realtime_ns = session->info.start_realtime_ns,
@@ -794,7 +795,7 @@ static void add_sessions(struct reading *r)
 	}
 }
 
-static void count_untraced(struct reading *r)
+static void count_untraced(struct summary_reading *r)
 {
 	char text[1200];
 
@@ -807,11 +808,11 @@ static void count_untraced(struct reading *r)
 	for (uint32_t i = 0; i < r->s->file_count; i++)
 		if (r->s->files[i].untraced) {
 			untraced_text(r->capture, i, text, sizeof text);
-			r->s->files[i].untraced_text = kept(r->s, text);
+			r->s->files[i].untraced_text = keep_text(r->s, text);
 		}
 }
 
-static void add_processes(struct reading *r)
+static void add_processes(struct summary_reading *r)
 {
 	struct summary *s = r->s;
 	size_t count = gt_capture_process_count(r->capture);
@@ -833,8 +834,8 @@ static void add_processes(struct reading *r)
 			.ended = info->ended,
 			.proper_end = info->proper_end,
 		};
-		p->exe = kept(s, info->exe);
-		p->name = kept(s, last_part(p->exe));
+		p->exe = keep_text(s, info->exe);
+		p->name = keep_text(s, last_part(p->exe));
 		s->runtimes |= info->runtimes;
 		add_counts(&s->counts, gt_capture_counts(r->capture, i));
 		if (info->end_ns > s->files[p->file].end_ns)
@@ -842,7 +843,8 @@ static void add_processes(struct reading *r)
 	}
 }
 
-static int read_summary(struct reading *r, struct gt_cursor *cursor, struct ui_progress *progress)
+static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
+			struct ui_progress *progress)
 {
 	struct summary *s = r->s;
 	const struct gt_item *item;
@@ -1015,7 +1017,7 @@ static bool has_no_ranges(const struct gt_capture *capture)
 	return true;
 }
 
-static void reading_fini(struct reading *r)
+static void reading_fini(struct summary_reading *r)
 {
 	idmap_fini(&r->operations);
 	idmap_fini(&r->strings);
@@ -1029,7 +1031,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	struct gt_cursor *cursor;
 	struct gt_range range;
 	struct ui_progress progress = {0};
-	struct reading r = {
+	struct summary_reading r = {
 		.s = s,
 		.capture = capture,
 		.last_thread = LOOKUP_NONE,
@@ -1052,7 +1054,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 				  gt_capture_health(capture)->bytes);
 	rc = read_summary(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
-		add_range(&r, &range, range.begun);
+		add_range_entry(&r, &range, range.begun);
 	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	count_untraced(&r);
@@ -1066,9 +1068,9 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 
 /* Without a summary -------------------------------------------------------------- */
 
-struct reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture)
+struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture)
 {
-	struct reading *r;
+	struct summary_reading *r;
 
 	if (filter_asks(s->filter, FILTER_RANGE) && find_enclosing(s, capture))
 		return NULL;
@@ -1077,7 +1079,7 @@ struct reading *summary_begin_filter(struct summary *s, const struct gt_capture 
 		gt_error(-ENOMEM, "--where");
 		return NULL;
 	}
-	*r = (struct reading){.s = s, .capture = capture, .last_thread = LOOKUP_NONE};
+	*r = (struct summary_reading){.s = s, .capture = capture, .last_thread = LOOKUP_NONE};
 	s->capture = capture;
 	add_sessions(r);
 	add_processes(r);
@@ -1086,8 +1088,8 @@ struct reading *summary_begin_filter(struct summary *s, const struct gt_capture 
 
 bool summary_wants(void *reading, const struct gt_item *item)
 {
-	struct reading *r = reading;
-	struct entry e;
+	struct summary_reading *r = reading;
+	struct summary_entry e;
 	uint32_t kind;
 
 	if (item->process >= r->s->process_count)
@@ -1112,7 +1114,7 @@ bool summary_wants(void *reading, const struct gt_item *item)
 	return true;
 }
 
-void summary_end_filter(struct reading *r)
+void summary_end_filter(struct summary_reading *r)
 {
 	if (!r)
 		return;
@@ -1121,14 +1123,14 @@ void summary_end_filter(struct reading *r)
 	free(r);
 }
 
-static void take_latency(void *data, uint32_t lane, uint64_t own_ns, uint64_t others_ns,
+static void take_latency(void *data, uint32_t track, uint64_t own_ns, uint64_t others_ns,
 			 uint64_t runtime_ns)
 {
 	struct summary *s = data;
 
-	histogram_add(&s->lanes[lane].own, own_ns);
-	histogram_add(&s->lanes[lane].others, others_ns);
-	histogram_add(&s->lanes[lane].runtime, runtime_ns);
+	histogram_add(&s->tracks[track].own, own_ns);
+	histogram_add(&s->tracks[track].others, others_ns);
+	histogram_add(&s->tracks[track].runtime, runtime_ns);
 }
 
 static void take_wait(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait)
@@ -1168,10 +1170,10 @@ int summary_finish(struct summary *s)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < s->lane_count && !rc; i++) {
-		rc = timeline_finish(&s->lanes[i].all);
-		rc = rc ? rc : timeline_finish(&s->lanes[i].kernels);
-		rc = rc ? rc : timeline_finish(&s->lanes[i].copies);
+	for (uint32_t i = 0; i < s->track_count && !rc; i++) {
+		rc = timeline_finish(&s->tracks[i].all);
+		rc = rc ? rc : timeline_finish(&s->tracks[i].kernels);
+		rc = rc ? rc : timeline_finish(&s->tracks[i].copies);
 	}
 	rc = rc ? rc : gt_memory_use_settle(&s->memory, NULL, NULL);
 	rc = rc ? rc : graphs_finish(&s->graphs);
@@ -1209,8 +1211,8 @@ void summary_fini(struct summary *s)
 		free(s->groups[c].hints);
 		idmap_fini(&s->groups[c].by_hash);
 	}
-	for (uint32_t i = 0; i < s->lane_count; i++) {
-		struct summary_lane *d = &s->lanes[i];
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		struct summary_track *d = &s->tracks[i];
 		timeline_fini(&d->all);
 		timeline_fini(&d->kernels);
 		timeline_fini(&d->copies);
@@ -1226,8 +1228,8 @@ void summary_fini(struct summary *s)
 		free(s->threads[i].open);
 	free(s->files);
 	free(s->devices);
-	free(s->lanes);
-	idmap_fini(&s->lanes_by_hash);
+	free(s->tracks);
+	idmap_fini(&s->tracks_by_hash);
 	stages_fini(&s->stages);
 	free(s->processes);
 	free(s->threads);

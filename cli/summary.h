@@ -77,9 +77,9 @@ struct summary_device {
 };
 
 /* A device's work, or what a key takes of it. */
-struct summary_lane {
+struct summary_track {
 	uint32_t device;
-	uint32_t name, process, thread, queue; /* LOOKUP_NONE where lanes are not split by it */
+	uint32_t name, process, thread, queue; /* LOOKUP_NONE where tracks are not split by it */
 	uint64_t count, untimed, failed;
 	struct timeline all, kernels, copies;
 	/* kernels: call begin to start; by the stamps; by what ran before them */
@@ -128,7 +128,7 @@ struct summary_file { /* a session: files that were merged hold several */
 struct summary {
 	/* set by the caller before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
-	unsigned lane_keys;                 /* the same of devices, beside the device itself */
+	unsigned track_keys;                /* the same of devices, beside the device itself */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
 	bool mangled; /* names of kernels as they were recorded */
@@ -137,17 +137,17 @@ struct summary {
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
 	struct summary_file *files;
 	struct summary_device *devices;
-	struct summary_lane *lanes;
-	struct idmap lanes_by_hash;
+	struct summary_track *tracks;
+	struct idmap tracks_by_hash;
 	struct stages stages;
 	struct stages_wait wait; /* of all calls that wait */
 	struct summary_process *processes;
 	struct summary_thread *threads;
 	struct summary_queue *queues;
 	struct summary_failure *failures;
-	uint32_t file_count, device_count, lane_count, process_count, thread_count, queue_count;
+	uint32_t file_count, device_count, track_count, process_count, thread_count, queue_count;
 	uint32_t failure_count;
-	uint32_t device_room, lane_room, process_room, thread_room, queue_room, failure_room;
+	uint32_t device_room, track_room, process_room, thread_room, queue_room, failure_room;
 	struct texts device_ids;
 	struct idmap failure_ids;
 
@@ -183,11 +183,11 @@ void summary_fini(struct summary *s);
 
 /* The filter alone, for one who reads the records himself: @s has nothing but that, and takes
  * what it must know of @capture. NULL: an error that is reported. */
-struct reading;
-struct reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
+struct summary_reading;
+struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
 /* A gt_item_filter_fn; @reading: as above. What it takes is counted in `matched`. */
 bool summary_wants(void *reading, const struct gt_item *item);
-void summary_end_filter(struct reading *reading);
+void summary_end_filter(struct summary_reading *reading);
 
 uint64_t summary_dropped(const struct summary *s);
 uint64_t summary_seen(const struct summary *s);

@@ -12,12 +12,12 @@
 
 enum { NAMED_MOST = 3, TEXT_BYTES = 1200 };
 
-struct line {
+struct text_line {
 	char *out;
 	size_t room, used;
 };
 
-static void add_bytes(struct line *l, const char *text, size_t bytes)
+static void add_bytes(struct text_line *l, const char *text, size_t bytes)
 {
 	if (bytes > l->room - 1 - l->used)
 		bytes = l->room - 1 - l->used;
@@ -26,7 +26,7 @@ static void add_bytes(struct line *l, const char *text, size_t bytes)
 }
 
 /* "NAME (why)" of "/path/NAME: why" */
-static void add_program(struct line *l, const char *text)
+static void add_program(struct text_line *l, const char *text)
 {
 	const char *end = strstr(text, ": "), *name = text;
 
@@ -46,9 +46,9 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 {
 	const char *named[NAMED_MOST];
 	uint32_t count = 0, covered = 0, names = 0;
-	struct line l = {.out = out, .room = room};
+	struct text_line l = {.out = out, .room = room};
 	char programs[TEXT_BYTES] = "", more[64] = "";
-	struct line list = {.out = programs, .room = sizeof programs};
+	struct text_line list = {.out = programs, .room = sizeof programs};
 
 	out[0] = '\0';
 	for (size_t i = 0; i < gt_capture_event_count(c); i++) {

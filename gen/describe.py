@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads an API description (api/*.api) and checks it. The language is told in api/README.md.
+"""Reads an API description (api/*.api) and checks it. The language is described in api/README.md.
 
 Everything that is wrong ends in one Bad("file:line: sentence"), with the nearest right word
 where a name is unknown: whoever edits a description sees the line, never a traceback."""

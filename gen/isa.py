@@ -4,7 +4,7 @@ lane loops.
 
 Files of a description NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
 NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of what it calls `hand`). The language
-is told at the head of the description."""
+is described at the head of the description."""
 import os
 import re
 

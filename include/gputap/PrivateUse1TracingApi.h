@@ -222,8 +222,8 @@ typedef struct pu1Host {
 typedef struct pu1Plugin {
 	size_t size;         /* bytes that the host has room for; the plug-in writes no more */
 	const char *name;    /* of the accelerator: "refdev" */
-	const char *vendor;  /* NULL: not told */
-	const char *version; /* of the plug-in; NULL: not told */
+	const char *vendor;  /* NULL: unknown */
+	const char *version; /* of the plug-in; NULL: unknown */
 	uint64_t kinds;      /* bit 1 << kind for each kind that it can record */
 	/* A group of functions by its name; NULL: the plug-in has none of that name. */
 	const void *(*find_group)(const char *name);

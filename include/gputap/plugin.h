@@ -64,8 +64,8 @@ struct gputap_plugin {
 	size_t size;           /* of this struct, as its writer knows it */
 	const char *path;      /* of its file */
 	const char *name;      /* of the accelerator */
-	const char *vendor;    /* "": not told */
-	const char *version;   /* "": not told */
+	const char *vendor;    /* "": unknown */
+	const char *version;   /* "": unknown */
 	uint32_t abi;          /* of the header that it was built with: major << 16 | minor */
 	uint32_t device_count; /* 0: it does not tell */
 	uint64_t kinds;        /* bit 1 << pu1ActivityKind */

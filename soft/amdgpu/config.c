@@ -12,13 +12,13 @@
 /* so that a stamp that was not converted is seen to be none of the host's */
 #define CLOCK_EPOCH_NS 123456789000ll
 
-struct reader {
+struct config_reader {
 	char *why;
 	size_t size;
 	bool failed;
 };
 
-static void complain(struct reader *r, const char *name, const char *wanted)
+static void complain(struct config_reader *r, const char *name, const char *wanted)
 {
 	if (!r->failed)
 		snprintf(r->why, r->size, "%s=%s: wanted is %s", name, getenv(name), wanted);
@@ -32,8 +32,8 @@ static const char *setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwise, uint64_t least,
-			   uint64_t most, const char *wanted)
+static uint64_t read_count(struct config_reader *r, const char *name, uint64_t otherwise,
+			   uint64_t least, uint64_t most, const char *wanted)
 {
 	const char *text = setting(name);
 	uint64_t value = otherwise;
@@ -44,8 +44,9 @@ static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwis
 }
 
 /* One value for all GPUs, or one for each, with commas; the last goes for those that follow. */
-static void read_each(struct reader *r, const char *name, bool (*parse)(const char *, int64_t *),
-		      int64_t otherwise, const char *wanted, int64_t out[SOFT_AMDGPU_MAX])
+static void read_each(struct config_reader *r, const char *name,
+		      bool (*parse)(const char *, int64_t *), int64_t otherwise, const char *wanted,
+		      int64_t out[SOFT_AMDGPU_MAX])
 {
 	const char *text = setting(name);
 	char word[64];
@@ -75,7 +76,7 @@ static bool parse_epoch(const char *text, int64_t *out)
 	return soft_parse_ns(text, "s", out) && *out >= 0;
 }
 
-static void read_clocks(struct reader *r, struct soft_amdgpu_config *c)
+static void read_clock_options(struct config_reader *r, struct soft_amdgpu_config *c)
 {
 	int64_t epoch[SOFT_AMDGPU_MAX], skew[SOFT_AMDGPU_MAX], drift[SOFT_AMDGPU_MAX];
 	uint64_t now = soft_clock_host_ns();
@@ -93,7 +94,7 @@ static void read_clocks(struct reader *r, struct soft_amdgpu_config *c)
 						  .anchor_ns = now};
 }
 
-static void read_faults(struct reader *r, struct soft_amdgpu_config *c)
+static void read_faults(struct config_reader *r, struct soft_amdgpu_config *c)
 {
 	static const char *const names[SOFT_FAIL_COUNT] = {
 		[SOFT_FAIL_ALLOCATE] = "allocate", [SOFT_FAIL_EVENT] = "event",
@@ -112,7 +113,7 @@ static void read_faults(struct reader *r, struct soft_amdgpu_config *c)
 
 bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t size)
 {
-	struct reader r = {.why = why, .size = size};
+	struct config_reader r = {.why = why, .size = size};
 	const char *text = setting("SOFT_AMDGPU_GFX");
 
 	*c = (struct soft_amdgpu_config){0};
@@ -143,7 +144,7 @@ bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t siz
 		complain(&r, "SOFT_AMDGPU_DURATIONS", "a shorter path");
 	else if (text)
 		strcpy(c->durations, text);
-	read_clocks(&r, c);
+	read_clock_options(&r, c);
 	read_faults(&r, c);
 	return !r.failed;
 }

@@ -10,7 +10,7 @@
  * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing |
  * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": of all GPUs, or of each |
  * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": what fails, see enum soft_amdgpu_fault, faults.h |
- * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr is told |
+ * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr reads it |
  * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
  * | SOFT_AMDGPU_CPU | host's CPU for the queues' threads; any that the program may use |
  * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |

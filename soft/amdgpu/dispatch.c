@@ -15,7 +15,7 @@
 
 #define MOST_WORK_ITEMS 1024u
 
-struct run { /* what the guarded call gets and gives */
+struct dispatch_run { /* what the guarded call gets and gives */
 	struct soft_queue *q;
 	const hsa_kernel_dispatch_packet_t *packet;
 	const struct soft_kernel *kernel;
@@ -24,7 +24,7 @@ struct run { /* what the guarded call gets and gives */
 	struct soft_isa_error error;
 };
 
-static uint64_t read_clock(void *queue)
+static uint64_t read_queue_clock(void *queue)
 {
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
@@ -34,7 +34,7 @@ static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;
 
-	return read_clock(queue) * soft_config()->type->clock_mhz /
+	return read_queue_clock(queue) * soft_config()->type->clock_mhz /
 	       (soft_config()->clock[q->node - 1].hz / 1000000);
 }
 
@@ -56,7 +56,7 @@ static struct soft_isa *machine(struct soft_queue *q)
 				t->shader_engines * t->arrays_per_engine * t->units_per_array,
 			.lds_aperture = SOFT_LDS_APERTURE,
 			.private_aperture = SOFT_PRIVATE_APERTURE,
-			.read_clock = read_clock,
+			.read_clock = read_queue_clock,
 			.read_cycles = read_cycles,
 			.interrupt = interrupt,
 			.data = q,
@@ -68,7 +68,7 @@ static struct soft_isa *machine(struct soft_queue *q)
 
 static void execute(void *run)
 {
-	struct run *r = run;
+	struct dispatch_run *r = run;
 	struct soft_dispatch dispatch = {
 		.packet = r->packet,
 		.packet_address = (uint64_t)r->packet,
@@ -92,7 +92,7 @@ static void execute(void *run)
 }
 
 /* Return: false when the packet is refused; the queue has failed then. */
-static bool check(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
+static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
 {
 	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;
 	unsigned dimensions = p->setup & 3;
@@ -118,7 +118,7 @@ static bool check(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, u
 	return false;
 }
 
-static void fail(struct run *r)
+static void fail_dispatch(struct dispatch_run *r)
 {
 	static const enum soft_queue_error errors[] = {
 		[SOFT_ISA_UNSUPPORTED] = SOFT_QUEUE_ILLEGAL_INSTRUCTION,
@@ -148,7 +148,7 @@ static void fail(struct run *r)
 			soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
 }
 
-static void fault(struct run *r, uint64_t address)
+static void raise_fault(struct dispatch_run *r, uint64_t address)
 {
 	char what[300];
 
@@ -179,10 +179,10 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 		       uint64_t *end)
 {
 	const struct soft_clock *clock = &soft_config()->clock[q->node - 1];
-	struct run r = {.q = q, .packet = slot, .id = id, .result = SOFT_ISA_DONE};
+	struct dispatch_run r = {.q = q, .packet = slot, .id = id, .result = SOFT_ISA_DONE};
 	uint64_t began = soft_clock_host_ns(), ended;
 
-	if (!check(q, r.packet, id))
+	if (!check_packet(q, r.packet, id))
 		return false;
 	r.kernel = soft_kernel_get(&q->kernels, r.packet->kernel_object);
 	if (!r.kernel) {
@@ -208,11 +208,11 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 	if (r.result == SOFT_ISA_STOPPED)
 		return false;
 	if (r.result == SOFT_ISA_MEMORY_FAULT) {
-		fault(&r, r.error.address);
+		raise_fault(&r, r.error.address);
 		return false;
 	}
 	if (r.result != SOFT_ISA_DONE) {
-		fail(&r);
+		fail_dispatch(&r);
 		return false;
 	}
 	ended = soft_clock_host_ns();

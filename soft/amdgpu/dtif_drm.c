@@ -51,7 +51,7 @@ struct metadata {
 	uint32_t bytes, words[64];
 };
 
-struct buffer_info {
+struct drm_buffer_info {
 	uint64_t bytes, alignment;
 	uint32_t heap;
 	uint64_t flags;
@@ -70,7 +70,7 @@ DTIF_API int amdgpu_bo_free(struct buffer *b);
 DTIF_API int amdgpu_bo_cpu_map(struct buffer *b, void **out);
 DTIF_API int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
 			     uint64_t flags, uint32_t operation);
-DTIF_API int amdgpu_bo_query_info(struct buffer *b, struct buffer_info *info);
+DTIF_API int amdgpu_bo_query_info(struct buffer *b, struct drm_buffer_info *info);
 DTIF_API int amdgpu_bo_set_metadata(struct buffer *b, const struct metadata *metadata);
 DTIF_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long bytes);
 
@@ -171,8 +171,8 @@ int amdgpu_bo_cpu_map(struct buffer *b, void **out)
 	return 0;
 }
 
-static int map(const struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
-	       uint64_t flags)
+static int map_buffer(const struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
+		      uint64_t flags)
 {
 	int protection = (flags & PAGE_READABLE ? PROT_READ : 0) |
 			 (flags & PAGE_WRITEABLE ? PROT_READ | PROT_WRITE : 0);
@@ -192,7 +192,7 @@ static int map(const struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t
 }
 
 /* The addresses stay taken. */
-static int unmap(struct mapping **at)
+static int unmap_buffer(struct mapping **at)
 {
 	struct mapping *m = *at;
 
@@ -225,22 +225,22 @@ int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t 
 	while (*at && (*at)->address != address)
 		at = &(*at)->next;
 	if (operation == VA_UNMAP)
-		error = *at ? unmap(at) : -ENOENT;
+		error = *at ? unmap_buffer(at) : -ENOENT;
 	else if (*at)
 		(*at)->count++;
 	else
-		error = map(b, offset, bytes, address, flags);
+		error = map_buffer(b, offset, bytes, address, flags);
 	pthread_mutex_unlock(&lock);
 	return error;
 }
 
-int amdgpu_bo_query_info(struct buffer *b, struct buffer_info *info)
+int amdgpu_bo_query_info(struct buffer *b, struct drm_buffer_info *info)
 {
 	struct soft_ticket t;
 
 	if (!soft_ticket_read(b->ticket, &t))
 		return -EINVAL;
-	*info = (struct buffer_info){.bytes = b->bytes, .alignment = SOFT_PAGE};
+	*info = (struct drm_buffer_info){.bytes = b->bytes, .alignment = SOFT_PAGE};
 	memcpy(&info->metadata, t.metadata, sizeof info->metadata);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct rule {
 static struct rule *rules; /* written by the first open, then read only */
 static size_t rule_count;
 
-static char *trim(char *text)
+static char *trim_line(char *text)
 {
 	size_t n = strlen(text);
 
@@ -54,7 +54,7 @@ static bool add_rule(const char *pattern, int64_t ns)
 /* Return: false when the line is neither a rule, nor empty, nor a comment. */
 static bool read_line(char *line)
 {
-	char *text = trim(line), *time;
+	char *text = trim_line(line), *time;
 	int64_t ns;
 
 	if (!*text || *text == '#')
@@ -65,7 +65,7 @@ static bool read_line(char *line)
 	if (time == text || !soft_parse_ns(time, "us", &ns) || ns < 0)
 		return false;
 	time[-1] = 0;
-	return add_rule(trim(text), ns);
+	return add_rule(trim_line(text), ns);
 }
 
 bool soft_durations_open(const char *path)
@@ -90,7 +90,7 @@ bool soft_durations_open(const char *path)
 	if (!fine)
 		soft_say("%s:%u: wanted is a kernel's name or a pattern, then microseconds (or "
 			 "1.5ms, 20us): %s",
-			 path, number, trim(line));
+			 path, number, trim_line(line));
 	free(line);
 	fclose(file);
 	return fine;
@@ -108,7 +108,7 @@ static char *demangle(const char *name)
 	return function ? function(name, NULL, NULL, &status) : NULL;
 }
 
-static bool fits(const struct rule *rule, const char *name)
+static bool rule_matches(const struct rule *rule, const char *name)
 {
 	return fnmatch(rule->pattern, name, 0) == 0;
 }
@@ -121,8 +121,8 @@ uint64_t soft_duration_ns(const char *kernel)
 	if (base && strchr(base, '('))
 		*strchr(base, '(') = 0;
 	for (size_t i = 0; i < rule_count; i++)
-		if (fits(&rules[i], kernel) || (full && fits(&rules[i], full)) ||
-		    (base && fits(&rules[i], base))) {
+		if (rule_matches(&rules[i], kernel) || (full && rule_matches(&rules[i], full)) ||
+		    (base && rule_matches(&rules[i], base))) {
 			ns = rules[i].ns;
 			break;
 		}

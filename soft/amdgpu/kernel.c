@@ -4,7 +4,7 @@
  *
  * ROCr's loader puts a code object into an allocation of its own, ELF header first, dynamic
  * symbols included: the symbol whose address is the kernel object's is "<name>.kd". Nothing
- * tells us of loading; freeing does, and makes a new generation: queues then drop what they
+ * notifies us of loading; freeing does, and makes a new generation: queues then drop what they
  * hold. So a kernel that is loaded to the address of an unloaded one is looked up anew.
  * Locking: one mutex around the table; a queue's cache is its thread's own. What is read of the
  * ELF file is the program's memory, and may be anything: each offset is checked. It stays mapped
@@ -28,7 +28,8 @@ struct image { /* an allocation with an ELF file in it */
 };
 
 /* @count items of @size at @offset of the image; NULL if it does not hold them. */
-static const void *part(const struct image *image, uint64_t offset, uint64_t count, uint64_t size)
+static const void *find_part(const struct image *image, uint64_t offset, uint64_t count,
+			     uint64_t size)
 {
 	if (offset > image->bytes || count > (image->bytes - offset) / size)
 		return NULL;
@@ -37,16 +38,16 @@ static const void *part(const struct image *image, uint64_t offset, uint64_t cou
 
 static const Elf64_Dyn *find_dynamic(const struct image *image, uint64_t *count)
 {
-	const Elf64_Ehdr *header = part(image, 0, 1, sizeof *header);
+	const Elf64_Ehdr *header = find_part(image, 0, 1, sizeof *header);
 	const Elf64_Phdr *segment;
 
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
-	segment = part(image, header->e_phoff, header->e_phnum, sizeof *segment);
+	segment = find_part(image, header->e_phoff, header->e_phnum, sizeof *segment);
 	for (unsigned i = 0; segment && i < header->e_phnum; i++)
 		if (segment[i].p_type == PT_DYNAMIC) {
 			*count = segment[i].p_memsz / sizeof(Elf64_Dyn);
-			return part(image, segment[i].p_vaddr, *count, sizeof(Elf64_Dyn));
+			return find_part(image, segment[i].p_vaddr, *count, sizeof(Elf64_Dyn));
 		}
 	return NULL;
 }
@@ -67,13 +68,13 @@ static bool find_symbols(const struct image *image, struct symbols *out)
 	for (uint64_t i = 0; dynamic && i < count && dynamic[i].d_tag != DT_NULL; i++)
 		if (dynamic[i].d_tag > 0 && dynamic[i].d_tag < DT_NUM)
 			at[dynamic[i].d_tag] = dynamic[i].d_un.d_val;
-	hash = at[DT_HASH] ? part(image, at[DT_HASH], 2, sizeof *hash) : NULL;
+	hash = at[DT_HASH] ? find_part(image, at[DT_HASH], 2, sizeof *hash) : NULL;
 	if (!hash)
 		return false;
 	out->count = hash[1]; /* chains: one per symbol */
-	out->symbol = part(image, at[DT_SYMTAB], out->count, sizeof *out->symbol);
+	out->symbol = find_part(image, at[DT_SYMTAB], out->count, sizeof *out->symbol);
 	out->names_bytes = at[DT_STRSZ];
-	out->names = part(image, at[DT_STRTAB], out->names_bytes, 1);
+	out->names = find_part(image, at[DT_STRTAB], out->names_bytes, 1);
 	return out->symbol && out->names;
 }
 
@@ -93,7 +94,7 @@ static const char *symbol_at(const struct image *image, uint64_t object)
 	return NULL;
 }
 
-static struct soft_kernel *make(uint64_t object)
+static struct soft_kernel *make_kernel(uint64_t object)
 {
 	struct image image = {0};
 	const char *name = NULL;
@@ -124,7 +125,7 @@ static struct soft_kernel *make(uint64_t object)
 	return k;
 }
 
-static void put(struct soft_kernel *k)
+static void put_kernel(struct soft_kernel *k)
 {
 	if (__atomic_sub_fetch(&k->references, 1, __ATOMIC_ACQ_REL) == 0)
 		free(k);
@@ -136,7 +137,7 @@ static unsigned bucket_of(uint64_t object)
 }
 
 /* From the table, or made and put into it. Return: with a reference. */
-static struct soft_kernel *get(uint64_t object, uint64_t *now)
+static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 {
 	struct soft_kernel **bucket = &kernels[bucket_of(object)], *k;
 
@@ -145,7 +146,7 @@ static struct soft_kernel *get(uint64_t object, uint64_t *now)
 	for (k = *bucket; k && k->object != object; k = k->next)
 		;
 	if (!k) {
-		k = make(object);
+		k = make_kernel(object);
 		if (k) {
 			k->references = 1; /* the table's */
 			k->next = *bucket;
@@ -162,7 +163,7 @@ void soft_kernel_cache_clear(struct soft_kernel_cache *cache)
 {
 	for (unsigned i = 0; i < SOFT_KERNEL_SLOTS; i++)
 		if (cache->slot[i]) {
-			put(cache->slot[i]);
+			put_kernel(cache->slot[i]);
 			cache->slot[i] = NULL;
 		}
 }
@@ -177,8 +178,8 @@ const struct soft_kernel *soft_kernel_get(struct soft_kernel_cache *cache, uint6
 	else if (*slot && (*slot)->object == object)
 		return *slot;
 	if (*slot)
-		put(*slot);
-	*slot = get(object, &now);
+		put_kernel(*slot);
+	*slot = get_kernel(object, &now);
 	cache->generation = now;
 	return *slot;
 }
@@ -196,7 +197,7 @@ void soft_kernel_forget(uint64_t base, uint64_t bytes)
 				continue;
 			}
 			*at = k->next;
-			put(k);
+			put_kernel(k);
 			any = true;
 		}
 	if (any) {

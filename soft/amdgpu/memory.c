@@ -27,7 +27,7 @@
 #define BIG_PAGE    (2ull << 20)
 #define NOT_IN_FILE UINT64_MAX
 
-struct range {
+struct memory_range {
 	uint64_t base, bytes;
 	HSAuint32 node;
 	HsaMemFlags flags;
@@ -44,7 +44,7 @@ struct range {
 };
 
 struct ranges {
-	struct range **item;
+	struct memory_range **item;
 	size_t count, space;
 	/* of all that ever were: how far back an overlapping one can begin */
 	uint64_t longest;
@@ -73,7 +73,7 @@ static size_t upper_bound(const struct ranges *r, uint64_t address)
 	return low;
 }
 
-static struct range *find(const struct ranges *r, uint64_t address)
+static struct memory_range *find_range(const struct ranges *r, uint64_t address)
 {
 	for (size_t i = upper_bound(r, address); i-- && address - r->item[i]->base < r->longest;)
 		if (address - r->item[i]->base < r->item[i]->bytes)
@@ -81,24 +81,24 @@ static struct range *find(const struct ranges *r, uint64_t address)
 	return NULL;
 }
 
-static struct range *find_base(const struct ranges *r, uint64_t base)
+static struct memory_range *find_base(const struct ranges *r, uint64_t base)
 {
 	size_t i = upper_bound(r, base);
 
 	return i && r->item[i - 1]->base == base ? r->item[i - 1] : NULL;
 }
 
-static struct range *find_any(uint64_t address)
+static struct memory_range *find_any(uint64_t address)
 {
-	struct range *found = find(&allocated, address);
+	struct memory_range *found = find_range(&allocated, address);
 
 	address = (uint64_t)soft_host(address);
-	return found ? found : find(&registered, address);
+	return found ? found : find_range(&registered, address);
 }
 
-static struct range *insert(struct ranges *r, uint64_t base, uint64_t bytes)
+static struct memory_range *insert(struct ranges *r, uint64_t base, uint64_t bytes)
 {
-	struct range *range = calloc(1, sizeof *range);
+	struct memory_range *range = calloc(1, sizeof *range);
 	size_t at;
 
 	if (!range)
@@ -126,7 +126,7 @@ static struct range *insert(struct ranges *r, uint64_t base, uint64_t bytes)
 	return range;
 }
 
-static void erase(struct ranges *r, struct range *range)
+static void erase_range(struct ranges *r, struct memory_range *range)
 {
 	size_t at = upper_bound(r, range->base);
 
@@ -239,7 +239,7 @@ static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags,
 			      uint64_t offset, HSA_POINTER_TYPE type)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	pthread_mutex_lock(&lock);
 	range = insert(&allocated, (uint64_t)pages, bytes);
@@ -257,8 +257,8 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 
 /* Addresses without memory: until it is mapped there by hand, an access is a fault. @wanted: the
  * only ones that will do, or NULL. */
-static HSAKMT_STATUS reserve(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags,
-			     void **out)
+static HSAKMT_STATUS reserve_memory(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags,
+				    void **out)
 {
 	char *pages;
 
@@ -307,7 +307,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 		return bytes ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_INVALID_PARAMETER;
 	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);
 	if (flags.ui32.OnlyAddress)
-		return reserve(*out, bytes, align, flags, out);
+		return reserve_memory(*out, bytes, align, flags, out);
 	if (!take_budget(budget, bytes)) {
 		soft_trace(1, "GPU %u has no %llu bytes left", node, (unsigned long long)bytes);
 		return HSAKMT_STATUS_NO_MEMORY;
@@ -340,7 +340,7 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
 	struct soft_ticket t;
-	struct range *range;
+	struct memory_range *range;
 	int ticket = -1;
 
 	(void)bytes; /* the real one believes its own books, too */
@@ -355,7 +355,7 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 			used[range->node] -= bytes;
 		if (!range->exported && !(ticket >= 0 && soft_ticket_read(ticket, &t) && t.taken))
 			offset = range->offset;
-		erase(&allocated, range);
+		erase_range(&allocated, range);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!range)
@@ -375,7 +375,7 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes,
 						      HsaMemFlags flags)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	if (soft_opened())
 		return soft_opened();
@@ -397,7 +397,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 b
 
 THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 {
-	struct range *range;
+	struct memory_range *range;
 	uint64_t imported = 0;
 	bool found;
 
@@ -408,7 +408,7 @@ THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 	found = range != NULL;
 	if (range && !--range->references) {
 		imported = range->type == HSA_POINTER_REGISTERED_SHARED ? range->bytes : 0;
-		erase(&registered, range);
+		erase_range(&registered, range);
 	}
 	pthread_mutex_unlock(&lock);
 	if (imported)
@@ -416,12 +416,12 @@ THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 	return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
 }
 
-static uint64_t alias(const struct range *range)
+static uint64_t alias_range(const struct memory_range *range)
 {
 	return range->type == HSA_POINTER_REGISTERED_USER ? SOFT_ALIAS : 0;
 }
 
-static void add_node(struct range *range, HSAuint32 node)
+static void add_node(struct memory_range *range, HSAuint32 node)
 {
 	for (HSAuint32 i = 0; i < range->mapped_count; i++)
 		if (range->mapped[i] == node)
@@ -433,7 +433,7 @@ static void add_node(struct range *range, HSAuint32 node)
 static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 count,
 			    const HSAuint32 *nodes)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	pthread_mutex_lock(&lock);
 	range = find_base(&registered, (uint64_t)address);
@@ -442,7 +442,7 @@ static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 cou
 	for (HSAuint64 i = 0; range && i < count; i++)
 		add_node(range, nodes[i]);
 	if (range && gpu_address)
-		*gpu_address = (HSAuint64)address | alias(range);
+		*gpu_address = (HSAuint64)address | alias_range(range);
 	pthread_mutex_unlock(&lock);
 	if (!range)
 		return HSAKMT_STATUS_ERROR;
@@ -469,7 +469,7 @@ THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 bytes, HSA
 
 THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	if (soft_opened())
 		return soft_opened();
@@ -486,7 +486,7 @@ THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address)
 /* ROCr takes an error together with another type than UNKNOWN for a mistake of ours. */
 THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerInfo *info)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	if (soft_opened())
 		return soft_opened();
@@ -499,7 +499,7 @@ THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerIn
 			.Node = range->node,
 			.MemFlags = range->flags,
 			.CPUAddress = (void *)range->base,
-			.GPUAddress = range->base | alias(range),
+			.GPUAddress = range->base | alias_range(range),
 			.SizeInBytes = range->bytes,
 			.NMappedNodes = range->mapped_count,
 			.MappedNodes = range->mapped,
@@ -511,7 +511,7 @@ THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerIn
 
 THUNK_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *address, void *data)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	if (soft_opened())
 		return soft_opened();
@@ -525,10 +525,10 @@ THUNK_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *address, void *data)
 
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	pthread_mutex_lock(&lock);
-	range = find(&allocated, address);
+	range = find_range(&allocated, address);
 	if (range) {
 		*base = range->base;
 		*bytes = range->bytes;
@@ -584,7 +584,7 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes,
 					  HsaSharedMemoryHandle *handle)
 {
 	struct shared_handle h = {.magic = SHARED_MAGIC, .process = getpid(), .descriptor = file};
-	struct range *range;
+	struct memory_range *range;
 	bool whole;
 
 	if (soft_opened())
@@ -611,7 +611,7 @@ static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_
 				void **address)
 {
 	char *pages = map_pages(bytes, 0, fd, offset);
-	struct range *range;
+	struct memory_range *range;
 
 	close(fd);
 	if (!pages)
@@ -671,7 +671,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 
 /* The ticket of a buffer, made when first wanted. Under the lock. Return: a descriptor of the
  * caller's, or -1. */
-static int ticket_of(struct range *range)
+static int ticket_of(struct memory_range *range)
 {
 	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC,
 				.process = getpid(),
@@ -694,13 +694,13 @@ static int ticket_of(struct range *range)
 THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd,
 						 HSAuint64 *offset)
 {
-	struct range *range;
+	struct memory_range *range;
 
 	if (soft_opened())
 		return soft_opened();
 	*fd = -1;
 	pthread_mutex_lock(&lock);
-	range = find(&allocated, (uint64_t)address);
+	range = find_range(&allocated, (uint64_t)address);
 	if (range && (range->offset != NOT_IN_FILE || range->ticket >= 0) &&
 	    bytes <= range->bytes - ((uint64_t)address - range->base)) {
 		*fd = ticket_of(range);
@@ -710,7 +710,7 @@ THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes,
 	return *fd < 0 ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_SUCCESS;
 }
 
-/* What ROCr is told of a buffer that came as a descriptor. */
+/* What ROCr gets to know of a buffer that came as a descriptor. */
 struct buffer_info {
 	void *address;
 	uint64_t bytes;
@@ -723,7 +723,7 @@ struct buffer_info {
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
-	struct range *range;
+	struct memory_range *range;
 
 	if (!pages || mprotect(pages, t->bytes, PROT_NONE) ||
 	    !insert_allocation(pages, t->bytes, t->node, (HsaMemFlags){.ui32 = {.NoAddress = 1}},

@@ -68,7 +68,7 @@ static void move_to_cpu(pthread_t thread)
 }
 
 /* Adds @q to the list, with its bell and its thread. Return: 0 or an errno. */
-static int start(struct soft_queue *q)
+static int start_queue(struct soft_queue *q)
 {
 	bool aql = q->type == HSA_QUEUE_COMPUTE_AQL;
 	char name[16];
@@ -128,7 +128,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	pthread_mutex_lock(&lock);
 	if (take_doorbell(q)) {
 		set_indices(q, resource);
-		if (start(q) == 0)
+		if (start_queue(q) == 0)
 			status = HSAKMT_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
@@ -144,7 +144,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 }
 
 /* Takes the queue off the list. Return: NULL when it is on none. */
-static struct soft_queue *take(HSA_QUEUEID id)
+static struct soft_queue *take_queue(HSA_QUEUEID id)
 {
 	struct soft_queue *found = NULL;
 
@@ -174,7 +174,7 @@ THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 
 	if (soft_opened())
 		return soft_opened();
-	q = take(id);
+	q = take_queue(id);
 	if (!q)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	soft_bell_stop(&q->bell);

@@ -124,7 +124,8 @@ static bool run_packet(struct soft_queue *q, const struct aql_packet *p, const c
 	}
 }
 
-static void complete(struct soft_queue *q, hsa_signal_t completion, uint64_t start, uint64_t end)
+static void complete_packet(struct soft_queue *q, hsa_signal_t completion, uint64_t start,
+			    uint64_t end)
 {
 	amd_signal_t *signal = (amd_signal_t *)completion.handle;
 	uint64_t mailbox;
@@ -169,7 +170,7 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 		__atomic_store_n((uint16_t *)slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 		__atomic_store_n(q->read_index, ++*read, __ATOMIC_RELEASE);
 		/* in the same place in all packets */
-		complete(q, packet.dispatch.completion_signal, start, end);
+		complete_packet(q, packet.dispatch.completion_signal, start, end);
 		if (!soft_scratch_done(q))
 			return false;
 	}

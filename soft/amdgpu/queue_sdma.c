@@ -23,7 +23,7 @@ enum { /* opcodes, and the sub-opcodes that are told apart */
        ATOMIC_ADD64 = 47,
 };
 
-struct step { /* one packet, for the guarded call */
+struct sdma_step { /* one packet, for the guarded call */
 	struct soft_queue *q;
 	const uint32_t *p;
 	unsigned dwords; /* 0: no such packet */
@@ -74,7 +74,7 @@ static void copy_window(const uint32_t *p)
 				width << shift);
 }
 
-static void fill(const uint32_t *p)
+static void fill_memory(const uint32_t *p)
 {
 	uint64_t bytes = (p[4] & 0x3fffff) + 1ull;
 	uint32_t *words = (uint32_t *)pointer(p + 1);
@@ -131,7 +131,7 @@ static bool add_atomic(const uint32_t *p)
 	return true;
 }
 
-static unsigned copy(const uint32_t *p)
+static unsigned run_copy(const uint32_t *p)
 {
 	switch (p[0] >> 8 & 0xff) {
 	case COPY_LINEAR: copy_linear(p); return 7;
@@ -142,12 +142,12 @@ static unsigned copy(const uint32_t *p)
 
 static void run_packet(void *argument)
 {
-	struct step *s = argument;
+	struct sdma_step *s = argument;
 	const uint32_t *p = s->p;
 
 	switch (p[0] & 0xff) {
 	case SDMA_NOP: s->dwords = 1 + (p[0] >> 16 & 0x3fff); break;
-	case SDMA_COPY: s->dwords = copy(p); break;
+	case SDMA_COPY: s->dwords = run_copy(p); break;
 	case SDMA_FENCE:
 		__atomic_store_n((uint32_t *)pointer(p + 1), p[3], __ATOMIC_RELEASE);
 		soft_value_changed();
@@ -163,7 +163,7 @@ static void run_packet(void *argument)
 		break;
 	case SDMA_ATOMIC: s->dwords = add_atomic(p) ? 8 : 0; break;
 	case SDMA_FILL:
-		fill(p);
+		fill_memory(p);
 		s->dwords = 5;
 		break;
 	case SDMA_TIMESTAMP:
@@ -180,7 +180,7 @@ static void run_packet(void *argument)
 static bool run_one(struct soft_queue *q, uint64_t *read)
 {
 	const uint32_t *p = (const uint32_t *)(q->ring + (*read & (q->bytes - 1)));
-	struct step step = {.q = q, .p = p};
+	struct sdma_step step = {.q = q, .p = p};
 	uint64_t address;
 
 	if (!soft_guard_call(run_packet, &step, &address)) {

@@ -26,7 +26,7 @@ static bool suspended(const struct soft_queue *q)
 	return __atomic_load_n(&q->suspended, __ATOMIC_ACQUIRE);
 }
 
-static bool ends(const struct soft_queue *q)
+static bool is_ending(const struct soft_queue *q)
 {
 	return soft_queue_stopped(q) || suspended(q);
 }
@@ -48,14 +48,14 @@ bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet)
 			   "there are %u",
 			   q->node, q->number, (unsigned long long)packet, bytes, has);
 		soft_queue_raise(q, SOFT_QUEUE_NO_SCRATCH);
-		while (inactive(q) && !ends(q))
+		while (inactive(q) && !is_ending(q))
 			soft_value_wait(&idle);
 		if (suspended(q))
 			soft_say("GPU %u queue %u stops: packet %llu asks for %u bytes of scratch "
 				 "a work-item, which the runtime does not "
 				 "give",
 				 q->node, q->number, (unsigned long long)packet, bytes);
-		if (ends(q))
+		if (is_ending(q))
 			return false;
 	}
 	return true;
@@ -70,7 +70,7 @@ bool soft_scratch_done(struct soft_queue *q)
 	soft_trace(1, "GPU %u queue %u: its scratch is given back", q->node, q->number);
 	soft_queue_raise(q, SOFT_QUEUE_SCRATCH_DONE);
 	while (properties(q) & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE) {
-		if (ends(q))
+		if (is_ending(q))
 			return false;
 		soft_value_wait(&idle);
 	}

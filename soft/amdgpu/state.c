@@ -15,10 +15,10 @@ static struct soft_amdgpu_config config;
 static int open_count, forked; /* atomics */
 
 /* One write: lines of threads and processes do not mix. */
-static void say(const char *prefix, const char *format, va_list arguments)
+static void print_line(const char *prefix, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-static void say(const char *prefix, const char *format, va_list arguments)
+static void print_line(const char *prefix, const char *format, va_list arguments)
 {
 	char line[1024];
 	size_t n = (size_t)snprintf(line, sizeof line, "%s", prefix), most = sizeof line - 1;
@@ -36,7 +36,7 @@ void soft_say(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say("soft amdgpu: ", format, arguments);
+	print_line("soft amdgpu: ", format, arguments);
 	va_end(arguments);
 }
 
@@ -47,7 +47,7 @@ void soft_trace_line(const char *format, ...)
 
 	snprintf(prefix, sizeof prefix, "soft amdgpu [%ld]: ", (long)syscall(SYS_gettid));
 	va_start(arguments, format);
-	say(prefix, format, arguments);
+	print_line(prefix, format, arguments);
 	va_end(arguments);
 }
 

@@ -16,7 +16,7 @@ static bool configured;
 
 /* The child has no worker threads, and its parent's device memory is not mapped here. What it
  * inherited must not be used. */
-static void in_child(void)
+static void forget_in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);
 	soft_state_forked();
@@ -39,7 +39,7 @@ static bool configure(void)
 	}
 	soft_memory_notify_freed(soft_kernel_forget);
 	soft_bell_spin_us(soft_config()->spin_us);
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, forget_in_child);
 	configured = true;
 	return true;
 }

@@ -66,7 +66,7 @@ static void sleep_us(unsigned us)
 }
 
 /* true: still in the time of spinning, one turn of it is done. */
-static bool spin(struct soft_idle *idle)
+static bool spin_for_bell(struct soft_idle *idle)
 {
 	uint64_t now = now_ns();
 
@@ -88,7 +88,7 @@ static unsigned pace_us(uint64_t quiet_ns)
 				      : 4000;
 }
 
-static void wake(struct soft_bell *bell)
+static void wake_waiters(struct soft_bell *bell)
 {
 	STORE(bell->parked, 0);
 	__atomic_fetch_add(&bell->wakeups, 1, __ATOMIC_SEQ_CST);
@@ -102,14 +102,14 @@ static bool wake_changed(void)
 	pthread_mutex_lock(&bells_lock);
 	for (struct soft_bell *b = bells; b; b = b->next)
 		if (LOAD(b->parked) && LOAD(*b->cell) != LOAD(b->seen)) {
-			wake(b);
+			wake_waiters(b);
 			any = true;
 		}
 	pthread_mutex_unlock(&bells_lock);
 	return any;
 }
 
-static void *watch(void *unused)
+static void *watch_bells(void *unused)
 {
 	uint64_t last = now_ns();
 
@@ -158,7 +158,7 @@ int soft_bell_add(struct soft_bell *bell)
 	pthread_mutex_lock(&life_lock);
 	if (!count) {
 		STORE(watching, 1);
-		error = soft_thread_start(&watcher, "soft-bells", watch, NULL);
+		error = soft_thread_start(&watcher, "soft-bells", watch_bells, NULL);
 	}
 	if (!error) {
 		count++;
@@ -192,20 +192,20 @@ void soft_bell_ring(struct soft_bell *bell)
 {
 	__atomic_fetch_add(bell->cell, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&bell->parked, __ATOMIC_SEQ_CST))
-		wake(bell);
+		wake_waiters(bell);
 }
 
 void soft_bell_stop(struct soft_bell *bell)
 {
 	__atomic_store_n(&bell->stop, 1, __ATOMIC_SEQ_CST);
-	wake(bell);
+	wake_waiters(bell);
 }
 
 void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idle)
 {
 	uint32_t wakeups;
 
-	if (spin(idle))
+	if (spin_for_bell(idle))
 		return;
 	/* before `stop` is looked at: a stop after that ends the futex's wait */
 	wakeups = LOAD(bell->wakeups);
@@ -224,7 +224,7 @@ void soft_value_wait(struct soft_idle *idle)
 	struct timespec t;
 	unsigned most;
 
-	if (spin(idle))
+	if (spin_for_bell(idle))
 		return;
 	most = now_ns() - idle->since_ns < 100 * MS ? 250 : 1000;
 	idle->sleep_us = idle->sleep_us ? idle->sleep_us * 3 / 2 + 1 : 5;

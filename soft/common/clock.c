@@ -15,7 +15,7 @@ uint64_t soft_clock_host_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t scale(uint64_t ns, uint64_t hz)
+static uint64_t scale_ns(uint64_t ns, uint64_t hz)
 {
 	if (NS_PER_S % hz == 0)
 		return ns / (NS_PER_S / hz);
@@ -29,7 +29,7 @@ uint64_t soft_clock_ticks(const struct soft_clock *clock, uint64_t host_ns)
 	if (clock->drift_ppb)
 		ns += (uint64_t)(int64_t)((__int128)(int64_t)(host_ns - clock->anchor_ns) *
 					  clock->drift_ppb / (int64_t)NS_PER_S);
-	return scale(ns, clock->hz);
+	return scale_ns(ns, clock->hz);
 }
 
 uint64_t soft_clock_paired_ticks(const struct soft_clock *clock, uint64_t host_ns)

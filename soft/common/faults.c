@@ -6,7 +6,7 @@
 
 #include "soft/common/faults.h"
 
-static struct soft_fault *find(struct soft_fault *faults, const char *name, size_t length)
+static struct soft_fault *find_fault(struct soft_fault *faults, const char *name, size_t length)
 {
 	for (; faults->name; faults++)
 		if (strlen(faults->name) == length && !strncmp(faults->name, name, length))
@@ -37,7 +37,7 @@ bool soft_faults_parse(struct soft_fault *faults, const char *text)
 {
 	for (;;) {
 		size_t length = strcspn(text, ":,");
-		struct soft_fault *fault = find(faults, text, length);
+		struct soft_fault *fault = find_fault(faults, text, length);
 
 		text = fault ? parse_range(fault, text + length) : NULL;
 		if (!text || (*text && *text != ','))

@@ -51,7 +51,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	siglongjmp(g->back, 1);
 }
 
-static void take(int number, struct sigaction *before)
+static void take_signal(int number, struct sigaction *before)
 {
 	struct sigaction ours = {.sa_sigaction = on_fault,
 				 .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK},
@@ -68,8 +68,8 @@ static void take(int number, struct sigaction *before)
 void soft_guard_init(void)
 {
 	pthread_mutex_lock(&install);
-	take(SIGSEGV, &before_segv);
-	take(SIGBUS, &before_bus);
+	take_signal(SIGSEGV, &before_segv);
+	take_signal(SIGBUS, &before_bus);
 	pthread_mutex_unlock(&install);
 }
 

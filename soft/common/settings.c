@@ -9,13 +9,14 @@
 
 #include "soft/common/settings.h"
 
-struct unit {
+struct size_unit {
 	const char *name;
 	double factor;
 };
 
-static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-static const struct unit rates[] = {{"ppb", 1}, {"ppm", 1e3}, {NULL, 0}};
+static const struct size_unit times[] = {
+	{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
+static const struct size_unit rates[] = {{"ppb", 1}, {"ppm", 1e3}, {NULL, 0}};
 
 bool soft_parse_count(const char *text, uint64_t *out)
 {
@@ -52,7 +53,8 @@ bool soft_parse_bytes(const char *text, uint64_t *out)
 	return true;
 }
 
-static bool parse_scaled(const char *text, const struct unit *units, const char *unit, int64_t *out)
+static bool parse_scaled(const char *text, const struct size_unit *units, const char *unit,
+			 int64_t *out)
 {
 	char *end;
 	double value = strtod(text, &end);

@@ -66,12 +66,12 @@ static bool set_clock(struct soft_clock *clock, const char *text)
 	return true;
 }
 
-static void in_child(void)
+static void forget_device(void)
 {
 	forked = true;
 }
 
-static void begin(void)
+static void start_device(void)
 {
 	const char *devices = getenv("REFDEV_DEVICES"), *memory = getenv("REFDEV_MEMORY");
 	const char *faults = getenv("REFDEV_FAULTS"), *clock = getenv("REFDEV_CLOCK");
@@ -93,13 +93,13 @@ static void begin(void)
 			begun = refdevErrorInvalid;
 	}
 	ref_device_count = (int)count;
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, forget_device);
 	soft_guard_init();
 }
 
 refdevError_t ref_begin(void)
 {
-	pthread_once(&once, begin);
+	pthread_once(&once, start_device);
 	return forked              ? refdevErrorForked
 	       : begun             ? begun
 	       : !ref_device_count ? refdevErrorNoDevice

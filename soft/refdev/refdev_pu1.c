@@ -38,7 +38,7 @@ struct writer {
 	size_t size, used;
 };
 
-struct thread {
+struct pu1_thread {
 	struct stack operators, ranges;
 	struct writer *writer;
 	uint32_t id;
@@ -59,14 +59,14 @@ static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
 /* A thread's own, made by its first push or record. A pointer is all that lies in static TLS, of
  * which dlopen() has little: reading it is one instruction. */
-static _Thread_local struct thread *own __attribute__((tls_model("initial-exec")));
+static _Thread_local struct pu1_thread *own __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 
 /* Threads ----------------------------------------------------------------------- */
 
 static void end_thread(void *data)
 {
-	struct thread *t = data;
+	struct pu1_thread *t = data;
 
 	own = NULL;
 	if (t->writer)
@@ -74,9 +74,9 @@ static void end_thread(void *data)
 	free(t);
 }
 
-static __attribute__((noinline)) struct thread *make_thread(void)
+static __attribute__((noinline)) struct pu1_thread *make_thread(void)
 {
-	struct thread *t = calloc(1, sizeof *t);
+	struct pu1_thread *t = calloc(1, sizeof *t);
 
 	if (!t || pthread_setspecific(thread_key, t)) {
 		free(t);
@@ -87,14 +87,14 @@ static __attribute__((noinline)) struct thread *make_thread(void)
 	return t;
 }
 
-static inline struct thread *get_thread(void)
+static inline struct pu1_thread *get_thread(void)
 {
 	return __builtin_expect(own != NULL, 1) ? own : make_thread();
 }
 
 /* Stacks: no lock, no system call, and no allocation but a thread's first ----------- */
 
-static inline pu1Result push(struct stack *s, uint64_t id)
+static inline pu1Result push_id(struct stack *s, uint64_t id)
 {
 	if (s->depth < DEPTH)
 		s->ids[s->depth] = id;
@@ -102,7 +102,7 @@ static inline pu1Result push(struct stack *s, uint64_t id)
 	return PU1_SUCCESS;
 }
 
-static inline pu1Result pop(struct stack *s)
+static inline pu1Result pop_id(struct stack *s)
 {
 	if (!s->depth)
 		return PU1_ERROR_EMPTY;
@@ -110,38 +110,38 @@ static inline pu1Result pop(struct stack *s)
 	return PU1_SUCCESS;
 }
 
-static inline uint64_t top(const struct stack *s)
+static inline uint64_t top_id(const struct stack *s)
 {
 	return !s->depth ? 0 : s->ids[(s->depth < DEPTH ? s->depth : DEPTH) - 1];
 }
 
 PU1_API pu1Result pu1PushExternalCorrelationId(uint64_t id)
 {
-	struct thread *t = get_thread();
+	struct pu1_thread *t = get_thread();
 
-	return t ? push(&t->operators, id) : PU1_ERROR_NO_MEMORY;
+	return t ? push_id(&t->operators, id) : PU1_ERROR_NO_MEMORY;
 }
 
 PU1_API pu1Result pu1PopExternalCorrelationId(void)
 {
-	return own ? pop(&own->operators) : PU1_ERROR_EMPTY;
+	return own ? pop_id(&own->operators) : PU1_ERROR_EMPTY;
 }
 
 static pu1Result push_user(uint64_t id)
 {
-	struct thread *t = get_thread();
+	struct pu1_thread *t = get_thread();
 
-	return t ? push(&t->ranges, id) : PU1_ERROR_NO_MEMORY;
+	return t ? push_id(&t->ranges, id) : PU1_ERROR_NO_MEMORY;
 }
 
 static pu1Result pop_user(void)
 {
-	return own ? pop(&own->ranges) : PU1_ERROR_EMPTY;
+	return own ? pop_id(&own->ranges) : PU1_ERROR_EMPTY;
 }
 
 /* Writing ---------------------------------------------------------------------- */
 
-static struct writer *find_writer(struct thread *t)
+static struct writer *find_writer(struct pu1_thread *t)
 {
 	struct writer *w;
 	bool no = false;
@@ -175,7 +175,7 @@ static void hand_over(struct writer *w)
 
 static void write_record(const pu1ActivityRecord *r)
 {
-	struct thread *t = get_thread();
+	struct pu1_thread *t = get_thread();
 	struct writer *w = t ? find_writer(t) : NULL;
 
 	if (!w) {
@@ -205,7 +205,7 @@ static bool is_enabled(uint32_t kind)
 
 /* What the runtime notifies --------------------------------------------------------- */
 
-static uint64_t now(void)
+static uint64_t read_now(void)
 {
 	struct timespec t;
 
@@ -216,12 +216,12 @@ static uint64_t now(void)
 static void on_call(const refdevCall *call, uint64_t *slot, void *user)
 {
 	uint32_t kind = call->driver ? PU1_KIND_PRIVATEUSE1_DRIVER : PU1_KIND_PRIVATEUSE1_RUNTIME;
-	struct thread *t;
+	struct pu1_thread *t;
 
 	(void)user;
 	if (!call->exits) {
 		t = is_enabled(kind) ? get_thread() : NULL;
-		*slot = t && !t->inside ? now() : 0;
+		*slot = t && !t->inside ? read_now() : 0;
 		return;
 	}
 	if (!*slot || !(t = get_thread()))
@@ -230,12 +230,12 @@ static void on_call(const refdevCall *call, uint64_t *slot, void *user)
 		.size = sizeof(pu1ActivityRecord),
 		.kind = kind,
 		.start_time = *slot,
-		.end_time = now(),
+		.end_time = read_now(),
 		.device_id = -1,
 		.correlation_id = call->correlation,
 		.name = call->name,
-		.external_id = top(&t->operators),
-		.user_id = top(&t->ranges),
+		.external_id = top_id(&t->operators),
+		.user_id = top_id(&t->ranges),
 		.thread_id = t->id,
 		.status = (uint32_t)call->status,
 	});
@@ -255,7 +255,7 @@ static uint32_t kind_of(const refdevActivity *a)
 
 static void *on_submitted(const refdevActivity *a, void *user)
 {
-	struct thread *t;
+	struct pu1_thread *t;
 	struct token *token;
 
 	(void)user;
@@ -264,7 +264,7 @@ static void *on_submitted(const refdevActivity *a, void *user)
 	t = get_thread();
 	token = t ? malloc(sizeof *token) : NULL;
 	if (token)
-		*token = (struct token){top(&t->operators), top(&t->ranges)};
+		*token = (struct token){top_id(&t->operators), top_id(&t->ranges)};
 	else
 		dropped[kind_of(a)]++;
 	return token;
@@ -425,7 +425,7 @@ static pu1Result clock_pair(int32_t device, pu1ClockPair *pair)
 
 static bool get_properties(refdevDeviceProperties *p, int32_t device)
 {
-	struct thread *t = get_thread();
+	struct pu1_thread *t = get_thread();
 	refdevError_t status;
 
 	if (!t)
@@ -445,7 +445,7 @@ static uint64_t ticks_per_second(int32_t device)
 
 static int32_t device_count(void)
 {
-	struct thread *t = get_thread();
+	struct pu1_thread *t = get_thread();
 	int count = 0;
 
 	if (!t)

@@ -76,7 +76,7 @@ static refdevError_t do_task(struct ref_task *t)
 	uint64_t address;
 
 	switch (t->kind) {
-	case REF_TASK_RECORD: return refdevSuccess; /* serve() raises it */
+	case REF_TASK_RECORD: return refdevSuccess; /* serve_stream() raises it */
 	case REF_TASK_WAIT: wait_for_event(t->event, t->event_number); return refdevSuccess;
 	default:
 		if (t->kind == REF_TASK_KERNEL && ref_fails(REF_FAULT_KERNEL))
@@ -111,7 +111,7 @@ static void end_task(struct refdevStream *s, struct ref_task *t, refdevError_t s
 		pthread_cond_broadcast(&s->changed);
 }
 
-static void *serve(void *data)
+static void *serve_stream(void *data)
 {
 	struct refdevStream *s = data;
 	refdevError_t status;
@@ -152,7 +152,7 @@ static struct refdevStream *make_stream(int device)
 	pthread_cond_init(&s->changed, NULL);
 	pthread_mutex_lock(&ref_list_lock);
 	s->id = (int)++d->stream_count;
-	if (soft_thread_start(&s->thread, "refdev stream", serve, s)) {
+	if (soft_thread_start(&s->thread, "refdev stream", serve_stream, s)) {
 		d->stream_count--;
 		pthread_mutex_unlock(&ref_list_lock);
 		free(s);

@@ -85,8 +85,9 @@ refdevError_t refdevLaunchKernel(refdevKernel_t kernel, refdevDim3 grid, refdevD
 
 /* Copies and fills --------------------------------------------------------------- */
 
-static refdevError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-			  size_t width, size_t height, refdevMemcpyKind kind, refdevStream_t stream)
+static refdevError_t submit_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+				 size_t width, size_t height, refdevMemcpyKind kind,
+				 refdevStream_t stream)
 {
 	if (!to || !from || (unsigned)kind > refdevMemcpyDeviceToDevice || to_pitch < width ||
 	    from_pitch < width)
@@ -100,7 +101,7 @@ refdevError_t refdevDrvMemcpy2D(void *to, size_t to_pitch, const void *from, siz
 				size_t width, size_t height, refdevMemcpyKind kind,
 				refdevStream_t stream)
 {
-	REF_DRIVER(copy(to, to_pitch, from, from_pitch, width, height, kind, stream));
+	REF_DRIVER(submit_copy(to, to_pitch, from, from_pitch, width, height, kind, stream));
 }
 
 static refdevError_t copy_and_wait(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -136,8 +137,8 @@ refdevError_t refdevMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
 	REF_RUNTIME(refdevDrvMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, stream));
 }
 
-static refdevError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
-			  refdevStream_t stream)
+static refdevError_t submit_fill(void *to, size_t pitch, int value, size_t width, size_t height,
+				 refdevStream_t stream)
 {
 	if (!to || pitch < width)
 		return refdevErrorInvalid;
@@ -149,7 +150,7 @@ static refdevError_t fill(void *to, size_t pitch, int value, size_t width, size_
 refdevError_t refdevDrvMemset2D(void *to, size_t pitch, int value, size_t width, size_t height,
 				refdevStream_t stream)
 {
-	REF_DRIVER(fill(to, pitch, value, width, height, stream));
+	REF_DRIVER(submit_fill(to, pitch, value, width, height, stream));
 }
 
 static refdevError_t fill_and_wait(void *to, size_t pitch, int value, size_t width, size_t height)

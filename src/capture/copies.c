@@ -39,7 +39,7 @@ struct walk {
 	uint8_t payload[GT_FILE_PAYLOAD_MAX];
 };
 
-static struct copy *find(const struct gt_copies *c, size_t file, uint32_t section)
+static struct copy *find_copy(const struct gt_copies *c, size_t file, uint32_t section)
 {
 	size_t i;
 
@@ -49,11 +49,11 @@ static struct copy *find(const struct gt_copies *c, size_t file, uint32_t sectio
 	return NULL;
 }
 
-static int add(struct gt_copies *c, size_t file, uint32_t section, struct copy **out)
+static int add_copy(struct gt_copies *c, size_t file, uint32_t section, struct copy **out)
 {
 	struct copy *more;
 
-	*out = find(c, file, section);
+	*out = find_copy(c, file, section);
 	if (*out)
 		return 0;
 	more = gt_grow(c->list, c->count, &c->room, sizeof *more);
@@ -109,7 +109,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 
 		if (!is_block_of_session(&w->block, section))
 			continue;
-		status = add(c, file, section, &s);
+		status = add_copy(c, file, section, &s);
 		if (status)
 			return status;
 		if (section == GT_SECTION_NONE) {
@@ -120,7 +120,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 		}
 	}
 	if (!status && c->count == before) { /* nothing in it */
-		status = add(c, file, GT_SECTION_NONE, &s);
+		status = add_copy(c, file, GT_SECTION_NONE, &s);
 		if (!status) {
 			memcpy(s->uuid, w->scan.uuid, sizeof s->uuid);
 			s->known = true;
@@ -132,14 +132,15 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 /* How much of the file's sessions can be read. */
 static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 {
-	struct copy *whole = find(c, file, GT_SECTION_NONE);
+	struct copy *whole = find_copy(c, file, GT_SECTION_NONE);
 	int status;
 
 	while ((status = gt_scan_next(&w->scan, &w->block)) > 0) {
 		const struct gt_file_block *h = &w->block.head;
 		uint32_t section = gt_scan_section(&w->block);
-		struct copy *s =
-			is_block_of_session(&w->block, section) ? find(c, file, section) : NULL;
+		struct copy *s = is_block_of_session(&w->block, section)
+					 ? find_copy(c, file, section)
+					 : NULL;
 		struct gt_file_end end = {0};
 
 		if (whole)
@@ -213,7 +214,7 @@ static size_t mark_doubled(struct gt_copies *c)
 	return found;
 }
 
-static void choose(struct gt_copies *c)
+static void choose_copies(struct gt_copies *c)
 {
 	size_t i, k;
 
@@ -230,7 +231,7 @@ static void choose(struct gt_copies *c)
 		}
 }
 
-static int weigh(struct gt_copies *c, const char *const *paths, size_t count, struct walk *w)
+static int weigh_copies(struct gt_copies *c, const char *const *paths, size_t count, struct walk *w)
 {
 	size_t i, k;
 	int status = 0;
@@ -242,7 +243,7 @@ static int weigh(struct gt_copies *c, const char *const *paths, size_t count, st
 				break;
 			}
 	if (!status)
-		choose(c);
+		choose_copies(c);
 	return status;
 }
 
@@ -257,7 +258,7 @@ int gt_copies_find(const char *const *paths, size_t count, struct gt_copies **ou
 	for (i = 0; i < count && !status; i++)
 		status = each_block(c, paths[i], i, w, list_file);
 	if (!status && mark_doubled(c))
-		status = weigh(c, paths, count, w);
+		status = weigh_copies(c, paths, count, w);
 	free(w);
 	if (status)
 		gt_copies_destroy(c);
@@ -275,7 +276,7 @@ void gt_copies_destroy(struct gt_copies *c)
 
 bool gt_copies_leave_out(const struct gt_copies *c, size_t file, uint32_t section)
 {
-	const struct copy *s = c && c->left_out ? find(c, file, section) : NULL;
+	const struct copy *s = c && c->left_out ? find_copy(c, file, section) : NULL;
 
 	return s && s->left_out;
 }

@@ -44,7 +44,7 @@ static void name_call(struct gt_item *item)
 	}
 }
 
-static void relay(struct gt_item *item)
+static void relay_item(struct gt_item *item)
 {
 	item->within = 0;
 	if ((item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
@@ -110,14 +110,14 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 			return count;
 		}
 		for (int i = 0; k->relayed && i < count; i++)
-			relay(&k->item[i]);
+			relay_item(&k->item[i]);
 	}
 	*out = &k->item[k->taken];
 	k->taken = k->filled;
 	return count;
 }
 
-static bool is_wanted(const struct gt_capture *c, const struct gt_item *item)
+static bool is_item_wanted(const struct gt_capture *c, const struct gt_item *item)
 {
 	return (item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
 	       c->wants(c->wants_data, item);
@@ -136,7 +136,7 @@ static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 			k->taken = 0;
 		}
 		*out = &k->item[k->taken++];
-		if (is_wanted(k->capture, *out))
+		if (is_item_wanted(k->capture, *out))
 			return 1;
 	}
 }

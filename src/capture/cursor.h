@@ -21,7 +21,7 @@ enum {
 	ITEM_WORDS = 512, /* .. and what begins a longer row */
 };
 
-struct node {
+struct waiting_item {
 	uint64_t start, end, id, parent;
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	struct gt_item_head item;
@@ -55,8 +55,8 @@ struct gt_cursor {
 	bool device_set;
 	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
 
-	struct node *group; /* in order of arrival */
-	uint32_t *order;    /* of going out, and before that `open`: arrived, no parent yet */
+	struct waiting_item *group; /* in order of arrival */
+	uint32_t *order; /* of going out, and before that `open`: arrived, no parent yet */
 	uint64_t *group_words;
 	size_t group_room, word_room, group_count, word_count, open_count, group_next;
 	bool going_out;

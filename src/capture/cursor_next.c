@@ -76,7 +76,7 @@ static __attribute__((noinline)) void choose_device(struct gt_cursor *k, uint32_
 
 /* External ids -------------------------------------------------------------- */
 
-static uint64_t top(const struct gt_cursor *k, unsigned stack)
+static uint64_t top_external(const struct gt_cursor *k, unsigned stack)
 {
 	size_t depth = k->depth[stack];
 
@@ -88,8 +88,8 @@ static uint64_t top(const struct gt_cursor *k, unsigned stack)
 /* No call is open that began before the entries: forget them. */
 static void close_log(struct gt_cursor *k)
 {
-	k->base[0] = top(k, 0);
-	k->base[1] = top(k, 1);
+	k->base[0] = top_external(k, 0);
+	k->base[1] = top_external(k, 1);
 	k->log_count = 0;
 }
 
@@ -114,7 +114,7 @@ static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_
 		memmove(k->log, k->log + half, (LOG_MAX - half) * sizeof *k->log);
 		k->log_count -= half;
 	}
-	k->log[k->log_count++] = (struct external){time, top(k, stack), stack};
+	k->log[k->log_count++] = (struct external){time, top_external(k, stack), stack};
 }
 
 static inline void tops_at(const struct gt_cursor *k, uint64_t start, uint64_t *tops)
@@ -228,13 +228,13 @@ static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct 
 	if (stack >= GT_EXTERNAL_STACK_COUNT)
 		return false;
 	if (!push && !value)
-		value = top(k, stack);
+		value = top_external(k, stack);
 	change_stack(k, stack, push, row->words[1], row->words[0]);
 	memcpy(item, &row->shape->item, sizeof row->shape->item);
 	item->push = push;
 	item->id = item->parent = 0;
-	item->external[0] = top(k, 0);
-	item->external[1] = top(k, 1);
+	item->external[0] = top_external(k, 0);
+	item->external[1] = top_external(k, 1);
 	item->start_ns = item->end_ns = host_ns(k, row->words[0]);
 	item->ret = value;
 	item->args = NULL;
@@ -247,7 +247,7 @@ static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct 
 static int group_room(struct gt_cursor *k, uint32_t count)
 {
 	size_t nodes = k->group_room, words = k->word_room;
-	struct node *group;
+	struct waiting_item *group;
 	uint32_t *order;
 	uint64_t *w;
 
@@ -281,7 +281,7 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 {
 	uint32_t depth = row->shape->item.detail;
 	uint32_t count = gt_row_count(row);
-	struct node *n;
+	struct waiting_item *n;
 	int status = group_room(k, count);
 
 	if (status)
@@ -295,12 +295,12 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 		k->open_count--;
 	}
 	n = &k->group[k->group_count];
-	*n = (struct node){.start = row->start,
-			   .end = row->end,
-			   .id = row->id,
-			   .words = k->word_count,
-			   .item = row->shape->item,
-			   .payload_at = row->shape->payload_at};
+	*n = (struct waiting_item){.start = row->start,
+				   .end = row->end,
+				   .id = row->id,
+				   .words = k->word_count,
+				   .item = row->shape->item,
+				   .payload_at = row->shape->payload_at};
 	tops_at(k, row->start, n->external);
 	memcpy(k->group_words + k->word_count, row->words, count * sizeof *row->words);
 	k->word_count += count;
@@ -340,7 +340,7 @@ static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 	int count;
 
 	for (count = 0; count < ITEMS && k->group_next < k->group_count; count++) {
-		const struct node *n = &k->group[k->order[k->group_next++]];
+		const struct waiting_item *n = &k->group[k->order[k->group_next++]];
 		const struct gt_decode_shape shape = {.item = n->item, .payload_at = n->payload_at};
 		struct gt_item *item = &k->item[count];
 
@@ -387,7 +387,7 @@ static int next_block(struct gt_cursor *k)
 
 static bool next_stream(struct gt_cursor *k)
 {
-	const struct stream *s;
+	const struct ring_stream *s;
 
 	if (k->stream == k->capture->stream_count)
 		return false;

@@ -45,7 +45,7 @@ struct bounding {
 	struct block_reader reader;
 	struct gt_decoder decoder;
 	struct wait_list copies, finishes;
-	bound_fn *tell;
+	bound_fn *add_bound;
 	size_t pending_count;
 	struct pending pending[PENDING_MAX];
 };
@@ -118,7 +118,8 @@ static void flush_pending(struct bounding *b, uint64_t by)
 		const struct pending *p = &b->pending[i];
 
 		if (p->by != UINT64_MAX || by != UINT64_MAX)
-			b->tell(p->clock, GT_CLOCK_NOT_LATER, p->stamp, by < p->by ? by : p->by);
+			b->add_bound(p->clock, GT_CLOCK_NOT_LATER, p->stamp,
+				     by < p->by ? by : p->by);
 	}
 	b->pending_count = 0;
 }
@@ -152,7 +153,7 @@ static void add_work(struct bounding *b, uint32_t process, const struct gt_row *
 	if (!clock || !gt_device_clock_wants_bounds(clock))
 		return;
 	if (first && w[1])
-		b->tell(clock, GT_CLOCK_NOT_EARLIER, first, w[1]);
+		b->add_bound(clock, GT_CLOCK_NOT_EARLIER, first, w[1]);
 	if (!w[GT_DEVICE_WORD_END])
 		return;
 	if (b->pending_count == PENDING_MAX)
@@ -221,12 +222,12 @@ static int bound_clocks(struct bounding *b)
 		qsort(b->copies.list, b->copies.count, sizeof *b->copies.list, compare_waits);
 	if (b->finishes.count)
 		qsort(b->finishes.list, b->finishes.count, sizeof *b->finishes.list, compare_waits);
-	b->tell = gt_device_clock_add_bound;
+	b->add_bound = gt_device_clock_add_bound;
 	status = read_blocks(b, true);
 	for (size_t i = 0; i < c->clock_count && !status; i++)
 		if (gt_device_clock_wants_bounds(c->clocks[i].clock))
 			violated |= gt_device_clock_settle_bounds(c->clocks[i].clock);
-	b->tell = gt_device_clock_check_bound;
+	b->add_bound = gt_device_clock_check_bound;
 	return status || !violated ? status : read_blocks(b, true);
 }
 

@@ -128,7 +128,7 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct stream *s = &c->streams[middle];
+		const struct ring_stream *s = &c->streams[middle];
 
 		if (s->process < process || (s->process == process && s->ordinal < ordinal))
 			low = middle + 1;
@@ -264,7 +264,7 @@ int gt_device_clocks_finish(struct gt_capture *c)
 	int status = make_clocks(c);
 
 	for (i = 0; i < c->reading_count && !status; i++) {
-		const struct reading *r = &c->readings[i];
+		const struct clock_reading *r = &c->readings[i];
 		struct gt_device_clock *clock = gt_device_clock_find(c, r->process, r->device);
 
 		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before,

@@ -16,7 +16,7 @@
 #include "capture/words.h"
 #include "record/operation.h"
 
-static inline uint64_t load(const uint64_t *p)
+static inline uint64_t load_relaxed(const uint64_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
@@ -113,7 +113,8 @@ static uint8_t *put_id(uint8_t *p, uint64_t distance)
 static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint64_t *r,
 			       uint64_t head, uint32_t words)
 {
-	uint64_t start = load(r + 1), stop = load(r + 2), id = load(r + 3), distance, duration;
+	uint64_t start = load_relaxed(r + 1), stop = load_relaxed(r + 2), id = load_relaxed(r + 3),
+		 distance, duration;
 	uint8_t *p = hot->p, *at;
 	uint32_t control = 0, code;
 	struct gt_shape *s = shape_get(e, &p, head, words, GT_CALL_FIXED_WORDS);
@@ -157,7 +158,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	e->last_ticks = stop > e->last_ticks ? stop : e->last_ticks;
 	if (id > *newest)
 		*newest = id;
-	control |= gt_put_word(&p, prev, load(r + 4)) << 4;
+	control |= gt_put_word(&p, prev, load_relaxed(r + 4)) << 4;
 	p = gt_put_words(p, at + 1, prev + 1, r + 5, s->coded - 1);
 	*at = (uint8_t)control;
 	if (__builtin_expect(s->tail != 0, 0))
@@ -180,7 +181,7 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 		return false;
 	if ((head >> 16 & 0xff) == GT_RECORD_DEVICE && words == GT_DEVICE_MIN_WORDS) {
 		for (i = 0; i < GT_DEVICE_MIN_WORDS - 1; i++)
-			w[i] = load(r + 1 + i);
+			w[i] = load_relaxed(r + 1 + i);
 		for (i = GT_DEVICE_WORD_END; i > GT_DEVICE_WORD_QUEUED; i--)
 			w[i] -= w[i - 1];
 		from = w;
@@ -192,7 +193,7 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 
 /* Is a record that goes into rows what its head says? Its class is counted, or GT_CLASS_COUNT:
  * not counted. */
-static inline bool valid(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
+static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
 {
 	switch (kind) {
 	case GT_RECORD_CALL:
@@ -215,7 +216,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 
 	*stop = GT_ENCODE_END;
 	while (r < end) {
-		uint64_t head = load(r);
+		uint64_t head = load_relaxed(r);
 		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff,
 			 op = (uint32_t)(head >> 32), class;
 		bool done;
@@ -237,7 +238,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 			r += words;
 			continue;
 		}
-		if (__builtin_expect(!valid(words, kind, op, &class), 0)) {
+		if (__builtin_expect(!is_valid_head(words, kind, op, &class), 0)) {
 			*stop = GT_ENCODE_MALFORMED;
 			break;
 		}

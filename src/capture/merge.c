@@ -48,7 +48,7 @@ struct merge {
 	uint64_t done, total;
 };
 
-static int flush(struct merge *m)
+static int flush_output(struct merge *m)
 {
 	size_t done = 0;
 
@@ -88,7 +88,7 @@ static int put_block(struct merge *m, struct gt_file_block head, const void *ext
 	memcpy(at, &head, sizeof head);
 	memcpy(at + head.head_bytes, payload, head.stored_bytes);
 	m->used += (size_t)head.head_bytes + head.stored_bytes;
-	return m->used >= WRITE_BYTES ? flush(m) : 0;
+	return m->used >= WRITE_BYTES ? flush_output(m) : 0;
 }
 
 static int put_section(struct merge *m, const struct section *s)
@@ -132,7 +132,7 @@ static int put_end(struct merge *m)
 				     .payload_crc = gt_crc32c(0, &end, sizeof end)};
 	int status = put_block(m, head, NULL, 0, GT_SECTION_NONE, &end);
 
-	return status ? status : flush(m);
+	return status ? status : flush_output(m);
 }
 
 static struct section *find_section(struct merge *m, uint32_t number)

@@ -26,7 +26,7 @@ int gt_new_file_lock(int fd, const char *path)
 
 /* Is it the file that @path leads to? Another writer may have put its own there before the lock
  * was ours. */
-static bool is_named(const char *path, const struct stat *opened)
+static bool is_still_named(const char *path, const struct stat *opened)
 {
 	struct stat named;
 
@@ -81,7 +81,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 	status = gt_new_file_lock(fd, path); /* before the old contents go */
 	if (!status && fstat(fd, &st))
 		status = gt_error(-errno, "capture %s", path);
-	if (!status && replace && !is_named(path, &st))
+	if (!status && replace && !is_still_named(path, &st))
 		status = gt_error(-EBUSY, "capture %s is being written by another process", path);
 	if (status)
 		goto fail;

@@ -132,7 +132,7 @@ out:
 	return status;
 }
 
-struct queue {
+struct queue_row {
 	uint32_t process;
 	uint64_t device;
 	size_t object;
@@ -140,7 +140,7 @@ struct queue {
 
 static int compare_queues(const void *a, const void *b)
 {
-	const struct queue *x = a, *y = b;
+	const struct queue_row *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -151,14 +151,14 @@ static int compare_queues(const void *a, const void *b)
 
 static int number_queues(struct gt_capture *c)
 {
-	struct queue *q = calloc(c->object_count + 1, sizeof *q);
+	struct queue_row *q = calloc(c->object_count + 1, sizeof *q);
 	size_t i, n = 0;
 
 	if (!q)
 		return gt_error(-ENOMEM, "queues of capture %s", c->files[0].path);
 	for (i = 0; i < c->object_count; i++)
 		if (c->objects[i].type == GT_OBJECT_QUEUE)
-			q[n++] = (struct queue){c->objects[i].process, c->objects[i].parent, i};
+			q[n++] = (struct queue_row){c->objects[i].process, c->objects[i].parent, i};
 	qsort(q, n, sizeof *q, compare_queues);
 	for (i = 0; i < n; i++) {
 		struct gt_object_info *o = &c->objects[q[i].object];

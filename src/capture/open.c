@@ -29,7 +29,7 @@ static int finish_streams(struct gt_capture *c)
 		qsort(c->blocks, c->block_count, sizeof *c->blocks, compare_blocks);
 	for (i = 0; i < c->block_count; i++) {
 		const struct stream_block *b = &c->blocks[i];
-		struct stream *s = c->stream_count ? &c->streams[c->stream_count - 1] : NULL;
+		struct ring_stream *s = c->stream_count ? &c->streams[c->stream_count - 1] : NULL;
 
 		if (!s || s->process != b->process || s->ordinal != b->ordinal) {
 			int status = GT_LIST_ADD(c, streams, stream_count, stream_room);
@@ -37,7 +37,7 @@ static int finish_streams(struct gt_capture *c)
 			if (status)
 				return status;
 			s = &c->streams[c->stream_count++];
-			*s = (struct stream){b->process, b->ordinal, i, 0};
+			*s = (struct ring_stream){b->process, b->ordinal, i, 0};
 		}
 		s->count++;
 	}
@@ -45,7 +45,7 @@ static int finish_streams(struct gt_capture *c)
 }
 
 /* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in
- * the list tells the newest: insertion keeps equal ones in order. */
+ * the list names the newest: insertion keeps equal ones in order. */
 static int finish_threads(struct gt_capture *c)
 {
 	size_t i, n = 0;

@@ -310,8 +310,9 @@ static int add_reading(struct gt_capture *c, uint32_t process, const struct gt_r
 	int status = GT_LIST_ADD(c, readings, reading_count, reading_room);
 
 	if (!status)
-		c->readings[c->reading_count++] = (struct reading){process, r->head.op, r->device,
-								   r->host_before, r->host_after};
+		c->readings[c->reading_count++] =
+			(struct clock_reading){process, r->head.op, r->device, r->host_before,
+					       r->host_after};
 	return status;
 }
 

@@ -20,7 +20,7 @@ struct stream_block {
 	bool bad : 1, bad_sums : 1; /* both are reported once */
 };
 
-struct stream {
+struct ring_stream {
 	uint32_t process, ordinal;
 	size_t first, count; /* blocks, in the order of the file */
 };
@@ -36,7 +36,7 @@ struct string_entry {
 	const char *text;
 };
 
-struct reading {
+struct clock_reading {
 	uint32_t process, device;
 	uint64_t device_stamp, host_before, host_after;
 };
@@ -90,12 +90,12 @@ struct gt_capture {
 	struct gt_object_info *objects; /* by process, type, number */
 	struct string_entry *strings;   /* by process, id */
 	size_t *string_first;           /* per process, and one more */
-	struct reading *readings;
+	struct clock_reading *readings;
 	struct lifetime *lifetimes;
 	struct device_clock *clocks;           /* by process, device */
 	const struct gt_object_info **devices; /* by device_index */
 	struct stream_block *blocks;           /* by process, ordinal, place in the file */
-	struct stream *streams;                /* by process, ordinal */
+	struct ring_stream *streams;           /* by process, ordinal */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,

@@ -37,7 +37,8 @@ int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 /* Show `at` and @wanted bytes behind it, or as many as there are; @refill bytes are read if they
  * are not in the window.
  * Return: bytes there, 0 at the end; negative errno. */
-static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill, const uint8_t **p)
+static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill,
+			  const uint8_t **p)
 {
 	size_t offset;
 
@@ -70,7 +71,7 @@ static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill
 static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block)
 {
 	const uint8_t *p = NULL;
-	ssize_t n = look(s, at, GT_FILE_HEAD_MAX, LOOK_BYTES, &p);
+	ssize_t n = peek_bytes(s, at, GT_FILE_HEAD_MAX, LOOK_BYTES, &p);
 	struct gt_file_block *h = &block->head;
 
 	if (n < 0)
@@ -107,7 +108,7 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 				at = (uint64_t)data;
 		}
 #endif
-		n = look(s, at, sizeof magic, GT_SCAN_WINDOW, &p);
+		n = peek_bytes(s, at, sizeof magic, GT_SCAN_WINDOW, &p);
 		if (n < 0)
 			return n;
 		if ((size_t)n < sizeof magic)

@@ -97,7 +97,7 @@ static bool same_boot(const struct session *a, const struct session *b)
 
 /* The shift of each session; they are in order of their begin, so that the first is the
  * reference. */
-static int align(struct gt_capture *c)
+static int align_sessions(struct gt_capture *c)
 {
 	struct boot *boots = calloc(c->session_count, sizeof *boots);
 	size_t i, k, count = 0;
@@ -290,7 +290,7 @@ int gt_sessions_finish(struct gt_capture *c)
 	if (!status)
 		status = order_processes(c);
 	if (!status)
-		status = align(c);
+		status = align_sessions(c);
 	for (i = 0; i < c->session_count && !status; i++) {
 		struct session *s = c->sessions[i];
 

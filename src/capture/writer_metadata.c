@@ -120,7 +120,7 @@ struct packer {
 	uint8_t *begin, *p, *end;
 };
 
-static void pack(struct packer *k, const void *data, size_t bytes)
+static void pack_bytes(struct packer *k, const void *data, size_t bytes)
 {
 	memcpy(k->p, data, bytes);
 	k->p += bytes;
@@ -128,12 +128,12 @@ static void pack(struct packer *k, const void *data, size_t bytes)
 
 static void pack32(struct packer *k, uint32_t v)
 {
-	pack(k, &v, sizeof v);
+	pack_bytes(k, &v, sizeof v);
 }
 
 static void pack64(struct packer *k, uint64_t v)
 {
-	pack(k, &v, sizeof v);
+	pack_bytes(k, &v, sizeof v);
 }
 
 /* Length and bytes; begin() has made room for them. */
@@ -142,7 +142,7 @@ static void pack_text(struct packer *k, const char *text, size_t bytes)
 	bytes = bytes < TEXT_MAX_BYTES ? bytes : TEXT_MAX_BYTES;
 	pack32(k, (uint32_t)bytes);
 	if (bytes)
-		pack(k, text, bytes);
+		pack_bytes(k, text, bytes);
 }
 
 static size_t length(const char *text)

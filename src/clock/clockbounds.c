@@ -41,7 +41,7 @@ struct corridor {
 };
 
 /* offset = at + slope * device / 2^SLOPE_BITS */
-struct line {
+struct bound_line {
 	int64_t slope, at;
 	int64_t first, last; /* device stamps, relative */
 	uint64_t residual_ns;
@@ -52,7 +52,7 @@ static int64_t rise_of_line(int64_t slope, int64_t device)
 	return (int64_t)((__int128)slope * device >> SLOPE_BITS);
 }
 
-static int64_t offset_at(const struct line *l, int64_t device)
+static int64_t offset_at(const struct bound_line *l, int64_t device)
 {
 	return l->at + rise_of_line(l->slope, device);
 }
@@ -253,7 +253,7 @@ static int64_t find_edge(const struct gt_clock_bound *list, size_t count)
 	return slope > SLOPE_MAX || slope < -SLOPE_MAX ? 0 : (int64_t)slope;
 }
 
-static uint64_t farthest(const struct line *l, int64_t slope, struct corridor c)
+static uint64_t farthest(const struct bound_line *l, int64_t slope, struct corridor c)
 {
 	const int64_t ends[2] = {l->first, l->last};
 	uint64_t most = 0;
@@ -271,7 +271,7 @@ static uint64_t farthest(const struct line *l, int64_t slope, struct corridor c)
 /* Among the slopes with nearly the widest corridor, the one that one side alone would have, if
  * there is enough of it; else none. In the middle of the corridor the largest possible error is
  * least. @s: hulls. Return: does the line keep the bounds? */
-static bool fit_line(const struct slice *s, bool long_enough, struct line *l)
+static bool fit_line(const struct slice *s, bool long_enough, struct bound_line *l)
 {
 	int64_t best = find_widest(s), width = find_width(s, best), from, to;
 	int64_t wanted = long_enough ? find_edge(s->side[GT_CLOCK_NOT_EARLIER],
@@ -314,7 +314,7 @@ struct fitting {
 	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for those of a slice */
 	int64_t *times;                                    /* device stamps of all bounds, sorted */
 	size_t time_count;
-	struct line lines[LINES_MAX];
+	struct bound_line lines[LINES_MAX];
 	size_t line_count;
 };
 
@@ -334,7 +334,7 @@ static size_t find_first(const struct gt_clock_bound_list *l, int64_t device)
 }
 
 /* The line of all bounds in [first, last]. */
-static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct line *l)
+static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct bound_line *l)
 {
 	struct slice s;
 	uint64_t added = 0;
@@ -348,7 +348,7 @@ static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct line
 		s.side[i] = f->hulls[i];
 		added = i == GT_CLOCK_NOT_EARLIER ? side->added : added;
 	}
-	*l = (struct line){.first = first, .last = last};
+	*l = (struct bound_line){.first = first, .last = last};
 	return fit_line(&s, added >= DRIFT_MIN_COUNT && last - first >= DRIFT_MIN_NS, l);
 }
 
@@ -360,7 +360,7 @@ static bool fit_lines(struct fitting *f)
 
 	for (f->line_count = 0; from < f->time_count;) {
 		size_t good = from, bad = f->time_count, step = 1;
-		struct line *l = &f->lines[f->line_count], trial;
+		struct bound_line *l = &f->lines[f->line_count], trial;
 
 		if (f->line_count == LINES_MAX)
 			return false;
@@ -379,7 +379,7 @@ static bool fit_lines(struct fitting *f)
 			}
 		}
 		if (f->line_count) {
-			const struct line *before = l - 1;
+			const struct bound_line *before = l - 1;
 			uint64_t jump =
 				distance(offset_at(before, before->last), offset_at(l, l->first));
 
@@ -485,7 +485,7 @@ static int make_fitting(struct fitting *f, struct gt_clock_bounds *b)
 	return 0;
 }
 
-static struct gt_clock_point point_of(const struct gt_clock_bounds *b, const struct line *l,
+static struct gt_clock_point point_of(const struct gt_clock_bounds *b, const struct bound_line *l,
 				      int64_t device)
 {
 	return (struct gt_clock_point){b->device + (uint64_t)device,
@@ -504,7 +504,7 @@ static int make_lines(const struct fitting *f, struct gt_clock_lines *lines, uin
 
 	*residual_ns = 0;
 	for (size_t i = 0; i < f->line_count; i++) {
-		const struct line *l = &f->lines[i];
+		const struct bound_line *l = &f->lines[i];
 
 		points[n++] = point_of(f->bounds, l, l->first);
 		points[n++] = point_of(f->bounds, l, l->last);

@@ -24,7 +24,7 @@ enum {
 	DOUBT_PART = 20,     /* .. that one in so many contradicts */
 };
 
-struct reading {
+struct clock_pair {
 	uint64_t device, host_ns, width_ns;
 };
 
@@ -35,7 +35,7 @@ struct work {
 
 struct gt_device_clock {
 	const struct gt_host_clock_map *host;
-	struct reading *readings;
+	struct clock_pair *readings;
 	struct work *work;
 	size_t reading_count, reading_room, work_count, work_room;
 	uint64_t work_seen;
@@ -77,7 +77,7 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 				uint64_t host_before, uint64_t host_after)
 {
-	struct reading *r;
+	struct clock_pair *r;
 	uint64_t before, after;
 
 	if (host_after < host_before || clock->reading_count == READINGS_MAX)
@@ -119,7 +119,7 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 
 static int compare_readings(const void *a, const void *b)
 {
-	const struct reading *x = a, *y = b;
+	const struct clock_pair *x = a, *y = b;
 
 	return (x->device > y->device) - (x->device < y->device);
 }
@@ -134,7 +134,7 @@ static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method 
 
 	*residual = host;
 	for (size_t i = 0; i < clock->reading_count; i++) {
-		const struct reading *r = &clock->readings[i];
+		const struct clock_pair *r = &clock->readings[i];
 		uint64_t at = gt_host_clock_from(clock->host, method, r->device);
 		uint64_t off = at > r->host_ns ? at - r->host_ns : r->host_ns - at;
 
@@ -170,7 +170,7 @@ static bool settle_readings(struct gt_device_clock *clock)
 {
 	struct gt_clock_point *points;
 	struct gt_clock_lines lines;
-	struct reading *r = clock->readings;
+	struct clock_pair *r = clock->readings;
 	size_t n = 0, i, best;
 	int status;
 

@@ -6,11 +6,11 @@
  *     maps the session                       traced
  *     /proc does not show it to us           another user's: missed; else nobody knows: left alone
  *     lacks our variables                    missed; a static one uses no runtime
- *     has them, and an obstacle              missed; who executed it has mostly told of it
+ *     has them, and an obstacle              missed; who executed it has mostly reported it
  *     has them, and is out of reach          missed, unless whoever began it is, too
  *     has them                               about to be traced: looked at again
- *   end: those that somebody told of (drain_state.h, struct gt_told) are taken out; the others
- *   become processes of the capture, with the reason
+ *   end: those that somebody reported (drain_state.h, struct gt_untraced_notice) are left out; the
+ *   others become processes of the capture, with the reason
  *
  * All of it is evidence, none a matter of time: a process that has our variables is waited for as
  * long as it takes, one that has not cannot be traced any more. Only a fork's child that has what
@@ -60,8 +60,8 @@ enum verdict {
 
 struct gt_descendant {
 	uint32_t pid, look; /* when it was last there */
-	uint64_t start, image;
-	uint64_t since_ns; /* it is this image */
+	uint64_t start, exec_id;
+	uint64_t since_ns; /* it executed this file */
 	enum verdict verdict;
 	bool is_of_tree; /* not only of a pid that a segment has, which may be another process's */
 };
@@ -259,9 +259,9 @@ static enum verdict judge_unmapped(struct gt_descendants *d, uint32_t pid,
 	return !f->error ? VERDICT_COMING : parent_is_traced ? VERDICT_MISSED : VERDICT_COVERED;
 }
 
-/* Its image is f->stat's. VERDICT_NONE: it has changed meanwhile. */
-static enum verdict judge(struct gt_descendants *d, uint32_t pid, bool parent_is_traced,
-			  struct findings *f)
+/* Its exec_id is f->stat's. VERDICT_NONE: it has changed meanwhile. */
+static enum verdict judge_process(struct gt_descendants *d, uint32_t pid, bool parent_is_traced,
+				  struct findings *f)
 {
 	struct variables v = {.folder = d->drain->folder->path};
 	struct gt_proc_stat after;
@@ -275,13 +275,13 @@ static enum verdict judge(struct gt_descendants *d, uint32_t pid, bool parent_is
 		return VERDICT_NONE;
 	if (maps < 0 || gt_proc_each_variable(pid, look_at_variable, &v))
 		verdict = maps == -EACCES ? judge_hidden(f, parent_is_traced) : VERDICT_NONE;
-	else if (!f->stat.image) /* an exec is under way */
+	else if (!f->stat.exec_id) /* an exec is under way */
 		verdict = VERDICT_NONE;
 	else
 		verdict = judge_unmapped(d, pid, &v, parent_is_traced, f);
 	if (!gt_proc_read_program(pid, f->program, sizeof f->program))
 		snprintf(f->program, sizeof f->program, "%s", f->stat.name);
-	if (!gt_proc_read_stat(pid, &after) || after.image != f->stat.image ||
+	if (!gt_proc_read_stat(pid, &after) || after.exec_id != f->stat.exec_id ||
 	    after.start != f->stat.start || after.state == 'Z')
 		return VERDICT_NONE;
 	return verdict;
@@ -329,7 +329,8 @@ static void push_pid(uint32_t pid, void *data)
 
 static bool is_fork_of(const struct gt_descendant *p, const struct gt_descendant *parent)
 {
-	return parent && parent->verdict == VERDICT_MISSED && parent->image == p->image && p->image;
+	return parent && parent->verdict == VERDICT_MISSED && parent->exec_id == p->exec_id &&
+	       p->exec_id;
 }
 
 /* A process of the tree, or (@is_seed) of a pid that a segment has. Its children are to be looked
@@ -349,8 +350,8 @@ static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed
 		return;
 	if (p->start != f.stat.start) /* another process has the pid */
 		*p = (struct gt_descendant){.pid = pid, .start = f.stat.start, .since_ns = now_ns};
-	if (p->image != f.stat.image) {
-		p->image = f.stat.image;
+	if (p->exec_id != f.stat.exec_id) {
+		p->exec_id = f.stat.exec_id;
 		p->since_ns = now_ns;
 		p->verdict = VERDICT_NONE;
 	}
@@ -359,10 +360,10 @@ static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed
 	parent = find_known(d, f.stat.ppid);
 	if ((p->verdict == VERDICT_NONE || p->verdict == VERDICT_COMING) && f.stat.state != 'Z' &&
 	    (!is_fork_of(p, parent) || now_ns - p->since_ns > FORK_NS)) {
-		p->verdict = judge(d, pid,
-				   !parent || parent->verdict == VERDICT_TRACED ||
-					   parent->verdict == VERDICT_NONE,
-				   &f);
+		p->verdict = judge_process(d, pid,
+					   !parent || parent->verdict == VERDICT_TRACED ||
+						   parent->verdict == VERDICT_NONE,
+					   &f);
 		p->is_of_tree |= p->verdict == VERDICT_TRACED;
 		if (p->verdict == VERDICT_MISSED && p->is_of_tree)
 			add_missed(d, pid, &f);
@@ -432,8 +433,8 @@ void gt_descendants_write(struct gt_descendants *d)
 	for (size_t i = 0; i < d->missed_count; i++) {
 		const struct gt_missed *m = &d->missed[i];
 
-		if (!gt_not_traced_take_told(d->drain, m->pid, m->inner_pid, m->ppid, m->name,
-					     m->program))
+		if (!gt_not_traced_take_notice(d->drain, m->pid, m->inner_pid, m->ppid, m->name,
+					       m->program))
 			gt_not_traced_write_found(d->drain, m->pid, m->ticks, m->program, m->why,
 						  m->error);
 	}

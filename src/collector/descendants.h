@@ -37,7 +37,7 @@ void gt_descendants_fini(struct gt_descendants *d);
 /* Look, if it is time to. @root: pid of the session's first program; 0: it has ended. */
 void gt_descendants_look(struct gt_descendants *d, uint32_t root, uint64_t now_ns);
 
-/* At the end, when the last words of all processes are read: those that nobody told of go into the
+/* At the end, when the last words of all processes are read: those that nobody reported go into the
  * capture. */
 void gt_descendants_write(struct gt_descendants *d);
 

@@ -25,7 +25,7 @@
 /* of the newest one: a minute or two, which a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
-/* A process tells of a program that it executes and that cannot be traced. */
+/* A process reports a program that it executes and that cannot be traced. */
 static void on_event(uint32_t process, const struct gt_record_event *event, void *data)
 {
 	struct gt_drain *d = data;
@@ -58,7 +58,7 @@ void gt_drain_fini(struct gt_drain *d)
 	}
 	free(d->processes);
 	free(d->give);
-	free(d->told);
+	free(d->notices);
 	gt_journal_close(&d->journal);
 }
 

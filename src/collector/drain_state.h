@@ -26,8 +26,8 @@ struct gt_give_back {
 	uint32_t block;
 };
 
-/* A program that somebody has told of as not traced; the collector meets it in /proc, too. */
-struct gt_told {
+/* A program that a process has reported as not traced; the collector meets it in /proc, too. */
+struct gt_untraced_notice {
 	uint32_t pid;                  /* of itself, or of who executed it */
 	char name[GT_PROC_NAME_BYTES]; /* of its file, cut; "": not known */
 	bool is_childs;                /* without a name, and of a child of the pid */
@@ -62,8 +62,8 @@ struct gt_drain {
 	uint32_t recorded, runtimes, torn, refused, untraced;
 	struct gt_counts totals; /* of the processes that have ended */
 
-	struct gt_told *told;
-	size_t told_count, told_room;
+	struct gt_untraced_notice *notices;
+	size_t notice_count, notice_room;
 };
 
 #endif

@@ -20,7 +20,7 @@
 
 enum { TEXT_BYTES = 256 };
 
-struct event {
+struct event_record {
 	struct gt_record_event head;
 	char text[TEXT_BYTES];
 };
@@ -33,7 +33,7 @@ struct open_call {
 int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code,
 		   enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text)
 {
-	struct event e = {.head = {.time = ticks, .value = value}};
+	struct event_record e = {.head = {.time = ticks, .value = value}};
 	struct gt_counts counts = {0};
 	struct gt_stream *stream;
 	size_t bytes;

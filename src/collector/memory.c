@@ -24,7 +24,7 @@
 #define COOL_EVERY_NS    (1000 * MS)
 #define IDLE_NS          (2000 * MS)
 #define PART             4  /* of what is left, for rings */
-#define IMAGES           16 /* that may begin at once within that */
+#define PROCESSES        16 /* that may begin at once within that */
 #define START_BYTES_MAX  (UINT64_C(32) << 20)
 #define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle process: stays warm */
 #define BLOCKS_MIN       4u
@@ -250,7 +250,7 @@ static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
 
 uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32_t block_bytes)
 {
-	uint64_t start = left_bytes / PART / IMAGES;
+	uint64_t start = left_bytes / PART / PROCESSES;
 
 	if (start >= pool_bytes)
 		return 0;

@@ -21,7 +21,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000, TOLD_MOST = 100000 };
+enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000, NOTICES_MOST = 100000 };
 
 static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe,
 			  const char *why, int error)
@@ -47,7 +47,7 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 	d->batch_dirty = true;
 }
 
-/* What is told of, and who is found ------------------------------------------------ */
+/* What is reported, and what is found ---------------------------------------------- */
 
 static const char *get_name(const char *path)
 {
@@ -57,23 +57,23 @@ static const char *get_name(const char *path)
 }
 
 /* NULL: no memory, or there are too many. */
-static struct gt_told *add_told(struct gt_drain *d, uint32_t pid)
+static struct gt_untraced_notice *add_notice(struct gt_drain *d, uint32_t pid)
 {
-	void *more = d->told_count < TOLD_MOST
-			     ? gt_grow(d->told, d->told_count, &d->told_room, sizeof *d->told)
-			     : NULL;
+	void *more = d->notice_count < NOTICES_MOST ? gt_grow(d->notices, d->notice_count,
+							      &d->notice_room, sizeof *d->notices)
+						    : NULL;
 
 	if (!more)
 		return NULL;
-	d->told = more;
-	d->told[d->told_count] = (struct gt_told){.pid = pid};
-	return &d->told[d->told_count++];
+	d->notices = more;
+	d->notices[d->notice_count] = (struct gt_untraced_notice){.pid = pid};
+	return &d->notices[d->notice_count++];
 }
 
 void gt_not_traced_note(struct gt_drain *d, uint32_t pid, const char *text)
 {
 	const char *end = strstr(text, ": "), *name = text;
-	struct gt_told *t = add_told(d, pid);
+	struct gt_untraced_notice *t = add_notice(d, pid);
 
 	if (!t || !end)
 		return;
@@ -82,19 +82,19 @@ void gt_not_traced_note(struct gt_drain *d, uint32_t pid, const char *text)
 	snprintf(t->name, sizeof t->name, "%.*s", (int)(end - name), name);
 }
 
-static bool is_named(const struct gt_told *t, const char *name, const char *program)
+static bool matches_name(const struct gt_untraced_notice *t, const char *name, const char *program)
 {
 	return !t->name[0] || !strcmp(t->name, name) ||
 	       !strncmp(t->name, get_name(program), sizeof t->name - 1);
 }
 
-bool gt_not_traced_take_told(struct gt_drain *d, uint32_t pid, uint32_t inner_pid, uint32_t ppid,
-			     const char *name, const char *program)
+bool gt_not_traced_take_notice(struct gt_drain *d, uint32_t pid, uint32_t inner_pid, uint32_t ppid,
+			       const char *name, const char *program)
 {
-	for (size_t i = 0; i < d->told_count; i++) {
-		struct gt_told *t = &d->told[i];
+	for (size_t i = 0; i < d->notice_count; i++) {
+		struct gt_untraced_notice *t = &d->notices[i];
 
-		if (t->is_taken || !is_named(t, name, program) ||
+		if (t->is_taken || !matches_name(t, name, program) ||
 		    (t->pid != pid && t->pid != inner_pid &&
 		     (t->pid != ppid || (!t->name[0] && !t->is_childs))))
 			continue;
@@ -206,7 +206,7 @@ void gt_not_traced_write_lost(struct gt_drain *d, struct gt_process *process)
 		note_lost(d, &lost[i]);
 	}
 	for (uint32_t i = GT_LOST_NAMED; i < count; i++) {
-		struct gt_told *t = add_told(d, process->pid);
+		struct gt_untraced_notice *t = add_notice(d, process->pid);
 
 		if (t)
 			t->is_childs = true;

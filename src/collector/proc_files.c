@@ -65,8 +65,8 @@ bool gt_proc_read_stat(uint32_t pid, struct gt_proc_stat *out)
 	out->threads = (uint32_t)fields[FIELD_THREADS];
 	out->start = fields[FIELD_START];
 	if (fields[FIELD_ENVIRONMENT_END])
-		out->image = fields[FIELD_STACK] * 31 + fields[FIELD_ARGUMENTS] * 7 +
-			     fields[FIELD_ENVIRONMENT_END];
+		out->exec_id = fields[FIELD_STACK] * 31 + fields[FIELD_ARGUMENTS] * 7 +
+			       fields[FIELD_ENVIRONMENT_END];
 	return true;
 }
 

@@ -17,7 +17,7 @@ struct gt_proc_stat {
 	uint64_t start; /* in clock ticks since boot */
 	/* Made of where its stack and environment lie: another one after an exec, its parent's
 	 * after a fork. 0: we may not know, or an exec is under way. */
-	uint64_t image;
+	uint64_t exec_id;
 };
 
 /* False: there is no such process (any more). */

@@ -42,7 +42,7 @@ static void count_missing(struct gt_drain *d)
 	}
 }
 
-/* The moment between telling programs to stop and reading their rings: a record being written
+/* The moment between asking programs to stop and reading their rings: a record being written
  * now gets in. */
 static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 {
@@ -84,7 +84,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_untraced(d);
 	gt_batch_commit(d);
 	if (d->output_error) {
-		/* unlike while tracing, nothing is in a hurry: the rings stay for another try */
+		/* unlike while tracing, there is no deadline: the rings stay for another try */
 		status = gt_error(d->output_error, "cannot write all of %s", output);
 		gt_capture_writer_destroy(writer);
 		return status;

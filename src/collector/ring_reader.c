@@ -130,8 +130,8 @@ static bool start_ring(struct gt_drain *d, struct gt_process *process, uint32_t 
 enum peek { PEEK_GOOD, PEEK_MAD, PEEK_LOST };
 
 /* look_at_block() under the guard, with everything that will be read made present. */
-static enum peek peek(struct gt_drain *d, struct gt_process *process, uint32_t slot,
-		      const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
+static enum peek peek_block(struct gt_drain *d, struct gt_process *process, uint32_t slot,
+			    const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
 {
 	volatile bool sane;
 
@@ -163,7 +163,7 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint3
 
 		if (!gt_batch_make_room(d, process))
 			return read;
-		found = peek(d, process, i, ring, &committed, &next);
+		found = peek_block(d, process, i, ring, &committed, &next);
 		if (found == PEEK_MAD)
 			break_ring(process, ring);
 		if (found != PEEK_GOOD)

@@ -19,15 +19,15 @@
 
 enum { BUCKETS = 1024, CHUNK_BYTES = 64 * 1024, STRING_BYTES = 64 * 1024 - 256, MODULES = 32 };
 
-struct entry {
-	struct entry *next;
+struct interned {
+	struct interned *next;
 	uint64_t hash;
 	uint32_t id, bytes;
 	_Atomic uint32_t epoch; /* 0: not written */
 	char text[];
 };
 
-struct chunk {
+struct arena_chunk {
 	_Atomic size_t used;
 	size_t bytes;
 };
@@ -39,15 +39,15 @@ struct module {
 	struct gt_text text;
 };
 
-static _Atomic(struct entry *) buckets[BUCKETS];
-static _Atomic(struct chunk *) arena;
+static _Atomic(struct interned *) buckets[BUCKETS];
+static _Atomic(struct arena_chunk *) arena;
 static _Atomic uint32_t written_epoch; /* process in which everything inherited was written again */
 static struct module modules[MODULES];
 static _Atomic uint32_t module_count;
 
 void *gt_arena_take(size_t bytes)
 {
-	struct chunk *c = atomic_load_explicit(&arena, memory_order_acquire), *fresh;
+	struct arena_chunk *c = atomic_load_explicit(&arena, memory_order_acquire), *fresh;
 	size_t at, chunk_bytes = CHUNK_BYTES;
 
 	bytes = (bytes + 15) & ~(size_t)15;
@@ -90,8 +90,8 @@ static bool string_write(struct gt_thread *t, uint32_t id, const char *text, siz
 	return true;
 }
 
-static struct entry *find_entry(struct entry *from, const struct entry *until, uint64_t hash,
-				const char *text, size_t bytes)
+static struct interned *find_interned(struct interned *from, const struct interned *until,
+				      uint64_t hash, const char *text, size_t bytes)
 {
 	for (; from != until; from = from->next)
 		if (from->hash == hash && from->bytes == bytes &&
@@ -101,7 +101,7 @@ static struct entry *find_entry(struct entry *from, const struct entry *until, u
 }
 
 /* The entry's text is in this process's records, or it is written now. */
-static uint32_t entry_id(struct gt_thread *t, struct entry *e)
+static uint32_t entry_id(struct gt_thread *t, struct interned *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)
 		return e->id;
@@ -117,8 +117,8 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 	size_t cap = r->block_bytes / 2 < STRING_BYTES ? r->block_bytes / 2 : STRING_BYTES;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	struct entry *head, *e, *mine;
-	_Atomic(struct entry *) *bucket;
+	struct interned *head, *e, *mine;
+	_Atomic(struct interned *) *bucket;
 
 	if (bytes > cap)
 		bytes = cap;
@@ -126,7 +126,7 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
 	bucket = &buckets[(hash ^ hash >> 32) % BUCKETS];
 	head = atomic_load_explicit(bucket, memory_order_acquire);
-	e = find_entry(head, NULL, hash, text, bytes);
+	e = find_interned(head, NULL, hash, text, bytes);
 	if (e)
 		return entry_id(t, e);
 	mine = gt_arena_take(sizeof *mine + bytes + 1);
@@ -140,7 +140,7 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	mine->next = head;
 	while (!atomic_compare_exchange_weak_explicit(bucket, &head, mine, memory_order_release,
 						      memory_order_acquire)) {
-		e = find_entry(head, mine->next, hash, text, bytes);
+		e = find_interned(head, mine->next, hash, text, bytes);
 		if (e)
 			return entry_id(t, e);
 		mine->next = head;
@@ -162,8 +162,8 @@ uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes)
 
 const char *gt_string_text(uint32_t id)
 {
-	static _Atomic(struct entry *) recent[256];
-	struct entry *e = atomic_load_explicit(&recent[id % 256], memory_order_acquire);
+	static _Atomic(struct interned *) recent[256];
+	struct interned *e = atomic_load_explicit(&recent[id % 256], memory_order_acquire);
 
 	if (!id || (e && e->id == id))
 		return id ? e->text : NULL;
@@ -346,8 +346,8 @@ bool gt_emit_renew(struct gt_thread *t)
 		if (atomic_load_explicit(&modules[i].ready, memory_order_acquire))
 			module_write(t, &modules[i]);
 	for (uint32_t i = 0; i < BUCKETS; i++)
-		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e;
-		     e = e->next)
+		for (struct interned *e = atomic_load_explicit(&buckets[i], memory_order_acquire);
+		     e; e = e->next)
 			entry_id(t, e);
 	return true;
 }

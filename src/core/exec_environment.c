@@ -213,7 +213,7 @@ static void give_area(struct gt_exec *e)
 
 /* What the program gets -------------------------------------------------------- */
 
-static char *append(char *at, const char *text, size_t bytes)
+static char *append_bytes(char *at, const char *text, size_t bytes)
 {
 	memcpy(at, text, bytes);
 	return at + bytes;
@@ -226,7 +226,7 @@ static char *append_number(char *at, uint64_t value)
 	do
 		*--d = (char)('0' + value % 10);
 	while ((value /= 10) != 0);
-	return append(at, d, (size_t)(digits + sizeof digits - d));
+	return append_bytes(at, d, (size_t)(digits + sizeof digits - d));
 }
 
 /* What shall be ours in the variable; *bytes is 0 for nothing. */
@@ -270,26 +270,26 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 	size_t bytes, n = theirs && variables[i].library ? strlen(theirs) : 0, old_bytes;
 
 	ours = wanted(a, i, &bytes);
-	at = append(at, variables[i].name, strlen(variables[i].name));
+	at = append_bytes(at, variables[i].name, strlen(variables[i].name));
 	*at++ = '=';
 	start = at;
 	if (bytes && !variables[i].last)
-		at = append(at, ours, bytes);
+		at = append_bytes(at, ours, bytes);
 	if (n && at != start)
 		*at++ = separator;
 	if (n && find_element(theirs, variables[i].library, &old, &old_bytes)) {
 		const char *rest = old + old_bytes + (old[old_bytes] != '\0');
 
-		at = append(at, theirs, (size_t)(old - theirs));
+		at = append_bytes(at, theirs, (size_t)(old - theirs));
 		n -= (size_t)(rest - theirs);
 		theirs = rest;
 	}
 	if (n)
-		at = append(at, theirs, n);
+		at = append_bytes(at, theirs, n);
 	if (bytes && variables[i].last) {
 		if (at != start && at[-1] != separator)
 			*at++ = separator;
-		at = append(at, ours, bytes);
+		at = append_bytes(at, ours, bytes);
 	}
 	*at++ = '\0';
 	return at;
@@ -362,7 +362,7 @@ static void report_untraced(struct area *a, const char *path, const char *why)
 	if (!gt_exec_can_report())
 		return;
 	if (path && strlen(path) < PATH_MAX)
-		at = append(append(at, path, strlen(path)), ": ", 2);
+		at = append_bytes(append_bytes(at, path, strlen(path)), ": ", 2);
 	memcpy(at, why, strlen(why) + 1);
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE,
 		       (uint64_t)gt_exec_loss(why), a->event);
@@ -391,7 +391,7 @@ static const char *search(struct area *a, const char *file)
 }
 
 /* The tunable for this program: what it needs, and what the user asked for besides. */
-static void make_room(struct area *a, int fd, char *const *environment)
+static void make_area(struct area *a, int fd, char *const *environment)
 {
 	const char *tunables = value_of(environment, variables[STATIC_TLS].name), *at;
 	uint64_t asked = gt_recording.session->static_tls, room;
@@ -408,7 +408,8 @@ static void make_room(struct area *a, int fd, char *const *environment)
 	else
 		room = asked > GT_STATIC_TLS_USUAL ? asked : GT_STATIC_TLS_USUAL;
 	a->without_audit = fd >= 0 && gt_static_tls_is_hopeless(&tls);
-	*append_number(append(a->tunable, GT_STATIC_TLS_TUNABLE, strlen(GT_STATIC_TLS_TUNABLE)),
+	*append_number(append_bytes(a->tunable, GT_STATIC_TLS_TUNABLE,
+				    strlen(GT_STATIC_TLS_TUNABLE)),
 		       room) = '\0';
 }
 
@@ -418,7 +419,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	int own = path ? gt_exec_open(fd, path) : fd;
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
 
-	make_room(a, own, environment);
+	make_area(a, own, environment);
 	a->without_libraries = gt_exec_complains(why);
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
@@ -456,7 +457,7 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 	if (path || !is_searched)
 		look_at_program(a, fd, path, environment, &e->lost);
 	else
-		make_room(a, -1, environment);
+		make_area(a, -1, environment);
 	e->environment = repair(a, environment);
 out:
 	errno = saved;

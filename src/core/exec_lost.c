@@ -56,8 +56,8 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 	*place = GT_LOST_NOWHERE;
 	if (why != GT_LOST_NONE &&
 	    (!path || check_access(fd, path, X_OK) == 0)) /* else exec fails */
-		*place = gt_lost_tell(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
-				      path ? path : GT_LOST_NAMELESS);
+		*place = gt_lost_write(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
+				       path ? path : GT_LOST_NAMELESS);
 	errno = saved;
 	return why;
 }
@@ -69,8 +69,8 @@ uint32_t gt_exec_lose_environment(const char *path)
 	uint32_t place = GT_LOST_NOWHERE;
 
 	if (r && check_access(AT_FDCWD, path, X_OK) == 0)
-		place = gt_lost_tell(r, GT_LOST_ENVIRONMENT, EPERM, (uint32_t)syscall(SYS_getpid),
-				     gt_ticks(), path);
+		place = gt_lost_write(r, GT_LOST_ENVIRONMENT, EPERM, (uint32_t)syscall(SYS_getpid),
+				      gt_ticks(), path);
 	errno = saved;
 	return place;
 }

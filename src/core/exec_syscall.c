@@ -56,7 +56,7 @@ __asm__(".text\n"
 	"	.cfi_endproc\n"
 	".size syscall, . - syscall\n");
 
-static long trap(long number, long a, long b, long c, long d, long e, long f)
+static long enter_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
 	long result = number;
@@ -89,7 +89,7 @@ __asm__(".text\n"
 	"	.cfi_endproc\n"
 	".size syscall, . - syscall\n");
 
-static long trap(long number, long a, long b, long c, long d, long e, long f)
+static long enter_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
 			 x2 __asm__("x2") = c, x3 __asm__("x3") = d, x4 __asm__("x4") = e,
@@ -105,7 +105,7 @@ static long trap(long number, long a, long b, long c, long d, long e, long f)
 
 long gt_exec_call_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
-	long result = trap(number, a, b, c, d, e, f);
+	long result = enter_kernel(number, a, b, c, d, e, f);
 
 	if (result >= 0 || result < -ERRNO_MOST)
 		return result;

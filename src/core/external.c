@@ -59,7 +59,7 @@ int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t
 	/* the caller has attached the thread, which wrote the stack as it was */
 	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
-	gt_push_tell(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);
+	gt_push_notify(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);
 	return 0;
 }
 
@@ -77,11 +77,11 @@ int gt_external_pop(struct gt_thread *t, enum gt_external_stack stack, uint64_t 
 	*id = e->ids[stack][e->depth[stack] - 1];
 	write_record(t, stack, 0, *id);
 	e->depth[stack]--;
-	gt_pop_tell(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION);
+	gt_pop_notify(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION);
 	return 0;
 }
 
-static uint32_t kept(const struct gt_external *e, int stack)
+static uint32_t kept_depth(const struct gt_external *e, int stack)
 {
 	return e->depth[stack] < GT_EXTERNAL_DEPTH ? e->depth[stack] : GT_EXTERNAL_DEPTH;
 }
@@ -91,7 +91,7 @@ void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT])
 	const struct gt_external *e = gt_thread.external;
 
 	for (int i = 0; i < GT_EXTERNAL_STACK_COUNT; i++)
-		tops[i] = e && kept(e, i) ? e->ids[i][kept(e, i) - 1] : 0;
+		tops[i] = e && kept_depth(e, i) ? e->ids[i][kept_depth(e, i) - 1] : 0;
 }
 
 void gt_external_renew(struct gt_thread *t)
@@ -101,7 +101,7 @@ void gt_external_renew(struct gt_thread *t)
 	if (!e)
 		return;
 	for (int s = 0; s < GT_EXTERNAL_STACK_COUNT; s++)
-		for (uint32_t i = 0; i < kept(e, s); i++)
+		for (uint32_t i = 0; i < kept_depth(e, s); i++)
 			write_record(t, (enum gt_external_stack)s, 1, e->ids[s][i]);
 }
 

@@ -11,7 +11,7 @@
 
 enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
 
-/* Who is told what is pushed and popped, in the pushing thread: vendors' plug-ins, which note it
+/* Notified of what is pushed and popped, in the pushing thread: vendors' plug-ins, which note it
  * with the work that the thread submits. A range has a number of its thread's, others have the
  * program's. NULL: nobody. */
 enum gt_pushed { GT_PUSHED_RANGE = 0, GT_PUSHED_OPERATION, GT_PUSHED_USER };
@@ -22,7 +22,7 @@ extern struct gt_push_hooks {
 	void (*_Atomic prepare)(void);
 } gt_push_hooks __attribute__((visibility("hidden")));
 
-static inline void gt_push_tell(enum gt_pushed what, uint64_t id)
+static inline void gt_push_notify(enum gt_pushed what, uint64_t id)
 {
 	void (*push)(enum gt_pushed, uint64_t) =
 		atomic_load_explicit(&gt_push_hooks.push, memory_order_acquire);
@@ -31,7 +31,7 @@ static inline void gt_push_tell(enum gt_pushed what, uint64_t id)
 		push(what, id);
 }
 
-static inline void gt_pop_tell(enum gt_pushed what)
+static inline void gt_pop_notify(enum gt_pushed what)
 {
 	void (*pop)(enum gt_pushed) =
 		atomic_load_explicit(&gt_push_hooks.pop, memory_order_acquire);

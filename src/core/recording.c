@@ -63,13 +63,13 @@ static void make_segment(void)
 			bool noted;
 
 			error = errno;
-			noted = gt_untraced_tell(gt_recording.directory, ticks, error);
+			noted = gt_untraced_write(gt_recording.directory, ticks, error);
 			if (parent)
 				atomic_fetch_add_explicit(&parent->children_lost, 1,
 							  memory_order_relaxed);
 			if (parent && !noted) /* after chroot() or setuid() */
-				gt_lost_tell(parent, GT_LOST_SESSION, error,
-					     (uint32_t)syscall(SYS_getpid), ticks, NULL);
+				gt_lost_write(parent, GT_LOST_SESSION, error,
+					      (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();
 			if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 				r = gt_segment_private(&tools_session, parent, ticks);
@@ -87,7 +87,7 @@ static void make_segment(void)
 }
 
 /* Somebody needs threads' states. */
-static bool is_wanted(void)
+static bool is_recording_wanted(void)
 {
 	return !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
 	       atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
@@ -99,10 +99,11 @@ uint32_t gt_recording_epoch(void)
 
 	gt_recording_init();
 	epoch = atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
-	if (epoch || !is_wanted())
+	if (epoch || !is_recording_wanted())
 		return epoch;
 	gt_word_take(&gt_wiped.making);
-	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
+	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0 &&
+	    is_recording_wanted())
 		make_segment();
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
 	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);

@@ -52,10 +52,10 @@ struct gt_thread {
 	/* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read
 	 * together */
 	uint32_t internal;
-	uintptr_t outer;              /* its GT_HERE() */
-	struct gt_external *external; /* what the program pushed; NULL: never anything */
-	struct gt_ranges *ranges;     /* of runtime/torch; NULL: none was ever begun */
-	uint32_t lost;                /* records dropped since the last GT_EVENT_LOSS */
+	uintptr_t outer;                /* its GT_HERE() */
+	struct gt_external *external;   /* what the program pushed; NULL: never anything */
+	struct gt_torch_ranges *ranges; /* of runtime/torch; NULL: none was ever begun */
+	uint32_t lost;                  /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
 	/* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
 	uint64_t api_id;

@@ -184,7 +184,7 @@ static bool has_room(const struct level *l, unsigned level, size_t bytes)
 static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key,
 		      size_t key_bytes);
 
-/* Write a full page, tell the level above, start an empty one. */
+/* Write a full page, add it to the level above, start an empty one. */
 static void turn_page(struct gt_bulk_tree *t, unsigned level)
 {
 	struct level *l = &t->level[level];

@@ -172,7 +172,7 @@ static void choose_base(struct gt_chrome *x)
 	x->shift_ns = real - session->start_ns - x->base_ns;
 }
 
-static void fini(struct gt_chrome *x)
+static void free_exporter(struct gt_chrome *x)
 {
 	gt_chrome_work_fini(x);
 	gt_chrome_calls_fini(x);
@@ -233,7 +233,7 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 			    "\n]\n}\n");
 	status = gt_out_finish(&x.out, status);
 fini_view:
-	fini(&x);
+	free_exporter(&x);
 	return status;
 }
 

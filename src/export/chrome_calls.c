@@ -82,7 +82,7 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-static inline int write_call(struct gt_chrome *x, const struct gt_item *call)
+static inline int write_call_event(struct gt_chrome *x, const struct gt_item *call)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
@@ -186,7 +186,7 @@ static inline int write_call_or_mark(struct gt_chrome *x, const struct gt_item *
 	int status;
 
 	if (__builtin_expect(gt_mark_of(call->op) == GT_MARK_NONE, 1))
-		return write_call(x, call);
+		return write_call_event(x, call);
 	status = gt_ranges_step(&x->ranges, call, &range);
 	return status > 0 ? write_range(x, &range) : status;
 }

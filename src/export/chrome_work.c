@@ -8,7 +8,7 @@
 #include "util/error.h"
 
 /* Of a queue: "pid,"tid":row,"ts":" by row */
-struct rows {
+struct chrome_rows {
 	unsigned count;
 	struct gt_snippet *row[];
 };
@@ -106,7 +106,7 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 
 static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
 {
-	struct rows *rows = q->own;
+	struct chrome_rows *rows = q->own;
 	unsigned count = rows ? rows->count : 0;
 
 	if (row < count)
@@ -337,7 +337,7 @@ int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsig
 void gt_chrome_work_fini(struct gt_chrome *x)
 {
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
-		struct rows *rows = x->view.queues[i]->own;
+		struct chrome_rows *rows = x->view.queues[i]->own;
 
 		for (unsigned row = 0; rows && row < rows->count; row++)
 			free(rows->row[row]);

@@ -29,7 +29,7 @@ struct csv {
 	struct gt_view view;
 };
 
-static char *put_number(char *p, uint64_t v)
+static char *put_decimal(char *p, uint64_t v)
 {
 	p = gt_put_u64(p, v);
 	*p++ = ',';
@@ -72,10 +72,10 @@ static char *put_start(char *p, const char *kind, const struct gt_view_thread *t
 	bool timed = item->start_ns && item->end_ns >= item->start_ns;
 
 	p = put_field(p, kind);
-	p = put_number(p, t->pid);
+	p = put_decimal(p, t->pid);
 	p = put_known(p, t->tid);
-	p = put_number(p, t->process);
-	p = put_number(p, t->ordinal);
+	p = put_decimal(p, t->process);
+	p = put_decimal(p, t->ordinal);
 	p = put_field(p, gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)));
 	p = put_field(p, operation);
 	p = put_known(p, item->start_ns);
@@ -86,7 +86,7 @@ static char *put_start(char *p, const char *kind, const struct gt_view_thread *t
 	return p;
 }
 
-static int write_call(void *exporter, const struct gt_item *call)
+static int write_call_line(void *exporter, const struct gt_item *call)
 {
 	struct csv *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
@@ -97,9 +97,9 @@ static int write_call(void *exporter, const struct gt_item *call)
 	if (!t || !o)
 		return -ENOMEM;
 	p = put_start(p, "call", t, call->op, o->name, call);
-	p = put_number(p, gt_view_correlation(&x->view, t, call->id));
+	p = put_decimal(p, gt_view_correlation(&x->view, t, call->id));
 	p = put_known(p, gt_view_correlation(&x->view, t, call->parent));
-	p = put_number(p, call->depth);
+	p = put_decimal(p, call->depth);
 	p = put_known(p, call->external[GT_EXTERNAL_OPERATION]);
 	p = put_known(p, call->external[GT_EXTERNAL_USER]);
 	if (gt_call_status(call->op, call->ret, call->args, &status))
@@ -128,7 +128,7 @@ static char *put_sizes(char *p, const uint32_t size[3])
 	return p;
 }
 
-static int write_work(void *exporter, const struct gt_item *work)
+static int write_work_line(void *exporter, const struct gt_item *work)
 {
 	struct csv *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
@@ -150,7 +150,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 	if (q->device != UINT32_MAX)
 		p = gt_put_u64(p, q->device);
 	*p++ = ',';
-	p = put_number(p, q->stream);
+	p = put_decimal(p, q->stream);
 	p = put_field(p, name ? name->text : "");
 	p = put_known(p, work->queued_ns);
 	p = put_known(p, work->submitted_ns);
@@ -160,8 +160,8 @@ static int write_work(void *exporter, const struct gt_item *work)
 	p = put_sizes(p, gt_item_endpoints(work) ? (const uint32_t[3]){0} : work->local);
 	p = put_known(p, work->graph);
 	if (work->replay) {
-		p = put_number(p, work->ordinal_in_graph);
-		p = put_number(p, work->replay);
+		p = put_decimal(p, work->ordinal_in_graph);
+		p = put_decimal(p, work->replay);
 	} else {
 		p = GT_PUT(p, ",,");
 	}
@@ -172,7 +172,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 
 static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
 {
-	GT_EXPORT_EACH(exporter, item, end, write_call, write_work);
+	GT_EXPORT_EACH(exporter, item, end, write_call_line, write_work_line);
 }
 
 static int write_csv(const struct gt_capture *c, const char *path,

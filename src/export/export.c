@@ -144,7 +144,7 @@ int gt_export_publish(const char *path, bool replace,
 	return status;
 }
 
-struct request {
+struct export_run {
 	const struct gt_exporter *exporter;
 	const struct gt_capture *capture;
 	const struct gt_export_options *options;
@@ -152,7 +152,7 @@ struct request {
 
 static int write_export(void *data, const char *temporary)
 {
-	const struct request *r = data;
+	const struct export_run *r = data;
 
 	return r->exporter->write(r->capture, temporary, r->options);
 }
@@ -161,7 +161,7 @@ int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, co
 	      bool replace, const struct gt_export_options *options)
 {
 	static const struct gt_export_options none;
-	struct request request = {exporter, c, options ? options : &none};
+	struct export_run request = {exporter, c, options ? options : &none};
 
 	return gt_export_publish(path, replace, write_export, &request);
 }

@@ -27,7 +27,7 @@ struct gt_gzip {
 	uint8_t packed[GT_OUT_WRITE];
 };
 
-static void fail(struct gt_out *out, int status)
+static void fail_output(struct gt_out *out, int status)
 {
 	if (!out->status)
 		out->status = gt_error(status, "write %s", out->path);
@@ -35,7 +35,7 @@ static void fail(struct gt_out *out, int status)
 
 /* Blocks for what comes. Where that does not work (a pipe, a file system without it, a disk
  * nearly full), it is only slower. */
-static void reserve(struct gt_out *out, size_t bytes)
+static void reserve_out(struct gt_out *out, size_t bytes)
 {
 	if (out->bytes + bytes <= out->reserved || out->bytes < RESERVE / 4)
 		return;
@@ -48,14 +48,14 @@ static void write_all(struct gt_out *out, const void *data, size_t bytes)
 {
 	const char *next = data;
 
-	reserve(out, bytes);
+	reserve_out(out, bytes);
 	while (bytes && !out->status) {
 		ssize_t n = write(out->fd, next, bytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			fail(out, n < 0 ? -errno : -EIO);
+			fail_output(out, n < 0 ? -errno : -EIO);
 			return;
 		}
 		next += n;
@@ -75,7 +75,7 @@ static void deflate_all(struct gt_out *out, bool last)
 		z->next_out = out->gzip->packed;
 		z->avail_out = sizeof out->gzip->packed;
 		if (isal_deflate(z) != COMP_OK) {
-			fail(out, -EIO);
+			fail_output(out, -EIO);
 			return;
 		}
 		write_all(out, out->gzip->packed, sizeof out->gzip->packed - z->avail_out);
@@ -173,10 +173,10 @@ int gt_out_finish(struct gt_out *out, int status)
 	else
 		write_all(out, out->base, (size_t)(out->next - out->base));
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)
-		fail(out, -errno);
+		fail_output(out, -errno);
 	/* a full disk may be reported only here, on network file systems */
 	if (close(out->fd) < 0)
-		fail(out, -errno);
+		fail_output(out, -errno);
 	free(out->gzip);
 	free(out->base);
 	return out->status;

@@ -14,7 +14,7 @@ struct gt_pass {
 	unsigned number;
 };
 
-static inline void gt_pass_tell(void *data, uint64_t done, uint64_t total)
+static inline void gt_pass_report(void *data, uint64_t done, uint64_t total)
 {
 	const struct gt_pass *p = data;
 
@@ -28,7 +28,7 @@ static inline int gt_pass_run(
 	bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)
 {
 	struct gt_pass pass = {options, number};
-	struct gt_export_options ours = {.progress = options->progress ? gt_pass_tell : NULL,
+	struct gt_export_options ours = {.progress = options->progress ? gt_pass_report : NULL,
 					 .progress_data = &pass};
 	struct gt_view_progress progress;
 	const struct gt_item *item;

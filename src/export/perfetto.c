@@ -237,7 +237,7 @@ static void choose_zero(struct gt_pf *x)
 		x->seed = x->seed * 31 + (unsigned char)*host++;
 }
 
-static void fini(struct gt_pf *x)
+static void free_exporter_parts(struct gt_pf *x)
 {
 	for (uint32_t i = 0; i < x->view.thread_count; i++) {
 		struct gt_pf_sequence *s = x->view.threads[i]->own;
@@ -313,7 +313,7 @@ static int write_perfetto(const struct gt_capture *c, const char *path,
 		status = gt_innermost_read(&x->innermost, c);
 		if (!status)
 			status = write_file(x, path, options);
-		fini(x);
+		free_exporter_parts(x);
 	}
 	free(x);
 	return status;

@@ -79,7 +79,7 @@ no_memory:
 }
 
 /* Work that was submitted in it has the same number, as "external_id" and as its flow's. */
-static char *put_number(struct gt_pf *x, char *p, const struct gt_item *call)
+static char *put_annotation_number(struct gt_pf *x, char *p, const struct gt_item *call)
 {
 	uint64_t number =
 		gt_view_correlation(&x->view,
@@ -121,7 +121,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 		p = gt_pb_text(p, EVENT_CATEGORY_TEXT, gt_range_category(range));
 		p = gt_pf_put_text(p, EVENT_NAME_TEXT, range->name);
 		if (range->whole)
-			p = put_detail(put_number(x, p, range->whole), range->whole);
+			p = put_detail(put_annotation_number(x, p, range->whole), range->whole);
 	}
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
@@ -158,7 +158,7 @@ static int write_range(struct gt_pf *x, const struct gt_range *range)
 	return 0;
 }
 
-static int step(struct gt_pf *x, const struct gt_item *call)
+static int step_ranges(struct gt_pf *x, const struct gt_item *call)
 {
 	struct gt_range range;
 	int status = gt_ranges_step(&x->ranges, call, &range);
@@ -177,7 +177,7 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	if (call->end_ns > x->ranges.last_ns)
 		x->ranges.last_ns = call->end_ns;
 	if (mark == GT_MARK_START || mark == GT_MARK_STOP || mark == GT_MARK_RANGE)
-		return step(x, call);
+		return step_ranges(x, call);
 	row = get_row(x, t, 0);
 	if (!row)
 		return -ENOMEM;

@@ -588,7 +588,8 @@ static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_p
 	put_call(x, s, gt_out_room(&x->out), call, item, payloads, late);
 }
 
-static inline int write_call(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *item)
+static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
+				     const struct gt_item *item)
 {
 	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t);
 	struct gt_pf_call *call = x->recent[item->op % RECENT];
@@ -722,7 +723,7 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
 }
 
-static inline int write_work(struct gt_pf *x, const struct gt_item *work)
+static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work)
 {
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	uint64_t correlation;
@@ -797,8 +798,8 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	if (!t)
 		return -ENOMEM;
 	for (; item < end; item++) {
-		int status = item->kind == GT_RECORD_CALL     ? write_call(x, t, item)
-			     : item->kind == GT_RECORD_DEVICE ? write_work(x, item)
+		int status = item->kind == GT_RECORD_CALL     ? write_call_packets(x, t, item)
+			     : item->kind == GT_RECORD_DEVICE ? write_work_packets(x, item)
 							      : 0;
 
 		if (__builtin_expect(status, 0))

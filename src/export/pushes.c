@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int push(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range range)
+static int push_range(struct gt_pushes *r, enum gt_external_stack stack,
+		      struct gt_pushed_range range)
 {
 	if (r->stack[stack].depth == r->stack[stack].capacity) {
 		uint32_t bigger = r->stack[stack].capacity ? r->stack[stack].capacity * 2 : 8;
-		struct gt_external_range *moved =
+		struct gt_pushed_range *moved =
 			realloc(r->stack[stack].open, bigger * sizeof *moved);
 
 		if (!moved)
@@ -21,8 +22,7 @@ static int push(struct gt_external *r, enum gt_external_stack stack, struct gt_e
 	return 0;
 }
 
-bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
-		     struct gt_external_range *range)
+bool gt_pushes_pop(struct gt_pushes *r, enum gt_external_stack stack, struct gt_pushed_range *range)
 {
 	if (!r->stack[stack].depth)
 		return false;
@@ -30,19 +30,18 @@ bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
 	return true;
 }
 
-int gt_external_step(struct gt_external *r, const struct gt_item *item,
-		     struct gt_external_range *range)
+int gt_pushes_step(struct gt_pushes *r, const struct gt_item *item, struct gt_pushed_range *range)
 {
 	if (item->op >= GT_EXTERNAL_STACK_COUNT)
 		return 0;
 	if (item->push)
-		return push(r, item->op, (struct gt_external_range){item->ret, item->start_ns});
-	return gt_external_pop(r, item->op, range);
+		return push_range(r, item->op, (struct gt_pushed_range){item->ret, item->start_ns});
+	return gt_pushes_pop(r, item->op, range);
 }
 
-void gt_external_fini(struct gt_external *r)
+void gt_pushes_fini(struct gt_pushes *r)
 {
 	for (unsigned i = 0; i < GT_EXTERNAL_STACK_COUNT; i++)
 		free(r->stack[i].open);
-	*r = (struct gt_external){0};
+	*r = (struct gt_pushes){0};
 }

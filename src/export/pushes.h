@@ -8,24 +8,23 @@
 
 #include "capture/capture.h"
 
-struct gt_external_range {
+struct gt_pushed_range {
 	uint64_t value, start_ns;
 };
 
 /* Zero-initialised is empty. */
-struct gt_external {
+struct gt_pushes {
 	struct {
-		struct gt_external_range *open;
+		struct gt_pushed_range *open;
 		uint32_t depth, capacity;
 	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 
 /* A push or a pop. Return: 1 and *range, which has ended; 0; -ENOMEM without a cause. */
-int gt_external_step(struct gt_external *r, const struct gt_item *item,
-		     struct gt_external_range *range);
+int gt_pushes_step(struct gt_pushes *r, const struct gt_item *item, struct gt_pushed_range *range);
 /* The innermost one; false: none is open, as when it was pushed before the recording. */
-bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
-		     struct gt_external_range *range);
-void gt_external_fini(struct gt_external *r);
+bool gt_pushes_pop(struct gt_pushes *r, enum gt_external_stack stack,
+		   struct gt_pushed_range *range);
+void gt_pushes_fini(struct gt_pushes *r);
 
 #endif

@@ -119,7 +119,7 @@ static uint64_t range_id(const struct gt_item *call)
 }
 
 /* gt_grow(), with a cause if there is no memory. */
-static void *grow(void *list, size_t count, size_t *room, size_t bytes)
+static void *grow_list(void *list, size_t count, size_t *room, size_t bytes)
 {
 	void *moved = gt_grow(list, count, room, bytes);
 
@@ -128,7 +128,7 @@ static void *grow(void *list, size_t count, size_t *room, size_t bytes)
 	return moved;
 }
 
-static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range *out)
+static int give_range(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range *out)
 {
 	const struct gt_range_open o = r->open[i];
 
@@ -149,9 +149,9 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	return 1;
 }
 
-static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
+static int begin_range(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 {
-	struct gt_range_open *open = grow(r->open, r->open_count, &r->open_room, sizeof *open);
+	struct gt_range_open *open = grow_list(r->open, r->open_count, &r->open_room, sizeof *open);
 	const char *text;
 	size_t bytes = gt_mark_text(call, &text);
 	char *name = strndup(text, bytes);
@@ -168,33 +168,33 @@ static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 	return 0;
 }
 
-static int start(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+static int start_range(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
 	uint64_t id = range_id(call);
-	int status = begin(r, call, id);
+	int status = begin_range(r, call, id);
 
 	for (size_t i = 0; !status && i < r->stop_count; i++)
 		if (r->stops[i].process == call->process && r->stops[i].id == id) {
 			uint64_t end_ns = r->stops[i].end_ns;
 
 			r->stops[i] = r->stops[--r->stop_count];
-			return give(r, r->open_count - 1, end_ns, out);
+			return give_range(r, r->open_count - 1, end_ns, out);
 		}
 	return status;
 }
 
-static int stop(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+static int stop_range(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
 	uint64_t id = range_id(call);
 	struct gt_range_stop *stops;
 
 	for (size_t i = r->open_count; id && i-- > 0;)
 		if (r->open[i].process == call->process && r->open[i].id == id) {
-			give(r, i, call->end_ns, out);
+			give_range(r, i, call->end_ns, out);
 			out->ended = out->ordinal == call->ordinal ? call->id : 0;
 			return 1;
 		}
-	stops = id ? grow(r->stops, r->stop_count, &r->stop_room, sizeof *stops) : NULL;
+	stops = id ? grow_list(r->stops, r->stop_count, &r->stop_room, sizeof *stops) : NULL;
 	if (!stops)
 		return id ? -ENOMEM : 0;
 	r->stops = stops;
@@ -233,23 +233,23 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 		r->last_ns = call->end_ns;
 	switch (gt_mark_of(call->op)) {
 	case GT_MARK_INSTANT:
-		status = begin(r, call, 0);
+		status = begin_range(r, call, 0);
 		if (status)
 			return status;
-		give(r, r->open_count - 1, call->start_ns, out);
+		give_range(r, r->open_count - 1, call->start_ns, out);
 		out->instant = true;
 		return 1;
 	case GT_MARK_RANGE: return give_whole(r, call, out);
-	case GT_MARK_PUSH: return begin(r, call, 0);
-	case GT_MARK_START: return start(r, call, out);
-	case GT_MARK_STOP: return stop(r, call, out);
+	case GT_MARK_PUSH: return begin_range(r, call, 0);
+	case GT_MARK_START: return start_range(r, call, out);
+	case GT_MARK_STOP: return stop_range(r, call, out);
 	case GT_MARK_POP: /* one without its push is of a range from before the recording */
 		for (size_t i = r->open_count; i-- > 0;)
 			if (!r->open[i].id && r->open[i].process == call->process &&
 			    r->open[i].ordinal == call->ordinal) {
 				uint64_t first = r->open[i].first;
 
-				give(r, i, call->end_ns, out);
+				give_range(r, i, call->end_ns, out);
 				out->first = first;
 				out->ended = out->last = call->id;
 				return 1;
@@ -261,7 +261,7 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 
 bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out)
 {
-	return r->open_count && give(r, r->open_count - 1, r->last_ns, out);
+	return r->open_count && give_range(r, r->open_count - 1, r->last_ns, out);
 }
 
 void gt_ranges_fini(struct gt_ranges *r)

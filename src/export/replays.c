@@ -69,7 +69,7 @@ int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
 	return 0;
 }
 
-static int compare(const void *one, const void *other)
+static int compare_replays(const void *one, const void *other)
 {
 	const struct gt_replay *a = one, *b = other;
 
@@ -87,7 +87,7 @@ int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_n
 	int status = 0;
 
 	if (r->count)
-		qsort(r->list, r->count, sizeof *r->list, compare);
+		qsort(r->list, r->count, sizeof *r->list, compare_replays);
 	for (size_t i = 0; i < r->count && !status; i++) {
 		struct gt_replay *replay = &r->list[i];
 		int row;

@@ -30,7 +30,7 @@
 
 enum { SMALL_CAPTURE = 8 << 20 };
 
-static bool step(void *exporter, unsigned pass, const struct gt_item *item)
+static bool step_rocpd(void *exporter, unsigned pass, const struct gt_item *item)
 {
 	struct rocpd *r = exporter;
 
@@ -184,11 +184,11 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = open_rocpd_file(r, path);
 	if (!status)
-		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
+		status = gt_sql_pass(&r->view, 0, options, step_rocpd, r, &r->status);
 	if (r->view.capture)
 		gt_rocpd_settle_calls(r);
 	if (!status && !(status = r->status))
-		status = gt_sql_pass(&r->view, 1, options, step, r, &r->status);
+		status = gt_sql_pass(&r->view, 1, options, step_rocpd, r, &r->status);
 	if (!status)
 		status = finish_rocpd(r, options);
 	gt_bulk_destroy(r->db);

@@ -70,7 +70,8 @@ int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread)
 /* SQL ------------------------------------------------------------------------ */
 
 /* INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
-static void begin(struct rocpd *r, struct gt_sql *sql, const char *table, const char *columns)
+static void begin_insert(struct rocpd *r, struct gt_sql *sql, const char *table,
+			 const char *columns)
 {
 	gt_sql_put(sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table,
 		   r->uuid, columns, r->guid);
@@ -96,9 +97,9 @@ static void put_nodes(struct rocpd *r, struct gt_sql *sql)
 	for (uint32_t m = 0; m < r->machine_count; m++) {
 		const struct gt_capture_session *s = first_of(r, m);
 
-		begin(r, sql, "info_node",
-		      "id, hash, machine_id, system_name, hostname, release, version, "
-		      "hardware_name, domain_name");
+		begin_insert(r, sql, "info_node",
+			     "id, hash, machine_id, system_name, hostname, release, version, "
+			     "hardware_name, domain_name");
 		gt_sql_put(sql, ", %lld, %lld", (long long)node_id(s), (long long)node_id(s));
 		gt_sql_put_text(sql, machine_id(s));
 		gt_sql_put_text(sql, "Linux");
@@ -115,9 +116,10 @@ static void put_processes(struct rocpd *r, struct gt_sql *sql)
 	for (uint32_t i = (uint32_t)gt_capture_process_count(r->view.capture); i-- > 0;) {
 		const struct gt_process_info *p = gt_capture_process(r->view.capture, i);
 
-		begin(r, sql, "info_process",
-		      "id, nid, ppid, pid, init, fini, start, \"end\", command, environment, "
-		      "extdata");
+		begin_insert(
+			r, sql, "info_process",
+			"id, nid, ppid, pid, init, fini, start, \"end\", command, environment, "
+			"extdata");
 		gt_sql_put(sql,
 			   ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)",
 			   (long long)gt_view_pid(&r->view, i), (long long)gt_rocpd_node_id(r, i),
@@ -144,7 +146,8 @@ static void put_threads(struct rocpd *r, struct gt_sql *sql)
 				       ? gt_host_clock_to_ns(clock, info->end_ticks)
 				       : 0;
 
-		begin(r, sql, "info_thread", "id, nid, ppid, pid, tid, name, start, \"end\"");
+		begin_insert(r, sql, "info_thread",
+			     "id, nid, ppid, pid, tid, name, start, \"end\"");
 		gt_sql_put(sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t),
 			   (long long)gt_rocpd_node_id(r, t->process), p ? p->ppid : 0,
 			   (long long)t->pid, info ? info->tid : 0);
@@ -154,7 +157,7 @@ static void put_threads(struct rocpd *r, struct gt_sql *sql)
 	}
 }
 
-struct agent {
+struct rocpd_agent {
 	int64_t id, node, pid;
 	const char *type;
 	size_t type_index;
@@ -202,7 +205,7 @@ static char *put_json_text(char *p, const char *key, const char *text)
 }
 
 /* An agent as rocprofiler-sdk writes it, and what identifies the device. */
-static void put_agent_json(char *p, const struct agent *a)
+static void put_agent_json(char *p, const struct rocpd_agent *a)
 {
 	p += sprintf(p,
 		     "{%s,\"id\":{\"handle\":%lld},\"type\":%d,\"node_id\":%lld,\"logical_node_"
@@ -218,14 +221,14 @@ static void put_agent_json(char *p, const struct agent *a)
 	strcpy(p, "}");
 }
 
-static void put_agent(struct rocpd *r, struct gt_sql *sql, const struct agent *a)
+static void put_agent(struct rocpd *r, struct gt_sql *sql, const struct rocpd_agent *a)
 {
 	char *extra = r->text + ROCPD_TEXT_ROOM / 2;
 
-	begin(r, sql, "info_agent",
-	      "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, "
-	      "model_name, vendor_name, "
-	      "product_name, user_name, extdata");
+	begin_insert(r, sql, "info_agent",
+		     "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, "
+		     "model_name, vendor_name, "
+		     "product_name, user_name, extdata");
 	gt_sql_put(sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id,
 		   (long long)a->node, (long long)a->pid, a->type, (long long)a->id,
 		   (long long)a->id, (long long)a->type_index);
@@ -248,9 +251,9 @@ static void put_agents(struct rocpd *r, struct gt_sql *sql)
 		const char *cpu = s->info.cpu && *s->info.cpu ? s->info.cpu : "CPU";
 
 		put_agent(r, sql,
-			  &(struct agent){m, node_id(s),
-					  (int64_t)gt_view_pid(&r->view, s->first_process), "CPU",
-					  m, cpu, "", NULL, NULL});
+			  &(struct rocpd_agent){m, node_id(s),
+						(int64_t)gt_view_pid(&r->view, s->first_process),
+						"CPU", m, cpu, "", NULL, NULL});
 	}
 	for (size_t i = 0; i <= devices; i++) {
 		const struct gt_object_info *o =
@@ -260,14 +263,14 @@ static void put_agents(struct rocpd *r, struct gt_sql *sql)
 			   *type = o ? gt_object_value(o, "type") : NULL;
 
 		put_agent(r, sql,
-			  &(struct agent){gt_rocpd_agent(r, (uint32_t)i),
-					  gt_rocpd_node_id(r, process),
-					  (int64_t)gt_view_pid(&r->view, process),
-					  type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
-					  name && *name ? name : "device not known",
-					  o ? gt_object_value(o, "vendor") : "",
-					  o ? gt_object_value(o, "uuid") : NULL,
-					  o ? gt_object_value(o, "pci") : NULL});
+			  &(struct rocpd_agent){gt_rocpd_agent(r, (uint32_t)i),
+						gt_rocpd_node_id(r, process),
+						(int64_t)gt_view_pid(&r->view, process),
+						type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
+						name && *name ? name : "device not known",
+						o ? gt_object_value(o, "vendor") : "",
+						o ? gt_object_value(o, "uuid") : NULL,
+						o ? gt_object_value(o, "pci") : NULL});
 	}
 }
 
@@ -281,7 +284,7 @@ static void put_queues(struct rocpd *r, struct gt_sql *sql)
 		const struct gt_view_queue *q = r->view.queues[i];
 
 		for (unsigned k = 0; k < 2; k++) {
-			begin(r, sql, tables[k], "id, nid, pid, name, extdata");
+			begin_insert(r, sql, tables[k], "id, nid, pid, name, extdata");
 			gt_sql_put(sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');",
 				   (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
 				   (long long)q->pid, names[k], q->stream,
@@ -312,7 +315,7 @@ static void put_code_objects(struct rocpd *r, struct gt_sql *sql)
 		if (o->type != GT_OBJECT_CODE_OBJECT)
 			continue;
 		device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
-		begin(r, sql, "info_code_object", columns);
+		begin_insert(r, sql, "info_code_object", columns);
 		gt_sql_put(sql, ", %lld, %lld, %lld, %lld", (long long)i + 1,
 			   (long long)gt_rocpd_node_id(r, o->process),
 			   (long long)gt_view_pid(&r->view, o->process),
@@ -324,7 +327,7 @@ static void put_code_objects(struct rocpd *r, struct gt_sql *sql)
 			   storage && !strcasecmp(storage, "file") ? "FILE" : "MEMORY");
 	}
 	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
-		begin(r, sql, "info_code_object", columns);
+		begin_insert(r, sql, "info_code_object", columns);
 		gt_sql_put(sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');",
 			   (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
 			   (long long)gt_view_pid(&r->view, p),
@@ -355,11 +358,12 @@ static void put_kernel(struct rocpd *r, struct gt_sql *sql, size_t index)
 		name = k->name ? gt_capture_string(c, k->process, k->name) : "";
 	if (!display)
 		display = *name ? name : "(name not recorded)";
-	begin(r, sql, "info_kernel_symbol",
-	      "id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, "
-	      "kernarg_segment_size, "
-	      "kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, "
-	      "arch_vgpr_count, accum_vgpr_count, extdata");
+	begin_insert(
+		r, sql, "info_kernel_symbol",
+		"id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, "
+		"kernarg_segment_size, "
+		"kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, "
+		"arch_vgpr_count, accum_vgpr_count, extdata");
 	gt_sql_put(sql, ", %lld, %lld, %lld, %lld", (long long)index + 1,
 		   (long long)gt_rocpd_node_id(r, k->process),
 		   (long long)gt_view_pid(&r->view, k->process),
@@ -394,13 +398,13 @@ void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_expo
 	for (size_t i = 0; i < r->track_count; i++) {
 		const struct gt_view_thread *t = r->view.threads[r->tracks[i].thread];
 
-		begin(r, sql, "track", "id, nid, pid, tid, name_id");
+		begin_insert(r, sql, "track", "id, nid, pid, tid, name_id");
 		gt_sql_put(sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1,
 			   (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
 			   (long long)gt_rocpd_thread_id(t), (long long)r->tracks[i].name);
 	}
 	for (size_t i = 0; i < r->name_count; i++) {
-		begin(r, sql, "string", "id, string");
+		begin_insert(r, sql, "string", "id, string");
 		gt_sql_put(sql, ", %lld, %Q);", (long long)i + 1, r->name_text[i]);
 	}
 }

@@ -15,20 +15,20 @@
 enum { MESSAGE_BYTES = 1024 };
 
 /* The view's `own` of a thread. */
-struct thread_own {
+struct rocpd_thread {
 	int64_t node, id;
-	struct gt_external external;
+	struct gt_pushes external;
 	uint64_t last_ns, last_external;
 };
 
-struct operation_own {
+struct rocpd_operation {
 	int64_t name;
 };
 
 static const char nothing[] = "{}";
 
 /* Every row begins with its id, which is the rowid, and the guid. */
-static struct gt_bulk_row *begin(struct rocpd *r)
+static struct gt_bulk_row *begin_row_of(struct rocpd *r)
 {
 	gt_bulk_begin(&r->row);
 	gt_bulk_null(&r->row);
@@ -41,15 +41,15 @@ static void put_json(struct gt_bulk_row *row)
 	gt_bulk_text(row, nothing, sizeof nothing - 1);
 }
 
-struct event {
+struct rocpd_event {
 	int64_t category;
 	uint64_t stack, parent, external;
 	const char *extra; /* JSON; NULL: nothing */
 };
 
-static int64_t add_event(struct rocpd *r, const struct event *e)
+static int64_t add_event(struct rocpd *r, const struct rocpd_event *e)
 {
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	gt_bulk_int(row, e->category);
 	gt_bulk_int(row, (int64_t)e->stack);
@@ -65,9 +65,9 @@ static int64_t add_event(struct rocpd *r, const struct event *e)
 	return r->next_event++;
 }
 
-static struct thread_own *thread_own(struct rocpd *r, struct gt_view_thread *thread)
+static struct rocpd_thread *thread_own(struct rocpd *r, struct gt_view_thread *thread)
 {
-	struct thread_own *own = thread->own;
+	struct rocpd_thread *own = thread->own;
 
 	if (own)
 		return own;
@@ -83,7 +83,7 @@ static struct thread_own *thread_own(struct rocpd *r, struct gt_view_thread *thr
 
 static void put_owner(struct gt_bulk_row *row, const struct gt_view_thread *thread)
 {
-	const struct thread_own *own = thread->own;
+	const struct rocpd_thread *own = thread->own;
 
 	gt_bulk_int(row, own->node);
 	gt_bulk_int(row, (int64_t)thread->pid);
@@ -113,9 +113,9 @@ static int64_t category_of(struct rocpd *r, uint32_t domain)
 	return r->category[domain] = gt_rocpd_name(r, known[0] ? known : name);
 }
 
-static struct operation_own *operation_own(struct rocpd *r, struct gt_view_operation *operation)
+static struct rocpd_operation *operation_own(struct rocpd *r, struct gt_view_operation *operation)
 {
-	struct operation_own *own = operation->own;
+	struct rocpd_operation *own = operation->own;
 
 	if (own)
 		return own;
@@ -160,7 +160,7 @@ static void add_args(struct rocpd *r, const struct gt_item *call,
 	for (unsigned i = 0; call->args && i < operation->nargs; i++) {
 		const struct gt_argument_info *arg = &operation->info->args[i];
 		size_t bytes = put_value(r, call, operation, i);
-		struct gt_bulk_row *row = begin(r);
+		struct gt_bulk_row *row = begin_row_of(r);
 
 		gt_bulk_int(row, event);
 		gt_bulk_int(row, i);
@@ -175,7 +175,7 @@ static void add_args(struct rocpd *r, const struct gt_item *call,
 static void add_region(struct rocpd *r, const struct gt_view_thread *thread, uint64_t start_ns,
 		       uint64_t end_ns, int64_t name, int64_t event)
 {
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
 	put_span(row, start_ns, end_ns);
@@ -204,7 +204,7 @@ static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int
 		track = (int64_t)r->track_count;
 		r->tracks[r->track_count++] = (struct rocpd_track){thread->index, name};
 	}
-	row = begin(r);
+	row = begin_row_of(r);
 	gt_bulk_int(row, track + 1);
 	gt_bulk_int(row, (int64_t)ns);
 	gt_bulk_int(row, event);
@@ -216,7 +216,7 @@ static void put_allocation(struct rocpd *r, const struct rocpd_allocation *a)
 {
 	const char *type = a->is_free ? "FREE" : "ALLOC",
 		   *level = a->is_virtual ? "VIRTUAL" : "REAL";
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, a->thread);
 	gt_bulk_null(row); /* which device was current is not recorded */
@@ -234,11 +234,11 @@ static void put_allocation(struct rocpd *r, const struct rocpd_allocation *a)
 
 static void add_allocation(struct rocpd *r, const struct gt_item *call,
 			   const struct gt_view_thread *thread,
-			   const struct gt_operation_info *info, const struct event *of_call)
+			   const struct gt_operation_info *info, const struct rocpd_event *of_call)
 {
 	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	struct event e = {r->allocation_category, of_call->stack, of_call->parent,
-			  of_call->external, NULL};
+	struct rocpd_event e = {r->allocation_category, of_call->stack, of_call->parent,
+				of_call->external, NULL};
 	struct rocpd_allocation a = {.thread = thread,
 				     .start_ns = call->start_ns,
 				     .end_ns = call->end_ns,
@@ -287,7 +287,7 @@ static void settle_allocations(struct rocpd *r)
 	r->allocation_count = 0;
 }
 
-static void note_external(struct rocpd *r, struct thread_own *own, const struct gt_item *call,
+static void note_external(struct rocpd *r, struct rocpd_thread *own, const struct gt_item *call,
 			  uint64_t value)
 {
 	struct rocpd_external *moved;
@@ -311,7 +311,7 @@ static void note_external(struct rocpd *r, struct thread_own *own, const struct 
 static void add_marker(struct rocpd *r, const struct gt_range *range)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
-	struct event e = {.category = r->marker_category};
+	struct rocpd_event e = {.category = r->marker_category};
 	char message[MESSAGE_BYTES], *p = message;
 	int64_t event, name = gt_rocpd_name(r, range->start_ns == range->end_ns ? "roctxMark"
 										: "roctxRange");
@@ -349,21 +349,22 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, call->process, call->ordinal);
 	struct gt_view_operation *operation = gt_view_operation(&r->view, call->op);
-	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
-	struct operation_own *name = operation ? operation_own(r, operation) : NULL;
+	struct rocpd_thread *own = thread ? thread_own(r, thread) : NULL;
+	struct rocpd_operation *name = operation ? operation_own(r, operation) : NULL;
 	uint64_t external = call->external[GT_EXTERNAL_USER]
 				    ? call->external[GT_EXTERNAL_USER]
 				    : call->external[GT_EXTERNAL_OPERATION];
-	struct event e;
+	struct rocpd_event e;
 	int64_t event;
 
 	if (!own || !name) {
 		gt_rocpd_note(r, -ENOMEM); /* said already */
 		return;
 	}
-	e = (struct event){category_of(r, GT_OP_DOMAIN(call->op)),
-			   gt_view_correlation(&r->view, thread, call->id),
-			   gt_view_correlation(&r->view, thread, call->parent), external, NULL};
+	e = (struct rocpd_event){category_of(r, GT_OP_DOMAIN(call->op)),
+				 gt_view_correlation(&r->view, thread, call->id),
+				 gt_view_correlation(&r->view, thread, call->parent), external,
+				 NULL};
 	event = add_event(r, &e);
 	add_region(r, thread, call->start_ns, call->end_ns, name->name, event);
 	if (operation->info)
@@ -381,10 +382,11 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 /* External ids ---------------------------------------------------------------- */
 
 /* A range of the user's or the framework's. */
-static void add_range(struct rocpd *r, const struct gt_view_thread *thread,
-		      enum gt_external_stack stack, struct gt_external_range range, uint64_t end_ns)
+static void add_pushed_range(struct rocpd *r, const struct gt_view_thread *thread,
+			     enum gt_external_stack stack, struct gt_pushed_range range,
+			     uint64_t end_ns)
 {
-	struct event e = {.category = r->marker_category, .external = range.value};
+	struct rocpd_event e = {.category = r->marker_category, .external = range.value};
 	char message[64];
 
 	snprintf(message, sizeof message, "{\"message\":\"%s %llu\"}",
@@ -397,8 +399,8 @@ static void add_range(struct rocpd *r, const struct gt_view_thread *thread,
 void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
-	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
-	struct gt_external_range range;
+	struct rocpd_thread *own = thread ? thread_own(r, thread) : NULL;
+	struct gt_pushed_range range;
 	int status;
 
 	if (!own) {
@@ -407,11 +409,11 @@ void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
 	}
 	if (item->op < GT_EXTERNAL_STACK_COUNT && item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
-	status = gt_external_step(&own->external, item, &range);
+	status = gt_pushes_step(&own->external, item, &range);
 	if (status < 0)
 		gt_rocpd_no_memory(r);
 	else if (status)
-		add_range(r, thread, item->op, range, item->start_ns);
+		add_pushed_range(r, thread, item->op, range, item->start_ns);
 }
 
 static int compare_externals(const void *a, const void *b)
@@ -436,16 +438,16 @@ void gt_rocpd_settle_calls(struct rocpd *r)
 	gt_ranges_fini(&r->ranges);
 	settle_allocations(r);
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
-		struct thread_own *own = r->view.threads[i]->own;
-		struct gt_external_range range;
+		struct rocpd_thread *own = r->view.threads[i]->own;
+		struct gt_pushed_range range;
 
 		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++)
-			while (gt_external_pop(&own->external, stack, &range))
+			while (gt_pushes_pop(&own->external, stack, &range))
 				if (r->db)
-					add_range(r, r->view.threads[i], stack, range,
-						  own->last_ns);
+					add_pushed_range(r, r->view.threads[i], stack, range,
+							 own->last_ns);
 		if (own)
-			gt_external_fini(&own->external);
+			gt_pushes_fini(&own->external);
 	}
 	if (r->external_count)
 		qsort(r->externals, r->external_count, sizeof *r->externals, compare_externals);
@@ -511,7 +513,7 @@ static void add_dispatch(struct rocpd *r, const struct gt_item *work,
 {
 	bool detail = work->device_op == GT_DEVICE_KERNEL && has_symbol(work);
 	int64_t kernel = kernel_id(r, work);
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
 	gt_bulk_int(row, gt_rocpd_agent(r, queue->device));
@@ -540,7 +542,7 @@ static void add_copy(struct rocpd *r, const struct gt_item *work,
 	int64_t host = gt_rocpd_host_agent(r, work->process);
 	bool reads = work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_MAP;
 	bool writes = work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_UNMAP;
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
 	put_span(row, work->start_ns, work->end_ns);
@@ -568,7 +570,7 @@ static void add_scratch(struct rocpd *r, const struct gt_item *work,
 	const uint32_t operation = GT_SCRATCH_OPERATION(work->object[1]);
 	const char *type =
 		types[operation && operation <= GT_SCRATCH_RECLAIM ? operation : GT_SCRATCH_ALLOC];
-	struct gt_bulk_row *row = begin(r);
+	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
 	gt_bulk_int(row, gt_rocpd_agent(r, queue->device));
@@ -591,7 +593,7 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 		gt_view_caller(&r->view, work->process,
 			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
 	uint64_t stack;
-	struct event e;
+	struct rocpd_event e;
 
 	if (!queue || !thread || !thread_own(r, thread)) {
 		gt_rocpd_note(r, -ENOMEM); /* said already */
@@ -602,10 +604,11 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 		return;
 	}
 	stack = gt_view_correlation(&r->view, thread, work->id);
-	e = (struct event){r->dispatch_category, stack, stack,
-			   work->id && r->external_count ? external_of(r, work->process, work->id)
-							 : 0,
-			   NULL};
+	e = (struct rocpd_event){r->dispatch_category, stack, stack,
+				 work->id && r->external_count
+					 ? external_of(r, work->process, work->id)
+					 : 0,
+				 NULL};
 	if (work->device_op < GT_DEVICE_OP_COUNT &&
 	    r->copy_names[work->device_op] != ROCPD_EMPTY_TEXT) {
 		e.category = r->copy_category;

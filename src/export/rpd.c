@@ -35,7 +35,7 @@ enum {
 	SMALL_SORT_BYTES = 2 << 20,
 };
 
-static bool step(void *exporter, unsigned pass, const struct gt_item *item)
+static bool step_rpd(void *exporter, unsigned pass, const struct gt_item *item)
 {
 	struct rpd *r = exporter;
 
@@ -253,12 +253,12 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = open_rpd_file(r, path);
 	if (!status)
-		status = gt_sql_pass(&r->view, 0, options, step, r, &r->status);
+		status = gt_sql_pass(&r->view, 0, options, step_rpd, r, &r->status);
 	if (r->view.capture)
 		gt_rpd_close_markers(r);
 	if (!status) {
 		gt_rpd_settle_calls(r);
-		status = gt_sql_pass(&r->view, 1, options, step, r, &r->status);
+		status = gt_sql_pass(&r->view, 1, options, step_rpd, r, &r->status);
 	}
 	if (!status) {
 		gt_rpd_copies_rest(r);

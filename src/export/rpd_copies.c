@@ -43,7 +43,7 @@ static struct rpd_copy *slot_of(const struct rpd *r, int64_t api)
 	return &r->copies[i];
 }
 
-static int make_room(struct rpd *r)
+static int make_copy_room(struct rpd *r)
 {
 	struct rpd_copy *old = r->copies;
 	size_t capacity = r->copy_capacity;
@@ -164,7 +164,7 @@ static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 {
 	struct rpd_copy *c;
 
-	if (make_room(r))
+	if (make_copy_room(r))
 		return NULL;
 	c = slot_of(r, api);
 	if (!c->api) {

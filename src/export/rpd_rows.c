@@ -15,12 +15,12 @@
 #include "util/error.h"
 
 /* The view's `own` of a thread: external ids that are pushed. */
-struct thread_own {
-	struct gt_external external;
+struct rpd_thread {
+	struct gt_pushes external;
 	uint64_t last_ns;
 };
 
-struct operation_own {
+struct rpd_operation {
 	int64_t name, category;
 	bool copies;           /* and says itself what */
 	bool names_a_function; /* it says which kernel a function of the host stands for */
@@ -77,9 +77,9 @@ static int argument_of_role(const struct gt_view_operation *operation, enum gt_r
 	return -1;
 }
 
-static struct operation_own *operation_own(struct rpd *r, struct gt_view_operation *operation)
+static struct rpd_operation *operation_own(struct rpd *r, struct gt_view_operation *operation)
 {
-	struct operation_own *own = operation->own;
+	struct rpd_operation *own = operation->own;
 
 	if (own)
 		return own;
@@ -99,9 +99,9 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 	return own;
 }
 
-static struct thread_own *thread_own(struct rpd *r, struct gt_view_thread *thread)
+static struct rpd_thread *thread_own(struct rpd *r, struct gt_view_thread *thread)
 {
-	if (!thread->own && !(thread->own = calloc(1, sizeof(struct thread_own))))
+	if (!thread->own && !(thread->own = calloc(1, sizeof(struct rpd_thread))))
 		gt_rpd_no_memory(r);
 	return thread->own;
 }
@@ -205,8 +205,8 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
 	struct gt_view_operation *operation = gt_view_operation(&r->view, item->op);
-	struct operation_own *own;
-	struct thread_own *mine;
+	struct rpd_operation *own;
+	struct rpd_thread *mine;
 	struct api_row api;
 	int64_t args;
 
@@ -246,7 +246,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 /* A range of the user's or the framework's, as RPD has them: an api row named UserMarker. */
 static void add_marker(struct rpd *r, const struct gt_view_thread *thread,
-		       enum gt_external_stack stack, struct gt_external_range m, uint64_t end_ns)
+		       enum gt_external_stack stack, struct gt_pushed_range m, uint64_t end_ns)
 {
 	struct api_row api = {gt_rowmap_next(&r->calls),
 			      thread->pid,
@@ -268,8 +268,8 @@ static void add_marker(struct rpd *r, const struct gt_view_thread *thread,
 void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
-	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
-	struct gt_external_range range;
+	struct rpd_thread *own = thread ? thread_own(r, thread) : NULL;
+	struct gt_pushed_range range;
 	int status;
 
 	if (!own) {
@@ -278,14 +278,14 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 	}
 	if (item->op < GT_EXTERNAL_STACK_COUNT && item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
-	status = gt_external_step(&own->external, item, &range);
+	status = gt_pushes_step(&own->external, item, &range);
 	if (status < 0)
 		gt_rpd_no_memory(r);
 	else if (status)
 		add_marker(r, thread, item->op, range, item->start_ns);
 }
 
-static void add_range(struct rpd *r, const struct gt_range *range)
+static void add_program_range(struct rpd *r, const struct gt_range *range)
 {
 	const struct gt_view_thread *thread =
 		gt_view_thread(&r->view, range->process, range->ordinal);
@@ -316,7 +316,7 @@ void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call)
 	if (status < 0)
 		gt_rpd_note(r, status);
 	else if (status)
-		add_range(r, &range);
+		add_program_range(r, &range);
 }
 
 /* Ranges that were never closed end with their thread's last call. */
@@ -325,20 +325,20 @@ void gt_rpd_close_markers(struct rpd *r)
 	struct gt_range range;
 
 	while (gt_ranges_rest(&r->ranges, &range))
-		add_range(r, &range);
+		add_program_range(r, &range);
 	gt_ranges_fini(&r->ranges);
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
 		struct gt_view_thread *thread = r->view.threads[i];
-		struct thread_own *own = thread->own;
+		struct rpd_thread *own = thread->own;
 
 		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++) {
-			struct gt_external_range open;
+			struct gt_pushed_range open;
 
-			while (gt_external_pop(&own->external, stack, &open))
+			while (gt_pushes_pop(&own->external, stack, &open))
 				add_marker(r, thread, stack, open, own->last_ns);
 		}
 		if (own)
-			gt_external_fini(&own->external);
+			gt_pushes_fini(&own->external);
 	}
 }
 
@@ -439,7 +439,7 @@ void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 	struct gt_view_operation *operation = call->args && gt_view_delegates(call->op)
 						      ? gt_view_operation(&r->view, call->op)
 						      : NULL;
-	struct operation_own *own = operation ? operation_own(r, operation) : NULL;
+	struct rpd_operation *own = operation ? operation_own(r, operation) : NULL;
 	int64_t api;
 
 	if (!own || !own->copies)

@@ -22,35 +22,35 @@
 
 enum { MAX_KEY = 4096, READ_BYTES = 64 << 10, SMALL = 24, AHEAD = 12 };
 
-struct entry {
+struct sort_entry {
 	uint64_t number;
 	uint32_t bytes;
 	uint8_t key[];
 };
-#define ENTRY_BYTES(key_bytes) ((offsetof(struct entry, key) + (key_bytes) + 7) & ~(size_t)7)
+#define ENTRY_BYTES(key_bytes) ((offsetof(struct sort_entry, key) + (key_bytes) + 7) & ~(size_t)7)
 
-struct slot {
+struct sort_slot {
 	uint64_t chunk; /* 8 bytes of the key, big-endian, zeros behind its end */
 	uint32_t at;    /* of the entry, in 8 bytes */
 };
 
 /* A sorted part of the file, being read. */
-struct part {
+struct sorted_part {
 	uint64_t offset, end; /* not read yet */
 	uint8_t *buffer;
 	size_t used, filled;
-	const struct entry *head; /* NULL: at its end */
+	const struct sort_entry *head; /* NULL: at its end */
 };
 
 struct gt_sorter {
 	uint8_t *memory;
 	size_t memory_bytes, entries_bytes, slot_count;
 	/* after sorting; while adding they grow downwards from the end of memory */
-	struct slot *slots;
+	struct sort_slot *slots;
 	char *folder;
 	int fd;
 	uint64_t file_bytes;
-	struct part *parts;
+	struct sorted_part *parts;
 	size_t part_count;
 	size_t *heap, heap_count; /* parts by their heads */
 	size_t next_slot;
@@ -71,7 +71,7 @@ int gt_sorter_create(const char *folder, size_t memory_bytes, struct gt_sorter *
 		return gt_error(-ENOMEM, "sort");
 	}
 	s->memory_bytes = memory_bytes;
-	s->slots = (struct slot *)(void *)(s->memory + memory_bytes);
+	s->slots = (struct sort_slot *)(void *)(s->memory + memory_bytes);
 	s->fd = -1;
 	*out = s;
 	return 0;
@@ -92,15 +92,15 @@ void gt_sorter_destroy(struct gt_sorter *s)
 	free(s);
 }
 
-static struct entry *entry_of(const struct gt_sorter *s, const struct slot *slot)
+static struct sort_entry *entry_of(const struct gt_sorter *s, const struct sort_slot *slot)
 {
-	return (struct entry *)(void *)(s->memory + (size_t)slot->at * 8);
+	return (struct sort_entry *)(void *)(s->memory + (size_t)slot->at * 8);
 }
 
 /* Sorting in memory ------------------------------------------------------------ */
 
 /* Reads up to 8 bytes behind the key: an entry in memory always has slots behind it. */
-static uint64_t chunk_of(const struct entry *e, size_t depth)
+static uint64_t chunk_of(const struct sort_entry *e, size_t depth)
 {
 	uint64_t word;
 
@@ -112,15 +112,15 @@ static uint64_t chunk_of(const struct entry *e, size_t depth)
 }
 
 /* By chunk, then as they were added. */
-static bool before(const struct slot *a, const struct slot *b)
+static bool before(const struct sort_slot *a, const struct sort_slot *b)
 {
 	return a->chunk != b->chunk ? a->chunk < b->chunk : a->at < b->at;
 }
 
-static void sort_small(struct slot *slots, size_t count)
+static void sort_small(struct sort_slot *slots, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
-		struct slot moving = slots[i];
+		struct sort_slot moving = slots[i];
 		size_t k = i;
 
 		for (; k && before(&moving, &slots[k - 1]); k--)
@@ -129,27 +129,27 @@ static void sort_small(struct slot *slots, size_t count)
 	}
 }
 
-static void swap(struct slot *a, struct slot *b)
+static void swap_slots(struct sort_slot *a, struct sort_slot *b)
 {
-	struct slot t = *a;
+	struct sort_slot t = *a;
 
 	*a = *b;
 	*b = t;
 }
 
 /* Quicksort by chunk and age; equal chunks end side by side. Depth of recursion: log2(count). */
-static void sort_chunks(struct slot *slots, size_t count)
+static void sort_chunks(struct sort_slot *slots, size_t count)
 {
 	while (count > SMALL) {
-		struct slot *low = slots, *high = slots + count - 1, *middle = slots + count / 2,
-			    pivot;
+		struct sort_slot *low = slots, *high = slots + count - 1,
+				 *middle = slots + count / 2, pivot;
 
 		if (before(middle, low))
-			swap(middle, low);
+			swap_slots(middle, low);
 		if (before(high, low))
-			swap(high, low);
+			swap_slots(high, low);
 		if (before(high, middle))
-			swap(high, middle);
+			swap_slots(high, middle);
 		pivot = *middle;
 		while (low <= high) {
 			while (before(low, &pivot))
@@ -157,7 +157,7 @@ static void sort_chunks(struct slot *slots, size_t count)
 			while (before(&pivot, high))
 				high--;
 			if (low <= high) {
-				swap(low, high);
+				swap_slots(low, high);
 				low++;
 				high--;
 			}
@@ -175,10 +175,10 @@ static void sort_chunks(struct slot *slots, size_t count)
 	sort_small(slots, count);
 }
 
-static void fetch_ahead(const struct gt_sorter *s, const struct slot *slots, size_t i, size_t count,
-			size_t depth)
+static void fetch_ahead(const struct gt_sorter *s, const struct sort_slot *slots, size_t i,
+			size_t count, size_t depth)
 {
-	const struct entry *e;
+	const struct sort_entry *e;
 
 	if (i + AHEAD >= count)
 		return;
@@ -189,14 +189,14 @@ static void fetch_ahead(const struct gt_sorter *s, const struct slot *slots, siz
 
 /* How far keys that are alike up to @depth go on being alike, all of them. (Little-endian: the
  * lowest byte comes first.) */
-static size_t common_depth(const struct gt_sorter *s, const struct slot *slots, size_t count,
+static size_t common_depth(const struct gt_sorter *s, const struct sort_slot *slots, size_t count,
 			   size_t depth)
 {
-	const struct entry *first = entry_of(s, &slots[0]);
+	const struct sort_entry *first = entry_of(s, &slots[0]);
 	size_t common = first->bytes;
 
 	for (size_t i = 1; i < count && common > depth; i++) {
-		const struct entry *e = entry_of(s, &slots[i]);
+		const struct sort_entry *e = entry_of(s, &slots[i]);
 		uint64_t a, b;
 
 		fetch_ahead(s, slots, i, count, depth);
@@ -216,7 +216,7 @@ static size_t common_depth(const struct gt_sorter *s, const struct slot *slots, 
 }
 
 /* Keys are at most MAX_KEY long, so this goes at most MAX_KEY / 8 deep. */
-static void sort_from(struct gt_sorter *s, struct slot *slots, size_t count, size_t depth)
+static void sort_from(struct gt_sorter *s, struct sort_slot *slots, size_t count, size_t depth)
 {
 	bool further;
 	size_t i, k;
@@ -279,9 +279,9 @@ static int write_all(struct gt_sorter *s, const uint8_t *p, size_t bytes)
 }
 
 /* Everything in memory becomes a sorted part of the file. */
-static int spill(struct gt_sorter *s)
+static int spill_part(struct gt_sorter *s)
 {
-	struct part *more = realloc(s->parts, (s->part_count + 1) * sizeof *more);
+	struct sorted_part *more = realloc(s->parts, (s->part_count + 1) * sizeof *more);
 	uint8_t *buffer = malloc(READ_BYTES);
 	size_t used = 0;
 	int status = more && buffer ? 0 : gt_error(-ENOMEM, "sort");
@@ -291,11 +291,11 @@ static int spill(struct gt_sorter *s)
 	if (!status && s->fd < 0)
 		status = open_runs_file(s);
 	if (!status) {
-		more[s->part_count] = (struct part){.offset = s->file_bytes};
+		more[s->part_count] = (struct sorted_part){.offset = s->file_bytes};
 		sort_from(s, s->slots, s->slot_count, 0);
 	}
 	for (size_t i = 0; i < s->slot_count && !status; i++) {
-		const struct entry *e = entry_of(s, &s->slots[i]);
+		const struct sort_entry *e = entry_of(s, &s->slots[i]);
 		size_t bytes = ENTRY_BYTES(e->bytes);
 
 		if (used + bytes > READ_BYTES) {
@@ -312,23 +312,23 @@ static int spill(struct gt_sorter *s)
 		return status;
 	s->parts[s->part_count++].end = s->file_bytes;
 	s->entries_bytes = s->slot_count = 0;
-	s->slots = (struct slot *)(void *)(s->memory + s->memory_bytes);
+	s->slots = (struct sort_slot *)(void *)(s->memory + s->memory_bytes);
 	return 0;
 }
 
 int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t number)
 {
-	struct entry *e;
+	struct sort_entry *e;
 	int status;
 
 	assert(bytes <= MAX_KEY && !s->sorted);
 	if (s->entries_bytes + ENTRY_BYTES(bytes) + (s->slot_count + 1) * sizeof *s->slots >
 	    s->memory_bytes) {
-		status = spill(s);
+		status = spill_part(s);
 		if (status)
 			return status;
 	}
-	e = (struct entry *)(void *)(s->memory + s->entries_bytes);
+	e = (struct sort_entry *)(void *)(s->memory + s->entries_bytes);
 	e->number = number;
 	e->bytes = (uint32_t)bytes;
 	memcpy(e->key, key, bytes);
@@ -339,15 +339,15 @@ int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t n
 }
 
 /* Step to the part's next entry. */
-static int advance(struct gt_sorter *s, struct part *p)
+static int advance(struct gt_sorter *s, struct sorted_part *p)
 {
-	const struct entry *e;
+	const struct sort_entry *e;
 
 	for (bool again = false;; again = true) {
 		size_t left = p->filled - p->used;
 
-		e = (const struct entry *)(void *)(p->buffer + p->used);
-		if (left >= offsetof(struct entry, key) && left >= ENTRY_BYTES(e->bytes)) {
+		e = (const struct sort_entry *)(void *)(p->buffer + p->used);
+		if (left >= offsetof(struct sort_entry, key) && left >= ENTRY_BYTES(e->bytes)) {
 			p->head = e;
 			p->used += ENTRY_BYTES(e->bytes);
 			return 0;
@@ -379,7 +379,7 @@ static int advance(struct gt_sorter *s, struct part *p)
 /* Parts were written in the order of adding: of equal keys, the earlier part's comes first. */
 static bool part_before(const struct gt_sorter *s, size_t a, size_t b)
 {
-	const struct entry *x = s->parts[a].head, *y = s->parts[b].head;
+	const struct sort_entry *x = s->parts[a].head, *y = s->parts[b].head;
 	int order = memcmp(x->key, y->key, x->bytes < y->bytes ? x->bytes : y->bytes);
 
 	if (!order)
@@ -401,7 +401,7 @@ static void sift_down(struct gt_sorter *s, size_t at)
 	heap[at] = moving;
 }
 
-static int begin(struct gt_sorter *s)
+static int begin_reading(struct gt_sorter *s)
 {
 	int status;
 
@@ -410,7 +410,7 @@ static int begin(struct gt_sorter *s)
 		sort_from(s, s->slots, s->slot_count, 0);
 		return 0;
 	}
-	status = spill(s);
+	status = spill_part(s);
 	if (status)
 		return status;
 	free(s->memory);
@@ -436,10 +436,10 @@ static int begin(struct gt_sorter *s)
 
 int gt_sorter_next(struct gt_sorter *s, const void **key, size_t *bytes, uint64_t *number)
 {
-	const struct entry *e;
+	const struct sort_entry *e;
 	int status;
 
-	if (!s->sorted && (status = begin(s)))
+	if (!s->sorted && (status = begin_reading(s)))
 		return status;
 	if (!s->part_count) {
 		if (s->next_slot == s->slot_count)

@@ -11,7 +11,7 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-static struct gt_interval *at(struct gt_track_row *row, size_t index)
+static struct gt_interval *interval_at(struct gt_track_row *row, size_t index)
 {
 	return &row->interval[index < row->gap ? index : index + (row->capacity - row->count)];
 }
@@ -42,7 +42,7 @@ static void forget_half(struct gt_track_row *row)
 }
 
 /* Make room for one more; the gap is at the end then. */
-static int grow(struct gt_track_row *row, size_t *budget)
+static int grow_row(struct gt_track_row *row, size_t *budget)
 {
 	size_t more = row->capacity ? row->capacity : FIRST_CAPACITY;
 	struct gt_interval *bigger;
@@ -70,7 +70,7 @@ static size_t upper_bound(struct gt_track_row *row, uint64_t start)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (at(row, middle)->start > start)
+		if (interval_at(row, middle)->start > start)
 			high = middle;
 		else
 			low = middle + 1;
@@ -86,21 +86,21 @@ static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start
 	if (start < row->forgotten)
 		return 0;
 	index = start >= row->last_end ? row->count : upper_bound(row, start);
-	if (index > 0 && at(row, index - 1)->end > start)
+	if (index > 0 && interval_at(row, index - 1)->end > start)
 		return 0;
-	if (index < row->count && at(row, index)->start <= end)
+	if (index < row->count && interval_at(row, index)->start <= end)
 		return 0;
 	if (end > row->last_end)
 		row->last_end = end;
 	/* back to back: one interval */
-	if (index > 0 && at(row, index - 1)->end == start) {
-		at(row, index - 1)->end = end;
+	if (index > 0 && interval_at(row, index - 1)->end == start) {
+		interval_at(row, index - 1)->end = end;
 		return 1;
 	}
 	if (row->count == row->capacity) {
 		size_t before = row->count;
 
-		if (grow(row, budget))
+		if (grow_row(row, budget))
 			return -ENOMEM;
 		if (before != row->count) { /* the older half is gone */
 			if (start < row->forgotten)

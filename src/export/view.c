@@ -23,8 +23,8 @@ static int no_memory(void)
 }
 
 /* Append a zeroed thing of @bytes to a pointer array and to the map. */
-static void *add(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
-		 size_t bytes)
+static void *add_thing(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
+		       size_t bytes)
 {
 	void **more = *array, *thing;
 
@@ -66,8 +66,8 @@ uint64_t gt_view_pid(const struct gt_view *v, uint32_t process)
 
 static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
 {
-	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map,
-				       process, ordinal, sizeof *t);
+	struct gt_view_thread *t = add_thing((void ***)&v->threads, &v->thread_count,
+					     &v->thread_map, process, ordinal, sizeof *t);
 	const struct gt_thread_info *info = gt_capture_thread_find(v->capture, process, ordinal);
 	const struct gt_process_info *p = gt_capture_process(v->capture, process);
 
@@ -169,7 +169,7 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 
 	if (found >= 0)
 		return v->queue_cache[gt_view_queue_slot(work->queue)] = v->queues[found];
-	q = add((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
+	q = add_thing((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
 	if (!q)
 		return NULL;
 	device = work->queue ? work->queue
@@ -232,7 +232,7 @@ static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *cou
 		no_memory();
 		return NULL;
 	}
-	t = add((void ***)texts, count, map, a, b, sizeof *t);
+	t = add_thing((void ***)texts, count, map, a, b, sizeof *t);
 	if (!t) {
 		free(content.text);
 		return NULL;
@@ -442,7 +442,7 @@ void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v,
 				       .total = gt_capture_health(v->capture)->bytes};
 }
 
-void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor)
+void gt_view_progress_report(struct gt_view_progress *p, const struct gt_cursor *cursor)
 {
 	if (p->options && p->options->progress)
 		p->options->progress(p->options->progress_data, gt_cursor_position(cursor),

@@ -169,7 +169,7 @@ static inline bool gt_view_is_beneath(uint32_t op)
 }
 
 /* Between which devices a copy went, as queue->device says it; both are that one where it is not
- * told. */
+ * known. */
 struct gt_view_ends {
 	uint32_t from, to;
 };
@@ -225,11 +225,11 @@ struct gt_view_progress {
 };
 void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v,
 			    const struct gt_export_options *options);
-void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor);
+void gt_view_progress_report(struct gt_view_progress *p, const struct gt_cursor *cursor);
 static inline void gt_view_progress_step(struct gt_view_progress *p, const struct gt_cursor *cursor)
 {
 	if (__builtin_expect(++p->count % (1u << 16) == 0, 0))
-		gt_view_progress_tell(p, cursor);
+		gt_view_progress_report(p, cursor);
 }
 /* The same for a few records at once. */
 static inline void gt_view_progress_steps(struct gt_view_progress *p,
@@ -239,7 +239,7 @@ static inline void gt_view_progress_steps(struct gt_view_progress *p,
 
 	p->count += records;
 	if (__builtin_expect((p->count ^ before) >> 16, 0))
-		gt_view_progress_tell(p, cursor);
+		gt_view_progress_report(p, cursor);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers: made when a plug-in asks, read after the session.
  *
- *   request  ──► out list ── complete ──► completed list ──► plugin_records.c ──► freed
+ *   request  ──► out list ── complete_buffer ──► completed list ──► plugin_records.c ──► freed
  *                   └─ still there behind pu1FlushAll(): given up, and freed when it comes at last
  *
  * A buffer's way:
@@ -151,7 +151,7 @@ static struct gt_plugin_buffer *take_out(struct gt_plugin *p, const uint8_t *dat
 }
 
 /* With the lock. */
-static void append(struct gt_plugin_reader *r, struct gt_plugin_buffer *b)
+static void append_buffer(struct gt_plugin_reader *r, struct gt_plugin_buffer *b)
 {
 	b->next[r->who] = NULL;
 	*r->last = b;
@@ -159,7 +159,7 @@ static void append(struct gt_plugin_reader *r, struct gt_plugin_buffer *b)
 	b->readers++;
 }
 
-static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size_t valid)
+static void complete_buffer(struct gt_plugin *p, const uint8_t *data, size_t size, size_t valid)
 {
 	uint32_t session = __atomic_load_n(&session_number, __ATOMIC_RELAXED);
 	struct gt_plugin_buffer *b, *unwanted = NULL;
@@ -172,9 +172,9 @@ static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size
 		b->valid = valid;
 		/* the session's may have been asked for before it, by a stream's plug-in */
 		if (session && (b->session == session || (b->streamed && !b->session)))
-			append(&p->readers[GT_PLUGIN_SESSION], b);
+			append_buffer(&p->readers[GT_PLUGIN_SESSION], b);
 		if (b->streamed)
-			append(&p->readers[GT_PLUGIN_STREAM], b);
+			append_buffer(&p->readers[GT_PLUGIN_STREAM], b);
 	}
 	unwanted = b && !b->readers ? b : NULL;
 	pthread_mutex_unlock(&p->buffers.lock);
@@ -193,7 +193,7 @@ static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size
 	}                                                                    \
 	static void complete_##n(uint8_t *buffer, size_t size, size_t valid) \
 	{                                                                    \
-		complete(&all[n], buffer, size, valid);                      \
+		complete_buffer(&all[n], buffer, size, valid);               \
 	}
 #define REQUEST(n)  request_##n,
 #define COMPLETE(n) complete_##n,

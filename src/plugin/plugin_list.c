@@ -5,7 +5,7 @@
  *   1. The thread that loads a file notes its inode, with the lock.
  *   2. It loads and registers the plug-in, without the lock: that is the vendor's code.
  *   3. It makes the entry, with the lock, and raises the count (release).
- * A thread that wants the same file meanwhile is told so. */
+ * A thread that wants the same file meanwhile is refused. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gt_plugin plugins[GT_PLUGINS_MOST];
 static struct gputap_plugin_stacks stacks[GT_PLUGINS_MOST];
 static _Atomic uint32_t plugin_count;
-static struct claim {
+static struct file_claim {
 	dev_t device;
 	ino_t inode;
 } claims[GT_PLUGINS_MOST]; /* being loaded; inode 0: free */
@@ -74,7 +74,7 @@ static void init_buffers(void)
 
 /* Return: the index of the file's plug-in; -EBUSY: another thread loads it; -ENOENT: it is now this
  * thread's to load; -EPERM: there is no room. */
-static int claim_file(const struct stat *st, struct claim **claim)
+static int claim_file(const struct stat *st, struct file_claim **claim)
 {
 	uint32_t count = gt_plugin_list_count(), claimed = 0;
 
@@ -83,7 +83,7 @@ static int claim_file(const struct stat *st, struct claim **claim)
 			return (int)i;
 	*claim = NULL;
 	for (uint32_t i = 0; i < GT_PLUGINS_MOST; i++) {
-		struct claim *c = &claims[i];
+		struct file_claim *c = &claims[i];
 
 		if (c->inode == st->st_ino && c->device == st->st_dev)
 			return -EBUSY;
@@ -93,7 +93,7 @@ static int claim_file(const struct stat *st, struct claim **claim)
 	}
 	if (!*claim || count + claimed >= GT_PLUGINS_MOST)
 		return -EPERM;
-	**claim = (struct claim){st->st_dev, st->st_ino};
+	**claim = (struct file_claim){st->st_dev, st->st_ino};
 	return -ENOENT;
 }
 
@@ -116,8 +116,8 @@ static int add_entry(const struct gt_plugin *made, const struct stat *st)
 	return (int)index;
 }
 
-static int open_claimed(struct claim *claim, const char *path, const struct stat *st, char *why,
-			size_t size)
+static int open_claimed(struct file_claim *claim, const char *path, const struct stat *st,
+			char *why, size_t size)
 {
 	struct gt_plugin *made = calloc(1, sizeof *made);
 	bool good = made && gt_plugin_open(made, path, why, size);
@@ -139,7 +139,7 @@ static int open_claimed(struct claim *claim, const char *path, const struct stat
 int gt_plugin_list_load(const char *path, char *why, size_t size)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct claim *claim = NULL;
+	struct file_claim *claim = NULL;
 	struct stat st;
 	int index;
 

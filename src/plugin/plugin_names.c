@@ -9,26 +9,26 @@
 
 enum { NAME_BYTES_MOST = 4096, LINES_BYTES_MOST = 65536, CHUNK_BYTES = 65536 };
 
-struct entry {
+struct name_entry {
 	uint64_t hash;
 	uint32_t raw_bytes;
 	uint32_t how;     /* enum gt_plugin_text */
 	const char *text; /* fit; behind its NUL the raw bytes */
 };
 
-struct chunk {
-	struct chunk *next;
+struct name_chunk {
+	struct name_chunk *next;
 	size_t used, bytes;
 	char data[];
 };
 
-static struct entry *table;
+static struct name_entry *table;
 static size_t table_size, table_used;
-static struct chunk *name_chunks, *line_chunks;
+static struct name_chunk *name_chunks, *line_chunks;
 
-static char *take_bytes(struct chunk **chunks, size_t bytes)
+static char *take_bytes(struct name_chunk **chunks, size_t bytes)
 {
-	struct chunk *c = *chunks;
+	struct name_chunk *c = *chunks;
 	char *at;
 
 	if (!c || c->bytes - c->used < bytes) {
@@ -37,7 +37,7 @@ static char *take_bytes(struct chunk **chunks, size_t bytes)
 		c = malloc(sizeof *c + room);
 		if (!c)
 			return NULL;
-		*c = (struct chunk){*chunks, 0, room};
+		*c = (struct name_chunk){*chunks, 0, room};
 		*chunks = c;
 	}
 	at = c->data + c->used;
@@ -123,7 +123,7 @@ static uint64_t hash_of(const char *text, size_t bytes)
 static bool grow_table(void)
 {
 	size_t size = table_size ? 2 * table_size : 1024;
-	struct entry *bigger = calloc(size, sizeof *bigger);
+	struct name_entry *bigger = calloc(size, sizeof *bigger);
 
 	if (!bigger)
 		return false;
@@ -141,7 +141,7 @@ static bool grow_table(void)
 	return true;
 }
 
-static const char *add_name(struct entry *e, uint64_t hash, const char *text, size_t bytes)
+static const char *add_name(struct name_entry *e, uint64_t hash, const char *text, size_t bytes)
 {
 	char fit[NAME_BYTES_MOST + 1];
 	enum gt_plugin_text how = gt_plugin_mend(fit, sizeof fit, text, bytes, false);
@@ -152,7 +152,7 @@ static const char *add_name(struct entry *e, uint64_t hash, const char *text, si
 		return NULL;
 	memcpy(kept, fit, fit_bytes);
 	memcpy(kept + fit_bytes, text, bytes);
-	*e = (struct entry){hash, (uint32_t)bytes, how, kept};
+	*e = (struct name_entry){hash, (uint32_t)bytes, how, kept};
 	table_used++;
 	return kept;
 }
@@ -170,7 +170,7 @@ const char *gt_plugin_name(const char *text, size_t room, enum gt_plugin_text *h
 	if (4 * table_used >= 3 * table_size && !grow_table())
 		return "unnamed";
 	for (at = hash & (table_size - 1); table[at].hash; at = (at + 1) & (table_size - 1)) {
-		const struct entry *e = &table[at];
+		const struct name_entry *e = &table[at];
 
 		if (e->hash == hash && e->raw_bytes == bytes &&
 		    !memcmp(e->text + strlen(e->text) + 1, text, bytes)) {
@@ -203,7 +203,7 @@ const char *gt_plugin_lines(const char *text, size_t room, enum gt_plugin_text *
 void gt_plugin_lines_clear(void)
 {
 	while (line_chunks) {
-		struct chunk *next = line_chunks->next;
+		struct name_chunk *next = line_chunks->next;
 
 		free(line_chunks);
 		line_chunks = next;

@@ -11,13 +11,13 @@
 #define CENTURY_FROM_NS UINT64_C(946684800000000000)
 #define CENTURY_TO_NS   UINT64_C(4102444800000000000)
 
-static bool is_call(uint32_t kind)
+static bool is_call_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
 /* Device work, which some call has caused. */
-static bool is_work(uint32_t kind)
+static bool is_work_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
 	       kind == PU1_KIND_GPU_MEMSET;
@@ -120,7 +120,7 @@ static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_pl
 		return GPUTAP_PLUGIN_BAD_KIND;
 	if (!r->start_time || r->end_time < r->start_time)
 		return GPUTAP_PLUGIN_BAD_TIME;
-	if (is_call(r->kind))
+	if (is_call_kind(r->kind))
 		return GPUTAP_PLUGIN_COUNT_COUNT;
 	if (!is_known_device(p, reader, r->device_id))
 		return GPUTAP_PLUGIN_BAD_DEVICE;
@@ -137,7 +137,7 @@ static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_pl
 static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
 		      const pu1ActivityRecord *r, struct gputap_plugin_record *out)
 {
-	bool real = is_call(r->kind);
+	bool real = is_call_kind(r->kind);
 
 	if (reader->who == GT_PLUGIN_STREAM && !real) { /* on the clock that they are of */
 		out->start = r->start_time;
@@ -240,8 +240,8 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	out->correlation = r->correlation_id;
 	out->external = r->external_id;
 	out->user_range = r->user_id;
-	out->device = is_call(r->kind) ? -1 : r->device_id;
-	out->stream = is_call(r->kind) || r->kind == PU1_KIND_COUNTER ? 0 : r->stream_id;
+	out->device = is_call_kind(r->kind) ? -1 : r->device_id;
+	out->stream = is_call_kind(r->kind) || r->kind == PU1_KIND_COUNTER ? 0 : r->stream_id;
 	out->bytes = r->bytes;
 	memcpy(out->grid, r->grid, sizeof out->grid);
 	memcpy(out->block, r->block, sizeof out->block);
@@ -254,7 +254,7 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	out->value = r->value;
 	set_texts(p, reader, r, out);
 	set_graph(p, reader, r, out);
-	if (is_work(r->kind) && !r->correlation_id)
+	if (is_work_kind(r->kind) && !r->correlation_id)
 		gt_plugin_count(reader, GPUTAP_PLUGIN_NO_CORRELATION);
 	return true;
 }

@@ -12,12 +12,12 @@
 #include "record/describe.h"
 
 /* Text goes to `at`; what lies beyond `end` is only counted. */
-struct text {
+struct text_out {
 	char *at, *end;
 	size_t beyond;
 };
 
-static __attribute__((noinline)) void put_part(struct text *t, const char *s, size_t n)
+static __attribute__((noinline)) void put_part(struct text_out *t, const char *s, size_t n)
 {
 	size_t room = (size_t)(t->end - t->at);
 
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void put_part(struct text *t, const char *s, si
 }
 
 /* Most parts are shorter than 32 bytes: two stores that overlap, and no call. */
-static inline void copy(char *to, const char *from, size_t n)
+static inline void copy_short(char *to, const char *from, size_t n)
 {
 	if (n > 32)
 		memcpy(to, from, n);
@@ -42,17 +42,17 @@ static inline void copy(char *to, const char *from, size_t n)
 		to[0] = from[0], to[n / 2] = from[n / 2], to[n - 1] = from[n - 1];
 }
 
-static inline void put(struct text *t, const char *s, size_t n)
+static inline void put_text_part(struct text_out *t, const char *s, size_t n)
 {
 	if (n > (size_t)(t->end - t->at)) {
 		put_part(t, s, n);
 		return;
 	}
-	copy(t->at, s, n);
+	copy_short(t->at, s, n);
 	t->at += n;
 }
 
-static inline void put_char(struct text *t, char c)
+static inline void put_char(struct text_out *t, char c)
 {
 	if (t->at < t->end)
 		*t->at++ = c;
@@ -60,9 +60,9 @@ static inline void put_char(struct text *t, char c)
 		t->beyond++;
 }
 
-#define PUT(t, literal) put(t, literal, sizeof literal - 1)
+#define PUT(t, literal) put_text_part(t, literal, sizeof literal - 1)
 
-static void put_unsigned(struct text *t, uint64_t v)
+static void put_unsigned(struct text_out *t, uint64_t v)
 {
 	static const char pairs[] =
 		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
@@ -81,10 +81,10 @@ static void put_unsigned(struct text *t, uint64_t v)
 	} else {
 		*--p = (char)('0' + v);
 	}
-	put(t, p, (size_t)(digits + sizeof digits - p));
+	put_text_part(t, p, (size_t)(digits + sizeof digits - p));
 }
 
-static void put_signed(struct text *t, int64_t v)
+static void put_signed(struct text_out *t, int64_t v)
 {
 	if (v < 0)
 		PUT(t, "-");
@@ -105,7 +105,7 @@ static uint64_t hex_digits(uint32_t v)
 	return x + UINT64_C(0x3030303030303030) + above_9 * ('a' - '0' - 10);
 }
 
-static void put_hex(struct text *t, uint64_t v)
+static void put_hex(struct text_out *t, uint64_t v)
 {
 	char text[2 + 16];
 	uint64_t high = hex_digits((uint32_t)(v >> 32)), low = hex_digits((uint32_t)v);
@@ -115,10 +115,10 @@ static void put_hex(struct text *t, uint64_t v)
 	memcpy(text + 2, &high, 8);
 	memcpy(text + 10, &low, 8);
 	memcpy(from, "0x", 2);
-	put(t, from, sizeof text - zeros);
+	put_text_part(t, from, sizeof text - zeros);
 }
 
-static void put_address(struct text *t, uint64_t v)
+static void put_address(struct text_out *t, uint64_t v)
 {
 	if (v)
 		put_hex(t, v);
@@ -126,13 +126,13 @@ static void put_address(struct text *t, uint64_t v)
 		PUT(t, "NULL");
 }
 
-static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
+static void put_flags(struct text_out *t, const struct gt_type *type, uint64_t v)
 {
 	const struct gt_value_name *whole = gt_value_name(type, (int64_t)v);
 	uint64_t left = v;
 
 	if (whole) {
-		put(t, whole->name, whole->bytes);
+		put_text_part(t, whole->name, whole->bytes);
 		return;
 	}
 	for (size_t i = 0; i < type->name_count && left; i++) {
@@ -143,7 +143,7 @@ static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
 			continue;
 		if (left != v)
 			PUT(t, "|");
-		put(t, n->name, n->bytes);
+		put_text_part(t, n->name, n->bytes);
 		left &= ~bit;
 	}
 	if (left || !v) {
@@ -157,7 +157,7 @@ static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
 }
 
 /* Rare (events' elapsed times), hence printf. */
-static __attribute__((noinline)) void put_float(struct text *t, const struct gt_type *type,
+static __attribute__((noinline)) void put_float(struct text_out *t, const struct gt_type *type,
 						uint64_t v)
 {
 	uint32_t bits = (uint32_t)v;
@@ -171,10 +171,10 @@ static __attribute__((noinline)) void put_float(struct text *t, const struct gt_
 		snprintf(digits, sizeof digits, "%.17g", d);
 	else
 		snprintf(digits, sizeof digits, "%.9g", (double)f);
-	put(t, digits, strlen(digits));
+	put_text_part(t, digits, strlen(digits));
 }
 
-static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
+static void put_value(struct text_out *t, const struct gt_type *type, uint64_t v)
 {
 	const struct gt_value_name *name;
 
@@ -187,7 +187,7 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 	case GT_TYPE_PROPERTIES:
 		name = gt_value_name(type, (int64_t)v);
 		if (name)
-			put(t, name->name, name->bytes);
+			put_text_part(t, name->name, name->bytes);
 		else if (type->class & GT_TYPE_IS_SIGNED)
 			put_signed(t, (int64_t)v);
 		else
@@ -210,7 +210,7 @@ uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p)
 }
 
 /* Bytes of the UTF-8 character at p, 0: none. */
-static size_t utf8(const uint8_t *p, size_t n)
+static size_t utf8_length(const uint8_t *p, size_t n)
 {
 	size_t bytes = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
@@ -225,7 +225,7 @@ static size_t utf8(const uint8_t *p, size_t n)
 	return bytes;
 }
 
-static void put_string(struct text *t, const uint8_t *p, size_t n)
+static void put_string(struct text_out *t, const uint8_t *p, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -236,14 +236,14 @@ static void put_string(struct text *t, const uint8_t *p, size_t n)
 		while (plain < n && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' &&
 		       p[plain] != '\\')
 			plain++;
-		put(t, (const char *)p + i, plain - i);
+		put_text_part(t, (const char *)p + i, plain - i);
 		i = plain;
 		if (i == n)
 			break;
-		size_t wide = utf8(p + i, n - i);
+		size_t wide = utf8_length(p + i, n - i);
 
 		if (wide) {
-			put(t, (const char *)p + i, wide);
+			put_text_part(t, (const char *)p + i, wide);
 			i += wide;
 			continue;
 		}
@@ -253,15 +253,15 @@ static void put_string(struct text *t, const uint8_t *p, size_t n)
 							    : 0;
 
 		if (letter)
-			put(t, (char[]){'\\', letter}, 2);
+			put_text_part(t, (char[]){'\\', letter}, 2);
 		else
-			put(t, (char[]){'\\', 'x', hex[p[i] >> 4], hex[p[i] & 15]}, 4);
+			put_text_part(t, (char[]){'\\', 'x', hex[p[i] >> 4], hex[p[i] & 15]}, 4);
 		i++;
 	}
 	PUT(t, "\"");
 }
 
-static void put_bytes(struct text *t, const uint8_t *p, size_t n, bool cut)
+static void put_bytes(struct text_out *t, const uint8_t *p, size_t n, bool cut)
 {
 	uint64_t v = 0;
 
@@ -274,14 +274,17 @@ static void put_bytes(struct text *t, const uint8_t *p, size_t n, bool cut)
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			PUT(t, " ");
-		put(t, (char[]){"0123456789abcdef"[p[i] >> 4], "0123456789abcdef"[p[i] & 15]}, 2);
+		put_text_part(t,
+			      (char[]){"0123456789abcdef"[p[i] >> 4],
+				       "0123456789abcdef"[p[i] & 15]},
+			      2);
 	}
 	if (cut)
 		PUT(t, " ..");
 	PUT(t, "]");
 }
 
-static void put_array(struct text *t, const struct gt_type *type, const uint8_t *p, size_t n,
+static void put_array(struct text_out *t, const struct gt_type *type, const uint8_t *p, size_t n,
 		      bool cut)
 {
 	PUT(t, "[");
@@ -295,8 +298,8 @@ static void put_array(struct text *t, const struct gt_type *type, const uint8_t 
 	PUT(t, "]");
 }
 
-static void put_properties(struct text *t, const struct gt_type *types, const struct gt_type *type,
-			   const uint8_t *p, size_t n, bool cut)
+static void put_properties(struct text_out *t, const struct gt_type *types,
+			   const struct gt_type *type, const uint8_t *p, size_t n, bool cut)
 {
 	PUT(t, "{");
 	for (size_t i = 0; i + 16 <= n; i += 16) {
@@ -318,7 +321,7 @@ static void put_properties(struct text *t, const struct gt_type *types, const st
 	PUT(t, "}");
 }
 
-static void put_struct(struct text *t, const struct gt_type *types, const struct gt_type *type,
+static void put_struct(struct text_out *t, const struct gt_type *types, const struct gt_type *type,
 		       const uint8_t *p, size_t n)
 {
 	PUT(t, "{");
@@ -329,7 +332,7 @@ static void put_struct(struct text *t, const struct gt_type *types, const struct
 			break;
 		if (i)
 			PUT(t, ", ");
-		put(t, f->name, f->bytes);
+		put_text_part(t, f->name, f->bytes);
 		put_char(t, '=');
 		put_value(t, &types[f->type], gt_value_load(&types[f->type], p + f->offset));
 	}
@@ -357,7 +360,7 @@ const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned 
 	return NULL;
 }
 
-static void put_argument(struct text *t, const struct gt_domain_description *d,
+static void put_argument(struct text_out *t, const struct gt_domain_description *d,
 			 const struct gt_operation_info *info, unsigned arg, unsigned nargs,
 			 const uint64_t *args, const uint8_t *payload, uint32_t payload_bytes)
 {
@@ -399,13 +402,13 @@ static void put_argument(struct text *t, const struct gt_domain_description *d,
 	}
 }
 
-static struct text begin(char *buffer, size_t size)
+static struct text_out begin_text(char *buffer, size_t size)
 {
 	/* one byte is kept for the end */
-	return (struct text){buffer, size ? buffer + size - 1 : buffer, 0};
+	return (struct text_out){buffer, size ? buffer + size - 1 : buffer, 0};
 }
 
-static size_t finish(struct text *t, const char *buffer, size_t size)
+static size_t finish(struct text_out *t, const char *buffer, size_t size)
 {
 	if (size)
 		*t->at = '\0';
@@ -420,14 +423,14 @@ size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, cons
 		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
 	unsigned nargs = GT_OP_NARGS(op);
 	size_t between = strlen(separator);
-	struct text t = begin(buffer, size);
+	struct text_out t = begin_text(buffer, size);
 
 	(void)ret;
 	for (unsigned i = 0; i < nargs; i++) {
 		if (i)
-			put(&t, separator, between);
+			put_text_part(&t, separator, between);
 		if (info && i < info->nargs) {
-			put(&t, info->args[i].name, info->args[i].name_bytes);
+			put_text_part(&t, info->args[i].name, info->args[i].name_bytes);
 			put_char(&t, '=');
 			put_argument(&t, d, info, i, nargs, args, payload, payload_bytes);
 		} else { /* a newer gputap knew more */
@@ -441,7 +444,7 @@ size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const
 		     const uint8_t *payload, uint32_t payload_bytes)
 {
 	const struct gt_operation_info *info = gt_operation(op);
-	struct text t = begin(buffer, size);
+	struct text_out t = begin_text(buffer, size);
 	unsigned nargs = GT_OP_NARGS(op);
 
 	if (arg < nargs && info && arg < info->nargs)
@@ -455,7 +458,7 @@ size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const
 size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d,
 		       const struct gt_type *type, const uint8_t *p, size_t bytes)
 {
-	struct text t = begin(buffer, size);
+	struct text_out t = begin_text(buffer, size);
 
 	if (type->class == GT_TYPE_STRUCT)
 		put_struct(&t, d->types, type, p, bytes);
@@ -466,7 +469,7 @@ size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_descrip
 
 size_t gt_format_string(char *buffer, size_t size, const char *string, size_t bytes, bool cut)
 {
-	struct text t = begin(buffer, size);
+	struct text_out t = begin_text(buffer, size);
 
 	put_string(&t, (const uint8_t *)string, bytes);
 	if (cut)

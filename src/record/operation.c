@@ -96,7 +96,7 @@ static uint32_t hash_name(const char *name, size_t bytes)
 
 /* Operations of domains that are `relayed`: each has the name that its calls were recorded with.
  * Found by hash; they stay. */
-static struct named {
+static struct named_operation {
 	struct gt_operation_info **infos; /* by number, from GT_NAMED_FROM */
 	uint32_t *places;                 /* number + 1, by hash; 0: free */
 	uint32_t count, room;             /* room: of places, twice that of infos */

@@ -44,7 +44,7 @@ enum gt_argument_form {
 	GT_FORM_NAMED,
 };
 
-/* What a call tells of the program itself. */
+/* What a call says of the program itself. */
 enum gt_range_mark {
 	GT_MARK_NONE = 0,
 	GT_MARK_INSTANT,

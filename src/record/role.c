@@ -26,9 +26,9 @@ static bool member(const struct gt_domain_description *d, const struct gt_field 
 }
 
 /* Calls @visit for each value of the call that has a role; false from it ends the walk. */
-static void walk(const struct gt_call_view *c,
-		 bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale),
-		 void *to)
+static void walk_values(const struct gt_call_view *c,
+			bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale),
+			void *to)
 {
 	const struct gt_operation_info *info = gt_operation(c->op);
 	const struct gt_domain_description *d =
@@ -61,16 +61,16 @@ static void walk(const struct gt_call_view *c,
 	}
 }
 
-struct wanted {
+struct wanted_role {
 	enum gt_role role;
 	unsigned index;
 	uint64_t value;
 	bool found;
 };
 
-static bool look(void *to, enum gt_role role, uint64_t value, unsigned scale)
+static bool match_role(void *to, enum gt_role role, uint64_t value, unsigned scale)
 {
-	struct wanted *w = to;
+	struct wanted_role *w = to;
 
 	(void)scale;
 	if (role != w->role || w->index-- > 0)
@@ -83,9 +83,9 @@ static bool look(void *to, enum gt_role role, uint64_t value, unsigned scale)
 bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
 		  uint64_t *value)
 {
-	struct wanted w = {role, index, 0, false};
+	struct wanted_role w = {role, index, 0, false};
 
-	walk(call, look, &w);
+	walk_values(call, match_role, &w);
 	*value = w.value;
 	return w.found;
 }
@@ -120,7 +120,7 @@ bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64
 
 static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale)
 {
-	struct wanted *w = to;
+	struct wanted_role *w = to;
 
 	if (role == GT_ROLE_BYTES || role == GT_ROLE_TIMES) {
 		if (__builtin_mul_overflow(w->value, value, &w->value) ||
@@ -133,9 +133,9 @@ static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale
 
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes)
 {
-	struct wanted w = {GT_ROLE_BYTES, 0, 1, false};
+	struct wanted_role w = {GT_ROLE_BYTES, 0, 1, false};
 
-	walk(call, multiply, &w);
+	walk_values(call, multiply, &w);
 	*bytes = w.found ? w.value : 0;
 	return w.found;
 }

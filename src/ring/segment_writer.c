@@ -93,7 +93,7 @@ static char *put_text(char *at, const char *text)
 	return at + n;
 }
 
-static char *put_number(char *at, uint64_t value)
+static char *put_digits(char *at, uint64_t value)
 {
 	char digits[24], *d = digits + sizeof digits;
 
@@ -307,9 +307,9 @@ struct gt_segment *gt_segment_create(const char *directory, const struct gt_sess
 	int fd;
 
 	name[0] = '.';
-	at = put_number(name + 1, pid);
+	at = put_digits(name + 1, pid);
 	at = put_text(at, "-");
-	at = put_number(at, ticks);
+	at = put_digits(at, ticks);
 	put_text(at, GT_SEGMENT_SUFFIX);
 	if (!path_join(hidden, directory, name) || !path_join(path, directory, name + 1))
 		return NULL;
@@ -365,7 +365,7 @@ struct gt_segment *gt_segment_private(const struct gt_session *session,
 	return r;
 }
 
-bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
+bool gt_untraced_write(const char *directory, uint64_t ticks, int error)
 {
 	char name[64], path[PATH_BYTES], exe[PATH_BYTES], line[96 + UNTRACED_EXE_BYTES], *at, *text;
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
@@ -373,15 +373,15 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	int fd;
 
 	exe[n > 0 ? n : 0] = '\0';
-	at = put_number(name, pid);
+	at = put_digits(name, pid);
 	at = put_text(at, "-");
-	at = put_number(at, ticks);
+	at = put_digits(at, ticks);
 	put_text(at, GT_UNTRACED_SUFFIX);
-	at = put_number(line, pid);
+	at = put_digits(line, pid);
 	at = put_text(at, " ");
-	at = put_number(at, ticks);
+	at = put_digits(at, ticks);
 	text = at = put_text(at, " ");
-	at = put_number(at, (uint64_t)error);
+	at = put_digits(at, (uint64_t)error);
 	at = put_text(at, " ");
 	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
 	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
@@ -397,8 +397,8 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	return n == at - line;
 }
 
-uint32_t gt_lost_tell(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
-		      uint64_t ticks, const char *path)
+uint32_t gt_lost_write(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
+		       uint64_t ticks, const char *path)
 {
 	uint32_t place = atomic_fetch_add_explicit(&r->lost_count, 1, memory_order_relaxed);
 	struct gt_lost *l;

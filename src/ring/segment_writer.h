@@ -19,21 +19,21 @@
 const struct gt_session *gt_session_map(const char *directory);
 
 /**
- * gt_untraced_tell() - leave word in the session folder: this process has no segment, for @error
+ * gt_untraced_write() - leave word in the session folder: this process has no segment, for @error
  * @ticks: host clock, now
  * Return: false: the folder cannot be reached for that either.
  */
-bool gt_untraced_tell(const char *directory, uint64_t ticks, int error);
+bool gt_untraced_write(const char *directory, uint64_t ticks, int error);
 
 /**
- * gt_lost_tell() - say in a segment that is mapped here which program of the tree cannot be traced
- * @r:     of this process, or of its parent, which need not be told by a system call
+ * gt_lost_write() - say in a segment that is mapped here which program of the tree cannot be traced
+ * @r:     of this process, or of its parent; writing into it makes no system call
  * @path:  of the program; NULL: the segment's own, of a fork's child
  * Return: for gt_lost_take_back(), if the program was not begun after all. Signal: safe; also in
  * the child of a vfork.
  */
-uint32_t gt_lost_tell(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
-		      uint64_t ticks, const char *path);
+uint32_t gt_lost_write(struct gt_segment *r, enum gt_lost_why why, int error, uint32_t pid,
+		       uint64_t ticks, const char *path);
 void gt_lost_take_back(struct gt_segment *r, uint32_t place);
 
 /**

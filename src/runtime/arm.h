@@ -29,8 +29,8 @@ struct gt_arming {
 	bool alone;
 	bool relocated;     /* libraries are, when they are armed */
 	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
-	/* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls
-	 * it later */
+	/* Called for an attach point that is armed, before its taps can be reached. NULL: whoever
+	 * arms calls it later. */
 	void (*opened)(void);
 };
 
@@ -163,7 +163,7 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *poin
 	gt_set_protection(first, end, segment->p_flags);
 }
 
-/* The next name of @door that the library defines as a function, from *position on; *position
+/* The next name of @point that the library defines as a function, from *position on; *position
  * and *name are behind it then. NULL: no more. */
 static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 					   const struct gt_symbols *s, uint32_t *position,

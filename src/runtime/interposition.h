@@ -40,7 +40,7 @@ struct gt_attach_shape {
 	uint32_t tap_bytes; /* sizeof(struct gt_tap) */
 };
 
-enum { GT_ATTACH_FREE = 0, GT_ATTACH_LAYER = 1 /* used by another door */, GT_ATTACH_ARMED = 2 };
+enum { GT_ATTACH_FREE = 0, GT_ATTACH_LAYER = 1 /* used by another way */, GT_ATTACH_ARMED = 2 };
 
 struct gt_attach_state {
 	_Atomic uint32_t state;

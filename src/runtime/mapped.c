@@ -346,7 +346,7 @@ static int settle_one(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-struct wanted {
+struct wanted_function {
 	const char *name;
 	uintptr_t to;
 	bool done;
@@ -357,7 +357,7 @@ static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct gt_elf o = object_of(info);
 	struct gt_relocations tables[2];
-	struct wanted *w = data;
+	struct wanted_function *w = data;
 	struct gt_symbols s;
 
 	(void)size;
@@ -382,7 +382,7 @@ static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
 
 bool gt_mapped_program(const char *name, void *to)
 {
-	struct wanted w = {name, (uintptr_t)to, false};
+	struct wanted_function w = {name, (uintptr_t)to, false};
 
 	dl_iterate_phdr(set_slot, &w);
 	return w.done;

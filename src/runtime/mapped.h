@@ -9,7 +9,7 @@
 #include "core/tap.h"
 
 /**
- * gt_mapped_look() - put taps in front of the runtimes' libraries that are mapped and have no door
+ * gt_mapped_look() - put taps in front of the runtimes' libraries that are mapped and not attached
  * Their symbols are changed, and so is everything that was bound to them before. Cheap when nothing
  * was mapped or unmapped since the last time. Does nothing where libgputap-audit.so is.
  * Thread: any; not with the dynamic linker's lock, and not from a handler of signals.

@@ -7,7 +7,7 @@
 
 #include "record/domain.h"
 
-/* Record the library that holds @function. @door: how its calls are seen, "layer",
+/* Record the library that holds @function. @way: how its calls are seen, "layer",
  * "interposition", ..
  * @version: as given to rocprofiler-register; 0: what its file's name says. */
 void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *way,

@@ -118,7 +118,7 @@ void gt_work_refused(struct gt_work *w)
 	gt_tool_stock_give(&stock, &w->entry);
 }
 
-static void write_work(struct gt_thread *t, const struct gt_work *w, int32_t status,
+static void write_item(struct gt_thread *t, const struct gt_work *w, int32_t status,
 		       const struct gt_work_times *times)
 {
 	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, w->what.domain);
@@ -172,7 +172,7 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 		report_broken_clock(w->what.domain);
 	t = w->recorded ? gt_thread_own() : NULL;
 	if (t)
-		write_work(t, w, status, times);
+		write_item(t, w, status, times);
 	if (w->item) {
 		gt_work_item_done(w->item, status, start_ns, end_ns);
 		gt_tool_deliver();

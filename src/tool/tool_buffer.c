@@ -129,7 +129,7 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_buffer_writer *l, size
 }
 
 /* Room for `need` bytes at l->cur, waited for if the buffer wants it so. */
-static int make_room(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
+static int make_buffer_room(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
 {
 	for (;;) {
 		uint32_t seen = atomic_load_explicit(&b->room, memory_order_seq_cst);
@@ -178,7 +178,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 	}
 	if (l) {
 		l->busy = 1;
-		rc = make_room(b, l, need);
+		rc = make_buffer_room(b, l, need);
 		if (rc == 0) {
 			put_record(l, head, payload);
 			gt_buffer_written(l, head.bytes);

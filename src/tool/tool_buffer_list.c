@@ -2,7 +2,7 @@
 /* All buffers, and what a buffer consists of: chunks, the pool of them (a lock-free stack),
  * writers. tool_buffer.h has the picture.
  *
- * Fork: a child's buffers are empty. fork() tells us through pthread_atfork(); for _Fork() and
+ * Fork: a child's buffers are empty. fork() calls us through pthread_atfork(); for _Fork() and
  * clone() there is a page that the kernel wipes, looked at in the slow path: what such a child
  * writes before it comes there is lost in it. */
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "tool/tool_buffer_write.h"
 
 enum { PAGE = 4096 };
-enum { NEW_IMAGE = 0, RESETTING = 1, KNOWN_IMAGE = 2 };
+enum { NEW_PROCESS = 0, RESETTING = 1, KNOWN_PROCESS = 2 };
 
 #define POINTER_BITS ((UINT64_C(1) << 48) - 1)
 
@@ -27,7 +27,7 @@ _Thread_local struct gputap_delivery *gt_delivery_here;
 struct gputap_delivery *_Atomic gt_deliveries;
 
 struct wiped {
-	_Atomic uint32_t state; /* NEW_IMAGE .. */
+	_Atomic uint32_t state; /* NEW_PROCESS .. */
 	_Atomic uint32_t lock;
 };
 static struct wiped not_wiped, *wiped = &not_wiped;
@@ -283,19 +283,19 @@ static void reset_buffers(void)
 		buffer_reset(b);
 	reset_deliveries(now);
 	atomic_store_explicit(&wiped->lock, 0, memory_order_relaxed);
-	atomic_store_explicit(&wiped->state, KNOWN_IMAGE, memory_order_release);
+	atomic_store_explicit(&wiped->state, KNOWN_PROCESS, memory_order_release);
 }
 
 void gt_buffers_look(void)
 {
-	uint32_t state = NEW_IMAGE;
+	uint32_t state = NEW_PROCESS;
 
-	if (gt_likely(atomic_load_explicit(&wiped->state, memory_order_acquire) == KNOWN_IMAGE))
+	if (gt_likely(atomic_load_explicit(&wiped->state, memory_order_acquire) == KNOWN_PROCESS))
 		return;
 	if (atomic_compare_exchange_strong_explicit(&wiped->state, &state, RESETTING,
 						    memory_order_acquire, memory_order_relaxed))
 		reset_buffers();
-	while (atomic_load_explicit(&wiped->state, memory_order_acquire) != KNOWN_IMAGE)
+	while (atomic_load_explicit(&wiped->state, memory_order_acquire) != KNOWN_PROCESS)
 		gt_word_wait(&wiped->state, RESETTING);
 }
 
@@ -338,7 +338,7 @@ static void init_buffers(void)
 		wiped = page;
 	else if (page)
 		munmap(page, PAGE); /* before Linux 4.14: only fork() is noticed */
-	atomic_store_explicit(&wiped->state, KNOWN_IMAGE, memory_order_relaxed);
+	atomic_store_explicit(&wiped->state, KNOWN_PROCESS, memory_order_relaxed);
 	pthread_key_create(&key, give_writers_back);
 	pthread_atfork(fork_begins, fork_parent, fork_child);
 }

@@ -76,8 +76,8 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 
 /* The call's subscribers, in the order of contexts; one hazard holds them all until they are
  * called one by one. Return: how, all together; 0: none. */
-static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum gt_domain domain,
-		       uint32_t number)
+static uint32_t choose_readers(struct gt_tool_frame *f, struct gt_tool_reader *r,
+			       enum gt_domain domain, uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
 	uint32_t all = 0, subscribers = 0;
@@ -168,7 +168,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 		return false;
 	for (int tries = 0; !how; tries++) {
 		r = gt_tool_level_in((uintptr_t)f);
-		how = gt_likely(r != NULL) ? choose(f, r, table->domain, number) : 0;
+		how = gt_likely(r != NULL) ? choose_readers(f, r, table->domain, number) : 0;
 		if (gt_likely(how))
 			break;
 		if (r)

@@ -27,7 +27,7 @@ static _Atomic uint32_t delivering;
 static void (*_Atomic looks[LOOKS])(void);
 
 /* COMPLETE, also the rest of it after a callback jumped out. */
-static void complete(struct gt_work_item *p)
+static void complete_item(struct gt_work_item *p)
 {
 	p->work.phase = GPUTAP_PHASE_COMPLETE;
 	p->work.status = p->done_status;
@@ -85,7 +85,7 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 		}
 		if (gt_likely(atomic_load_explicit(&p->epoch, memory_order_relaxed) ==
 			      epoch)) /* else the parent's, of a fork */
-			complete(p);
+			complete_item(p);
 		if (b)
 			atomic_store_explicit(&b->current, 0, memory_order_release);
 		list = b ? atomic_exchange_explicit(&b->rest, 0, memory_order_acquire) : next;

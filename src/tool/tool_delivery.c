@@ -187,7 +187,7 @@ static bool drain_writers(struct gputap_buffer *b, uint32_t process)
 }
 
 /* The caller has `draining`. */
-static __attribute__((noinline)) void drain(struct gputap_buffer *b)
+static __attribute__((noinline)) void drain_buffer(struct gputap_buffer *b)
 {
 	uint32_t process = gt_buffers_process();
 	sigset_t signals;
@@ -271,7 +271,7 @@ static void *run_delivery(void *arg)
 		struct gputap_buffer *b = wanted_of(d);
 
 		if (b) {
-			drain(b);
+			drain_buffer(b);
 			continue;
 		}
 		atomic_store_explicit(&d->asleep, 1, memory_order_seq_cst);
@@ -417,7 +417,7 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 		complete = claim_drain(b);
 		gt_buffers_unlock(&signals);
 		if (complete)
-			drain(b);
+			drain_buffer(b);
 		return complete;
 	}
 	ticket = atomic_fetch_add_explicit(&b->flush_ticket, 1, memory_order_seq_cst) + 1;

@@ -33,7 +33,7 @@ enum { TOOLS = 32, DESCRIBERS = 256, TEXT_BYTES = 1024 };
 
 enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 
-struct entry {
+struct loaded_tool {
 	const struct gputap_tool *tool;
 	const char *arguments; /* "": none */
 	void *library;         /* a reference; NULL: the program's own, or it could not be had */
@@ -42,24 +42,25 @@ struct entry {
 	uint32_t age;
 	/* while its start() or finish() runs: where that was called from, in the thread's stack */
 	uintptr_t frame;
-	struct entry *outer; /* whose start() or finish() called that */
+	struct loaded_tool *outer; /* whose start() or finish() called that */
 };
 
 typedef const struct gputap_tool *describe_fn(uint32_t version);
 
-static struct entry entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
+static struct loaded_tool
+	entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
 static uint32_t ages;
 /* all of them; those that do not stay till their own place */
 static _Atomic uint32_t finishing, finishing_early;
 /* Whose start() or finish() runs in this thread. It may have been left by an exception or
  * longjmp(): then where it was called from is deeper in the stack than we are. */
-static _Thread_local struct entry *current __attribute__((tls_model("initial-exec")));
+static _Thread_local struct loaded_tool *current __attribute__((tls_model("initial-exec")));
 /* arguments of who is asked to describe itself */
 static _Thread_local const char *asked __attribute__((tls_model("initial-exec")));
 
-static const struct entry *innermost(const void *here)
+static const struct loaded_tool *innermost(const void *here)
 {
-	const struct entry *e = current;
+	const struct loaded_tool *e = current;
 
 	while (e && e->frame <= (uintptr_t)here)
 		e = e->outer;
@@ -68,14 +69,14 @@ static const struct entry *innermost(const void *here)
 
 const struct gputap_tool *gt_tool_current(void)
 {
-	const struct entry *e = innermost(__builtin_frame_address(0));
+	const struct loaded_tool *e = innermost(__builtin_frame_address(0));
 
 	return e ? e->tool : NULL;
 }
 
 const char *gputap_tool_arguments(void)
 {
-	const struct entry *e = asked ? NULL : innermost(__builtin_frame_address(0));
+	const struct loaded_tool *e = asked ? NULL : innermost(__builtin_frame_address(0));
 
 	return asked ? asked : e ? e->arguments : "";
 }
@@ -135,15 +136,15 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 
 /* Its entry, in @state; one that was found and waits is taken when it is to be started. Return:
  * 0, or why there is none. */
-static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct entry **out)
+static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loaded_tool **out)
 {
-	struct entry *unused = NULL, *there = NULL;
+	struct loaded_tool *unused = NULL, *there = NULL;
 	uint32_t found = FOUND;
 	int rc;
 
 	gt_core_lock();
 	for (int i = TOOLS; i-- > 0;) {
-		struct entry *e = &entries[i];
+		struct loaded_tool *e = &entries[i];
 
 		if (atomic_load(&e->state) == FREE)
 			unused = e;
@@ -168,7 +169,7 @@ static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct ent
 	return rc;
 }
 
-static void leave_tool(struct entry *e)
+static void leave_tool(struct loaded_tool *e)
 {
 	gt_core_lock();
 	e->tool = NULL;
@@ -200,7 +201,7 @@ static int check_tool(const struct gputap_tool *tool, const char *from)
 
 /* Starting and finishing ------------------------------------------------------ */
 
-static int call_tool(struct entry *e, int (*start)(void *), void (*finish)(void *))
+static int call_tool(struct loaded_tool *e, int (*start)(void *), void (*finish)(void *))
 {
 	int rc = 0;
 
@@ -216,7 +217,7 @@ static int call_tool(struct entry *e, int (*start)(void *), void (*finish)(void 
 }
 
 /* It takes part no more, nor does what it has made. */
-static void drop_tool(struct entry *e)
+static void drop_tool(struct loaded_tool *e)
 {
 	gt_tool_contexts_destroy(e->tool);
 	gt_subscribers_remove(e->tool);
@@ -228,7 +229,7 @@ static void drop_tool(struct entry *e)
 static void drop_abandoned(const void *here)
 {
 	while (current && current->frame <= (uintptr_t)here) {
-		struct entry *e = current;
+		struct loaded_tool *e = current;
 
 		current = e->outer;
 		report_fault("%s: its %s was left by an exception or a jump; it does not take part",
@@ -240,7 +241,7 @@ static void drop_abandoned(const void *here)
 
 static void finish_all(void);
 
-static int start_tool(struct entry *e)
+static int start_tool(struct loaded_tool *e)
 {
 	const struct gputap_tool *tool = e->tool;
 	int rc;
@@ -261,7 +262,7 @@ static int start_tool(struct entry *e)
 }
 
 /* False: somebody else does, or it has not begun. */
-static bool finish_tool(struct entry *e)
+static bool finish_tool(struct loaded_tool *e)
 {
 	uint32_t started = STARTED;
 
@@ -271,7 +272,7 @@ static bool finish_tool(struct entry *e)
 	return true;
 }
 
-static bool comes_before(const struct entry *a, const struct entry *b)
+static bool comes_before(const struct loaded_tool *a, const struct loaded_tool *b)
 {
 	return a->tool->priority != b->tool->priority ? a->tool->priority < b->tool->priority
 						      : a->age < b->age;
@@ -279,13 +280,13 @@ static bool comes_before(const struct entry *a, const struct entry *b)
 
 /* The first or the last one of that state, @all or those that do not wait for the first call;
  * NULL: there is none. */
-static struct entry *pick_tool(uint32_t wanted, bool last, bool all)
+static struct loaded_tool *pick_tool(uint32_t wanted, bool last, bool all)
 {
-	struct entry *found = NULL;
+	struct loaded_tool *found = NULL;
 
 	gt_core_lock();
 	for (int i = 0; i < TOOLS; i++) {
-		struct entry *e = &entries[i];
+		struct loaded_tool *e = &entries[i];
 
 		if (atomic_load(&e->state) == wanted && (all || !e->on_first_call) &&
 		    (!found || comes_before(e, found) != last))
@@ -297,7 +298,7 @@ static struct entry *pick_tool(uint32_t wanted, bool last, bool all)
 
 static void finish_all(void)
 {
-	struct entry *e;
+	struct loaded_tool *e;
 
 	if (!atomic_load(&gt_recording.tools) || atomic_exchange(&finishing, 1))
 		return;
@@ -312,7 +313,7 @@ static void finish_all(void)
  * the rest. */
 static void finish_early(void)
 {
-	struct entry *e;
+	struct loaded_tool *e;
 
 	if (atomic_exchange(&finishing_early, 1))
 		return;
@@ -480,7 +481,7 @@ static const char *decoded(const char *text)
 }
 
 /* One entry of GPUTAP_TOOLS. */
-static void find_entry(struct describers *d, char *entry)
+static void add_named_tool(struct describers *d, char *entry)
 {
 	char *equals = access(entry, F_OK) == 0 ? NULL : strchr(entry, '=');
 
@@ -513,13 +514,13 @@ static void find_tools(bool everywhere)
 			continue;
 		memcpy(entry, list, n);
 		entry[n] = '\0';
-		find_entry(&d, entry);
+		add_named_tool(&d, entry);
 	}
 	if (everywhere)
 		dl_iterate_phdr(find_one, &d);
 	for (unsigned i = 0; i < d.count; i++) {
 		const struct gputap_tool *tool = ask_tool(d.all[i].fn, d.all[i].arguments);
-		struct entry *e;
+		struct loaded_tool *e;
 		int rc;
 
 		if (!tool || check_tool(tool, d.all[i].from))
@@ -615,7 +616,7 @@ static void wait_for_start(const void *here)
 
 static void start_found(bool all)
 {
-	struct entry *e;
+	struct loaded_tool *e;
 
 	if (atomic_exchange(&starting.busy, 1)) {
 		wait_for_start(__builtin_frame_address(0));
@@ -666,7 +667,7 @@ void gt_tools_needed(void)
 
 int gputap_tool_add(const struct gputap_tool *tool)
 {
-	struct entry *e;
+	struct loaded_tool *e;
 	int rc;
 
 	if (!tool)
@@ -687,7 +688,7 @@ int gputap_tool_add(const struct gputap_tool *tool)
 int gputap_tool_remove(const struct gputap_tool *tool)
 {
 	const void *caller = __builtin_return_address(0);
-	struct entry *found = NULL;
+	struct loaded_tool *found = NULL;
 	Dl_info its, callers;
 	void *library;
 

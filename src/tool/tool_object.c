@@ -52,8 +52,8 @@ struct gt_tool_object {
 	struct gputap_object o;
 };
 
-struct text {
-	struct text *next;
+struct object_text {
+	struct object_text *next;
 	size_t bytes;
 	char data[];
 };
@@ -61,7 +61,7 @@ struct text {
 static struct gt_tool_object *first, *last; /* without parent */
 static struct gt_tool_object *spare_objects;
 static struct subscription *spare_subscriptions;
-static struct text *texts[TEXT_BUCKETS];
+static struct object_text *texts[TEXT_BUCKETS];
 static _Atomic uint32_t over;
 
 /* Memory (all with the lock) ------------------------------------------------------ */
@@ -116,7 +116,7 @@ static struct subscription *take_subscription(void)
 const char *gt_tool_text(const char *data, size_t bytes)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	struct text **bucket, *t;
+	struct object_text **bucket, *t;
 
 	for (size_t i = 0; i < bytes; i++)
 		hash = (hash ^ (uint8_t)data[i]) * UINT64_C(0x100000001b3);
@@ -138,7 +138,7 @@ const char *gt_tool_text(const char *data, size_t bytes)
 
 /* Lists (all with the lock) -------------------------------------------------------- */
 
-static void append(struct gt_tool_object *x)
+static void append_object(struct gt_tool_object *x)
 {
 	struct gt_tool_object **head = x->parent ? &x->parent->first : &first,
 			      **tail = x->parent ? &x->parent->last : &last;
@@ -313,7 +313,7 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 		x->o = *o;
 		x->parent = parent;
 		x->pins = !parent; /* until gt_tool_object_loaded() */
-		append(x);
+		append_object(x);
 	}
 	gt_core_unlock();
 	return x;

@@ -48,7 +48,7 @@ static bool wants_retirement(const struct gt_tool_context *c)
 	return false;
 }
 
-static bool is_wanted(void)
+static bool is_retirement_wanted(void)
 {
 	uint8_t places[GT_TOOL_POOL];
 	bool wanted = false;
@@ -153,7 +153,8 @@ static void add_frame(const struct gt_tool_frame *f, struct retiring *r,
 
 struct gt_correlation *gt_correlation_new(uint64_t id, bool may_grow)
 {
-	struct gt_correlation *c = is_wanted() ? gt_tool_stock_take(&correlations, may_grow) : NULL;
+	struct gt_correlation *c =
+		is_retirement_wanted() ? gt_tool_stock_take(&correlations, may_grow) : NULL;
 
 	if (!c)
 		return NULL;

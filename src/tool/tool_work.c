@@ -104,7 +104,7 @@ void gt_work_item_give(struct gt_work_item *p)
 }
 
 /* Return: false: it has no subscriber. */
-static bool choose(struct gt_work_item *p)
+static bool choose_item_readers(struct gt_work_item *p)
 {
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
 	uint32_t domain = p->work.domain;
@@ -192,7 +192,7 @@ bool gt_work_item_enter(struct gt_work_item *p)
 {
 	int saved = errno;
 
-	if (!choose(p)) {
+	if (!choose_item_readers(p)) {
 		gt_work_item_give(p);
 		return false;
 	}

@@ -53,7 +53,7 @@ struct object {
 	uint32_t needed, needed_count; /* names, one behind the other */
 };
 
-struct search {
+struct tls_search {
 	struct gt_static_tls *out;
 	const char *library_path;
 	const uint8_t *cache; /* /etc/ld.so.cache, mapped; NULL: not yet */
@@ -78,12 +78,12 @@ static int open_elf_file(const char *path)
 			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
-static const char *text_at(const struct search *s, uint32_t at)
+static const char *text_at(const struct tls_search *s, uint32_t at)
 {
 	return s->text + at;
 }
 
-static uint32_t keep_text(struct search *s, const char *text, size_t bytes)
+static uint32_t keep_text(struct tls_search *s, const char *text, size_t bytes)
 {
 	uint32_t at = s->used;
 
@@ -96,7 +96,7 @@ static uint32_t keep_text(struct search *s, const char *text, size_t bytes)
 }
 
 /* A string of the file's; NONE: too long, or no room. */
-static uint32_t keep_string(struct search *s, int fd, uint64_t offset)
+static uint32_t keep_string(struct tls_search *s, int fd, uint64_t offset)
 {
 	char *to = s->text + s->used;
 	size_t room = TEXT_BYTES - s->used, length;
@@ -110,7 +110,7 @@ static uint32_t keep_string(struct search *s, int fd, uint64_t offset)
 	return at;
 }
 
-static uint64_t file_offset(const struct search *s, uint32_t count, uint64_t address)
+static uint64_t file_offset(const struct tls_search *s, uint32_t count, uint64_t address)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (s->headers[i].p_type == PT_LOAD && address >= s->headers[i].p_vaddr &&
@@ -119,7 +119,7 @@ static uint64_t file_offset(const struct search *s, uint32_t count, uint64_t add
 	return 0;
 }
 
-static void read_dynamic(struct search *s, int fd, uint32_t headers, struct object *o,
+static void read_dynamic(struct tls_search *s, int fd, uint32_t headers, struct object *o,
 			 uint64_t *flags)
 {
 	const Elf64_Phdr *p = NULL;
@@ -152,7 +152,7 @@ static void read_dynamic(struct search *s, int fd, uint32_t headers, struct obje
 			o->needed_count++;
 }
 
-static void add_storage(struct search *s, uint32_t headers, bool is_program, uint64_t flags)
+static void add_storage(struct tls_search *s, uint32_t headers, bool is_program, uint64_t flags)
 {
 	for (uint32_t i = 0; i < headers; i++) {
 		uint64_t alignment = s->headers[i].p_align ? s->headers[i].p_align : 1;
@@ -171,7 +171,7 @@ static void add_storage(struct search *s, uint32_t headers, bool is_program, uin
 }
 
 /* How many program headers; 0: not an object for this machine. */
-static uint32_t read_headers(struct search *s, int fd)
+static uint32_t read_headers(struct tls_search *s, int fd)
 {
 	uint32_t count;
 	Elf64_Ehdr e;
@@ -185,7 +185,8 @@ static uint32_t read_headers(struct search *s, int fd)
 }
 
 /* @path: of the file in @fd, for $ORIGIN. False: not what was looked for, look on. */
-static bool add_object(struct search *s, int fd, uint32_t parent, uint32_t name, const char *path)
+static bool add_library(struct tls_search *s, int fd, uint32_t parent, uint32_t name,
+			const char *path)
 {
 	struct object *o = &s->object[s->count];
 	const char *slash = strrchr(path, '/');
@@ -215,20 +216,20 @@ static bool add_object(struct search *s, int fd, uint32_t parent, uint32_t name,
 	return true;
 }
 
-static bool try_path(struct search *s, uint32_t parent, uint32_t name)
+static bool try_path(struct tls_search *s, uint32_t parent, uint32_t name)
 {
 	int fd = open_elf_file(s->path);
 	bool done;
 
 	if (fd < 0)
 		return false;
-	done = add_object(s, fd, parent, name, s->path);
+	done = add_library(s, fd, parent, name, s->path);
 	syscall(SYS_close, fd);
 	return done;
 }
 
 /* Appends to s->path, which has @at bytes. Return: how many it has then; 0: too long. */
-static size_t append(struct search *s, size_t at, const char *text, size_t bytes)
+static size_t append_path(struct tls_search *s, size_t at, const char *text, size_t bytes)
 {
 	if (at + bytes >= sizeof s->path)
 		return 0;
@@ -251,18 +252,18 @@ static size_t token_bytes(const char *text, const char *end, const char *name)
 
 /* [text, end) with $ORIGIN and $LIB replaced, into s->path. Return: its length; 0: too long, or
  * empty. */
-static size_t expand(struct search *s, uint32_t origin, const char *lib, const char *text,
+static size_t expand(struct tls_search *s, uint32_t origin, const char *lib, const char *text,
 		     const char *end)
 {
 	size_t at = 0, n;
 
 	while (text < end) {
 		if (*text == '$' && origin != NONE && (n = token_bytes(text, end, "ORIGIN")) != 0)
-			at = append(s, at, text_at(s, origin), strlen(text_at(s, origin)));
+			at = append_path(s, at, text_at(s, origin), strlen(text_at(s, origin)));
 		else if (*text == '$' && (n = token_bytes(text, end, "LIB")) != 0)
-			at = append(s, at, lib, strlen(lib));
+			at = append_path(s, at, lib, strlen(lib));
 		else
-			at = append(s, at, text, n = 1);
+			at = append_path(s, at, text, n = 1);
 		if (!at)
 			return 0;
 		text += n;
@@ -271,7 +272,7 @@ static size_t expand(struct search *s, uint32_t origin, const char *lib, const c
 }
 
 /* @list of folders, separated by colons (and semicolons, in LD_LIBRARY_PATH). */
-static bool try_list(struct search *s, uint32_t parent, uint32_t name, uint32_t origin,
+static bool try_list(struct tls_search *s, uint32_t parent, uint32_t name, uint32_t origin,
 		     const char *list)
 {
 	static const char *const libs[] = {OUR_LIB};
@@ -280,11 +281,12 @@ static bool try_list(struct search *s, uint32_t parent, uint32_t name, uint32_t 
 	for (; list && *list; list = end + (*end != '\0')) {
 		end = list + strcspn(list, ":;");
 		for (size_t i = 0; i < sizeof libs / sizeof *libs; i++) {
-			size_t n = list == end ? append(s, 0, ".", 1)
+			size_t n = list == end ? append_path(s, 0, ".", 1)
 					       : expand(s, origin, libs[i], list, end);
 
-			n = n ? append(s, n, "/", 1) : 0;
-			if (n && append(s, n, wanted, strlen(wanted)) && try_path(s, parent, name))
+			n = n ? append_path(s, n, "/", 1) : 0;
+			if (n && append_path(s, n, wanted, strlen(wanted)) &&
+			    try_path(s, parent, name))
 				return true;
 			if (!memchr(list, '$', (size_t)(end - list)))
 				break;
@@ -307,7 +309,7 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
-static void map_cache(struct search *s)
+static void map_cache(struct tls_search *s)
 {
 	int fd = s->no_cache ? -1 : open_elf_file("/etc/ld.so.cache");
 	struct stat st;
@@ -327,7 +329,7 @@ static void map_cache(struct search *s)
 }
 
 /* Behind the old format, if the file has both. */
-static const struct cache_head *find_cache_head(const struct search *s)
+static const struct cache_head *find_cache_head(const struct tls_search *s)
 {
 	static const char magic[] = "glibc-ld.so.cache1.1";
 	enum { OLD_HEAD = 16, OLD_ENTRY = 12, OLD_COUNT_AT = 12 };
@@ -346,7 +348,7 @@ static const struct cache_head *find_cache_head(const struct search *s)
 	return (const struct cache_head *)(s->cache + at);
 }
 
-static bool try_cache(struct search *s, uint32_t parent, uint32_t name)
+static bool try_cache(struct tls_search *s, uint32_t parent, uint32_t name)
 {
 	const char *wanted = text_at(s, name), *base;
 	const struct cache_head *head;
@@ -370,7 +372,7 @@ static bool try_cache(struct search *s, uint32_t parent, uint32_t name)
 		    memcmp(base + e[i].key, wanted, bytes) != 0 || e[i].value >= room)
 			continue;
 		length = strnlen(base + e[i].value, room - e[i].value);
-		if (append(s, 0, base + e[i].value, length) && try_path(s, parent, name))
+		if (append_path(s, 0, base + e[i].value, length) && try_path(s, parent, name))
 			return true;
 	}
 	return false;
@@ -378,7 +380,7 @@ static bool try_cache(struct search *s, uint32_t parent, uint32_t name)
 
 /* As ld.so: the asker's DT_RPATH and its askers', LD_LIBRARY_PATH, the asker's DT_RUNPATH, the
  * cache, the system's folders. */
-static void find_library(struct search *s, uint32_t parent, uint32_t name)
+static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 {
 	const struct object *asker = &s->object[parent], *o;
 	const char *wanted = text_at(s, name);
@@ -408,7 +410,7 @@ static void find_library(struct search *s, uint32_t parent, uint32_t name)
 }
 
 /* LD_PRELOAD's value, or one library of ours. */
-static void find_preloaded(struct search *s, const char *list)
+static void find_preloaded(struct tls_search *s, const char *list)
 {
 	while (list && *list) {
 		size_t n = strcspn(list, ": ");
@@ -420,7 +422,7 @@ static void find_preloaded(struct search *s, const char *list)
 	}
 }
 
-static void find_all(struct search *s)
+static void find_all(struct tls_search *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t name = s->object[i].needed;
@@ -443,7 +445,7 @@ static const char *value_of(char *const *environment, const char *name)
 }
 
 /* "#!" at the begin: the file that runs the script, open. -1: it is none. */
-static int open_interpreter(struct search *s, int fd)
+static int open_interpreter(struct tls_search *s, int fd)
 {
 	long n = syscall(SYS_pread64, fd, s->path, sizeof s->path - 1, (off_t)0);
 	char *start;
@@ -456,7 +458,7 @@ static int open_interpreter(struct search *s, int fd)
 	return open_elf_file(start);
 }
 
-static bool has_interpreter(struct search *s, int fd)
+static bool has_interpreter(struct tls_search *s, int fd)
 {
 	uint32_t headers = read_headers(s, fd);
 
@@ -467,7 +469,7 @@ static bool has_interpreter(struct search *s, int fd)
 }
 
 /* The folder of the program's file, as /proc knows it. */
-static void name_program(struct search *s, int fd)
+static void name_program(struct tls_search *s, int fd)
 {
 	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits,
 	     *at = link + strlen(link);
@@ -483,7 +485,7 @@ static void name_program(struct search *s, int fd)
 	s->path[n > 0 ? n : 0] = '\0';
 }
 
-static bool search_file(struct search *s, int fd, char *const *environment, const char *preload)
+static bool search_file(struct tls_search *s, int fd, char *const *environment, const char *preload)
 {
 	int own = fd, next;
 	bool found = false;
@@ -497,7 +499,7 @@ static bool search_file(struct search *s, int fd, char *const *environment, cons
 		name_program(s, own);
 		s->used = 1; /* no text lies at NONE */
 		s->library_path = value_of(environment, "LD_LIBRARY_PATH");
-		found = add_object(s, own, 0, NONE, s->path);
+		found = add_library(s, own, 0, NONE, s->path);
 	}
 	if (found) {
 		find_preloaded(s, preload);
@@ -512,8 +514,8 @@ static bool search_file(struct search *s, int fd, char *const *environment, cons
 bool gt_static_tls_look(int fd, char *const *environment, const char *preload,
 			struct gt_static_tls *out)
 {
-	struct search *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct tls_search *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int saved = errno;
 	bool found;
 

@@ -11,11 +11,12 @@ struct told {
 	unsigned waits;
 };
 
-static void take_latency(void *data, uint32_t lane, uint64_t own, uint64_t others, uint64_t runtime)
+static void take_latency(void *data, uint32_t track, uint64_t own, uint64_t others,
+			 uint64_t runtime)
 {
 	struct told *t = data;
 
-	CHECK_EQ(lane, 0);
+	CHECK_EQ(track, 0);
 	t->own += own;
 	t->others += others;
 	t->runtime += runtime;
@@ -43,7 +44,7 @@ static void add_work(struct stages *s, uint32_t queue, uint64_t call, uint64_t s
 				   .start_ns = start,
 				   .end_ns = end,
 				   .queue = queue,
-				   .lane = told ? 0 : LOOKUP_NONE};
+				   .track = told ? 0 : LOOKUP_NONE};
 
 	stages_work(s, &work);
 }
@@ -55,7 +56,7 @@ static void add_copy(struct stages *s, uint64_t id, uint64_t call, uint64_t star
 				   .start_ns = start,
 				   .end_ns = end,
 				   .queue = 0,
-				   .lane = LOOKUP_NONE,
+				   .track = LOOKUP_NONE,
 				   .moves = true};
 
 	stages_work(s, &work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Tells gputap of torch's operators: begin and end of each RecordFunction become a range.
+// Notifies gputap of torch's operators: begin and end of each RecordFunction become a range.
 //
 // Built from the installed torch's headers. gputap's functions are looked up in the process: where
 // nothing is recorded, torch gets no callback and goes on as it is.

@@ -48,7 +48,7 @@ struct code_page *soft_code_page(struct code *code, uint64_t address)
 	return page;
 }
 
-static void drop(struct code *code, uint64_t base, uint64_t bytes)
+static void drop_pages(struct code *code, uint64_t base, uint64_t bytes)
 {
 	for (unsigned i = 0; i < CODE_BUCKETS; i++)
 		for (struct code_page **link = &code->buckets[i]; *link;) {
@@ -69,7 +69,7 @@ static void drop(struct code *code, uint64_t base, uint64_t bytes)
 
 void soft_code_clear(struct code *code)
 {
-	drop(code, 0, UINT64_MAX);
+	drop_pages(code, 0, UINT64_MAX);
 }
 
 void soft_code_refresh(struct code *code)
@@ -84,8 +84,8 @@ void soft_code_refresh(struct code *code)
 		soft_code_clear(code);
 	else
 		for (; code->forgotten < count; code->forgotten++)
-			drop(code, gone.ranges[code->forgotten % RANGES].base,
-			     gone.ranges[code->forgotten % RANGES].bytes);
+			drop_pages(code, gone.ranges[code->forgotten % RANGES].base,
+				   gone.ranges[code->forgotten % RANGES].bytes);
 	code->forgotten = count;
 	pthread_mutex_unlock(&gone.lock);
 }

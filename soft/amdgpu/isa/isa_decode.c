@@ -135,7 +135,7 @@ static unsigned operand_count(const struct soft_op *op)
 
 /* ---- scalar ---- */
 
-static void sop2(struct decoder *d, uint32_t w)
+static void decode_sop2(struct decoder *d, uint32_t w)
 {
 	if (!look_up(d, SOFT_SOP2, w >> 23 & 127))
 		return;
@@ -144,7 +144,7 @@ static void sop2(struct decoder *d, uint32_t w)
 		d->s->run = d->s->op->run;
 }
 
-static void sop1(struct decoder *d, uint32_t w)
+static void decode_sop1(struct decoder *d, uint32_t w)
 {
 	if (!look_up(d, SOFT_SOP1, w >> 8 & 255))
 		return;
@@ -153,7 +153,7 @@ static void sop1(struct decoder *d, uint32_t w)
 		d->s->run = d->s->op->run;
 }
 
-static void sopc(struct decoder *d, uint32_t w)
+static void decode_sopc(struct decoder *d, uint32_t w)
 {
 	if (!look_up(d, SOFT_SOPC, w >> 16 & 127))
 		return;
@@ -165,7 +165,7 @@ static void sopc(struct decoder *d, uint32_t w)
 		d->s->run = d->s->op->run;
 }
 
-static void sopk(struct decoder *d, uint32_t w)
+static void decode_sopk(struct decoder *d, uint32_t w)
 {
 	if (!look_up(d, SOFT_SOPK, w >> 23 & 31))
 		return;
@@ -176,7 +176,7 @@ static void sopk(struct decoder *d, uint32_t w)
 	d->s->run = d->s->op->run;
 }
 
-static void sopp(struct decoder *d, uint32_t w)
+static void decode_sopp(struct decoder *d, uint32_t w)
 {
 	if (!look_up(d, SOFT_SOPP, w >> 16 & 127))
 		return;
@@ -184,7 +184,7 @@ static void sopp(struct decoder *d, uint32_t w)
 	d->s->run = d->s->op->kind == SOFT_KIND_NOTHING ? do_nothing : d->s->op->run;
 }
 
-static void smem(struct decoder *d, uint32_t w)
+static void decode_smem(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
@@ -281,7 +281,7 @@ static void finish_vector(struct decoder *d)
 	}
 }
 
-static int sdwa(struct decoder *d, int compares)
+static int decode_sdwa(struct decoder *d, int compares)
 {
 	struct soft_step *s = d->s;
 	uint32_t c = d->words[d->count > 1];
@@ -323,7 +323,7 @@ static int dpp_control_is_known(uint32_t control)
 	       (control >= 0x140 && control <= 0x143);
 }
 
-static int dpp(struct decoder *d)
+static int decode_dpp(struct decoder *d)
 {
 	struct soft_step *s = d->s;
 	uint32_t c = d->words[d->count > 1];
@@ -345,7 +345,7 @@ static int dpp(struct decoder *d)
 }
 
 /* VOP1, VOP2 and VOPC in 32 bits, with a literal, or with an SDWA or DPP word behind. */
-static void vop(struct decoder *d, uint32_t w)
+static void decode_vop(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	unsigned top = w >> 25, src0 = w & 511, vsrc1 = REG_VECTOR + (w >> 9 & 255);
@@ -371,14 +371,14 @@ static void vop(struct decoder *d, uint32_t w)
 		if (k == 1)
 			s->source[2] = (uint16_t)vsrc1;
 	}
-	if (src0 == 249   ? !sdwa(d, top == 0x3e)
-	    : src0 == 250 ? !dpp(d)
+	if (src0 == 249   ? !decode_sdwa(d, top == 0x3e)
+	    : src0 == 250 ? !decode_dpp(d)
 			  : op->type[1] && !operand(d, 0, src0))
 		return;
 	finish_vector(d);
 }
 
-static void vop3(struct decoder *d, uint32_t w)
+static void decode_vop3(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	unsigned number = w >> 16 & 1023;
@@ -422,7 +422,7 @@ static void vop3(struct decoder *d, uint32_t w)
 		finish_vector(d);
 }
 
-static void vop3p(struct decoder *d, uint32_t w)
+static void decode_vop3p(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
@@ -490,7 +490,7 @@ static int beyond_registers(const struct soft_step *s)
 	return s->data + data > 256 || s->data2 + words > 256 || s->result + words > 256;
 }
 
-static void flat(struct decoder *d, uint32_t w)
+static void decode_flat(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
@@ -519,7 +519,7 @@ static void flat(struct decoder *d, uint32_t w)
 		s->run = soft_memory;
 }
 
-static void mubuf(struct decoder *d, uint32_t w)
+static void decode_mubuf(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
@@ -564,7 +564,7 @@ static void mubuf(struct decoder *d, uint32_t w)
 		s->run = s->op->encoding == SOFT_MUBUF ? soft_typed_buffer : soft_buffer;
 }
 
-static void mimg(struct decoder *d, uint32_t w)
+static void decode_mimg(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
@@ -591,7 +591,7 @@ static void mimg(struct decoder *d, uint32_t w)
 		s->run = samples ? soft_sample : soft_image;
 }
 
-static void ds(struct decoder *d, uint32_t w)
+static void decode_ds(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1], number = w >> 17 & 255;
@@ -654,31 +654,31 @@ void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count,
 	s->bytes = 4;
 	s->run = refuse_illegal;
 	if (w >> 31 == 0)
-		vop(&d, w);
+		decode_vop(&d, w);
 	else if (w >> 23 == 0x17d)
-		sop1(&d, w);
+		decode_sop1(&d, w);
 	else if (w >> 23 == 0x17e)
-		sopc(&d, w);
+		decode_sopc(&d, w);
 	else if (w >> 23 == 0x17f)
-		sopp(&d, w);
+		decode_sopp(&d, w);
 	else if (w >> 28 == 0xb)
-		sopk(&d, w);
+		decode_sopk(&d, w);
 	else if (w >> 30 == 2)
-		sop2(&d, w);
+		decode_sop2(&d, w);
 	else if (w >> 26 == 0x30)
-		smem(&d, w);
+		decode_smem(&d, w);
 	else if (w >> 23 == 0x1a7)
-		vop3p(&d, w);
+		decode_vop3p(&d, w);
 	else if (w >> 26 == 0x34)
-		vop3(&d, w);
+		decode_vop3(&d, w);
 	else if (w >> 26 == 0x36)
-		ds(&d, w);
+		decode_ds(&d, w);
 	else if (w >> 26 == 0x37)
-		flat(&d, w);
+		decode_flat(&d, w);
 	else if (w >> 26 == 0x38)
-		mubuf(&d, w);
+		decode_mubuf(&d, w);
 	else if (w >> 26 == 0x3c)
-		mimg(&d, w);
+		decode_mimg(&d, w);
 	else if (w >> 26 == 0x3a || w >> 26 == 0x31 || w >> 26 == 0x35)
 		s->bytes = 8, refuse(&d, "a buffer format, export or interpolation instruction");
 	if (wants_rows(s)) {

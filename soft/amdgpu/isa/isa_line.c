@@ -17,7 +17,7 @@
 /* ---- operands ---- */
 
 /* A value that runs from one number to another in equal steps, wider than what it was read from. */
-struct run {
+struct line_run {
 	__int128 first, last;
 };
 
@@ -34,7 +34,7 @@ static inline int line_of(const struct soft_wave *w, const struct soft_step *s, 
 	return soft_is_line(w, r - REG_VECTOR);
 }
 
-static int run_of_line(const struct soft_line *x, int is_signed, struct run *r)
+static int run_of_line(const struct soft_line *x, int is_signed, struct line_run *r)
 {
 	int64_t first = is_signed ? (int32_t)x->base : (int64_t)x->base,
 		last = first + LAST * (int64_t)(int32_t)x->step;
@@ -64,7 +64,8 @@ static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigne
 	return 1;
 }
 
-static int run_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, struct run *r)
+static int run_of(const struct soft_wave *w, const struct soft_step *s, unsigned i,
+		  struct line_run *r)
 {
 	unsigned type = s->op->type[i + 1];
 	struct soft_line x;
@@ -97,7 +98,7 @@ static int put_wide(struct soft_wave *w, unsigned r, uint64_t base, int64_t step
 	return 1;
 }
 
-static int put(struct soft_wave *w, const struct soft_step *s, uint32_t base, uint32_t step)
+static int put_word(struct soft_wave *w, const struct soft_step *s, uint32_t base, uint32_t step)
 {
 	soft_set_line(w, s->result, base, step);
 	return 1;
@@ -120,7 +121,7 @@ static int add_carry(struct soft_wave *w, const struct soft_step *s, const struc
 	if (first >> 32 != last >> 32)
 		return 0;
 	soft_put_mask(w, s, first >> 32 ? UINT64_MAX : 0);
-	return put(w, s, (uint32_t)first, x->step + y->step);
+	return put_word(w, s, (uint32_t)first, x->step + y->step);
 }
 
 /* x - y - borrow, and what is borrowed for it. */
@@ -138,7 +139,7 @@ static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
 	if ((first < 0) != (last < 0))
 		return 0;
 	soft_put_mask(w, s, first < 0 ? UINT64_MAX : 0);
-	return put(w, s, (uint32_t)first, x->step - y->step);
+	return put_word(w, s, (uint32_t)first, x->step - y->step);
 }
 
 /* Bits that leave on the right may change in any lane: only when all end up the same, or none
@@ -147,13 +148,13 @@ static int shift_right(struct soft_wave *w, const struct soft_step *s, const str
 		       const struct soft_line *y, int is_signed)
 {
 	unsigned n = by->base & 31;
-	struct run r;
+	struct line_run r;
 
 	if (!n)
-		return put(w, s, y->base, y->step);
+		return put_word(w, s, y->base, y->step);
 	if (!run_of_line(y, is_signed, &r) || r.first >> n != r.last >> n)
 		return 0;
-	return put(w, s, (uint32_t)(r.first >> n), 0);
+	return put_word(w, s, (uint32_t)(r.first >> n), 0);
 }
 
 /* x * y + z of 64 bits: one of the factors is the same in all lanes. */
@@ -184,7 +185,7 @@ static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct s
 	return 1;
 }
 
-static int holds(unsigned way, int sign)
+static int has_sign(unsigned way, int sign)
 {
 	switch (way) {
 	case SOFT_LINE_LT: return sign < 0;
@@ -198,20 +199,20 @@ static int holds(unsigned way, int sign)
 
 /* A difference that grows in equal steps has between its ends no sign that lies beyond those of
  * its ends. */
-static int compare(struct soft_wave *w, const struct soft_step *s)
+static int compare_line(struct soft_wave *w, const struct soft_step *s)
 {
-	struct run x, y;
+	struct line_run x, y;
 	int first, last;
 
 	if (!run_of(w, s, 0, &x) || !run_of(w, s, 1, &y))
 		return 0;
 	first = (x.first > y.first) - (x.first < y.first);
 	last = (x.last > y.last) - (x.last < y.last);
-	if (holds(s->line, first) != holds(s->line, last))
+	if (has_sign(s->line, first) != has_sign(s->line, last))
 		return 0;
 	if ((s->line == SOFT_LINE_EQ || s->line == SOFT_LINE_NE) && first != last)
 		return 0;
-	soft_put_mask(w, s, holds(s->line, first) ? UINT64_MAX : 0);
+	soft_put_mask(w, s, has_sign(s->line, first) ? UINT64_MAX : 0);
 	return 1;
 }
 
@@ -231,19 +232,19 @@ static int line_step(struct soft_wave *w, const struct soft_step *s)
 	struct soft_line x, y, z;
 
 	if (s->line >= SOFT_LINE_LT)
-		return compare(w, s);
+		return compare_line(w, s);
 	if (!line_of(w, s, 0, &x))
 		return 0;
 	if (s->line == SOFT_LINE_MOVE)
-		return put(w, s, x.base, x.step);
+		return put_word(w, s, x.base, x.step);
 	if (s->line == SOFT_LINE_SHIFT_LEFT64)
 		return shift_left_wide(w, s, &x);
 	if (!line_of(w, s, 1, &y))
 		return 0;
 	switch (s->line) {
-	case SOFT_LINE_ADD: return put(w, s, x.base + y.base, x.step + y.step);
-	case SOFT_LINE_SUB: return put(w, s, x.base - y.base, x.step - y.step);
-	case SOFT_LINE_SUBREV: return put(w, s, y.base - x.base, y.step - x.step);
+	case SOFT_LINE_ADD: return put_word(w, s, x.base + y.base, x.step + y.step);
+	case SOFT_LINE_SUB: return put_word(w, s, x.base - y.base, x.step - y.step);
+	case SOFT_LINE_SUBREV: return put_word(w, s, y.base - x.base, y.step - x.step);
 	case SOFT_LINE_ADD_CO: return add_carry(w, s, &x, &y, 0);
 	case SOFT_LINE_ADDC_CO: return add_carry(w, s, &x, &y, pair(w, s->mask_source));
 	case SOFT_LINE_SUB_CO: return subtract_borrow(w, s, &x, &y, 0);
@@ -251,24 +252,25 @@ static int line_step(struct soft_wave *w, const struct soft_step *s)
 	case SOFT_LINE_SUBB_CO: return subtract_borrow(w, s, &x, &y, pair(w, s->mask_source));
 	case SOFT_LINE_SUBBREV_CO: return subtract_borrow(w, s, &y, &x, pair(w, s->mask_source));
 	case SOFT_LINE_SHIFT_LEFT:
-		return !x.step && put(w, s, y.base << (x.base & 31), y.step << (x.base & 31));
+		return !x.step && put_word(w, s, y.base << (x.base & 31), y.step << (x.base & 31));
 	case SOFT_LINE_SHIFT_RIGHT: return !x.step && shift_right(w, s, &x, &y, 0);
 	case SOFT_LINE_SHIFT_RIGHT_SIGNED: return !x.step && shift_right(w, s, &x, &y, 1);
 	case SOFT_LINE_MULTIPLY:
 		return !(x.step && y.step) &&
-		       put(w, s, x.base * y.base, x.base * y.step + x.step * y.base);
+		       put_word(w, s, x.base * y.base, x.base * y.step + x.step * y.base);
 	case SOFT_LINE_MULTIPLY_ADD64: return multiply_add(w, s, x, y);
 	}
 	if (!line_of(w, s, 2, &z))
 		return 0;
 	switch (s->line) {
 	case SOFT_LINE_SHIFT_ADD:
-		return !y.step && put(w, s, (x.base << (y.base & 31)) + z.base,
-				      (x.step << (y.base & 31)) + z.step);
+		return !y.step && put_word(w, s, (x.base << (y.base & 31)) + z.base,
+					   (x.step << (y.base & 31)) + z.step);
 	case SOFT_LINE_ADD_SHIFT:
-		return !z.step && put(w, s, (x.base + y.base) << (z.base & 31),
-				      (x.step + y.step) << (z.base & 31));
-	case SOFT_LINE_ADD3: return put(w, s, x.base + y.base + z.base, x.step + y.step + z.step);
+		return !z.step && put_word(w, s, (x.base + y.base) << (z.base & 31),
+					   (x.step + y.step) << (z.base & 31));
+	case SOFT_LINE_ADD3:
+		return put_word(w, s, x.base + y.base + z.base, x.step + y.step + z.step);
 	default: return 0;
 	}
 }

@@ -15,7 +15,7 @@ static int is_host(uint64_t address, unsigned bytes)
 	return !((address | (address + bytes)) >> (SOFT_ISA_HOST_BITS + 1));
 }
 
-static uint8_t *host(uint64_t address)
+static uint8_t *host_pointer(uint64_t address)
 {
 	return (uint8_t *)(uintptr_t)(address & (SOFT_ISA_ALIAS - 1));
 }
@@ -30,10 +30,10 @@ int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
 	if (!is_host(address, s->op->bytes))
 		return soft_fault(w, address);
 	switch (s->op->bytes) { /* sizes that compilers know are no calls */
-	case 4: memcpy(&w->s[s->result], host(address), 4); break;
-	case 8: memcpy(&w->s[s->result], host(address), 8); break;
-	case 16: memcpy(&w->s[s->result], host(address), 16); break;
-	default: memcpy(&w->s[s->result], host(address), s->op->bytes);
+	case 4: memcpy(&w->s[s->result], host_pointer(address), 4); break;
+	case 8: memcpy(&w->s[s->result], host_pointer(address), 8); break;
+	case 16: memcpy(&w->s[s->result], host_pointer(address), 16); break;
+	default: memcpy(&w->s[s->result], host_pointer(address), s->op->bytes);
 	}
 	return 0;
 }
@@ -84,7 +84,7 @@ static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned byte
 			       ? w->group->lds + at
 			       : NULL;
 	}
-	return is_host(address, bytes) ? host(address) : NULL;
+	return is_host(address, bytes) ? host_pointer(address) : NULL;
 }
 
 static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned lane,
@@ -99,7 +99,7 @@ static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned
 	    (address & ~(uint64_t)UINT32_MAX) == soft_isa_gpu(w)->private_aperture)
 		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
 	p = s->segment == SOFT_FLAT   ? flat_memory(w, address, bytes)
-	    : is_host(address, bytes) ? host(address)
+	    : is_host(address, bytes) ? host_pointer(address)
 				      : NULL;
 	if (!p)
 		return soft_fault(w, address);
@@ -113,7 +113,7 @@ static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned
 /* ---- all lanes ---- */
 
 /* What a byte or word becomes in its register. */
-static uint32_t widen(const struct soft_op *op, uint32_t x, uint32_t before)
+static uint32_t widen_value(const struct soft_op *op, uint32_t x, uint32_t before)
 {
 	if (op->bytes == 1)
 		x = op->is_signed ? (uint32_t)(int8_t)x : x & 0xff;
@@ -139,7 +139,7 @@ static int load_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t e
 		if (event)
 			return event;
 		if (!words)
-			w->v[s->result][l] = widen(s->op, x[0], w->v[s->result][l]);
+			w->v[s->result][l] = widen_value(s->op, x[0], w->v[s->result][l]);
 		for (unsigned i = 0; i < words; i++)
 			w->v[s->result + i][l] = x[i];
 	}
@@ -206,20 +206,20 @@ static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t e
 		uint32_t x[4 * SOFT_LANES];
 
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			memcpy(x + 4 * l, host(address[l]), 16);
+			memcpy(x + 4 * l, host_pointer(address[l]), 16);
 		take_apart(&w->v[s->result], 0, SOFT_LANES, 4, x);
 		return;
 	}
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		const uint8_t *p = host(address[l]);
+		const uint8_t *p = host_pointer(address[l]);
 		uint16_t half;
 
 		if (bytes == 1)
-			w->v[s->result][l] = widen(s->op, *p, w->v[s->result][l]);
+			w->v[s->result][l] = widen_value(s->op, *p, w->v[s->result][l]);
 		else if (bytes == 2)
 			memcpy(&half, p, 2),
-				w->v[s->result][l] = widen(s->op, half, w->v[s->result][l]);
+				w->v[s->result][l] = widen_value(s->op, half, w->v[s->result][l]);
 		for (unsigned i = 0; i < bytes / 4; i++)
 			memcpy(&w->v[s->result + i][l], p + 4 * i, 4);
 	}
@@ -235,12 +235,12 @@ static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t 
 
 		put_together(x, (const uint32_t(*)[SOFT_LANES]) & w->v[s->data], 0, SOFT_LANES, 4);
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			memcpy(host(address[l]), x + 4 * l, 16);
+			memcpy(host_pointer(address[l]), x + 4 * l, 16);
 		return;
 	}
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint8_t *p = host(address[l]);
+		uint8_t *p = host_pointer(address[l]);
 		uint16_t half = (uint16_t)(w->v[s->data][l] >> shift);
 
 		if (bytes < 4)
@@ -308,7 +308,7 @@ static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, u
 	address += (uint64_t)(int64_t)s->offset;
 	if ((differs && (steps || holes)) || !is_host(address, (unsigned)span))
 		return ANY;
-	r->p = host(address);
+	r->p = host_pointer(address);
 	r->first = first;
 	r->count = last - first + 1;
 	return !steps && !holes ? ROW : ONE;
@@ -331,8 +331,8 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 	memcpy(x, p, bytes);
 	if (exec == UINT64_MAX && !(s->op->flags & (SOFT_FLAG_LOW | SOFT_FLAG_HIGH))) {
 		for (unsigned i = 0; i < words; i++)
-			soft_set_line(w, s->result + i, bytes < 4 ? widen(s->op, x[0], 0) : x[i],
-				      0);
+			soft_set_line(w, s->result + i,
+				      bytes < 4 ? widen_value(s->op, x[0], 0) : x[i], 0);
 		return;
 	}
 	soft_want_rows(w, s->result, words);
@@ -340,7 +340,7 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 		uint32_t *d = w->v[s->result + i];
 
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			d[l] = ((bytes < 4 ? widen(s->op, x[0], d[l]) : x[i]) & live[l]) |
+			d[l] = ((bytes < 4 ? widen_value(s->op, x[0], d[l]) : x[i]) & live[l]) |
 			       (d[l] & ~live[l]);
 	}
 }
@@ -355,7 +355,7 @@ static void widen_row(const struct soft_op *op, uint32_t *restrict d, const uint
 		for (unsigned n = 0; n < count; n++) {
 			halves[0] = p[n * op->bytes];
 			memcpy(halves, p + n * op->bytes, op->bytes);
-			d[n] = widen(op, halves[0], d[n]);
+			d[n] = widen_value(op, halves[0], d[n]);
 		}
 		return;
 	}
@@ -439,12 +439,12 @@ static enum layout line_layout(const struct soft_wave *w, const struct soft_step
 	address += (uint64_t)(int64_t)s->offset;
 	if ((line->step != bytes && line->step) || !is_host(address, bytes * SOFT_LANES))
 		return ANY;
-	*r = (struct row){host(address), 0, SOFT_LANES};
+	*r = (struct row){host_pointer(address), 0, SOFT_LANES};
 	return line->step ? ROW : ONE;
 }
 
-static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
-		const uint64_t *address)
+static int execute_load(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+			const uint64_t *address)
 {
 	if (!all_host(s, exec, address))
 		return load_lanes(w, s, exec, address);
@@ -452,8 +452,8 @@ static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 	return 0;
 }
 
-static int store(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
-		 const uint64_t *address)
+static int execute_store(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+			 const uint64_t *address)
 {
 	if (!all_host(s, exec, address))
 		return store_lanes(w, s, exec, address);
@@ -570,8 +570,8 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 				(low[l] | (uint64_t)high[l] << 32) + (uint64_t)(int64_t)s->offset;
 	}
 	switch (s->op->kind) {
-	case SOFT_KIND_LOAD: return load(w, s, exec, address);
-	case SOFT_KIND_STORE: return store(w, s, exec, address);
+	case SOFT_KIND_LOAD: return execute_load(w, s, exec, address);
+	case SOFT_KIND_STORE: return execute_store(w, s, exec, address);
 	default: return merge_lanes(w, s, exec, address);
 	}
 }

@@ -86,8 +86,8 @@ void soft_isa_destroy(struct soft_isa *isa)
 /* ---- steps ---- */
 
 /* The step at @pc, decoded. NULL: no memory, or *@event outside of the kernel's code. */
-static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, uint64_t pc,
-			       int *event)
+static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
+				    int *event)
 {
 	const struct soft_dispatch *d = isa->dispatch;
 	struct soft_step *s;
@@ -128,7 +128,7 @@ static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 			struct code_page *page;
 			int why = 0;
 
-			s = fetch(isa, &page, pc, &why);
+			s = fetch_step(isa, &page, pc, &why);
 			if (!s) {
 				w->fault = pc;
 				w->instructions += TURN_STEPS - left;
@@ -153,8 +153,8 @@ static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 
 /* ---- errors ---- */
 
-static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_wave *w, int event,
-				 struct soft_isa_error *error)
+static enum soft_isa_result fail_wave(const struct soft_isa *isa, const struct soft_wave *w,
+				      int event, struct soft_isa_error *error)
 {
 	const struct soft_dispatch *d = isa->dispatch;
 	struct soft_step s;
@@ -332,8 +332,8 @@ static void start_group(struct soft_isa *isa, const struct launch *a, struct res
 }
 
 /* A turn for each wave that does not wait. Return: with *@ran, whether there was one. */
-static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, struct resident *r,
-				  struct soft_isa_error *error, bool *ran)
+static enum soft_isa_result run_turns(struct soft_isa *isa, const struct launch *a,
+				      struct resident *r, struct soft_isa_error *error, bool *ran)
 {
 	unsigned waiting = 0;
 
@@ -353,7 +353,7 @@ static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, 
 			else if (event == SOFT_EVENT_BARRIER)
 				w->waits = AT_BARRIER;
 			else if (event != SOFT_EVENT_YIELD && event != SOFT_EVENT_GRID_BARRIER)
-				return fail(isa, w, event, error);
+				return fail_wave(isa, w, event, error);
 			r->alive -= w->done;
 		}
 		waiting += !w->done && w->waits == AT_BARRIER;
@@ -374,7 +374,7 @@ static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch
 		for (size_t i = 0; i < count; i++) {
 			struct resident *r = &isa->residents[i];
 			enum soft_isa_result result =
-				r->alive ? turns(isa, a, r, error, &ran) : SOFT_ISA_DONE;
+				r->alive ? run_turns(isa, a, r, error, &ran) : SOFT_ISA_DONE;
 
 			if (result)
 				return result;
@@ -471,7 +471,7 @@ static int reserve_group(const struct launch *a, struct resident *r)
 	return 0;
 }
 
-static int reserve(struct soft_isa *isa, const struct launch *a, size_t count)
+static int reserve_waves(struct soft_isa *isa, const struct launch *a, size_t count)
 {
 	if (count > isa->resident_count) {
 		struct resident *more = realloc(isa->residents, count * sizeof(*more));
@@ -513,7 +513,7 @@ static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;
 	int event = 0;
-	const struct soft_step *s = fetch(isa, &page, a->entry, &event);
+	const struct soft_step *s = fetch_step(isa, &page, a->entry, &event);
 
 	return s && s->run == soft_isa_s_endpgm;
 }
@@ -536,7 +536,7 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR,
 				     "more waves at once than the GPU holds");
 	free_residents(isa, groups); /* a grid's need much memory */
-	if (reserve(isa, &a, groups))
+	if (reserve_waves(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
 	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE
 				       : run_grid(isa, &a, dispatch->cooperative, error);

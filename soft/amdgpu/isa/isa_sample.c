@@ -2,7 +2,7 @@
 /* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory
  * (tex1Dfetch).
  *
- *   four SGPRs (the sampler) ─► struct sampler: coordinates beyond the image, which filter
+ *   four SGPRs (the sampler) ─► struct image_sampler: coordinates beyond the image, which filter
  *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements
  *   elements ─► one, or weighted by distance ─► channels
  *
@@ -18,7 +18,7 @@ enum { WRAP, MIRROR, CLAMP, MIRROR_ONCE, BORDER = 6 };
 enum { SAMPLE_D = 0x22, GATHER4 = 0x47 };
 enum { OUTSIDE = -1 };
 
-struct sampler {
+struct image_sampler {
 	uint8_t mode[3];
 	uint8_t linear, deep; /* between columns and rows; between slices */
 	uint8_t counts;       /* coordinates are elements, not 0 to 1 */
@@ -26,7 +26,8 @@ struct sampler {
 };
 
 /* Return: what is not done, or NULL. */
-static const char *read_sampler(struct sampler *p, const uint32_t *r, const struct soft_image *m)
+static const char *read_sampler(struct image_sampler *p, const uint32_t *r,
+				const struct soft_image *m)
 {
 	unsigned near_filter = r[2] >> 20 & 3, far_filter = r[2] >> 22 & 3, deep = r[2] >> 24 & 3;
 
@@ -65,14 +66,15 @@ static int64_t inside(unsigned mode, int64_t i, int64_t size)
 	}
 }
 
-struct span { /* of one coordinate: the places on both sides, and how far it is to the second */
+/* Of one coordinate: the places on both sides, and how far it is to the second. */
+struct texel_span {
 	int64_t at[2];
 	double weight;
 };
 
 /* @half: between the middles of elements. */
-static void find_span(struct span *s, const struct sampler *p, unsigned axis, float coordinate,
-		      uint32_t size, int half)
+static void find_span(struct texel_span *s, const struct image_sampler *p, unsigned axis,
+		      float coordinate, uint32_t size, int half)
 {
 	double x = p->counts ? coordinate : (double)coordinate * size, whole;
 
@@ -85,7 +87,7 @@ static void find_span(struct span *s, const struct sampler *p, unsigned axis, fl
 	s->weight = half ? x - whole : 0;
 }
 
-static void find_layer(struct span *s, float coordinate, uint32_t layers)
+static void find_layer(struct texel_span *s, float coordinate, uint32_t layers)
 {
 	double x = rint(coordinate);
 
@@ -94,8 +96,8 @@ static void find_layer(struct span *s, float coordinate, uint32_t layers)
 }
 
 /* Register @i of the element at three places. */
-static uint32_t texel(const struct soft_image *m, const struct sampler *p, const int64_t at[3],
-		      unsigned i)
+static uint32_t load_texel(const struct soft_image *m, const struct image_sampler *p,
+			   const int64_t at[3], unsigned i)
 {
 	unsigned from = m->element.from[i];
 
@@ -111,14 +113,15 @@ static uint32_t texel(const struct soft_image *m, const struct sampler *p, const
 				i);
 }
 
-static uint32_t filtered(const struct soft_image *m, const struct sampler *p,
-			 const struct span span[3], unsigned i)
+static uint32_t filtered(const struct soft_image *m, const struct image_sampler *p,
+			 const struct texel_span span[3], unsigned i)
 {
 	double sum = 0;
 
 	if (!p->linear && !p->deep)
-		return texel(m, p, (const int64_t[3]){span[0].at[0], span[1].at[0], span[2].at[0]},
-			     i);
+		return load_texel(m, p,
+				  (const int64_t[3]){span[0].at[0], span[1].at[0], span[2].at[0]},
+				  i);
 	for (unsigned corner = 0; corner < 8; corner++) {
 		int64_t at[3];
 		double weight = 1;
@@ -128,27 +131,29 @@ static uint32_t filtered(const struct soft_image *m, const struct sampler *p,
 			weight *= corner >> axis & 1 ? span[axis].weight : 1 - span[axis].weight;
 		}
 		if (weight != 0)
-			sum += weight * float32(texel(m, p, at, i));
+			sum += weight * float32(load_texel(m, p, at, i));
 	}
 	return bits32((float)sum);
 }
 
 /* The four elements around, from the lower left against the clock, one channel of each. */
 static void gather(struct soft_wave *w, const struct soft_step *s, unsigned l,
-		   const struct soft_image *m, const struct sampler *p, const struct span span[3])
+		   const struct soft_image *m, const struct image_sampler *p,
+		   const struct texel_span span[3])
 {
 	static const uint8_t x[4] = {0, 1, 1, 0}, y[4] = {1, 1, 0, 0};
 	unsigned channel = (unsigned)__builtin_ctz(s->control);
 
 	for (unsigned i = 0; i < 4; i++)
 		w->v[s->result + i][l] =
-			texel(m, p,
-			      (const int64_t[3]){span[0].at[x[i]], span[1].at[y[i]], span[2].at[0]},
-			      channel);
+			load_texel(m, p,
+				   (const int64_t[3]){span[0].at[x[i]], span[1].at[y[i]],
+						      span[2].at[0]},
+				   channel);
 }
 
 static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned l,
-			const struct soft_image *m, const struct sampler *p)
+			const struct soft_image *m, const struct image_sampler *p)
 {
 	unsigned axes = m->type == IMAGE_1D || m->type == IMAGE_1D_ARRAY ? 1
 			: m->type == IMAGE_3D                            ? 3
@@ -156,7 +161,7 @@ static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned
 	const uint32_t size[3] = {m->width, m->height, m->depth};
 	unsigned v = s->source[0] + (s->op->number == SAMPLE_D ? 2 * axes : 0), n = s->result;
 	int gathers = s->op->number == GATHER4;
-	struct span span[3] = {{{0, 0}, 0}};
+	struct texel_span span[3] = {{{0, 0}, 0}};
 
 	for (unsigned i = 0; i < axes; i++)
 		find_span(&span[i], p, i, float32(w->v[v + i][l]), size[i],
@@ -175,7 +180,7 @@ static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned
 int soft_sample(struct soft_wave *w, const struct soft_step *s)
 {
 	struct soft_image m;
-	struct sampler p;
+	struct image_sampler p;
 	const char *why = soft_image_read(&m, &w->s[s->base]);
 
 	if (!why)

@@ -53,7 +53,7 @@ int soft_isa_s_getpc_b64(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-static int jump(struct soft_wave *w, uint64_t to)
+static int jump_to(struct soft_wave *w, uint64_t to)
 {
 	w->pc = to;
 	if (to & 3)
@@ -63,7 +63,7 @@ static int jump(struct soft_wave *w, uint64_t to)
 
 int soft_isa_s_setpc_b64(struct soft_wave *w, const struct soft_step *s)
 {
-	return jump(w, source64(w, s, 0));
+	return jump_to(w, source64(w, s, 0));
 }
 
 int soft_isa_s_swappc_b64(struct soft_wave *w, const struct soft_step *s)
@@ -71,13 +71,13 @@ int soft_isa_s_swappc_b64(struct soft_wave *w, const struct soft_step *s)
 	uint64_t to = source64(w, s, 0);
 
 	set_pair(w, s->result, w->pc);
-	return jump(w, to);
+	return jump_to(w, to);
 }
 
 int soft_isa_s_call_b64(struct soft_wave *w, const struct soft_step *s)
 {
 	set_pair(w, s->result, w->pc);
-	return jump(w, w->pc + (uint64_t)((int64_t)s->offset * 4));
+	return jump_to(w, w->pc + (uint64_t)((int64_t)s->offset * 4));
 }
 
 int soft_isa_s_endpgm(struct soft_wave *w, const struct soft_step *s)
@@ -207,7 +207,7 @@ int soft_isa_s_set_gpr_idx_idx(struct soft_wave *w, const struct soft_step *s)
 }
 
 /* -1: beyond the registers of a wave. */
-static int moved(const struct soft_wave *w, unsigned from, unsigned bytes)
+static int find_relative(const struct soft_wave *w, unsigned from, unsigned bytes)
 {
 	uint64_t n = (uint64_t)from + w->s[REG_M0];
 
@@ -222,9 +222,9 @@ static int move_relative(struct soft_wave *w, const struct soft_step *s, int fro
 	if (from >= REG_COUNT)
 		return soft_unsupported(w, "with a constant");
 	if (from_moves)
-		from = moved(w, (unsigned)from, bytes);
+		from = find_relative(w, (unsigned)from, bytes);
 	else
-		to = moved(w, (unsigned)to, bytes);
+		to = find_relative(w, (unsigned)to, bytes);
 	if (to < 0 || from < 0)
 		return soft_unsupported(w, "beyond the registers");
 	memmove(&w->s[to], &w->s[from], bytes);

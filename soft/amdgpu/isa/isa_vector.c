@@ -40,7 +40,7 @@ const uint32_t *soft_live(struct soft_wave *w, uint64_t exec)
 	return w->live;
 }
 
-static void fill(uint32_t *row, uint32_t x)
+static void fill_row(uint32_t *row, uint32_t x)
 {
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		row[l] = x;
@@ -58,10 +58,10 @@ static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, u
 	if (soft_type_is_64(s->op->type[i + 1])) {
 		uint64_t x = source64(w, s, i);
 
-		fill(spare, (uint32_t)x);
-		fill(spare + SOFT_LANES, (uint32_t)(x >> 32));
+		fill_row(spare, (uint32_t)x);
+		fill_row(spare + SOFT_LANES, (uint32_t)(x >> 32));
 	} else {
-		fill(spare, source32(w, s, i));
+		fill_row(spare, source32(w, s, i));
 	}
 	return spare;
 }
@@ -246,7 +246,7 @@ static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step
 	return row;
 }
 
-static void clamp(unsigned type, uint32_t *d)
+static void clamp_row(unsigned type, uint32_t *d)
 {
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
 		double x = type == SOFT_TYPE_F32   ? get_f32(d, l)
@@ -264,7 +264,7 @@ static void clamp(unsigned type, uint32_t *d)
 }
 
 /* The result's place within the register, where that is not the whole of it. */
-static int place(struct soft_wave *w, const struct soft_step *s, uint32_t *d)
+static int place_result(struct soft_wave *w, const struct soft_step *s, uint32_t *d)
 {
 	const uint32_t *before = w->v[s->result];
 	int high = s->half >> 3 & 1;
@@ -307,8 +307,8 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 			return 0;
 	}
 	if (s->clamp)
-		clamp(op->type[0], result);
-	if (place(w, s, result))
+		clamp_row(op->type[0], result);
+	if (place_result(w, s, result))
 		return soft_unsupported(w, "with an SDWA selection that is not known");
 	keep_live(w, written, s->result, result);
 	if (soft_type_is_64(op->type[0]))
@@ -346,7 +346,7 @@ int soft_vector_packed(struct soft_wave *w, const struct soft_step *s)
 			half_rows(w, s, i, high, spare.row[i]);
 		s->lanes(&n);
 		if (s->clamp)
-			clamp(s->op->type[0], result[high]);
+			clamp_row(s->op->type[0], result[high]);
 	}
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		result[0][l] = (result[0][l] & 0xffff) | result[1][l] << 16;
@@ -381,7 +381,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 	}
 	s->lanes(&n);
 	if (s->clamp)
-		clamp(SOFT_TYPE_F32, result);
+		clamp_row(SOFT_TYPE_F32, result);
 	if (s->op->number == 0x21)
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			result[l] = bits16(float32(result[l])) | (before[l] & 0xffff0000);

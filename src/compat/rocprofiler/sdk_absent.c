@@ -92,7 +92,7 @@ SDK_EXPORT const char *rocprofiler_thread_trace_decoder_info_string(
 
 /* Counting dispatches can be configured, by tools that do so before they know whether they want
  * it; the context does not start. */
-static rocprofiler_status_t count(rocprofiler_context_id_t id)
+static rocprofiler_status_t configure_counting(rocprofiler_context_id_t id)
 {
 	struct sdk_context *c = sdk_context_of(id);
 	rocprofiler_status_t status = sdk_may_configure();
@@ -112,7 +112,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_dispatch_counting_s
 {
 	if (!callback)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	return sdk_buffer_of(buffer_id) ? count(context_id)
+	return sdk_buffer_of(buffer_id) ? configure_counting(context_id)
 					: ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 }
 
@@ -121,7 +121,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_counting
 	rocprofiler_dispatch_counting_service_cb_t dispatch_callback, void *dispatch_callback_args,
 	rocprofiler_dispatch_counting_record_cb_t record_callback, void *record_callback_args)
 {
-	return dispatch_callback && record_callback ? count(context_id)
+	return dispatch_callback && record_callback ? configure_counting(context_id)
 						    : ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 }
 

@@ -119,7 +119,7 @@ static void name_gpu(struct agent *a)
 
 /* The driver's files ------------------------------------------------------------------ */
 
-struct property {
+struct agent_property {
 	const char *name;
 	size_t offset;
 };
@@ -127,7 +127,7 @@ struct property {
 	{                                                      \
 		text, offsetof(rocprofiler_agent_v0_t, member) \
 	}
-static const struct property properties[] = {
+static const struct agent_property properties[] = {
 	PROPERTY("cpu_cores_count", cpu_cores_count),
 	PROPERTY("simd_count", simd_count),
 	PROPERTY("mem_banks_count", mem_banks_count),
@@ -465,7 +465,7 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 /* Queues ------------------------------------------------------------------------------------ */
 
 /* A program's queue and the runtime's behind it have one id. */
-static struct queue {
+static struct agent_queue {
 	uint64_t handle, number, device;
 	uint64_t id; /* the runtime's: hsa_queue_t's last member */
 } queues[QUEUES];
@@ -481,7 +481,7 @@ static uint64_t number_of_queue(const struct gputap_object *queue)
 
 void sdk_on_queue(const struct gputap_object *object)
 {
-	struct queue *at = NULL;
+	struct agent_queue *at = NULL;
 
 	sdk_lock();
 	for (int i = QUEUES; i-- > 0;)
@@ -489,8 +489,8 @@ void sdk_on_queue(const struct gputap_object *object)
 		    (!queues[i].handle && !(at && at->handle)))
 			at = &queues[i];
 	if (at && object->phase == GPUTAP_PHASE_LOAD)
-		*at = (struct queue){object->handle, object->number, object->device_handle,
-				     number_of_queue(object)};
+		*at = (struct agent_queue){object->handle, object->number, object->device_handle,
+					   number_of_queue(object)};
 	else if (at && at->handle == object->handle)
 		at->handle = 0;
 	sdk_unlock();
@@ -499,7 +499,7 @@ void sdk_on_queue(const struct gputap_object *object)
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
 		  rocprofiler_agent_id_t *agent)
 {
-	struct queue found = {.number = own_id};
+	struct agent_queue found = {.number = own_id};
 
 	sdk_lock();
 	for (int i = 0; i < QUEUES; i++)

@@ -58,7 +58,7 @@ static bool make_header_room(struct sdk_buffer *b, size_t count)
 	return true;
 }
 
-struct batch {
+struct record_batch {
 	struct sdk_buffer *buffer;
 	rocprofiler_buffer_tracing_cb_t fn;
 	size_t count;
@@ -67,7 +67,7 @@ struct batch {
 
 static void call_client(void *data)
 {
-	const struct batch *batch = data;
+	const struct record_batch *batch = data;
 	const struct sdk_buffer *b = batch->buffer;
 
 	batch->fn((rocprofiler_context_id_t){b->context}, (rocprofiler_buffer_id_t){b->handle},
@@ -78,7 +78,7 @@ static void hand_records(struct gputap_buffer *buffer, const struct gputap_recor
 			 size_t count, uint64_t lost, void *user)
 {
 	struct sdk_buffer *b = user;
-	struct batch batch = {b, atomic_load(&b->fn), count, lost};
+	struct record_batch batch = {b, atomic_load(&b->fn), count, lost};
 
 	(void)buffer;
 	if (!count || !batch.fn)

@@ -17,7 +17,7 @@
 
 enum { CHUNK = 32, CHUNKS = 64 };
 
-struct slot {
+struct call_slot {
 	struct sdk_inner inner;
 	rocprofiler_user_data_t user;
 	uint64_t external;
@@ -27,7 +27,7 @@ struct slot {
 
 struct slots {
 	uint32_t used;
-	struct slot *chunks[CHUNKS];
+	struct call_slot *chunks[CHUNKS];
 };
 
 static _Thread_local struct slots *mine __attribute__((tls_model("initial-exec")));
@@ -60,9 +60,9 @@ static struct slots *make_slots(void)
 }
 
 /* NULL: no memory, or too deep: clients do not get this call. */
-static struct slot *take_slot(void)
+static struct call_slot *take_slot(void)
 {
-	struct slot *s, **chunk;
+	struct call_slot *s, **chunk;
 
 	if (!mine && !make_slots())
 		return NULL;
@@ -76,7 +76,7 @@ static struct slot *take_slot(void)
 	return s;
 }
 
-static void give_slot(const struct slot *s)
+static void give_slot(const struct call_slot *s)
 {
 	mine->used = s->index;
 }
@@ -121,7 +121,7 @@ static void fill_payload(union payload *p, const struct gputap_call *call)
 
 static void notify_call(const struct sdk_context *c, const struct sdk_service *service,
 			rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
-			const struct gputap_call *call, struct slot *s)
+			const struct gputap_call *call, struct call_slot *s)
 {
 	union payload p;
 	const rocprofiler_callback_tracing_record_t record = {
@@ -141,7 +141,7 @@ static void notify_call(const struct sdk_context *c, const struct sdk_service *s
 
 static void write_call_record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 			      uint32_t operation, const struct gputap_call *call,
-			      const struct slot *s, uint64_t end)
+			      const struct call_slot *s, uint64_t end)
 {
 	/* one layout for all APIs */
 	rocprofiler_buffer_tracing_hip_api_record_t r = {
@@ -159,7 +159,7 @@ static void write_call_record(struct sdk_buffer *b, rocprofiler_buffer_tracing_k
 
 static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 			    uint32_t operation, const struct gputap_call *call,
-			    const struct slot *s, uint64_t end)
+			    const struct call_slot *s, uint64_t end)
 {
 	rocprofiler_buffer_tracing_hip_api_ext_record_t r = {
 		.size = sizeof r,
@@ -191,7 +191,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	struct sdk_context *c = user;
 	rocprofiler_callback_tracing_kind_t kind;
 	rocprofiler_buffer_tracing_kind_t more;
-	struct slot *s = (struct slot *)(uintptr_t)*data;
+	struct call_slot *s = (struct call_slot *)(uintptr_t)*data;
 	uint64_t end = call->phase == GPUTAP_PHASE_EXIT ? gputap_now() : 0;
 	uint32_t operation;
 	bool is_notified, recorded, recorded_more, inner = c->inner >> call->domain & 1;

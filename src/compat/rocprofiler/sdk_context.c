@@ -110,7 +110,7 @@ struct asked {
 	uint32_t inner;
 };
 
-static bool is_asked(const struct asked *a, uint32_t domain, uint32_t operation)
+static bool is_operation_asked(const struct asked *a, uint32_t domain, uint32_t operation)
 {
 	for (uint32_t i = 0; i < a->count[domain]; i++)
 		if (a->operations[domain][i] == operation)
@@ -128,7 +128,8 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
 		if (sdk_asks(one, op) || sdk_asks(two, op) || (three && sdk_asks(three, op)))
 			a->operations[api.domain][a->count[api.domain]++] = api.from + op;
 	if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API &&
-	    is_asked(a, api.domain, ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000))
+	    is_operation_asked(a, api.domain,
+			       ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000))
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
@@ -146,7 +147,7 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 			if (!sdk_inner_asks(c, d, op))
 				continue;
 			a->inner |= 1u << d;
-			if (is_asked(a, d, op))
+			if (is_operation_asked(a, d, op))
 				continue;
 			a->operations[d][a->count[d]++] = op;
 			if (d != GPUTAP_DOMAIN_ROCTX || !sdk_range_begins(op))

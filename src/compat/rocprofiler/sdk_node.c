@@ -27,7 +27,7 @@ static void *allocate_array(uint32_t *count, size_t bytes)
 
 /* Files ------------------------------------------------------------------------------ */
 
-struct property {
+struct node_property {
 	const char *name;
 	uint32_t offset, bytes;
 };
@@ -47,41 +47,41 @@ struct property {
 			sizeof((rocprofiler_agent_io_link_t *)0)->member \
 	}
 
-static const struct property of_bank[] = {
+static const struct node_property of_bank[] = {
 	BANK("heap_type", heap_type), BANK("size_in_bytes", size_in_bytes), BANK("flags", flags),
 	BANK("width", width),         BANK("mem_clk_max", mem_clk_max),     {NULL, 0, 0}};
-static const struct property of_cache[] = {CACHE("processor_id_low", processor_id_low),
-					   CACHE("level", level),
-					   CACHE("size", size),
-					   CACHE("cache_line_size", cache_line_size),
-					   CACHE("cache_lines_per_tag", cache_lines_per_tag),
-					   CACHE("association", association),
-					   CACHE("latency", latency),
-					   CACHE("type", type),
-					   {NULL, 0, 0}};
-static const struct property of_link[] = {LINK("type", type),
-					  LINK("version_major", version_major),
-					  LINK("version_minor", version_minor),
-					  LINK("node_from", node_from),
-					  LINK("node_to", node_to),
-					  LINK("weight", weight),
-					  LINK("min_latency", min_latency),
-					  LINK("max_latency", max_latency),
-					  LINK("min_bandwidth", min_bandwidth),
-					  LINK("max_bandwidth", max_bandwidth),
-					  LINK("recommended_transfer_size",
-					       recommended_transfer_size),
-					  LINK("flags", flags),
-					  {NULL, 0, 0}};
+static const struct node_property of_cache[] = {CACHE("processor_id_low", processor_id_low),
+						CACHE("level", level),
+						CACHE("size", size),
+						CACHE("cache_line_size", cache_line_size),
+						CACHE("cache_lines_per_tag", cache_lines_per_tag),
+						CACHE("association", association),
+						CACHE("latency", latency),
+						CACHE("type", type),
+						{NULL, 0, 0}};
+static const struct node_property of_link[] = {LINK("type", type),
+					       LINK("version_major", version_major),
+					       LINK("version_minor", version_minor),
+					       LINK("node_from", node_from),
+					       LINK("node_to", node_to),
+					       LINK("weight", weight),
+					       LINK("min_latency", min_latency),
+					       LINK("max_latency", max_latency),
+					       LINK("min_bandwidth", min_bandwidth),
+					       LINK("max_bandwidth", max_bandwidth),
+					       LINK("recommended_transfer_size",
+						    recommended_transfer_size),
+					       LINK("flags", flags),
+					       {NULL, 0, 0}};
 
-static void read_properties(const char *path, const struct property *properties, char *to)
+static void read_properties(const char *path, const struct node_property *properties, char *to)
 {
 	FILE *f = fopen(path, "re");
 	unsigned long long value;
 	char name[64];
 
 	while (f && fscanf(f, "%63s %llu", name, &value) == 2)
-		for (const struct property *p = properties; p->name; p++) {
+		for (const struct node_property *p = properties; p->name; p++) {
 			const uint32_t word = (uint32_t)value;
 
 			if (!strcmp(name, p->name))
@@ -94,7 +94,7 @@ static void read_properties(const char *path, const struct property *properties,
 }
 
 static void *read_all(const char *node, const char *what, uint32_t *count,
-		      const struct property *properties, size_t bytes)
+		      const struct node_property *properties, size_t bytes)
 {
 	char path[512], *all = allocate_array(count, bytes);
 

@@ -15,8 +15,8 @@
 
 #include "sdk.h"
 
-struct range {
-	struct range *next;
+struct sdk_range {
+	struct sdk_range *next;
 	uint64_t context; /* handle */
 	uint32_t operation;
 	bool asked;
@@ -30,12 +30,12 @@ struct range {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct range *of_process; /* newest first, with the mutex */
-static _Thread_local struct range *of_thread __attribute__((tls_model("initial-exec")));
+static struct sdk_range *of_process; /* newest first, with the mutex */
+static _Thread_local struct sdk_range *of_thread __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void free_range(struct range *r)
+static void free_range(struct sdk_range *r)
 {
 	gputap_correlation_release(r->hold);
 	free(r->message);
@@ -45,7 +45,7 @@ static void free_range(struct range *r)
 static void free_ranges_of_thread(void *unused)
 {
 	(void)unused;
-	for (struct range *r = of_thread, *next; r; r = next) {
+	for (struct sdk_range *r = of_thread, *next; r; r = next) {
 		next = r->next;
 		free_range(r);
 	}
@@ -102,7 +102,7 @@ bool sdk_range_begins(uint32_t number)
 	return range_begun_by(number) >= 0;
 }
 
-static void notify_range(const struct sdk_context *c, struct range *r,
+static void notify_range(const struct sdk_context *c, struct sdk_range *r,
 			 rocprofiler_callback_phase_t phase)
 {
 	const struct sdk_service *service =
@@ -125,7 +125,7 @@ static void notify_range(const struct sdk_context *c, struct range *r,
 	service->fn(record, &r->user, service->user);
 }
 
-static void end_range(struct sdk_context *c, struct range *r, uint64_t at)
+static void end_range(struct sdk_context *c, struct sdk_range *r, uint64_t at)
 {
 	const struct sdk_recorded *to =
 		&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API];
@@ -149,7 +149,7 @@ static void end_range(struct sdk_context *c, struct range *r, uint64_t at)
 void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner)
 {
 	int operation = range_begun_by(call->operation);
-	struct range *r;
+	struct sdk_range *r;
 	bool asked;
 
 	if (!asks_for_range(c, operation) || !(r = calloc(1, sizeof *r)))
@@ -177,7 +177,7 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 	inner->which = (uintptr_t)r;
 }
 
-static void begin_range(struct sdk_context *c, const struct gputap_call *call, struct range *r,
+static void begin_range(struct sdk_context *c, const struct gputap_call *call, struct sdk_range *r,
 			uint64_t at)
 {
 	int32_t level = -1;
@@ -203,10 +203,11 @@ static void begin_range(struct sdk_context *c, const struct gputap_call *call, s
 
 /* Take out the context's range of that id. A thread's: those that are deeper were not popped
  * where we could see it. */
-static struct range *take_range(struct range **list, uint64_t context, int64_t id, bool levels)
+static struct sdk_range *take_range(struct sdk_range **list, uint64_t context, int64_t id,
+				    bool levels)
 {
-	for (struct range **at = list; *at;) {
-		struct range *r = *at;
+	for (struct sdk_range **at = list; *at;) {
+		struct sdk_range *r = *at;
 
 		if (r->context != context || (levels ? r->id < id : r->id != id)) {
 			at = &r->next;
@@ -223,7 +224,7 @@ static struct range *take_range(struct range **list, uint64_t context, int64_t i
 void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t at)
 {
-	struct range *r = (struct range *)(uintptr_t)inner->which;
+	struct sdk_range *r = (struct sdk_range *)(uintptr_t)inner->which;
 	int64_t id = 0;
 	int32_t level = -1;
 

@@ -7,13 +7,13 @@
 
 enum { BUCKETS = 256 };
 
-struct stream {
-	struct stream *next;
+struct named_stream {
+	struct named_stream *next;
 	uint64_t address, id;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct stream *streams[BUCKETS];
+static struct named_stream *streams[BUCKETS];
 static uint64_t stream_count;
 
 static unsigned bucket_of(uint64_t address)
@@ -23,7 +23,7 @@ static unsigned bucket_of(uint64_t address)
 
 uint64_t sdk_stream_id(uint64_t address)
 {
-	struct stream **bucket = &streams[bucket_of(address)], *s;
+	struct named_stream **bucket = &streams[bucket_of(address)], *s;
 	uint64_t id = 0;
 
 	if (!address)
@@ -32,7 +32,7 @@ uint64_t sdk_stream_id(uint64_t address)
 	for (s = *bucket; s && s->address != address; s = s->next)
 		;
 	if (!s && (s = malloc(sizeof *s)) != NULL) {
-		*s = (struct stream){*bucket, address, ++stream_count};
+		*s = (struct named_stream){*bucket, address, ++stream_count};
 		*bucket = s;
 	}
 	if (s)
@@ -44,9 +44,9 @@ uint64_t sdk_stream_id(uint64_t address)
 void sdk_forget_stream(uint64_t address)
 {
 	pthread_mutex_lock(&mutex);
-	for (struct stream **at = &streams[bucket_of(address)]; *at; at = &(*at)->next)
+	for (struct named_stream **at = &streams[bucket_of(address)]; *at; at = &(*at)->next)
 		if ((*at)->address == address) {
-			struct stream *gone = *at;
+			struct named_stream *gone = *at;
 
 			*at = gone->next;
 			free(gone);

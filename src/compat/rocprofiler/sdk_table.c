@@ -48,7 +48,7 @@ static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint6
 
 /* Version of a runtime ---------------------------------------------------------------- */
 
-struct looked_for {
+struct library_version {
 	const char *name;
 	uint64_t version;
 };
@@ -56,7 +56,7 @@ struct looked_for {
 /* "/usr/lib/libamdhip64.so.5.2.21153": 50200. What counts builds is no patch. */
 static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct looked_for *l = data;
+	struct library_version *l = data;
 	const char *found = strstr(info->dlpi_name, l->name);
 	uint64_t parts[3] = {0, 0, 0};
 	char *path, *at;
@@ -80,7 +80,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 /* As it said itself, or as its file is called. Never 0: clients take that for "not there". */
 static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
-	struct looked_for l = {name, 0};
+	struct library_version l = {name, 0};
 
 	if (table->version)
 		return table->version;

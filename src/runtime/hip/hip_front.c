@@ -73,7 +73,7 @@ FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIE
 
 /* One of HIP's two tables. */
 struct front {
-	const struct gt_attach *door;
+	const struct gt_attach *attach;
 	struct gt_table *tables;
 	char *fronts, *made; /* the tables, one behind the other */
 	uint32_t entries;
@@ -177,7 +177,7 @@ static void offer_tables(void)
 		for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 			struct front *f = &fronts[d];
 			const struct gt_attach_state *states =
-				GT_ATTACH_AT(f->door, f->door->states);
+				GT_ATTACH_AT(f->attach, f->attach->states);
 
 			if (atomic_load(&states[i].state) != GT_ATTACH_ARMED ||
 			    !atomic_load(&states[i].adopted)) {
@@ -191,7 +191,7 @@ static void offer_tables(void)
 				continue;
 			make_front(f, i);
 			gt_subscribers_call(&f->tables[i], made_for(f, i), bytes_of(f));
-			gt_mapped_redirect(f->door, i, d ? compiler_front : hip_front);
+			gt_mapped_redirect(f->attach, i, d ? compiler_front : hip_front);
 		}
 }
 

@@ -497,8 +497,8 @@ static bool put_queued(struct graph_walk *w, struct graph_level *l, unsigned dep
 
 /* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its
  * edges are gone on with. */
-static bool take_turn(struct graph_walk *w, struct graph_level *l, uint32_t i, unsigned depth,
-		      bool first, bool last)
+static bool visit_node(struct graph_walk *w, struct graph_level *l, uint32_t i, unsigned depth,
+		       bool first, bool last)
 {
 	l->pushed[i] = 1;
 	l->depth[i] = l->edge_first[i];
@@ -518,7 +518,7 @@ static bool put_branches(struct graph_walk *w, struct graph_level *l, unsigned d
 		if (l->pushed[root] || l->left[root])
 			continue;
 		l->queue[top++] = root;
-		good = take_turn(w, l, root, depth, first, last);
+		good = visit_node(w, l, root, depth, first, last);
 		while (good && top) {
 			uint32_t i = l->queue[top - 1], j;
 
@@ -530,7 +530,7 @@ static bool put_branches(struct graph_walk *w, struct graph_level *l, unsigned d
 			if (l->pushed[j] || l->left[j])
 				continue;
 			l->queue[top++] = j;
-			good = take_turn(w, l, j, depth, first, last);
+			good = visit_node(w, l, j, depth, first, last);
 		}
 	}
 	return good;

@@ -17,7 +17,7 @@
 
 enum { KINDS = 12, NAME_BYTES = 64, QUEUES = 8 };
 
-struct commands {
+struct command_buffer {
 	struct gt_cl_node node;
 	struct gt_cl_lock lock;
 	uint32_t total; /* commands */
@@ -40,7 +40,7 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 {
 	void *handle = GT_CL_REAL(call, clCreateCommandBufferKHR)(num_queues, queues, properties,
 								  errcode_ret);
-	struct commands *c = gt_cl_map_find(&command_buffers, handle);
+	struct command_buffer *c = gt_cl_map_find(&command_buffers, handle);
 	struct gt_thread *t = gt_cl_thread_find(call);
 
 	if (!handle || (!c && (!t || !(c = gt_cl_memory_take(t->epoch, sizeof *c)))))
@@ -57,7 +57,7 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 /* One more command. @name is cut to NAME_BYTES. */
 static void add_command(const struct gt_call *call, const void *handle, const char *name)
 {
-	struct commands *c = gt_cl_map_find(&command_buffers, handle);
+	struct command_buffer *c = gt_cl_map_find(&command_buffers, handle);
 	struct gt_thread *t = gt_cl_thread_find(call);
 	uint32_t i;
 
@@ -85,7 +85,7 @@ static char *put_text(char *p, const char *end, const char *text)
 	return p;
 }
 
-static char *put_number(char *p, const char *end, uint32_t n)
+static char *put_count(char *p, const char *end, uint32_t n)
 {
 	char digits[12], *d = &digits[sizeof digits - 1];
 
@@ -96,7 +96,7 @@ static char *put_number(char *p, const char *end, uint32_t n)
 	return put_text(p, end, d);
 }
 
-static uint32_t name_of(struct commands *c, struct gt_thread *t)
+static uint32_t name_of(struct command_buffer *c, struct gt_thread *t)
 {
 	char text[KINDS * (NAME_BYTES + 16)], *p = text, *end = text + sizeof text;
 	uint32_t named = 0, id = c->name;
@@ -108,11 +108,11 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
 		p = put_text(p, end, i ? ", " : " ");
 		p = put_text(p, end, c->kinds[i].name);
 		if (c->kinds[i].count > 1)
-			p = put_number(put_text(p, end, " x"), end, c->kinds[i].count);
+			p = put_count(put_text(p, end, " x"), end, c->kinds[i].count);
 		named += c->kinds[i].count;
 	}
 	if (c->total > named)
-		p = put_number(put_text(p, end, ", others x"), end, c->total - named);
+		p = put_count(put_text(p, end, ", others x"), end, c->total - named);
 	gt_cl_lock_release(&c->lock);
 	id = gt_string_id(t, text, (size_t)(p - text));
 	c->name = id;
@@ -123,7 +123,7 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
  * check would pass. Every other answer is the runtime's own: asked with a wait list that is
  * never right, it gives the first error before that. */
 static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
-			 void *handle, const struct commands *c, cl_int *error)
+			 void *handle, const struct command_buffer *c, cl_int *error)
 {
 	struct gt_cl_queue *a, *b;
 	bool differ = false;
@@ -147,7 +147,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 						cl_uint count, const cl_event *list,
 						cl_event *event)
 {
-	struct commands *c = gt_cl_map_find(&command_buffers, handle);
+	struct command_buffer *c = gt_cl_map_find(&command_buffers, handle);
 	cl_command_queue queue = queues && num_queues  ? queues[0]
 				 : c && c->queue_count ? c->queues[0]
 						       : NULL;

@@ -77,7 +77,7 @@ struct form {
 	bool done;            /* the command has ended */
 };
 
-struct answer {
+struct event_answer {
 	struct form form;
 	cl_int ret;
 	bool size_of_result;
@@ -85,7 +85,7 @@ struct answer {
 	unsigned char value[ROOM]; /* a byte that the runtime did not write is UNTOUCHED */
 };
 
-static struct answer answers[ANSWERS];
+static struct event_answer answers[ANSWERS];
 static uint32_t answer_count;
 static struct gt_cl_lock answers_lock;
 
@@ -95,7 +95,7 @@ static bool same_form(const struct form *a, const struct form *b)
 	       a->value == b->value && a->size_ret == b->size_ret && a->done == b->done;
 }
 
-static bool find_answer(const struct form *form, struct answer *answer, uint32_t epoch)
+static bool find_answer(const struct form *form, struct event_answer *answer, uint32_t epoch)
 {
 	bool found = false;
 
@@ -110,7 +110,7 @@ static bool find_answer(const struct form *form, struct answer *answer, uint32_t
 	return found;
 }
 
-static void keep_answer(const struct answer *answer, uint32_t epoch)
+static void keep_answer(const struct event_answer *answer, uint32_t epoch)
 {
 	if (!gt_cl_lock_take(&answers_lock, epoch))
 		return;
@@ -143,7 +143,7 @@ static bool becomes_done(const struct gt_table *table, cl_command_queue queue, c
 	return done;
 }
 
-static void ask_marker(const struct gt_table *table, cl_event marker, struct answer *a)
+static void ask_marker(const struct gt_table *table, cl_event marker, struct event_answer *a)
 {
 	const struct form *f = &a->form;
 
@@ -156,7 +156,7 @@ static void ask_marker(const struct gt_table *table, cl_event marker, struct ans
 }
 
 /* False: it cannot be asked in this way. */
-static bool ask_alike(const struct gt_cl_queue *q, struct answer *a)
+static bool ask_alike(const struct gt_cl_queue *q, struct event_answer *a)
 {
 	const struct gt_table *table = q->table;
 	cl_event gate = NULL, marker = NULL;
@@ -186,7 +186,7 @@ static bool ask_alike(const struct gt_cl_queue *q, struct answer *a)
 }
 
 /* What the runtime says of @event as it would be in a queue without profiling. */
-static bool find_out(const struct gt_cl_queue *q, cl_event event, struct answer *a)
+static bool find_out(const struct gt_cl_queue *q, cl_event event, struct event_answer *a)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	bool known;
@@ -208,7 +208,7 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 					      size_t *size_ret)
 {
 	struct gt_cl_queue *q = gt_cl_queue_of_event(gt_cl_table_find(call), event);
-	struct answer a;
+	struct event_answer a;
 
 	if (!q || !q->forced)
 		return GT_CL_REAL(call, clGetEventProfilingInfo)(event, name, size, value,

@@ -25,7 +25,7 @@
 
 /* Is the call to be recorded? Registered when it first matters, so that a program which never
  * calls counts as without a runtime. */
-static bool is_asked(void)
+static bool is_attach_asked(void)
 {
 	static struct gt_tap tap;
 	static struct gt_table table;
@@ -86,7 +86,7 @@ static cl_int get_platforms(unsigned instance, platforms_fn *real, cl_uint num_e
 	if (status < 0 && gt_recording_is_run() && !gt_opencl_has_layer()) {
 		uint64_t end = gt_ticks();
 
-		if (is_asked()) {
+		if (is_attach_asked()) {
 			gt_runtime_module_named(GT_DOMAIN_OPENCL, state->path, state->base,
 						"interposition", 0);
 			record(num_entries, platforms, status, start, end);

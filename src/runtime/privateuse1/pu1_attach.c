@@ -73,7 +73,7 @@ static void read_list(void)
 }
 
 /* Is @file's name, without its folder, one of the words of the line, without theirs? */
-static bool is_named(const char *line, const char *file)
+static bool line_names(const char *line, const char *file)
 {
 	size_t bytes = strlen(file);
 
@@ -101,7 +101,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (!file || !*file)
 		return 0;
 	for (uint32_t i = 0; i < plugin_count; i++)
-		if (!strncmp(file, "libtorch_cpu.so", 15) || is_named(plugins[i].path, file))
+		if (!strncmp(file, "libtorch_cpu.so", 15) || line_names(plugins[i].path, file))
 			found[i] = true;
 	return 0;
 }

@@ -9,7 +9,8 @@
 
 enum { ROOM_AT_FIRST = 1024 };
 
-static struct gt_pu1_link *place_of(struct gt_pu1_link *table, uint32_t room, uint64_t correlation)
+static struct gt_pu1_link *find_place(struct gt_pu1_link *table, uint32_t room,
+				      uint64_t correlation)
 {
 	uint64_t at = correlation * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (room - 1);
 
@@ -19,7 +20,7 @@ static struct gt_pu1_link *place_of(struct gt_pu1_link *table, uint32_t room, ui
 }
 
 /* Return: whether there is room for one more. */
-static bool make_room(struct gt_pu1_links *l)
+static bool grow_links(struct gt_pu1_links *l)
 {
 	struct gt_pu1_link *bigger;
 
@@ -43,7 +44,7 @@ static bool make_room(struct gt_pu1_links *l)
 		return l->used + 1 < l->room;
 	for (uint32_t i = 0; i < l->room; i++)
 		if (l->now[i].correlation)
-			*place_of(bigger, 2 * l->room, l->now[i].correlation) = l->now[i];
+			*find_place(bigger, 2 * l->room, l->now[i].correlation) = l->now[i];
 	free(l->now);
 	l->now = bigger;
 	l->room = l->room ? 2 * l->room : ROOM_AT_FIRST;
@@ -54,9 +55,9 @@ void gt_pu1_link_call(struct gt_pu1_links *l, const struct gt_pu1_link *call)
 {
 	struct gt_pu1_link *at;
 
-	if (!call->correlation || !make_room(l))
+	if (!call->correlation || !grow_links(l))
 		return;
-	at = place_of(l->now, l->room, call->correlation);
+	at = find_place(l->now, l->room, call->correlation);
 	/* both levels of an API share it: work is linked to the one that the program called */
 	if (at->correlation && !at->driver)
 		return;
@@ -70,8 +71,8 @@ const struct gt_pu1_link *gt_pu1_find_call(const struct gt_pu1_links *l, uint64_
 
 	if (!correlation || !l->room)
 		return NULL;
-	at = place_of(l->now, l->room, correlation);
+	at = find_place(l->now, l->room, correlation);
 	if (!at->correlation && l->before)
-		at = place_of(l->before, l->room, correlation);
+		at = find_place(l->before, l->room, correlation);
 	return at->correlation ? at : NULL;
 }

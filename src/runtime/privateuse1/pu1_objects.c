@@ -16,8 +16,8 @@ static uint64_t find_object(const struct gt_pu1 *p, enum gt_object_type type, ui
 	return 0;
 }
 
-static uint64_t add_object(struct gt_pu1 *p, enum gt_object_type type, uint64_t key,
-			   uint64_t handle, uint64_t parent, const struct gt_text *text)
+static uint64_t write_plugin_object(struct gt_pu1 *p, enum gt_object_type type, uint64_t key,
+				    uint64_t handle, uint64_t parent, const struct gt_text *text)
 {
 	uint32_t count = p->object_counts[type], room = p->object_rooms[type];
 	uint64_t number = gt_object_number(type);
@@ -68,7 +68,8 @@ uint64_t gt_pu1_device(struct gt_pu1 *p, int32_t device)
 	gt_text_add(&text, "type", "accelerator");
 	gt_text_add(&text, "plug-in", p->name);
 	gt_text_add(&text, "clock", "timer");
-	return add_object(p, GT_OBJECT_DEVICE, (uint64_t)device, (uint64_t)device, 0, &text);
+	return write_plugin_object(p, GT_OBJECT_DEVICE, (uint64_t)device, (uint64_t)device, 0,
+				   &text);
 }
 
 uint64_t gt_pu1_queue(struct gt_pu1 *p, int32_t device, int32_t stream)
@@ -86,7 +87,7 @@ uint64_t gt_pu1_queue(struct gt_pu1 *p, int32_t device, int32_t stream)
 		snprintf(row.name, sizeof row.name, stream ? "stream %d" : "whole device", stream);
 	}
 	gt_text_add(&text, "name", row.name);
-	return add_object(p, GT_OBJECT_QUEUE, key, row.handle, parent, &text);
+	return write_plugin_object(p, GT_OBJECT_QUEUE, key, row.handle, parent, &text);
 }
 
 uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph)
@@ -96,7 +97,7 @@ uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph)
 
 	if (number || !p->thread)
 		return (uint32_t)number;
-	return (uint32_t)add_object(p, GT_OBJECT_GRAPH, graph, graph, 0, &text);
+	return (uint32_t)write_plugin_object(p, GT_OBJECT_GRAPH, graph, graph, 0, &text);
 }
 
 void gt_pu1_event(struct gt_pu1 *p, struct gt_thread *t, uint64_t value, const char *text)

@@ -120,9 +120,9 @@ struct gt_pu1 {
 	struct gt_pu1_object *objects[GT_OBJECT_TYPE_COUNT]; /* sorted by nothing: few */
 	uint32_t object_counts[GT_OBJECT_TYPE_COUNT], object_rooms[GT_OBJECT_TYPE_COUNT];
 	uint64_t clock_next_ns[GT_PU1_DEVICES], clock_pause_ns[GT_PU1_DEVICES];
-	uint64_t told[GPUTAP_PLUGIN_COUNT_COUNT]; /* of its counts, said in events */
-	uint64_t lost[PU1_KIND_COUNT];            /* of its drops, counted as lost */
-	bool untimed;                             /* its clock cannot be read: said once */
+	uint64_t reported[GPUTAP_PLUGIN_COUNT_COUNT]; /* of its counts, in events */
+	uint64_t lost[PU1_KIND_COUNT];                /* of its drops, counted as lost */
+	bool untimed;                                 /* its clock cannot be read: said once */
 };
 
 /* pu1_stream.c: the thread. Return: 0 or errno. */
@@ -135,7 +135,7 @@ void gt_pu1_write_records(struct gt_pu1 *p, bool last);
 /* Kinds that the session asks for. */
 uint64_t gt_pu1_kinds(void);
 
-/* pu1_pushes.c: the plug-in of that index is told from now on. */
+/* pu1_pushes.c: the plug-in of that index is notified from now on. */
 void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index);
 /* Nobody is: in a fork's child. */
 void gt_pu1_push_to_none(void);

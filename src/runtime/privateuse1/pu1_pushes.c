@@ -18,12 +18,12 @@
 
 static const struct gputap_plugin_stacks *_Atomic stacks;
 static uint32_t (*sessions)(void);
-static _Atomic uint64_t told; /* bit per plug-in */
+static _Atomic uint64_t notified; /* bit per plug-in */
 
-static void push(enum gt_pushed what, uint64_t id)
+static void push_plugins(enum gt_pushed what, uint64_t id)
 {
 	const struct gputap_plugin_stacks *s = atomic_load_explicit(&stacks, memory_order_acquire);
-	uint64_t mask = atomic_load_explicit(&told, memory_order_relaxed);
+	uint64_t mask = atomic_load_explicit(&notified, memory_order_relaxed);
 
 	if (id & OWN_BITS || sessions())
 		id = 0; /* no id; the pop that comes has its push */
@@ -34,10 +34,10 @@ static void push(enum gt_pushed what, uint64_t id)
 			(what == GT_PUSHED_USER ? s[i].push_user : s[i].push)(id);
 }
 
-static void pop(enum gt_pushed what)
+static void pop_plugins(enum gt_pushed what)
 {
 	const struct gputap_plugin_stacks *s = atomic_load_explicit(&stacks, memory_order_acquire);
-	uint64_t mask = atomic_load_explicit(&told, memory_order_relaxed);
+	uint64_t mask = atomic_load_explicit(&notified, memory_order_relaxed);
 
 	for (uint32_t i = 0; mask; mask >>= 1, i++)
 		if (mask & 1)
@@ -48,9 +48,9 @@ void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index)
 {
 	sessions = f->gputap_plugins_sessions;
 	atomic_store_explicit(&stacks, f->gputap_plugins_stacks(), memory_order_release);
-	atomic_fetch_or(&told, UINT64_C(1) << index);
-	atomic_store_explicit(&gt_push_hooks.pop, pop, memory_order_release);
-	atomic_store_explicit(&gt_push_hooks.push, push, memory_order_release);
+	atomic_fetch_or(&notified, UINT64_C(1) << index);
+	atomic_store_explicit(&gt_push_hooks.pop, pop_plugins, memory_order_release);
+	atomic_store_explicit(&gt_push_hooks.push, push_plugins, memory_order_release);
 }
 
 void gt_pu1_push_to_none(void)

@@ -25,7 +25,7 @@
 
 enum { ROUNDS_WAITED = 3, ARGUMENTS = 3 };
 
-static bool is_call(uint32_t kind)
+static bool is_call_record_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
@@ -71,9 +71,9 @@ static struct gt_pu1_item *add_item(struct gt_pu1_items *list)
 	return &list->items[list->count++];
 }
 
-static void lose(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
+static void count_lost(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
 {
-	enum gt_class class = is_call(kind) ? GT_CLASS_CALL : GT_CLASS_DEVICE;
+	enum gt_class class = is_call_record_kind(kind) ? GT_CLASS_CALL : GT_CLASS_DEVICE;
 
 	if (!p->thread)
 		return;
@@ -89,9 +89,9 @@ static void keep_record(struct gt_pu1 *p, const struct gputap_plugin_record *r)
 	if (r->kind == PU1_KIND_CONCURRENT_KERNEL && gt_tap_options.choose_kernels &&
 	    !gt_kernel_wanted(r->name, bytes))
 		return;
-	item = add_item(is_call(r->kind) ? &p->calls : &p->work);
+	item = add_item(is_call_record_kind(r->kind) ? &p->calls : &p->work);
 	if (!item) {
-		lose(p, r->kind, GT_DROP_POOL);
+		count_lost(p, r->kind, GT_DROP_POOL);
 		return;
 	}
 	*item = (struct gt_pu1_item){.r = *r};
@@ -196,7 +196,7 @@ static uint64_t take_id(struct gt_thread *t, uint32_t number)
 	return id;
 }
 
-static void write_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
+static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 {
 	uint32_t number = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER
 				  ? GT_PRIVATEUSE1_pu1_driver_call
@@ -241,7 +241,7 @@ static void write_calls(struct gt_pu1 *p)
 	qsort(p->calls.items, p->calls.count, sizeof *p->calls.items, compare_calls);
 	find_depths(&p->calls);
 	for (size_t i = 0; i < p->calls.count; i++)
-		write_call(p, &p->calls.items[i]);
+		write_plugin_call(p, &p->calls.items[i]);
 	p->calls.count = 0;
 }
 
@@ -265,8 +265,8 @@ static uint32_t saturated(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-static void write_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
-		       const struct gt_pu1_link *call)
+static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
+			      const struct gt_pu1_link *call)
 {
 	const struct gputap_plugin_record *r = &item->r;
 	uint64_t device = gt_pu1_device(p, r->device),
@@ -316,7 +316,7 @@ static void write_all_work(struct gt_pu1 *p, bool last)
 			continue;
 		}
 		gt_pu1_read_clock(p, item->r.device, false);
-		write_work(p, item, call);
+		write_plugin_work(p, item, call);
 	}
 	p->work.count = waiting;
 }
@@ -332,20 +332,20 @@ static void count_losses(struct gt_pu1 *p)
 	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++) {
 		n = p->f->gputap_plugins_stream_dropped(p->index, kind);
 		for (; p->lost[kind] < n; p->lost[kind]++)
-			lose(p, kind, GT_DROP_RUNTIME);
+			count_lost(p, kind, GT_DROP_RUNTIME);
 	}
 	for (uint32_t what = GPUTAP_PLUGIN_DROPPED; what < GPUTAP_PLUGIN_COUNT_COUNT; what++) {
-		n = p->f->gputap_plugins_stream_count(p->index, what) - p->told[what];
+		n = p->f->gputap_plugins_stream_count(p->index, what) - p->reported[what];
 		if (!n || what == GPUTAP_PLUGIN_NO_CORRELATION || what == GPUTAP_PLUGIN_REFUSED)
 			continue;
-		p->told[what] += n;
+		p->reported[what] += n;
 		snprintf(text, sizeof text, "%s: %llu", p->f->gputap_plugins_count_name(what),
 			 (unsigned long long)n);
 		gt_pu1_event(p, p->thread, n, text);
 		for (uint64_t i = 0;
 		     i < n && what >= GPUTAP_PLUGIN_BAD_SIZE && what <= GPUTAP_PLUGIN_BAD_COUNTER;
 		     i++)
-			lose(p, PU1_KIND_CONCURRENT_KERNEL, GT_DROP_RUNTIME);
+			count_lost(p, PU1_KIND_CONCURRENT_KERNEL, GT_DROP_RUNTIME);
 	}
 }
 

@@ -101,7 +101,7 @@ static bool open_plugin(struct gt_pu1 *p)
 	return true;
 }
 
-static void flush(struct gt_pu1 *p)
+static void flush_stream(struct gt_pu1 *p)
 {
 	atomic_store(&p->in, "pu1FlushAll()");
 	p->f->gputap_plugins_stream_flush(p->index);
@@ -114,7 +114,7 @@ static void end_plugin(struct gt_pu1 *p)
 
 	atomic_store(&p->in, "pu1TracingDisable()");
 	p->f->gputap_plugins_stream_close(p->index);
-	flush(p);
+	flush_stream(p);
 	gt_pu1_write_records(p, true);
 	for (uint32_t i = 0; i < p->object_counts[GT_OBJECT_DEVICE]; i++)
 		gt_pu1_read_clock(p, (int32_t)p->objects[GT_OBJECT_DEVICE][i].key, true);
@@ -141,7 +141,7 @@ static void *run_plugin(void *argument)
 		pause_thread();
 		if (atomic_load(&over))
 			break;
-		flush(p);
+		flush_stream(p);
 		gt_pu1_write_records(p, false);
 	}
 	end_plugin(p);

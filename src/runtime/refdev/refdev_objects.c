@@ -18,41 +18,42 @@ enum { BUCKETS = 256, DEVICES = 16 };
 #define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a clock: doubles to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
 
-struct entry {
-	struct entry *next;
+struct object_entry {
+	struct object_entry *next;
 	enum gt_object_type type;
 	uint64_t key, number;
 };
 
-struct reading {
+struct clock_schedule {
 	_Atomic uint64_t next_ns, pause_ns;
 };
 
-static _Atomic(struct entry *) buckets[BUCKETS];
-static struct reading readings[DEVICES];
+static _Atomic(struct object_entry *) buckets[BUCKETS];
+static struct clock_schedule readings[DEVICES];
 
-static _Atomic(struct entry *) *bucket_of(enum gt_object_type type, uint64_t key)
+static _Atomic(struct object_entry *) *bucket_of(enum gt_object_type type, uint64_t key)
 {
 	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15) + type) >> 56];
 }
 
-static const struct entry *find_entry(enum gt_object_type type, uint64_t key)
+static const struct object_entry *find_object(enum gt_object_type type, uint64_t key)
 {
-	const struct entry *e = atomic_load_explicit(bucket_of(type, key), memory_order_acquire);
+	const struct object_entry *e =
+		atomic_load_explicit(bucket_of(type, key), memory_order_acquire);
 
 	while (e && (e->key != key || e->type != type))
 		e = e->next;
 	return e;
 }
 
-struct named {
+struct named_object {
 	enum gt_object_type type;
 	uint64_t key, handle, parent;
 	uint64_t device_handle;
 	const char *name; /* of a device */
 };
 
-static void notify_object(const struct named *what, uint64_t number)
+static void notify_object(const struct named_object *what, uint64_t number)
 {
 	const struct gputap_object o = {
 		.domain = GT_DOMAIN_REFDEV,
@@ -69,21 +70,21 @@ static void notify_object(const struct named *what, uint64_t number)
 }
 
 /* @text: what the object is, written once. */
-static uint64_t number_of_handle(struct gt_thread *t, const struct named *what,
+static uint64_t number_of_handle(struct gt_thread *t, const struct named_object *what,
 				 const struct gt_text *text)
 {
-	const struct entry *there;
-	struct entry *e = NULL;
+	const struct object_entry *there;
+	struct object_entry *e = NULL;
 
 	gt_core_lock();
-	there = find_entry(what->type, what->key);
+	there = find_object(what->type, what->key);
 	if (!there)
 		e = gt_arena_take(sizeof *e);
 	if (e) {
-		_Atomic(struct entry *) *bucket = bucket_of(what->type, what->key);
+		_Atomic(struct object_entry *) *bucket = bucket_of(what->type, what->key);
 
-		*e = (struct entry){atomic_load_explicit(bucket, memory_order_relaxed), what->type,
-				    what->key, gt_object_number(what->type)};
+		*e = (struct object_entry){atomic_load_explicit(bucket, memory_order_relaxed),
+					   what->type, what->key, gt_object_number(what->type)};
 		atomic_store_explicit(bucket, e, memory_order_release);
 	}
 	gt_core_unlock();
@@ -98,13 +99,13 @@ static uint64_t number_of_handle(struct gt_thread *t, const struct named *what,
 
 uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device)
 {
-	const struct entry *e = find_entry(GT_OBJECT_DEVICE, (uint64_t)device);
+	const struct object_entry *e = find_object(GT_OBJECT_DEVICE, (uint64_t)device);
 	refdevDeviceProperties p = {.size = sizeof p};
-	const struct named what = {.type = GT_OBJECT_DEVICE,
-				   .key = (uint64_t)device,
-				   .handle = (uint64_t)device,
-				   .device_handle = (uint64_t)device,
-				   .name = p.name};
+	const struct named_object what = {.type = GT_OBJECT_DEVICE,
+					  .key = (uint64_t)device,
+					  .handle = (uint64_t)device,
+					  .device_handle = (uint64_t)device,
+					  .name = p.name};
 	struct gt_text text = {0};
 
 	if (e || !t)
@@ -125,11 +126,11 @@ uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 			  const refdevActivity *a)
 {
 	uint64_t key = (uint64_t)a->device << 32 | (uint32_t)a->stream_id;
-	const struct entry *e = find_entry(GT_OBJECT_QUEUE, key);
-	struct named what = {.type = GT_OBJECT_QUEUE,
-			     .key = key,
-			     .handle = (uintptr_t)a->stream,
-			     .device_handle = (uint64_t)a->device};
+	const struct object_entry *e = find_object(GT_OBJECT_QUEUE, key);
+	struct named_object what = {.type = GT_OBJECT_QUEUE,
+				    .key = key,
+				    .handle = (uintptr_t)a->stream,
+				    .device_handle = (uint64_t)a->device};
 	struct gt_text text = {0};
 	char name[32];
 
@@ -143,8 +144,8 @@ uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 
 uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph)
 {
-	const struct entry *e = find_entry(GT_OBJECT_GRAPH, graph);
-	const struct named what = {.type = GT_OBJECT_GRAPH, .key = graph, .handle = graph};
+	const struct object_entry *e = find_object(GT_OBJECT_GRAPH, graph);
+	const struct named_object what = {.type = GT_OBJECT_GRAPH, .key = graph, .handle = graph};
 	struct gt_text text = {0};
 
 	if (e || !t)
@@ -157,7 +158,7 @@ uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint
 
 void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int device)
 {
-	struct reading *r = device >= 0 && device < DEVICES ? &readings[device] : NULL;
+	struct clock_schedule *r = device >= 0 && device < DEVICES ? &readings[device] : NULL;
 	uint64_t now, next, pause, before, after, host[2], ticks;
 
 	if (!r || !t)

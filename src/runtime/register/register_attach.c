@@ -98,14 +98,14 @@ static int take_tables(const char *name, uint64_t version, uint64_t instance, vo
 
 /* The SDK ---------------------------------------------------------------- */
 
-struct looked_for {
+struct library_search {
 	const char *name;
 	char path[PATH_MAX];
 };
 
 static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct looked_for *l = data;
+	struct library_search *l = data;
 	const char *slash = strrchr(info->dlpi_name, '/'),
 		   *base = slash ? slash + 1 : info->dlpi_name;
 
@@ -119,7 +119,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 /* The library of that name (and any version) that is mapped. */
 static bool find_mapped(const char *name, char *path)
 {
-	struct looked_for l = {.name = name};
+	struct library_search l = {.name = name};
 
 	if (!dl_iterate_phdr(is_library, &l))
 		return false;

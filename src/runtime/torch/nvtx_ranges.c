@@ -223,7 +223,7 @@ static const struct gt_range_text *register_wide(void *domain, const wchar_t *te
 	return wide_text(text);
 }
 
-static void set(nvtx_function **table, unsigned size, unsigned number, nvtx_function ours)
+static void set_function(nvtx_function **table, unsigned size, unsigned number, nvtx_function ours)
 {
 	if (ours && number < size && table[number])
 		*table[number] = ours;
@@ -259,9 +259,9 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 		return 0;
 	if (c->get_module_table(MODULE_CORE, &table, &size))
 		for (unsigned i = 0; i < sizeof core / sizeof *core; i++)
-			set(table, size, i, core[i]);
+			set_function(table, size, i, core[i]);
 	if (c->get_module_table(MODULE_CORE2, &table, &size))
 		for (unsigned i = 0; i < sizeof core2 / sizeof *core2; i++)
-			set(table, size, i, core2[i]);
+			set_function(table, size, i, core2[i]);
 	return 1;
 }

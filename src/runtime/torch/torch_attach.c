@@ -9,7 +9,7 @@
  *       thread comes through a function of ours (runtime/torch_fronts.h). Others that come
  *       meanwhile do not wait.
  *   2. A function of torch's that says its version is there, or this is no such program. Where
- *      Python's part of torch is mapped, `import torch` does the rest, or was told not to.
+ *      Python's part of torch is mapped, `import torch` does the rest, unless it was asked not to.
  *   3. The observer lies where GPUTAP_TORCH_OBSERVER says, or beside torch, where pip has put both:
  *        site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
  *   4. The observer compares torch's version with the one that it was built for before it uses any
@@ -88,7 +88,7 @@ static void load_observer(const void *torch)
 			     "install --force-reinstall ./torch");
 }
 
-static bool is_wanted(void)
+static bool are_operators_wanted(void)
 {
 	const char *wanted = getenv("GPUTAP_TORCH_OPERATORS");
 
@@ -96,7 +96,7 @@ static bool is_wanted(void)
 }
 
 /* False: another thread does, or this one, further out. */
-static bool take_turn(void)
+static bool claim_attach(void)
 {
 	static atomic_flag taken = ATOMIC_FLAG_INIT;
 
@@ -117,9 +117,9 @@ void gt_torch_meet(void)
 {
 	int saved = errno;
 
-	if (!take_turn())
+	if (!claim_attach())
 		return;
-	if (is_wanted() && !is_pythons())
+	if (are_operators_wanted() && !is_pythons())
 		load_observer(gt_torch_real[0] ? gt_torch_real[0] : gt_torch_real[1]);
 	atomic_store_explicit(&gt_torch_settled, 1, memory_order_release);
 	errno = saved;
@@ -130,12 +130,12 @@ __attribute__((constructor)) static void start_torch_attach(void)
 	const void *torch;
 
 	gt_recording_init();
-	if (!is_wanted()) {
+	if (!are_operators_wanted()) {
 		atomic_store_explicit(&gt_torch_settled, 1, memory_order_relaxed);
 		return;
 	}
 	torch = dlsym(RTLD_DEFAULT, "aoti_torch_abi_version");
-	if (torch && take_turn()) {
+	if (torch && claim_attach()) {
 		load_observer(torch);
 		atomic_store_explicit(&gt_torch_settled, 1, memory_order_release);
 	}

@@ -34,7 +34,7 @@
 
 enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, KINDS = 3, OPERATIONS = 6 };
 
-struct open_range {
+struct torch_range {
 	const char *name;
 	uint64_t start, id; /* id 0: not recorded */
 	uint64_t key;
@@ -43,13 +43,13 @@ struct open_range {
 	uint32_t pauses; /* gt_pauses, of the pause that it began in; 0: in none */
 	uint16_t words;
 	uint8_t kind;
-	bool pushed; /* vendors' plug-ins were told */
+	bool pushed; /* vendors' plug-ins were notified */
 };
 
-struct gt_ranges {
+struct gt_torch_ranges {
 	uint32_t depth; /* also of those that are beyond RANGES, which are not kept */
 	uint32_t words_used;
-	struct open_range open[RANGES];
+	struct torch_range open[RANGES];
 	int64_t words[WORDS];
 };
 
@@ -93,10 +93,10 @@ static void release_ranges(struct gt_thread *t)
 	t->ranges = NULL;
 }
 
-static __attribute__((cold, noinline)) struct gt_ranges *map_ranges(struct gt_thread *t)
+static __attribute__((cold, noinline)) struct gt_torch_ranges *map_ranges(struct gt_thread *t)
 {
 	int saved = errno;
-	struct gt_ranges *r;
+	struct gt_torch_ranges *r;
 
 	if (!is_ready())
 		return NULL;
@@ -141,7 +141,7 @@ static inline void fetch_ring(const struct gt_thread *t)
 
 /* In a pause it takes its number, by which calls behind the pause are inside, and is counted when
  * it is written. */
-static __attribute__((cold, noinline)) void begin_in_pause(struct open_range *o)
+static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o)
 {
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
 	struct gt_thread *t;
@@ -161,8 +161,8 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 		       const int64_t *shapes, uint32_t words)
 {
 	struct gt_thread *t = &gt_thread;
-	struct gt_ranges *r = t->ranges;
-	struct open_range *o;
+	struct gt_torch_ranges *r = t->ranges;
+	struct torch_range *o;
 
 	if (gt_unlikely(kind >= KINDS || !name))
 		return -EINVAL;
@@ -199,7 +199,7 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 			if (gt_unlikely(atomic_load_explicit(&gt_push_hooks.push,
 							     memory_order_relaxed) != NULL)) {
 				o->pushed = true;
-				gt_push_tell(GT_PUSHED_RANGE, o->id);
+				gt_push_notify(GT_PUSHED_RANGE, o->id);
 			}
 			o->start = gt_ticks();
 		}
@@ -209,8 +209,8 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	return 0;
 }
 
-static void write_range(struct gt_thread *t, const struct gt_ranges *r, const struct open_range *o,
-			uint64_t end)
+static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
+			const struct torch_range *o, uint64_t end)
 {
 	const struct gt_blob name = {o->name, 0, strnlen(o->name, NAME_MAX_BYTES)};
 	size_t name_bytes = sizeof(struct gt_payload) + ((name.bytes + 7) & ~UINT64_C(7)),
@@ -241,7 +241,7 @@ static void write_range(struct gt_thread *t, const struct gt_ranges *r, const st
 }
 
 /* One that began in a pause is seen now, unless that pause has never ended. */
-static bool count_late(struct gt_thread *t, const struct open_range *o)
+static bool count_late(struct gt_thread *t, const struct torch_range *o)
 {
 	if (atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
 		return false;
@@ -250,14 +250,14 @@ static bool count_late(struct gt_thread *t, const struct open_range *o)
 }
 
 /* The innermost one ends. */
-static inline void end_range(struct gt_ranges *r)
+static inline void end_range(struct gt_torch_ranges *r)
 {
-	const struct open_range *o = &r->open[r->depth - 1];
+	const struct torch_range *o = &r->open[r->depth - 1];
 	uint64_t end = o->id ? gt_ticks() : 0;
 	struct gt_thread *t = o->id ? gt_thread_get() : NULL;
 
 	if (gt_unlikely(o->pushed))
-		gt_pop_tell(GT_PUSHED_RANGE);
+		gt_pop_notify(GT_PUSHED_RANGE);
 	/* one that a fork's parent began is recorded there */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);
@@ -265,7 +265,7 @@ static inline void end_range(struct gt_ranges *r)
 	r->depth--;
 }
 
-static __attribute__((cold, noinline)) int end_outer(struct gt_ranges *r, uint64_t key)
+static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, uint64_t key)
 {
 	uint32_t depth = r->depth;
 
@@ -280,7 +280,7 @@ static __attribute__((cold, noinline)) int end_outer(struct gt_ranges *r, uint64
 
 int gputap_range_end(uint64_t key)
 {
-	struct gt_ranges *r = gt_thread.ranges;
+	struct gt_torch_ranges *r = gt_thread.ranges;
 
 	if (gt_unlikely(!r || !r->depth))
 		return -ENODATA;

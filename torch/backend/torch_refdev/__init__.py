@@ -21,7 +21,7 @@ def _loaded_version():
 
 
 def _is_right_version():
-    """Told in one line if not, before anything of C++ is touched."""
+    """Said in one line if not, before anything of C++ is touched."""
     version = _loaded_version()
     if version is None or version != BUILT_FOR:
         print('torch_refdev: built for torch %s, this one is %s: '
