@@ -26,6 +26,7 @@
 
 #include "core/recording.h"
 #include "runtime/arm.h"
+#include "runtime/call_through.h"
 #include "tool/tool_load.h"
 
 #define X(name, marker, part, left, wants, own_calls)       \
@@ -645,51 +646,11 @@ void gt_mapped_asked(void)
 		gt_mapped_look();
 }
 
-/* Look, with the arguments kept; then on, with the caller's return address in its place. */
-#if defined(__x86_64__)
-#define FRONT(name)                                            \
-	__asm__(".text\n"                                      \
-		".p2align 4\n"                                 \
-		".globl gt_mapped_" #name "\n"                 \
-		".hidden gt_mapped_" #name "\n"                \
-		".type gt_mapped_" #name ", @function\n"       \
-		"gt_mapped_" #name ":\n"                       \
-		"	.cfi_startproc\n"                            \
-		"	push %rdi\n"                                 \
-		"	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %rsi\n"                                 \
-		"	.cfi_adjust_cfa_offset 8\n"                  \
-		"	push %rdx\n"                                 \
-		"	.cfi_adjust_cfa_offset 8\n"                  \
-		"	call gt_mapped_asked\n"                      \
-		"	pop %rdx\n"                                  \
-		"	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rsi\n"                                  \
-		"	.cfi_adjust_cfa_offset -8\n"                 \
-		"	pop %rdi\n"                                  \
-		"	.cfi_adjust_cfa_offset -8\n"                 \
-		"	jmp *gt_mapped_real_" #name "(%rip)\n" \
-		"	.cfi_endproc\n"                              \
-		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
-#elif defined(__aarch64__)
-#define FRONT(name)                                                       \
-	__asm__(".text\n"                                                 \
-		".p2align 4\n"                                            \
-		".globl gt_mapped_" #name "\n"                            \
-		".hidden gt_mapped_" #name "\n"                           \
-		".type gt_mapped_" #name ", %function\n"                  \
-		"gt_mapped_" #name ":\n"                                  \
-		"	stp x29, x30, [sp, #-48]!\n"                            \
-		"	stp x0, x1, [sp, #16]\n"                                \
-		"	str x2, [sp, #32]\n"                                    \
-		"	bl gt_mapped_asked\n"                                   \
-		"	ldr x2, [sp, #32]\n"                                    \
-		"	ldp x0, x1, [sp, #16]\n"                                \
-		"	ldp x29, x30, [sp], #48\n"                              \
-		"	adrp x16, gt_mapped_real_" #name "\n"             \
-		"	ldr x16, [x16, :lo12:gt_mapped_real_" #name "]\n" \
-		"	br x16\n"                                               \
-		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
-#endif
+/* dlsym() sees the caller's return address, not one of ours. */
+#define FRONT(name)                                                             \
+	__asm__(".text\n"                                                       \
+		".globl gt_mapped_" #name                                       \
+		"\n" GT_CALL_THROUGH("gt_mapped_" #name, "", "gt_mapped_asked", \
+				     "gt_mapped_real_" #name))
 FRONT(dlsym);
 FRONT(dlvsym);

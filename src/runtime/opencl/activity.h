@@ -6,7 +6,8 @@
  *   activity_table.c      the runtime's own functions
  *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
  *   activity_shown.c      events that a call shows to the program before it returns
- *   activity_object.c     devices, contexts and kernels as records name them
+ *   activity_device.c     devices as records name them, and their clocks
+ *   activity_object.c     contexts and kernels as records name them
  *   activity_pending.c    work in flight: a list per queue
  *   activity_queue.c      queues as records name them
  *   activity_notify.c     what tools are notified of
@@ -133,7 +134,7 @@ static inline void *gt_cl_map_find(const struct gt_cl_map *map, const void *hand
 /* Lock-free; of two for one handle the later one is found. */
 void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *handle);
 
-/* Devices, contexts, kernels (activity_object.c) ---------------------------- */
+/* Devices (activity_device.c) ------------------------------------------------ */
 
 struct gt_cl_device {
 	struct gt_cl_node node;
@@ -167,6 +168,11 @@ void gt_cl_notify_device(struct gt_cl_device *d);
 /* One reading of its clock. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_device_first(void);
+/* Around each call that asks the runtime for its devices, which it may make only then. */
+void gt_cl_devices_begin_making(uint32_t epoch);
+void gt_cl_devices_end_making(uint32_t epoch);
+
+/* Contexts, kernels (activity_object.c) --------------------------------------- */
 
 /* The context's number, its record written. 0: none. */
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,

@@ -26,6 +26,7 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "runtime/call_through.h"
 #include "runtime/torch_fronts.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -141,52 +142,9 @@ __attribute__((constructor)) static void start_torch_attach(void)
 	}
 }
 
-/* The registers that arguments come in are kept, and where a struct is to be returned. */
-#if defined(__x86_64__)
-#define FRONT(i)                                         \
-	".p2align 4\n"                                   \
-	".type gt_torch_front" #i ", @function\n"        \
-	"gt_torch_front" #i ":\n"                        \
-	"	.cfi_startproc\n"                              \
-	"	cmpb $0, gt_torch_settled(%rip)\n"             \
-	"	jne 1f\n"                                      \
-	"	push %rdi\n"                                   \
-	"	.cfi_adjust_cfa_offset 8\n"                    \
-	"	push %rsi\n"                                   \
-	"	.cfi_adjust_cfa_offset 8\n"                    \
-	"	push %rdx\n"                                   \
-	"	.cfi_adjust_cfa_offset 8\n"                    \
-	"	call gt_torch_meet\n"                          \
-	"	pop %rdx\n"                                    \
-	"	.cfi_adjust_cfa_offset -8\n"                   \
-	"	pop %rsi\n"                                    \
-	"	.cfi_adjust_cfa_offset -8\n"                   \
-	"	pop %rdi\n"                                    \
-	"	.cfi_adjust_cfa_offset -8\n"                   \
-	"1:	jmp *gt_torch_real + 8 * " #i "(%rip)\n" \
-	"	.cfi_endproc\n"                                \
-	".size gt_torch_front" #i ", .-gt_torch_front" #i "\n"
-#elif defined(__aarch64__)
-#define FRONT(i)                                                    \
-	".p2align 4\n"                                              \
-	".type gt_torch_front" #i ", %function\n"                   \
-	"gt_torch_front" #i ":\n"                                   \
-	"	adrp x16, gt_torch_settled\n"                             \
-	"	ldrb w16, [x16, :lo12:gt_torch_settled]\n"                \
-	"	cbnz w16, 1f\n"                                           \
-	"	stp x29, x30, [sp, #-48]!\n"                              \
-	"	stp x0, x1, [sp, #16]\n"                                  \
-	"	stp x2, x8, [sp, #32]\n"                                  \
-	"	bl gt_torch_meet\n"                                       \
-	"	ldp x2, x8, [sp, #32]\n"                                  \
-	"	ldp x0, x1, [sp, #16]\n"                                  \
-	"	ldp x29, x30, [sp], #48\n"                                \
-	"1:	adrp x16, gt_torch_real + 8 * " #i "\n"             \
-	"	ldr x16, [x16, :lo12:gt_torch_real + 8 * " #i "]\n" \
-	"	br x16\n"                                                 \
-	".size gt_torch_front" #i ", .-gt_torch_front" #i "\n"
-#endif
-
+#define FRONT(i)                                                                    \
+	GT_CALL_THROUGH("gt_torch_front" #i, GT_UNLESS_SETTLED("gt_torch_settled"), \
+			"gt_torch_meet", "gt_torch_real + 8 * " #i)
 __asm__(".text\n" FRONT(0) FRONT(1));
 
 /* Differences of addresses, which C cannot have as constants. */
