@@ -113,15 +113,47 @@ def test_the_header_is_c_and_cpp(run, compiler, form):
 """)
 
 
+# As proposed: what the document says -------------------------------------------------------
+
+SENTENCES = re.findall(r'^\t\{"(\w+)",', (REPO / "tests/pti/proposed.c").read_text(), re.M)
+
+
+@pytest.mark.parametrize("how", ["immediate", "regular"])
+@pytest.mark.parametrize("check", SENTENCES)
+def test_as_proposed_on_level_zero(compile_pti, run, environment, check, how):  # noqa: F811
+    program = compile_pti("proposed.c gpu_level_zero.c", "-lze_loader")
+    assert run([program, check, how], env=environment | {"LZ_FAULT": "names"}).out == ""
+
+
+@pytest.mark.parametrize("check", SENTENCES)
+def test_as_proposed_on_opencl(compile_pti, run, check):
+    assert run([compile_pti("proposed.c gpu_opencl.c", "-lOpenCL"), check]).out == ""
+
+
+def test_two_drivers_have_their_own_contexts_and_kernels(log, level_zero, work):  # noqa: F811
+    second = work / "libsecond.so"
+    second.write_bytes((level_zero / "liblz_driver.so").read_bytes())
+    lines = log(f"1:{LAUNCH}", env={
+        "ZE_ENABLE_ALT_DRIVERS": f"{level_zero / 'liblz_driver.so'},{second}"
+    })
+    assert log.out == "driver 0: 3.5 3.5\ndriver 1: 3.5 3.5\n"
+    assert [fields(line)["kernel"] for line in lines[::2]] == ["scale", "add"] * 4
+    assert {fields(line)["context"] for line in lines} == {"1"}
+    assert len({fields(line)["correlation"] for line in lines}) == 8
+
+
 # As shipped --------------------------------------------------------------------------------
 
-# the first thirteen are the ideas of PTI's own tests, the next four what these do not try
 CHECKS = re.findall(r'^\t\{"(\w+)", \w+\},$', (REPO / "tests/pti/shipped.c").read_text(), re.M)
 LEVEL_ZERO, OPENCL = "shipped.c gpu_level_zero.c", "shipped.c gpu_opencl.c"
 
 
-def test_ptis_thirteen_ideas_and_the_four_it_lacks_are_there():
-    assert len(CHECKS) == 18
+def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check():
+    """tests/pti/README.md"""
+    proposed, shipped = (REPO / "tests/pti/README.md").read_text().split("\n## ")[1:]
+    assert [name for name in SENTENCES if f"`{name}`" not in proposed] == []
+    named = re.findall(r"^\| .* \| `(\w+)`", shipped, re.M)
+    assert named == CHECKS and len(named) == 13 + 4 + 1
 
 
 @pytest.mark.parametrize("how", ["immediate", "regular"])

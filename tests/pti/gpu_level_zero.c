@@ -12,7 +12,8 @@
 enum { COUNT = 256 };
 
 const unsigned gpu_call_id = zeDeviceGet_id, gpu_group = 1,
-	       gpu_launch_id = zeCommandListAppendLaunchKernel_id;
+	       gpu_launch_id = zeCommandListAppendLaunchKernel_id,
+	       gpu_foreign_id = zeEventQueryStatus_id;
 
 static ze_driver_handle_t driver;
 static ze_device_handle_t device;
@@ -150,4 +151,32 @@ void gpu_call(void)
 	uint32_t one = 1;
 
 	DO(zeDeviceGet, driver, &one, &again);
+}
+
+/* With LZ_FAULT=names. */
+bool gpu_get_unknown(const char *name)
+{
+	void *function;
+
+	DO(zeDriverGetExtensionFunctionAddress, driver, name, &function);
+	return true;
+}
+
+/* It is memory, so that the driver can look at it. */
+bool gpu_call_with_foreign_handle(void)
+{
+	static char foreign[4096];
+
+	zeEventQueryStatus((ze_event_handle_t)(void *)foreign);
+	return true;
+}
+
+void *gpu_context(void)
+{
+	return context;
+}
+
+void *gpu_kernel(void)
+{
+	return kernel;
 }

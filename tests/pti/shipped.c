@@ -274,13 +274,30 @@ static void domains_of_invalid_subscribers(void)
 	refuse(s->itself);
 }
 
+#define IS_NAMED(to_string, value) CHECK(strcmp(to_string(value), #value) == 0)
+
 static void strings(void)
 {
-	CHECK(!strcmp(ptiCallbackDomainTypeToString(APPENDED),
-		      "PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED"));
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_INVALID);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_CONTEXT_CREATED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_MODULE_LOADED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_MODULE_UNLOADED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_DISPATCHED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_HOST_SYNCHRONIZATION);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_DRIVER_API);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_INTERNAL_THREADS);
+	IS_NAMED(ptiCallbackDomainTypeToString, PTI_CB_DOMAIN_INTERNAL_EVENT);
 	CHECK(!strcmp(ptiCallbackDomainTypeToString((pti_callback_domain)77), "INVALID"));
-	CHECK(!strcmp(ptiCallbackPhaseTypeToString(PTI_CB_PHASE_API_EXIT),
-		      "PTI_CB_PHASE_API_EXIT"));
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_INVALID);
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_API_ENTER);
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_API_EXIT);
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_INTERNAL_THREAD_START);
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_INTERNAL_THREAD_END);
+	IS_NAMED(ptiCallbackPhaseTypeToString, PTI_CB_PHASE_INTERNAL_EVENT);
 	CHECK(!strcmp(ptiCallbackPhaseTypeToString((pti_callback_phase)77), "INVALID"));
 }
 
@@ -326,7 +343,7 @@ static void many_threads(void)
 	check_all(s, THREADS * ROUNDS * GPU_OPERATIONS);
 }
 
-/* Several queues of a thread at once. */
+/* Each thread has a queue of its own, beside the others', and soon another one. */
 static void many_queues(void)
 {
 	struct seen *s = subscribe(0);
