@@ -367,6 +367,12 @@ def soft(level_zero, build):
     return library, program
 
 
+def commands_done(text):
+    """Sum of what the software driver says it has done."""
+    kinds = "kernels|image copies|copies|regions|fills|barriers"
+    return sum(int(n) for n in re.findall(rf"(?:{kinds}) (\d+)", text))
+
+
 @pytest.fixture
 def soft_capture(tap, soft, work):
     """soft_capture(words) -> what `gputap info` tells, how many commands the driver has done."""
@@ -376,8 +382,7 @@ def soft_capture(tap, soft, work):
         env = {f"SOFT_LEVEL_ZERO_{name}": value for name, value in settings.items()}
         result = tap("run", "-q", "-f", "-o", "r.gputap", program, *words,
                      env=env | {"ZE_ENABLE_ALT_DRIVERS": library, "SOFT_LEVEL_ZERO_TRACE": "1"})
-        done = dict(re.findall(r"(kernels|copies|regions|fills|barriers) (\d+)", result.err))
-        return json.loads(tap("info", "--json", "r.gputap").out), sum(map(int, done.values()))
+        return json.loads(tap("info", "--json", "r.gputap").out), commands_done(result.err)
 
     return make
 
@@ -413,8 +418,7 @@ def newer_capture(tap, soft, run, level_zero, work):
     def make(what):
         result = tap("run", "-q", "-f", "-o", "r.gputap", program, soft[0], what, KERNELS,
                      env={"SOFT_LEVEL_ZERO_TRACE": "1"})
-        done = dict(re.findall(r"(kernels|copies|regions|fills|barriers) (\d+)", result.err))
-        return json.loads(tap("info", "--json", "r.gputap").out), sum(map(int, done.values()))
+        return json.loads(tap("info", "--json", "r.gputap").out), commands_done(result.err)
 
     return make
 
