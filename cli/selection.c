@@ -95,6 +95,19 @@ bool selection_describe(const struct selection *s, char *text, size_t size)
 	return *text;
 }
 
+/* Is an operation that says what the program is doing called so? */
+static bool names_annotation(const char *pattern)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; gt_domain_traits[d].marks && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (o && o->mark && !fnmatch(pattern, o->name, 0))
+				return true;
+		}
+	return false;
+}
+
 static bool operation_was_called(const struct summary *summary, const char *pattern)
 {
 	static const enum summary_class classes[] = {SUMMARY_CALLS, SUMMARY_RANGES};
@@ -108,7 +121,7 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 				return true;
 	}
 	/* annotations are known by the program's own text */
-	return summary->groups[SUMMARY_RANGES].count && !strncmp(pattern, "roctx", 5);
+	return summary->groups[SUMMARY_RANGES].count && names_annotation(pattern);
 }
 
 static bool domain_was_used(const struct summary *summary, const char *name)

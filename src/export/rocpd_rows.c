@@ -307,7 +307,8 @@ static void note_external(struct rocpd *r, struct rocpd_thread *own, const struc
 
 /* Markers --------------------------------------------------------------------- */
 
-/* What the program said of itself; instants are samples. */
+/* What the program said of itself, by whichever API, named as ROCm's own tools name it; instants
+ * are samples. */
 static void add_marker(struct rocpd *r, const struct gt_range *range)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);

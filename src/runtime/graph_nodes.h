@@ -125,6 +125,7 @@ struct gt_graph_span_head {
 	uint64_t id, start; /* of the call */
 	uint32_t graph, replay, name, nodes;
 	uint64_t handle;
+	enum gt_domain domain; /* of the call; the record is of the domain that does its work */
 };
 
 /* NULL: too many launches in flight. One part is the launch itself. */

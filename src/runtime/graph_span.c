@@ -58,13 +58,14 @@ void gt_graph_span_add_part(struct gt_graph_span *e)
 
 static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 {
+	const enum gt_domain domain = gt_domain_traits[e->head.domain].work;
 	struct gt_record_device *r;
 
 	if (e->lost) /* of a part that may have been the first or the last */
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+		gt_drop(t, GT_CLASS_DEVICE, domain, GT_DROP_RUNTIME);
 	if (e->lost || !e->device) /* there was no part: no node that works */
 		return;
-	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
+	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, domain);
 	if (!r)
 		return;
 	*r = (struct gt_record_device){.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_GRAPH,

@@ -70,8 +70,8 @@ bool gt_attach_adopt(struct gt_attach_state *state);
 bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
 			 enum gt_domain domain, const char *library);
 
-/* Exported by libgputap.so, for libgputap-audit.so, which is a library of tools for ROCr, too: the
- * runtime has told it which others it could not load. */
+/* Exported by libgputap.so, for libgputap-audit.so: which libraries of tools a runtime could not
+ * load (runtime/hsa/hsa_tools_failed.c). */
 __attribute__((visibility("default"))) void gputap_attach_tools_failed(uint32_t domain,
 								       uint64_t count,
 								       const char *const *names);

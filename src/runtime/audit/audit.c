@@ -48,11 +48,6 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t
 EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
-/* ROCr maps this library once more, beside libgputap.so, and calls this. */
-#pragma weak gputap_attach_tools_failed
-EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
-		   const char *const *failed_names);
-
 static bool active;
 static const char *compat; /* the folder of our substitutes; NULL: there is none */
 static struct gt_arming arming;
@@ -271,17 +266,4 @@ unsigned int la_objclose(uintptr_t *cookie)
 	if (torch_base && torch_base == map->l_addr)
 		torch_base = 0; /* another one may come */
 	return 0;
-}
-
-/* The last library of HSA_TOOLS_LIB, behind the user's: ROCr tells it which of those failed.
- * libgputap.so, which is the first one, cannot stand there again, as ROCr 6 opens each library
- * once. */
-bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
-	    const char *const *failed_names)
-{
-	(void)tables;
-	(void)runtime_version;
-	if (gputap_attach_tools_failed)
-		gputap_attach_tools_failed(GT_DOMAIN_HSA_CORE, failed_count, failed_names);
-	return true;
 }

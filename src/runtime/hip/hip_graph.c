@@ -600,7 +600,8 @@ static void open_span(struct hip_launch *l)
 					     .replay = l->replay,
 					     .name = g->name,
 					     .nodes = g->nodes.count,
-					     .handle = (uintptr_t)atomic_load(&g->handle)});
+					     .handle = (uintptr_t)atomic_load(&g->handle),
+					     .domain = GT_DOMAIN_HIP});
 	l->unobservable = !l->span;
 }
 

@@ -118,7 +118,8 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 									  .replay = e->replay,
 									  .name = e->name,
 									  .nodes = e->nodes->count,
-									  .handle = e->handle});
+									  .handle = e->handle,
+									  .domain = GT_DOMAIN_HIP});
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		if (!e->span)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
