@@ -80,11 +80,12 @@ def is_all_that_came_after(told, driver, names=AFTERWARDS):
 
 
 def is_all(told, driver):
-    """But for events: ours are among the driver's."""
+    """But for events and properties: we ask for some, too."""
     mine = {name: n for name, n in told.items() if name not in ("work", "timed", "linked")}
-    events = ("zeEvent", "zeDeviceGetGlobalTimestamps", "zeDeviceGetProperties")
-    return ({n for n in mine.items() if not n[0].startswith(events)} ==
-            {n for n in driver.items() if not n[0].startswith(events) and n[0] not in COMMANDS})
+    ours = ("zeEvent", "zeDeviceGetGlobalTimestamps", "zeDeviceGetProperties",
+            "zeKernelGetProperties")
+    return ({n for n in mine.items() if not n[0].startswith(ours)} ==
+            {n for n in driver.items() if not n[0].startswith(ours) and n[0] not in COMMANDS})
 
 
 def test_a_preloaded_tool_is_notified_of_all_calls_and_work(tell, tools, work, loader):
@@ -124,6 +125,65 @@ def test_where_a_session_asks_for_little_such_a_tool_is_notified_of_all(
     told = tell("immediate", "5", env={"LZ_LATE": tools["late"]},
                 before=[gputap, "run", "-q", "-f", "-o", "r.gputap", *options])
     assert is_all_that_came_after(told, counts(work))
+
+
+# Handles that have tables of their own ------------------------------------------------------
+
+@pytest.fixture
+def handles(run, level_zero, work):  # noqa: F811
+    """A program that calls through them, if the driver says that there are some."""
+    program = level_zero / "lz_handles"
+    if not program.exists():
+        run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", REPO / "tests/level_zero/lz_handles.c",
+             "-o", program, "-ldl"])
+    return [program, level_zero / "liblz_driver.so"]
+
+
+@pytest.mark.parametrize("how, told", [("1", 1), ("read-only", 1), ("strange", 0)])
+def test_calls_through_tables_of_handles_are_recorded_once(tap, handles, work, how, told):
+    """Tables that no driver's table has anything of in common are not used."""
+    result = tap("run", "-q", "-f", "--no-device", "-o", "r.gputap", *handles,
+                 env={"LZ_HANDLES": how, "LZ_COUNTS": work / "counts"})
+    assert result.out == f"handles have tables: {told}\n"
+    assert calls(tap) == {n: c for n, c in counts(work).items() if n not in COMMANDS}
+
+
+@pytest.fixture
+def two_drivers(level_zero, work):  # noqa: F811
+    """Of which newer loaders use the handles' tables."""
+    folder = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
+    if not folder or b"Driver DDI Handles Supported" not in pathlib.Path(
+            folder, "libze_loader.so.1").read_bytes():
+        pytest.skip("needs a newer Level Zero loader, named by GPUTAP_LEVEL_ZERO_LOADER")
+    other = work / "libother_driver.so"
+    shutil.copy(level_zero / "liblz_driver.so", other)
+    return {
+        "LD_LIBRARY_PATH": folder, "ZE_ENABLE_LOADER_DEBUG_TRACE": "1", "LZ_DEFAULT": "1",
+        "ZE_ENABLE_ALT_DRIVERS": f"{level_zero}/liblz_driver.so,{other}"
+    }
+
+
+@pytest.mark.parametrize("how", ["1", "read-only"])
+def test_a_newer_loader_calls_several_drivers_through_their_handles(
+        capture, tap, run, level_zero, two_drivers, environment, work, how):  # noqa: F811
+    """zeDriverGetDefaultContext() works with several drivers by such handles only."""
+    env = two_drivers | {"LZ_HANDLES": how}
+    bare = run([level_zero / "lz_program", "immediate", "3"], env=environment | env)
+    assert "Driver DDI Handles Supported" in bare.err
+    info = capture("immediate", "3", env=env)
+    assert capture.out == bare.out
+    assert info["device_work"] == info["linked"] == 2 * 16 and info["untimed"] == 0
+    made = calls(tap)
+    assert made["zeDriverGetDefaultContext"] == 2
+    assert made["zeCommandListAppendLaunchKernel"] == 2 * 6
+
+
+@pytest.mark.parametrize("how", ["1", "read-only"])
+def test_a_late_tool_is_notified_of_calls_through_handles_of_a_newer_loader(
+        tell, tools, two_drivers, how):
+    told = tell("immediate", "3", env=two_drivers | {"LZ_HANDLES": how, "LZ_LATE": tools["late"]})
+    assert told["zeCommandListAppendLaunchKernel"] == 2 * 6
+    assert told["work"] == told["timed"] == 32
 
 
 # A loader in the program ---------------------------------------------------------------------

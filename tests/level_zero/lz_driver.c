@@ -10,6 +10,9 @@
  *   LZ_FAULT         "lost": waits answer that the device is lost; "clock": kernels end before they
  *                    start; "names": it has a function of every name
  *   LZ_OLD           the clock's rate is told as ns of a tick, however one asks
+ *   LZ_HANDLES       its handles begin with pointers to tables of their own (DDI handles, 2025),
+ *                    and it says so; "read-only": these tables are; "strange": they lead to
+ *                    functions that are in no other table
  *
  * Built against Debian's libze-dev, for its loader of 1.8. */
 #include <level_zero/ze_api.h>
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define EXPORT   __attribute__((visibility("default")))
@@ -91,16 +95,25 @@ enum kind { KERNEL, COPY, FILL, BARRIER, SIGNAL, WAIT, RESET, QUERY };
 static const char *const kind_names[] = {"kernels", "copies", "fills",  "barriers",
 					 "signals", "waits",  "resets", "queries"};
 
+/* The beginning of a DDI handle; without them, NULL. */
+struct handle {
+	void **core, **tools, **sysman, **runtime;
+};
+static struct handle leads;
+
 struct _ze_event_handle_t {
+	struct handle handle;
 	bool done;
 	ze_kernel_timestamp_result_t times;
 };
 
 struct _ze_event_pool_handle_t {
+	struct handle handle;
 	bool timed;
 };
 
 struct _ze_kernel_handle_t {
+	struct handle handle;
 	char name[64];
 	uint32_t group[3];
 	uint64_t argument[4];
@@ -132,6 +145,7 @@ struct runner {
 };
 
 struct _ze_command_list_handle_t {
+	struct handle handle;
 	struct runner *runner; /* of an immediate list */
 	bool synchronous;
 	uint32_t count;
@@ -139,17 +153,19 @@ struct _ze_command_list_handle_t {
 };
 
 struct _ze_command_queue_handle_t {
+	struct handle handle;
 	struct runner *runner;
 };
 
 struct _ze_fence_handle_t {
+	struct handle handle;
 	struct runner *runner;
 	unsigned long until;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int driver, device, context; /* their addresses are handles */
+static struct handle driver, device, context;
 
 /* Kernels --------------------------------------------------------------------------- */
 
@@ -309,6 +325,14 @@ static ze_result_t zeInit_(ze_init_flags_t flags)
 	return ZE_RESULT_SUCCESS;
 }
 
+static void *new_handle(size_t bytes)
+{
+	struct handle *h = calloc(1, bytes);
+
+	*h = leads;
+	return h;
+}
+
 static ze_result_t get_one(uint32_t *count, void **out, void *handle)
 {
 	if (out && *count)
@@ -331,11 +355,29 @@ static ze_result_t zeDriverGetApiVersion_(ze_driver_handle_t d, ze_api_version_t
 	return ZE_RESULT_SUCCESS;
 }
 
+/* As in newer headers. */
+enum { DDI_HANDLES_PROPERTIES = 0x20027, DDI_HANDLES = 1 };
+struct chained {
+	uint32_t type;
+	void *next;
+	uint32_t flags;
+};
+
+static ze_context_handle_t zeDriverGetDefaultContext_(ze_driver_handle_t d)
+{
+	(void)d;
+	CALLED();
+	return (ze_context_handle_t)&context;
+}
+
 static ze_result_t zeDriverGetProperties_(ze_driver_handle_t d, ze_driver_properties_t *p)
 {
 	(void)d;
 	CALLED();
 	p->driverVersion = 1;
+	for (struct chained *c = p->pNext; c; c = c->next)
+		if (c->type == DDI_HANDLES_PROPERTIES)
+			c->flags = leads.core ? DDI_HANDLES : 0;
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -420,7 +462,7 @@ static ze_result_t zeCommandQueueCreate_(ze_context_handle_t c, ze_device_handle
 	(void)d;
 	(void)desc;
 	CALLED();
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	(*out)->runner = start_runner();
 	return ZE_RESULT_SUCCESS;
 }
@@ -459,7 +501,7 @@ static ze_result_t zeCommandQueueSynchronize_(ze_command_queue_handle_t q, uint6
 static ze_result_t create_list(struct runner *runner, bool synchronous,
 			       ze_command_list_handle_t *out)
 {
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	(*out)->runner = runner;
 	(*out)->synchronous = synchronous;
 	return ZE_RESULT_SUCCESS;
@@ -627,7 +669,7 @@ static ze_result_t zeEventPoolCreate_(ze_context_handle_t c, const ze_event_pool
 	(void)count;
 	(void)devices;
 	CALLED();
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	(*out)->timed = desc->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
 	return ZE_RESULT_SUCCESS;
 }
@@ -645,7 +687,7 @@ static ze_result_t zeEventCreate_(ze_event_pool_handle_t p, const ze_event_desc_
 	(void)p;
 	(void)desc;
 	CALLED();
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -723,7 +765,7 @@ static ze_result_t zeFenceCreate_(ze_command_queue_handle_t q, const ze_fence_de
 {
 	(void)desc;
 	CALLED();
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	(*out)->runner = q->runner;
 	return ZE_RESULT_SUCCESS;
 }
@@ -881,7 +923,7 @@ static ze_result_t zeModuleCreate_(ze_context_handle_t c, ze_device_handle_t d,
 	(void)desc;
 	(void)build_log;
 	CALLED();
-	*out = (ze_module_handle_t)malloc(1);
+	*out = new_handle(sizeof(struct handle));
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -899,7 +941,7 @@ static ze_result_t zeKernelCreate_(ze_module_handle_t m, const ze_kernel_desc_t 
 	CALLED();
 	if (strcmp(desc->pKernelName, "add") != 0 && strcmp(desc->pKernelName, "scale") != 0)
 		return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
-	*out = calloc(1, sizeof **out);
+	*out = new_handle(sizeof **out);
 	strcpy((*out)->name, desc->pKernelName);
 	return ZE_RESULT_SUCCESS;
 }
@@ -951,12 +993,26 @@ static ze_result_t zeKernelGetName_(ze_kernel_handle_t k, size_t *bytes, char *n
 
 /* Tables ------------------------------------------------------------------------------ */
 
+/* Tables of newer loaders are longer. */
+static void fill_newer(const char *function, ze_api_version_t version, void **t)
+{
+	enum { DEFAULT_CONTEXT = 8 };
+
+	if (version >= (ze_api_version_t)ZE_MAKE_VERSION(1, 14) &&
+	    strcmp(function, "zeGetDriverProcAddrTable") == 0)
+		t[DEFAULT_CONTEXT] = (void *)zeDriverGetDefaultContext_;
+}
+
 #define TABLE(function, type, ...)                                      \
+	static void fill_##function(void *t)                            \
+	{                                                               \
+		*(type *)t = (type){__VA_ARGS__};                       \
+	}                                                               \
 	EXPORT ze_result_t function(ze_api_version_t version, type *t); \
 	ze_result_t function(ze_api_version_t version, type *t)         \
 	{                                                               \
-		(void)version;                                          \
-		*t = (type){__VA_ARGS__};                               \
+		fill_##function(t);                                     \
+		fill_newer(#function, version, (void **)t);             \
 		return ZE_RESULT_SUCCESS;                               \
 	}
 #define EMPTY(function, type) TABLE(function, type, NULL)
@@ -1055,10 +1111,59 @@ static ze_result_t zesFrequencyOcSetVoltageTarget_(zes_freq_handle_t f, double v
 TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t,
       .pfnOcSetVoltageTarget = zesFrequencyOcSetVoltageTarget_)
 
+/* What DDI handles lead to: as loader 1.32 has it, and longer than its tables are. */
+enum { TABLES = 40, ENTRIES = 128 };
+static void *core_tables[TABLES];
+static void *handle_tables[TABLES][ENTRIES] __attribute__((aligned(1 << 16)));
+
+static void add_table(unsigned place, const char *function, void (*fill)(void *))
+{
+	fill(handle_tables[place]);
+	fill_newer(function, (ze_api_version_t)ZE_MAKE_VERSION(1, 15), handle_tables[place]);
+	core_tables[place] = handle_tables[place];
+}
+
+static void make_tables(const char *how)
+{
+	enum { VERSION = ZE_MAKE_VERSION(1, 15), VALID = 1 };
+
+	core_tables[0] = (void *)(uintptr_t)(VERSION | (uint64_t)VALID << 32);
+#define ADD(place, name) \
+	add_table(place, "zeGet" #name "ProcAddrTable", fill_zeGet##name##ProcAddrTable)
+	ADD(5, Global);
+	ADD(6, Driver);
+	ADD(8, Device);
+	ADD(10, Context);
+	ADD(11, CommandQueue);
+	ADD(12, CommandList);
+	ADD(14, Image);
+	ADD(16, Mem);
+	ADD(18, Fence);
+	ADD(19, EventPool);
+	ADD(20, Event);
+	ADD(22, Module);
+	ADD(23, ModuleBuildLog);
+	ADD(24, Kernel);
+	ADD(26, Sampler);
+	ADD(27, PhysicalMem);
+	ADD(28, VirtualMem);
+#undef ADD
+	for (unsigned i = 0; strcmp(how, "strange") == 0 && i < TABLES; i++)
+		for (unsigned k = 0; k < ENTRIES; k++)
+			if (handle_tables[i][k])
+				handle_tables[i][k] = (void *)host_ns;
+	if (strcmp(how, "read-only") == 0)
+		mprotect(handle_tables, sizeof handle_tables, PROT_READ);
+	leads.core = core_tables;
+	driver = device = context = leads;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	uint64_t wrap_ms;
 
+	if (getenv("LZ_HANDLES"))
+		make_tables(getenv("LZ_HANDLES"));
 	hz = number_of("LZ_HZ", 12500000);
 	bits = number_of("LZ_BITS", 32);
 	busy_ns = 1000 * number_of("LZ_BUSY_US", 0);

@@ -24,7 +24,8 @@
  *   sysman      one call of zes that takes doubles
  *
  * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE names a
- * library with a tool (lz_tool.c), which it opens and adds before it makes queues and lists. */
+ * library with a tool (lz_tool.c), which it opens and adds before it makes queues and lists. With
+ * LZ_DEFAULT it uses the driver's default context, which newer loaders have. */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
@@ -101,6 +102,19 @@ static void add_tool(const char *path)
 		*(void **)&add = dlsym(library, "lz_tool_add");
 	if (path && (!add || add()))
 		check(ZE_RESULT_ERROR_UNKNOWN, path);
+}
+
+static void find_context(ze_driver_handle_t driver)
+{
+	ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+	ze_context_handle_t (*get_default)(ze_driver_handle_t) = NULL;
+
+	if (getenv("LZ_DEFAULT"))
+		*(void **)&get_default = dlsym(RTLD_DEFAULT, "zeDriverGetDefaultContext");
+	if (get_default)
+		context = get_default(driver);
+	else
+		DO(zeContextCreate, driver, &desc, &context);
 }
 
 static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *name, float by)
@@ -380,7 +394,6 @@ static void run_errors(ze_module_handle_t module)
 
 int main(int argc, char **argv)
 {
-	ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
 	ze_device_mem_alloc_desc_t dd = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
 	ze_host_mem_alloc_desc_t hd = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
 	ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
@@ -399,7 +412,7 @@ int main(int argc, char **argv)
 		uint32_t one = 1;
 
 		DO(zeDeviceGet, drivers[i], &one, &device);
-		DO(zeContextCreate, drivers[i], &context_desc, &context);
+		find_context(drivers[i]);
 		DO(zeMemAllocShared, context, &dd, &hd, COUNT * sizeof *shared, 64, device,
 		   (void **)&shared);
 		DO(zeMemAllocDevice, context, &dd, 2 * COUNT * sizeof *shared, 64, device,
