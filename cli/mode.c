@@ -49,13 +49,14 @@ static uint32_t annotations(void)
 	return set;
 }
 
-/* The domains that others are built on: their calls are recorded on request only. */
+/* The domains whose calls are recorded on request only: others are built on them, or they say
+ * so. */
 static uint32_t lower_domains(void)
 {
 	uint32_t set = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		set |= gt_domain_traits[d].beneath ? BIT(d) : 0;
+		set |= gt_domain_traits[d].beneath || gt_domain_traits[d].requested ? BIT(d) : 0;
 	return set;
 }
 

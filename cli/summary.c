@@ -446,9 +446,22 @@ static uint32_t work_domain(uint32_t domain)
 	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
 }
 
+/* Is the call made in another one? One of a domain that is recorded on request does not count: what
+ * it waits for is known of the calls in it alone, as if it were not recorded. */
+static bool is_inner(struct summary_thread *t, const struct gt_item *item)
+{
+	const bool requested = gt_domain_traits[GT_OP_DOMAIN(item->op)].requested;
+
+	if (item->depth > t->outer)
+		return true;
+	t->outer = item->depth + requested;
+	return requested;
+}
+
 /* A call that waits: in which parts, is known when all work is. One inside of another is a part of
  * that one. */
-static void note_wait(struct summary_reading *r, const struct summary_entry *e, uint32_t group)
+static void note_wait(struct summary_reading *r, const struct summary_entry *e, bool inner,
+		      uint32_t group)
 {
 	const struct gt_item *item = e->item;
 	struct summary *s = r->s;
@@ -464,7 +477,7 @@ static void note_wait(struct summary_reading *r, const struct summary_entry *e, 
 	};
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 
-	switch (waits_find(item, e->failed, &call, handles)) {
+	switch (waits_find(item, inner, e->failed, &call, handles)) {
 	case WAITS_NOT: break;
 	case WAITS_KNOWN: stages_call(&s->stages, &call); break;
 	case WAITS_UNKNOWN:
@@ -505,11 +518,13 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	struct summary_process *p;
 	struct summary_thread *t;
 	uint32_t group = LOOKUP_NONE;
+	bool inner;
 
 	linked_call(&s->linked, e.process, item->id);
 	waits_note_call(&s->stages.awaited, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
+	inner = is_inner(t, item);
 	if (matches(s, &e, (uint32_t)kind)) {
 		group = group_of(s, &e);
 		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
@@ -523,7 +538,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 			t->call_ns += e.duration_ns;
 			p->call_ns += e.duration_ns;
 		}
-		note_wait(r, &e, group);
+		note_wait(r, &e, inner, group);
 		if (kind == GT_KIND_ALLOCATION || kind == GT_KIND_FREE)
 			gt_memory_use_note(&s->memory, item, 0);
 		if (e.failed) {

@@ -106,6 +106,7 @@ struct summary_thread {
 	uint64_t start_ns, end_ns;
 	uint32_t *open; /* group of the open call of each depth */
 	uint32_t open_count;
+	uint32_t outer; /* how many of them are of domains that are recorded on request */
 };
 
 struct summary_queue {

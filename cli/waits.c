@@ -73,14 +73,14 @@ static bool find_events(const struct gt_item *call, struct stages_call *wait, ui
 	       wait->handle_count;
 }
 
-enum waits_answer waits_find(const struct gt_item *call, bool failed, struct stages_call *wait,
-			     uint64_t *handles)
+enum waits_answer waits_find(const struct gt_item *call, bool inner, bool failed,
+			     struct stages_call *wait, uint64_t *handles)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
 	enum gt_blocking blocking = gt_call_blocking(call->op, call->args);
 	struct awaited_handle stream;
 
-	if (call->depth ||
+	if (inner ||
 	    (blocking == GT_BLOCKING_NO && (!info || info->kind != GT_KIND_SYNCHRONISATION)))
 		return WAITS_NOT;
 	if (failed)

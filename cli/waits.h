@@ -18,8 +18,9 @@ enum waits_answer {
 	WAITS_UNKNOWN, /* nobody knows for what */
 	WAITS_KNOWN,   /* it is in @wait: kind, and what belongs to it */
 };
-/* @handles: room for WAITS_EVENTS_MOST, to which @wait points. */
-enum waits_answer waits_find(const struct gt_item *call, bool failed, struct stages_call *wait,
-			     uint64_t *handles);
+/* @inner: it was made in another call, whose wait it is a part of.
+ * @handles: room for WAITS_EVENTS_MOST, to which @wait points. */
+enum waits_answer waits_find(const struct gt_item *call, bool inner, bool failed,
+			     struct stages_call *wait, uint64_t *handles);
 
 #endif

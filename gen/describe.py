@@ -30,7 +30,8 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part', 'extensions',
               'outermost',
-              'beneath', 'work', 'annotations', 'relayed', 'symbols', 'interposed',
+              'beneath', 'requested', 'work', 'annotations', 'relayed', 'symbols',
+              'interposed',
               'attach', 'category',
               'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
@@ -166,7 +167,7 @@ class Api:
         self.succeeds, self.absent, self.defines = [], [], []  # (status, value), ..; texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
-        self.annotations = self.relayed = self.symbols = self.typeid = False
+        self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills it in, number of its first entry)
         self.runtime = None    # Runtime
@@ -300,6 +301,9 @@ class Parser:
 
     def do_beneath(self, _):
         self.api.beneath = self.word()
+
+    def do_requested(self, _):
+        self.api.requested = True
 
     def do_work(self, _):
         self.api.work = self.word()

@@ -154,7 +154,7 @@ def modes(apis):
         if len(name) > 9 or len(a.mode[1]) > 45:
             raise Wrong(f'{name.file}:{name.line}: a line of help has room for a mode of 9 letters'
                         ' and a text of 45')
-        level = 'LOWER' if a.beneath else 'UPPER'
+        level = 'LOWER' if a.beneath or a.requested else 'UPPER'
         out.append(f'\tX("{name}", GT_MODE_{level}, GT_DOMAIN_{upper(a)}) \\')
     out[-1] = out[-1].removesuffix(' \\')
     out += ['', '/* lines of help */', '#define GT_MODES_HELP \\']
@@ -193,7 +193,8 @@ def traits(apis):
         members += [f'.outermost = {groups.index(a.outermost) + 1}'] if a.outermost else []
         members += [f'.beneath = {groups.index(a.beneath) + 1}'] if a.beneath else []
         members += [
-            f'.{flag} = true' for flag in ('annotations', 'relayed', 'symbols') if getattr(a, flag)
+            f'.{flag} = true' for flag in ('requested', 'annotations', 'relayed', 'symbols')
+            if getattr(a, flag)
         ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []
         members += [

@@ -5,12 +5,14 @@
 #include "runtime/hip/hip_interposed.h"
 #include "runtime/level_zero/level_zero_interposed.h"
 #include "runtime/opencl/opencl_interposed.h"
+#include "runtime/unified_runtime/unified_runtime_interposed.h"
 
 /* X(domain, symbol of the library, of a part of it, of one left alone (or NULL), wanted?, own calls kept?) */
 #define GT_INTERPOSED(X) \
 	GT_INTERPOSED_HIP(X) \
 	GT_INTERPOSED_LEVEL_ZERO(X) \
 	GT_INTERPOSED_OPENCL(X) \
+	GT_INTERPOSED_UNIFIED_RUNTIME(X) \
 	X(roctx, "roctxRangePushA", NULL, "gputap_roctx", gt_wants_unregistered, true) \
 	X(refdev, "refdevLaunchKernel", NULL, NULL, gt_wants_unregistered, true)
 

@@ -143,7 +143,7 @@ def complete(run, gputap, work):
     (["report", "--sort", "mean"], {"mean_ns"}),
     (["export", "a.gputap", "--format", "per"], {"perfetto"}),
     (["list", "dom"], {"domains"}),
-    (["list", "operations", "--group", "que"], {"queue"}),
+    (["list", "operations", "--group", "que"], {"queue", "queue_exp"}),
     (["list", "operations", "clFin"], {"clFinish", "clFinalizeCommandBufferKHR"}),
     (["run", "--domains", "open"], {"opencl"}),
     (["run", "--ops", "clFlush,clFini"], {"clFlush,clFinish"}),

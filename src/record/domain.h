@@ -28,6 +28,7 @@ struct gt_domain_traits {
 	/* the group that is built on this domain, whose calls are recorded on request only; 0:
 	 * none */
 	uint8_t beneath;
+	bool requested;   /* its calls are recorded on request only */
 	bool annotations; /* its calls say what the program is doing: recorded in every mode */
 	/* others record its calls and work, and hand them over: a call is called what its argument
 	 * of role MESSAGE says, and was made in the range of the number of role WITHIN, which work

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Attaching to Unified Runtime between SYCL's loader and an adapter.
+ *
+ *   libsycl, its loader ─► tap ─► adapter (libur_adapter_level_zero_v2.so) ─► Level Zero
+ *
+ * 1. SYCL maps an adapter. The audit library changes the addresses of the adapter's exports
+ *    urGet..ProcAddrTable, so that the loader finds the functions below
+ *    (unified_runtime_interposed.h). Each adapter is an instance with taps of its own.
+ * 2. The loader calls these functions, each for one table. The adapter fills the table in; entries
+ *    that somebody asked for become taps, and all of them where there is a tool.
+ * 3. With one adapter the loader calls through that table. With several it calls through the table
+ *    that a handle's first word leads to, which the adapter has filled in itself. The first handle
+ *    is the adapter's own, by urAdapterGet(), which has get_adapter() in front: then the same
+ *    functions become taps there, too.
+ *
+ * Positions and arguments change without a change of the API's version (0.12 for two years). An
+ * adapter is taken for one of the release that is described here if all its tables have as many
+ * entries as that release's: of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no
+ * other one has. All others are left alone, and an event says so if their calls were asked for.
+ *
+ * What is not seen: adapters that are linked into libsycl. In 2026.2 that is OpenCL's, whose calls
+ * of OpenCL are. An adapter that was there before the first tool. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "generated/unified_runtime_taps.h"
+#include "generated/unified_runtime_wraps.h" /* types of functions */
+#include "runtime/interposition.h"
+
+enum {
+#define UR_TABLE(function, entries) GT_UNIFIED_RUNTIME_PARTS_INDEX_##function,
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+	GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT
+};
+
+enum {
+	VERSION = 12,      /* 0.12: major << 16 | minor */
+	ENTRIES_MAX = 128, /* of one table, also of releases to come */
+	NUMBERS = 512      /* of operations: `entries` in api/unified-runtime.api */
+};
+
+#define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
+
+/* By name: the assembler has their addresses. */
+extern struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
+						  [GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT];
+HIDDEN_FUNCTION struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
+							   [GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT];
+extern struct gt_attach_state gt_unified_runtime_parts_attach_states[GT_INSTANCES];
+
+/* Which operations are in each table, in their order. The table of all lies in the order of these
+ * tables, too. */
+static const struct part {
+	const uint16_t *operations;
+	unsigned count;
+} parts[] = {
+#define X(operation) GT_UNIFIED_RUNTIME_INDEX_##operation,
+#define UR_TABLE(function, entries) \
+	{(const uint16_t[]){entries}, sizeof((const uint16_t[]){entries}) / sizeof(uint16_t)},
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+#undef X
+};
+
+/* Of each instance: of which library it was found out, by its address, and what. */
+static struct {
+	pthread_mutex_t lock;
+	uint64_t base[GT_INSTANCES];
+	bool known[GT_INSTANCES];
+} releases = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* How many entries of that table the adapter fills in; 0: it does not have the table, or not in
+ * this version. */
+static unsigned count_entries(unsigned instance, unsigned index, uint32_t version)
+{
+	int (*fill)(uint32_t, void **) = gt_unified_runtime_parts_taps[instance][index].real;
+	void *untouched = &releases, *entries[ENTRIES_MAX];
+	unsigned count = ENTRIES_MAX;
+
+	for (unsigned i = 0; i < ENTRIES_MAX; i++)
+		entries[i] = untouched;
+	if (!fill || fill(version, entries))
+		return 0;
+	while (count && entries[count - 1] == untouched)
+		count--;
+	return count;
+}
+
+static bool calls_are_wanted(void)
+{
+	for (unsigned i = 0; i < GT_UNIFIED_RUNTIME_INDEX_COUNT; i++)
+		if (gt_contexts_ask(&gt_unified_runtime_operations[i]))
+			return true;
+	return false;
+}
+
+/* It may ask for more later. */
+static bool has_tool(void)
+{
+	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
+}
+
+static void report_other_release(uint32_t version)
+{
+	char text[96];
+
+	snprintf(text, sizeof text,
+		 "calls of an adapter of Unified Runtime %u.%u: a release that is not known",
+		 version >> 16, version & 0xffff);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_UNIFIED_RUNTIME, version,
+		       text);
+}
+
+/* Is the adapter one of the release that is described? */
+static bool find_release(unsigned instance, uint32_t version)
+{
+	if (version != VERSION)
+		return false;
+	for (unsigned i = 0; i < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; i++)
+		if (count_entries(instance, i, version) != parts[i].count)
+			return false;
+	return true;
+}
+
+static bool is_known(unsigned instance, uint32_t version)
+{
+	uint64_t base = gt_unified_runtime_parts_attach_states[instance].base;
+	bool known;
+
+	pthread_mutex_lock(&releases.lock);
+	if (releases.base[instance] != base) {
+		releases.known[instance] = find_release(instance, version);
+		releases.base[instance] = base;
+		if (!releases.known[instance] && calls_are_wanted())
+			report_other_release(version);
+	}
+	known = releases.known[instance];
+	pthread_mutex_unlock(&releases.lock);
+	return known;
+}
+
+/* In the table of all, whose entries are the adapter's functions, where somebody asked for them. */
+static void put_taps(const struct gt_table *table, void **entries)
+{
+	for (unsigned p = 0; p < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; p++)
+		for (unsigned i = 0; i < parts[p].count; i++, entries++) {
+			const unsigned index = parts[p].operations[i];
+			const struct gt_operation *op = &table->operations[index];
+
+			if (*entries && *entries == table->taps[index].real &&
+			    (has_tool() || gt_contexts_ask(op)))
+				__atomic_store_n(entries, op->taps[table->instance],
+						 __ATOMIC_RELAXED);
+		}
+}
+
+/* In the place of an adapter's urAdapterGet(). */
+static int get_adapter(unsigned instance, uint32_t count, void **adapters, uint32_t *there)
+{
+	const struct gt_table *table = &gt_unified_runtime_tables[instance];
+	const unsigned index = GT_UNIFIED_RUNTIME_INDEX_urAdapterGet;
+	gt_unified_runtime_urAdapterGet_fn *tap =
+		(gt_unified_runtime_urAdapterGet_fn *)table->operations[index].taps[instance];
+	int status = tap(count, adapters, there);
+	void **entries = status || !adapters || !count || !*adapters ? NULL : **(void ****)adapters;
+
+	/* they begin with this function, unless the taps are there */
+	if (entries && *entries == table->taps[index].real)
+		put_taps(table, entries);
+	return status;
+}
+
+/* clang-format off */
+#define ADAPTER_GET(n)                                                                       \
+	static int get_adapter##n(uint32_t count, void **adapters, uint32_t *there)          \
+	{                                                                                    \
+		return get_adapter(n, count, adapters, there);                               \
+	}
+ADAPTER_GET(0) ADAPTER_GET(1) ADAPTER_GET(2) ADAPTER_GET(3)
+ADAPTER_GET(4) ADAPTER_GET(5) ADAPTER_GET(6) ADAPTER_GET(7)
+	/* clang-format on */
+
+	static int (*const adapter_gets[GT_INSTANCES])(uint32_t, void **, uint32_t *) = {
+		get_adapter0, get_adapter1, get_adapter2, get_adapter3,
+		get_adapter4, get_adapter5, get_adapter6, get_adapter7,
+};
+
+static unsigned number_of(unsigned index)
+{
+	return gt_unified_runtime_operations[index].table_offset / sizeof(void *);
+}
+
+/* In the place of an adapter's urGet..ProcAddrTable(). */
+static int fill_part(unsigned instance, unsigned index, uint32_t version, void **out)
+{
+	const struct part *p = &parts[index];
+	int (*real)(uint32_t, void **) = gt_unified_runtime_parts_taps[instance][index].real;
+	int status = real(version, out);
+	void *entries[NUMBERS] = {NULL};
+
+	if (status || !out || !is_known(instance, version) || !(has_tool() || calls_are_wanted()))
+		return status;
+	for (unsigned i = 0; i < p->count; i++)
+		entries[number_of(p->operations[i])] = out[i];
+	gt_table_part(&gt_unified_runtime_tables[instance], 0, NUMBERS, entries, has_tool());
+	for (unsigned i = 0; i < p->count; i++)
+		out[i] = entries[number_of(p->operations[i])];
+	if (index == GT_UNIFIED_RUNTIME_PARTS_INDEX_urGetAdapterProcAddrTable)
+		*(int (**)(uint32_t, void **, uint32_t *))out = adapter_gets[instance];
+	return status;
+}
+
+/* What the loader calls: one function for each instance and table. */
+/* clang-format off */
+#define PART_TAP(n, function)                                                                \
+	int gt_unified_runtime_parts_tap##n##_##function(uint32_t, void **);                 \
+	HIDDEN_FUNCTION                                                                      \
+	int gt_unified_runtime_parts_tap##n##_##function(uint32_t version, void **out)       \
+	{                                                                                    \
+		return fill_part(n, GT_UNIFIED_RUNTIME_PARTS_INDEX_##function, version, out); \
+	}
+#define UR_TABLE(function, entries)                                                          \
+	PART_TAP(0, function) PART_TAP(1, function) PART_TAP(2, function) PART_TAP(3, function) \
+	PART_TAP(4, function) PART_TAP(5, function) PART_TAP(6, function) PART_TAP(7, function)
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+/* clang-format on */
+_Static_assert(GT_INSTANCES == 8, "one function above for each");
+
+#define GT_ATTACH         unified_runtime_parts
+#define GT_ATTACH_UP      UNIFIED_RUNTIME_PARTS
+#define GT_ATTACH_EXPORTS "runtime/unified_runtime/ur_parts.inc"
+#include "runtime/attach_object.inc"
+
+/* Maybe with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+__attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attached(void)
+{
+	gt_attach_adopt_all(gt_unified_runtime_parts_attach_states, gt_unified_runtime_tables,
+			    GT_DOMAIN_UNIFIED_RUNTIME, "Unified Runtime adapter's");
+}
+
+__attribute__((constructor)) static void start_unified_runtime_attach(void)
+{
+	gt_recording_init();
+	atomic_store_explicit(&gt_unified_runtime_parts_attach_states[0].ready, 1,
+			      memory_order_relaxed);
+	gt_unified_runtime_parts_attached();
+}

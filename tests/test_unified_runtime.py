@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Unified Runtime (SYCL's), of which no part is in a distribution: a stand-in for an adapter shows
+what happens to its tables. The real adapters: tests/test_soft_level_zero_sycl.py."""
+import csv
+import json
+
+import pytest
+
+from conftest import REPO, run_command
+
+CALLS = ["urEnqueueMemBufferReadRect", "urEnqueueMemBufferReadRect", "urQueueFinish"]
+
+
+@pytest.fixture(scope="session")
+def adapter(tmp_path_factory):
+    """(program, adapter)"""
+    folder = tmp_path_factory.mktemp("unified_runtime")
+    for name, flags in (("ur_adapter", ["-shared", "-fPIC"]), ("ur_program", ["-ldl"])):
+        run_command(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{REPO}/src",
+                     REPO / f"tests/unified_runtime/{name}.c", "-o", folder / name, *flags])
+    return folder / "ur_program", folder / "ur_adapter"
+
+
+@pytest.fixture
+def calls(tap, work):
+    """calls(file): rows of Unified Runtime's calls"""
+    def read(file):
+        tap("export", file, "-o", "calls.csv")
+        with open(work / "calls.csv", newline="") as table:
+            return [row for row in csv.DictReader(table) if row["domain"] == "unified_runtime"]
+    return read
+
+
+@pytest.mark.parametrize("way", ["table", "handle"])
+def test_calls_are_recorded_through_either_table(tap, adapter, calls, way):
+    assert tap("run", "-q", "--mode", "sycl", "-o", "r.gputap", "--", *adapter, way).out == ""
+    first, *rows = calls("r.gputap")
+    assert first["operation"] == "urAdapterGet"
+    assert [row["operation"] for row in rows] == CALLS
+    assert [row["error"] for row in rows] == ["", "UR_RESULT_ERROR_INVALID_QUEUE", ""]
+    assert "region={width=0, height=0, depth=5}" in rows[0]["arguments"]
+    assert "phEventWaitList=[0xa]" in rows[0]["arguments"]
+    assert "phEvent=0xb" in rows[0]["arguments"]
+    assert json.loads(tap("info", "--json", "r.gputap").out)["events"] == []
+
+
+@pytest.mark.parametrize("options", [[], ["--mode", "standard"], ["-d", "opencl"]])
+def test_calls_are_recorded_on_request_only(tap, adapter, calls, options):
+    assert tap("run", "-q", *options, "-o", "r.gputap", "--", *adapter, "handle").out == ""
+    assert calls("r.gputap") == []
+
+
+def test_a_domain_that_is_named_is_a_request(tap, adapter, calls):
+    tap("run", "-q", "-d", "unified_runtime", "-o", "r.gputap", "--", *adapter, "table")
+    assert [row["operation"] for row in calls("r.gputap")[1:]] == CALLS
+
+
+@pytest.mark.parametrize("fault,words,said", [("release", [], "0.12"), ("version", ["11"], "0.11")])
+@pytest.mark.parametrize("way", ["table", "handle"])
+def test_another_release_is_left_alone_and_an_event_says_so(tap, adapter, calls, fault, words,
+                                                            said, way):
+    """The same version, but another set of tables: arguments may have changed, too."""
+    env = {"UR_FAULT": fault}
+    result = tap("run", "-q", "--mode", "sycl", "-o", "r.gputap", "--", *adapter, way, *words,
+                 env=env)
+    assert result.out == "" and calls("r.gputap") == []
+    events = json.loads(tap("info", "--json", "r.gputap").out)["events"]
+    assert [(e["event"], e["text"]) for e in events] == [(
+        "not traced",
+        f"calls of an adapter of Unified Runtime {said}: a release that is not known")]
+    tap("run", "-q", "-o", "default.gputap", "--", *adapter, way, *words, env=env)
+    assert json.loads(tap("info", "--json", "default.gputap").out)["events"] == []

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Stands in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
+ * tables of the release that gputap knows, and two functions that do something.
+ *   UR_FAULT=release    one table has an entry more: another release of the same version
+ *   UR_FAULT=version    it takes no version but 0.11 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { SUCCESS = 0, INVALID_QUEUE = 3, UNSUPPORTED_VERSION = 43, ENTRIES_MAX = 512 };
+
+struct offset {
+	uint64_t x, y, z;
+};
+
+/* All tables, one behind the other: what a handle's first word leads to. */
+static void *all[ENTRIES_MAX];
+static struct handle {
+	void **table;
+} adapter = {all};
+
+static int get_adapter(uint32_t count, struct handle **adapters, uint32_t *there)
+{
+	if (adapters && count)
+		*adapters = &adapter;
+	if (there)
+		*there = 1;
+	return SUCCESS;
+}
+
+/* Arguments in registers, structs by value, and more on the stack: all must be what the program
+ * has passed. */
+static int read_rect(void *queue, void *buffer, _Bool blocking, struct offset from,
+		     struct offset to, struct offset region, size_t row, size_t slice,
+		     size_t host_row, size_t host_slice, void *memory, uint32_t count,
+		     void *const *events, void **event)
+{
+	if (!queue)
+		return INVALID_QUEUE;
+	if (buffer != (void *)2 || !blocking || from.x != 3 || to.y != 4 || region.z != 5 ||
+	    row != 6 || slice != 7 || host_row != 8 || host_slice != 9 || memory || count != 1 ||
+	    events[0] != (void *)10)
+		abort();
+	*event = (void *)11;
+	return SUCCESS;
+}
+
+/* All others: each has an address of its own. */
+#define UR_TABLE(function, entries) entries
+#define X(name)                    \
+	static int do_##name(void) \
+	{                          \
+		return SUCCESS;    \
+	}
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+#undef X
+
+static void *choose(int (*function)(void))
+{
+	if (function == do_urAdapterGet)
+		return (void *)get_adapter;
+	if (function == do_urEnqueueMemBufferReadRect)
+		return (void *)read_rect;
+	return (void *)function;
+}
+
+static unsigned put(void **out, int (*const *functions)(void))
+{
+	unsigned count = 0;
+
+	for (; functions[count]; count++)
+		out[count] = choose(functions[count]);
+	return count;
+}
+
+static int fill(const char *name, uint32_t version, void **out, int (*const *functions)(void))
+{
+	const char *fault = getenv("UR_FAULT");
+	unsigned count;
+
+	if (version != (fault && !strcmp(fault, "version") ? 11 : 12))
+		return UNSUPPORTED_VERSION;
+	count = put(out, functions);
+	if (fault && !strcmp(fault, "release") && !strcmp(name, "urGetQueueProcAddrTable"))
+		out[count] = out[0];
+	return SUCCESS;
+}
+
+#define X(name) do_##name,
+#define UR_TABLE(function, entries)                                  \
+	static int (*const in_##function[])(void) = {entries NULL};  \
+	EXPORT int function(uint32_t version, void **out);           \
+	EXPORT int function(uint32_t version, void **out)            \
+	{                                                            \
+		return fill(#function, version, out, in_##function); \
+	}
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+
+__attribute__((constructor)) static void fill_all(void)
+{
+	void **next = all;
+
+#define UR_TABLE(function, entries) next += put(next, in_##function);
+#include "runtime/unified_runtime/ur_release.inc"
+}

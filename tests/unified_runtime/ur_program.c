@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What SYCL's loader does with an adapter, argv[1]: it asks for all tables and calls functions,
+ * argv[2] "table" through those tables, "handle" through the one that the adapter's handle leads
+ * to; argv[3]: with version 0.11.
+ * Prints what is not as it should be. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 512, SUCCESS = 0, INVALID_QUEUE = 3 };
+
+struct offset {
+	uint64_t x, y, z;
+};
+
+/* Places in the table of all. */
+enum {
+#define UR_TABLE(function, entries) entries
+#define X(name)                     AT_##name,
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+#undef X
+};
+
+typedef int read_rect_fn(void *queue, void *buffer, _Bool blocking, struct offset from,
+			 struct offset to, struct offset region, size_t row, size_t slice,
+			 size_t host_row, size_t host_slice, void *memory, uint32_t count,
+			 void *const *events, void **event);
+
+static void *table[ENTRIES_MAX];
+
+static int ask(void *adapter, uint32_t version)
+{
+	void **next = table;
+	int (*fill)(uint32_t, void **);
+
+#define X(name) +1
+#define UR_TABLE(function, entries)                  \
+	*(void **)&fill = dlsym(adapter, #function); \
+	if (!fill || fill(version, next))            \
+		return printf("no %s\n", #function); \
+	next += entries;
+#include "runtime/unified_runtime/ur_release.inc"
+#undef UR_TABLE
+#undef X
+	return 0;
+}
+
+static void call(void *const *functions)
+{
+	const struct offset from = {3, 0, 0}, to = {0, 4, 0}, region = {0, 0, 5};
+	read_rect_fn *read = (read_rect_fn *)functions[AT_urEnqueueMemBufferReadRect];
+	void *const wait = (void *)10;
+	void *event = NULL;
+	int (*finish)(void *queue);
+
+	if (read((void *)1, (void *)2, 1, from, to, region, 6, 7, 8, 9, NULL, 1, &wait, &event) !=
+		    SUCCESS ||
+	    event != (void *)11)
+		puts("the event is not what the adapter gave");
+	if (read(NULL, NULL, 0, from, to, region, 0, 0, 0, 0, NULL, 0, NULL, NULL) != INVALID_QUEUE)
+		puts("no failure");
+	*(void **)&finish = functions[AT_urQueueFinish];
+	if (finish((void *)1) != SUCCESS)
+		puts("it does not finish");
+}
+
+int main(int argc, char **argv)
+{
+	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void ***adapter = NULL;
+	uint32_t there = 0;
+	int (*get)(uint32_t, void ****, uint32_t *);
+
+	if (!library || ask(library, argc > 3 ? 11 : 12))
+		return 1;
+	*(void **)&get = table[AT_urAdapterGet];
+	if (get(1, &adapter, &there) || !adapter || there != 1)
+		return 1;
+	call(strcmp(argv[2], "handle") ? table : *adapter);
+	return 0;
+}
