@@ -246,6 +246,38 @@ def test_an_image_is_of_its_devices_memory(images):
     assert "0x70000003" in images("copies", execute=0, fail="allocate:2", status=1).out
 
 
+# Processes ------------------------------------------------------------------------------
+
+@pytest.fixture
+def processes(run, repo, driver, work):
+    """processes("bytes", threads=0) runs the program of two processes with these settings."""
+    run(["cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_processes.c",
+         "-o", "processes", "-lze_loader"])
+
+    def call(what, env=None, **settings):
+        environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
+        return run([work / "processes", what],
+                   env={"ZE_ENABLE_ALT_DRIVERS": driver, **environment, **(env or {})})
+
+    return call
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("threads", [1, 0])
+@pytest.mark.parametrize("how", ["bytes", "descriptor"])
+def test_two_processes_share_memory_and_events(processes, how, threads, loader):
+    result = processes(how, threads=threads, env=LOADERS[loader])
+    assert result.out == "" and result.err == ""
+
+
+def test_a_child_of_fork_is_refused_with_a_sentence(processes):
+    result = processes("late", trace=1)
+    assert result.out == "child: 0x78000001 0x78000001\n"
+    assert result.err.count("the child of a fork cannot use its parent's devices: fork before the"
+                            " first call, or exec\n") == 1
+    assert result.err.count(" done: ") == 1
+
+
 # What newer loaders know ------------------------------------------------------------------
 
 @pytest.fixture(scope="session")

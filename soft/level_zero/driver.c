@@ -51,6 +51,8 @@ static ze_result_t start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	if (soft_ze_forked)
+		return soft_ze_refuse_child();
 	if (!soft_ze_start())
 		return ZE_RESULT_ERROR_UNINITIALIZED;
 	pthread_once(&once, make_devices);
@@ -112,7 +114,9 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_propertie
 ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t handle, ze_driver_ipc_properties_t *out)
 {
 	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
-	out->flags = 0;
+	if (!out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	out->flags = ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL;
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -494,8 +498,8 @@ ze_device_handle_t newer_zerTranslateIdentifierToDeviceHandle(uint32_t identifie
 
 ze_context_handle_t newer_zeDriverGetDefaultContext(ze_driver_handle_t handle)
 {
-	(void)handle;
-	return (ze_context_handle_t)&soft_ze_default_context;
+	return soft_ze_check(handle, SOFT_ZE_DRIVER) ? (ze_context_handle_t)&soft_ze_default_context
+						     : NULL;
 }
 
 ze_context_handle_t newer_zerGetDefaultContext(void)

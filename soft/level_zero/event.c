@@ -3,11 +3,49 @@
  * so that one which the program destroys too early does no harm. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "soft/level_zero/level_zero_newer.h"
 #include "soft/level_zero/level_zero_parts.h"
 
 /* Pools ------------------------------------------------------------------------------ */
+
+static struct soft_ze_event_share *create_share(uint32_t count)
+{
+	struct soft_ze_event_share *share = calloc(1, sizeof *share);
+
+	if (!share)
+		return NULL;
+	share->users = 1;
+	share->bytes = count * sizeof *share->states;
+	share->states = soft_share_allocate(share->bytes, 0, &share->offset);
+	if (share->states)
+		return share;
+	free(share);
+	return NULL;
+}
+
+static struct soft_ze_event_share *get_share(struct soft_ze_event_share *share)
+{
+	if (share)
+		__atomic_add_fetch(&share->users, 1, __ATOMIC_RELAXED);
+	return share;
+}
+
+static void put_share(struct soft_ze_event_share *share)
+{
+	if (!share || __atomic_sub_fetch(&share->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (share->imported)
+		soft_share_close(share->states, share->bytes);
+	else
+		soft_share_free(share->states, share->bytes, share->offset, share->is_exported);
+	if (share->is_exported)
+		close(share->handle.file);
+	if (share->is_exported || share->imported)
+		__atomic_sub_fetch(&soft_ze_shared_pools, 1, __ATOMIC_RELAXED);
+	free(share);
+}
 
 ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
 			      uint32_t device_count, ze_device_handle_t *devices,
@@ -27,6 +65,13 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_d
 	pool->context = c;
 	pool->count = desc->count;
 	pool->flags = desc->flags;
+	if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+		pool->share = create_share(desc->count);
+		if (!pool->share) {
+			soft_ze_object_destroy(pool, SOFT_ZE_POOL);
+			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+		}
+	}
 	for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
 		if ((int)next->stype == NEWER_STYPE_COUNTER_BASED_POOL)
 			pool->counter_based = true;
@@ -38,6 +83,7 @@ ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t handle)
 {
 	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
 
+	put_share(pool->share);
 	soft_ze_object_destroy(pool, SOFT_ZE_POOL);
 	return ZE_RESULT_SUCCESS;
 }
@@ -59,6 +105,93 @@ ze_result_t newer_zeEventPoolGetFlags(ze_event_pool_handle_t handle, ze_event_po
 	return ZE_RESULT_SUCCESS;
 }
 
+/* Pools of several processes ------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct soft_share_handle) <= sizeof(ze_ipc_event_pool_handle_t), "it fits");
+
+ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_pool_handle_t *out)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+	struct soft_ze_event_share *share = pool->share;
+	ze_result_t status = ZE_RESULT_SUCCESS;
+
+	if (!out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (!share || share->imported)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	pthread_mutex_lock(&soft_ze_lock);
+	if (!share->is_exported) {
+		share->handle = (struct soft_share_handle){.kind = SOFT_SHARE_EVENTS,
+							   .detail = pool->flags,
+							   .count = pool->count,
+							   .offset = share->offset,
+							   .bytes = share->bytes};
+		share->is_exported = soft_share_export(&share->handle);
+		if (share->is_exported)
+			__atomic_add_fetch(&soft_ze_shared_pools, 1, __ATOMIC_RELAXED);
+		else
+			status = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
+	memset(out, 0, sizeof *out);
+	memcpy(out->data, &share->handle, sizeof share->handle);
+	/* who waits for an event of it looks from now on */
+	pthread_cond_broadcast(&soft_ze_changed);
+	pthread_mutex_unlock(&soft_ze_lock);
+	return status;
+}
+
+/* The descriptor lives as long as the pool and its events do. */
+ze_result_t newer_zeEventPoolPutIpcHandle(ze_context_handle_t context,
+					  ze_ipc_event_pool_handle_t handle)
+{
+	struct soft_share_handle h;
+
+	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
+	memcpy(&h, handle.data, sizeof h);
+	return h.kind == SOFT_SHARE_EVENTS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t zeEventPoolOpenIpcHandle(ze_context_handle_t context, ze_ipc_event_pool_handle_t handle,
+				     ze_event_pool_handle_t *out)
+{
+	SOFT_ZE_OBJECT(c, soft_ze_context, context, SOFT_ZE_CONTEXT);
+	struct soft_share_handle h;
+	struct soft_ze_event_share *share;
+	struct soft_ze_pool *pool;
+
+	if (!out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	memcpy(&h, handle.data, sizeof h);
+	share = calloc(1, sizeof *share);
+	pool = soft_ze_object_create(SOFT_ZE_POOL, sizeof *pool);
+	if (share)
+		share->states = soft_share_open(&h, SOFT_SHARE_EVENTS);
+	if (!share || !pool || !share->states) {
+		if (pool)
+			soft_ze_object_destroy(pool, SOFT_ZE_POOL);
+		free(share);
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	}
+	share->users = 1;
+	share->imported = true;
+	share->bytes = h.bytes;
+	pool->context = c;
+	pool->count = h.count;
+	pool->flags = h.detail;
+	pool->share = share;
+	__atomic_add_fetch(&soft_ze_shared_pools, 1, __ATOMIC_RELAXED);
+	*out = (ze_event_pool_handle_t)pool;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventPoolCloseIpcHandle(ze_event_pool_handle_t handle)
+{
+	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
+
+	return pool->share && pool->share->imported ? zeEventPoolDestroy(handle)
+						    : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
 /* Events ------------------------------------------------------------------------------- */
 
 struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event)
@@ -69,14 +202,16 @@ struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event)
 
 void soft_ze_event_put(struct soft_ze_event *event)
 {
-	if (event && !__atomic_sub_fetch(&event->users, 1, __ATOMIC_ACQ_REL))
-		soft_ze_object_destroy(event, SOFT_ZE_EVENT);
+	if (!event || __atomic_sub_fetch(&event->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	put_share(event->share);
+	soft_ze_object_destroy(event, SOFT_ZE_EVENT);
 }
 
 bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 {
-	return e->counter_based ? __atomic_load_n(&e->done, __ATOMIC_ACQUIRE) >= number
-				: __atomic_load_n(&e->signalled, __ATOMIC_ACQUIRE) != 0;
+	return e->counter_based ? __atomic_load_n(&e->state->done, __ATOMIC_ACQUIRE) >= number
+				: __atomic_load_n(&e->state->signalled, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* As the host asks: what was appended up to now. */
@@ -84,7 +219,7 @@ static bool is_done(void *argument)
 {
 	struct soft_ze_event *e = argument;
 
-	return soft_ze_event_is_done(e, __atomic_load_n(&e->target, __ATOMIC_ACQUIRE));
+	return soft_ze_event_is_done(e, __atomic_load_n(&e->state->target, __ATOMIC_ACQUIRE));
 }
 
 static uint64_t keep_valid_bits(uint64_t ticks)
@@ -97,18 +232,18 @@ static uint64_t keep_valid_bits(uint64_t ticks)
 void soft_ze_event_signal(struct soft_ze_event *e, uint64_t number, ze_result_t status,
 			  uint64_t start, uint64_t end)
 {
-	e->start = keep_valid_bits(start);
-	e->end = keep_valid_bits(end);
-	e->status = status;
-	if (e->counter_based && number > e->done)
-		__atomic_store_n(&e->done, number, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
+	e->state->start = keep_valid_bits(start);
+	e->state->end = keep_valid_bits(end);
+	e->state->status = status;
+	if (e->counter_based && number > e->state->done)
+		__atomic_store_n(&e->state->done, number, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->state->signalled, 1, __ATOMIC_RELEASE);
 }
 
 void soft_ze_event_read_times(const struct soft_ze_event *e, ze_kernel_timestamp_result_t *out)
 {
-	out->global.kernelStart = out->context.kernelStart = e->start;
-	out->global.kernelEnd = out->context.kernelEnd = e->end;
+	out->global.kernelStart = out->context.kernelStart = e->state->start;
+	out->global.kernelEnd = out->context.kernelEnd = e->state->end;
 }
 
 static ze_result_t create_event(struct soft_ze_pool *pool, bool counter_based, bool stamped,
@@ -122,6 +257,7 @@ static ze_result_t create_event(struct soft_ze_pool *pool, bool counter_based, b
 	if (!e)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	e->users = 1;
+	e->state = &e->own;
 	e->pool = pool;
 	e->counter_based = counter_based;
 	e->stamped = stamped;
@@ -134,12 +270,24 @@ ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *
 	return create_event(NULL, true, stamped, out);
 }
 
+/* The process that made the pool begins its events anew. */
+static void share_state(struct soft_ze_event *e, struct soft_ze_event_share *share, uint32_t index)
+{
+	if (!share)
+		return;
+	e->share = get_share(share);
+	e->state = &share->states[index];
+	if (!share->imported)
+		*e->state = (struct soft_ze_event_state){0};
+}
+
 ze_result_t zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_t *desc,
 			  ze_event_handle_t *out)
 {
 	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
 	ze_event_pool_flags_t stamps =
 		ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | NEWER_POOL_FLAG_MAPPED_TIMESTAMP;
+	struct soft_ze_event *e;
 	ze_result_t status;
 
 	if (!desc || !out)
@@ -148,8 +296,10 @@ ze_result_t zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_t *
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	status = create_event(pool, pool->counter_based, pool->flags & stamps, out);
 	if (!status) {
-		((struct soft_ze_event *)*out)->signal_scope = desc->signal;
-		((struct soft_ze_event *)*out)->wait_scope = desc->wait;
+		e = (struct soft_ze_event *)*out;
+		e->signal_scope = desc->signal;
+		e->wait_scope = desc->wait;
+		share_state(e, pool->share, desc->index);
 	}
 	return status;
 }
@@ -181,14 +331,14 @@ ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
 
 	if (!is_done(e) && !soft_ze_wait(is_done, e, timeout))
 		return ZE_RESULT_NOT_READY;
-	return e->status;
+	return e->state->status;
 }
 
 ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
-	return is_done(e) ? e->status : ZE_RESULT_NOT_READY;
+	return is_done(e) ? e->state->status : ZE_RESULT_NOT_READY;
 }
 
 /* Stamps stay, as on hardware. */
@@ -197,7 +347,7 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle)
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
 	pthread_mutex_lock(&soft_ze_lock);
-	__atomic_store_n(&e->signalled, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->state->signalled, 0, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&soft_ze_lock);
 	return ZE_RESULT_SUCCESS;
 }

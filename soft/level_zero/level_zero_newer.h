@@ -126,6 +126,8 @@ ze_context_handle_t newer_zerGetDefaultContext(void);
 ze_result_t newer_zeEventPoolGetContextHandle(ze_event_pool_handle_t pool,
 					      ze_context_handle_t *out);
 ze_result_t newer_zeEventPoolGetFlags(ze_event_pool_handle_t pool, ze_event_pool_flags_t *out);
+ze_result_t newer_zeEventPoolPutIpcHandle(ze_context_handle_t context,
+					  ze_ipc_event_pool_handle_t handle);
 ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_device_handle_t device,
 					    const struct newer_counter_based_desc *desc,
 					    ze_event_handle_t *out);
@@ -140,6 +142,16 @@ ze_result_t newer_zeMemGetPitchFor2dImage(ze_context_handle_t context, ze_device
 ze_result_t newer_zeImageViewCreateExt(ze_context_handle_t context, ze_device_handle_t device,
 				       const ze_image_desc_t *desc, ze_image_handle_t image,
 				       ze_image_handle_t *out);
+
+/* ipc.c */
+ze_result_t newer_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle);
+ze_result_t newer_zeMemGetIpcHandleWithProperties(ze_context_handle_t context, const void *memory,
+						  void *next, ze_ipc_mem_handle_t *out);
+ze_result_t newer_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t context,
+							 uint64_t descriptor,
+							 ze_ipc_mem_handle_t *out);
+ze_result_t newer_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t context,
+							 ze_ipc_mem_handle_t handle, uint64_t *out);
 
 /* virtual.c */
 ze_result_t newer_zePhysicalMemGetProperties(ze_context_handle_t context,

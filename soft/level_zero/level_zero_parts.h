@@ -11,7 +11,8 @@
  *   state.c           settings, the one lock         virtual.c   addresses, physical memory
  *   image.c           images, samplers               opencl_image.c   OpenCL's side of them
  *   image_copy.c      copies of images               opencl_find.c    finding an OpenCL
- *   budget.c          how much memory is in use
+ *   budget.c          how much memory is in use      ipc.c           memory of other processes
+ *   share.c           memory that they can map
  *
  * A handle is a pointer to an object (object.c); its first word says of which kind it is, and a
  * handle of another kind, or of an object that was destroyed, is refused.
@@ -27,6 +28,7 @@
 
 #include "soft/level_zero/config.h"
 #include "soft/level_zero/opencl.h"
+#include "soft/level_zero/share.h"
 #include "soft/level_zero/spirv.h"
 
 enum soft_ze_kind {
@@ -63,12 +65,30 @@ struct soft_ze_context {
 	bool is_default;
 };
 
+/* What of an event lies in memory that processes share, when its pool is for several of them. */
+struct soft_ze_event_state {
+	uint32_t signalled;    /* atomic */
+	ze_result_t status;    /* of the command that signalled it */
+	uint64_t target, done; /* atomic */
+	uint64_t start, end;   /* ticks, with the valid bits only */
+};
+
+struct soft_ze_event_share {
+	uint32_t users; /* the pool, its events; atomic */
+	struct soft_ze_event_state *states;
+	size_t bytes;
+	uint64_t offset;
+	bool imported, is_exported;
+	struct soft_share_handle handle;
+};
+
 struct soft_ze_pool {
 	uint32_t kind;
 	struct soft_ze_context *context;
 	uint32_t count;
 	ze_event_pool_flags_t flags;
 	bool counter_based;
+	struct soft_ze_event_share *share; /* NULL: it is this process's alone */
 };
 
 /* A regular event is signalled or not. A counter-based one is done when `done` has come to
@@ -79,10 +99,9 @@ struct soft_ze_event {
 	struct soft_ze_pool *pool;
 	bool counter_based, stamped;
 	ze_event_scope_flags_t signal_scope, wait_scope;
-	uint32_t signalled;    /* atomic */
-	uint64_t target, done; /* atomic */
-	ze_result_t status;    /* of the command that signalled it */
-	uint64_t start, end;   /* ticks, with the valid bits only */
+	struct soft_ze_event_state *state; /* `own`, or one of `share` */
+	struct soft_ze_event_share *share;
+	struct soft_ze_event_state own;
 };
 
 struct soft_ze_fence {
@@ -220,6 +239,11 @@ extern pthread_mutex_t soft_ze_lock;
 extern pthread_cond_t soft_ze_changed;
 extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* commands, for the trace; atomic */
 
+/* This is the child of a fork of a process that had started the driver: the threads of its queues
+ * are not here. */
+extern bool soft_ze_forked;
+/* Says so, once, on stderr. */
+ze_result_t soft_ze_refuse_child(void);
 /* Reads the settings once. Return: they are right. */
 bool soft_ze_start(void);
 static inline bool soft_ze_fails(enum soft_ze_fault fault)
@@ -238,6 +262,12 @@ uint64_t soft_ze_ticks(void);
 /* Waits until @is_done(@argument) under the lock; @timeout_ns: UINT64_MAX for ever.
  * Return: false when the time is over. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
+/* With the lock held: until something changes, or may have been changed by another process. */
+void soft_ze_wait_for_change(void);
+/* Pools that other processes may signal events of: who waits looks again each millisecond. */
+extern uint32_t soft_ze_shared_pools; /* atomic */
+/* Called then, with the lock held, if it is set: lets queues without threads go on. */
+extern void (*soft_ze_on_look)(void);
 
 /* object.c ------------------------------------------------------------------------ */
 
@@ -248,10 +278,12 @@ void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
 
 static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
 {
-	return handle && *(uint32_t *)handle == (uint32_t)kind ? handle : NULL;
+	return handle && !soft_ze_forked && *(uint32_t *)handle == (uint32_t)kind ? handle : NULL;
 }
 static inline ze_result_t soft_ze_refuse(const void *handle)
 {
+	if (soft_ze_forked)
+		return soft_ze_refuse_child();
 	return handle ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
 /* Declares @name, the object of @handle; leaves the function with a status if there is none. */
@@ -307,6 +339,15 @@ ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 /* Return: the budget of the device, or of the one that it is a tile of, held @bytes more. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
+
+/* memory.c -------------------------------------------------------------------------- */
+
+/* Of the allocation that @memory lies in: it must be the host's or a device's. */
+ze_result_t soft_ze_memory_export(const void *memory, struct soft_share_handle *out);
+/* Another process's, for @device; to be closed. */
+ze_result_t soft_ze_memory_import(struct soft_share_handle *handle, struct soft_ze_device *device,
+				  void **out);
+ze_result_t soft_ze_memory_close(const void *memory);
 
 /* image.c ---------------------------------------------------------------------------- */
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of hosts, devices, and both: all of it is this process's.
+/* Memory of hosts, devices, and both. What is a device's or the host's can be given to other
+ * processes (share.c); the rest is this process's heap.
  *
  * Allocations stand in an array in the order of their addresses, under a lock for readers and
  * writers: SYCL asks what a pointer is several times for each kernel. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "soft/level_zero/level_zero_parts.h"
 
@@ -16,6 +18,9 @@ struct allocation {
 	ze_memory_type_t type;
 	uint64_t id;
 	struct soft_ze_device *device; /* NULL: the host's */
+	uint64_t offset;               /* in the file that is shared; 0: it lies on the heap */
+	struct soft_share_handle *exported;
+	bool imported; /* another process's */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -70,15 +75,16 @@ static bool enter(struct allocation a)
 	return good;
 }
 
-/* Return: false: there is none that starts there. */
-static bool leave(const void *memory, struct allocation *out)
+/* @imported: only what another process has made, or only what this one has. Return: false: there is
+ * none that starts there. */
+static bool leave(const void *memory, bool imported, struct allocation *out)
 {
 	struct allocation *a;
 	bool good;
 
 	pthread_rwlock_wrlock(&lock);
 	a = find_allocation(memory);
-	good = a && a->start == (const char *)memory;
+	good = a && a->start == (const char *)memory && a->imported == imported;
 	if (good) {
 		*out = *a;
 		memmove(a, a + 1, (size_t)(all + count - (a + 1)) * sizeof *a);
@@ -88,12 +94,36 @@ static bool leave(const void *memory, struct allocation *out)
 	return good;
 }
 
+/* Memory that the program may want to share lies in the file for that, as far as there is room for
+ * mappings; SYCL's own pools ask for few and large ones. */
+static void *find_room(struct allocation *a, size_t alignment)
+{
+	void *memory = NULL;
+
+	if (a->type != ZE_MEMORY_TYPE_SHARED)
+		memory = soft_share_allocate(a->bytes, alignment, &a->offset);
+	if (memory)
+		return memory;
+	a->offset = 0;
+	return posix_memalign(&memory, alignment, a->bytes) ? NULL : memory;
+}
+
+static void give_back(const struct allocation *a)
+{
+	if (a->exported)
+		close(a->exported->file);
+	if (a->offset)
+		soft_share_free(a->start, a->bytes, a->offset, a->exported != NULL);
+	else
+		free(a->start);
+	free(a->exported);
+}
+
 static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type,
 			    struct soft_ze_device *device, size_t bytes, size_t alignment,
 			    void **out)
 {
 	struct allocation a = {.bytes = bytes, .type = type, .device = device};
-	void *memory = NULL;
 
 	if (!soft_ze_check(context, SOFT_ZE_CONTEXT))
 		return soft_ze_refuse(context);
@@ -110,13 +140,13 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type,
 	/* the API's own conformance tests ask for an alignment of the size, whatever that is */
 	while (alignment & (alignment - 1))
 		alignment += alignment & -alignment;
-	if (!posix_memalign(&memory, alignment, bytes)) {
-		a.start = memory;
+	a.start = find_room(&a, alignment);
+	if (a.start) {
 		if (enter(a)) {
-			*out = memory;
+			*out = a.start;
 			return ZE_RESULT_SUCCESS;
 		}
-		free(memory);
+		give_back(&a);
 	}
 	soft_ze_budget_give(device, bytes);
 	return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -160,10 +190,10 @@ ze_result_t zeMemFree(ze_context_handle_t context, void *memory)
 		return soft_ze_refuse(context);
 	if (!memory)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (!leave(memory, &a))
+	if (!leave(memory, false, &a))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	soft_ze_budget_give(a.device, a.bytes);
-	free(a.start);
+	give_back(&a);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -213,4 +243,61 @@ ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void *memory
 		*bytes = a->bytes;
 	pthread_rwlock_unlock(&lock);
 	return a ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+/* Between processes ---------------------------------------------------------------------- */
+
+ze_result_t soft_ze_memory_export(const void *memory, struct soft_share_handle *out)
+{
+	ze_result_t status = ZE_RESULT_SUCCESS;
+	struct allocation *a;
+
+	pthread_rwlock_wrlock(&lock);
+	a = find_allocation(memory);
+	if (!a || !a->offset || a->imported)
+		status = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	else if (!a->exported) {
+		out->detail = a->type;
+		out->offset = a->offset;
+		out->bytes = a->bytes;
+		a->exported = malloc(sizeof *a->exported);
+		if (!a->exported || !soft_share_export(out)) {
+			free(a->exported);
+			a->exported = NULL;
+			status = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+		} else
+			*a->exported = *out;
+	} else
+		*out = *a->exported;
+	pthread_rwlock_unlock(&lock);
+	return status;
+}
+
+ze_result_t soft_ze_memory_import(struct soft_share_handle *handle, struct soft_ze_device *device,
+				  void **out)
+{
+	struct allocation a = {.imported = true};
+
+	a.start = soft_share_open(handle, SOFT_SHARE_MEMORY);
+	if (!a.start)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	a.bytes = handle->bytes;
+	a.type = handle->detail;
+	a.device = a.type == ZE_MEMORY_TYPE_HOST ? NULL : device;
+	if (!enter(a)) {
+		soft_share_close(a.start, a.bytes);
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
+	*out = a.start;
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t soft_ze_memory_close(const void *memory)
+{
+	struct allocation a;
+
+	if (!leave(memory, true, &a))
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	soft_share_close(a.start, a.bytes);
+	return ZE_RESULT_SUCCESS;
 }

@@ -9,11 +9,15 @@
 #include "soft/level_zero/level_zero_parts.h"
 
 #define NS_PER_S 1000000000u
+#define LOOK_NS  1000000
 
 struct soft_ze_config soft_ze_config;
 pthread_mutex_t soft_ze_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t soft_ze_changed = PTHREAD_COND_INITIALIZER;
 uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
+uint32_t soft_ze_shared_pools;
+bool soft_ze_forked;
+void (*soft_ze_on_look)(void);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool settings_are_right;
@@ -29,6 +33,8 @@ static void tell_what_was_done(void)
 		[SOFT_ZE_HOST_CALL] = "host calls", [SOFT_ZE_COPY_IMAGE] = "image copies",
 	};
 
+	if (soft_ze_forked) /* the parent says it */
+		return;
 	fprintf(stderr, "soft level-zero: done:");
 	for (unsigned i = 0; i < SOFT_ZE_COMMAND_KINDS; i++)
 		fprintf(stderr, " %s %llu%s", names[i],
@@ -36,10 +42,26 @@ static void tell_what_was_done(void)
 			i + 1 < SOFT_ZE_COMMAND_KINDS ? "," : "\n");
 }
 
+static void note_fork(void)
+{
+	soft_ze_forked = true;
+}
+
+ze_result_t soft_ze_refuse_child(void)
+{
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		fprintf(stderr, "soft level-zero: the child of a fork cannot use its parent's "
+				"devices: fork before the first call, or exec\n");
+	return ZE_RESULT_ERROR_UNINITIALIZED;
+}
+
 static void read_settings(void)
 {
 	char why[512];
 
+	pthread_atfork(NULL, NULL, note_fork);
 	settings_are_right = soft_ze_config_read(&soft_ze_config, why, sizeof why);
 	if (!settings_are_right)
 		fprintf(stderr, "soft level-zero: there is no device: %s\n", why);
@@ -94,6 +116,41 @@ uint64_t soft_ze_ticks(void)
 	return soft_clock_ticks(&soft_ze_config.clock, soft_ze_host_ns());
 }
 
+/* Until @until at most, if it is given; other processes cannot wake anybody here. Return: the time
+ * is over. */
+static bool wait_until(const struct timespec *until)
+{
+	struct timespec soon;
+	bool looks = __atomic_load_n(&soft_ze_shared_pools, __ATOMIC_RELAXED) != 0, over;
+
+	if (!looks && !until) {
+		pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
+		return false;
+	}
+	if (looks) {
+		clock_gettime(CLOCK_MONOTONIC, &soon);
+		soon.tv_nsec += LOOK_NS;
+		soon.tv_sec += soon.tv_nsec / (long)NS_PER_S;
+		soon.tv_nsec %= (long)NS_PER_S;
+		if (!until || soon.tv_sec < until->tv_sec ||
+		    (soon.tv_sec == until->tv_sec && soon.tv_nsec < until->tv_nsec)) {
+			pthread_cond_clockwait(&soft_ze_changed, &soft_ze_lock, CLOCK_MONOTONIC,
+					       &soon);
+			if (soft_ze_on_look)
+				soft_ze_on_look();
+			return false;
+		}
+	}
+	over = pthread_cond_clockwait(&soft_ze_changed, &soft_ze_lock, CLOCK_MONOTONIC, until) ==
+	       ETIMEDOUT;
+	return over;
+}
+
+void soft_ze_wait_for_change(void)
+{
+	wait_until(NULL);
+}
+
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns)
 {
 	bool for_ever = timeout_ns > UINT64_MAX / 2, done;
@@ -107,10 +164,7 @@ bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns)
 	}
 	pthread_mutex_lock(&soft_ze_lock);
 	while (!(done = is_done(argument))) {
-		if (for_ever)
-			pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
-		else if (pthread_cond_clockwait(&soft_ze_changed, &soft_ze_lock, CLOCK_MONOTONIC,
-						&until) == ETIMEDOUT) {
+		if (wait_until(for_ever ? NULL : &until)) {
 			done = is_done(argument);
 			break;
 		}

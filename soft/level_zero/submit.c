@@ -51,7 +51,7 @@ static void wait_for_events(const struct soft_ze_submission *s)
 		return;
 	pthread_mutex_lock(&soft_ze_lock);
 	while (!is_ready(s))
-		pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);
+		soft_ze_wait_for_change();
 	pthread_mutex_unlock(&soft_ze_lock);
 }
 
@@ -180,9 +180,9 @@ static void take_counters(struct soft_ze_submission *s)
 
 	for (struct soft_ze_command *c = s->at; c; c = c->next) {
 		for (uint32_t i = 0; i < c->wait_count; i++)
-			*at++ = c->waits[i]->target;
+			*at++ = c->waits[i]->state->target;
 		*at++ = c->signal && c->signal->counter_based
-				? __atomic_add_fetch(&c->signal->target, 1, __ATOMIC_RELEASE)
+				? __atomic_add_fetch(&c->signal->state->target, 1, __ATOMIC_RELEASE)
 				: 0;
 	}
 }
@@ -233,9 +233,9 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
 	pthread_mutex_lock(&soft_ze_lock);
-	e->status = ZE_RESULT_SUCCESS;
-	__atomic_store_n(&e->done, e->target, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->signalled, 1, __ATOMIC_RELEASE);
+	e->state->status = ZE_RESULT_SUCCESS;
+	__atomic_store_n(&e->state->done, e->state->target, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->state->signalled, 1, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&soft_ze_changed);
 	run_ready();
 	pthread_mutex_unlock(&soft_ze_lock);
@@ -304,6 +304,7 @@ ze_result_t soft_ze_device_wait(struct soft_ze_device *device)
 
 static ze_result_t start_queue(struct soft_ze_queue *q)
 {
+	soft_ze_on_look = run_ready;
 	pthread_cond_init(&q->wake, NULL);
 	if (soft_ze_config.threads && soft_thread_start(&q->thread, "level zero", serve, q)) {
 		pthread_cond_destroy(&q->wake);
