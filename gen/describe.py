@@ -302,26 +302,16 @@ class Parser:
     def do_beneath(self, _):
         self.api.beneath = self.word()
 
-    def do_requested(self, _):
-        self.api.requested = True
+    def flag(self, t):
+        setattr(self.api, t, True)
+
+    do_requested = do_annotations = do_relayed = do_symbols = do_typeid = flag
 
     def do_work(self, _):
         self.api.work = self.word()
 
-    def do_annotations(self, _):
-        self.api.annotations = True
-
-    def do_relayed(self, _):
-        self.api.relayed = True
-
-    def do_symbols(self, _):
-        self.api.symbols = True
-
     def do_interposed(self, _):
         self.api.interposed = self.text(), self.text() if self.accept('except') else None
-
-    def do_typeid(self, _):
-        self.api.typeid = True
 
     def do_attach(self, _):
         self.api.attach.append((self.text(), self.text()))
