@@ -3,14 +3,14 @@
 
     bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N] [WORKLOAD ..]
 
-A leg is one process, in which torch is told by turns to call nobody and to call its observers: a
-pair is one piece of each, right after each other. What is measured is the thread's own processor
+A leg is one process, in which torch is set by turns to call nobody and to call its observers: a
+pair is one slice of each, right after each other. What is measured is the thread's own processor
 time, since the machine may have other work; of a leg the median pair, and the quartiles. `add` is
 one operator (`torch.add(a, b, out=c)`); `train` a training step of a small network, `small` one of
 a larger network, whose ranges take 2 us each: forward, backward, optimizer. `observer` is torch's
 own part: an observer that does nothing.
 
-`loaded` is about programs that are not recorded, with nothing to be told in between: each pair is
+`loaded` is about programs that are not recorded, with nothing to be set in between: each pair is
 two processes of the workload `add`, the first without the package.
 """
 import argparse
@@ -50,7 +50,7 @@ def train(times):
 
 work, times = (add, 1000) if workload == 'add' else (train, 20)
 
-def piece(observed):
+def time_slice(observed):
     torch._C._autograd._enable_record_function(observed)
     begin = time.thread_time_ns()
     work(times)
@@ -63,7 +63,7 @@ elif observer.endswith('.so'):
     ctypes.CDLL(observer).observe()
 with profile:
     work(2 * times)
-    print(json.dumps([(piece(False), piece(True)) for _ in range(pairs)]))
+    print(json.dumps([(time_slice(False), time_slice(True)) for _ in range(pairs)]))
 """
 
 # calls nobody's code: what torch itself does for an observer
@@ -110,7 +110,7 @@ def say(title, pairs):
 
 
 def compare_loaded(options, environment):
-    """The package is there; and `gputap run` is, which was told to leave operators out."""
+    """The package is there; and `gputap run` is, which was asked to leave operators out."""
     without = {name: text for name, text in environment.items() if name != "PYTHONPATH"}
     cases = {
         "package": (None, {}),

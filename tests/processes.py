@@ -61,7 +61,7 @@ class Tree:
         return sorted((p["pid"], p["calls"]) for p in found["processes"])
 
 
-def told(result):
+def printed_calls(result):
     """What the processes said they made: (pid, calls), sorted."""
     return sorted(tuple(int(w) for w in line.split()) for line in result.out.splitlines())
 

@@ -115,7 +115,7 @@ def test_a_copy_names_its_source_and_destination(trace):
     assert copy["object"] == [args[1], args[2]]
 
 
-def test_devices_and_queues_tell_their_properties(trace):
+def test_devices_and_queues_show_their_properties(trace):
     t = trace("cl_basic")
     device, queue = t.device_of(t.device[0]), t.queue_of(t.device[0])
     assert device["name"] and device["vendor"] and device["driver"] and device["type"] in (
@@ -245,7 +245,7 @@ def test_sub_devices_are_devices_with_a_parent(trace):
     assert len({r["device"] for r in t.device}) == 5
 
 
-def test_a_command_buffer_is_one_piece_of_work_that_names_its_contents(trace):
+def test_a_command_buffer_is_one_work_item_that_names_its_contents(trace):
     t = trace("cl_commands")
     launches = [r for r in t.device if r["depth"] == OPS["COMMAND_BUFFER"]]
     assert [t.name(r) for r in launches] == ["command buffer: advance x2, twice, copy"] * 3
@@ -253,7 +253,7 @@ def test_a_command_buffer_is_one_piece_of_work_that_names_its_contents(trace):
     assert sorted(r["replay"] for r in launches) == [1, 2, 3]
 
 
-def test_a_function_without_a_tap_is_told_once(trace, build):
+def test_a_function_without_a_tap_is_reported_once(trace, build):
     t = trace("cl_tomorrow", layers=[build / "tests/opencl/libtomorrow_layer.so"])
     assert t.out == "right\n"
     assert [e["text"] for e in t.events if e["op"] == 2] == ["clFunctionOfTomorrow"]
@@ -275,7 +275,7 @@ def faulty(trace, build):
     return run
 
 
-def test_a_queue_that_refuses_profiling_is_made_as_asked_and_told(faulty):
+def test_a_queue_that_refuses_profiling_is_made_as_asked_and_reported(faulty):
     t = faulty("refuse", "cl_basic")
     assert t.out == "right\n"
     assert [e["op"] for e in t.events] == [6]

@@ -81,7 +81,7 @@ def test_a_capture_cut_anywhere_is_read_as_far_as_it_is_valid(tap, capture, comm
             assert len(result.err.splitlines()) == 1, result
 
 
-def test_damage_is_told_and_the_rest_is_read(tap, capture):
+def test_damage_is_reported_and_the_rest_is_read(tap, capture):
     data = bytearray(capture.read_bytes())
     middle = len(data) // 2
     data[middle:middle + 16] = bytes(16)
@@ -156,7 +156,7 @@ def test_kinds_and_domains_may_be_patterns(tap, capture):
     assert "records" not in tap("report", "a.gputap", "--where", "kind=command* and domain!=h*").err
 
 
-def test_nothing_named_like_a_pattern_is_told(tap):
+def test_nothing_named_like_a_pattern_is_reported(tap):
     assert "did you mean 'clEnqueueNDRangeKernel'?" in tap("list",
                                                            "operations",
                                                            "clEnqeueNDRangeKernel",
@@ -164,6 +164,6 @@ def test_nothing_named_like_a_pattern_is_told(tap):
     assert "nothing is named like 'cuda*'" in tap("list", "operations", "cuda*", status=1).err
 
 
-def test_output_that_cannot_be_written_is_told(gputap, capture, run):
+def test_output_that_cannot_be_written_is_reported(gputap, capture, run):
     result = run(["sh", "-c", f"'{gputap}' report a.gputap > /dev/full"], status=1)
     assert "cannot write to standard output: No space left on device" in result.err

@@ -137,13 +137,13 @@ def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
         assert [p.name for p in work.iterdir()] == ["t.gputap"]
 
 
-def test_export_tells_of_a_capture_without_an_end(run, build, tap, work):
+def test_export_reports_a_capture_without_an_end(run, build, tap, work):
     run([build / "tests/synth/synth", "--calls", "200", "--cut", "-o", "t.gputap"])
     assert "no end" in tap("export", "t.gputap", "-o", "t.csv", status=1).err
     assert (work / "t.csv").exists()
 
 
-def test_export_tells_of_a_damaged_capture(capture, tap, work):
+def test_export_reports_a_damaged_capture(capture, tap, work):
     data = bytearray(capture.read_bytes())
     middle = len(data) // 2
     data[middle:middle + 16] = b"\xff" * 16

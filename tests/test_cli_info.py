@@ -64,7 +64,7 @@ def test_info_of_an_interrupted_capture(tap, synth):
     assert "gputap recover" in i["why_not_complete"][0]
 
 
-def test_info_tells_events(tap, synth):
+def test_info_shows_events(tap, synth):
     i = info(tap, synth("--events"))
     assert {"unknown entry point", "loss"} <= {e["event"] for e in i["events"]}
 
@@ -141,14 +141,14 @@ def test_list_without_a_word_gives_an_overview(tap):
         assert word in out
 
 
-def test_list_tells_a_door_for_every_domain_that_has_operations(tap):
+def test_list_shows_a_door_for_every_domain_that_has_operations(tap):
     domains = json.loads(tap("list", "domains", "--json").out)["domains"]
     doors = json.loads(tap("list", "doors", "--json").out)["doors"]
     assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in doors}
     assert all(d["traced"] == ("yes" if d["operations"] else "not yet") for d in domains)
 
 
-def test_list_tells_every_door_that_info_can_name(tap, repo):
+def test_list_shows_every_door_that_info_can_name(tap, repo):
     """Those that the library says in its sources. A driver is no door: it lies behind a loader that
     has one."""
     named = set()
@@ -254,7 +254,7 @@ def test_doctor_survives_a_driver_that_crashes(tap, run, work):
     assert any("crashes when it is loaded: Segmentation fault" in f["text"] for f in d["findings"])
 
 
-def test_doctor_tells_a_driver_that_is_not_there(tap, work):
+def test_doctor_shows_a_driver_that_is_not_there(tap, work):
     (work / "x.icd").write_text("libnosuchdriver.so\n")
     d, found = doctor(tap, status=None, OCL_ICD_VENDORS=str(work))
     assert any(
@@ -271,7 +271,7 @@ def test_doctor_finds_libraries_missing(run, gputap, work):
         assert result.status == 1 and "GPUTAP_LIBRARY_PATH" in found["libraries"]["text"]
 
 
-def test_doctor_tells_of_a_session_to_recover(tap, build, run, work):
+def test_doctor_shows_a_session_to_recover(tap, build, run, work):
     """A collector that was killed leaves its session."""
     run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"],
         status=None)

@@ -305,7 +305,7 @@ def test_where_splits_the_records_in_two(tap, busy):
         assert sum(matched) == 13504 + 4331 and min(matched) > 0, expression
 
 
-def test_a_wrong_expression_is_told_with_a_caret(tap, busy):
+def test_a_wrong_expression_is_reported_with_a_caret(tap, busy):
     result = tap("report", busy, "--where", "duration>10us adn failed", status=2)
     lines = result.err.splitlines()
     assert "'and' or 'or' expected here" in lines[0]

@@ -156,7 +156,7 @@ def test_without_a_table_those_that_know_the_key_are_shown(traced, tap):
     ("exit", 3, "exit 3"),
 ])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said,
+def test_a_program_that_dies_in_a_call_is_reported_in_each_report(tap, work, way, status, said,
                                                               columns):
     env, sentence = (
         {"COLUMNS": columns},
@@ -209,7 +209,7 @@ def test_merging_keeps_the_call_that_a_program_died_in(tap, work):
     assert deaths(tap, work, "compile", merged=True)[0].startswith("in clCompileProgram, thread ")
 
 
-def test_helpers_of_multiprocessing_that_still_run_are_not_told(tap, work):
+def test_helpers_of_multiprocessing_that_still_run_are_not_reported(tap, work):
     (work / "helper.py").write_text(
         "import ctypes, subprocess\nctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, None)\n"
         "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"

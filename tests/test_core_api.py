@@ -97,7 +97,7 @@ def test_external_stacks_work_the_same_without_a_session(build, run):
             session.run([build / "tests/core/api_program", "externals"]).out
 
 
-def test_events_are_told_to_subscribers(build):
+def test_events_are_notified_to_subscribers(build):
     with Session(build) as session:
         program = build / "tests/core/static_program"
         result = session.run([build / "tests/core/api_program", "events", program], status=7)

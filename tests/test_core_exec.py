@@ -119,7 +119,7 @@ def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, r
     assert result.out == "seen\n"
 
 
-def test_a_static_program_runs_and_is_told(build, ways):
+def test_a_static_program_runs_and_is_reported(build, ways):
     with Session(build) as session:
         program = build / "tests/core/static_program"
         session.run([ways, "posix_spawn", program], status=7)
@@ -131,7 +131,7 @@ def test_a_static_program_runs_and_is_told(build, ways):
 
 @pytest.mark.skipif(os.getuid() != 0,
                     reason="needs root to make a set-user-ID file of another user")
-def test_a_program_that_gains_privileges_runs_and_is_told(build, ways, work):
+def test_a_program_that_gains_privileges_runs_and_is_reported(build, ways, work):
     with Session(build) as session:
         program = work / "setuid_true"
         shutil.copy(shutil.which("true"), program)

@@ -165,7 +165,7 @@ def test_copies_of_the_library_are_told_apart(build, standins):
         assert len(session.kind("module")) == 3
 
 
-def test_one_copy_too_many_works_untraced_and_is_told(build, standins):
+def test_one_copy_too_many_works_untraced_and_is_reported(build, standins):
     with Session(build) as session:
         made = made_by(session.run(libraries(standins, *range(9))).out)
         assert session.calls() == made[:len(made) * 8 // 9]

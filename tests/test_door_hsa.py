@@ -95,7 +95,7 @@ def test_hsa_arguments_read_as_the_program_wrote_them(trace):
         -1]
 
 
-def test_a_failed_hsa_call_is_told_by_its_status_name(trace, tap):
+def test_a_failed_hsa_call_is_reported_by_its_status_name(trace, tap):
     trace()
     report = tap("report", "a.gputap").out
     assert "HSA_STATUS_ERROR_INVALID_ALLOCATION" in report and "hsa_amd_memory_pool_free" in report
@@ -106,7 +106,7 @@ def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
     assert [r["depth"] for r in rows if r["operation"] == "hsa_agent_get_info"] == ["1", "1", "0"]
 
 
-def test_the_library_that_is_really_mapped_is_told_with_its_door(trace, tap):
+def test_the_library_that_is_really_mapped_is_reported_with_its_door(trace, tap):
     trace()
     text = tap("info", "a.gputap").out
     doors = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second, where ROCr was built with it

@@ -86,7 +86,7 @@ def test_image_functions_can_be_asked_for_alone(trace):
     assert trace("table", "--mode", "hip")[2] == []
 
 
-def test_a_runtime_without_a_finalizer_is_nothing_to_tell(trace, tap):
+def test_a_runtime_without_a_finalizer_is_nothing_to_report(trace, tap):
     trace("exported", "--mode", "hsa")
     assert "finalize" not in tap("info", "a.gputap").out
 
@@ -107,7 +107,7 @@ def tool(repo, build, tmp_path_factory):
     return out
 
 
-def told(build, tool, program, *words, library_path):
+def log(build, tool, program, *words, library_path):
     done = subprocess.run(
         [program, *words],
         env={**os.environ, "LD_PRELOAD": str(tool), "LD_LIBRARY_PATH": f"{build}:{library_path}"},
@@ -119,9 +119,9 @@ def told(build, tool, program, *words, library_path):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_client_is_told_of_image_functions_by_callbacks_and_by_records(
+def test_a_client_is_notified_of_image_functions_by_callbacks_and_by_records(
         build, tool, program, softgpu, way):
-    lines = told(build, tool, program, way, library_path=softgpu["LD_LIBRARY_PATH"])
+    lines = log(build, tool, program, way, library_path=softgpu["LD_LIBRARY_PATH"])
     assert [line.split()[1:3]
             for line in lines
             if line.startswith("call ")] == [[p, n] for n in MADE + REFUSED for p in ("1", "2")]

@@ -174,7 +174,7 @@ def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
 
 
 @pytest.mark.parametrize("layers", [True, False], ids=["with_layers", "without"])
-def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
+def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers):
     with Session(build) as session:
         source = system_loader() if layers else build / "tests/door/libOpenCL.so.1"
         result = session.run([build / "tests/door/two_loaders", *copies(work, 9, source)])
@@ -184,7 +184,7 @@ def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
 
 
 @pytest.mark.parametrize("first", ["loader", "driver"])
-def test_a_driver_that_is_opened_without_a_loader_is_traced_or_told(build, tap, work, first):
+def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, tap, work, first):
     """Behind a loader that is mapped already it may be that loader's: then its calls are not seen,
     and an event says so."""
     driver = build / "tests/door/libdirect_driver.so"
@@ -201,7 +201,7 @@ def test_a_driver_that_is_opened_without_a_loader_is_traced_or_told(build, tap, 
 
 
 @pytest.mark.parametrize("way", ["linked", "dlsym"])
-def test_a_driver_behind_a_loader_is_told_of_by_nobody(build, tap, work, way):
+def test_a_driver_behind_a_loader_is_reported_by_nobody(build, tap, work, way):
     (work / "direct.icd").write_text(f"{build}/tests/door/libdirect_driver.so\n")
     tap("run", "-o", "c.gputap", *command(build, way), env={"OCL_ICD_VENDORS": work})
     found = json.loads(tap("info", "c.gputap", "--json").out)

@@ -115,14 +115,14 @@ def test_an_sdk_that_the_user_asked_for_is_loaded(trace, modern):
     assert "sdk: 3\n" in result.err and names == HIP + HSA
 
 
-def test_an_sdk_that_cannot_be_loaded_is_told_and_the_program_runs(trace, modern):
+def test_an_sdk_that_cannot_be_loaded_is_reported_and_the_program_runs(trace, modern):
     result, names, info = trace(
         modern, "program", env={"ROCPROFILER_REGISTER_LIBRARY": "/nowhere/librocprofiler-sdk.so"})
     assert result.out == "42\n42\n" and names == HIP + HSA
     assert "/nowhere/librocprofiler-sdk.so" in info
 
 
-def test_copies_beyond_what_can_be_told_apart_are_told(request, trace, modern):
+def test_copies_beyond_what_can_be_told_apart_are_reported(request, trace, modern):
     copies = [modern / f"copy{i}.so" for i in range(1, 9)]
     result, names, info = trace(modern, "program", *copies)
     assert result.out == "".join(f"copy {i}\n" for i in range(1, 9)) + "42\n42\n"
@@ -132,7 +132,7 @@ def test_copies_beyond_what_can_be_told_apart_are_told(request, trace, modern):
 
 
 @pytest.mark.parametrize("entries", [442, 506])
-def test_hip_tables_of_the_first_and_the_last_known_release_are_nothing_to_tell(
+def test_hip_tables_of_the_first_and_the_last_known_release_are_nothing_to_report(
         trace, tmp_path, repo, entries):
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", entries=entries)
     _, names, info = trace(folder, "program")
@@ -141,7 +141,7 @@ def test_hip_tables_of_the_first_and_the_last_known_release_are_nothing_to_tell(
 
 
 @pytest.mark.parametrize("entries", [300, 600])
-def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_path, repo,
+def test_shorter_and_longer_tables_are_used_as_far_as_known_and_reported(trace, tmp_path, repo,
                                                                      entries):
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", entries=entries)
     _, names, info = trace(folder, "program")
@@ -149,7 +149,7 @@ def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_
     assert re.search(r"hip +table +%d\b" % (entries + 1), info), info
 
 
-def test_a_subscriber_is_told_the_tables_whole_and_whose_they_are(run, build, modern, repo):
+def test_a_subscriber_gets_the_tables_whole_and_whose_they_are(run, build, modern, repo):
     subprocess.run([
         "cc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{repo}/include", repo /
         "tests/rocm/raw_tables.c", "-o", modern / "raw_tables.so", f"-L{build}", "-l:libgputap.so.0"
@@ -182,7 +182,7 @@ def test_image_and_finalizer_extensions_of_a_registered_hsa_are_recorded(trace, 
         "arguments"] and "code_object=0x9907" in finalize["arguments"]
 
 
-def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_and_it_is_told(
+def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_and_it_is_reported(
         trace, tmp_path, repo):
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=10)
     result, names, info = trace(folder, "program", "extensions")
@@ -194,7 +194,7 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
 @pytest.mark.parametrize("amd_ext,images,told", [(48, 13, []), (74, 13, []), (76, 14, []),
                                                  (50, 14, ["hsa_amd_ext"]),
                                                  (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
-def test_tables_of_hsa_are_told_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext,
+def test_tables_of_hsa_are_reported_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext,
                                                                 images, told):
     """Up to ROCm 7.2."""
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=images, amd_ext=amd_ext)
@@ -230,7 +230,7 @@ def test_calls_of_a_registered_rccl_are_recorded_with_what_is_passed_by_value(
 
 
 @pytest.mark.parametrize("entries", [20, 40])
-def test_shorter_and_longer_tables_of_rccl_are_used_as_far_as_known_and_told(
+def test_shorter_and_longer_tables_of_rccl_are_used_as_far_as_known_and_reported(
         trace, tmp_path, repo, entries):
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", nccl=entries)
     result, names, info = trace(folder, "program", "collectives")

@@ -44,7 +44,7 @@ def query(path, sql):
         return db.execute(sql).fetchall()
 
 
-def test_rpd_has_every_call_and_piece_of_work_and_is_sound(rpd):
+def test_rpd_has_every_call_and_work_item_and_is_sound(rpd):
     assert query(rpd, "PRAGMA integrity_check") == [("ok", )
                                                     ] and not query(rpd, "PRAGMA foreign_key_check")
     calls = dict(query(rpd, "SELECT apiName, count(*) FROM api WHERE domain = 'hip' GROUP BY 1"))

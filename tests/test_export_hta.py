@@ -79,13 +79,13 @@ def gpu_name(row):
     return row["name"] or COPY_NAMES[row["operation"]]
 
 
-def test_hta_sees_each_call_and_each_piece_of_work(plain, rows):
+def test_hta_sees_each_call_and_each_work_item(plain, rows):
     trace = plain.t.get_trace(0)
     assert (trace["stream"] > 0).sum() == sum(r["operation"] in GPU_OPERATIONS for r in rows)
     assert (trace["stream"] == -1).sum() == sum(r["kind"] == "call" for r in rows)
 
 
-def test_hta_links_each_piece_of_work_to_its_call(plain):
+def test_hta_links_each_work_item_to_its_call(plain):
     trace = plain.t.get_trace(0)
     work = trace[trace["stream"] > 0]
     assert len(work) and (work["index_correlation"] > 0).all()

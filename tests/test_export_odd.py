@@ -110,7 +110,7 @@ def test_perfetto_nests_calls_as_they_were_nested(odd, seen):
     assert parents == {c["correlation"]: c["parent"] for c in odd.calls}
 
 
-def test_perfetto_has_each_piece_of_work_with_its_times(odd, seen):
+def test_perfetto_has_each_work_item_with_its_times(odd, seen):
     want = sorted(
         (w["correlation"] or 0, w["start"], w["end"] - w["start"]) for w in odd.work if w["start"])
     have = sorted((s["correlation"] or 0, s["ts"], s["dur"])
@@ -130,7 +130,7 @@ def test_perfetto_has_names_as_they_were(seen):
     assert names == {n[:512] for n in NAMES.values()}
 
 
-def test_perfetto_lanes_hold_no_two_slices_that_overlap(seen):
+def test_perfetto_track_rows_hold_no_two_slices_that_overlap(seen):
     lanes = collections.defaultdict(list)
     for s in work_of(seen):
         if "times" not in arguments(seen, s["id"]):
@@ -141,13 +141,13 @@ def test_perfetto_lanes_hold_no_two_slices_that_overlap(seen):
         assert all(a[1] <= b[0] for a, b in zip(slices, slices[1:]))
 
 
-def test_perfetto_gives_extra_lanes_only_to_queues_whose_work_overlaps(seen):
+def test_perfetto_gives_extra_rows_only_to_queues_whose_work_overlaps(seen):
     tracks = collections.Counter(
         t["name"] for t in seen["tracks"] if t["parent"] == "device 0: a device")
     assert tracks == {"queue 1 (pid 1000)": 1, "queue 2 (pid 1000)": 3, "queue 3 (pid 1100)": 1}
 
 
-def test_perfetto_flow_leads_from_the_call_to_each_piece_of_its_work(odd, seen):
+def test_perfetto_flow_leads_from_the_call_to_each_work_item(odd, seen):
     """Perfetto chains: with three pieces, the call leads to the first, that to the second, and so
     on."""
     incoming = {f["slice_in"]: f["slice_out"] for f in seen["flows"]}
@@ -199,7 +199,7 @@ def test_perfetto_knows_the_time_of_day(seen):
             for c in seen["clocks"]] == [(1_000_000, "1763679937000000000")]
 
 
-def test_perfetto_tells_what_was_lost(odd, seen):
+def test_perfetto_shows_what_was_lost(odd, seen):
     about = next(s for s in seen["slices"] if s["name"] == "capture")
     have = arguments(seen, about["id"])
     assert have["calls dropped"] == "17" and int(have["calls recorded"]) == len(odd.calls)
@@ -256,7 +256,7 @@ def test_chrome_flow_ends_lie_on_their_events(chrome):
     assert ends and all(f["bp"] == "e" and f["id"] in starts for f in ends)
 
 
-def test_chrome_streams_count_from_one_and_rows_of_lanes_keep_them(chrome):
+def test_chrome_streams_count_from_one_and_track_rows_keep_them(chrome):
     work = [
         e for e in chrome["traceEvents"]
         if e["ph"] == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")

@@ -66,7 +66,7 @@ def test_the_counts_of_the_capture_are_those_of_the_slices(traced, seen):
     assert (about["calls dropped"], about["device work dropped"]) == ("0", "0")
 
 
-def test_no_two_slices_of_a_lane_overlap_and_children_lie_in_their_parents(seen):
+def test_no_two_slices_of_a_track_row_overlap_and_children_lie_in_their_parents(seen):
     by_id = {s["id"]: s for s in seen["slices"]}
     tracks = collections.defaultdict(list)
     for s in seen["slices"]:

@@ -136,7 +136,7 @@ def test_rpd_has_each_call_once_with_its_thread_and_times(export):
     assert found == expected
 
 
-def test_rpd_has_each_piece_of_work_once_with_its_type_and_times(export):
+def test_rpd_has_each_work_item_once_with_its_type_and_times(export):
     rpd = export()
     expected = collections.Counter(
         (TYPES.get(i.device_op), i.start, i.end) for i in rpd.of("device") if i.device_op in TYPES)
@@ -146,7 +146,7 @@ def test_rpd_has_each_piece_of_work_once_with_its_type_and_times(export):
     assert rpd.one("SELECT count(*) FROM op") == len(rpd.of("device"))
 
 
-def test_rpd_links_each_piece_of_work_to_the_call_that_caused_it(export):
+def test_rpd_links_each_work_item_to_the_call_that_caused_it(export):
     rpd = export()
     calls = {(i.process, i.id): i for i in rpd.of("call")}
     linked = rpd.rows(
@@ -284,14 +284,14 @@ def test_rpd_markers_are_the_external_ids(export):
         len, open_now.values())), "and each that was never closed"
 
 
-def test_rpd_tells_which_copies_the_program_waited_for(export):
+def test_rpd_shows_which_copies_the_program_waited_for(export):
     rpd = export()
     for name, args, sync in rpd.rows(
             "SELECT c.apiName, a.args, c.sync FROM copy c JOIN api a ON a.id = c.id"):
         assert sync == ("=CL_TRUE" in args), f"{name} {args}"
 
 
-def test_rpd_metadata_tells_what_is_missing(export):
+def test_rpd_metadata_shows_what_is_missing(export):
     rpd = export("--calls", "300", "--drops", "--cut")
     metadata = dict(rpd.rows("SELECT tag, value FROM rocpd_metadata"))
     assert metadata["gputap::complete"] == "no"

@@ -122,7 +122,7 @@ def test_tiny_description_makes_the_golden_files():
     assert result.returncode == 0, result.stderr
 
 
-def test_check_tells_a_file_that_differs_and_leaves_it(tmp_path):
+def test_check_shows_a_file_that_differs_and_leaves_it(tmp_path):
     generate("--output", tmp_path, REPO / "tests/gen/tiny.api")
     changed = tmp_path / "tiny_ops.h"
     changed.write_text(changed.read_text() + "\n")
@@ -172,7 +172,7 @@ def test_included_file_is_named_when_it_is_bad(tmp_path):
     assert generate(tmp_path / "toy.api").stderr.startswith("more.api:2: 1 has two names")
 
 
-def test_file_that_includes_itself_is_told(tmp_path):
+def test_file_that_includes_itself_is_reported(tmp_path):
     (tmp_path / "toy.api").write_text('include "toy.api"\n')
     assert generate(tmp_path / "toy.api").stderr == "toy.api: included twice\n"
 
@@ -190,7 +190,7 @@ def wrong_together(tmp_path, monkeypatch, **files):
     return str(said.value)
 
 
-def test_two_domains_with_one_number_are_told(tmp_path, monkeypatch):
+def test_two_domains_with_one_number_are_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path,
                           monkeypatch,
                           toy='domain toy 14 "a toy"\n',
@@ -198,29 +198,29 @@ def test_two_domains_with_one_number_are_told(tmp_path, monkeypatch):
     assert said == "toy.api:1: other.api has the number or the name too: 14 other"
 
 
-def test_domain_whose_work_is_nobodys_is_told(tmp_path, monkeypatch):
+def test_domain_whose_work_is_nobodys_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nwork gone\n')
     assert said == "toy.api:2: no domain is called 'gone'"
 
 
-def test_domain_beneath_nobody_is_told(tmp_path, monkeypatch):
+def test_domain_beneath_nobody_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nbeneath gone\n')
     assert said == "toy.api:2: no outermost API is called 'gone'"
 
 
-def test_mode_that_is_there_already_is_told(tmp_path, monkeypatch):
+def test_mode_that_is_there_already_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nmode lite "all"\n')
     assert said == "toy.api:2: mode 'lite' is there already"
 
 
-def test_runtime_that_needs_none_that_is_traced_is_told(tmp_path, monkeypatch):
+def test_runtime_that_needs_none_that_is_traced_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path,
                           monkeypatch,
                           toy='domain toy 14 "a toy"\nruntime toy "Toy" library "t" needs gone\n')
     assert said == "toy.api:2: 'gone' is no runtime that is traced and needs no other"
 
 
-def test_file_that_is_no_text_is_told(tmp_path):
+def test_file_that_is_no_text_is_reported(tmp_path):
     (tmp_path / "toy.api").write_bytes(b"domain \xff\xfe\n")
     assert generate(tmp_path / "toy.api").stderr.startswith("toy.api: 'utf-8' codec")
 
@@ -252,7 +252,7 @@ def test_random_edits_never_end_in_a_traceback(seed, tmp_path):
     assert refused > 100
 
 
-def test_missing_include_is_told(tmp_path):
+def test_missing_include_is_reported(tmp_path):
     (tmp_path / "toy.api").write_text('include "gone.api"\n')
     assert generate(tmp_path / "toy.api").stderr.startswith("gone.api: No such file")
 

@@ -122,7 +122,7 @@ def test_doctor_knows_the_hip_library(hip_headers, tap):
 @pytest.mark.parametrize("ask, status, failure",
                          [([], 100, "1 x hipGetDeviceCount hipErrorNoDevice"),
                           (["0"], 101, "1 x hipGetDeviceProperties hipErrorInvalidDevice")])
-def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(
+def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_one_in_software_is_named(
         hip_headers, tap, work, ask, status, failure):
     if os.path.exists("/dev/kfd"):
         pytest.skip("there is an AMD GPU here")

@@ -77,7 +77,7 @@ def test_merging_goes_on_with_merged_captures(synth, dump, tap):
 
 @pytest.mark.parametrize("command",
                          [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
-def test_a_session_that_is_given_twice_counts_once_and_is_told(synth, tap, command):
+def test_a_session_that_is_given_twice_counts_once_and_is_reported(synth, tap, command):
     a, b = synth("a"), synth("b", "--pid", 7000)
     shutil.copy(a, "copy.gputap")
     tap("merge", a, b, "-o", "ab.gputap")
@@ -218,7 +218,7 @@ def test_a_device_is_one_on_one_machine_and_another_on_another(synth, tap):
     assert [d["processes"] for d in devices] == [4, 2, 1]
 
 
-def test_damage_of_an_input_is_told_counted_and_costs_only_itself(synth, tap):
+def test_damage_of_an_input_is_reported_counted_and_costs_only_itself(synth, tap):
     a, b = synth("a", "--calls", 20000), synth("b", "--pid", 9000)
     data = bytearray(open(a, "rb").read())
     data[len(data) // 2] ^= 0xff
@@ -235,7 +235,7 @@ def test_damage_of_an_input_is_told_counted_and_costs_only_itself(synth, tap):
     assert info(tap, "again.gputap", status=1)["bad_bytes"] == before["bad_bytes"]
 
 
-def test_inputs_that_were_cut_are_merged_and_told(synth, tap):
+def test_inputs_that_were_cut_are_merged_and_reported(synth, tap):
     a, b, cut = synth("a"), synth("b", "--pid", 9000), synth("c", "--cut", "--pid", 7000)
     result = tap("merge", a, b, cut, "-o", "job.gputap", status=1)
     assert "c.gputap has no end" in result.err
@@ -255,7 +255,7 @@ def test_a_merged_file_that_is_cut_is_read_as_far_as_it_goes(synth, tap, work):
             assert [s["end"] for s in found["sessions"]] == ["complete", "cut"]
 
 
-def test_files_that_are_no_captures_are_left_out_and_told(synth, tap, work):
+def test_files_that_are_no_captures_are_left_out_and_reported(synth, tap, work):
     a, b = synth("a"), synth("b", "--pid", 9000)
     (work / "empty.gputap").touch()
     (work / "text.gputap").write_text("not a capture\n" * 20)

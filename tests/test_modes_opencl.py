@@ -96,7 +96,7 @@ def test_a_wrong_mode_or_expression_gets_a_sentence_with_the_right_one(
     assert said in result.err and len(result.err.splitlines()) <= 2 and not list(work.iterdir())
 
 
-def test_a_wrong_rtl_mode_is_told_by_its_name(run, gputap, work):
+def test_a_wrong_rtl_mode_is_reported_by_its_name(run, gputap, work):
     assert "RTL_MODE" in run([gputap, "run", "true"], status=2, env={"RTL_MODE": "light"}).err
 
 

@@ -119,7 +119,7 @@ def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
         assert broken == rules, text
 
 
-def test_what_is_no_plugin_is_told(check, work, tap):
+def test_what_is_no_plugin_is_reported(check, work, tap):
     (work / "text.so").write_text("hello")
     broken, text = check(work / "text.so", status=1)
     assert broken == {1} and text == f"""\

@@ -126,7 +126,7 @@ def test_seventeen_plugins_are_one_too_many(host, vendor, work):
     (lambda p, v: p.mkdir(), "nothing there ends with .so"),
     (lambda p, v: os.mkfifo(p), "it is neither file nor folder"),
 ])
-def test_what_is_no_plugin_is_told_in_one_line_and_the_others_go_on(host, vendor, work, make,
+def test_what_is_no_plugin_is_reported_in_one_line_and_the_others_go_on(host, vendor, work, make,
                                                                    sentence):
     make(work / "bad.so", vendor())
     result = host(plugins=[work / "bad.so", vendor()])
@@ -142,7 +142,7 @@ def test_what_is_no_plugin_is_told_in_one_line_and_the_others_go_on(host, vendor
     ("refuses", (), "its registration failed with -6"),
     ("no kinds", (), "it says that it records nothing"),
 ])
-def test_a_plugin_that_cannot_be_used_is_told_and_the_others_go_on(host, vendor, fault, flags,
+def test_a_plugin_that_cannot_be_used_is_reported_and_the_others_go_on(host, vendor, fault, flags,
                                                                   sentence):
     result = host(plugins=[vendor(fault, *flags), vendor(name="good")])
     assert sentence in result.err and result.err.count("\n") == 1

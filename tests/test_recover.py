@@ -94,7 +94,7 @@ def test_a_folder_that_lacks_a_file_and_has_records_is_kept(tap, work, left, nam
     assert list(left.glob("*.gpuring"))
 
 
-def test_a_ring_that_is_gone_is_told(tree, tap, work, left):
+def test_a_ring_that_is_gone_is_reported(tree, tap, work, left):
     (ring,) = left.glob("*.gpuring")
     ring.unlink()
     tap("recover", left)
@@ -108,7 +108,7 @@ def test_the_list_of_sessions_has_no_control_characters(tap, left):
     assert "\033" not in out and "\007" not in out
 
 
-def test_a_link_in_the_place_of_a_ring_is_not_followed_and_told(tree, tap, work, left):
+def test_a_link_in_the_place_of_a_ring_is_not_followed_and_reported(tree, tap, work, left):
     (ring,) = left.glob("*.gpuring")
     shutil.move(ring, work / "ring")
     before = (work / "ring").read_bytes()

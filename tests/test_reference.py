@@ -62,7 +62,7 @@ def test_every_public_function_says_what_the_house_template_asks_for():
     assert lacking == [] and seen >= 70
 
 
-def test_a_function_without_a_comment_is_told(tmp_path):
+def test_a_function_without_a_comment_is_reported(tmp_path):
     for part in ("tools/reference", "docs/reference", "include/gputap"):
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, tmp_path / part)

@@ -12,7 +12,7 @@ def streams_of(tap, capture):
     return json.loads(tap("info", "--json", capture).out)["streams"]
 
 
-def test_each_stream_is_told_with_its_device_from_its_creation_to_its_end(
+def test_each_stream_is_reported_with_its_device_from_its_creation_to_its_end(
         hip_program, softgpu, tap, work):
     truth = Truth(threads=2, streams=4, launches=3, gpus=2)
     tap("run",
@@ -57,7 +57,7 @@ def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(
             for d in json.loads(tap("info", "--json", "a.gputap").out)["devices"]] == [2]
 
 
-def test_device_code_and_its_kernels_are_told_with_what_they_ask_for(hip_program, softgpu, tap,
+def test_device_code_and_its_kernels_are_reported_with_what_they_ask_for(hip_program, softgpu, tap,
                                                                      work):
     truth = Truth(threads=1, streams=1, launches=2, gpus=2)
     tap("run",

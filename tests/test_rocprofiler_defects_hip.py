@@ -107,7 +107,8 @@ def test_a_kernel_that_is_loaded_again_at_the_same_address_is_not_taken_for_the_
     assert len({d[3] for d in dispatches}) < 12, "this run loaded it elsewhere each time"
 
 
-def test_a_context_that_starts_late_is_told_of_what_is_there_and_of_its_end_with_its_own_data(out):
+def test_a_context_that_starts_late_is_notified_of_what_is_there_and_of_its_end_with_its_own_data(
+        out):
     lines = out("late", "reload", "reload.co")
     told = [line.removeprefix("late: ") for line in lines if line.startswith("late: ")]
     # in the middle of the first launch
@@ -138,7 +139,7 @@ def test_no_call_waits_for_one_that_was_stopped_in_the_middle(out):
     assert lines[0] == "went on each time" and calls == received > 40000
 
 
-def test_work_that_no_told_call_causes_has_an_id_of_its_own_which_retires(out):
+def test_work_that_no_reported_call_causes_has_an_id_of_its_own_which_retires(out):
     lines = out("work", "reload", "reload.co")
     assert [line.split()[-2:]
             for line in lines

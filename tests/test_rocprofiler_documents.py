@@ -61,7 +61,7 @@ def lines(said, who):
     ]
 
 
-def test_of_a_domain_two_operations_only_are_told(said):
+def test_of_a_domain_two_operations_only_are_reported(said):
     assert "configure: two ROCPROFILER_STATUS_SUCCESS" in said
     assert [line.split()[0] for line in lines(said, "two")] == ["hipSetDevice", "hipGetDevice"]
 

@@ -66,7 +66,7 @@ def test_streams_are_created_used_and_destroyed_and_their_numbers_are_never_used
     ]
 
 
-def test_calls_that_only_tell_of_streams_use_up_no_correlation_id(said):
+def test_calls_that_only_name_streams_use_up_no_correlation_id(said):
     lines = said("stream hip")
     assert [line for line in lines if line.startswith("hip")] == [
         "hipMalloc enter 1", "hipMalloc exit 1", "hipFree enter 2", "hipFree exit 2"

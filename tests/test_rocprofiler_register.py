@@ -69,7 +69,7 @@ the runtime's own: kind 6
 """
 
 
-def test_scratch_memory_is_told_by_hsas_table_for_tools_which_is_chained(run, build, modern):
+def test_scratch_memory_is_reported_by_hsas_table_for_tools_which_is_chained(run, build, modern):
     done = run(
         [modern / "program"],
         env={
@@ -112,7 +112,8 @@ def test_no_table_is_lost_of_libraries_that_register_at_once(request, run, build
         assert "table HSA 0 of 11600, 1" in said and said[-1] == "calls: 36 of HIP, 1 of HSA", said
 
 
-def test_a_registered_hsas_finalizer_is_told_with_what_it_was_passed_by_value(run, build, modern):
+def test_a_registered_hsas_finalizer_is_reported_with_what_it_was_passed_by_value(
+        run, build, modern):
     done = run([modern / "program", "extensions"],
                env={"LD_PRELOAD": modern / "extensions.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
     lines = done.out.splitlines()

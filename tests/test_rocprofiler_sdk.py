@@ -424,7 +424,7 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
 SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
 
 
-def test_every_kind_can_be_configured_and_those_of_which_nothing_is_told_have_no_operations(
+def test_every_kind_can_be_configured_and_those_of_which_nothing_is_reported_have_no_operations(
         compile_tool, build):
     done = run([compile_tool("every_kind.c", "every_kind")], build)
     rows = [line.split() for line in done.stdout.splitlines()]
@@ -439,7 +439,7 @@ def test_every_kind_can_be_configured_and_those_of_which_nothing_is_told_have_no
 
 
 @pytest.mark.parametrize("level", ["info", "TRACE", "warning"])
-def test_a_kind_of_which_nothing_is_told_is_said_once_where_the_log_level_asks_for_it(
+def test_a_kind_of_which_nothing_is_reported_is_said_once_where_the_log_level_asks_for_it(
         compile_tool, build, level):
     said = run([compile_tool("every_kind.c", "every_kind")], build,
                ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()

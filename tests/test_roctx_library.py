@@ -53,8 +53,8 @@ def test_the_program_sees_the_same_levels_under_gputap(trace):
 
 def test_every_mark_is_recorded_with_its_message(trace):
     rows = trace()[1]
-    told = [(r["operation"], r["arguments"]) for r in rows if r["operation"] != "roctxGetThreadId"]
-    assert told[:4] == [("roctxRangePushA", 'message="outer"'),
+    log = [(r["operation"], r["arguments"]) for r in rows if r["operation"] != "roctxGetThreadId"]
+    assert log[:4] == [("roctxRangePushA", 'message="outer"'),
                         ("roctxRangePushA", 'message="step"'), ("roctxMarkA", 'message="now"'),
                         ("roctxRangePop", "")]
     assert len(rows) == 19
@@ -96,7 +96,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
     assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
 
 
-def test_another_library_with_the_functions_is_called_and_may_tell_its_own(
+def test_another_library_with_the_functions_is_called_and_may_report_its_own(
         run, tmp_path, build, repo):
     """As librocprofiler-sdk-roctx behind ours: levels come from it."""
     (tmp_path / "real.c").write_text(
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture
-def told(tap, work):
+def log(tap, work):
     def run(*words, **env):
         out = tap("run", "-q", "-f", "-o", "a.gputap", "--", *words, env=env).out
         tap("export", "-f", "a.gputap", "-o", "a.csv")
@@ -189,21 +189,21 @@ def told(tap, work):
 CALLS = ["roctxRangePushA", "roctxMarkA", "roctxRangePop"]
 
 
-def test_a_library_of_rocm_5_is_interposed_and_its_own_calls_are_nobody_s(told, theirs):
-    out, calls, runtimes = told(theirs / "main", LD_LIBRARY_PATH=theirs)
+def test_a_library_of_rocm_5_is_interposed_and_its_own_calls_are_nobody_s(log, theirs):
+    out, calls, runtimes = log(theirs / "main", LD_LIBRARY_PATH=theirs)
     assert out == "100 100\n" and calls == CALLS
     assert runtimes == [("interposition", str(theirs / "libroctx64.so.4"))]
 
 
-def test_a_library_that_the_program_knows_the_way_to_is_preferred_to_ours(told, theirs):
-    out, calls, runtimes = told(theirs / "user/runpath")
+def test_a_library_that_the_program_knows_the_way_to_is_preferred_to_ours(log, theirs):
+    out, calls, runtimes = log(theirs / "user/runpath")
     assert out == "100 100\n" and calls == CALLS and runtimes[0][0] == "interposition"
 
 
 @pytest.mark.parametrize(
     "name", [None, "libroctx64.so", "librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so"])
-def test_a_program_that_finds_no_roctx_gets_ours(told, theirs, build, name):
-    out, calls, runtimes = told(theirs / "main", *([name] if name else []))
+def test_a_program_that_finds_no_roctx_gets_ours(log, theirs, build, name):
+    out, calls, runtimes = log(theirs / "main", *([name] if name else []))
     assert out == "0 0\n" and calls == CALLS
     library = "librocprofiler-sdk-roctx.so.1" if name and "sdk" in name else "libroctx64.so.4"
     assert runtimes == [("rocprofiler-register",
@@ -216,14 +216,14 @@ def test_without_gputap_the_program_still_finds_none(run, theirs):
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
-def test_calls_through_ours_into_another_library_are_recorded_once(told, theirs, environment,
+def test_calls_through_ours_into_another_library_are_recorded_once(log, theirs, environment,
                                                                    ours_first, tmp_path, build):
     """A program that is linked with ours and loads something that brings the other one, and the
     other way round."""
     ours = build / "src/compat/roctx/libroctx64.so.4"
     (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
     order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]
-    out, calls, runtimes = told(theirs / "main",
+    out, calls, runtimes = log(theirs / "main",
                                 LD_PRELOAD=":".join(map(str, order)),
                                 LD_LIBRARY_PATH=theirs)
     assert out == "100 100\n"  # the other one's levels
@@ -407,7 +407,7 @@ def test_perfetto_has_ranges_nested_in_a_track_of_their_thread(seen, marks):
     assert by_name["never popped"]["dur"] >= 0
 
 
-def test_perfetto_has_started_ranges_that_overlap_in_lanes(seen, overlapping):
+def test_perfetto_has_started_ranges_that_overlap_in_track_rows(seen, overlapping):
     said = {s["name"]: s for s in seen(overlapping)}
     assert set(said) == {"a", "b", "c", "pushed"} and all(s["depth"] == 0 and s["dur"] >= 0
                                                           for s in said.values())

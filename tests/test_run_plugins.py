@@ -212,7 +212,7 @@ def words_of(text):
     ("newer", "is not used: it was built with version 2.0"),
     ("no kinds", "is not used: it says that it records nothing"),
 ])
-def test_one_that_cannot_be_used_is_told_and_the_others_go_on(traced, vendor, worker, fault,
+def test_one_that_cannot_be_used_is_reported_and_the_others_go_on(traced, vendor, worker, fault,
                                                               sentence):
     bad, good = vendor(fault, "bad"), vendor()
     result, info = traced([bad, good], worker(good), 30, options=["-q"])

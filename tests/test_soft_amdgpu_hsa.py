@@ -153,11 +153,11 @@ def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
     (["--clock-skew", "1us,x"], "--clock-skew 1us,x: wanted is a time such as 20us or -1ms"),
     (["--clock-epoch", "-1s"], "--clock-epoch -1s: wanted is a time from 0 on, such as 5s"),
 ])
-def test_wrong_option_is_told_with_what_is_wanted(tap, options, said):
+def test_wrong_option_is_reported_with_what_is_wanted(tap, options, said):
     assert tap("soft", "amdgpu", *options, "--", "true", status=2).err == f"gputap soft: {said}\n"
 
 
-def test_wrong_variable_is_told_by_the_library(run, build):
+def test_wrong_variable_is_reported_by_the_library(run, build):
     result = run([build / "tests/soft/hsa_queue", "times", "none"],
                  status=1,
                  env={
@@ -168,7 +168,7 @@ def test_wrong_variable_is_told_by_the_library(run, build):
     assert result.out.startswith("hsa_init(): ")
 
 
-def test_wrong_line_of_durations_is_told(hsa, work):
+def test_wrong_line_of_durations_is_reported(hsa, work):
     (work / "d.txt").write_text("fine 5\nvadd soon\n")
     result = hsa("times", options=["--durations", "d.txt"], status=1)
     assert (
@@ -176,11 +176,11 @@ def test_wrong_line_of_durations_is_told(hsa, work):
     )
 
 
-def test_accelerator_that_there_is_none_of_is_told(tap):
+def test_accelerator_that_there_is_none_of_is_reported(tap):
     assert "did you mean 'amdgpu'?" in tap("soft", "amdgp", "--", "true", status=2).err
 
 
-def test_program_that_there_is_none_of_is_told(tap):
+def test_program_that_there_is_none_of_is_reported(tap):
     assert tap("soft", "amdgpu", "--", "./none",
                status=127).err == "gputap soft: cannot start ./none: No such file or directory\n"
 

@@ -29,7 +29,7 @@ def test_files_keep_the_house_style(repo, run):
     ("cli/x.c", '"export/export.h"', None),
     ("src/new/x.c", '"util/error.h"', "folder is not in the order"),
 ])
-def test_check_order_tells_a_broken_order(repo, run, work, file, include, complaint):
+def test_check_order_shows_a_broken_order(repo, run, work, file, include, complaint):
     (work / file).parent.mkdir(parents=True)
     (work / file).write_text(f"#include {include}\n")
     result = run([repo / "tools/check-order", work], status=1 if complaint else 0)
@@ -54,7 +54,7 @@ def test_check_order_tells_a_broken_order(repo, run, work, file, include, compla
     ({"src/runtime/one/a.c": '#include "runtime/two/b.h"', "src/runtime/two/b.h": ""},
      "src/runtime/one must not use its sibling's runtime/two/b.h"),
 ])
-def test_check_order_tells_calls_upwards_between_siblings_and_in_circles(repo, run, work, files,
+def test_check_order_shows_calls_upwards_between_siblings_and_in_circles(repo, run, work, files,
                                                                         complaint):
     commands = []
     for file, text in files.items():
@@ -96,7 +96,7 @@ SPDX = "/* SPDX-License-Identifier: MIT */\n"
     ("a.md", "| " + "`a_function()`, " * 20 + "|\n", None),
     ("generated/a.c", "/* Do not edit */\nint a; /* " + "x" * 100 + " */\n", None),
 ])
-def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint):
+def test_check_style_shows_a_broken_rule(repo, run, work, file, text, complaint):
     subprocess.run(["git", "init", "-q", work], check=True)
     (work / file).parent.mkdir(parents=True, exist_ok=True)
     (work / file).write_text(text)
@@ -105,7 +105,7 @@ def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint)
 
 
 @pytest.mark.skipif(not shutil.which("clang-format-14"), reason="no clang-format-14")
-def test_check_style_tells_c_that_is_not_laid_out(repo, run, work):
+def test_check_style_shows_c_that_is_not_laid_out(repo, run, work):
     subprocess.run(["git", "init", "-q", work], check=True)
     (work / ".clang-format").write_text((repo / ".clang-format").read_text())
     (work / "a.c").write_text(SPDX + "int f( void )\n{\n  return 1;\n}\n")
@@ -115,7 +115,7 @@ def test_check_style_tells_c_that_is_not_laid_out(repo, run, work):
     assert "a.c:2:7: not laid out" in told and "b.c" not in told and "c.hip: not laid" in told
 
 
-def test_check_style_tells_two_files_of_one_name(repo, run, work):
+def test_check_style_shows_two_files_of_one_name(repo, run, work):
     subprocess.run(["git", "init", "-q", work], check=True)
     for folder in ("src/a", "src/b"):
         (work / folder).mkdir(parents=True)

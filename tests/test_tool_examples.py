@@ -29,8 +29,8 @@ def tool(tmp_path_factory, build):
 
 
 @pytest.fixture(scope="module")
-def told(build):
-    """told(library, ..) is what the tools say of examples/demo."""
+def log(build):
+    """log(library, ..) is what the tools say of examples/demo."""
     if not (build / "examples/demo").exists():
         pytest.skip("needs OpenCL: apt install ocl-icd-opencl-dev pocl-opencl-icd")
 
@@ -50,8 +50,8 @@ def test_examples_are_short():
         assert source.read_text().count("\n") < 112, source.name
 
 
-def test_calls_are_printed_with_arguments_and_status(tool, told):
-    lines = told(tool("print_calls")).splitlines()
+def test_calls_are_printed_with_arguments_and_status(tool, log):
+    lines = log(tool("print_calls")).splitlines()
     begun = [line for line in lines if re.match(r"\[\d+\] \w+\(", line)]
     ended = [line for line in lines if re.match(r"\[\d+\] \w+: \w+ after [\d.]+ [um]s", line)]
     assert len(begun) == len(ended) > 100
@@ -71,8 +71,8 @@ def test_calls_are_printed_with_arguments_and_status(tool, told):
             line) for line in ended)
 
 
-def test_operations_are_timed(tool, told):
-    head, *rows = told(tool("time_operations")).splitlines()
+def test_operations_are_timed(tool, log):
+    head, *rows = log(tool("time_operations")).splitlines()
     assert head.split() == ["operation", "calls", "total", "us", "mean", "us", "longest", "us"]
     table = {
         name: (int(calls), float(total), float(longest))
@@ -99,8 +99,8 @@ def test_kernels_are_shown_as_histograms(tool, run, build, hip_program, softgpu)
     assert all(abs(float(high) - 2 * float(low)) < 0.11 for low, high, _, _ in bars)
 
 
-def test_the_live_view_shows_what_is_called_most(tool, told):
-    out = told(tool("live_top"))
+def test_the_live_view_shows_what_is_called_most(tool, log):
+    out = log(tool("live_top"))
     blocks = re.split(r"^-- at [\d.]+ s, \d+ calls a second\n", out, flags=re.M)
     assert len(blocks) > 1 and not blocks[0]
     assert re.search(r"^ +\d+ clSetKernelArg$", out, re.M)
@@ -110,10 +110,10 @@ def test_the_live_view_shows_what_is_called_most(tool, told):
 
 
 @pytest.mark.parametrize("order", [("one", "two"), ("two", "one")], ids="-".join)
-def test_two_tools_chain_in_a_table_in_either_order(tool, told, order):
+def test_two_tools_chain_in_a_table_in_either_order(tool, log, order):
     libraries = [tool("chained_table", f'-DNAME="{name}"', out=name) for name in order]
     inner, outer = order
-    calls = [line for line in told(*libraries).splitlines() if re.match("one|two", line)]
+    calls = [line for line in log(*libraries).splitlines() if re.match("one|two", line)]
     assert len(calls) >= 4 and len(calls) % 4 == 0
     for a, b, c, d in zip(*[iter(calls)] * 4):
         wanted = int(re.search(r"asks for (\d+)$", a)[1])

@@ -59,7 +59,7 @@ def device(softgpu):
     return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
 
 
-def told(out, name="listener"):
+def log(out, name="listener"):
     """What the tool printed."""
     return [
         line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")
@@ -68,7 +68,7 @@ def told(out, name="listener"):
 
 def finished(out, name="listener"):
     """Its counts at the end, by domain; fails unless it was finished exactly once."""
-    last = [line for line in told(out, name) if line.startswith("finish")]
+    last = [line for line in log(out, name) if line.startswith("finish")]
     assert len(last) == 1, out
     return {
         domain: count if count in ("some", "no") else int(count)
@@ -87,7 +87,7 @@ def test_a_preloaded_tool_is_started_after_its_constructors_and_before_main(run,
 def test_a_tool_in_GPUTAP_TOOLS_needs_only_libgputap_in_the_program(run, build, tool, bare):
     out = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0",
                                    "GPUTAP_TOOLS": tool}).out
-    assert told(out)[:2] == ["describe, version 0.1", "start, constructed"]
+    assert log(out)[:2] == ["describe, version 0.1", "start, constructed"]
 
 
 def test_a_library_that_is_initialised_before_libgputap_may_use_it(run, build, built, bare):
@@ -106,7 +106,7 @@ def test_the_last_entry_of_GPUTAP_TOOLS_counts_and_empty_ones_do_not(run, build,
     out = run([bare],
               env={"LD_PRELOAD": build / "libgputap.so.0",
                    "GPUTAP_TOOLS": f":{tool}::{second}"}).out
-    assert "start, constructed" in told(out) and "start, constructed" in told(out, "second")
+    assert "start, constructed" in log(out) and "start, constructed" in log(out, "second")
 
 
 @pytest.mark.parametrize("priorities,order", [("", ["listener", "second"]),
@@ -132,17 +132,17 @@ def test_all_tools_are_asked_first_then_started_by_priority_and_finished_the_oth
 
 def test_a_tool_that_is_there_twice_is_started_once(run, tool, bare):
     out = run([bare], env={"LD_PRELOAD": tool, "GPUTAP_TOOLS": f"{tool}:{tool}"}).out
-    assert told(out).count("start, constructed") == 1
+    assert log(out).count("start, constructed") == 1
 
 
 def test_the_program_itself_may_be_a_tool(run, repo, built):
     program = built("both", "listener.c", repo / "tests/tool/host.c", "-rdynamic", link=["gputap"])
     out = run([program]).out
-    assert told(out)[1].startswith("start") and finished(out)
+    assert log(out)[1].startswith("start") and finished(out)
 
 
 def test_a_tool_that_says_no_takes_no_part(run, tool, bare):
-    assert told(run([bare], env={"LD_PRELOAD": tool,
+    assert log(run([bare], env={"LD_PRELOAD": tool,
                                  "LISTENER": "silent"}).out) == ["describe, version 0.1"]
 
 
@@ -184,14 +184,14 @@ def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
     assert (
         "listener was built for version 2 of the tool API, this gputap has version 1" in result.err
     )
-    assert told(result.out) == ["describe, version 0.1"] and "main" in result.out
+    assert log(result.out) == ["describe, version 0.1"] and "main" in result.out
 
 
-def test_a_tool_whose_start_fails_is_told_nothing_any_more(run, tool, with_hip, device):
+def test_a_tool_whose_start_fails_is_notified_of_nothing_any_more(run, tool, with_hip, device):
     result = run([with_hip, "hip"],
                  env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
     assert result.err == "gputap: listener: its start() returned -7; it does not take part\n"
-    assert told(result.out) == ["describe, version 0.1", "start, constructed"]
+    assert log(result.out) == ["describe, version 0.1", "start, constructed"]
 
 
 def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_come_again(
@@ -217,14 +217,14 @@ def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_c
 
 # Runtimes ------------------------------------------------------------------------
 
-def test_a_linked_hip_program_is_told_of(run, tool, with_hip, device):
+def test_a_linked_hip_program_is_notified_of(run, tool, with_hip, device):
     assert finished(run([with_hip, "hip", "hip"], env={**device, "LD_PRELOAD": tool}).out) == {
         "opencl": 0, "hip": 6, "hip_compiler": 0, "hsa": "some", "roctx": 0}
 
 
 @pytest.mark.parametrize("order", [["gputap", "-lamdhip64"], ["-lamdhip64", "gputap"]])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_a_program_linked_with_libgputap_in_any_order_is_told_of(run, built, tool, hip_headers,
+def test_a_program_linked_with_libgputap_in_any_order_is_notified_of(run, built, tool, hip_headers,
                                                                  device, order, binding):
     program = built(f"linked_{order[0]}_{binding}",
                     "host.c",
@@ -259,7 +259,8 @@ def ways(tmp_path_factory, repo, hip_headers):
 
 @pytest.mark.parametrize("listener", ["", "tables"])
 @pytest.mark.parametrize("way", WAYS)
-def test_every_hip_call_is_told_once_whatever_way_it_takes(run, ways, tool, device, way, listener):
+def test_every_hip_call_is_reported_once_whatever_way_it_takes(run, ways, tool, device, way,
+                                                               listener):
     command = [ways / part if (ways / part).exists() else part for part in WAYS[way]]
     out = run(command, env={**device, "LD_PRELOAD": tool, "LISTENER": listener}).out
     made = [line for line in out.splitlines() if line.startswith("hip")]
@@ -281,17 +282,17 @@ def test_a_tool_under_gputap_run_and_the_capture_see_the_same_calls(run, tap, bu
                  "hip",
                  env=device)
     assert finished(result.out)["hip"] == 3
-    assert "hipMalloc 4096" in told(result.out)
+    assert "hipMalloc 4096" in log(result.out)
     assert "3 calls" in tap("report", "a.gputap").out
 
 
 @pytest.mark.parametrize("host", ["with_opencl", "bare"])
-def test_an_opencl_program_is_told_of(run, request, tool, host):
+def test_an_opencl_program_is_notified_of(run, request, tool, host):
     program = request.getfixturevalue(host)
     assert finished(run([program, "opencl", "opencl"], env={"LD_PRELOAD": tool}).out)["opencl"] == 2
 
 
-def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(
+def test_a_library_that_comes_and_goes_at_the_same_place_is_notified_of_each_time(
         run, built, repo, tool, bare):
     library = built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")
     out = run([bare, *["visit", library] * 5], env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
@@ -306,7 +307,7 @@ def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its
                  built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")]
     out = run([built("compiles", source, link=libraries)],
               env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
-    assert [line for line in told(out) if line.startswith("table")] == [
+    assert [line for line in log(out) if line.startswith("table")] == [
         "table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"
     ]
     assert finished(out)["hip"] == 5
@@ -315,7 +316,7 @@ def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its
 @pytest.mark.parametrize("forks", ["-", "fork"])
 def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(
         run, built, repo, tool, forks):
-    """Who opens a library that another thread has opened a moment ago is told of from the first
+    """Who opens a library that another thread has opened a moment ago is reported from the first
     call on."""
     libraries = [
         built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}")
@@ -356,11 +357,11 @@ def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(
               env={**device, "GPUTAP_TOOLS": f"{third}=x%3ay%25"}).out
     order = [line.split(":")[0] for line in out.splitlines() if "start, " in line]
     assert order[-3:] == ["third", "listener", "second"]
-    assert {"arguments: a=1,b:50%:", "arguments at start: a=1,b:50%:"} <= set(told(out))
-    assert "arguments: x:y%" in told(out, "third") and not any("arguments" in line
-                                                               for line in told(out, "second"))
+    assert {"arguments: a=1,b:50%:", "arguments at start: a=1,b:50%:"} <= set(log(out))
+    assert "arguments: x:y%" in log(out, "third") and not any("arguments" in line
+                                                               for line in log(out, "second"))
     for name in order:
-        assert any("3 hip" in line for line in told(out, name))
+        assert any("3 hip" in line for line in log(out, name))
 
 
 @pytest.mark.parametrize(
@@ -388,11 +389,11 @@ def test_run_wants_a_library_for_a_tool(tap, bare, work, value):
 def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(
         run, tool, with_hip, device):
     out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "tables calls"}).out
-    lines = told(out)
+    lines = log(out)
     tables = [line for line in lines if line.startswith("table")]
     assert tables[:2] == ["table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"]
     assert "0 empty, missing ones say 801" in lines
-    # program -> the tool's function -> tap: the tool is asked before it is told
+    # program -> the tool's function -> tap: the tool is asked before it is notified
     assert lines[lines.index("hipMalloc 4096") + 1] == "call 2.215"
     assert finished(out)["hip"] == 3
 
@@ -417,24 +418,25 @@ def test_two_subscribers_are_chained_the_last_one_outermost(run, build, built, t
 
 def test_a_library_that_is_opened_later_has_a_table_too(run, tool, bare, hip_headers, device):
     out = run([bare, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "tables"}).out
-    assert "table 2 of instance 0: 4056 bytes" in told(out) and finished(out)["hip"] == 1
+    assert "table 2 of instance 0: 4056 bytes" in log(out) and finished(out)["hip"] == 1
 
 
 # Late ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("before", [[], ["hip"]])
-def test_a_tool_that_a_running_program_opens_is_told_of_what_follows(run, tool, with_hip, device,
-                                                                     before):
+def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
+        run, tool, with_hip, device, before):
     out = run([with_hip, *before, "open", tool, "hip"], env=device).out
     assert finished(out)["hip"] == 3
 
 
 @pytest.mark.parametrize("before", [[], ["opencl"]])
-def test_a_late_tool_is_told_of_opencl_though_the_loader_has_begun(run, tool, with_opencl, before):
+def test_a_late_tool_is_notified_of_opencl_though_the_loader_has_begun(
+        run, tool, with_opencl, before):
     assert finished(run([with_opencl, *before, "open", tool, "opencl"]).out)["opencl"] == 1
 
 
-def test_a_tool_by_a_call_is_told_until_it_is_removed(run, added, with_hip, device):
+def test_a_tool_by_a_call_is_notified_until_it_is_removed(run, added, with_hip, device):
     out = run(
         [with_hip, "hip", "open", added, "remove", "add", "add", "hip", "remove", "hip", "remove"],
         env=device).out
@@ -453,10 +455,10 @@ def test_a_removed_tool_can_be_unloaded_and_one_that_is_not_stays_mapped(run, ad
 
 def test_finish_may_call_the_runtime_and_anything_of_gputap(run, tool, with_hip, device):
     out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "again"}).out
-    assert "1 devices, status 0" in told(out) and finished(out)["hip"] == 4
+    assert "1 devices, status 0" in log(out) and finished(out)["hip"] == 4
 
 
-def test_calls_of_handlers_of_exit_are_told_if_they_were_registered_after_the_first_call(
+def test_calls_of_handlers_of_exit_are_reported_if_they_were_registered_after_the_first_call(
         run, tool, with_hip, device):
     assert finished(run([with_hip, "hip", "hip_at_exit"],
                         env={**device, "LD_PRELOAD": tool}).out)["hip"] == 6
@@ -467,18 +469,18 @@ def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, devic
                         env={**device, "LD_PRELOAD": tool}).out)["hip"] == 3
     assert not any(
         "finish" in line
-        for line in told(run([with_hip, "hip", "_exit"], env={**device, "LD_PRELOAD": tool}).out))
+        for line in log(run([with_hip, "hip", "_exit"], env={**device, "LD_PRELOAD": tool}).out))
 
 
-def test_threads_that_outlive_main_are_told_of(run, tool, with_hip):
+def test_threads_that_outlive_main_are_notified_of(run, tool, with_hip):
     """Without a device: HIP 5.2 hangs on one when the main thread has ended."""
     assert finished(
         run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
                                         "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
-def test_the_child_of_a_fork_is_told_of_and_finishes_for_itself(run, tool, with_hip):
+def test_the_child_of_a_fork_is_notified_of_and_finishes_for_itself(run, tool, with_hip):
     """Without a device: HIP does not work in the child of a process that used one."""
     out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
     assert "child: 0" in out
-    assert len([line for line in told(out) if line.startswith("finish")]) == 2
+    assert len([line for line in log(out) if line.startswith("finish")]) == 2

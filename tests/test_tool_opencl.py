@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools without `gputap run` are told of OpenCL's calls once, and of its work with times, whatever
-way it takes and whatever loader."""
+"""Tools without `gputap run` are notified of OpenCL's calls once, and of its work with times,
+whatever way it takes and whatever loader."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 from conftest import REPO
 from test_door_opencl import WAYS, command, system_loader
 from test_tool_examples import tool  # noqa: F401 (a fixture)
-from test_tool_work import DEVICE, QUEUE, WRITE, Told
+from test_tool_work import DEVICE, QUEUE, WRITE, Log
 
 LOADERS = ["layer", "interposition", "shim"]
 
@@ -27,8 +27,8 @@ def loader(build, door):
 
 
 @pytest.fixture
-def told_without(build, run, work):
-    """told_without(door, command, words, preload) -> what tests/tool/work_tool.c is told, output"""
+def log_without(build, run, work):
+    """log_without(door, command, words, preload) -> what work_tool.c was notified of, output"""
     def run_it(door, command, words, preload=(), by="GPUTAP_TOOLS"):
         library = build / "tests/tool/libwork_tool.so"
         preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]
@@ -37,22 +37,22 @@ def told_without(build, run, work):
             "WORK_TOOL_OUT": work / "told"
         }
         out = run(command, env={**env, **({by: library} if by == "GPUTAP_TOOLS" else {})}).out
-        return Told(work / "told"), out
+        return Log(work / "told"), out
     return run_it
 
 
 def check_work(found):
-    pieces = found.pieces()
-    assert [[t["phase"] for t in piece] for piece in pieces] == [["enter", "exit", "complete"]]
-    enter, _, complete = pieces[0]
+    items = found.items()
+    assert [[t["phase"] for t in item] for item in items] == [["enter", "exit", "complete"]]
+    enter, _, complete = items[0]
     assert complete["type"] == WRITE and complete["bytes"] == 4096 and complete["status"] == 0
     assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
 
 
 @pytest.mark.parametrize("door", LOADERS)
 @pytest.mark.parametrize("way", WAYS)
-def test_calls_are_told_once_and_work_with_its_times(build, told_without, way, door):
-    found, out = told_without(door, command(build, way), "opencl,work,objects")
+def test_calls_are_reported_once_and_work_with_its_times(build, log_without, way, door):
+    found, out = log_without(door, command(build, way), "opencl,work,objects")
     made = [line for line in out.splitlines() if line.startswith("cl")]
     assert len(made) >= 11 and [t["name"] for t in found.of("call", "enter")] == made
     check_work(found)
@@ -65,12 +65,13 @@ def test_calls_are_told_once_and_work_with_its_times(build, told_without, way, d
 @pytest.mark.parametrize("door", LOADERS)
 @pytest.mark.parametrize("words", ["work", "alone,work"],
                          ids=["a tool", "plain calls in a constructor"])
-def test_work_alone_is_told_once(build, told_without, words, door):
-    check_work(told_without(door, command(build, "linked"), words, by="LD_PRELOAD")[0])
+def test_work_alone_is_reported_once(build, log_without, words, door):
+    check_work(log_without(door, command(build, "linked"), words, by="LD_PRELOAD")[0])
 
 
 @pytest.mark.parametrize("door", ["layer", "interposition"])
-def test_a_loader_that_a_librarys_constructor_has_used_is_told_of(build, told_without, work, door):
+def test_a_loader_that_a_librarys_constructor_has_used_is_notified_of(
+        build, log_without, work, door):
     """It has looked for layers before libgputap begins."""
     (work / "early.c").write_text(
         "int clGetPlatformIDs(unsigned, void *, unsigned *);\n__attribute__((constructor)) static"
@@ -80,7 +81,7 @@ def test_a_loader_that_a_librarys_constructor_has_used_is_told_of(build, told_wi
                    cwd=work,
                    check=True)
     check_work(
-        told_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
+        log_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
 
 
 @pytest.mark.parametrize("how", ["preloaded", "linked", "under gputap run"])
@@ -112,24 +113,24 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
 
 
 @pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
-def test_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
-        build, told_without, gputap, how):
-    """The child asks for something and ends in order: its own call is told, of its parent's work it
-    hears nothing."""
+def test_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
+        build, log_without, gputap, how):
+    """The child asks for something and ends in order: its own call is reported, its parent's work
+    is not."""
     program = [build / "tests/opencl/cl_ways_to_end", "forked"]
-    found, _ = told_without(
+    found, _ = log_without(
         "layer",
         program if how == "preloaded" else [gputap, "run", "-q", "-o", "a.gputap", "--", *program],
         "opencl,work,retire")
     forked = found.of("call", "enter", name="clGetContextInfo")
     child = {t["by"] for t in forked}
     assert len(forked) == 1 and not [t for t in found.of("work") if t["by"] in child]
-    pieces = found.pieces()
-    assert len(pieces) == 100 and all(
+    items = found.items()
+    assert len(items) == 100 and all(
         [t["phase"]
-         for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0
-        for piece in pieces)
-    of_work = {piece[0]["correlation"] for piece in pieces}
+         for t in item] == ["enter", "exit", "complete"] and item[2]["status"] == 0
+        for item in items)
+    of_work = {item[0]["correlation"] for item in items}
     assert not [t for t in found.of("retired") if t["by"] in child and t["correlation"] in of_work]
     assert len([t for t in found.of("retired") if t["correlation"] in of_work]) == 100
 
@@ -145,6 +146,6 @@ def test_a_callback_of_work_that_crashes_ends_the_program_and_not_the_capture(
         status=-signal.SIGABRT)
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["calls"] > 10
-    found = Told(work / "told")
+    found = Log(work / "told")
     # behind it another thread may tell what is complete
     assert found.of("work", "exit")[-1]["number"] == 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools are told of device work and objects: each piece three times, of the right call, until that
-retires."""
+"""Tools are notified of device work and objects: of each work item three times, of the right call,
+until that retires."""
 
 import collections
 import json
@@ -18,7 +18,7 @@ LAUNCH, GET_DEVICE = 214, 102
 TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
 
-class Told:
+class Log:
     """Lines of tests/tool/work_tool.c, in the order of the process: {kind, phase, line, ..numbers
     by their names}."""
 
@@ -26,22 +26,22 @@ class Told:
         self.lines = []
         for line in path.read_text().splitlines():
             words = line.split(" ")
-            told = {
+            log = {
                 "kind": words[0], "phase": None if "=" in words[1:2][0] else words[1], "line": len(
                     self.lines)
             }
             for word in words[1:]:
                 name, equals, value = word.partition("=")
                 if equals:
-                    told[name] = int(value) if re.fullmatch(r"-?\d+", value) else value
-            self.lines.append(told)
+                    log[name] = int(value) if re.fullmatch(r"-?\d+", value) else value
+            self.lines.append(log)
         assert not self.of("error")
 
     def of(self, kind, *phases, **values):
         return [t for t in self.lines if t["kind"] == kind and (not phases or t["phase"] in phases)
                 and all(t.get(name) == value for name, value in values.items())]
 
-    def pieces(self, context=0):
+    def items(self, context=0):
         """data -> its three lines. The eight bytes were 0 at ENTER, and are what is then written
         there."""
         entered = {}
@@ -65,10 +65,10 @@ def shape(t):
 
 
 @pytest.fixture
-def told(build, hip_program, softgpu, tap, work):
-    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in
-    a.gputap. entry: it is found and started by its entry, else it begins by plain calls when it is
-    loaded."""
+def log(build, hip_program, softgpu, tap, work):
+    """log("calls,work", truth=TRUTH, *options of run) -> what the tool was notified of. The capture
+    is in a.gputap. entry: it is found and started by its entry, else it begins by plain calls when
+    it is loaded."""
     def run(words, *options, truth=TRUTH, env=None, entry=False):
         words = words if entry else f"alone,{words}"
         out = work / "told"
@@ -85,7 +85,7 @@ def told(build, hip_program, softgpu, tap, work):
                 **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": words,
                 "WORK_TOOL_OUT": out, **(env or {})
             })
-        return Told(out)
+        return Log(out)
     return run
 
 
@@ -102,34 +102,34 @@ def whole(build, hip_program, softgpu, gputap, tmp_path_factory):
             **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
             "WORK_TOOL": "alone,calls,work,objects,retire", "WORK_TOOL_OUT": folder / "told"
         })
-    return Told(folder / "told"), folder / "a.gputap"
+    return Log(folder / "told"), folder / "a.gputap"
 
 
-def test_each_piece_of_work_is_told_three_times(whole):
-    told, _ = whole
-    pieces = told.pieces()
-    programs = {t["thread"] for t in told.of("call")}
+def test_each_work_item_is_reported_three_times(whole):
+    log, _ = whole
+    items = log.items()
+    programs = {t["thread"] for t in log.of("call")}
     programs.remove(min(programs))  # the main thread tells what is left at the end
     assert len(programs) == TRUTH.threads
-    assert len([p for p in pieces if p[0]["type"] == KERNEL]) == TRUTH.kernels()
-    assert {p[0]["type"] for p in pieces} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
-    for piece in pieces:
-        assert [t["phase"] for t in sorted(piece, key=lambda t: t["line"])] == [
+    assert len([p for p in items if p[0]["type"] == KERNEL]) == TRUTH.kernels()
+    assert {p[0]["type"] for p in items} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
+    for item in items:
+        assert [t["phase"] for t in sorted(item, key=lambda t: t["line"])] == [
             "enter", "exit", "complete"
-        ], piece
-        enter, leave, complete = piece
+        ], item
+        enter, leave, complete = item
         assert enter["by"] == leave["by"] and complete["by"] not in programs
         assert leave["data"] == complete["data"]
         for name in ("type", "correlation", "thread", "device", "queue", "kernel", "name", "grid",
                      "bytes", "graph", "ordinal"):
             assert enter[name] == leave[name] == complete[name], name
-    assert len({p[1]["data"] for p in pieces}) == len(pieces)
+    assert len({p[1]["data"] for p in items}) == len(items)
 
 
 def check_that_threads_ended_and_nothing_was_lost(found):
-    pieces, main = found.pieces(), found.of("work")[0]["by"]
-    assert pieces and all(
-        sorted(t["phase"] for t in piece) == ["complete", "enter", "exit"] for piece in pieces)
+    items, main = found.items(), found.of("work")[0]["by"]
+    assert items and all(
+        sorted(t["phase"] for t in item) == ["complete", "enter", "exit"] for item in items)
     by = collections.Counter(t["by"] for t in found.of("work", "complete") if t["by"] != main)
     assert len(by) > 1 and max(by.values()) <= 3
     retired = [t["correlation"] for t in found.of("retired")]
@@ -137,14 +137,14 @@ def check_that_threads_ended_and_nothing_was_lost(found):
         set(retired)) and set(retired) >= {t["correlation"] for t in found.of("work")}
 
 
-def test_a_function_that_ends_gputaps_thread_is_told_the_rest_in_another_one(told):
-    check_that_threads_ended_and_nothing_was_lost(told("work,calls,retire,exits"))
+def test_a_function_that_ends_gputaps_thread_is_notified_of_the_rest_in_another_one(log):
+    check_that_threads_ended_and_nothing_was_lost(log("work,calls,retire,exits"))
 
 
 def test_dispatches_are_numbered_without_gaps_and_copies_too(whole):
-    told, _ = whole
+    log, _ = whole
     numbers = collections.defaultdict(list)
-    for t in told.of("work", "enter"):
+    for t in log.of("work", "enter"):
         numbers[t["kernel"] != 0].append(t["number"])
     for found in numbers.values():
         assert sorted(found) == list(range(1, len(found) + 1))
@@ -152,24 +152,24 @@ def test_dispatches_are_numbered_without_gaps_and_copies_too(whole):
 
 
 def test_work_lies_between_its_submission_and_its_completion(whole):
-    told, _ = whole
-    for enter, _, complete in told.pieces():
+    log, _ = whole
+    for enter, _, complete in log.items():
         assert complete["status"] == 0
         assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
 
 
 def test_calls_are_numbered_without_gaps(whole):
-    told, _ = whole
-    numbers = sorted(t["correlation"] for t in told.of("call", "enter"))
+    log, _ = whole
+    numbers = sorted(t["correlation"] for t in log.of("call", "enter"))
     assert numbers == list(range(1, len(numbers) + 1))
-    assert numbers == sorted(t["correlation"] for t in told.of("call", "exit"))
+    assert numbers == sorted(t["correlation"] for t in log.of("call", "exit"))
 
 
 def test_a_kernel_carries_the_number_of_the_very_call_that_launched_it(whole):
-    told, _ = whole
-    calls = {t["correlation"]: t for t in told.of("call", "enter")}
+    log, _ = whole
+    calls = {t["correlation"]: t for t in log.of("call", "enter")}
     launched, replayed = [], []
-    for t in told.of("work", "enter", type=KERNEL):
+    for t in log.of("work", "enter", type=KERNEL):
         call = calls[t["correlation"]]
         assert call["thread"] == t["thread"]
         if t["name"] == "node":
@@ -182,9 +182,9 @@ def test_a_kernel_carries_the_number_of_the_very_call_that_launched_it(whole):
 
 
 def test_nodes_of_a_graph_say_which_they_are(whole):
-    told, _ = whole
+    log, _ = whole
     launches = collections.defaultdict(list)
-    for t in told.of("work", "enter", name="node"):
+    for t in log.of("work", "enter", name="node"):
         launches[t["correlation"]].append(t)
     assert len(launches) == TRUTH.threads * TRUTH.graphs
     for nodes in launches.values():
@@ -193,22 +193,22 @@ def test_nodes_of_a_graph_say_which_they_are(whole):
                     for t in nodes}) == 1 and nodes[0]["graph"] and nodes[0]["replay"]
 
 
-def test_what_is_told_is_what_is_recorded(whole, tap, work):
-    told, capture = whole
+def test_what_is_reported_is_what_is_recorded(whole, tap, work):
+    log, capture = whole
     found = read_capture(tap, capture)
     names = {KERNEL: "kernel", READ: "read", WRITE: "write", COPY: "copy", FILL: "fill"}
     assert collections.Counter(
-        names[t["type"]] for t in told.of("work", "complete") if t["type"] != BARRIER
+        names[t["type"]] for t in log.of("work", "complete") if t["type"] != BARRIER
     ) == collections.Counter(row["operation"] for row in found.device)
     TRUTH.check(found)
 
 
 def test_every_call_retires_once_and_after_everything_else_of_it(whole):
-    told, _ = whole
-    retired = {t["correlation"]: t for t in told.of("retired")}
-    assert len(retired) == len(told.of("retired"))
-    assert set(retired) == {t["correlation"] for t in told.of("call")}
-    for t in [*told.of("call"), *told.of("work")]:
+    log, _ = whole
+    retired = {t["correlation"]: t for t in log.of("retired")}
+    assert len(retired) == len(log.of("retired"))
+    assert set(retired) == {t["correlation"] for t in log.of("call")}
+    for t in [*log.of("call"), *log.of("work")]:
         last = retired[t["correlation"]]
         assert t["line"] < last["line"] and t["now"] < last["now"]
         assert max(t["now"] if t["phase"] != "complete" else 0, t.get(
@@ -216,9 +216,9 @@ def test_every_call_retires_once_and_after_everything_else_of_it(whole):
 
 
 def test_a_kernel_was_loaded_with_its_code_object_before_it_is_launched(whole):
-    told, _ = whole
-    loads = {(t["type"], t["number"]): t for t in told.of("object", "load")}
-    for t in told.of("work", "enter"):
+    log, _ = whole
+    loads = {(t["type"], t["number"]): t for t in log.of("object", "load")}
+    for t in log.of("work", "enter"):
         assert loads[DEVICE, t["device"]]["line"] < t["line"]
         queue = loads[QUEUE, t["queue"]]
         assert queue["handle"] == t["queue_handle"] and queue["parent"] == t["device"]
@@ -235,48 +235,48 @@ def test_a_kernel_was_loaded_with_its_code_object_before_it_is_launched(whole):
                                               code["parent"]]["handle"] == symbol["device_handle"]
     assert sorted(n for type, n in loads if type == KERNEL_SYMBOL) == list(
         range(1,
-              len(told.of("object", "load", type=KERNEL_SYMBOL)) + 1))
+              len(log.of("object", "load", type=KERNEL_SYMBOL)) + 1))
 
 
-def test_work_that_no_told_call_causes_gets_a_number_of_its_own_that_retires(told):
-    found = told("work,retire")
-    pieces = found.pieces()
-    assert sorted(p[0]["correlation"] for p in pieces) == list(range(1, len(pieces) + 1))
-    assert {t["correlation"] for t in found.of("retired")} == set(range(1, len(pieces) + 1))
-    for piece in pieces:
-        last = found.of("retired", correlation=piece[0]["correlation"])
+def test_work_that_no_reported_call_causes_gets_a_number_of_its_own_that_retires(log):
+    found = log("work,retire")
+    items = found.items()
+    assert sorted(p[0]["correlation"] for p in items) == list(range(1, len(items) + 1))
+    assert {t["correlation"] for t in found.of("retired")} == set(range(1, len(items) + 1))
+    for item in items:
+        last = found.of("retired", correlation=item[0]["correlation"])
         assert len(
-            last) == 1 and last[0]["line"] > piece[2]["line"] and last[0]["time"] > piece[2]["end"]
+            last) == 1 and last[0]["line"] > item[2]["line"] and last[0]["time"] > item[2]["end"]
 
 
-def test_work_is_told_and_not_recorded_where_the_session_does_not_ask_for_it(told, tap):
-    found = told("calls,work", "--no-device")
+def test_work_is_reported_and_not_recorded_where_the_session_does_not_ask_for_it(log, tap):
+    found = log("calls,work", "--no-device")
     assert len(
-        [p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+        [p for p in found.items() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["device_work"] == 0 and info[
         "dropped"] == 0 and info["seen"] == info["recorded"] == info["calls"]
 
 
-def test_all_work_is_told_where_the_session_asks_for_some_of_it(told, tap):
-    found = told("calls,work", "--mode", "lite", "--kernels", "^numbered$")
-    assert {p[0]["type"] for p in found.pieces()} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
+def test_all_work_is_reported_where_the_session_asks_for_some_of_it(log, tap):
+    found = log("calls,work", "--mode", "lite", "--kernels", "^numbered$")
+    assert {p[0]["type"] for p in found.items()} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
     assert len(
-        [p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+        [p for p in found.items() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["dropped"] == 0 and info["seen"] == info["recorded"]
 
 
-def test_calls_of_lower_layers_do_not_take_hips_work(told):
-    found = told("calls,hsa,work,retire")
+def test_calls_of_lower_layers_do_not_take_hips_work(log):
+    found = log("calls,hsa,work,retire")
     calls = {t["correlation"]: t for t in found.of("call", "enter")}
     assert sorted(calls) == list(range(1, len(calls) + 1))
     assert {calls[t["correlation"]]["domain"] for t in found.of("work", "enter")} == {2}
     assert {t["correlation"] for t in found.of("retired")} == set(calls)
 
 
-def test_scratch_memory_is_told_from_its_making_to_its_end(build, softgpu, tap, work, hip_program,
-                                                           rocr):
+def test_scratch_memory_is_reported_from_its_making_to_its_end(build, softgpu, tap, work,
+                                                               hip_program, rocr):
     if rocr < 13:
         pytest.skip("needs ROCr 6.1, which tells of scratch memory")
     tap("run",
@@ -291,19 +291,19 @@ def test_scratch_memory_is_told_from_its_making_to_its_end(build, softgpu, tap, 
             **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
             "WORK_TOOL": "alone,work", "WORK_TOOL_OUT": work / "told"
         })
-    pieces = [p for p in Told(work / "told").pieces() if p[0]["type"] == SCRATCH]
-    assert len(pieces) == 5
-    for enter, leave, complete in pieces:
+    items = [p for p in Log(work / "told").items() if p[0]["type"] == SCRATCH]
+    assert len(items) == 5
+    for enter, leave, complete in items:
         assert [t["phase"] for t in (enter, leave, complete)] == ["enter", "exit", "complete"]
         assert enter["queue"] == leave["queue"] > 0 and enter["device"] > 0 and enter["bytes"] == 0
         assert enter["now"] <= complete["start"] < complete["end"] <= leave["now"] and complete[
             "bytes"] == leave["bytes"]
     assert [p[1]["bytes"] // 64
-            for p in pieces] == [416 * 1920, 816 * 1920, 16016 * 8, 0, 416 * 1920]
+            for p in items] == [416 * 1920, 816 * 1920, 16016 * 8, 0, 416 * 1920]
 
 
-def test_who_comes_first_is_told_first_of_a_beginning_and_last_of_an_end(told):
-    found = told("twice,calls,work", truth=Truth(threads=1, streams=1, launches=5))
+def test_who_comes_first_is_notified_first_of_a_beginning_and_last_of_an_end(log):
+    found = log("twice,calls,work", truth=Truth(threads=1, streams=1, launches=5))
     orders = collections.defaultdict(list)
     for t in [*found.of("call"), *found.of("work")]:
         orders[t["kind"], t["phase"],
@@ -314,8 +314,8 @@ def test_who_comes_first_is_told_first_of_a_beginning_and_last_of_an_end(told):
         assert [context for _, context in sorted(lines)] == ([0, 1] if phase == "enter" else [1, 0])
 
 
-def test_a_context_that_starts_late_is_told_what_is_there(told):
-    found = told("late,calls,work,objects",
+def test_a_context_that_starts_late_is_notified_of_what_is_there(log):
+    found = log("late,calls,work,objects",
                  truth=Truth(threads=1, streams=2, launches=20, graphs=1))
     replayed = found.of("object", "load", replayed=1)
     assert {t["type"] for t in replayed} == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
@@ -331,8 +331,8 @@ def test_a_context_that_starts_late_is_told_what_is_there(told):
     work = found.of("work", "enter", name="numbered")
     assert len(work) == 40 - 3, "it starts when the third launch is over"
 
-def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(told):
-    found = told("calls,work,calling")
+def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(log):
+    found = log("calls,work,calling")
     by_helpers = [
         t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] == 0
     ]
@@ -340,15 +340,15 @@ def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(told):
         t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] != 0
     ]
     assert by_helpers and in_launches
-    # there and started again: what is submitted between is not told
+    # there and started again: what is submitted between is not reported
     stopped = found.of("work", "complete", number=10)[0]["line"]
-    assert [p for p in found.pieces() if len(p) == 3 and p[0]["line"] > stopped]
+    assert [p for p in found.items() if len(p) == 3 and p[0]["line"] > stopped]
 
 
 @pytest.mark.parametrize("when", ["", ",late"])
-def test_streams_and_graphs_are_objects_of_hip(told, when):
+def test_streams_and_graphs_are_objects_of_hip(log, when):
     truth = Truth(threads=2, streams=3, launches=20, graphs=2, nodes=3)
-    found = told(f"calls,work,hip_objects{when}", entry=True, truth=truth)
+    found = log(f"calls,work,hip_objects{when}", entry=True, truth=truth)
     objects = [t for t in found.of("object", "load") if t["domain"] == 2]
     streams = [t for t in objects if t["type"] == STREAM]
     device = found.of("work", "exit", type=KERNEL)[0]["device"]
@@ -367,8 +367,8 @@ def test_streams_and_graphs_are_objects_of_hip(told, when):
 
 # The end, and without `gputap run` ---------------------------------------------
 
-def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(told):
-    found = told("objects,retire,work,calls", entry=True)
+def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(log):
+    found = log("objects,retire,work,calls", entry=True)
     loads = {(t["type"], t["number"]): t for t in found.of("object", "load")}
     unloads = {(t["type"], t["number"]): t for t in found.of("object", "unload")}
     assert loads.keys() == unloads.keys() and {type for type, _ in loads
@@ -385,40 +385,40 @@ def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(told):
             for t in found.of("retired")} == {t["correlation"] for t in found.of("call")}
 
 
-def test_a_context_may_have_code_objects_unloaded_before_their_kernels(told):
-    found = told("objects,parent_first", entry=True, truth=Truth(threads=1, streams=1, launches=3))
+def test_a_context_may_have_code_objects_unloaded_before_their_kernels(log):
+    found = log("objects,parent_first", entry=True, truth=Truth(threads=1, streams=1, launches=3))
     code = {t["number"]: t for t in found.of("object", "unload", type=CODE_OBJECT)}
     kernels = found.of("object", "unload", type=KERNEL_SYMBOL)
     assert kernels and all(code[t["parent"]]["line"] < t["line"] for t in kernels)
 
 
-def test_a_tool_is_told_the_same_without_gputap_run(build, hip_program, softgpu, run, work):
+def test_a_tool_is_notified_the_same_without_gputap_run(build, hip_program, softgpu, run, work):
     run(TRUTH.command(hip_program("truth")),
         env={
             **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
             "WORK_TOOL": "calls,work,objects,retire", "WORK_TOOL_OUT": work / "told"
         })
-    found = Told(work / "told")
-    pieces = found.pieces()
+    found = Log(work / "told")
+    items = found.items()
     calls = {t["correlation"]: t for t in found.of("call", "enter")}
     assert sorted(calls) == list(range(1, len(calls) + 1))
     assert all(
         len(p) == 3 and p[2]["status"] == 0 and p[0]["now"] <= p[2]["start"] < p[2]["end"]
-        for p in pieces)
-    launched = collections.Counter(shape(p[0]) for p in pieces if p[0]["name"] == "numbered")
+        for p in items)
+    launched = collections.Counter(shape(p[0]) for p in items if p[0]["name"] == "numbered")
     assert launched == TRUTH.launched
     assert all(
         shape(calls[p[0]["correlation"]]) == shape(p[0])
-        for p in pieces
+        for p in items
         if p[0]["name"] == "numbered")
     assert collections.Counter(
-        shape(p[0]) for p in pieces if p[0]["name"] == "node") == TRUTH.replayed
+        shape(p[0]) for p in items if p[0]["name"] == "node") == TRUTH.replayed
     assert {t["correlation"] for t in found.of("retired")} == set(calls)
     assert len(found.of("object", "load")) == len(found.of("object", "unload"))
 
 
-def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(told):
-    found = told("buffer", entry=True)
+def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(log):
+    found = log("buffer", entry=True)
     calls, work, retired = (found.of("record", phase) for phase in ("call", "work", "retired"))
     assert len([t for t in work if t["type"] == KERNEL]) == TRUTH.kernels()
     assert all(t["start"] < t["end"] for t in [*calls, *work])
@@ -430,9 +430,9 @@ def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(to
             t["correlation"]]["time"]
 
 
-def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
+def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, run, hip_program, softgpu, work):
-    """The child makes a call, which is told, and hears nothing of its parent's kernels."""
+    """In the child, the tool is notified of its call, and of none of its parent's kernels."""
     for attempt in range(5):
         out = work / f"told{attempt}"
         run(
@@ -441,23 +441,23 @@ def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
                 **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
                 "WORK_TOOL": "alone,calls,work,retire", "WORK_TOOL_OUT": out
             })
-        found = Told(out)
+        found = Log(out)
         asked, = found.of("call", "enter", name="hipStreamGetFlags")
         assert not [t for t in found.of("work") if t["by"] == asked["by"]]
         assert {t["correlation"] for t in found.of("retired") if t["by"] == asked["by"]} == {
             asked["correlation"]
         }
-        pieces = found.pieces()
+        items = found.items()
         assert all([t["phase"]
-                    for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0
-                   for piece in pieces)
-        assert sum(piece[0]["kernel"] != 0 for piece in pieces) >= 3001
-        of_work = {piece[0]["correlation"] for piece in pieces}
+                    for t in item] == ["enter", "exit", "complete"] and item[2]["status"] == 0
+                   for item in items)
+        assert sum(item[0]["kernel"] != 0 for item in items) >= 3001
+        of_work = {item[0]["correlation"] for item in items}
         # both go on with the next number
         retired = collections.Counter(
             t["correlation"] for t in found.of("retired") if t["by"] != asked["by"])
         assert {retired[c] for c in of_work} == {1}
-        if any(piece[1]["line"] < asked["line"] < piece[2]["line"] for piece in pieces):
+        if any(item[1]["line"] < asked["line"] < item[2]["line"] for item in items):
             return
     pytest.fail("no kernel was in flight at the fork")
 
@@ -466,7 +466,7 @@ def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
 
 
 @pytest.fixture
-def told_opencl(build, tap, work):
+def log_opencl(build, tap, work):
     """The same of a program for PoCL; more options of run."""
     def run(words, program, *options, arguments=()):
         out = work / "told"
@@ -483,7 +483,7 @@ def told_opencl(build, tap, work):
                 "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}",
                 "WORK_TOOL_OUT": out
             })
-        return Told(out)
+        return Log(out)
     return run
 
 
@@ -496,13 +496,13 @@ def asserts_without_us(program):
                for _ in range(400))
 
 
-@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
-def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_opencl, build,
+@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only notified"])
+def test_a_device_that_another_thread_still_makes_is_not_asked_anything(log_opencl, build,
                                                                         options):
     """To ask PoCL for the name of such a device is to crash; half of the runs met one."""
     for _ in range(10):
         try:
-            found = told_opencl("opencl,work,objects", "cl_race", *options)
+            found = log_opencl("opencl,work,objects", "cl_race", *options)
         except AssertionError as error:
             if POCLS_ASSERTION in str(error) and asserts_without_us(build / "tests/opencl/cl_race"):
                 pytest.skip("PoCL 5.0 asserts in the bare program, too: pocl_setup_context()")
@@ -515,18 +515,18 @@ def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_ope
         } <= {d["number"] for d in devices}
 
 
-@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
-def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, tap, options):
-    found = told_opencl("opencl,work,retire,objects", "cl_everything", *options)
+@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only notified"])
+def test_opencls_commands_are_reported_from_their_enqueue_to_their_end(log_opencl, tap, options):
+    found = log_opencl("opencl,work,retire,objects", "cl_everything", *options)
     calls = {t["correlation"]: t for t in found.of("call", "enter")}
     info = json.loads(tap("info", "--json", "a.gputap").out)
-    pieces = [p for p in found.pieces() if len(p) == 3]
-    assert info["dropped"] == 0 and info["device_work"] == (0
-                                                            if options else len(pieces)) and pieces
-    assert len(found.of("work", "complete")) == len(pieces)
+    items = [p for p in found.items() if len(p) == 3]
+    assert items and info["dropped"] == 0
+    assert info["device_work"] == (0 if options else len(items))
+    assert len(found.of("work", "complete")) == len(items)
     devices = {t["number"] for t in found.of("object", "load", type=DEVICE)}
     queues = {t["number"]: t for t in found.of("object", "load", type=QUEUE)}
-    for enter, leave, complete in pieces:
+    for enter, leave, complete in items:
         assert [t["phase"] for t in sorted((enter, leave, complete), key=lambda t: t["line"])] == [
             "enter", "exit", "complete"
         ]
@@ -542,14 +542,14 @@ def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, 
             "end", 0) < retired[t["correlation"]]["time"]
 
 
-def test_a_function_of_opencls_work_that_ends_gputaps_thread_is_told_the_rest_in_another_one(
-        told_opencl):
+def test_a_function_of_opencls_work_that_ends_gputaps_thread_is_notified_of_the_rest_in_another_one(
+        log_opencl):
     check_that_threads_ended_and_nothing_was_lost(
-        told_opencl("opencl,work,retire,exits", "cl_many", arguments=[2000, 200]))
+        log_opencl("opencl,work,retire,exits", "cl_many", arguments=[2000, 200]))
 
 
-def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
-    found = told_opencl("opencl,work", "cl_basic")
+def test_an_opencl_kernel_has_its_name_and_size(log_opencl):
+    found = log_opencl("opencl,work", "cl_basic")
     kernels = found.of("work", "complete", type=KERNEL)
     assert kernels and all(t["name"] != "-" and t["grid"] != "0,0,0" for t in kernels)
     assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(
@@ -560,8 +560,8 @@ def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
 @pytest.mark.parametrize("program,arguments,kernels", [("cl_basic", [], ["twice", "plus"]),
                                                        ("cl_many", [2000], None)],
                          ids=["cl_basic", "cl_many"])
-def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, arguments, kernels):
-    found = told_opencl("opencl,work,objects", program, arguments=arguments)
+def test_opencls_contexts_and_kernels_are_objects(log_opencl, program, arguments, kernels):
+    found = log_opencl("opencl,work,objects", program, arguments=arguments)
     loads = found.of("object", "load")
     assert len({(t["type"], t["number"]) for t in loads}) == len(loads)
     context = [t for t in loads if t["type"] == CONTEXT]
@@ -580,7 +580,7 @@ def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, argument
     assert len(found.of("object", "unload")) == len(loads)
 
 
-def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launched(
+def test_a_late_tool_of_opencl_is_notified_of_a_kernel_that_was_there_when_it_is_launched(
         build, run, work):
     """It was made before anybody listened."""
     run(
@@ -589,7 +589,7 @@ def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launc
             "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
             "WORK_TOOL": "opencl,work,objects,late_opencl", "WORK_TOOL_OUT": work / "told"
         })
-    found = Told(work / "told")
+    found = Log(work / "told")
     symbols = {t["number"]: t for t in found.of("object", "load", type=KERNEL_SYMBOL)}
     launches = found.of("work", "exit", type=KERNEL)
     assert launches and all(
@@ -600,7 +600,7 @@ def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launc
 @pytest.fixture(scope="module")
 def leaves(build, repo, softgpu, tmp_path_factory):
     """leaves("jump", "enter", "again") -> what tests/rocm/hsa_leaves.cc says, and for each of its
-    two contexts, what it was told as a set."""
+    two contexts, what it was notified of as a set."""
     folder = tmp_path_factory.mktemp("leaves")
     options = [
         "-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"
@@ -622,47 +622,47 @@ def leaves(build, repo, softgpu, tmp_path_factory):
             ],
             env={**softgpu, "LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
         lines = result.out.splitlines()
-        told = [sorted(line.split()[1:]) for line in lines[-2:]]
-        assert all(len(set(one)) == len(one) for one in told)
-        return lines[:-2], [set(one) for one in told]
+        log = [sorted(line.split()[1:]) for line in lines[-2:]]
+        assert all(len(set(one)) == len(one) for one in log)
+        return lines[:-2], [set(one) for one in log]
     return run
 
 
-def told_of(numbers, phases="+-."):
+def log_of(numbers, phases="+-."):
     return {f"{phase}{n}" for n in numbers for phase in phases}
 
 
-OTHERS = told_of([1, 2, 4, 5, 6])
+OTHERS = log_of([1, 2, 4, 5, 6])
 
 
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(
         leaves, how, said):
-    """The kernel runs; who was told of its beginning is told of its completion, the others
+    """The kernel runs; who was notified of its beginning is notified of its completion, the others
     nothing."""
-    lines, told = leaves(how, "enter", "again")
+    lines, log = leaves(how, "enter", "again")
     assert lines == [said]
-    assert told == [OTHERS | {"+3", ".3"}, OTHERS]
+    assert log == [OTHERS | {"+3", ".3"}, OTHERS]
 
 
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_function_that_leaves_the_end_of_a_dispatch_does_not_keep_the_queue(leaves, how, said):
-    lines, told = leaves(how, "exit", "again")
+    lines, log = leaves(how, "exit", "again")
     assert lines == [said]
-    assert told == [OTHERS | {"+3", ".3"}, OTHERS | {"+3", "-3", ".3"}]
+    assert log == [OTHERS | {"+3", ".3"}, OTHERS | {"+3", "-3", ".3"}]
 
 
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_dispatch_that_was_left_is_submitted_though_its_thread_does_nothing_more(
         leaves, how, said):
-    """By the helper, which cannot know that nobody comes back: the piece is counted as lost."""
-    lines, told = leaves(how, "enter")
+    """By the helper, which cannot know that nobody comes back: the item is counted as lost."""
+    lines, log = leaves(how, "enter")
     assert lines == [said]
-    assert told == [OTHERS | {"+3"}, OTHERS]
+    assert log == [OTHERS | {"+3"}, OTHERS]
 
 
-def test_a_function_that_takes_long_is_told_the_end_of_a_dispatch_that_was_submitted_without_it(
+def test_a_function_that_takes_long_is_notified_of_the_end_of_a_dispatch_submitted_without_it(
         leaves):
-    lines, told = leaves("slow", "enter")
+    lines, log = leaves("slow", "enter")
     assert not lines
-    assert told == [OTHERS | {"+3", "-3"}] * 2
+    assert log == [OTHERS | {"+3", "-3"}] * 2

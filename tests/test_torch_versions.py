@@ -125,7 +125,7 @@ def load(run, torch_python, torch_package, torch_version, tmp_path):
 RIGHT = "unsigned long aoti_torch_abi_version(void) { return RIGHT; }\n"
 
 
-def test_a_torch_of_another_version_is_told_by_a_c_call(load, torch_version):
+def test_a_torch_of_another_version_is_reported_by_a_c_call(load, torch_version):
     err = load("observer", "unsigned long aoti_torch_abi_version(void) { return 0x0263ul << 48; }")
     assert "observer: built for torch %d.%d.%d" % torch_version in err
     assert "this one is 2.99: pip install --force-reinstall ./torch" in err
@@ -140,7 +140,7 @@ def test_a_torch_of_a_branch_in_work_is_no_release(load, torch_version):
     assert f"this one is {text}: pip install" in load("observer", RIGHT, text)
 
 
-def test_a_torch_without_kineto_is_told_by_its_symbol(load):
+def test_a_torch_without_kineto_is_reported_by_its_symbol(load):
     err = load("bridge", RIGHT)
     assert "bridge: this torch was built without Kineto" in err and "install one that has it" in err
 

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from processes import Tree, told
+from processes import Tree, printed_calls
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tree(build, work):
 ], ids=lambda v: "_".join(v[1:]) or "return" if isinstance(v, list) else "")
 def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, status):
     result = tree.run(*steps, status=status)
-    assert tree.calls() == told(result)
+    assert tree.calls() == printed_calls(result)
 
 
 @pytest.mark.parametrize("steps", [
@@ -47,7 +47,7 @@ def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, statu
 def test_every_process_of_the_tree_is_followed(tree, steps):
     result = tree.run(*steps)
     # one that called nothing has no ring
-    assert tree.calls() == [process for process in told(result) if process[1]]
+    assert tree.calls() == [process for process in printed_calls(result) if process[1]]
 
 
 def test_exec_makes_a_second_process_of_the_same_pid(tree):
@@ -73,7 +73,7 @@ def test_wait_stays_until_the_last_process_of_the_tree(tree):
                       "calls:10",
                       "exec:calls:4+exit:0",
                       options=["--wait"])
-    assert tree.calls() == told(result)
+    assert tree.calls() == printed_calls(result)
     assert "still ran" not in result.err
 
 
@@ -83,8 +83,8 @@ def test_wait_stays_for_a_pid_that_has_no_segment_meanwhile(tree, build):
                       "calls:10",
                       f"detour:{build}/tests/core/static_program",
                       options=["--wait"])
-    assert tree.calls() == told(result)
-    assert len(told(result)) == 3
+    assert tree.calls() == printed_calls(result)
+    assert len(printed_calls(result)) == 3
 
 
 @pytest.mark.parametrize("step", ["close", "closeall", "chdir:/", "chroot:/dev"])
@@ -106,7 +106,7 @@ def test_10000_threads_over_time_are_all_there(tree):
     # more than there are slots
     result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])
     (process,) = tree.read()["processes"]
-    assert tree.calls() == told(result) == [(process["pid"], 70001)]
+    assert tree.calls() == printed_calls(result) == [(process["pid"], 70001)]
     assert process["threads"] == 10001
 
 
@@ -118,13 +118,13 @@ def test_threads_and_blocks_come_back(tree):
                           "--buffer", "1M", "--block-size", "16K", "--threads", "1000",
                           "--when-full", "20s"
                       ])
-    assert tree.calls() == told(result)
+    assert tree.calls() == printed_calls(result)
 
 
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_a_runtime_that_is_closed_again_keeps_what_it_recorded(tree, rounds):
     result = tree.run(rounds, program=tree.folder / "closer")
-    assert tree.calls() == told(result)
+    assert tree.calls() == printed_calls(result)
 
 
 def test_a_program_in_a_pid_namespace_of_its_own_is_followed(tree):
@@ -140,4 +140,4 @@ def test_a_program_in_a_pid_namespace_of_its_own_is_followed(tree):
                       "calls:50",
                       program="unshare")
     found = {pid: calls for pid, calls in tree.calls() if calls}
-    assert found == dict(told(result)) == {1: 101}
+    assert found == dict(printed_calls(result)) == {1: 101}

@@ -93,7 +93,7 @@ def test_programs_of_the_tree_that_are_traced_are_not_among_them(tree, tap, past
     assert untraced(tap) == ([], 0)
 
 
-def test_another_sessions_are_told_of_once(tree, tap):
+def test_another_sessions_are_reported_once(tree, tap):
     tree.run("-c", f"{tree.gputap} run -q -o d.gputap -- sleep {SECONDS}; exit 0", program="sh")
     texts, count = untraced(tap)
     assert [t.split(": ")[1] for t in texts] == ["another gputap run traces it"] and count == 0
@@ -138,7 +138,7 @@ def test_a_set_user_id_program_that_nobody_told_of_is_named(tree, tap, past, wor
     f"setpriv --euid=65534 sleep {SECONDS}", f"./suid {SECONDS}",
     f"unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec sleep {SECONDS}'"
 ])
-def test_one_that_was_told_of_is_counted_once(tree, tap, work, command):
+def test_one_that_was_reported_is_counted_once(tree, tap, work, command):
     shutil.copy(SLEEP, work / "suid")
     os.chown(work / "suid", 65534, 65534)
     (work / "suid").chmod(0o4755)

@@ -108,7 +108,7 @@ def test_a_session_that_is_over_does_not_keep_children_from_being_traced(tree, b
     assert max(calls for _, calls in tree.calls()) == 501
 
 
-def test_a_process_that_called_exec_is_told_as_that(tree):
+def test_a_process_that_called_exec_is_reported_as_that(tree):
     tree.run(tree.caller, "calls:10", program="/usr/bin/env")
     ends = [
         line.split()[-2:]

@@ -48,7 +48,7 @@ def test_a_failed_start_leaves_the_old_capture_alone(tap, work):
     assert (work / "old.gputap").read_text() == "precious"
 
 
-def test_a_program_without_a_runtime_keeps_its_status_and_is_told(tree):
+def test_a_program_without_a_runtime_keeps_its_status_and_is_reported(tree):
     result = tree.run("exit", 11, program=tree.bare, status=11)
     assert (
         "used no runtime that gputap can trace" in result.err
@@ -132,12 +132,12 @@ def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reas
     assert untraced(tap) == ["No space left on device"]
 
 
-def test_a_static_program_is_told_to_be_one(tree):
+def test_a_static_program_is_reported_to_be_one(tree):
     result = tree.run("exit", 12, program=tree.folder / "bare_static", status=12)
     assert "cannot be traced because it is statically linked" in result.err
 
 
-def test_a_set_user_id_program_is_told_to_be_one(tree, work):
+def test_a_set_user_id_program_is_reported_to_be_one(tree, work):
     if os.geteuid() != 0:
         pytest.skip("needs root to make a set-user-id program of another user")
     program = work / "suid"
@@ -165,7 +165,7 @@ def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, w
 
 
 @pytest.mark.parametrize("what", ["blocks", "all"])
-def test_what_could_not_be_read_is_counted_as_torn_and_told(tree, what):
+def test_what_could_not_be_read_is_counted_as_torn_and_reported(tree, what):
     result = tree.run("calls:1", "seen", "freeze", "calls:60000", f"scribble:{what}", "thaw",
                       "_exit:0")
     assert "wrote over gputap's rings" in result.err
@@ -223,7 +223,8 @@ def test_an_output_that_exists_is_not_overwritten_without_force(tap, work, tree)
     tree.read()
 
 
-def test_an_output_in_a_folder_that_is_not_there_is_told_before_the_program_runs(tap, work, tree):
+def test_an_output_in_a_folder_that_is_not_there_is_reported_before_the_program_runs(
+        tap, work, tree):
     result = tap("run", "-o", "no/such/c.gputap", "touch", "ran", status=1)
     assert "no/such/c.gputap" in result.err
     assert not (work / "ran").exists()

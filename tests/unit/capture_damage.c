@@ -274,7 +274,7 @@ static void name_domain_63(struct gt_file_block *head, uint8_t *extension, uint8
 	payload[8] = 63;
 }
 
-UNIT_TEST(sums_that_are_not_what_the_records_are_are_told_and_made_to_agree)
+UNIT_TEST(sums_that_are_not_what_the_records_are_are_reported_and_made_to_agree)
 {
 	const char *path = file_name("a.gputap");
 
@@ -286,7 +286,7 @@ UNIT_TEST(sums_that_are_not_what_the_records_are_are_told_and_made_to_agree)
 	check_sums_are_told(path, 1);
 }
 
-UNIT_TEST(blocks_that_count_other_rows_than_they_have_are_told_when_they_are_read)
+UNIT_TEST(blocks_that_count_other_rows_than_they_have_are_reported_when_they_are_read)
 {
 	const char *path = file_name("a.gputap");
 	uint64_t calls = write_sample(path, true);

@@ -649,7 +649,7 @@ static void forget_slots(struct bench *b, struct pen *p, struct gt_block *first)
 	atomic_store(&b->segment->slots_used, 1);
 }
 
-UNIT_TEST(slots_that_are_forgotten_are_told)
+UNIT_TEST(slots_that_are_forgotten_are_reported)
 {
 	survive(forget_slots, false);
 }
@@ -661,7 +661,7 @@ static void stop_recording(struct bench *b, struct pen *p, struct gt_block *firs
 	atomic_store(&b->segment->stop, 1);
 }
 
-UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_told)
+UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_reported)
 {
 	survive(stop_recording, true);
 }
@@ -680,7 +680,7 @@ static void hide_a_call(struct bench *b, struct pen *p, struct gt_block *first)
 	third_call(first)->head.kind = GT_RECORD_PAD;
 }
 
-UNIT_TEST(a_call_that_became_nothing_is_told)
+UNIT_TEST(a_call_that_became_nothing_is_reported)
 {
 	survive(hide_a_call, true);
 }
@@ -692,7 +692,7 @@ static void change_operation(struct bench *b, struct pen *p, struct gt_block *fi
 	third_call(first)->head.op = GT_OP(GT_DOMAIN_OPENCL, 60000, 0);
 }
 
-UNIT_TEST(an_operation_that_is_not_known_is_told)
+UNIT_TEST(an_operation_that_is_not_known_is_reported)
 {
 	survive(change_operation, true);
 }
@@ -704,7 +704,7 @@ static void change_id(struct bench *b, struct pen *p, struct gt_block *first)
 	third_call(first)->id = GT_ID(2, 3);
 }
 
-UNIT_TEST(an_id_of_another_thread_is_told)
+UNIT_TEST(an_id_of_another_thread_is_reported)
 {
 	survive(change_id, true);
 }
@@ -716,7 +716,7 @@ static void end_early(struct bench *b, struct pen *p, struct gt_block *first)
 	third_call(first)->end = 17;
 }
 
-UNIT_TEST(a_call_that_ends_before_it_begins_is_told)
+UNIT_TEST(a_call_that_ends_before_it_begins_is_reported)
 {
 	survive(end_early, true);
 }
@@ -728,7 +728,7 @@ static void end_late(struct bench *b, struct pen *p, struct gt_block *first)
 	third_call(first)->end = UINT64_C(1) << 60;
 }
 
-UNIT_TEST(a_call_that_ends_after_the_session_is_told)
+UNIT_TEST(a_call_that_ends_after_the_session_is_reported)
 {
 	survive(end_late, true);
 }
@@ -739,7 +739,7 @@ static void free_slot(struct bench *b, struct pen *p, struct gt_block *first)
 	atomic_store(&slot_of(b, p)->state, GT_SLOT_FREE);
 }
 
-UNIT_TEST(a_thread_whose_slot_became_free_is_told)
+UNIT_TEST(a_thread_whose_slot_became_free_is_reported)
 {
 	survive(free_slot, true);
 }
@@ -751,7 +751,7 @@ static void see_much_work(struct bench *b, struct pen *p, struct gt_block *first
 											   << 40);
 }
 
-UNIT_TEST(more_device_work_than_can_be_is_told)
+UNIT_TEST(more_device_work_than_can_be_is_reported)
 {
 	survive(see_much_work, true);
 }
@@ -835,7 +835,7 @@ static bool survive_astray(uint64_t seed)
 /* GPUTAP_STRAY=100000 for a long look. What nobody can know: arguments, results, operations and
  * times that changed and could be so, names of threads, and sums that say that a few calls more
  * are unfinished. */
-UNIT_TEST(stray_writes_are_told_or_change_no_sum)
+UNIT_TEST(stray_writes_are_reported_or_change_no_sum)
 {
 	const char *more = getenv("GPUTAP_STRAY");
 	uint64_t count = more ? strtoull(more, NULL, 10) : 300, told = 0;

@@ -133,11 +133,12 @@ static void listen(const struct gputap_event *e, void *user)
 	(void)user;
 }
 
-UNIT_TEST(a_shorter_and_a_longer_table_are_used_as_far_as_known_and_told)
+UNIT_TEST(a_shorter_and_a_longer_table_are_used_as_far_as_known_and_reported)
 {
 	void *out[5] = {0};
 
-	with_session("a_shorter_and_a_longer_table_are_used_as_far_as_known_and_told", 7, false);
+	with_session("a_shorter_and_a_longer_table_are_used_as_far_as_known_and_reported", 7,
+		     false);
 	CHECK_EQ(gputap_event_subscribe(listen, NULL), 0);
 	CHECK_EQ(gt_table_register(&tables[0], target, 16, out), 0);
 	CHECK_EQ(told, 1);

@@ -212,7 +212,7 @@ UNIT_TEST(kernel_arguments_read_as_numbers_or_bytes)
 		  "kernel=0x1, arg_index=0, arg_size=64, arg_value=NULL");
 }
 
-UNIT_TEST(text_that_does_not_fit_is_cut_and_its_length_told)
+UNIT_TEST(text_that_does_not_fit_is_cut_and_its_length_reported)
 {
 	uint64_t args[] = {1, 0, 4, 0};
 	char text[32], small[8] = "unused.";

@@ -216,7 +216,7 @@ UNIT_TEST(the_read_index_counts_the_programs_packets)
 	CHECK(all.ours == 10 * SIZE / 3 && !all.wrong);
 }
 
-UNIT_TEST(who_asks_for_room_is_told_of_none_that_is_not_there)
+UNIT_TEST(who_asks_for_room_gets_none_that_is_not_there)
 {
 	uint64_t gone;
 

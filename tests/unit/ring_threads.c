@@ -326,12 +326,12 @@ UNIT_TEST(without_a_reader_calls_are_dropped_and_counted)
 	free(r);
 }
 
-UNIT_TEST(a_loss_is_told_when_there_is_room_again)
+UNIT_TEST(a_loss_is_reported_when_there_is_room_again)
 {
 	struct writer w = {.calls = 20000};
 	struct reader *r;
 
-	with_session("a_loss_is_told_when_there_is_room_again",
+	with_session("a_loss_is_reported_when_there_is_room_again",
 		     (struct gt_session){.pool_bytes = 1 << 18});
 	r = reader_new(own_segment(), true);
 	write_calls(&w);

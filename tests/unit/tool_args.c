@@ -51,7 +51,7 @@ static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_
 	return line;
 }
 
-UNIT_TEST(arguments_are_told_as_they_lie_in_the_struct)
+UNIT_TEST(arguments_are_reported_as_they_lie_in_the_struct)
 {
 	struct gt_hip_args_hipLaunchKernel launch = {
 		(void *)0x1000, {310, 311, 1}, {32, 33, 1}, (void **)0x2000, 64, NULL};
@@ -295,7 +295,7 @@ UNIT_TEST(texts_for_users_of_rocprofiler_sdk_are_as_they_know_them)
 	CHECK_STR(upstream(GT_HIP_hipModuleLoad, 1, &load, 0), "kernels.co");
 }
 
-UNIT_TEST(texts_are_cut_at_the_end_of_the_buffer_and_their_length_told)
+UNIT_TEST(texts_are_cut_at_the_end_of_the_buffer_and_their_length_reported)
 {
 	struct gt_hip_args_hipLaunchKernel launch = {.numBlocks = {310, 310, 1}};
 	char small[8];
@@ -311,7 +311,7 @@ UNIT_TEST(texts_are_cut_at_the_end_of_the_buffer_and_their_length_told)
 	}
 }
 
-UNIT_TEST(types_are_told_as_typeid_names_them)
+UNIT_TEST(types_are_reported_as_typeid_names_them)
 {
 	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 0), "PKv");
 	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 1),

@@ -512,7 +512,7 @@ static void count_after(void *user)
 	after++;
 }
 
-UNIT_TEST(threads_are_told_around_their_start_in_the_thread_that_starts_them)
+UNIT_TEST(threads_are_notified_around_their_start_in_the_thread_that_starts_them)
 {
 	int user = 7;
 	struct seen s = {0};

@@ -12,10 +12,10 @@
 
 static void tell(const struct gputap_call *c, uint64_t *data, void *user)
 {
-	size_t at = strlen(told);
+	size_t at = strlen(notified);
 
 	(void)data;
-	snprintf(told + at, sizeof told - at, "%s%s%u ", (const char *)user,
+	snprintf(notified + at, sizeof notified - at, "%s%s%u ", (const char *)user,
 		 c->phase == GPUTAP_PHASE_ENTER ? "+" : "-", c->operation);
 }
 
@@ -27,7 +27,7 @@ static struct gputap_context *teller(const char *name, uint32_t flags)
 	return ctx;
 }
 
-UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
+UNIT_TEST(contexts_are_notified_first_to_last_and_after_the_call_last_to_first)
 {
 	struct gputap_context *a = teller("a", 0), *b = teller("b", 0), *c = teller("c", 0);
 
@@ -35,14 +35,14 @@ UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
 	CHECK_OK(gputap_context_start(a));
 	CHECK_OK(gputap_context_start(b));
 	CHECK_EQ(call(1, 21), 42);
-	CHECK_STR(told, "a+1 b+1 c+1 c-1 b-1 a-1 ");
+	CHECK_STR(notified, "a+1 b+1 c+1 c-1 b-1 a-1 ");
 	gputap_context_destroy(b);
-	told[0] = '\0';
+	notified[0] = '\0';
 	call(0, 0);
-	CHECK_STR(told, "a+0 c+0 c-0 a-0 ");
+	CHECK_STR(notified, "a+0 c+0 c-0 a-0 ");
 }
 
-UNIT_TEST(which_calls_a_context_is_told_of_changes_while_it_is_started)
+UNIT_TEST(which_calls_a_context_is_notified_of_changes_while_it_is_started)
 {
 	static const uint32_t one = 1;
 	struct gputap_context *a = teller("a", 0), *b = context(0);
@@ -52,20 +52,20 @@ UNIT_TEST(which_calls_a_context_is_told_of_changes_while_it_is_started)
 	CHECK_OK(gputap_context_select(a, DOMAIN, NULL, 0, 0));
 	CHECK_OK(gputap_context_start(a));
 	call(1, 21);
-	CHECK_STR(told, "");
+	CHECK_STR(notified, "");
 	CHECK_OK(gputap_context_select(a, DOMAIN, &one, 1, 1));
 	call(0, 0);
 	CHECK_EQ(call(1, 21), 42);
-	CHECK_STR(told, "a+1 a-1 ");
+	CHECK_STR(notified, "a+1 a-1 ");
 	CHECK_OK(gputap_context_select(a, DOMAIN, &one, 1, 0));
 	CHECK_EQ(call(1, 21), 42);
-	CHECK_STR(told, "a+1 a-1 ");
+	CHECK_STR(notified, "a+1 a-1 ");
 	CHECK_OK(gputap_context_stop(a));
 	CHECK_OK(gputap_context_select(a, DOMAIN, NULL, 0, 1));
 	CHECK_OK(gputap_context_start(a));
-	told[0] = '\0';
+	notified[0] = '\0';
 	call(0, 0);
-	CHECK_STR(told, "a+0 a-0 ");
+	CHECK_STR(notified, "a+0 a-0 ");
 }
 
 /* Up to seven are read in one word, more by another way. */
@@ -79,20 +79,21 @@ UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 	for (int i = 0; i < MANY; i++)
 		CHECK_OK(gputap_context_start(ctx[i] = teller(names[i], 0)));
 	call(0, 0);
-	CHECK_STR(told, "a+0 b+0 c+0 d+0 e+0 f+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 "
-			"f-0 e-0 d-0 c-0 b-0 a-0 ");
+	CHECK_STR(notified,
+		  "a+0 b+0 c+0 d+0 e+0 f+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 "
+		  "f-0 e-0 d-0 c-0 b-0 a-0 ");
 	for (int i = 1; i < 6; i++)
 		CHECK_OK(gputap_context_stop(ctx[i]));
-	told[0] = '\0';
+	notified[0] = '\0';
 	call(0, 0);
-	CHECK_STR(told, "a+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 a-0 ");
+	CHECK_STR(notified, "a+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 a-0 ");
 	CHECK_OK(gputap_context_start(ctx[3]));
-	told[0] = '\0';
+	notified[0] = '\0';
 	call(0, 0);
-	CHECK_STR(told, "a+0 d+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 d-0 a-0 ");
+	CHECK_STR(notified, "a+0 d+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 d-0 a-0 ");
 }
 
-UNIT_TEST(what_a_stopped_context_is_given_more_is_told_when_it_starts_again)
+UNIT_TEST(what_a_stopped_context_is_given_more_is_notified_when_it_starts_again)
 {
 	const uint32_t op = 1;
 	struct gputap_context *ctx = context(0);
@@ -105,29 +106,29 @@ UNIT_TEST(what_a_stopped_context_is_given_more_is_told_when_it_starts_again)
 	call(0, 0);
 	call(1, 0);
 	call_of(&hip_table, 0, 0, NULL);
-	CHECK_STR(told, "x+1 x-1 y+7 y-7 ");
+	CHECK_STR(notified, "x+1 x-1 y+7 y-7 ");
 }
 
-UNIT_TEST(only_what_a_context_asked_for_is_told_and_nothing_once_it_is_stopped)
+UNIT_TEST(only_what_a_context_asked_for_is_reported_and_nothing_once_it_is_stopped)
 {
 	const uint32_t ops[] = {2, 0};
 	struct gputap_context *ctx = context(0);
 
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, ops, 2, 0, tell, "x"));
 	call(0, 0);
-	CHECK_STR(told, "");
+	CHECK_STR(notified, "");
 	CHECK_EQ(gputap_context_active(ctx), 0);
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_EQ(gputap_context_active(ctx), 1);
 	call(1, 0);
 	call(2, 0);
-	CHECK_STR(told, "x+2 x-2 ");
+	CHECK_STR(notified, "x+2 x-2 ");
 	CHECK_EQ(gt_tap_services(&taps[1]), 0);
 	CHECK_OK(gputap_context_stop(ctx));
 	CHECK_EQ(gt_tap_services(&taps[2]), 0);
 	call(2, 0);
-	CHECK_STR(told, "x+2 x-2 ");
+	CHECK_STR(notified, "x+2 x-2 ");
 }
 
 static struct gputap_context *inner;
@@ -142,31 +143,31 @@ static void start_inner(void)
 	CHECK_OK(gputap_context_start(inner));
 }
 
-UNIT_TEST(who_was_not_told_of_the_begin_is_not_told_of_the_end)
+UNIT_TEST(who_was_not_notified_of_the_begin_is_not_notified_of_the_end)
 {
 	CHECK_OK(gputap_context_start(teller("a", 0)));
 	inner = teller("b", 0);
 	call_of(&table, 1, 0, start_inner);
-	CHECK_STR(told, "a+1 a-1 ");
+	CHECK_STR(notified, "a+1 a-1 ");
 }
 
-UNIT_TEST(a_context_that_was_stopped_in_the_middle_hears_no_end_unless_it_finishes_calls)
+UNIT_TEST(a_context_that_was_stopped_in_the_middle_is_notified_of_no_end_unless_it_finishes_calls)
 {
 	inner = teller("a", 0);
 	start_inner();
 	call_of(&table, 1, 0, stop_inner);
-	CHECK_STR(told, "a+1 ");
-	told[0] = '\0';
+	CHECK_STR(notified, "a+1 ");
+	notified[0] = '\0';
 	inner = teller("b", GPUTAP_CONTEXT_FINISH_CALLS);
 	start_inner();
 	call_of(&table, 1, 0, stop_inner);
 	call(1, 0);
-	CHECK_STR(told, "b+1 b-1 ");
-	told[0] = '\0';
+	CHECK_STR(notified, "b+1 b-1 ");
+	notified[0] = '\0';
 	start_inner();
 	call_of(&table, 1, 0, stop_inner);
 	gputap_context_destroy(inner);
-	CHECK_STR(told, "b+1 b-1 ");
+	CHECK_STR(notified, "b+1 b-1 ");
 }
 
 static void keep(const struct gputap_call *c, uint64_t *data, void *user)
@@ -184,7 +185,7 @@ static void keep(const struct gputap_call *c, uint64_t *data, void *user)
 	CHECK_EQ(c->thread, (uint64_t)gettid());
 }
 
-UNIT_TEST(contexts_that_want_it_are_told_the_end_first_to_last)
+UNIT_TEST(contexts_that_want_it_are_notified_of_the_end_first_to_last)
 {
 	const uint32_t flag = GPUTAP_CONTEXT_EXIT_FORWARD;
 	struct gputap_context *all[] = {teller("a", 0), teller("b", flag), teller("c", flag),
@@ -193,18 +194,18 @@ UNIT_TEST(contexts_that_want_it_are_told_the_end_first_to_last)
 	for (int i = 0; i < 5; i++)
 		CHECK_OK(gputap_context_start(all[i]));
 	call(1, 0);
-	CHECK_STR(told, "a+1 b+1 c+1 d+1 e+1 e-1 d-1 b-1 c-1 a-1 ");
+	CHECK_STR(notified, "a+1 b+1 c+1 d+1 e+1 e-1 d-1 b-1 c-1 a-1 ");
 }
 
 static uint64_t seen_inside;
 
 static void tell_number(const struct gputap_call *c, uint64_t *data, void *user)
 {
-	size_t at = strlen(told);
+	size_t at = strlen(notified);
 
 	(void)data;
 	if (c->phase == GPUTAP_PHASE_ENTER)
-		snprintf(told + at, sizeof told - at, "%s%u:%lu<%lu ", (const char *)user,
+		snprintf(notified + at, sizeof notified - at, "%s%u:%lu<%lu ", (const char *)user,
 			 c->operation, (unsigned long)c->correlation, (unsigned long)c->parent);
 }
 
@@ -230,12 +231,12 @@ UNIT_TEST(a_call_for_which_nobody_wants_a_number_has_that_of_the_call_around_it)
 	call(1, 0);
 	call_of(&table, 0, 0, call_in_the_middle);
 	CHECK_EQ(seen_inside, 1);
-	CHECK_STR(told, "x1:0<0 x0:1<0 x2:1<0 ");
+	CHECK_STR(notified, "x1:0<0 x0:1<0 x2:1<0 ");
 	CHECK_OK(gputap_context_start(other)); /* somebody does want one */
-	told[0] = '\0';
+	notified[0] = '\0';
 	call(2, 0);
 	call_of(&table, 1, 0, call_in_the_middle);
-	CHECK_STR(told, "x2:2<0 y2:2<0 x1:0<0 x2:3<0 y2:3<0 ");
+	CHECK_STR(notified, "x2:2<0 y2:2<0 x1:0<0 x2:3<0 y2:3<0 ");
 }
 
 UNIT_TEST(a_call_may_have_a_number_only_if_it_is_made_in_no_other)
@@ -249,7 +250,7 @@ UNIT_TEST(a_call_may_have_a_number_only_if_it_is_made_in_no_other)
 	call(2, 0);
 	call_of(&table, 0, 0, call_in_the_middle);
 	call_of(&table, 1, 0, call_in_the_middle);
-	CHECK_STR(told, "x2:1<0 x0:2<0 x2:2<0 x1:3<0 x2:3<0 ");
+	CHECK_STR(notified, "x2:1<0 x0:2<0 x2:2<0 x1:3<0 x2:3<0 ");
 }
 
 static struct gputap_hold *held;
@@ -267,13 +268,13 @@ static void tell_and_hold(const struct gputap_call *c, uint64_t *data, void *use
 
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
 {
-	size_t at = strlen(told);
+	size_t at = strlen(notified);
 
 	(void)time, (void)user;
-	snprintf(told + at, sizeof told - at, "retired %lu ", (unsigned long)correlation);
+	snprintf(notified + at, sizeof notified - at, "retired %lu ", (unsigned long)correlation);
 }
 
-UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_are_not_told)
+UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_are_not_notified)
 {
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 
@@ -282,14 +283,14 @@ UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_
 	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
 	CHECK_OK(gputap_context_start(ctx));
 	call(0, 0);
-	CHECK_STR(told, "");
+	CHECK_STR(notified, "");
 	call(1, 0);
-	CHECK_STR(told, "retired 2 ");
+	CHECK_STR(notified, "retired 2 ");
 	gputap_correlation_release(held);
-	CHECK_STR(told, "retired 2 retired 1 ");
+	CHECK_STR(notified, "retired 2 retired 1 ");
 }
 
-UNIT_TEST(a_context_may_hear_of_all_that_retires)
+UNIT_TEST(a_context_may_be_notified_of_all_that_retires)
 {
 	struct gputap_context *ctx = teller("x", 0),
 			      *all = context(GPUTAP_CONTEXT_ALL_RETIRED | GPUTAP_CONTEXT_DENSE),
@@ -300,13 +301,13 @@ UNIT_TEST(a_context_may_hear_of_all_that_retires)
 	CHECK_OK(gputap_context_start(all));
 	CHECK_OK(gputap_context_start(none));
 	call(1, 0);
-	CHECK_STR(told, ""); /* nobody is told the call */
+	CHECK_STR(notified, ""); /* nobody is told the call */
 	CHECK_OK(gputap_context_start(ctx));
 	call(1, 0);
-	CHECK_STR(told, "x+1 x-1 retired 1 ");
+	CHECK_STR(notified, "x+1 x-1 retired 1 ");
 	CHECK_OK(gputap_context_stop(all));
 	call(0, 0);
-	CHECK_STR(told, "x+1 x-1 retired 1 x+0 x-0 ");
+	CHECK_STR(notified, "x+1 x-1 retired 1 x+0 x-0 ");
 }
 
 static uint64_t cause;
@@ -353,7 +354,7 @@ static void time_it(const struct gputap_call *c, uint64_t *data, void *user)
 	}
 }
 
-UNIT_TEST(a_call_begins_when_all_have_been_told)
+UNIT_TEST(a_call_begins_when_all_have_been_notified)
 {
 	struct gputap_context *first = context(0), *second = context(0);
 
@@ -416,7 +417,7 @@ static void hip_within(void)
 	call(1, 0);                      /* another runtime's, below it */
 }
 
-UNIT_TEST(the_runtimes_own_calls_are_not_told_but_those_of_callbacks_and_of_lower_runtimes_are)
+UNIT_TEST(the_runtimes_own_calls_are_not_reported_but_those_of_callbacks_and_of_lower_runtimes_are)
 {
 	struct gputap_context *ctx = context(0);
 
@@ -506,7 +507,8 @@ static __attribute__((noinline)) void call_from_below(unsigned char fill)
 	CHECK_EQ(over[0], fill);
 }
 
-UNIT_TEST(what_is_called_from_below_the_place_of_a_call_that_was_left_is_told_as_the_programs_own)
+UNIT_TEST(
+	what_is_called_from_below_the_place_of_a_call_that_was_left_is_reported_as_the_programs_own)
 {
 	struct gputap_context *ctx = context(0);
 
@@ -594,9 +596,9 @@ UNIT_TEST(more_contexts_than_there_are_places_are_refused_and_places_are_used_ag
 			CHECK_OK(gputap_context_start(ctx[i]));
 		}
 		CHECK_EQ(gputap_context_calls(more, DOMAIN, NULL, 0, 0, tell, NULL), -ENOSPC);
-		told[0] = '\0';
+		notified[0] = '\0';
 		call(2, 0);
-		CHECK_EQ(strlen(told), 2 * 4 * GT_TOOL_POOL);
+		CHECK_EQ(strlen(notified), 2 * 4 * GT_TOOL_POOL);
 		for (int i = 0; i < GT_TOOL_POOL; i++)
 			gputap_context_destroy(ctx[i]);
 	}

@@ -119,9 +119,9 @@ static void *tool(void *arg)
 	return NULL;
 }
 
-UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_told_after_its_stop, 1200)
+UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_notified_after_its_stop, 1200)
 {
-	/* that are told, of all threads and tools */
+	/* that are notified, of all threads and tools */
 	const char *more = getenv("GPUTAP_TOOL_CALLS");
 	pthread_t callers[CALLERS], tools[TOOLS];
 
@@ -228,11 +228,11 @@ UNIT_TEST(a_forks_child_does_not_wait_for_callbacks_of_its_parents_threads)
 
 static void tell_phase(const struct gputap_call *c, uint64_t *data, void *user)
 {
-	size_t at = strlen(told);
+	size_t at = strlen(notified);
 
 	(void)data, (void)user;
 	CHECK_EQ(c->thread, gettid());
-	snprintf(told + at, sizeof told - at, "%c%u:%lu ",
+	snprintf(notified + at, sizeof notified - at, "%c%u:%lu ",
 		 c->phase == GPUTAP_PHASE_ENTER ? '+' : '-', c->operation,
 		 (unsigned long)c->correlation);
 }
@@ -258,7 +258,7 @@ UNIT_TEST(
 	call(1, 0);
 	call_of(&table, 0, 0, fork_in_the_middle);
 	call(1, 0);
-	CHECK_STR(told, "+1:1 -1:1 +0:2 +2:3 -2:3 -0:2 +1:4 -1:4 "); /* in both of them */
+	CHECK_STR(notified, "+1:1 -1:1 +0:2 +2:3 -2:3 -0:2 +1:4 -1:4 "); /* in both of them */
 	if (child == 0)
 		_exit(0);
 	CHECK_EQ(waitpid(child, &status, 0), child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables without a runtime, whose calls are made here as the generated taps make them
- * (src/core/tap.h), for tests of what tools are told. */
+ * (src/core/tap.h), for tests of what tools are notified. */
 #ifndef GPUTAP_UNIT_TOOL_FAKE_H
 #define GPUTAP_UNIT_TOOL_FAKE_H
 
@@ -55,8 +55,8 @@ static inline uint64_t call(uint32_t op, uint64_t value)
 	return call_of(&table, op, value, NULL);
 }
 
-/* What was told, as text. */
-static char told[4096];
+/* What was notified, as text. */
+static char notified[4096];
 
 static inline struct gputap_context *context(uint32_t flags)
 {

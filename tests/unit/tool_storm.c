@@ -237,7 +237,7 @@ static void end(struct gt_work_item *p, unsigned random)
 			  random % 16 ? now : 0);
 }
 
-/* As runtimes do it: the end may come before EXIT has been told. */
+/* As runtimes do it: the end may come before EXIT has been notified. */
 static void submit(unsigned *random)
 {
 	const unsigned how = next(random), at = next(random);

@@ -18,17 +18,17 @@
 
 static jmp_buf away;
 static unsigned jump_at; /* phase; 0: never */
-static char told[4096];
+static char notified[4096];
 static unsigned retirements;
 
 static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 {
-	size_t at = strlen(told);
+	size_t at = strlen(notified);
 
 	(void)user;
 	CHECK_EQ(*data, w->phase == GPUTAP_PHASE_ENTER ? 0 : w->number);
 	*data = w->number;
-	snprintf(told + at, sizeof told - at, "%c%llu ", "?+-."[w->phase],
+	snprintf(notified + at, sizeof notified - at, "%c%llu ", "?+-."[w->phase],
 		 (unsigned long long)w -> number);
 	if (w->phase == jump_at)
 		longjmp(away, 1);
@@ -85,38 +85,38 @@ static void a_phase_jumps(unsigned phase, const char *what)
 		submit();
 	jump_at = 0;
 	run_one();
-	CHECK_STR(told, what);
+	CHECK_STR(notified, what);
 	CHECK_EQ(retirements, 1);
 	gt_tool_work_end(); /* and what was left retires */
 	CHECK_EQ(retirements, 2);
 	CHECK_OK(gputap_context_stop(ctx));
 }
 
-UNIT_TEST(work_after_a_callback_that_jumps_out_before_submission_is_told_as_if_nothing_was)
+UNIT_TEST(work_after_a_callback_that_jumps_out_before_submission_is_reported_as_if_nothing_was)
 {
 	a_phase_jumps(GPUTAP_PHASE_ENTER, "+1 +2 -2 .2 ");
 }
 
-UNIT_TEST(work_after_a_callback_that_jumps_out_behind_submission_is_told_as_if_nothing_was)
+UNIT_TEST(work_after_a_callback_that_jumps_out_behind_submission_is_reported_as_if_nothing_was)
 {
 	a_phase_jumps(GPUTAP_PHASE_EXIT, "+1 -1 +2 -2 .2 ");
 }
 
-UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_told_with_the_next_delivery)
+UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_next_delivery)
 {
 	struct gputap_context *ctx = listen(), *second = listen();
 
 	for (int i = 0; i < 3; i++)
 		gt_work_item_done(submit(), 0, 1, 2);
-	told[0] = '\0';
+	notified[0] = '\0';
 	jump_at = GPUTAP_PHASE_COMPLETE;
 	for (volatile int i = 0; i < 4; i++)
 		if (!setjmp(away))
 			gt_tool_deliver();
-	CHECK_STR(told, ".1 .1 .2 .2 "); /* each jumps once, and is not told again */
+	CHECK_STR(notified, ".1 .1 .2 .2 "); /* each jumps once, and is not told again */
 	jump_at = 0;
 	CHECK_EQ(gt_tool_deliver(), 2);
-	CHECK_STR(told, ".1 .1 .2 .2 .3 .3 ");
+	CHECK_STR(notified, ".1 .1 .2 .2 .3 .3 ");
 	CHECK_EQ(retirements, 6);
 	run_one();
 	CHECK_OK(gputap_context_stop(ctx));
@@ -138,31 +138,32 @@ static void jump_in_a_thread_that_ends(int pieces)
 
 	for (int i = 0; i < pieces; i++)
 		gt_work_item_done(submit(), 0, 1, 2);
-	told[0] = '\0';
+	notified[0] = '\0';
 	jump_at = GPUTAP_PHASE_COMPLETE;
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
 	jump_at = 0;
-	CHECK_STR(told, ".1 ");
+	CHECK_STR(notified, ".1 ");
 }
 
-UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_told_at_the_end)
+UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_reported_at_the_end)
 {
 	listen();
 	jump_in_a_thread_that_ends(3);
 	gt_tool_work_end();
-	CHECK_STR(told, ".1 .2 .3 ");
+	CHECK_STR(notified, ".1 .2 .3 ");
 	CHECK_EQ(retirements, 3);
 }
 
-UNIT_TEST(the_others_are_told_at_the_end_of_work_whose_callback_jumped_out_in_a_thread_that_ended)
+UNIT_TEST(
+	the_others_are_notified_at_the_end_of_work_whose_callback_jumped_out_in_a_thread_that_ended)
 {
 	listen();
 	listen();
 	listen();
 	jump_in_a_thread_that_ends(2);
 	gt_tool_work_end();
-	CHECK_STR(told, ".1 .1 .1 .2 .2 .2 ");
+	CHECK_STR(notified, ".1 .1 .1 .2 .2 .2 ");
 	CHECK_EQ(retirements, 6);
 }
 
@@ -205,7 +206,7 @@ static void end_thread(const struct gputap_work *w, uint64_t *data, void *user)
 		pthread_exit(NULL);
 }
 
-UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_told_with_the_next_delivery)
+UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next_delivery)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
@@ -218,14 +219,14 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_told_with_the_next_del
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 3; i++)
 		gt_work_item_done(submit(), 0, 1, 2);
-	told[0] = '\0';
+	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
 	CHECK_EQ(calls, 1);
-	CHECK_STR(told, "");
+	CHECK_STR(notified, "");
 	CHECK_EQ(gt_tool_deliver(), 3);
 	CHECK_EQ(calls, 3);
-	CHECK_STR(told, ".1 .2 .3 ");
+	CHECK_STR(notified, ".1 .2 .3 ");
 	CHECK_OK(gputap_context_stop(ctx)); /* nobody is taken for being in a callback of it */
 	run_one();
 }
@@ -249,7 +250,7 @@ static void *end_the_process(void *arg)
 	return arg;
 }
 
-UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_nothing_untold)
+UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_nothing_unreported)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
@@ -261,7 +262,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
 	gt_work_item_done(submit(), 0, 1, 2);
-	told[0] = '\0';
+	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
 		usleep(100);
@@ -270,7 +271,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	pthread_join(ends, NULL);
-	CHECK_STR(told, ".1 ");
+	CHECK_STR(notified, ".1 ");
 	CHECK_EQ(calls, 1);
 	CHECK_EQ(retirements, 1);
 }
@@ -313,12 +314,12 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	gt_work_item_done(done, 0, now, now + 1); /* and nobody has told it so far */
 	pid = fork();
 	if (pid == 0) {
-		told[0] = '\0';
+		notified[0] = '\0';
 		CHECK_NE(gt_thread_get(), NULL);
 		gt_tool_deliver();
-		CHECK_STR(told, "");
+		CHECK_STR(notified, "");
 		run_one(); /* its own */
-		CHECK_STR(told, "+3 -3 .3 ");
+		CHECK_STR(notified, "+3 -3 .3 ");
 		gt_tool_work_end();
 		CHECK_EQ(retirements, 1);
 		_exit(0);
@@ -327,7 +328,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	CHECK_EQ(status, 0);
 	gt_work_item_done(in_flight, 0, now, now + 1);
 	CHECK_EQ(gt_tool_deliver(), 2);
-	CHECK_STR(told, "+1 -1 +2 -2 .2 .1 ");
+	CHECK_STR(notified, "+1 -1 +2 -2 .2 .1 ");
 	CHECK_EQ(retirements, 2);
 }
 
@@ -367,7 +368,7 @@ UNIT_TEST(a_drain_waits_for_work_that_another_thread_completes)
 
 	CHECK_OK(pthread_create(&thread, NULL, complete_later, p));
 	CHECK_EQ(gputap_context_drain(ctx, UINT64_MAX, NULL), 0);
-	CHECK_STR(told, "+1 -1 .1 ");
+	CHECK_STR(notified, "+1 -1 .1 ");
 	pthread_join(thread, NULL);
 	gputap_context_destroy(ctx);
 }
