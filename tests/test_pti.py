@@ -8,6 +8,7 @@ import pytest
 
 from conftest import REPO, run_command
 from test_level_zero import environment, level_zero  # noqa: F401 (fixtures)
+from test_unified_runtime import CALLS, adapter  # noqa: F401 (a fixture)
 
 IDS = REPO / "tests/golden/pti_ids.txt"
 LAUNCH, INIT, CREATE_CONTEXT, CREATE_IMMEDIATE = 55, 1, 21, 34
@@ -74,6 +75,22 @@ def test_a_domain_is_all_functions_of_its_drivers(log):
     assert {"zeInit", "zeKernelCreate", "zeMemAllocShared"} <= set(names)
 
 
+@pytest.mark.parametrize("way", ["table", "handle"])
+def test_sycls_runtime_api_is_a_domain_of_its_own(log, adapter, way):  # noqa: F811
+    """Unified Runtime's calls, on a stand-in for an adapter; the real ones:
+    test_soft_level_zero_sycl.py."""
+    lines = log("runtime", *adapter, way)
+    assert log.out == ""
+    assert [line.split()[5] for line in lines if " ENTER " in line][1:] == CALLS
+    assert [line for line in lines if "domain=2" not in line or "group=3" not in line] == []
+    launch = [fields(line) for line in lines if "LaunchWithArgs" in line]
+    assert [(each["id"], each["kernel"]) for each in launch] == [
+        ("295", name) for name in ("scale", "scale", "add", "add")]
+    assert launch[0]["correlation"] == launch[1]["correlation"] and launch[0]["args"] == "1"
+    assert {line.split()[5] for line in log("3:97", *adapter, way)} == {"urQueueFinish"}
+    assert [line for line in log("driver", *adapter, way) if " ENTER " in line] == []
+
+
 def test_status_of_a_call_that_fails_is_told(log, level_zero):  # noqa: F811
     lines = log("1:98", level_zero / "lz_program", "errors")
     assert "78000011" in {fields(line).get("status") for line in lines}
@@ -110,6 +127,7 @@ def test_the_header_is_c_and_cpp(run, compiler, form):
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
+#include <pti/pti_runtime_sycl_api_ids.h>
 """)
 
 
@@ -263,12 +281,12 @@ def test_no_critical_event_comes_without_a_reason(provoke, monkeypatch):
 def test_an_id_never_changes():
     """tests/golden/pti_ids.txt: a new function is added to it, nothing else is ever done."""
     now = []
-    for path in sorted((REPO / "include/compat/pti").glob("pti_driver_*_api_ids.h")):
+    for path in sorted((REPO / "include/compat/pti").glob("pti_*_api_ids.h")):
         now += re.findall(r"^\t(\w+)_id = (\d+),$", path.read_text(), re.M)
     frozen = [tuple(line.split()) for line in IDS.read_text().splitlines()]
     assert [pair for pair in frozen if pair not in now] == []
     assert sorted(now) == sorted(frozen), "add the new ones to tests/golden/pti_ids.txt"
-    for group in ("levelzero", "opencl"):
-        text = (REPO / f"include/compat/pti/pti_driver_{group}_api_ids.h").read_text()
+    for group in ("driver_levelzero", "driver_opencl", "runtime_sycl"):
+        text = (REPO / f"include/compat/pti/pti_{group}_api_ids.h").read_text()
         ids = re.findall(r"_id = (\d+),", text)
         assert len(ids) == len(set(ids)), group

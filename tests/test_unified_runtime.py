@@ -8,7 +8,8 @@ import pytest
 
 from conftest import REPO, run_command
 
-CALLS = ["urEnqueueMemBufferReadRect", "urEnqueueMemBufferReadRect", "urQueueFinish"]
+LAUNCH = ["urKernelCreate", "urEnqueueKernelLaunchWithArgsExp"]
+CALLS = [*LAUNCH, *LAUNCH, *["urEnqueueMemBufferReadRect"] * 2, "urQueueFinish"]
 
 
 @pytest.fixture(scope="session")
@@ -37,10 +38,12 @@ def test_calls_are_recorded_through_either_table(tap, adapter, calls, way):
     first, *rows = calls("r.gputap")
     assert first["operation"] == "urAdapterGet"
     assert [row["operation"] for row in rows] == CALLS
-    assert [row["error"] for row in rows] == ["", "UR_RESULT_ERROR_INVALID_QUEUE", ""]
-    assert "region={width=0, height=0, depth=5}" in rows[0]["arguments"]
-    assert "phEventWaitList=[0xa]" in rows[0]["arguments"]
-    assert "phEvent=0xb" in rows[0]["arguments"]
+    assert [row["error"] for row in rows[4:]] == ["", "UR_RESULT_ERROR_INVALID_QUEUE", ""]
+    said = [row["arguments"] for row in rows]
+    assert 'pKernelName="scale"' in said[0] and "phKernel=0xc" in said[0]
+    assert "pGlobalWorkSize=[32, 64], pLocalWorkSize=[8, 8]" in said[1]
+    assert "region={width=0, height=0, depth=5}" in said[4]
+    assert "phEventWaitList=[0xa]" in said[4] and "phEvent=0xb" in said[4]
     assert json.loads(tap("info", "--json", "r.gputap").out)["events"] == []
 
 

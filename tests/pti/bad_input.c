@@ -4,6 +4,7 @@
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
+#include <pti/pti_runtime_sycl_api_ids.h>
 #include <stdio.h>
 
 static int failures;
@@ -38,10 +39,13 @@ static void take(pti_callback_subscriber s)
 
 	IS(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_INVALID), PTI_ERROR_BAD_ARGUMENT);
 	IS(ptiCallbackEnableDomain(1, s, past), PTI_ERROR_BAD_ARGUMENT);
-	IS(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_RUNTIME_API), PTI_ERROR_NOT_IMPLEMENTED);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_RESERVED, 1), PTI_ERROR_BAD_ARGUMENT);
 	IS(ptiCallbackEnable(1, s, group, 1), PTI_ERROR_BAD_ARGUMENT);
-	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, 1), PTI_ERROR_NOT_IMPLEMENTED);
+	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, 0), PTI_ERROR_BAD_API_ID);
+	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, 500), PTI_ERROR_BAD_API_ID);
+	/* published, and not there any more */
+	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, urEnqueueKernelLaunch_id),
+	   PTI_ERROR_BAD_API_ID);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_LEVELZERO, 0), PTI_ERROR_BAD_API_ID);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_LEVELZERO, 0xffffffff), PTI_ERROR_BAD_API_ID);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_OPENCL, 60000), PTI_ERROR_BAD_API_ID);
@@ -52,11 +56,13 @@ static void take(pti_callback_subscriber s)
 	for (int i = 0; i < 2; i++) {
 		IS(ptiCallbackEnable(1, s, PTI_API_GROUP_LEVELZERO, zeInit_id), PTI_SUCCESS);
 		IS(ptiCallbackEnable(1, s, PTI_API_GROUP_OPENCL, clFinish_id), PTI_SUCCESS);
+		IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, urQueueFinish_id), PTI_SUCCESS);
 		IS(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_PTI_CRITICAL_EVENT), PTI_SUCCESS);
 	}
 	for (int i = 0; i < 2; i++) {
 		IS(ptiCallbackEnable(0, s, PTI_API_GROUP_LEVELZERO, zeInit_id), PTI_SUCCESS);
 		IS(ptiCallbackEnableDomain(0, s, PTI_DOMAIN_DRIVER_API), PTI_SUCCESS);
+		IS(ptiCallbackEnableDomain(0, s, PTI_DOMAIN_RUNTIME_API), PTI_SUCCESS);
 		IS(ptiCallbackEnableDomain(0, s, PTI_DOMAIN_PTI_CRITICAL_EVENT), PTI_SUCCESS);
 	}
 }

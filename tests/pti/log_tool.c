@@ -3,7 +3,7 @@
  * stderr. PTI_WORDS says what it does, words with ',' between them:
  *
  *   GROUP:ID        ptiCallbackEnable() of that function
- *   driver          ptiCallbackEnableDomain() of all
+ *   driver, runtime ptiCallbackEnableDomain() of all
  *   critical        .. of critical events
  *   events          gputap_event_subscribe()
  *   two             a second subscriber, "b", asks for the same
@@ -67,6 +67,8 @@ static void enable(pti_callback_subscriber s, const char *word)
 		check(ptiCallbackEnable(1, s, (pti_api_group_id)group, id), word);
 	else if (strcmp(word, "driver") == 0)
 		check(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_DRIVER_API), word);
+	else if (strcmp(word, "runtime") == 0)
+		check(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_RUNTIME_API), word);
 	else if (strcmp(word, "critical") == 0)
 		check(ptiCallbackEnableDomain(1, s, PTI_DOMAIN_PTI_CRITICAL_EVENT), word);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stands in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
- * tables of the release that gputap knows, and two functions that do something.
+ * tables of the release that gputap knows, and four functions that do something.
  *   UR_FAULT=release    one table has an entry more: another release of the same version
  *   UR_FAULT=version    it takes no version but 0.11 */
 #include <stdint.h>
@@ -47,6 +47,24 @@ static int read_rect(void *queue, void *buffer, _Bool blocking, struct offset fr
 	return SUCCESS;
 }
 
+static int create_kernel(void *program, const char *name, void **kernel)
+{
+	(void)program;
+	*kernel = strcmp(name, "scale") ? (void *)13 : (void *)12;
+	return SUCCESS;
+}
+
+static int launch(void *queue, void *kernel, uint32_t dimensions, const size_t *offset,
+		  const size_t *size, const size_t *group, uint32_t count, const void *arguments,
+		  const void *properties, uint32_t wait_count, void *const *waits, void **event)
+{
+	if (!queue || !kernel || dimensions != 2 || offset || size[1] != 64 || group[0] != 8 ||
+	    count || arguments || properties || wait_count || waits)
+		abort();
+	*event = (void *)14;
+	return SUCCESS;
+}
+
 /* All others: each has an address of its own. */
 #define UR_TABLE(function, entries) entries
 #define X(name)                    \
@@ -64,6 +82,10 @@ static void *choose(int (*function)(void))
 		return (void *)get_adapter;
 	if (function == do_urEnqueueMemBufferReadRect)
 		return (void *)read_rect;
+	if (function == do_urKernelCreate)
+		return (void *)create_kernel;
+	if (function == do_urEnqueueKernelLaunchWithArgsExp)
+		return (void *)launch;
 	return (void *)function;
 }
 

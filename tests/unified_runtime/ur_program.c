@@ -23,6 +23,10 @@ enum {
 #undef X
 };
 
+typedef int launch_fn(void *queue, void *kernel, uint32_t dimensions, const size_t *offset,
+		      const size_t *size, const size_t *group, uint32_t count,
+		      const void *arguments, const void *properties, uint32_t wait_count,
+		      void *const *waits, void **event);
 typedef int read_rect_fn(void *queue, void *buffer, _Bool blocking, struct offset from,
 			 struct offset to, struct offset region, size_t row, size_t slice,
 			 size_t host_row, size_t host_slice, void *memory, uint32_t count,
@@ -47,6 +51,21 @@ static int ask(void *adapter, uint32_t version)
 	return 0;
 }
 
+static void launch(void *const *functions, const char *name)
+{
+	const size_t size[] = {32, 64}, group[] = {8, 8};
+	void *kernel = NULL, *event = NULL;
+	int (*create)(void *program, const char *name, void **kernel);
+	launch_fn *enqueue;
+
+	*(void **)&create = functions[AT_urKernelCreate];
+	*(void **)&enqueue = functions[AT_urEnqueueKernelLaunchWithArgsExp];
+	if (create((void *)1, name, &kernel) ||
+	    enqueue((void *)1, kernel, 2, NULL, size, group, 0, NULL, NULL, 0, NULL, &event) ||
+	    event != (void *)14)
+		puts("no launch");
+}
+
 static void call(void *const *functions)
 {
 	const struct offset from = {3, 0, 0}, to = {0, 4, 0}, region = {0, 0, 5};
@@ -55,6 +74,8 @@ static void call(void *const *functions)
 	void *event = NULL;
 	int (*finish)(void *queue);
 
+	launch(functions, "scale");
+	launch(functions, "add");
 	if (read((void *)1, (void *)2, 1, from, to, region, 6, 7, 8, 9, NULL, 1, &wait, &event) !=
 		    SUCCESS ||
 	    event != (void *)11)

@@ -87,13 +87,14 @@ typedef enum _pti_api_group_id {
 
 typedef struct _pti_callback_subscriber *pti_callback_subscriber;
 
-/* Of a function in its group: pti_driver_levelzero_api_ids.h, pti_driver_opencl_api_ids.h. */
+/* Of a function in its group: pti_driver_levelzero_api_ids.h, pti_driver_opencl_api_ids.h,
+ * pti_runtime_sycl_api_ids.h. */
 typedef uint32_t pti_api_id;
 
 typedef enum _pti_callback_domain {
 	PTI_DOMAIN_INVALID = 0,
 	PTI_DOMAIN_DRIVER_API = 1,
-	PTI_DOMAIN_RUNTIME_API = 2, /* SYCL: PTI_ERROR_NOT_IMPLEMENTED */
+	PTI_DOMAIN_RUNTIME_API = 2, /* SYCL's Unified Runtime */
 	PTI_DOMAIN_PTI_CRITICAL_EVENT = 3
 } pti_callback_domain;
 
@@ -154,7 +155,7 @@ pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber);
 
 /**
  * ptiCallbackEnableDomain() - all functions of a domain, or critical events
- * Return: and PTI_ERROR_NOT_IMPLEMENTED for PTI_DOMAIN_RUNTIME_API.
+ * PTI_DOMAIN_RUNTIME_API: Unified Runtime's functions, on adapters of Level Zero (Intel's 2026.2).
  */
 pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subscriber,
 				   pti_callback_domain domain)
@@ -162,8 +163,7 @@ pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subs
 
 /**
  * ptiCallbackEnable() - one function
- * Return: and PTI_ERROR_BAD_API_ID: the group has no such function; PTI_ERROR_NOT_IMPLEMENTED for
- * PTI_API_GROUP_SYCL.
+ * Return: and PTI_ERROR_BAD_API_ID: the group has no such function, or has it no more.
  */
 pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber,
 			     pti_api_group_id api_group_id, pti_api_id api_id);

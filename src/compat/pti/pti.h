@@ -37,7 +37,7 @@ enum { PTI_LEVEL_ZERO = 1, PTI_OPENCL = 2, PTI_SYCL = 3 };
 
 /* Operations (pti_operations.c) ------------------------------------------------------------ */
 
-enum { PTI_DOMAINS = 5 };
+enum { PTI_DOMAINS = 6 };
 
 /* Objects that belong to a context. */
 enum pti_kind {
@@ -75,7 +75,7 @@ struct pti_operation {
 	uint8_t made_room, made_came;
 };
 
-/* The domains that PTI's driver API is, of gputap's; group of each. */
+/* The domains that PTI's driver and runtime API are, of gputap's; group of each. */
 extern const uint32_t pti_domains[PTI_DOMAINS];
 uint32_t pti_group_of(uint32_t domain);
 /* Of a call. Never NULL: all operations of those domains are known. */

@@ -16,6 +16,7 @@
  * Locking: none; the count is atomic, decisions are the thread's own. */
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
+#include <pti/pti_runtime_sycl_api_ids.h>
 #include <string.h>
 
 #include "pti.h"
@@ -105,6 +106,8 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 		desc = pti_argument(call, 8);
 		return desc ? desc->name : NULL;
 	}
+	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME)
+		return id == urKernelCreate_id ? pti_argument(call, 8) : NULL;
 	return id == clCreateKernel_id  ? pti_argument(call, 8)
 	       : id == clCloneKernel_id ? name_of(pti_argument(call, 0))
 					: NULL;

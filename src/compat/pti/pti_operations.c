@@ -5,7 +5,14 @@
 enum { OPERATIONS = 1024 };
 
 /* Place of each domain's table, which PTI_OPERATION() names it by. */
-enum { IN_LEVEL_ZERO, IN_LEVEL_ZERO_TOOLS, IN_LEVEL_ZERO_SYSMAN, IN_LEVEL_ZERO_RUNTIME, IN_OPENCL };
+enum {
+	IN_LEVEL_ZERO,
+	IN_LEVEL_ZERO_TOOLS,
+	IN_LEVEL_ZERO_SYSMAN,
+	IN_LEVEL_ZERO_RUNTIME,
+	IN_OPENCL,
+	IN_UNIFIED_RUNTIME
+};
 
 const uint32_t pti_domains[PTI_DOMAINS] = {
 	[IN_LEVEL_ZERO] = GPUTAP_DOMAIN_LEVEL_ZERO,
@@ -13,6 +20,7 @@ const uint32_t pti_domains[PTI_DOMAINS] = {
 	[IN_LEVEL_ZERO_SYSMAN] = GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN,
 	[IN_LEVEL_ZERO_RUNTIME] = GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME,
 	[IN_OPENCL] = GPUTAP_DOMAIN_OPENCL,
+	[IN_UNIFIED_RUNTIME] = GPUTAP_DOMAIN_UNIFIED_RUNTIME,
 };
 
 static const struct pti_operation operations[PTI_DOMAINS][OPERATIONS] = {
@@ -36,13 +44,18 @@ static unsigned place_of(uint32_t domain)
 	case GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS: return IN_LEVEL_ZERO_TOOLS;
 	case GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN: return IN_LEVEL_ZERO_SYSMAN;
 	case GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME: return IN_LEVEL_ZERO_RUNTIME;
+	case GPUTAP_DOMAIN_UNIFIED_RUNTIME: return IN_UNIFIED_RUNTIME;
 	default: return IN_OPENCL;
 	}
 }
 
 uint32_t pti_group_of(uint32_t domain)
 {
-	return domain == GPUTAP_DOMAIN_OPENCL ? PTI_OPENCL : PTI_LEVEL_ZERO;
+	switch (domain) {
+	case GPUTAP_DOMAIN_OPENCL: return PTI_OPENCL;
+	case GPUTAP_DOMAIN_UNIFIED_RUNTIME: return PTI_SYCL;
+	default: return PTI_LEVEL_ZERO;
+	}
 }
 
 const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation)

@@ -24,7 +24,8 @@ static void notify_call(const struct gputap_call *call, uint64_t *data, void *su
 		._local_data = data,
 	};
 
-	fn(s->user, PTI_DOMAIN_DRIVER_API, (pti_api_group_id)group, op->id, &d);
+	fn(s->user, group == PTI_SYCL ? PTI_DOMAIN_RUNTIME_API : PTI_DOMAIN_DRIVER_API,
+	   (pti_api_group_id)group, op->id, &d);
 }
 
 static void notify_event(struct pti_subscriber *s, const struct gputap_event *event)
@@ -52,12 +53,14 @@ PTI_EXPORT pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber)
 	return (pti_result)pti_subscriber_destroy(subscriber);
 }
 
-static uint32_t enable_drivers(struct pti_subscriber *s, bool enable)
+/* The drivers', or the runtime's. */
+static uint32_t enable_functions(struct pti_subscriber *s, bool enable, bool runtime)
 {
 	uint32_t result = PTI_OK;
 
 	for (unsigned d = 0; d < PTI_DOMAINS && result == PTI_OK; d++)
-		result = pti_subscriber_select(s, pti_domains[d], NULL, 0, enable);
+		if ((pti_group_of(pti_domains[d]) == PTI_SYCL) == runtime)
+			result = pti_subscriber_select(s, pti_domains[d], NULL, 0, enable);
 	return result;
 }
 
@@ -69,12 +72,8 @@ PTI_EXPORT pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subs
 
 	if (!s)
 		return PTI_ERROR_BAD_ARGUMENT;
-	if (domain == PTI_DOMAIN_DRIVER_API)
-		result = enable_drivers(s, enable != 0);
-	else if (domain == PTI_DOMAIN_RUNTIME_API)
-		/* NEEDSWORK: SYCL's runtime API, Unified Runtime, is not traced: it has no
-		 * description so far */
-		result = PTI_NOT_IMPLEMENTED;
+	if (domain == PTI_DOMAIN_DRIVER_API || domain == PTI_DOMAIN_RUNTIME_API)
+		result = enable_functions(s, enable != 0, domain == PTI_DOMAIN_RUNTIME_API);
 	else if (domain == PTI_DOMAIN_PTI_CRITICAL_EVENT) {
 		atomic_store(&s->events, enable != 0);
 		result = PTI_OK;
@@ -87,9 +86,7 @@ static uint32_t enable_one(struct pti_subscriber *s, bool enable, uint32_t group
 {
 	uint32_t domain, operation;
 
-	if (group == PTI_SYCL)
-		return PTI_NOT_IMPLEMENTED;
-	if (group != PTI_LEVEL_ZERO && group != PTI_OPENCL)
+	if (group != PTI_LEVEL_ZERO && group != PTI_OPENCL && group != PTI_SYCL)
 		return PTI_BAD_ARGUMENT;
 	if (!pti_operation_find(group, id, &domain, &operation))
 		return PTI_BAD_ID;

@@ -316,9 +316,10 @@ static int select_operation(uint32_t domain, uint32_t number, const struct pti_o
 			    void *user)
 {
 	struct selection *w = user;
-	bool its = w->place == APPENDED  ? op->appended != PTI_APPENDED_NONE
-		   : w->place == CREATED ? op->made == PTI_KERNEL
-					 : pti_kernel_may_be_destroyed(op, domain);
+	bool its = w->place == APPENDED ? op->appended != PTI_APPENDED_NONE
+		   : w->place == CREATED
+			   ? op->made == PTI_KERNEL && pti_group_of(domain) != PTI_SYCL
+			   : pti_kernel_may_be_destroyed(op, domain);
 
 	if (its)
 		w->result = pti_subscriber_select(w->s, domain, &number, 1, w->selected);
