@@ -4,8 +4,8 @@ tools, and a table from operations to ids.
 
 An id never changes. Level Zero's core functions and Unified Runtime's that PTI has published keep
 PTI's ids (api/pti-*.ids, frozen). All others are made of our operation's number, which never
-changes either: Level Zero's lie above 65536 for each of its domains, OpenCL's are the number + 1, for 0 is
-no id; Unified Runtime's are the number, as PTI's are."""
+changes either: Level Zero's lie above 65536 for each of its domains, OpenCL's are the number + 1,
+for 0 is no id; Unified Runtime's are the number, as PTI's are."""
 import os
 
 from emit_info import places
