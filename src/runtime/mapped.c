@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* See mapped.h. What the audit library does while a library is mapped is done here afterwards:
+/* See mapped.h: interposition of libraries that are mapped already.
  *
- *   1. the library's symbols lead to taps (runtime/arm.h): what is bound from now on
- *   2. slots of all mapped objects that hold the address of one of its functions: what was bound
- *      before. Pages that were made read-only after relocation are writable for that moment
+ *                                  calls that are bound later    calls that were bound before
+ *   1. symbols of the library ──► taps
+ *   2. slots (GOT, PLT, tables of pointers) of all mapped objects ───────────────► taps
  *
- * Not reached: addresses that a program has copied into variables of its own (dlsym() before we
- * were there).
+ * Step 1 is what the audit library does while a library is mapped (runtime/arm.h). Step 2 exchanges
+ * each slot that holds the address of one of the library's functions. A page that was made
+ * read-only after relocation is writable for that moment.
+ * Not reached: addresses that a program has copied into its own variables (by dlsym(), before).
  *
- * A library that is opened later is found when the program next asks for an address of anything:
- * dlsym() and dlvsym() lead through a function that looks first and then jumps on, so that libc
- * still sees who asked. They are redirected as a runtime's functions are, and only where there
- * is a tool: without one libgputap changes nothing in a process.
+ * A library that is opened later is found when the program next calls dlsym() or dlvsym(), for
+ * whatever: a front (runtime/call_through.h) looks first. libc's dlsym() then still sees the
+ * caller's return address. These two are redirected like a runtime's functions, and only where
+ * there is a tool: without one libgputap changes nothing in a process.
  *
- * Locking: a lock of our own around all of it; objects are looked at inside dl_iterate_phdr(),
- * which keeps them mapped. No allocation: dlsym() is called in the middle of malloc() by
- * allocators that wrap another. */
+ * Locking: one lock of our own. Objects are looked at inside dl_iterate_phdr(), which keeps them
+ * mapped.
+ * Never here: allocation. Allocators that wrap another one call dlsym() inside of malloc(). */
 #include "runtime/mapped.h"
 
 #include <dlfcn.h>
@@ -93,8 +95,8 @@ static bool has_auditor(void)
 	return atomic_load_explicit(&known, memory_order_relaxed) == YES;
 }
 
-/* A handler of signals in the middle may ask for an address: `looking` keeps it from waiting for
- * its own thread. */
+/* A signal handler that interrupts this may call dlsym(). `looking` keeps it from waiting for the
+ * lock that its own thread holds. */
 static void begin_look(void)
 {
 	looking = true;
@@ -468,9 +470,10 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 	return 1;
 }
 
-/* In the child of a fork dl_iterate_phdr() waits for ever if another thread of the parent was in
- * the middle of dlopen(). Until this process itself has opened or closed something, which takes
- * the same lock, there is nothing new to be seen either. */
+/* A fork's child inherits the dynamic linker's lock as it was: if another thread of the parent was
+ * inside of dlopen(), dl_iterate_phdr() waits for ever in the child. So the child does not call it
+ * before its list of objects has changed. A changed list means that the child itself has opened or
+ * closed something, which needs that lock; an unchanged one has nothing new to look at. */
 static struct {
 	const struct link_map *first;
 	bool possible;

@@ -2,9 +2,9 @@
 /* All buffers, and what a buffer consists of: chunks, the pool of them (a lock-free stack),
  * writers. tool_buffer.h has the picture.
  *
- * Fork: a child's buffers are empty. fork() calls us through pthread_atfork(); for _Fork() and
- * clone() there is a page that the kernel wipes, looked at in the slow path: what such a child
- * writes before it comes there is lost in it. */
+ * Fork: a child's buffers are empty. fork() calls us (pthread_atfork()); _Fork() and clone() do
+ * not. Their child is noticed by a page that the kernel wipes in it (`wiped`), which only the slow
+ * path looks at. What such a child writes before its first slow path is lost. */
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -218,8 +218,8 @@ static void buffer_reset(struct gputap_buffer *b)
 				*kept = NULL, *next;
 	struct gt_chunk *c;
 
-	/* In the middle of a write, in whose signal handler the fork came, this thread's writer is
-	 * left as it is. */
+	/* This thread may have called fork() in a signal handler that interrupted its own write.
+	 * That write goes on in the child, so its writer stays as it is. */
 	for (struct gt_buffer_writer *o = l; o; o = o->next)
 		if (o->busy && o->owner == &gt_buffer_thread)
 			o->chunk->abandoned = true;
@@ -267,12 +267,13 @@ static void reset_deliveries(uint32_t now)
 		atomic_store(&d->starting, 0);
 	}
 	gt_tool_ticks_reset();
-	/* a callback forked: this is the child's only thread, and the delivery's */
+	/* a callback called fork(): the child's only thread is the delivery's thread */
 	if (gt_delivery_here)
 		atomic_store(&gt_delivery_here->process, now);
 }
 
-/* One thread, the child's first. Locks that others held are open again, or will be overwritten. */
+/* In a fork's child, by its only thread: empties all buffers. Locks that other threads of the
+ * parent held are released here, or are overwritten with the buffers. */
 static void reset_buffers(void)
 {
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;

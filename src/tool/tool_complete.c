@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* COMPLETE of device work, and the end of everything. Helper threads take the list of completed
- * work items and notify of them. They hold no lock, so a callback may do whatever it likes, also
- * leave by a jump or end its thread.
+/* The COMPLETE phase of device work: subscribers are notified of what has completed; and what is
+ * left of that when a tool is finished or the process ends.
  *
- * Locking: none. The list is a stack that is taken whole. */
+ *   whoever harvests ──► gt_tool_done_list ──► batch: current, rest ──► each item's subscribers
+ *                        a stack, newest first  oldest first
+ *
+ * Steps of a delivery (gt_tool_deliver(), mostly in a helper thread):
+ *   1. It takes a free batch (compare and exchange of `owner`, acquire): thread << 32 | process.
+ *   2. It takes the whole stack (exchange, sequentially consistent), and turns it round.
+ *   3. It makes one item `current` and the others `rest`, and notifies the item's subscribers.
+ *   4. It frees the batch: `owner` 0 (release).
+ *
+ * No lock is held in step 3, so a callback may do anything. It may also leave by a jump, or end its
+ * thread. Then the batch stays with its owner, and says what is still to be done:
+ *   the owner lives    its next delivery sees a batch of its own whose place in the stack it has
+ *                      left, and completes that first
+ *   the owner is gone  any thread's next delivery takes the batch over */
 #include "tool/tool_batch.h"
 
 #include <errno.h>
@@ -26,7 +38,7 @@ static _Atomic uint32_t delivering;
 
 static void (*_Atomic looks[LOOKS])(void);
 
-/* COMPLETE, also the rest of it after a callback jumped out. */
+/* Notifies the item's subscribers, or those that are left after a callback jumped out. */
 static void complete_item(struct gt_work_item *p)
 {
 	p->work.phase = GPUTAP_PHASE_COMPLETE;
@@ -108,7 +120,7 @@ static uint32_t complete_rest(struct gt_tool_batch *b, const void *here)
 	return count;
 }
 
-/* What this thread was at when a callback jumped out. */
+/* Completes batches of this thread's that a callback has jumped out of. */
 static uint32_t complete_left(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
@@ -126,7 +138,7 @@ static bool thread_is_gone(uint32_t thread)
 	       (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
 }
 
-/* What threads were at that are gone. */
+/* Takes over and completes batches of threads that have ended. */
 static uint32_t complete_of_gone(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
@@ -147,7 +159,8 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 	return count;
 }
 
-/* .. and what is behind that which threads are at that live: they were waited for. */
+/* Of batches of other threads that live, completes all but the item that each thread is at: these
+ * threads were waited for. */
 static void complete_behind(uint64_t owner)
 {
 	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;

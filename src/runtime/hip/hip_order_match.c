@@ -171,10 +171,12 @@ static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitt
 	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
 
-/* Calls of several threads overlap, so their order is not known: the kernel belongs to the oldest
- * one that fits, if all that fit are of one thread. If n calls fit that are not of one thread,
- * n - 1 of them still wait behind this kernel, and nobody knows which. So none of them can be told
- * from a call that fits and is made later, until n kernels have come. */
+/* A kernel that one of several calls may have launched, whose order is not known: they overlap in
+ * time. Let n calls fit (they may launch a kernel of that name).
+ *   all n are of one thread   a thread's calls are in order: the kernel is the oldest one's
+ *   else                      the kernel is one of the n, and nobody knows whose; n - 1 kernels of
+ *                             that name still have to come. A later call that fits, too, cannot be
+ *                             distinguished from these n until all n kernels have come. */
 static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -240,17 +242,17 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_wo
 	gt_submit_order_break(l, UNEXPECTED);
 }
 
-/* Which call a copy or fill may be a part of. */
+/* Which call a copy or fill may be a part of: found by looking at the calls from the oldest on. */
 struct claim {
 	struct gt_ordered_call *first; /* the oldest that fits */
 	int fit;
 	uint64_t offset;
-	/* both ends are a program's: it is no part by way of a buffer of the runtime's */
+	/* both ends lie in the program's memory, none in a buffer of the runtime's */
 	bool direct;
-	bool doubtful;                 /* it may as well be another's */
-	bool over;                     /* nothing behind can be meant: */
+	bool doubtful;                 /* another call may be meant as well */
+	bool over;                     /* no call behind this one can be meant */
 	struct gt_ordered_call *graph; /* whose last node may have more parts */
-	bool unknown;                  /* there is a graph of which nobody knows what comes when */
+	bool unknown;                  /* there is a graph whose order of nodes is not known */
 };
 
 static bool is_untouched_call(const struct gt_ordered_call *e)
@@ -268,8 +270,9 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
 	return false;
 }
 
-/* The parts of a copy come in the order of their addresses, so a second copy of the same memory
- * belongs to the next call. How far in a part of a fill is may be misread. */
+/* May the work be a part of call @e? The parts of one copy come in the order of their addresses, so
+ * work on memory that the call has copied already is a later call's. That does not hold for fills:
+ * offset_in() may misread how far into the memory a part of a fill lies. */
 static void claim_call(struct claim *c, struct gt_ordered_call *e,
 		       const struct gt_submitted_work *w)
 {
@@ -295,7 +298,8 @@ static void claim_call(struct claim *c, struct gt_ordered_call *e,
 	c->doubtful = true;
 }
 
-/* Nobody knows whose part that was: it may have been the first one of each call. */
+/* It is not known of which call the work was a part. It may have been the first part of each call
+ * of its kind, so none of these calls can be matched by its parts any more. */
 static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
 	for (struct gt_ordered_call *e = l->first;
@@ -309,8 +313,8 @@ static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_wor
 				       (w->part == GT_GRAPH_COPY ? GT_SUBMIT_COPY : GT_SUBMIT_FILL);
 }
 
-/* A graph's launch among the calls: has it such a node before its next kernel? No call behind that
- * kernel can be meant. False: the search is over. */
+/* @e launches a graph: has it a node that is such work, before its next kernel? If there is such a
+ * kernel, no call behind @e can be meant. False: the search is over. */
 static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -385,8 +389,8 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 	}
 }
 
-/* The order's thread submits a copy that is no packet. Its packets before that may not be handled
- * yet: they may be behind one that another thread is about to write. */
+/* The order's thread submits a copy that is no packet. Packets that it has submitted before may not
+ * be handled yet: they may lie behind one that another thread has reserved and not written. */
 static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;

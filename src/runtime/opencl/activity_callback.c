@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's callbacks: they run in the program's threads or in the runtime's, as without us.
+/* The program's callbacks, and in which thread each is called.
  *
- * A runtime calls them in whichever thread makes it notice: PoCL the destructors of a context in
- * the thread that lets its last event go, Intel's an event's callbacks in the thread that asks for
- * its status. With gputap that may be the helper, or a call of gputap's own in the middle of a
- * program's call, with a lock held. So the runtime gets functions of ours with the program's in a
- * struct. Where the runtime calls them:
+ * A runtime calls a callback in whichever thread notices the reason for it. PoCL calls a context's
+ * destructors in the thread that releases its last event. Intel's runtime calls an event's
+ * callbacks in the thread that asks for its status. Either may be gputap's helper, or a thread of
+ * the program in the middle of a call that gputap itself makes, with a lock of ours held. So the
+ * runtime is given a function of ours, and a struct with the program's function in it:
  *
- *   in a program's call, or a thread of the runtime   the program's function is called at once
- *   in a call of gputap's own, in a program's thread  when that is over and no lock is held, in the
- *                                                     same call of the program
- *   in the helper                                     by a thread that is like the runtime's own:
- *                                                     with a stack of the usual size, the program's
- *                                                     signal mask, and what it calls is recorded;
- *                                                     there from the first such callback on
+ *   program ─ clSetEventCallback(f, data) ─► tap ─► struct callback {f, data}
+ *                                             └───► runtime: clSetEventCallback(on_event, struct)
  *
- * A struct is used again once its callback begins, so that one which never returns (exit(),
- * longjmp(), pthread_exit()) leaves nothing behind. Callbacks of a context's errors come more than
- * once: their structs are kept.
+ *   on_event() is called in                      f is called
+ *   a call of the program's, or a thread of      there, at once
+ *   the runtime's
+ *   a call of gputap's, in a thread of the       in the same thread, before the program's call
+ *   program's                                    returns and after our locks are released
+ *   the helper                                   in a thread made for that, when the first such
+ *                                                callback comes. It is like the runtime's own
+ *                                                threads: a stack of the usual size, the program's
+ *                                                signal mask, its calls are recorded
+ *
+ * The struct is free before f is called. So an f that never returns (exit(), longjmp(),
+ * pthread_exit()) leaves nothing behind. A callback of a context's errors may be called many
+ * times: its struct is never freed.
  * Not here: callbacks of builds, which no call of gputap's brings about.
- * Never here: a callback of the program's under a lock of ours, waiting for one. */
+ * Never here: calling f with a lock of ours held, or waiting for f. */
 #include "core/callback.h"
 #include "runtime/opencl/activity.h"
 
@@ -88,7 +93,7 @@ static struct {
 	_Atomic uint32_t over;   /* process that is ending */
 } handed;
 
-/* The last one that waits in this thread; its `next` is the first. */
+/* A ring of those that this thread calls later: the last one; its `next` is the first. */
 _Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
 
 static sigset_t program_mask; /* of the thread that registered the first callback */
@@ -265,8 +270,8 @@ static bool may_run_here(void)
 	return !gt_thread.internal && !gt_tool_thread_is_ours();
 }
 
-/* The runtime calls it where the program's function may not run. */
-static void wait_for_turn(struct callback *c)
+/* The runtime calls it where the program's function must not be called: it is called later. */
+static void defer_callback(struct callback *c)
 {
 	if (c->kind == EVENT && c->table)
 		c->retained = gt_cl_event_retain(c->table, c->object);
@@ -290,7 +295,7 @@ static void receive_callback(struct callback *c, void *object, cl_int status)
 	if (gt_likely(may_run_here()))
 		run_callback(c);
 	else
-		wait_for_turn(c);
+		defer_callback(c);
 }
 
 /* What the runtime gets ---------------------------------------------------------------- */
@@ -353,7 +358,7 @@ static void on_context_error(const char *text, const void *detail, size_t bytes,
 	l->text[TEXT_BYTES - 1] = '\0';
 	l->detail_bytes = !detail ? 0 : bytes < DETAIL_BYTES ? bytes : DETAIL_BYTES;
 	memcpy(l->detail, detail, l->detail_bytes);
-	wait_for_turn(&l->callback);
+	defer_callback(&l->callback);
 }
 
 struct gt_cl_context_callback gt_cl_context_callback_make(const struct gt_call *call,
@@ -438,9 +443,9 @@ static void sleep_until_handed(uint32_t epoch)
 
 static pthread_key_t ended;
 
-/* However it ends: a callback may have ended it. The helper starts another one for the next. As
- * a key's destructor, for a handler of pthread_cleanup_push() would bring libgcc_s into every
- * program. */
+/* The thread ends, maybe because a callback ended it. The helper starts another one for the next
+ * callback. This is a key's destructor: a handler of pthread_cleanup_push() would bring libgcc_s
+ * into every program. */
 static void thread_left(void *unused)
 {
 	(void)unused;

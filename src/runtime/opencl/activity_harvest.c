@@ -1,44 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvest of work in flight: what has completed is recorded, and its event let go.
+/* The harvest of work in flight: what has completed is recorded, and its event is released.
  *
- * Of each entry of a queue's list (activity_pending.h), one thread at a time:
- *   1. It asks the runtime for the times.
- *   2. The command is done: it writes the record into its own thread's ring and releases the event.
- *      The command is not done: in a queue that runs in order the harvest ends here; in another
- *      one the entry is written again at the tail.
+ *   a queue's list (activity_pending.h), oldest first:   [done][done][done][running][waiting] ..
+ *                                                         ▲ harvested                      ▲ pushed
  *
- * Who harvests:
- *   the device is the host   Enqueues do, a few commands at a time; the helper what the program
- *                            does not come by to do. No processor is idle there. Events must be
- *                            released soon, as runtimes use their memory again: with 100,000
- *                            events of PoCL kept until the program waited, each enqueue cost
- *                            twice as much.
- *   it is not                The helper does, beside the program: a question takes microseconds
+ * A thread that has the queue's `harvest` lock looks at one entry after the other:
+ *   1. It asks the runtime for the command's times.
+ *   2. If the command is done, it writes the record into its own thread's ring, and releases the
+ *      event.
+ *   3. If not, and the queue runs in order, the harvest ends: nothing behind can be done. If the
+ *      queue runs out of order, the entry is written again at the tail, and the next one is asked.
+ * An entry becomes a record or a drop, or is still in its list when the process ends.
+ *
+ * Which thread harvests:
+ *   the device is the host   The thread that enqueues, LOOK_AT commands at most. The helper
+ *                            harvests what no call of the program does; no processor is idle for
+ *                            it there. Events must be released soon, because runtimes use their
+ *                            memory again: when 100,000 events of PoCL were kept until the program
+ *                            waited, each enqueue cost twice as much.
+ *   any other device         The helper, beside the program: one question takes microseconds
  *                            (NVIDIA: 1.4 us).
- * An enqueue keeps away from the runtime's workers. The locks of an event and of the heap do not
- * spin: to meet a worker there costs both a sleep (PoCL, 100,000 kernels, one look every 32
- * enqueues up to the last one done: 0.4 us a kernel). So it looks rarely, and a good deal behind.
- * A program that waits every few hundred commands has them all harvested after the wait.
  *
- * Every entry ends as a record, as a drop, or is still in its list when the process ends. */
+ * An enqueue asks rarely, and only about commands well behind the last one that is done. The
+ * runtime's workers take the locks of recent events and of the heap, which do not spin. A thread
+ * that meets a worker there sleeps, and so does the worker: with PoCL, 100,000 kernels and one look
+ * every 32 enqueues up to the last command that is done, 0.4 us a kernel. After a wait of the
+ * program's everything is done, and all is harvested at once. */
 #include "runtime/opencl/activity_pending.h"
 
 enum {
 	LOOK_EVERY = 512,    /* enqueues between two harvests of a queue */
 	LOOK_HELPED = 16384, /* the same where the helper harvests: should it not keep up */
 	LOOK_AT = 1024,      /* commands that an enqueue harvests at most */
-	/* of a queue in order: so many at once, so far from a worker of the runtime */
+	/* of a queue in order: so many commands at once, and so many between them and those that
+	 * a worker of the runtime may be at */
 	STEP = 128,
-	/* commands of a queue out of order that a wait looks at, and again while half of them
-	 * are done */
+	/* of a queue out of order: commands that a wait looks at; again while half of them are
+	 * done */
 	LOOK_WAITED = 256,
 	FETCH_AHEAD = 384, /* bytes of the ring: three records on */
 };
 
 _Atomic uint32_t gt_cl_helper_alive;
 
-/* The times, the last one first: a runtime refuses that one until the command is done. False:
- * not done, or no times. */
+/* Asks for the end first: a runtime refuses that one until the command is done. False: it is not
+ * done, or has no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
 	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);
@@ -255,8 +261,8 @@ void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, u
 	gt_cl_callbacks_run();
 }
 
-/* Of a queue in order: how many, in steps, are done with a step behind them that is done as
- * well. With q->harvest held. */
+/* Of a queue in order: how many commands have at least STEP commands behind them that are done,
+ * too; in steps of STEP. With q->harvest held. */
 static uint32_t done_behind(struct gt_cl_queue *q)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);

@@ -77,10 +77,11 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 	       now - q->unharvested_since_ns > (waited_for ? WAITING_NS : UNHARVESTED_NS);
 }
 
-/* One round over all queues. Return: commands that are still in flight; *done: how many were
- * harvested.
- * @all: also those that the program is feeding, whose enqueues harvest; and though the process
- *         is ending */
+/* One round over all queues.
+ * @all:  also queues that the program is enqueuing to, whose enqueues harvest; and also while the
+ *        process ends
+ * @done: receives how many commands were harvested
+ * Return: how many commands are still in flight. */
 static uint32_t harvest_queues(bool all, uint32_t *done)
 {
 	uint64_t now = get_host_ns();
@@ -169,10 +170,13 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* Waits until the helper has left the runtime, then records what is done. The wait is long, since
- * on a busy machine the helper may have no processor; but short inside of a call, since the helper
- * may wait for a lock that this thread holds. After this the program may still use OpenCL, in exit
- * handlers that were registered earlier: its own calls harvest then. */
+/* At exit:
+ *   1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
+ *   2. This thread waits until the helper is out of the call that it is in: long, because on a
+ *      busy machine the helper may have no processor; but short if exit() was called inside of a
+ *      call of OpenCL, because the helper may then wait for a lock that this thread holds.
+ *   3. What has completed is recorded here.
+ * Exit handlers of the program's that run after this may still use OpenCL: their calls harvest. */
 static void at_end(void)
 {
 	uint64_t until = get_host_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
@@ -227,8 +231,9 @@ void gt_cl_helper_want(const struct gt_thread *t)
 	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch,
 						    memory_order_relaxed, memory_order_relaxed))
 		start_helper(t->epoch);
-	/* Of this and the helper's exchange the later one reads the earlier: it sees that the
-	 * other is asleep, or the count that the caller has raised. */
+	/* The caller has raised its count before this; the helper exchanges `asleep` before it
+	 * looks at the counts a last time. Whichever of the two comes second reads what the first
+	 * has written: either we see that the helper sleeps, or it sees the count. */
 	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
 		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

@@ -12,7 +12,7 @@
 
 /* Creation ------------------------------------------------------------------ */
 
-/* What a creating function was given and what came of it. */
+/* One call that creates a queue: what the program gave, and what came of it. */
 struct creation {
 	cl_context context;
 	cl_device_id device;
@@ -28,8 +28,8 @@ struct creation {
 static _Thread_local const struct creation *open_creation
 	__attribute__((tls_model("initial-exec")));
 
-/* False: the runtime's own, in the middle of the program's, which knows what was asked for (see
- * attach_interposition.c). */
+/* False: this call is made by the runtime itself, inside of a creating call of the program's, which
+ * has changed the properties already (attach_interposition.c). */
 static bool begin_creation(struct creation *c)
 {
 	/* left by longjmp(): we do not stand deeper in the stack */
@@ -212,9 +212,9 @@ cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q)
 								   &error);
 }
 
-/* What the runtime says of a queue with the program's list: of an empty one, that it is one word
- * long (PoCL) or none (NVIDIA); in an error, the size needed (NVIDIA) or nothing. So a queue is
- * made that has that list, and asked. */
+/* Runtimes answer this question differently: an empty list is one word long (PoCL) or none
+ * (NVIDIA); with an error the needed size is given (NVIDIA) or not. So the runtime itself answers:
+ * a queue is made with the program's own list, asked, and released. False: none can be made. */
 static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret,
 		      cl_int *ret)
 {
@@ -231,8 +231,8 @@ static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, siz
 	return alike != NULL;
 }
 
-/* The runtime has another list than the program gave; it is asked first whether it knows the
- * question. */
+/* CL_QUEUE_PROPERTIES_ARRAY of a queue whose list we have changed. The runtime is asked first
+ * whether it knows this question at all. */
 static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size,
 			  void *value, size_t *size_ret)
 {

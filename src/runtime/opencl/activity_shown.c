@@ -13,10 +13,12 @@
  *   other threads    release an event that stands at an open place: with the place's lock they
  *                    take that reference first
  *
- * Without the second half an event that is seen, waited for and released before the call returns
- * would be gone when the calling thread comes to take its reference. A place whose call was left
- * by longjmp(), or with its thread, stays open until its thread makes such a call again: so what
- * is at `where` is read only after the kernel has said that it can be. */
+ * Why other threads do that: one of them may see the event, wait for it and release it before the
+ * call returns. Then the event would be gone when the calling thread comes to step 3.
+ *
+ * A call may be left by longjmp(), or end with its thread. Its place stays open until that thread
+ * makes such a call again, and `where` may be unmapped by then. So memory at `where` is read only
+ * after the kernel has said that it can be read. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -45,7 +47,7 @@ static struct gt_cl_shown *take_place(const struct gt_thread *t, uintptr_t stack
 	const struct gt_cl_shown *s = &places[first];
 	uint64_t open = atomic_load_explicit(&open_places, memory_order_relaxed);
 
-	/* Left by a call of this thread: we do not stand deeper in the stack. */
+	/* A call of this thread has left it open, and ended: it stood deeper in the stack. */
 	if (open >> first & 1 && s->thread == t && s->epoch == t->epoch && s->stack <= stack)
 		return &places[first];
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -103,7 +105,8 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 		gt_cl_event_release(w->table, other);
 }
 
-/* Asks the kernel, which changes nothing: the way of the signal mask is none. */
+/* Asks the kernel to change the signal mask by what is at @address, in a way that does not exist:
+ * it reads the memory, or says EFAULT, and changes nothing. */
 static bool can_be_read(const void *address)
 {
 	int saved = errno;
