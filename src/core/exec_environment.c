@@ -30,6 +30,7 @@
 #include "core/exec_target.h"
 #include "core/recording.h"
 #include "record/variable.h"
+#include "util/environment_value.h"
 #include "util/static_tls.h"
 
 #define OUR_LIBRARY "libgputap.so"
@@ -96,16 +97,6 @@ static bool find_element(const char *list, const char *library, const char **at,
 	return false;
 }
 
-static const char *value_of(char *const *environment, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; environment && *environment; environment++)
-		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
-			return *environment + n + 1;
-	return NULL;
-}
-
 /* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the
  * first layer only. */
 static void restore_lists(void)
@@ -158,8 +149,8 @@ static bool active(void)
  * somebody had saved. */
 static bool is_others(char *const *environment)
 {
-	const char *session = value_of(environment, GT_SESSION_ENV),
-		   *preload = value_of(environment, "LD_PRELOAD"), *at;
+	const char *session = gt_environment_value(environment, GT_SESSION_ENV),
+		   *preload = gt_environment_value(environment, "LD_PRELOAD"), *at;
 	size_t bytes;
 	int saved = errno;
 	bool others = session && preload && strcmp(session, variables[SESSION].ours) != 0 &&
@@ -246,7 +237,7 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 /* Is it so already? */
 static bool is_kept(const struct area *a, int i, char *const *environment)
 {
-	const char *value = value_of(environment, variables[i].name), *at, *ours;
+	const char *value = gt_environment_value(environment, variables[i].name), *at, *ours;
 	size_t bytes, found;
 
 	if (!variables[i].bytes)
@@ -305,7 +296,7 @@ static size_t count_entries(const struct area *a, char *const *environment)
 		count++;
 	for (int i = 0; i < OURS_COUNT; i++)
 		if (!is_kept(a, i, environment)) {
-			const char *theirs = value_of(environment, variables[i].name);
+			const char *theirs = gt_environment_value(environment, variables[i].name);
 
 			is_missing = true;
 			wanted(a, i, &bytes);
@@ -342,7 +333,7 @@ static char *const *repair(struct area *a, char *const *environment)
 
 		if (is_kept(a, i, environment))
 			continue;
-		end = compose(a, i, value_of(environment, variables[i].name), text);
+		end = compose(a, i, gt_environment_value(environment, variables[i].name), text);
 		/* nothing but ours was in it */
 		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name))
 			continue;
@@ -393,7 +384,7 @@ static const char *search(struct area *a, const char *file)
 /* The tunable for this program: what it needs, and what the user asked for besides. */
 static void make_area(struct area *a, int fd, char *const *environment)
 {
-	const char *tunables = value_of(environment, variables[STATIC_TLS].name), *at;
+	const char *tunables = gt_environment_value(environment, variables[STATIC_TLS].name), *at;
 	uint64_t asked = gt_recording.session->static_tls, room;
 	struct gt_static_tls tls;
 	size_t bytes;
@@ -473,10 +464,10 @@ void gt_exec_end(struct gt_exec *e)
 /* A dynamic linker that gets this environment knows nothing of us. */
 static bool lacks_ours(char *const *environment)
 {
-	const char *preload = value_of(environment, variables[PRELOAD].name), *at;
+	const char *preload = gt_environment_value(environment, variables[PRELOAD].name), *at;
 	size_t bytes;
 
-	return !value_of(environment, variables[SESSION].name) || !preload ||
+	return !gt_environment_value(environment, variables[SESSION].name) || !preload ||
 	       !find_element(preload, variables[PRELOAD].library, &at, &bytes);
 }
 

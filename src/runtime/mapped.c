@@ -139,6 +139,14 @@ static bool is_ours(const struct gt_elf *o)
 	return o->base == self.base;
 }
 
+/* Has it symbols, and is it not libgputap.so itself? */
+static bool is_other_library(const struct dl_phdr_info *info, struct gt_elf *o,
+			     struct gt_symbols *s)
+{
+	*o = object_of(info);
+	return !is_ours(o) && gt_symbols_of(o, s);
+}
+
 /* Arming --------------------------------------------------------------------- */
 
 /* bit per armed instance whose library was seen this time */
@@ -215,12 +223,12 @@ static bool is_brought_in(unsigned d)
 
 static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 {
-	const struct gt_elf o = object_of(info);
+	struct gt_elf o;
 	struct gt_symbols s;
 
 	(void)size;
 	(void)data;
-	if (is_ours(&o) || !gt_symbols_of(&o, &s))
+	if (!is_other_library(info, &o, &s))
 		return 0;
 	for (unsigned d = 0; d < GT_INTERPOSABLES; d++) {
 		const struct gt_interposable *what = &gt_interposables[d];
@@ -415,12 +423,12 @@ static void change_name(const struct gt_elf *o, const struct gt_symbols *s, cons
 
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
-	const struct gt_elf o = object_of(info);
+	struct gt_elf o;
 	struct gt_symbols s;
 
 	(void)size;
 	(void)data;
-	if (is_ours(&o) || !gt_symbols_of(&o, &s))
+	if (!is_other_library(info, &o, &s))
 		return 0;
 	if (state.watch_now && gt_elf_segment(&o, gt_mapped_real_dlsym)) {
 		change_name(&o, &s, "dlsym", gt_mapped_real_dlsym,

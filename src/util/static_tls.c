@@ -23,6 +23,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/environment_value.h"
+
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
 #define OUR_LIB     "lib/x86_64-linux-gnu", "lib64"
@@ -434,16 +436,6 @@ static void find_all(struct tls_search *s)
 	}
 }
 
-static const char *value_of(char *const *environment, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; environment && *environment; environment++)
-		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
-			return *environment + n + 1;
-	return NULL;
-}
-
 /* "#!" at the begin: the file that runs the script, open. -1: it is none. */
 static int open_interpreter(struct tls_search *s, int fd)
 {
@@ -498,12 +490,12 @@ static bool search_file(struct tls_search *s, int fd, char *const *environment, 
 	if (has_interpreter(s, own)) {
 		name_program(s, own);
 		s->used = 1; /* no text lies at NONE */
-		s->library_path = value_of(environment, "LD_LIBRARY_PATH");
+		s->library_path = gt_environment_value(environment, "LD_LIBRARY_PATH");
 		found = add_library(s, own, 0, NONE, s->path);
 	}
 	if (found) {
 		find_preloaded(s, preload);
-		find_preloaded(s, value_of(environment, "LD_PRELOAD"));
+		find_preloaded(s, gt_environment_value(environment, "LD_PRELOAD"));
 		find_all(s);
 	}
 	if (own != fd)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A variable of an environment that is not, or not yet, this process's own. */
+#ifndef GPUTAP_UTIL_ENVIRONMENT_VALUE_H
+#define GPUTAP_UTIL_ENVIRONMENT_VALUE_H
+
+#include <string.h>
+
+/* NULL: it is not set. Borrowed. Signal: safe. @environment: as for execve(), or NULL. */
+static inline const char *gt_environment_value(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+#endif
