@@ -135,6 +135,12 @@ def test_devices_are_as_many_and_as_wide_as_was_asked_for(level_zero, settings, 
     assert level_zero("devices", **settings).out == said
 
 
+def test_system_management_says_how_much_memory_is_free(level_zero):
+    assert level_zero("system", memory="1G", env={"ZES_ENABLE_SYSMAN": 1,
+                                                  "ZET_ENABLE_METRICS": 1}).out == (
+        "gputap software device: 1024 MiB, 1024 free, then 960; 0 fans, 0 groups of metrics\n")
+
+
 # Kernels --------------------------------------------------------------------------------
 
 NAMES = "saxpy: 3 arguments\nreverse: 2 arguments\noffsets: 4 arguments\nspin: 2 arguments\n"
@@ -159,6 +165,17 @@ def test_without_an_opencl_for_spirv_a_module_says_which_package_has_one(level_z
 def test_kernels_that_are_not_executed_need_no_opencl(level_zero, spirv):
     result = level_zero("launches", spirv, "7", execute=0, opencl="none", trace=1)
     assert "done: kernels 7," in result.err
+
+
+def test_a_kernel_says_what_its_source_said_of_its_groups(level_zero, compile_spirv, work):
+    (work / "k.cl").write_text(
+        "kernel __attribute__((work_group_size_hint(8, 4, 2))) void hinted(global int *a) {}\n"
+        "kernel __attribute__((reqd_work_group_size(16, 1, 1))) void fixed(global int *a) {}\n"
+        "kernel void plain(global int *a) {}\n")
+    module = compile_spirv(work / "k.cl")
+    said = [level_zero("attributes", module, name, execute=0).out
+            for name in ("hinted", "fixed", "plain")]
+    assert said == ["work_group_size_hint(8,4,2)\n", "reqd_work_group_size(16,1,1)\n", "\n"]
 
 
 def test_a_text_that_does_not_compile_has_a_log(level_zero, work):
@@ -291,7 +308,8 @@ def newer(repo, driver, tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("what", ["versions", "counters", "arguments", "mutable"])
+@pytest.mark.parametrize("what", ["versions", "counters", "arguments", "mutable", "times",
+                                  "system", "patterns"])
 def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, what):
     assert run([newer, driver, what, repo / KERNELS]).out == ""
 

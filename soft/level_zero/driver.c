@@ -132,6 +132,7 @@ ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_t *
 		"ZE_experimental_event_pool_counter_based",
 		"ZE_experimental_mutable_command_list",
 		"ZE_extension_kernel_max_group_size_properties",
+		"ZE_extension_event_query_kernel_timestamps",
 		"ZE_extension_image_copy",
 		"ZE_extension_image_query_alloc_properties",
 		"ZE_experimental_image_memory_properties",
@@ -297,6 +298,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 			((struct newer_ip_version *)next)->version = IP_VERSION;
 		else if ((int)next->stype == NEWER_STYPE_MUTABLE_PROPERTIES)
 			((struct newer_mutable_properties *)next)->command_flags = 0x7f;
+		else if ((int)next->stype ==
+			 NEWER_STYPE_KERNEL_TIMES) /* in ticks, in the host's ns */
+			((struct newer_kernel_times *)next)->flags = 3;
 	return ZE_RESULT_SUCCESS;
 }
 

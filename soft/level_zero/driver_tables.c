@@ -5,6 +5,8 @@
  * than that: more would be written over the loader's memory. An entry that is refused is a function
  * that says so, for a static loader calls what is NULL. */
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
+#include <level_zero/zet_api.h>
 
 #include "soft/level_zero/level_zero_newer.h"
 #include "soft/level_zero/level_zero_parts.h"

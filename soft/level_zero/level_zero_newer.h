@@ -5,10 +5,12 @@
 #define SOFT_LEVEL_ZERO_NEWER_H
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 
 /* Types of structures. */
 enum {
 	NEWER_STYPE_IP_VERSION = 0x1000f,
+	NEWER_STYPE_KERNEL_TIMES = 0x10011,
 	NEWER_STYPE_MAX_GROUP_SIZE = 0x10013,
 	NEWER_STYPE_PITCHED_DEVICE = 0x2001d,
 	NEWER_STYPE_BINDLESS_IMAGE = 0x2001e,
@@ -110,6 +112,25 @@ struct newer_pitched_image {
 	void *memory;
 };
 
+struct newer_kernel_times {
+	uint32_t stype;
+	void *pNext;
+	uint32_t flags;
+};
+
+struct newer_host_times {
+	struct {
+		uint64_t start, end; /* nanoseconds of the host's clock */
+	} global, context;
+};
+
+struct newer_event_times {
+	uint32_t stype;
+	void *pNext;
+	ze_kernel_timestamp_result_t *ticks;
+	struct newer_host_times *host;
+};
+
 /* driver.c */
 ze_result_t newer_zeInitDrivers(uint32_t *count, ze_driver_handle_t *out, const void *desc);
 ze_result_t newer_zeDriverGetLastErrorDescription(ze_driver_handle_t driver, const char **out);
@@ -126,6 +147,9 @@ ze_context_handle_t newer_zerGetDefaultContext(void);
 ze_result_t newer_zeEventPoolGetContextHandle(ze_event_pool_handle_t pool,
 					      ze_context_handle_t *out);
 ze_result_t newer_zeEventPoolGetFlags(ze_event_pool_handle_t pool, ze_event_pool_flags_t *out);
+ze_result_t newer_zeEventQueryKernelTimestampsExt(ze_event_handle_t event,
+						  ze_device_handle_t device, uint32_t *count,
+						  struct newer_event_times *out);
 ze_result_t newer_zeEventPoolPutIpcHandle(ze_context_handle_t context,
 					  ze_ipc_event_pool_handle_t handle);
 ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_device_handle_t device,
@@ -142,6 +166,14 @@ ze_result_t newer_zeMemGetPitchFor2dImage(ze_context_handle_t context, ze_device
 ze_result_t newer_zeImageViewCreateExt(ze_context_handle_t context, ze_device_handle_t device,
 				       const ze_image_desc_t *desc, ze_image_handle_t image,
 				       ze_image_handle_t *out);
+
+/* sysman.c */
+ze_result_t newer_zesInit(uint32_t flags);
+ze_result_t newer_zesDriverGet(uint32_t *count, zes_driver_handle_t *out);
+ze_result_t newer_zesDeviceGet(zes_driver_handle_t driver, uint32_t *count,
+			       zes_device_handle_t *out);
+ze_result_t newer_zesDriverGetExtensionProperties(zes_driver_handle_t driver, uint32_t *count,
+						  void *out);
 
 /* ipc.c */
 ze_result_t newer_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle);

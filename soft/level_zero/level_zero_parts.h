@@ -12,7 +12,7 @@
  *   image.c           images, samplers               opencl_image.c   OpenCL's side of them
  *   image_copy.c      copies of images               opencl_find.c    finding an OpenCL
  *   budget.c          how much memory is in use      ipc.c           memory of other processes
- *   share.c           memory that they can map
+ *   share.c           memory that they can map       sysman.c        what is asked of zes and zet
  *
  * A handle is a pointer to an object (object.c); its first word says of which kind it is, and a
  * handle of another kind, or of an object that was destroyed, is refused.
@@ -71,6 +71,7 @@ struct soft_ze_event_state {
 	ze_result_t status;    /* of the command that signalled it */
 	uint64_t target, done; /* atomic */
 	uint64_t start, end;   /* ticks, with the valid bits only */
+	uint64_t host_start_ns, host_end_ns;
 };
 
 struct soft_ze_event_share {

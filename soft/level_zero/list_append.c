@@ -44,6 +44,14 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t li
 	return zeCommandListAppendMemoryCopy(list, to, from, bytes, signal, wait_count, waits);
 }
 
+/* There a fill may be a kernel, which takes any pattern. */
+static bool is_for_kernels(ze_command_list_handle_t handle)
+{
+	const struct soft_ze_list *l = soft_ze_check(handle, SOFT_ZE_LIST);
+
+	return l && l->ordinal == SOFT_ZE_GROUP_COMPUTE;
+}
+
 ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void *to,
 					  const void *pattern, size_t pattern_bytes, size_t bytes,
 					  ze_event_handle_t signal, uint32_t wait_count,
@@ -53,7 +61,7 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void *t
 
 	if (!to || !pattern)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (!pattern_bytes || pattern_bytes > PATTERN_MOST)
+	if (!pattern_bytes || (pattern_bytes > PATTERN_MOST && !is_for_kernels(list)))
 		return ZE_RESULT_ERROR_INVALID_SIZE;
 	c = soft_ze_command_create(SOFT_ZE_FILL);
 	if (c) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules, their build logs, kernels, and what a launch keeps of a kernel: its arguments as they
  * were when it was appended. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,9 +304,13 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
 
 ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **out)
 {
-	SOFT_ZE_VALID(handle, SOFT_ZE_MODULE);
-	return name && out ? ZE_RESULT_ERROR_INVALID_FUNCTION_NAME
-			   : ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
+
+	if (!name || !out)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	return m->program && soft_cl_find_function(m->program, name, out)
+		       ? ZE_RESULT_SUCCESS
+		       : ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
 }
 
 ze_result_t zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count, const char **out)
@@ -505,15 +510,29 @@ ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t handle, ze_cache_config_fl
 	return ZE_RESULT_SUCCESS;
 }
 
+/* What the source said of group sizes. A vector's type as a hint is not told. */
 ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *bytes, char **out)
 {
-	SOFT_ZE_VALID(handle, SOFT_ZE_KERNEL);
+	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
+	const uint32_t *hint = k->about->hint, *group = k->about->group;
+	char text[256] = "";
+	size_t n = 0, all = bytes ? *bytes : 0;
+	ze_result_t status;
+
 	if (!bytes)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (out && *out && *bytes)
-		**out = '\0';
-	*bytes = 1;
-	return ZE_RESULT_SUCCESS;
+	if (hint[0])
+		n += (size_t)snprintf(text, sizeof text, "work_group_size_hint(%u,%u,%u)", hint[0],
+				      hint[1], hint[2]);
+	if (group[0])
+		n += (size_t)snprintf(text + n, sizeof text - n, "%sreqd_work_group_size(%u,%u,%u)",
+				      n ? " " : "", group[0], group[1], group[2]);
+	if (k->about->subgroup)
+		snprintf(text + n, sizeof text - n, "%sintel_reqd_sub_group_size(%u)", n ? " " : "",
+			 k->about->subgroup);
+	status = give_text(text, &all, out ? *out : NULL);
+	*bytes = (uint32_t)all;
+	return status;
 }
 
 ze_result_t zeKernelSetGlobalOffsetExp(ze_kernel_handle_t handle, uint32_t x, uint32_t y,

@@ -165,6 +165,20 @@ bool soft_cl_find_global(struct soft_cl_program *p, const char *name, size_t *by
 	return find && !find(r->device, p->handle, name, bytes, address);
 }
 
+bool soft_cl_find_function(struct soft_cl_program *p, const char *name, void **address)
+{
+	const struct soft_cl_runtime *r = p->runtime;
+	cl_int (*find)(cl_device_id, cl_program, const char *, cl_ulong *);
+	cl_ulong found = 0;
+
+	*(void **)&find = r->call->clGetExtensionFunctionAddressForPlatform(
+		r->platform, "clGetDeviceFunctionPointerINTEL");
+	if (!find || find(r->device, p->handle, name, &found) || !found)
+		return false;
+	*address = (void *)(uintptr_t)found;
+	return true;
+}
+
 /* Kernels of OpenCL C -------------------------------------------------------------------- */
 
 /* The bytes of "uint", "float4", "size_t"; 0: of a type that is not OpenCL's own. */

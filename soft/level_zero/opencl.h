@@ -69,6 +69,7 @@ void soft_cl_program_put(struct soft_cl_program *program);
 bool soft_cl_describe(struct soft_cl_program *program, struct soft_spirv *out);
 bool soft_cl_find_global(struct soft_cl_program *program, const char *name, size_t *bytes,
 			 void **address);
+bool soft_cl_find_function(struct soft_cl_program *program, const char *name, void **address);
 struct soft_cl_kernel *soft_cl_kernel_create(struct soft_cl_program *program, const char *name);
 struct soft_cl_kernel *soft_cl_kernel_get(struct soft_cl_kernel *kernel);
 void soft_cl_kernel_put(struct soft_cl_kernel *kernel);

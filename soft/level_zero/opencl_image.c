@@ -12,11 +12,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "soft/level_zero/opencl_parts.h"
 
-enum { ALIGNMENT = 4096, FORMATS_MOST = 1024 };
+enum { FORMATS_MOST = 1024 };
+
+/* Zeroes that take no memory until they are written. */
+#define PIXELS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 struct soft_cl_object {
 	uint32_t users; /* atomic */
@@ -92,11 +95,12 @@ struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
 		o->image.pixels = whole->image.pixels;
 		return o;
 	}
-	if (posix_memalign(&pixels, ALIGNMENT, image->bytes)) {
+	pixels = mmap(NULL, image->bytes, PROT_READ | PROT_WRITE, PIXELS, -1, 0);
+	if (pixels == MAP_FAILED) {
 		soft_cl_object_put(o);
 		return NULL;
 	}
-	o->image.pixels = memset(pixels, 0, image->bytes);
+	o->image.pixels = pixels;
 	o->owns_pixels = true;
 	return o;
 }
@@ -147,7 +151,7 @@ void soft_cl_object_put(struct soft_cl_object *o)
 		whole = o->whole;
 		release_handles(o);
 		if (o->owns_pixels)
-			free(o->image.pixels);
+			munmap(o->image.pixels, o->image.bytes);
 		pthread_mutex_destroy(&o->lock);
 		free(o);
 		o = whole;

@@ -33,7 +33,7 @@ enum opcode {
 
 enum { DECORATION_SPEC_ID = 1, DECORATION_PACKED = 10 };
 enum { STORAGE_WORKGROUP = 4, STORAGE_FUNCTION = 7 };
-enum { MODE_LOCAL_SIZE = 17, MODE_SUBGROUP_SIZE = 35 };
+enum { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_HINT = 18, MODE_SUBGROUP_SIZE = 35 };
 enum { MODEL_KERNEL = 6 };
 
 struct id {
@@ -214,6 +214,8 @@ static void read_mode(struct reader *r, const uint32_t *w, uint32_t n)
 	k = &r->out->kernels[r->ids[w[0]].kernel - 1];
 	if (n > 4 && w[1] == MODE_LOCAL_SIZE)
 		memcpy(k->group, w + 2, sizeof k->group);
+	else if (n > 4 && w[1] == MODE_LOCAL_SIZE_HINT)
+		memcpy(k->hint, w + 2, sizeof k->hint);
 	else if (n > 2 && w[1] == MODE_SUBGROUP_SIZE)
 		k->subgroup = w[2];
 }

@@ -28,6 +28,7 @@ struct soft_spirv_parameter {
 struct soft_spirv_kernel {
 	char *name;
 	uint32_t group[3], subgroup; /* required; 0: any */
+	uint32_t hint[3];            /* of the group's size; 0: none */
 	struct soft_spirv_parameter *parameters;
 	unsigned parameter_count;
 };

@@ -328,6 +328,80 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
+/* An event's times on the host's clock are between what that shows before and after. */
+static void try_times(void)
+{
+	struct newer_kernel_times kinds = {.stype = NEWER_STYPE_KERNEL_TIMES};
+	ze_device_properties_t about = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+					.pNext = &kinds};
+	ze_command_list_handle_t list = make_immediate();
+	ze_event_handle_t event = make_event();
+	ze_kernel_timestamp_result_t ticks;
+	struct newer_host_times host;
+	struct newer_event_times times = {.ticks = &ticks, .host = &host};
+	uint64_t before, after, unused;
+	uint32_t count = 0, *data = allocate();
+
+	CHECK(devices.zeDeviceGetProperties(device, &about));
+	EXPECT(kinds.flags == 3);
+	CHECK(devices.zeDeviceGetGlobalTimestamps(device, &before, &unused));
+	CHECK(lists.zeCommandListAppendMemoryFill(list, data, "a", 1, 4096, event, 0, NULL));
+	CHECK(events.zeEventHostSynchronize(event, UINT64_MAX));
+	CHECK(devices.zeDeviceGetGlobalTimestamps(device, &after, &unused));
+	CHECK(events.zeEventQueryKernelTimestampsExt(event, device, &count, NULL));
+	EXPECT(count == 1);
+	CHECK(events.zeEventQueryKernelTimestampsExt(event, device, &count, &times));
+	EXPECT(ticks.global.kernelStart != ticks.global.kernelEnd);
+	/* a tick is 80 ns, and a duration is at least one */
+	EXPECT(before <= host.global.start + 200 && host.global.start < host.global.end);
+	EXPECT(host.global.end <= after);
+	CHECK(events.zeEventDestroy(event));
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(memory.zeMemFree(context, data));
+}
+
+/* System management by itself has the core's devices. */
+static void try_system(void)
+{
+	struct zesGetGlobalProcAddrTable_table system;
+	struct zesGetDriverProcAddrTable_table system_drivers;
+	struct zesGetDeviceProcAddrTable_table system_devices;
+	zes_device_handle_t found;
+	zes_driver_handle_t one;
+	uint32_t count = 1;
+
+	FILL(system, "zesGetGlobalProcAddrTable");
+	FILL(system_drivers, "zesGetDriverProcAddrTable");
+	FILL(system_devices, "zesGetDeviceProcAddrTable");
+	CHECK(system.zesInit(0));
+	CHECK(system_drivers.zesDriverGet(&count, &one));
+	CHECK(system_devices.zesDeviceGet(one, &count, &found));
+	EXPECT(count == 1 && (void *)found == (void *)device);
+	CHECK(system_devices.zesDeviceEnumPowerDomains(found, &count, NULL));
+	EXPECT(count == 0);
+	EXPECT(system_devices.zesDeviceReset() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+/* The engine that runs kernels fills with any pattern, the one for copies with short ones. */
+static void try_patterns(void)
+{
+	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					.ordinal = 1};
+	ze_command_list_handle_t list = make_immediate(), copies;
+	char *data = (char *)allocate(), pattern[1024] = {0};
+
+	pattern[1023] = 'x';
+	CHECK(lists.zeCommandListAppendMemoryFill(list, data, pattern, 1024, 4096, NULL, 0, NULL));
+	CHECK(lists.zeCommandListHostSynchronize(list, UINT64_MAX));
+	EXPECT(data[1023] == 'x' && data[4095] == 'x' && !data[1024]);
+	CHECK(lists.zeCommandListCreateImmediate(context, device, &desc, &copies));
+	EXPECT(lists.zeCommandListAppendMemoryFill(copies, data, pattern, 1024, 4096, NULL, 0,
+						   NULL) == ZE_RESULT_ERROR_INVALID_SIZE);
+	CHECK(lists.zeCommandListDestroy(copies));
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(memory.zeMemFree(context, data));
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "", *path = argc > 3 ? argv[3] : "";
@@ -338,7 +412,13 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "versions")) {
 		try_versions();
 		compare_with_headers();
-	} else if (!strcmp(what, "counters"))
+	} else if (!strcmp(what, "times"))
+		try_times();
+	else if (!strcmp(what, "system"))
+		try_system();
+	else if (!strcmp(what, "patterns"))
+		try_patterns();
+	else if (!strcmp(what, "counters"))
 		try_counters();
 	else if (!strcmp(what, "arguments"))
 		try_arguments(path);

@@ -9,11 +9,15 @@
  *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
  *   level_zero_program log FILE          whether FILE builds, and what its log says
  *   level_zero_program devices           what there is
+ *   level_zero_program system            what system management and tools say of the first one
+ *   level_zero_program attributes FILE KERNEL   what its source said of its group's size
  *   level_zero_program errors            what is refused, and how
  *   level_zero_program stamps            one copy's stamps, bits, and a pair of both clocks
  *   level_zero_program launches FILE N   N launches of "spin", each with an event */
 #include <inttypes.h>
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
+#include <level_zero/zet_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -575,6 +579,24 @@ static void launch_many(const char *path, unsigned count)
 	CHECK(zeMemFree(context, out));
 }
 
+/* What the source of a kernel said of its group's size. */
+static void tell_attributes(const char *path, const char *name)
+{
+	char text[200] = "", *at = text;
+	ze_module_handle_t module;
+	ze_kernel_handle_t kernel;
+	uint32_t bytes = 0;
+
+	CHECK(build(path, &module, NULL));
+	kernel = make_kernel(module, name);
+	CHECK(zeKernelGetSourceAttributes(kernel, &bytes, NULL));
+	EXPECT(bytes <= sizeof text);
+	CHECK(zeKernelGetSourceAttributes(kernel, &bytes, &at));
+	printf("%s\n", text);
+	CHECK(zeKernelDestroy(kernel));
+	CHECK(zeModuleDestroy(module));
+}
+
 /* Devices, errors, clocks ----------------------------------------------------------------- */
 
 static void tell_devices(void)
@@ -596,6 +618,31 @@ static void tell_devices(void)
 			EXPECT(about.subdeviceId == k);
 		}
 	}
+}
+
+/* What is asked before anything is computed. */
+static void tell_system(void)
+{
+	ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+	zes_device_properties_t about = {.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+	zes_mem_state_t state = {.stype = ZES_STRUCTURE_TYPE_MEM_STATE};
+	zes_device_handle_t system = (zes_device_handle_t)device;
+	zes_mem_handle_t module;
+	uint32_t one = 1, fans = 7, groups = 7;
+	void *memory;
+
+	CHECK(zesDeviceGetProperties(system, &about));
+	CHECK(zesDeviceEnumMemoryModules(system, &one, &module));
+	CHECK(zesMemoryGetState(module, &state));
+	printf("%s: %" PRIu64 " MiB, %" PRIu64 " free", about.core.name, state.size >> 20,
+	       state.free >> 20);
+	CHECK(zeMemAllocDevice(context, &desc, 64 << 20, 64, device, &memory));
+	CHECK(zesMemoryGetState(module, &state));
+	CHECK(zesDeviceEnumFans(system, &fans, NULL));
+	CHECK(zetMetricGroupGet((zet_device_handle_t)device, &groups, NULL));
+	printf(", then %" PRIu64 "; %u fans, %u groups of metrics\n", state.free >> 20, fans,
+	       groups);
+	CHECK(zeMemFree(context, memory));
 }
 
 static void tell(const char *what, ze_result_t status)
@@ -679,6 +726,10 @@ int main(int argc, char **argv)
 		launch_many(path, argc > 3 ? (unsigned)atoi(argv[3]) : 1);
 	else if (!strcmp(what, "devices"))
 		tell_devices();
+	else if (!strcmp(what, "system"))
+		tell_system();
+	else if (!strcmp(what, "attributes") && argc > 3)
+		tell_attributes(path, argv[3]);
 	else if (!strcmp(what, "errors"))
 		try_errors();
 	else if (!strcmp(what, "stamps"))
