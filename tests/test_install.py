@@ -86,9 +86,9 @@ def package(tmp_path_factory, repo):
     return next(once(tmp_path_factory, "package", make).glob("*.deb"))
 
 
-def pkg_config(prefix, *arguments):
+def pkg_config(prefix, *arguments, name="gputap"):
     directory = next(prefix.glob("lib/**/pkgconfig"))
-    return shell(["pkg-config", *arguments, "gputap"],
+    return shell(["pkg-config", *arguments, name],
                  env={**os.environ, "PKG_CONFIG_PATH": str(directory)}).split()
 
 
@@ -121,7 +121,10 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "lib/**/pkgconfig/gputap-plugin.pc", "lib/**/gputap/librefdev.so.1",
              "lib/**/gputap/librefdev_pu1.so", "share/man/man1/gputap-plugin.1",
              "include/gputap/compat/pti/pti_callback.h", "lib/**/gputap/libpti_callback.so.1",
-             "lib/**/pkgconfig/gputap-pti.pc")
+             "include/gputap/compat/pti/pti_driver_levelzero_api_ids.h",
+             "include/gputap/compat/pti/pti_driver_opencl_api_ids.h",
+             "include/gputap/compat/pti/pti_runtime_sycl_api_ids.h",
+             "lib/**/pkgconfig/gputap-pti.pc", "share/man/man3/libpti_callback.3")
 
 
 @pytest.mark.parametrize("file", INSTALLED)
@@ -147,6 +150,28 @@ def test_installed_copy_serves_a_cpp_program(prefix, run, work):
     assert compile_and_run(run, work, prefix, "g++", ".cc") == pkg_config(prefix,
                                                                           "--modversion")[0].rsplit(
                                                                               ".", 1)[0]
+
+
+@pytest.mark.parametrize("flags", [[], ["-DPTI_CALLBACK_SHIPPED"]], ids=["proposed", "shipped"])
+@pytest.mark.parametrize("compiler, suffix", [("gcc", ".c"), ("g++", ".cc")])
+def test_installed_copy_serves_a_tool_of_ptis_callback_api(prefix, run, work, compiler, suffix,
+                                                           flags):
+    source = work / f"tool{suffix}"
+    source.write_text("""
+#include <pti/pti_callback.h>
+#include <pti/pti_driver_levelzero_api_ids.h>
+#include <pti/pti_driver_opencl_api_ids.h>
+#include <pti/pti_runtime_sycl_api_ids.h>
+
+int main(void)
+{
+	return ptiCallbackUnsubscribe(0) == PTI_ERROR_BAD_ARGUMENT ? 0 : 1;
+}
+""")
+    run([compiler, "-Wall", "-Wextra", "-Werror", *flags, source, "-o", work / "tool",
+         *pkg_config(prefix, "--cflags", "--libs", name="gputap-pti")])
+    library = next(prefix.glob("lib/**/libpti_callback.so.1")).parent
+    run([work / "tool"], env={"LD_LIBRARY_PATH": library})
 
 
 def test_installed_copy_traces_a_program(prefix, build, run, work):

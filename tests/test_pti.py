@@ -8,6 +8,7 @@ import pytest
 
 from conftest import REPO, run_command
 from test_level_zero import environment, level_zero  # noqa: F401 (fixtures)
+from test_run_plugins import vendor, worker  # noqa: F401 (fixtures)
 from test_unified_runtime import CALLS, adapter  # noqa: F401 (a fixture)
 
 IDS = REPO / "tests/golden/pti_ids.txt"
@@ -119,6 +120,15 @@ def test_the_pages_tool_works(build, run, level_zero, environment, work):  # noq
     ]
 
 
+def test_the_manual_has_each_function_and_each_status_that_the_header_names():
+    header = (REPO / "include/compat/pti/pti_callback.h").read_text()
+    manual = (REPO / "docs/man/libpti_callback.3").read_text()
+    names = set(re.findall(r"^(?:pti_result|const char \*)\s*(pti\w+)\(", header, re.M))
+    names |= set(re.findall(r"PTI_(?:ERROR|SUCCESS)\w*", header.split("/* As proposed ---")[1]))
+    assert len(names) > 12
+    assert [name for name in sorted(names) if name not in manual] == []
+
+
 @pytest.mark.parametrize("form", [[], ["-DPTI_CALLBACK_SHIPPED"]], ids=["proposed", "shipped"])
 @pytest.mark.parametrize("compiler", [["cc", "-x", "c", "-std=c11"], ["g++", "-x", "c++"]])
 def test_the_header_is_c_and_cpp(run, compiler, form):
@@ -171,7 +181,7 @@ def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check
     proposed, shipped = (REPO / "tests/pti/README.md").read_text().split("\n## ")[1:]
     assert [name for name in SENTENCES if f"`{name}`" not in proposed] == []
     named = re.findall(r"^\| .* \| `(\w+)`", shipped, re.M)
-    assert named == CHECKS and len(named) == 13 + 4 + 1
+    assert named == CHECKS and len(named) == 13 + 4 + 2
 
 
 @pytest.mark.parametrize("how", ["immediate", "regular"])
@@ -234,26 +244,45 @@ CRITICAL = {
     "clock_broken": (("events", "3"), "clock", 6, "clock"),
     "unknown_entry_point": (("names", "3"), "names", 7, "unknown entry point"),
     "driver_error": (("events", "1"), "lost", 50, "device fault"),
-    "plug_in_failure": (("events", "1"), "", 200, "tool failed"),
+    "plug_in_failure": (("30", ), "", 200, "tool failed"),
+    "tool_failure": (("events", "1"), "", 200, "tool failed"),
 }
+LOGS = "log_tool.c log_shipped.c"
 
 
 @pytest.fixture
-def provoke(compile_pti, tap, environment):  # noqa: F811
-    """provoke(name) -> lines of the tool's, the capture's events; r.gputap is there."""
+def critical_program(compile_pti, vendor, worker):  # noqa: F811
+    """critical_program(name) -> command that provokes it, environment, options of gputap run"""
+    library = compile_pti(LOGS, "-shared", "-fPIC")
+
+    def program_for(name):
+        if name == "tool_failure":  # before the program's own constructors
+            failing = compile_pti("failing_tool.c", "-shared", "-fPIC")
+            return [compile_pti("../level_zero/lz_program.c", "-lze_loader", "-ldl",
+                                "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
+                    ], {"GPUTAP_TOOLS": failing}, ()
+        if name == "plug_in_failure":
+            plugin = vendor("wild kind")
+            return ["env", f"LD_PRELOAD={library}", worker(plugin)], {
+                "KINETO_PLUGIN_PATH": plugin
+            }, ()
+        if name == "buffers_lost":
+            return [compile_pti(f"{LOGS} fill.c gpu_level_zero.c", "-lze_loader")
+                    ], {}, ("--buffer", "1M", "--when-full", "0")
+        return [compile_pti(f"{LOGS} ../level_zero/lz_program.c", "-lze_loader", "-ldl")], {}, ()
+    return program_for
+
+
+@pytest.fixture
+def provoke(critical_program, tap, environment):  # noqa: F811
+    """provoke(name) -> lines of the tools', the capture's events; r.gputap is there."""
     def provoke_it(name):
         words, fault, _, _ = CRITICAL[name]
-        env, options = environment | {"PTI_WORDS": "critical,events", "LZ_FAULT": fault}, []
-        program = compile_pti("log_tool.c ../level_zero/lz_program.c", "-lze_loader", "-ldl")
-        if name == "plug_in_failure":  # before the program's own constructors
-            env["GPUTAP_TOOLS"] = compile_pti("failing_tool.c", "-shared", "-fPIC")
-            library = compile_pti("log_tool.c", "-shared", "-fPIC")
-            program = compile_pti("../level_zero/lz_program.c", "-lze_loader", "-ldl",
-                                  "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
-        if name == "buffers_lost":
-            program = compile_pti("log_tool.c fill.c gpu_level_zero.c", "-lze_loader")
-            options = ["--buffer", "1M", "--when-full", "0"]
-        result = tap("run", "-q", "-o", "r.gputap", *options, "--", program, *words, env=env,
+        program, env, options = critical_program(name)
+        env = environment | env | {
+            "PTI_WORDS": "critical,events", "PTI_SHIPPED": "i", "LZ_FAULT": fault
+        }
+        result = tap("run", "-q", "-o", "r.gputap", *options, "--", *program, *words, env=env,
                      status=None)
         info = json.loads(tap("info", "--json", "r.gputap").out)
         return result.err.splitlines(), [e["event"] for e in info["events"]]
@@ -262,10 +291,13 @@ def provoke(compile_pti, tap, environment):  # noqa: F811
 
 @pytest.mark.parametrize("name", CRITICAL)
 def test_a_critical_event_is_told_to_pti_to_the_c_api_and_to_the_capture(provoke, tap, name):
+    """PTI's in both forms; as shipped, it is PTI_INTERNAL_EVENT_TYPE_CRITICAL."""
     result, called = CRITICAL[name][2:]
     lines, recorded = provoke(name)
-    to_pti = [line for line in lines if line.startswith(f"a critical {result} ")]
-    assert to_pti and all(called in line for line in to_pti), lines
+    proposed = [line for line in lines if line.startswith(f"a critical {result} ")]
+    assert proposed and all(called in line for line in proposed), lines
+    shipped = [line for line in lines if line.startswith("internal 2 ") and called in line]
+    assert len(shipped) == len(proposed), lines
     assert [line for line in lines if line.startswith(f"event {called} ")]
     assert called in recorded
     assert called in tap("info", "r.gputap").out

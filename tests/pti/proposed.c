@@ -528,6 +528,89 @@ static void unsubscribe_waits(void)
 	CHECK(after_unsubscribe == 0);
 }
 
+/* Two threads, each in a callback of its own subscriber, unsubscribe each other's. */
+static pthread_barrier_t both_inside;
+static _Thread_local struct seen *of_this_thread, *of_the_other;
+
+static void send_partner_away(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
+{
+	struct seen *partner = of_the_other;
+
+	(void)id, (void)d;
+	if (s != of_this_thread || !partner)
+		return;
+	of_the_other = NULL;
+	pthread_barrier_wait(&both_inside);
+	OK(ptiCallbackUnsubscribe(partner->itself));
+}
+
+struct partner {
+	struct seen *itself, *other;
+	bool at_event;
+};
+
+static void *be_called_back(void *partner)
+{
+	static _Atomic int names;
+	const struct partner *p = partner;
+	char name[32];
+
+	of_this_thread = p->itself;
+	of_the_other = p->other;
+	if (p->at_event) { /* a name is an event once */
+		snprintf(name, sizeof name, "zexOfTomorrow%d", names++);
+		gpu_get_unknown(name);
+	} else {
+		gpu_call();
+	}
+	CHECK(!of_the_other);
+	return NULL;
+}
+
+/* Return: in less than the five seconds that unsubscribing waits at most. */
+static bool send_each_other_away(bool one_at_event, bool other_at_event)
+{
+	struct seen *one = subscribe('a'), *other_one = subscribe('b');
+	struct partner p[2] = {{one, other_one, one_at_event}, {other_one, one, other_at_event}};
+	struct timespec begin, end;
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++) {
+		p[i].itself->also = send_partner_away;
+		if (p[i].at_event)
+			OK(ptiCallbackEnableDomain(1, p[i].itself->itself,
+						   PTI_DOMAIN_PTI_CRITICAL_EVENT));
+		else
+			enable(p[i].itself, gpu_call_id, 1);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, be_called_back, &p[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	BAD(ptiCallbackUnsubscribe(one->itself));
+	BAD(ptiCallbackUnsubscribe(other_one->itself));
+	free(one);
+	free(other_one);
+	return end.tv_sec - begin.tv_sec < 4;
+}
+
+static void two_callbacks_unsubscribe_each_other(void)
+{
+	bool has_events = gpu_get_unknown("zexOfTomorrow");
+
+	pthread_barrier_init(&both_inside, NULL, 2);
+	for (int which = 0; which < (has_events ? 4 : 1); which++) {
+		bool waited = true;
+
+		for (int i = 0; i < 5 && waited; i++) /* a busy machine may take that long, too */
+			waited = !send_each_other_away(which & 1, which & 2);
+		CHECK(!waited);
+	}
+	pthread_barrier_destroy(&both_inside);
+}
+
 /* Critical events ---------------------------------------------------------------------------- */
 
 static void critical_events(void)
@@ -622,6 +705,7 @@ static const struct {
 	{"everything_from_inside", everything_from_inside},
 	{"unsubscribed_from_inside", unsubscribed_from_inside},
 	{"unsubscribe_waits", unsubscribe_waits},
+	{"two_callbacks_unsubscribe_each_other", two_callbacks_unsubscribe_each_other},
 	{"critical_events", critical_events},
 	{"forms_are_told_apart", forms_are_told_apart},
 	{"nothing_is_half_done", nothing_is_half_done},

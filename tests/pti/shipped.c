@@ -46,30 +46,34 @@ struct seen {
 	void (*also)(struct seen *s, pti_callback_domain domain, pti_callback_phase phase);
 };
 
+/* This thread is in a callback that makes the program's calls once more: run_again(). */
+static _Thread_local bool is_again;
+
 static void on_appended(struct seen *s, const pti_callback_gpu_op_data *d, uint32_t id,
 			void **instance)
 {
 	static _Thread_local struct {
 		uint32_t correlation;
 		pti_gpu_operation_kind kind;
-	} open[64];
+	} opened[64][2], *open;
 	const pti_gpu_op_details *op = d->_operation_details;
 
 	CHECK(d->_domain == APPENDED && d->_operation_count == 1 && op && id);
 	CHECK(op->_operation_id != 0);
+	open = &opened[s->name][is_again];
 	if (d->_phase == PTI_CB_PHASE_API_ENTER) {
 		s->enters++;
 		CHECK(*instance == NULL);
 		*instance = (void *)(uintptr_t)(d->_correlation_id + 1u);
-		open[s->name].correlation = d->_correlation_id;
-		open[s->name].kind = op->_operation_kind;
+		open->correlation = d->_correlation_id;
+		open->kind = op->_operation_kind;
 		return;
 	}
 	CHECK(d->_phase == PTI_CB_PHASE_API_EXIT && d->_return_code == 0);
 	if (*instance) { /* it had ENTER */
 		CHECK(*instance == (void *)(uintptr_t)(d->_correlation_id + 1u));
-		CHECK(open[s->name].correlation == d->_correlation_id);
-		CHECK(open[s->name].kind == op->_operation_kind);
+		CHECK(open->correlation == d->_correlation_id);
+		CHECK(open->kind == op->_operation_kind);
 	}
 	CHECK(op->_operation_kind != PTI_GPU_OPERATION_KIND_KERNEL ||
 	      (op->_name && strcmp(op->_name, "scale") == 0 && op->_kernel_handle));
@@ -551,6 +555,58 @@ static void data_of_each_call(void)
 	check_all(s[1], THREADS * 4 * ROUNDS * GPU_OPERATIONS);
 }
 
+static void run_again(struct seen *s, pti_callback_domain domain, pti_callback_phase phase)
+{
+	(void)s;
+	if (domain != APPENDED || phase != PTI_CB_PHASE_API_ENTER || is_again)
+		return;
+	is_again = true;
+	gpu_run(1);
+	is_again = false;
+}
+
+static void run_lists_again(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	const char *name = gputap_operation_name(call->domain, call->operation);
+
+	(void)data, (void)user;
+	if (call->phase != GPUTAP_PHASE_ENTER || is_again || !strstr(name, "ExecuteCommandLists"))
+		return;
+	is_again = true;
+	gpu_run(2);
+	is_again = false;
+}
+
+/* What a callback appends and runs is told apart from what it is called for: check_all() and
+ * on_completed() look. */
+static void calls_inside_of_calls(void)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	const int rounds = 3, again = rounds * GPU_OPERATIONS;
+	bool has_lists = gpu_group == 1 && strcmp(how, "regular") == 0;
+	struct seen *s = subscribe(0), *inner;
+	struct gputap_context *ctx;
+
+	enable(s, 1, 1);
+	inner = subscribe(1); /* its ENTER is the later one */
+	inner->also = run_again;
+	OK(ptiCallbackEnableDomain(inner->itself, APPENDED, 1, 1));
+	gpu_run(rounds);
+	OK(ptiCallbackUnsubscribe(inner->itself));
+	check_all(s, (rounds + again) * GPU_OPERATIONS);
+
+	s = subscribe(0);
+	enable(s, 1, 1);
+	CHECK(gputap_context_create(&opts, &ctx) == 0);
+	if (gpu_group == 1)
+		CHECK(gputap_context_calls(ctx, GPUTAP_DOMAIN_LEVEL_ZERO, NULL, 0, 0,
+					   run_lists_again, NULL) == 0);
+	CHECK(gputap_context_start(ctx) == 0);
+	gpu_run(rounds);
+	gputap_context_destroy(ctx);
+	check_all(s, (rounds + (has_lists ? 2 : 0)) * GPU_OPERATIONS);
+}
+
 static void kernels_come_and_go(void)
 {
 	struct seen *s = subscribe(0);
@@ -588,6 +644,7 @@ static const struct {
 	{"order_in_and_out", order_in_and_out},
 	{"everything_from_inside", everything_from_inside},
 	{"data_of_each_call", data_of_each_call},
+	{"calls_inside_of_calls", calls_inside_of_calls},
 	{"kernels_come_and_go", kernels_come_and_go},
 };
 

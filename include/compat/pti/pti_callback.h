@@ -21,7 +21,7 @@
  *   - Callbacks run in the thread that makes the call; for several subscribers in the order of
  *     their subscriptions on ENTER, in the reverse order on EXIT. Calls that a callback makes are
  *     notified like the program's.
- *   - Who got ENTER gets EXIT, unless he has unsubscribed. */
+ *   - A subscriber that got ENTER gets EXIT, unless it has unsubscribed. */
 #ifndef PTI_CALLBACK_H
 #define PTI_CALLBACK_H
 
@@ -148,8 +148,9 @@ pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber, pti_callbac
 
 /**
  * ptiCallbackUnsubscribe() - it is not called any more
- * When this returns, no callback of the subscriber runs but those that this thread is in: it waits
- * for other threads' (five seconds at most: one that was left by longjmp() never ends).
+ * It waits for the subscriber's callbacks in other threads, five seconds at most, for one that was
+ * left by longjmp() never ends. It does not wait for a callback that is itself unsubscribing. When
+ * it returns, no other callback of the subscriber runs but those that this thread is in.
  */
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber);
 

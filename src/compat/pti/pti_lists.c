@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which append made an item of device work. On immediate lists, and on OpenCL's queues, work is
- * caused by the call that appended it, whose correlation is the operation's id. Work of a regular
- * list is caused by the call that runs the list: the entries are remembered here, and are handed
- * out in their order.
+/* Which append made an item of device work.
+ *
+ * On an immediate list, and on OpenCL's queues, the append itself submits the work: the append's
+ * correlation is the operation's id. On a regular list, work is submitted by the call that runs the
+ * list. For those, each list's appends are remembered as entries, and a run hands them out in their
+ * order:
  *
  *   append to a regular list, EXIT   ─► entry {id, kernel} behind the list's last
  *   run of lists, ENTER              ─► this thread's run begins at the first entry
  *   an item of work is submitted     ─► the run's next entry
- *   run of lists, EXIT               ─► no run
+ *   run of lists, EXIT               ─► the run is over; the outer one, if there is one, goes on
  *
- * A context of gputap's has these calls, from the first subscriber as shipped on.
+ * The first subscriber as shipped that asks for a domain starts a context of gputap's for these
+ * calls.
  *
  * Locking: a list belongs to one thread at a time, as in Level Zero itself. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -31,7 +34,9 @@ struct commands {
 	struct entry *first, *last;
 };
 
-static _Thread_local struct {
+/* What this thread is in. A callback may append and run inside an append and a run: the outer one's
+ * state is kept in the outer call's own data meanwhile. */
+struct state {
 	void **lists; /* that are left to be run */
 	uint32_t count;
 	bool is_running;
@@ -40,9 +45,9 @@ static _Thread_local struct {
 	uint64_t number;
 	bool is_kernel;
 	uint64_t packed;
-	/* the append that this thread is in */
-	uint64_t id, kernel;
-} run __attribute__((tls_model("initial-exec")));
+	uint64_t append; /* packed: the append that it is in */
+};
+static _Thread_local struct state now __attribute__((tls_model("initial-exec")));
 
 /* In eight bytes, as gputap keeps them for a subscriber and an item. */
 static uint64_t pack(uint64_t id, uint64_t kernel)
@@ -97,36 +102,53 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	c->last = e;
 }
 
-static void follow_append(const struct gputap_call *call, uint64_t *data, void *user)
+static void follow_append(const struct gputap_call *call, uint64_t *data)
 {
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
 	const struct pti_handle *kernel;
 
-	(void)data;
-	(void)user;
 	if (call->phase == GPUTAP_PHASE_ENTER) {
 		kernel = pti_kernel_of(op, call);
-		run.id = call->correlation;
-		run.kernel = kernel ? atomic_load(&kernel->number) : 0;
+		*data = now.append;
+		now.append = pack(call->correlation, kernel ? atomic_load(&kernel->number) : 0);
 		return;
 	}
-	run.id = 0;
+	now.append = *data;
 	if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO && call->ret && *(const int *)call->ret == 0)
 		add_entry(op, call);
 }
 
-static void follow_run(const struct gputap_call *call)
+/* Return: copy of the outer run's state; NULL: there is none, or no memory. */
+static struct state *keep_outer(void)
+{
+	struct state *outer = now.is_running ? malloc(sizeof *outer) : NULL;
+
+	if (outer)
+		*outer = now;
+	return outer;
+}
+
+static void return_to_outer(struct state *outer)
+{
+	now.is_running = outer != NULL;
+	if (outer)
+		now = *outer;
+	free(outer);
+}
+
+static void follow_run(const struct gputap_call *call, uint64_t *data)
 {
 	if (call->phase == GPUTAP_PHASE_EXIT) {
-		run.is_running = false;
+		return_to_outer((struct state *)(uintptr_t)*data);
 		return;
 	}
+	*data = (uintptr_t)keep_outer();
 	/* both kinds of run: the list or queue, how many, which */
-	run.count = *(const uint32_t *)(const void *)((const char *)call->args + 8);
-	run.lists = pti_argument(call, 16);
-	run.next = NULL;
-	run.number = 0;
-	run.is_running = true;
+	now.count = pti_argument_u32(call, 8);
+	now.lists = pti_argument(call, 16);
+	now.next = NULL;
+	now.number = 0;
+	now.is_running = true;
 }
 
 /* The program resets or destroys a list: it is empty. */
@@ -145,26 +167,25 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 {
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
 
-	if (op->appended) {
-		follow_append(call, data, user);
-		return;
-	}
-	if (op->id == zeCommandListReset_id || op->id == zeCommandListDestroy_id)
+	(void)user;
+	if (op->appended)
+		follow_append(call, data);
+	else if (op->id == zeCommandListReset_id || op->id == zeCommandListDestroy_id)
 		follow_reset(call);
 	else
-		follow_run(call);
+		follow_run(call, data);
 }
 
 static struct entry *next_entry(void)
 {
-	struct entry *e = run.next;
+	struct entry *e = now.next;
 
-	for (; !e && run.count && run.lists; run.count--, run.lists++) {
-		const struct commands *c = commands_of(*run.lists);
+	for (; !e && now.count && now.lists; now.count--, now.lists++) {
+		const struct commands *c = commands_of(*now.lists);
 
 		e = c ? c->first : NULL;
 	}
-	run.next = e ? e->next : NULL;
+	now.next = e ? e->next : NULL;
 	return e;
 }
 
@@ -187,22 +208,22 @@ static uint64_t take_entry(const struct gputap_work *work)
 	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
 	struct entry *e;
 
-	if (run.number == work->number && run.is_kernel == is_kernel)
-		return run.packed;
+	if (now.number == work->number && now.is_kernel == is_kernel)
+		return now.packed;
 	do
 		e = next_entry();
 	while (e && e->appended != appended_as(work));
-	run.number = work->number;
-	run.is_kernel = is_kernel;
-	run.packed = e ? pack(e->id, e->kernel) : 0;
-	return run.packed;
+	now.number = work->number;
+	now.is_kernel = is_kernel;
+	now.packed = e ? pack(e->id, e->kernel) : 0;
+	return now.packed;
 }
 
 uint64_t pti_packed_of(const struct gputap_work *work)
 {
-	if (run.is_running)
-		return take_entry(work);
-	return pack(work->correlation, run.id == work->correlation ? run.kernel : 0);
+	if (pti_packed_id(now.append) == work->correlation)
+		return now.append;
+	return now.is_running ? take_entry(work) : pack(work->correlation, 0);
 }
 
 /* What follows: appends, runs, resets. */

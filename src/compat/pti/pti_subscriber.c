@@ -26,7 +26,7 @@ static uint64_t generations, ages;
 /* Callbacks of events that this thread is in. */
 struct inside {
 	struct inside *outer;
-	const struct pti_subscriber *subscriber;
+	struct pti_subscriber *subscriber;
 };
 static _Thread_local struct inside *inside __attribute__((tls_model("initial-exec")));
 
@@ -37,6 +37,14 @@ static int32_t own_inside(const struct pti_subscriber *s)
 	for (const struct inside *i = inside; i; i = i->outer)
 		n += i->subscriber == s;
 	return n;
+}
+
+/* A thread that waits in a callback does not count as being in it: callbacks that unsubscribe each
+ * other in two threads do not wait for each other. */
+static void count_own_inside(int32_t by)
+{
+	for (struct inside *i = inside; i; i = i->outer)
+		atomic_fetch_add(&i->subscriber->inside, by);
 }
 
 static void lock_before_fork(void)
@@ -162,7 +170,7 @@ static void wait_for_events(struct pti_subscriber *s)
 	uint64_t end = seconds_now() + WAIT_MAX_S;
 	int saved = errno;
 
-	while (atomic_load(&s->inside) > own_inside(s) && seconds_now() < end)
+	while (atomic_load(&s->inside) > 0 && seconds_now() < end)
 		nanosleep(&pause, NULL);
 	errno = saved;
 }
@@ -178,9 +186,11 @@ uint32_t pti_subscriber_destroy(void *handle)
 	for (unsigned i = 0; i < PTI_SHIPPED_DOMAINS; i++)
 		atomic_store(&s->phases[i], 0);
 	pti_subscriber_put();
+	count_own_inside(-1);
 	gputap_context_destroy(s->calls);
 	gputap_context_destroy(s->work);
 	wait_for_events(s);
+	count_own_inside(1);
 	pthread_mutex_lock(&lock);
 	s->form = NULL;
 	pthread_mutex_unlock(&lock);
