@@ -266,7 +266,37 @@ def test_times_that_cannot_be_known_are_counted_and_named(capture, tap, work, ho
     assert why in tap("info", "r.gputap").out
 
 
-@pytest.mark.parametrize("how", MODES + ["resets", "reused", "stale", "again", "elsewhere"])
+@pytest.mark.parametrize("how", ["ipc", "mapped"])
+def test_times_are_known_with_events_for_other_processes_in_order_and_of_mapped_times(
+        capture, tap, work, how):
+    info = capture(how, "6", env={"LZ_BUSY_US": "1000"})
+    assert info["device_work"] == info["linked"] == 7 * 5 == sum(ran(work).values())
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+    times = kernels_in_turn(tap, work)
+    assert len(times) == 14 and all(took >= 999 for _, took in times)
+
+
+def test_events_for_other_processes_on_lists_that_are_not_in_order_have_no_times_and_are_named(
+        capture, tap, work):
+    info = capture("unordered", "6")
+    assert info["device_work"] == info["linked"] == info["untimed"] == sum(ran(work).values()) == 35
+    assert "it is for other processes" in tap("info", "r.gputap").out
+
+
+def test_a_list_that_is_built_in_a_pause_has_its_work_in_runs_after_it(capture, tap, build, work):
+    info = capture("paused", "4", env={"LZ_BUSY_US": "3000",
+                                       "LZ_ROCTX": build / "src/compat/roctx/libroctx64.so.4"})
+    assert ran(work)["kernels"] == 12 and info["device_work"] == info["linked"] == 4 * 5
+    assert info["untimed"] == 0 and info["seen"] == info["recorded"]
+    times = kernels_in_turn(tap, work)
+    assert len(times) == 8 and all(took >= 2999 for _, took in times)
+    _, calls_by_id = device_rows(tap, work)
+    runs = [c["ts"] for c in calls_by_id.values()
+            if c["name"] == "zeCommandQueueExecuteCommandLists"]
+    assert min(begin for begin, _ in times) >= min(runs) - 1
+
+
+@pytest.mark.parametrize("how", MODES + ["resets", "reused", "stale", "again", "elsewhere", "ipc"])
 def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero, environment, work,
                                                        how):
     run([level_zero / "lz_program", how, "6"], env=environment)
@@ -285,6 +315,14 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
     overlaps = how in ("replays", "resets", "reused", "stale")
     same = ("kernels", "fills") if overlaps else COMMANDS[:4]
     assert {name: traced[name] for name in same} == {name: bare[name] for name in same}
+
+
+def test_more_work_is_in_flight_than_a_pool_has_events(capture, work):
+    info = capture("immediate", "500", env={"LZ_BUSY_US": "50"})
+    driver = counts(work)
+    assert info["untimed"] == 0 and info["linked"] == sum(ran(work).values()) == 2501
+    assert driver["zeEventPoolCreate"] == driver["zeEventPoolDestroy"] > 2
+    assert driver["zeEventCreate"] == driver["zeEventDestroy"]
 
 
 def test_only_kernels_that_are_asked_for_are_recorded(capture, tap, work):

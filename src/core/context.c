@@ -253,3 +253,9 @@ bool gt_session_asks(uint32_t op)
 {
 	return context_asks(&session_context, op);
 }
+
+bool gt_session_asks_work(uint32_t op)
+{
+	return session_context.device_activity &&
+	       (context_asks(&session_context, op) || asks_work(&session_context, op));
+}

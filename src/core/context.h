@@ -44,6 +44,8 @@ extern _Atomic uint32_t gt_pauses __attribute__((visibility("hidden")));
 
 /* Does the session ask for this operation's calls, paused or not? */
 bool gt_session_asks(uint32_t op);
+/* .. for the work that they cause? */
+bool gt_session_asks_work(uint32_t op);
 
 /* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream
  * does not. HIP's is HSA's. `gt_stream_launches`: what is launched now does, too: not while the

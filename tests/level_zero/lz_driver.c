@@ -32,6 +32,8 @@
 #define EVENTS   8 /* that a command waits for */
 #define COMMANDS 4096
 
+enum { MAPPED_TIMES = 8 }; /* a pool's flag, for which loader 1.8's headers have no name */
+
 /* What was called --------------------------------------------------------------- */
 
 struct count {
@@ -103,7 +105,7 @@ static struct handle leads;
 
 struct _ze_event_handle_t {
 	struct handle handle;
-	bool done;
+	bool done, timed;
 	ze_kernel_timestamp_result_t times;
 };
 
@@ -209,7 +211,8 @@ static void run_command(struct command *c)
 	for (uint32_t i = 0; c->kind == QUERY && i < c->queries; i++)
 		((ze_kernel_timestamp_result_t *)c->to)[i] = c->queried[i]->times;
 	if (c->signal && c->kind != RESET) {
-		c->signal->times.global = c->signal->times.context = t;
+		if (c->signal->timed)
+			c->signal->times.global = c->signal->times.context = t;
 		c->signal->done = true;
 	} else if (c->signal) {
 		c->signal->done = false;
@@ -669,8 +672,10 @@ static ze_result_t zeEventPoolCreate_(ze_context_handle_t c, const ze_event_pool
 	(void)count;
 	(void)devices;
 	CALLED();
+	if (desc->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP && desc->flags & MAPPED_TIMES)
+		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	*out = new_handle(sizeof **out);
-	(*out)->timed = desc->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+	(*out)->timed = desc->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | MAPPED_TIMES);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -684,10 +689,10 @@ static ze_result_t zeEventPoolDestroy_(ze_event_pool_handle_t p)
 static ze_result_t zeEventCreate_(ze_event_pool_handle_t p, const ze_event_desc_t *desc,
 				  ze_event_handle_t *out)
 {
-	(void)p;
 	(void)desc;
 	CALLED();
 	*out = new_handle(sizeof **out);
+	(*out)->timed = p->timed;
 	return ZE_RESULT_SUCCESS;
 }
 

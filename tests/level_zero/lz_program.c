@@ -14,6 +14,12 @@
  *   signalled   regular, with events of the program's that it never resets, each run waited for
  *   resets      a list of two kernels with one event, which the list resets between them; run N
  *               times, waited for once
+ *   ipc         N times on an immediate list that is in order, and once in such a regular one, with
+ *               events for other processes; each is waited for and reset
+ *   mapped      the same with events of mapped times
+ *   unordered   as ipc, on lists that are not in order
+ *   paused      regular; the list is built and run once, or twice, while the program pauses its
+ *               recording by functions of the library that LZ_ROCTX names
  *   several     both kernels by one command, N times on an immediate list
  *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
  *               each, and from shared memory to the host's
@@ -61,12 +67,15 @@ static struct {
 #undef X
 } ze;
 
-enum { COUNT = 256, COMMANDS = 5 };
+/* MAPPED: a pool's flag, for which loader 1.8's headers have no name. */
+enum { COUNT = 256, COMMANDS = 5, MAPPED = 8 };
 
 static ze_device_handle_t device;
 static ze_context_handle_t context;
 static ze_kernel_handle_t scale, add;
 static float *shared, *on_device, *on_host;
+static ze_event_pool_flags_t pool_flags;
+static uint32_t queue_flags, list_flags;
 static __thread ze_event_pool_handle_t pool;
 static __thread ze_event_handle_t events[COMMANDS];
 
@@ -149,6 +158,7 @@ static void append_commands(ze_command_list_handle_t list, ze_event_handle_t *e)
 static ze_command_list_handle_t make_immediate(ze_command_queue_mode_t mode)
 {
 	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					.flags = queue_flags,
 					.mode = mode};
 	ze_command_list_handle_t list;
 
@@ -162,7 +172,7 @@ static void wait_for_events(ze_event_handle_t *e)
 		ze_kernel_timestamp_result_t times;
 
 		DO(zeEventHostSynchronize, e[i], UINT64_MAX);
-		if (getenv("LZ_PLAIN"))
+		if (getenv("LZ_PLAIN") || pool_flags)
 			continue;
 		DO(zeEventQueryKernelTimestamp, e[i], &times);
 		if (!times.global.kernelEnd)
@@ -179,6 +189,8 @@ static void make_events(void)
 
 	if (getenv("LZ_PLAIN"))
 		desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+	if (pool_flags)
+		desc.flags = pool_flags;
 	DO(zeEventPoolCreate, context, &desc, 0, NULL, &pool);
 	for (uint32_t i = 0; i < COMMANDS; i++) {
 		ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
@@ -224,7 +236,8 @@ static ze_command_queue_handle_t make_queue(void)
 
 static ze_command_list_handle_t make_regular(void)
 {
-	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+				       .flags = list_flags};
 	ze_command_list_handle_t list;
 
 	DO(zeCommandListCreate, context, device, &desc, &list);
@@ -307,6 +320,71 @@ static void wait_for_list(ze_command_list_handle_t list)
 	DO(zeEventHostSynchronize, events[0], UINT64_MAX);
 	DO(zeCommandListDestroy, list);
 	destroy_events();
+}
+
+static void wait_and_reset(void)
+{
+	wait_for_events(events);
+	for (int i = 0; i < COMMANDS; i++)
+		DO(zeEventHostReset, events[i]);
+}
+
+/* Flags of lists in order: loader 1.8's headers have no names for them. */
+static void run_with_events_of(ze_event_pool_flags_t flags, int in_order, int n)
+{
+	ze_command_list_handle_t list, regular;
+	ze_command_queue_handle_t queue = make_queue();
+
+	pool_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | flags;
+	queue_flags = in_order ? 2 : 0;
+	list_flags = in_order ? 8 : 0;
+	list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	regular = make_regular();
+	make_events();
+	for (int i = 0; i < n; i++) {
+		append_commands(list, events);
+		wait_and_reset();
+	}
+	append_commands(regular, events);
+	DO(zeCommandListClose, regular);
+	DO(zeCommandQueueExecuteCommandLists, queue, 1, &regular, NULL);
+	wait_and_reset();
+	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	DO(zeCommandListDestroy, list);
+	DO(zeCommandListDestroy, regular);
+	DO(zeCommandQueueDestroy, queue);
+	destroy_events();
+}
+
+/* The last run in the pause may be under way when it is over. */
+static void run_paused(int n)
+{
+	void *library = dlopen(getenv("LZ_ROCTX"), RTLD_NOW | RTLD_LOCAL);
+	int (*pause)(uint64_t) = NULL, (*resume)(uint64_t) = NULL;
+	ze_command_queue_handle_t queue;
+	ze_command_list_handle_t list;
+
+	if (library) {
+		*(void **)&pause = dlsym(library, "roctxProfilerPause");
+		*(void **)&resume = dlsym(library, "roctxProfilerResume");
+	}
+	if (!pause || !resume)
+		check(ZE_RESULT_ERROR_UNKNOWN, "LZ_ROCTX");
+	pause(0);
+	queue = make_queue();
+	list = make_regular();
+	append_commands(list, NULL);
+	DO(zeCommandListClose, list);
+	DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+	resume(0);
+	for (int i = 0; i < n; i++) {
+		DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+		DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	}
+	DO(zeCommandListDestroy, list);
+	DO(zeCommandQueueDestroy, queue);
 }
 
 static void run_several(int n)
@@ -441,6 +519,12 @@ int main(int argc, char **argv)
 			run_reused(n, how[0] == 's');
 		} else if (strcmp(how, "images") == 0) {
 			run_images(n);
+		} else if (strcmp(how, "ipc") == 0 || strcmp(how, "unordered") == 0) {
+			run_with_events_of(ZE_EVENT_POOL_FLAG_IPC, how[0] == 'i', n);
+		} else if (strcmp(how, "mapped") == 0) {
+			run_with_events_of(MAPPED, 0, n);
+		} else if (strcmp(how, "paused") == 0) {
+			run_paused(n);
 		} else if (strcmp(how, "several") == 0) {
 			run_several(n);
 		} else if (strcmp(how, "directions") == 0) {

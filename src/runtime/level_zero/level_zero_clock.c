@@ -68,8 +68,8 @@ static struct gt_lz_device *add_device(const struct gt_table *table, struct gt_t
 		gt_text_add(&text, "type", types[p.type]);
 	gt_text_add_hex(&text, "uuid", p.uuid, sizeof p.uuid);
 	gt_text_add(&text, "clock", "timer");
-	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_LEVEL_ZERO, d->number, (uintptr_t)handle, 0,
-			&text);
+	gt_object_write(t ? t : gt_thread_own(), GT_OBJECT_DEVICE, GT_DOMAIN_LEVEL_ZERO, d->number,
+			(uintptr_t)handle, 0, &text);
 	return d;
 }
 
@@ -136,8 +136,9 @@ static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
 	after = gt_ticks();
 	advance_clock(d, stamp, now);
 	plan_reading(d, now, after);
-	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after,
-		       ns_of(d, d->known.ticks), 0);
+	/* also in a pause of the program's */
+	gt_clock_write(t ? t : gt_thread_own(), (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before,
+		       after, ns_of(d, d->known.ticks), 0);
 }
 
 void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)

@@ -40,7 +40,7 @@ static struct gt_lz_queue *add_queue(const struct gt_call *call, const void *con
 	queue->look = 256;
 	queue->number = gt_object_number(GT_OBJECT_QUEUE);
 	gt_text_add(&text, "name", name);
-	gt_object_write(call->thread, GT_OBJECT_QUEUE, GT_DOMAIN_LEVEL_ZERO, queue->number,
+	gt_object_write(gt_thread_own(), GT_OBJECT_QUEUE, GT_DOMAIN_LEVEL_ZERO, queue->number,
 			(uintptr_t)handle, device->number, &text);
 	return queue;
 }
@@ -80,14 +80,16 @@ static int follow_list(const struct gt_call *call, int status, const void *conte
 	if (status || !handle || !has_events(call->table))
 		return status;
 	list = add_list(call, context, device, *handle);
-	if (list && desc)
+	if (list && desc) {
 		list->ordinal = desc->ordinal;
+		list->in_order = desc->flags & LZ_LIST_IN_ORDER;
+	}
 	return status;
 }
 
 /* Its first events are made here, not by a launch. */
 static int follow_immediate(const struct gt_call *call, int status, const void *context,
-			    void *device, const void *desc, void **handle)
+			    void *device, const struct lz_queue_desc *desc, void **handle)
 {
 	struct gt_lz_list *list;
 	struct gt_lz_own *own;
@@ -102,6 +104,7 @@ static int follow_immediate(const struct gt_call *call, int status, const void *
 		gt_lz_remove(GT_LZ_LIST, *handle);
 		return status;
 	}
+	list->in_order = desc && desc->flags & LZ_QUEUE_IN_ORDER;
 	gt_lz_lock(&list->queue->lock);
 	own = gt_lz_own_take(call->table, context, &list->queue->own);
 	if (own) {
@@ -209,10 +212,12 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	struct gt_lz_pool *p;
 	int status;
 
-	if (!wanted || wanted->flags & (LZ_EVENT_POOL_IPC | LZ_EVENT_POOL_MAPPED_TIMES))
+	if (!wanted || wanted->flags & LZ_EVENT_POOL_IPC)
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
 	timed = *wanted;
-	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE | LZ_EVENT_POOL_TIMES;
+	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE;
+	if (!(timed.flags & LZ_EVENT_POOL_MAPPED_TIMES)) /* those have the device's times, too */
+		timed.flags |= LZ_EVENT_POOL_TIMES;
 	status = REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool);
 	if (status || !pool)
 		return status;
@@ -252,10 +257,12 @@ static int create_counter_based(int (*create)(void *, void *, const void *, void
 	struct lz_counter_based_desc timed;
 	struct gt_lz_event *e;
 
-	if (!wanted || wanted->flags & (LZ_COUNTER_BASED_IPC | LZ_COUNTER_BASED_MAPPED_TIMES))
+	if (!wanted || wanted->flags & LZ_COUNTER_BASED_IPC)
 		return create(context, device, desc, event);
 	timed = *wanted;
-	timed.flags |= LZ_COUNTER_BASED_HOST_VISIBLE | LZ_COUNTER_BASED_TIMES;
+	timed.flags |= LZ_COUNTER_BASED_HOST_VISIBLE;
+	if (!(timed.flags & LZ_COUNTER_BASED_MAPPED_TIMES))
+		timed.flags |= LZ_COUNTER_BASED_TIMES;
 	if (create(context, device, &timed, event))
 		return create(context, device, desc, event);
 	e = event ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;

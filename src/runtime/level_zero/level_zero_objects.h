@@ -67,6 +67,7 @@ struct gt_lz_own {
 struct gt_lz_own_pool {
 	struct gt_lz_own_pool *next;
 	void *pool;
+	uint32_t size, made;           /* events that it can have, and has */
 	struct lz_kernel_times *times; /* one for each of its events; NULL: not asked for yet */
 };
 
@@ -75,7 +76,8 @@ struct gt_lz_context {
 	const struct gt_table *table;
 	struct gt_lz_lock lock; /* for what is below */
 	struct gt_lz_own *free;
-	struct gt_lz_own_pool *pools;
+	struct gt_lz_own_pool *pools; /* events are made of the first one */
+	uint32_t unmade;              /* so many more, without another pool */
 };
 
 /* Where the device's clock was, and when (CLOCK_BOOTTIME). */
@@ -166,8 +168,10 @@ struct gt_lz_list {
 	uint32_t readback_count;
 	/* queue of the last run, if that may not be done */
 	struct gt_lz_queue *ran;
-	bool fresh; /* it was run in the call that is open */
-	bool named; /* that times of it are not known */
+	bool in_order;
+	bool fresh;  /* it was run in the call that is open */
+	bool unseen; /* work of its last run is not followed: it may be under way */
+	bool named;  /* that times of it are not known */
 };
 
 /* Pools that are made with times, and their events. */
@@ -227,6 +231,8 @@ void gt_lz_stock_end(struct gt_lz_stock *stock);
 struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context,
 				 struct gt_lz_own **free);
 void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own);
+/* The program has waited: it makes now what a launch would have to make soon. */
+void gt_lz_owns_prepare(void);
 /* The owner has no more use for them. */
 void gt_lz_owns_end(const void *context, struct gt_lz_own **free);
 /* Where the device can write the times that go with it. NULL: there is no memory. */
@@ -269,6 +275,8 @@ enum gt_device_op gt_lz_image_op(const void *memory, bool to_image);
 uint64_t gt_lz_image_bytes(const void *image, const void *region);
 
 /* level_zero_runs.c */
+/* An event of ours says so, once a list. @queue: its number; 0: none. */
+void gt_lz_list_name(struct gt_lz_list *list, uint64_t queue, const char *why);
 /* The next command of @list resets, or signals again, an event that commands of it have. */
 void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event);
 /* A mutable list's command signals this event from now on. @program: it is the program's, with

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of ours: a context has pools of them; queues and lists keep some, so that a launch takes
  * one without a look at the context. A pool has memory beside it, made when it is first needed,
- * into which the device can copy an event's times before the event is used again. */
+ * into which the device can copy an event's times before the event is used again.
+ *
+ * A launch may find no free event, when more work is in flight than ever before. It makes a few,
+ * and a pool only where the program has not waited since the last pool was half used: pools are
+ * made ahead when it waits, each twice as large as the last. */
 #include "runtime/level_zero/level_zero_objects.h"
 
-enum { OWN_EVENTS = 256, TAKE_AT_ONCE = 32 };
+enum { FIRST_EVENTS = 256, MOST_EVENTS = 4096, MAKE_AT_ONCE = 8, TAKE_AT_ONCE = 32 };
 
 /* With the context's lock held. */
-static void make_events(struct gt_lz_context *c)
+static void make_pool(struct gt_lz_context *c)
 {
+	const uint32_t was = c->pools ? c->pools->size : 0;
 	const struct lz_event_pool_desc desc = {.head = {LZ_EVENT_POOL_DESC, NULL},
 						.flags = LZ_EVENT_POOL_HOST_VISIBLE |
 							 LZ_EVENT_POOL_TIMES,
-						.count = OWN_EVENTS};
+						.count = !was                ? FIRST_EVENTS
+							 : was < MOST_EVENTS ? 2 * was
+									     : MOST_EVENTS};
 	struct gt_lz_own_pool *pool = gt_lz_take(NULL);
 
 	if (!pool)
@@ -22,22 +29,73 @@ static void make_events(struct gt_lz_context *c)
 		gt_lz_give(NULL, pool);
 		return;
 	}
+	pool->size = desc.count;
 	pool->next = c->pools;
 	c->pools = pool;
-	for (uint32_t i = 0; i < OWN_EVENTS; i++) {
-		const struct lz_event_desc event = {.head = {LZ_EVENT_DESC, NULL},
-						    .index = i,
-						    .signal = LZ_EVENT_SCOPE_HOST,
-						    .wait = LZ_EVENT_SCOPE_HOST};
-		struct gt_lz_own *own = gt_lz_take(NULL);
+	c->unmade += desc.count;
+}
 
-		if (!own || GT_LZ(c->table, zeEventCreate)(pool->pool, &event, &own->event))
-			return;
-		own->pool = pool;
-		own->index = i;
-		own->next = c->free;
-		c->free = own;
+/* With the context's lock held. The pool that has room: pools are made one ahead at most. */
+static struct gt_lz_own_pool *pool_with_room(const struct gt_lz_context *c)
+{
+	struct gt_lz_own_pool *p = c->pools;
+
+	if (p && p->next && p->next->made < p->next->size)
+		p = p->next;
+	return p && p->made < p->size ? p : NULL;
+}
+
+static bool make_event(struct gt_lz_context *c)
+{
+	struct gt_lz_own_pool *pool = pool_with_room(c);
+	struct gt_lz_own *own;
+
+	if (!pool) {
+		make_pool(c);
+		pool = pool_with_room(c);
 	}
+	own = pool ? gt_lz_take(NULL) : NULL;
+	if (!own)
+		return false;
+	own->pool = pool;
+	own->index = pool->made;
+	if (GT_LZ(c->table, zeEventCreate)(pool->pool,
+					   &(struct lz_event_desc){.head = {LZ_EVENT_DESC, NULL},
+								   .index = own->index,
+								   .signal = LZ_EVENT_SCOPE_HOST,
+								   .wait = LZ_EVENT_SCOPE_HOST},
+					   &own->event)) {
+		gt_lz_give(NULL, own);
+		return false;
+	}
+	pool->made++;
+	c->unmade--;
+	own->next = c->free;
+	c->free = own;
+	return true;
+}
+
+static void make_events(struct gt_lz_context *c)
+{
+	for (int i = 0; i < MAKE_AT_ONCE && make_event(c); i++)
+		;
+}
+
+/* The context whose next pool is to be made; NULL: none. */
+static struct gt_lz_context *_Atomic wanting;
+
+void gt_lz_owns_prepare(void)
+{
+	struct gt_lz_context *c = atomic_load_explicit(&wanting, memory_order_relaxed)
+					  ? atomic_exchange(&wanting, NULL)
+					  : NULL;
+
+	if (!c)
+		return;
+	gt_lz_lock(&c->lock);
+	if (c->pools && c->pools->made) /* else it is there, or the context is not */
+		make_pool(c);
+	gt_lz_unlock(&c->lock);
 }
 
 static void take_some(const struct gt_table *table, const void *context, struct gt_lz_own **free)
@@ -50,6 +108,8 @@ static void take_some(const struct gt_table *table, const void *context, struct 
 	c->table = table;
 	if (!c->free)
 		make_events(c);
+	if (c->pools && c->unmade < c->pools->size / 2)
+		atomic_store_explicit(&wanting, c, memory_order_relaxed);
 	for (int i = 0; i < TAKE_AT_ONCE && c->free; i++) {
 		struct gt_lz_own *own = c->free;
 
@@ -127,8 +187,8 @@ struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void
 		return NULL;
 	gt_lz_lock(&c->lock);
 	if (!own->pool->times)
-		own->pool->times =
-			gt_lz_host_memory(table, context, OWN_EVENTS * sizeof *own->pool->times);
+		own->pool->times = gt_lz_host_memory(table, context,
+						     own->pool->size * sizeof *own->pool->times);
 	times = own->pool->times;
 	gt_lz_unlock(&c->lock);
 	return times ? times + own->index : NULL;
@@ -158,6 +218,7 @@ void gt_lz_context_end(const void *context)
 	}
 	c->free = NULL;
 	c->pools = NULL;
+	c->unmade = 0;
 	gt_lz_unlock(&c->lock);
 	gt_lz_remove(GT_LZ_CONTEXT, context);
 }

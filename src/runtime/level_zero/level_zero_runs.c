@@ -18,12 +18,17 @@
 
 enum { READBACKS_MAX = 64, QUERIES = 64 };
 
-static void name_list(struct gt_lz_list *list, const struct gt_lz_queue *queue, const char *why)
+void gt_lz_list_name(struct gt_lz_list *list, uint64_t queue, const char *why)
 {
 	if (!list->named)
-		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
-			       queue->number, why);
+		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO, queue,
+			       why);
 	list->named = true;
+}
+
+static void name_list(struct gt_lz_list *list, const struct gt_lz_queue *queue, const char *why)
+{
+	gt_lz_list_name(list, queue->number, why);
 }
 
 /* Readbacks --------------------------------------------------------------------------- */
@@ -202,7 +207,7 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 					: "a list was reset or destroyed before its last run was "
 					  "known to be done");
 		give_readback(list->ran, list, NULL, r);
-	} else {
+	} else if (!list->unseen) {
 		list->ran = NULL; /* all of it is done */
 		reset_own_events(list);
 	}
@@ -328,6 +333,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 		give_readback(queue, list, NULL, NULL);
 	}
 	dirty = list->ran != NULL;
+	list->unseen = false;
 	for (const struct gt_lz_entry *e = list->first; e; e = e->next, ordinal++) {
 		struct gt_work_what what = e->what;
 		struct gt_work *work;
@@ -337,6 +343,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 		if (e->program) /* another list of this call has it */
 			gt_lz_event_detach(e->program, NULL, false);
 		work = gt_work_begin(call, &what);
+		list->unseen |= !work;
 		gt_lz_push(queue, &(struct gt_lz_item){
 					  .work = work,
 					  .event = e->event,

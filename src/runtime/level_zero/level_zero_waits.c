@@ -33,13 +33,21 @@ static int harvest_queue(struct gt_lz_queue *queue, uint64_t until, int status)
 	return status;
 }
 
+/* Behind a wait. */
+static int waited(int status)
+{
+	gt_lz_owns_prepare();
+	return status;
+}
+
 int gt_level_zero_wrap_zeCommandQueueSynchronize(const struct gt_call *call, void *handle,
 						 uint64_t timeout)
 {
 	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
 	uint64_t until = queue ? gt_lz_submitted_to(queue) : 0;
 
-	return harvest_queue(queue, until, CHECKED(zeCommandQueueSynchronize, handle, timeout));
+	return waited(
+		harvest_queue(queue, until, CHECKED(zeCommandQueueSynchronize, handle, timeout)));
 }
 
 int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, void *handle,
@@ -48,7 +56,8 @@ int gt_level_zero_wrap_zeCommandListHostSynchronize(const struct gt_call *call, 
 	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
 	uint64_t until = queue ? gt_lz_submitted_to(queue) : 0;
 
-	return harvest_queue(queue, until, CHECKED(zeCommandListHostSynchronize, handle, timeout));
+	return waited(harvest_queue(queue, until,
+				    CHECKED(zeCommandListHostSynchronize, handle, timeout)));
 }
 
 static int harvest_fence(const void *handle, int status)
@@ -61,7 +70,7 @@ static int harvest_fence(const void *handle, int status)
 int gt_level_zero_wrap_zeFenceHostSynchronize(const struct gt_call *call, void *fence,
 					      uint64_t timeout)
 {
-	return harvest_fence(fence, CHECKED(zeFenceHostSynchronize, fence, timeout));
+	return waited(harvest_fence(fence, CHECKED(zeFenceHostSynchronize, fence, timeout)));
 }
 
 int gt_level_zero_wrap_zeFenceQueryStatus(const struct gt_call *call, void *fence)
@@ -89,7 +98,7 @@ int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *
 
 	if (!status)
 		gt_lz_harvest_all();
-	return status;
+	return waited(status);
 }
 
 /* This is called again and again: it looks at the event's own queue only. */
@@ -114,5 +123,5 @@ int gt_level_zero_wrap_zeDeviceSynchronize(const struct gt_call *call, void *dev
 
 	if (!status)
 		gt_lz_harvest_all();
-	return status;
+	return waited(status);
 }

@@ -6,11 +6,14 @@
  *   regular     wrap of the append: the same, kept as an entry of the list
  *   a run       an item in the queue's queue for each entry             (level_zero_runs.c)
  *
- * Events of the program have times because its pools are made with them (level_zero_events.c); that
- * is all that it could notice. NEEDSWORK: events for other processes have no times; graphs are not
+ * Events of the program have times because its pools are made with them (level_zero_events.c).
+ * Other events have no times for us: those for other processes, and those that were made before us.
+ * Where a list is in order, its command gets an event of ours, and the program's is signalled by a
+ * command behind it; elsewhere that would change which commands overlap. NEEDSWORK: graphs are not
  * followed. */
 #include <string.h>
 
+#include "core/context.h"
 #include "runtime/level_zero/level_zero_objects.h"
 #include "tool/tool_work.h"
 
@@ -22,6 +25,7 @@ struct submission {
 	struct gt_lz_own *own;
 	struct gt_lz_event *program; /* its event is this one of the program's */
 	void *event;
+	void *behind; /* event of the program's, which is to be signalled behind the command */
 	bool dirty;
 	struct gt_work *work; /* of an immediate list */
 	struct gt_work_what what;
@@ -32,30 +36,30 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* NEEDSWORK: of a list that is built while the program pauses its recording, later runs have no
- * device work. */
-static bool is_asked(const struct gt_call *call)
+/* A regular list may be run when the program's pause is over. */
+static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 {
-	return call->thread || gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO);
+	const struct gt_lz_list *list;
+
+	if (!(atomic_load_explicit(&gt_pauses, memory_order_relaxed) & 1) ||
+	    !gt_session_asks_work(call->table->operations[call->tap - call->table->taps].op))
+		return false;
+	list = gt_lz_find(GT_LZ_LIST, handle);
+	return list && !list->queue;
+}
+
+static bool is_asked(const struct gt_call *call, const void *list)
+{
+	return call->thread || gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO) ||
+	       is_asked_after_pause(call, list);
 }
 
 /* Submissions ---------------------------------------------------------------------- */
 
-/* The event that the command gets is the program's, if that has times, or one of ours. */
-static void choose_event(struct submission *s, void **signal)
+static void take_own(struct submission *s, void **signal)
 {
 	struct gt_lz_queue *queue = s->list->queue;
 
-	if (s->program) {
-		s->event = *signal;
-		s->dirty = queue ? !s->program->counter_based &&
-					   atomic_load_explicit(&s->program->used,
-								memory_order_relaxed)
-				 : atomic_load_explicit(&s->program->shared,
-							memory_order_relaxed) == s->list;
-	}
-	if (*signal)
-		return;
 	if (queue)
 		gt_lz_lock(&queue->lock);
 	s->own = gt_lz_own_take(s->list->table, s->list->context,
@@ -64,6 +68,40 @@ static void choose_event(struct submission *s, void **signal)
 		gt_lz_unlock(&queue->lock);
 	if (s->own)
 		s->event = *signal = s->own->event;
+}
+
+/* The program's event has no times. */
+static void choose_other(struct submission *s, void **signal)
+{
+	if (s->list->in_order && GT_LZ(s->list->table, zeCommandListAppendSignalEvent)) {
+		s->behind = *signal;
+		take_own(s, signal);
+		if (!s->own)
+			s->behind = NULL;
+	} else {
+		gt_lz_list_name(s->list, s->what.queue,
+				"an event of a command has no times: it is for other processes, "
+				"or was made before gputap came");
+	}
+}
+
+/* The event that the command gets is the program's, if that has times, or one of ours. */
+static void choose_event(struct submission *s, void **signal)
+{
+	const struct gt_lz_queue *queue = s->list->queue;
+
+	if (s->program) {
+		s->event = *signal;
+		s->dirty = queue ? !s->program->counter_based &&
+					   atomic_load_explicit(&s->program->used,
+								memory_order_relaxed)
+				 : atomic_load_explicit(&s->program->shared,
+							memory_order_relaxed) == s->list;
+	} else if (*signal) {
+		choose_other(s, signal);
+	} else {
+		take_own(s, signal);
+	}
 }
 
 static void begin_command(struct submission *s, const struct gt_call *call, void *list_handle,
@@ -151,6 +189,10 @@ static int end_command(struct submission *s, int status)
 	} else {
 		add_entry(s);
 	}
+	if (!status && s->behind)
+		status = GT_LZ(s->list->table,
+			       zeCommandListAppendSignalEvent)((void *)s->list->object.handle,
+							       s->behind);
 	return status;
 }
 
@@ -237,7 +279,7 @@ static uint64_t region_bytes(const void *region)
 		struct gt_work_what what = {0};                \
 		struct submission s;                           \
                                                                \
-		if (is_asked(call))                            \
+		if (is_asked(call, list))                      \
 			what = command;                        \
 		begin_command(&s, call, list, &signal, &what); \
 		return end_command(&s, REAL(name) arguments);  \
