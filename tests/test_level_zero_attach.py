@@ -5,6 +5,7 @@ into the program. Over the driver of tests/level_zero, which counts what it was 
 
 GPUTAP_LEVEL_ZERO_LOADER names a folder with a newer loader than the distribution's,
 GPUTAP_LEVEL_ZERO_STATIC the libze_loader.a of a build with -DBUILD_STATIC=1."""
+import json
 import os
 import pathlib
 import shutil
@@ -127,22 +128,24 @@ def test_where_a_session_asks_for_little_such_a_tool_is_notified_of_all(
     assert is_all_that_came_after(told, counts(work))
 
 
+@pytest.fixture
+def own_loader(run, level_zero):  # noqa: F811
+    """A program that asks drivers for their tables itself."""
+    program = level_zero / "lz_loader"
+    if not program.exists():
+        run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", REPO / "tests/level_zero/lz_loader.c",
+             "-o", program, "-ldl"])
+    return program
+
+
 # Handles that have tables of their own ------------------------------------------------------
 
-@pytest.fixture
-def handles(run, level_zero, work):  # noqa: F811
-    """A program that calls through them, if the driver says that there are some."""
-    program = level_zero / "lz_handles"
-    if not program.exists():
-        run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", REPO / "tests/level_zero/lz_handles.c",
-             "-o", program, "-ldl"])
-    return [program, level_zero / "liblz_driver.so"]
-
-
 @pytest.mark.parametrize("how, told", [("1", 1), ("read-only", 1), ("strange", 0)])
-def test_calls_through_tables_of_handles_are_recorded_once(tap, handles, work, how, told):
+def test_calls_through_tables_of_handles_are_recorded_once(
+        tap, own_loader, level_zero, work, how, told):  # noqa: F811
     """Tables that no driver's table has anything of in common are not used."""
-    result = tap("run", "-q", "-f", "--no-device", "-o", "r.gputap", *handles,
+    result = tap("run", "-q", "-f", "--no-device", "-o", "r.gputap", own_loader, "handles",
+                 level_zero / "liblz_driver.so",
                  env={"LZ_HANDLES": how, "LZ_COUNTS": work / "counts"})
     assert result.out == f"handles have tables: {told}\n"
     assert calls(tap) == {n: c for n, c in counts(work).items() if n not in COMMANDS}
@@ -184,6 +187,107 @@ def test_a_late_tool_is_notified_of_calls_through_handles_of_a_newer_loader(
     told = tell("immediate", "3", env=two_drivers | {"LZ_HANDLES": how, "LZ_LATE": tools["late"]})
     assert told["zeCommandListAppendLaunchKernel"] == 2 * 6
     assert told["work"] == told["timed"] == 32
+
+
+@pytest.mark.parametrize("domain", ["tools", "sysman", "runtime"])
+def test_handles_are_asked_for_where_another_domain_alone_is_recorded(
+        tap, own_loader, level_zero, domain):  # noqa: F811
+    result = tap("run", "-q", "-f", "-d", f"level_zero_{domain}", "--no-device", "-o", "r.gputap",
+                 own_loader, "handles", level_zero / "liblz_driver.so",
+                 env={"LZ_HANDLES": "strange"})
+    assert result.out == "handles have tables: 0\n"
+
+
+# What cannot be traced, and what is not as it should be ------------------------------------
+
+def unknown(tap):
+    """What an event has named, in order."""
+    return [event["text"] for event in json.loads(tap("info", "--json", "r.gputap").out)["events"]
+            if event["event"] == "unknown entry point"]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-device"], ["--ops", "zeMemFree"]])
+def test_a_function_by_name_that_nobody_knows_is_named_once(capture, tap, options):
+    capture("names", "3", options=options, env={"LZ_FAULT": "names"})
+    assert capture.out == "0x0\n" * 3
+    assert unknown(tap) == ["zexOfTomorrow"]
+
+
+def test_entries_of_a_table_that_nobody_knows_are_named_and_work(
+        tap, run, own_loader, level_zero):  # noqa: F811
+    words = [own_loader, "unknown", level_zero / "liblz_driver.so"]
+    bare = run(words, env={"LZ_FAULT": "entries"})
+    result = tap("run", "-q", "-f", "-o", "r.gputap", *words, env={"LZ_FAULT": "entries"})
+    assert result.out == bare.out == "unknown: 1\n" * 3
+    assert unknown(tap) == [f"zeGetFenceProcAddrTable, entry {n}" for n in (10, 20)]
+
+
+@pytest.fixture
+def compile_driver(run, work):
+    def compile_it(*flags):
+        run(["cc", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", *flags,
+             REPO / "tests/level_zero/lz_driver.c", "-o", "libmade_driver.so", "-lpthread"])
+        return work / "libmade_driver.so"
+    return compile_it
+
+
+@pytest.mark.parametrize("hash_style", ["gnu", "sysv"])
+def test_a_table_that_nobody_knows_is_named(tap, own_loader, compile_driver, hash_style):
+    driver = compile_driver("-DTOMORROW", f"-Wl,--hash-style={hash_style}")
+    tap("run", "-q", "-f", "-o", "r.gputap", own_loader, "handles", driver)
+    assert unknown(tap) == ["zeGetTomorrowProcAddrTable"]
+
+
+def test_a_late_tool_is_notified_although_the_driver_is_older_than_we_are(tell, tools, work):
+    told = tell("immediate", "5", env={"LZ_LATE": tools["late"], "LZ_LATEST": "5"})
+    assert is_all_that_came_after(told, counts(work))
+
+
+@pytest.mark.parametrize("what", ["missing", "refused"])
+def test_without_some_tables_the_program_gets_the_same(
+        capture, tap, run, level_zero, compile_driver, environment, work, loader,  # noqa: F811
+        what):
+    """Loader 1.8 wants them all."""
+    env = loader | ({"LZ_FAULT": "tables"} if what == "refused" else
+                    {"ZE_ENABLE_ALT_DRIVERS": compile_driver("-DSMALL")})
+    bare = run([level_zero / "lz_program", "immediate", "2"], env=environment | env, status=None)
+    traced = tap("run", "-q", "-f", "-o", "r.gputap", level_zero / "lz_program", "immediate", "2",
+                 env=environment | env, status=None)
+    assert (traced.out, traced.status) == (bare.out, bare.status)
+    if bare.status == 0:
+        info = json.loads(tap("info", "--json", "r.gputap").out)
+        assert info["device_work"] == info["linked"] == 11 and unknown(tap) == []
+        assert info["seen"] == info["recorded"]
+
+
+def test_versions_that_there_are_not_and_no_table_have_the_drivers_status(
+        tap, run, own_loader, level_zero):  # noqa: F811
+    words = [own_loader, "versions", level_zero / "liblz_driver.so"]
+    bare = run(words, env={"LZ_LATEST": "4"})
+    result = tap("run", "-q", "-f", "-o", "r.gputap", *words, env={"LZ_LATEST": "4"})
+    assert result.out == bare.out
+    assert "0x1000f: 0x78000002, 0 entries\n" in bare.out and "NULL: 0x78000007\n" in bare.out
+
+
+def test_handles_of_another_driver_and_none_have_the_drivers_status(
+        tap, run, own_loader, level_zero, work):  # noqa: F811
+    other = work / "libother_driver.so"
+    shutil.copy(level_zero / "liblz_driver.so", other)
+    words = [own_loader, "strangers", level_zero / "liblz_driver.so", other]
+    bare = run(words)
+    result = tap("run", "-q", "-f", "-o", "r.gputap", *words)
+    assert result.out == bare.out and "nothing: 0x78000005" in bare.out
+    info = json.loads(tap("info", "--json", "r.gputap").out)
+    assert info["device_work"] == info["linked"] == 11 and info["seen"] == info["recorded"]
+
+
+def test_a_function_that_the_driver_does_not_have_has_the_loaders_status(
+        capture, run, level_zero, environment, tap):  # noqa: F811
+    bare = run([level_zero / "lz_program", "absent", "2"], env=environment)
+    info = capture("absent", "2")
+    assert capture.out == bare.out == "absent 0x78000003\n" * 2
+    assert info["seen"] == info["recorded"]
+    assert "zeKernelSetIndirectAccess" not in calls(tap)
 
 
 # A loader in the program ---------------------------------------------------------------------

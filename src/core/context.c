@@ -58,9 +58,8 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 
 	if (!operation->wrap)
 		return false;
-	if (operation->wrap_always && asks_domain(c, domain))
-		return true;
-	return (c->device_activity || c->notify_work) && asks_work_of(c, domain);
+	return (operation->wrap_always || c->device_activity || c->notify_work) &&
+	       asks_work_of(c, domain);
 }
 
 /* Does what this operation waits for have to be harvested when it returns? Also in a pause: that

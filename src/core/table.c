@@ -121,10 +121,13 @@ static const struct gt_operation *find_at(const struct gt_table *table, size_t o
 		       : NULL;
 }
 
-uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
-		       bool all)
+bool gt_table_has(const struct gt_table *table, uint32_t number)
 {
-	uint32_t unknown = 0;
+	return find_at(table, number * sizeof(void *)) != NULL;
+}
+
+void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries, bool all)
+{
 	int rc;
 
 	gt_recording_init();
@@ -134,8 +137,6 @@ uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, v
 		const struct gt_operation *op =
 			entries[i] ? find_at(table, (first + i) * sizeof(void *)) : NULL;
 
-		if (entries[i] && !op)
-			unknown = first + i;
 		if (!op)
 			continue;
 		table->taps[op - table->operations].real = entries[i];
@@ -146,7 +147,6 @@ uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, v
 		gt_contexts_apply(table);
 	gt_core_unlock();
 	seen_in_segment(table->domain);
-	return unknown;
 }
 
 void gt_table_unregister(struct gt_table *table)

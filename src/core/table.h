@@ -38,10 +38,12 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
  * @count:   entries that the part can have
  * @all:     nobody can put in a tap later, and somebody may ask for more
  * Entries that somebody asked for are taps afterwards; with @all, all are. May be repeated.
- * Return: number of an entry that is not NULL and no operation's; 0: there is none.
  */
-uint32_t gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
-		       bool all);
+void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
+		   bool all);
+
+/* Is there an operation of that number? Else its entry stays what it is. */
+bool gt_table_has(const struct gt_table *table, uint32_t number);
 
 /* The runtime of that table is gone: the instance can be registered again. */
 void gt_table_unregister(struct gt_table *table);

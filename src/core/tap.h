@@ -54,8 +54,10 @@ struct gt_operation {
 	void *const *taps; /* tap function per instance */
 	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	void *wrap;
-	bool wrap_always; /* also without device activity: calls would be missed without it */
-	uint8_t also;     /* enum gt_also: its tap has a function for GT_SERVICE_ORDER */
+	/* also without device activity: calls would be missed without it, maybe those of a domain
+	 * whose device work is recorded as this one's */
+	bool wrap_always;
+	uint8_t also; /* enum gt_also: its tap has a function for GT_SERVICE_ORDER */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */

@@ -8,13 +8,17 @@
  *   LZ_WRAP_MS       the clock's low bits are 0 so long after the driver has begun
  *   LZ_BUSY_US       what each kernel takes: 0
  *   LZ_FAULT         "lost": waits answer that the device is lost; "clock": kernels end before they
- *                    start; "names": it has a function of every name
+ *                    start; "names": it has a function of every name; "entries": its table of
+ *                    fences has two that nobody knows; "tables": it says no when it is asked
+ *                    for tables of tools, sysman and some others
+ *   LZ_LATEST        the latest version of tables that it knows, as 1.LZ_LATEST
  *   LZ_OLD           the clock's rate is told as ns of a tick, however one asks
  *   LZ_HANDLES       its handles begin with pointers to tables of their own (DDI handles, 2025),
  *                    and it says so; "read-only": these tables are; "strange": they lead to
  *                    functions that are in no other table
  *
- * Built against Debian's libze-dev, for its loader of 1.8. */
+ * Built against Debian's libze-dev, for its loader of 1.8. With -DSMALL it has none of the tables
+ * that "tables" names above, with -DTOMORROW one that nobody knows. */
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -303,6 +307,8 @@ static ze_result_t append(struct _ze_command_list_handle_t *l, struct command *c
 			  struct _ze_event_handle_t *signal, uint32_t waits,
 			  struct _ze_event_handle_t **wait)
 {
+	if (!l)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (waits > EVENTS || (waits && !wait))
 		return ZE_RESULT_ERROR_INVALID_SIZE;
 	c->signal = signal;
@@ -561,12 +567,15 @@ static ze_result_t zeCommandListAppendLaunchKernel_(ze_command_list_handle_t l,
 						    ze_event_handle_t signal, uint32_t waits,
 						    ze_event_handle_t *wait)
 {
-	struct command c = {.kind = KERNEL,
-			    .kernel = *k,
-			    .groups = {groups->groupCountX, groups->groupCountY,
-				       groups->groupCountZ}};
+	struct command c = {.kind = KERNEL};
 
 	CALLED();
+	if (!k)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	c.kernel = *k;
+	c.groups[0] = groups->groupCountX;
+	c.groups[1] = groups->groupCountY;
+	c.groups[2] = groups->groupCountZ;
 	return append(l, &c, signal, waits, wait);
 }
 
@@ -740,6 +749,8 @@ static ze_result_t zeEventHostSynchronize_(ze_event_handle_t e, uint64_t timeout
 static ze_result_t zeEventQueryStatus_(ze_event_handle_t e)
 {
 	CALLED();
+	if (!e)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	return event_done(e) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
@@ -1008,19 +1019,45 @@ static void fill_newer(const char *function, ze_api_version_t version, void **t)
 		t[DEFAULT_CONTEXT] = (void *)zeDriverGetDefaultContext_;
 }
 
-#define TABLE(function, type, ...)                                      \
-	static void fill_##function(void *t)                            \
-	{                                                               \
-		*(type *)t = (type){__VA_ARGS__};                       \
-	}                                                               \
+/* Places that no loader has, as this one's tables are longer. */
+static void fill_unknown(const char *function, void **t)
+{
+	if (has_fault("entries") && strcmp(function, "zeGetFenceProcAddrTable") == 0)
+		t[10] = t[20] = (void *)zeDriverGetDefaultContext_;
+}
+
+static bool knows(ze_api_version_t version)
+{
+	uint64_t latest = number_of("LZ_LATEST", 1 << 15);
+
+	return version <= (ze_api_version_t)ZE_MAKE_VERSION(1, latest);
+}
+
+#define FILL(function, type, ...)                                    \
+	__attribute__((unused)) static void fill_##function(void *t) \
+	{                                                            \
+		*(type *)t = (type){__VA_ARGS__};                    \
+	}
+#define TABLE_IF(says_no, function, type, ...)                          \
+	FILL(function, type, __VA_ARGS__)                               \
 	EXPORT ze_result_t function(ze_api_version_t version, type *t); \
 	ze_result_t function(ze_api_version_t version, type *t)         \
 	{                                                               \
+		if (!t)                                                 \
+			return ZE_RESULT_ERROR_INVALID_NULL_POINTER;    \
+		if (says_no || !knows(version))                         \
+			return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;     \
 		fill_##function(t);                                     \
 		fill_newer(#function, version, (void **)t);             \
+		fill_unknown(#function, (void **)t);                    \
 		return ZE_RESULT_SUCCESS;                               \
 	}
-#define EMPTY(function, type) TABLE(function, type, NULL)
+#define TABLE(function, type, ...) TABLE_IF(false, function, type, __VA_ARGS__)
+#ifdef SMALL
+#define EMPTY(function, type) FILL(function, type, NULL)
+#else
+#define EMPTY(function, type) TABLE_IF(has_fault("tables"), function, type, NULL)
+#endif
 
 TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, .pfnInit = zeInit_)
 TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, .pfnGet = zeDriverGet_,
@@ -1115,6 +1152,10 @@ static ze_result_t zesFrequencyOcSetVoltageTarget_(zes_freq_handle_t f, double v
 
 TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t,
       .pfnOcSetVoltageTarget = zesFrequencyOcSetVoltageTarget_)
+
+#ifdef TOMORROW
+TABLE(zeGetTomorrowProcAddrTable, ze_fence_dditable_t, .pfnCreate = zeFenceCreate_)
+#endif
 
 /* What DDI handles lead to: as loader 1.32 has it, and longer than its tables are. */
 enum { TABLES = 40, ENTRIES = 128 };

@@ -27,6 +27,7 @@
  *   threads     immediate, in four threads with a list each
  *   names       functions that are asked for by name
  *   errors      calls that fail
+ *   absent      a call that the driver has no function for
  *   sysman      one call of zes that takes doubles
  *
  * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE names a
@@ -51,7 +52,7 @@
 	X(zeCommandListDestroy) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
 	X(zeCommandQueueExecuteCommandLists) X(zeCommandQueueSynchronize) \
 	X(zeContextCreate) X(zeContextDestroy) X(zeDeviceGet) X(zeDriverGet) \
-	X(zeDriverGetExtensionFunctionAddress) \
+	X(zeDriverGetExtensionFunctionAddress) X(zeKernelSetIndirectAccess) \
 	X(zeEventCreate) X(zeEventDestroy) X(zeEventHostReset) X(zeEventHostSynchronize) \
 	X(zeEventPoolCreate) X(zeEventPoolDestroy) X(zeEventQueryKernelTimestamp) \
 	X(zeInit) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetArgumentValue) \
@@ -537,6 +538,11 @@ int main(int argc, char **argv)
 			for (int k = 0; k < n; k++)
 				printf("0x%x\n", ze.zeDriverGetExtensionFunctionAddress_(
 							 drivers[i], "zexOfTomorrow", &function));
+		} else if (strcmp(how, "absent") == 0) {
+			for (int k = 0; k < n; k++)
+				printf("absent 0x%x\n",
+				       ze.zeKernelSetIndirectAccess_(
+					       scale, ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST));
 		} else if (strcmp(how, "errors") == 0) {
 			run_errors(module);
 		} else if (strcmp(how, "sysman") == 0) {
@@ -544,8 +550,8 @@ int main(int argc, char **argv)
 		} else {
 			run_immediate(n, NULL);
 		}
-		if (strcmp(how, "names") && strcmp(how, "errors") && strcmp(how, "sysman") &&
-		    strcmp(how, "threads"))
+		if (strcmp(how, "names") && strcmp(how, "absent") && strcmp(how, "errors") &&
+		    strcmp(how, "sysman") && strcmp(how, "threads"))
 			printf("driver %u: %g %g\n", i, shared[0], shared[COUNT - 1]);
 		DO(zeKernelDestroy, scale);
 		DO(zeKernelDestroy, add);

@@ -29,6 +29,7 @@
 #include "generated/level_zero_tools_taps.h"
 #include "runtime/interposition.h"
 #include "runtime/level_zero/level_zero_tables.h"
+#include "runtime/level_zero/level_zero_untapped.h"
 #include "runtime/mapped.h"
 
 enum {
@@ -45,6 +46,11 @@ extern struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES][GT_LEVEL_ZERO_PARTS_
 HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 						      [GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
 
+#define GT_ATTACH         level_zero_parts
+#define GT_ATTACH_UP      LEVEL_ZERO_PARTS
+#define GT_ATTACH_EXPORTS "runtime/level_zero/level_zero_parts.inc"
+#include "runtime/attach_object.inc"
+
 typedef int get_table_fn(uint32_t version, void **out);
 
 /* Instances whose entries that nobody asked for were handed out as they are. */
@@ -57,10 +63,11 @@ static bool has_tool(void)
 
 /* @filled: the driver's. Where there is a tool, all of them become taps: it may ask for more
  * later. */
-static uint32_t put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
+static void put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
 {
-	return gt_table_part(gt_lz_table(p->domain, instance), p->first,
-			     (uint32_t)(p->end - p->first), filled, has_tool());
+	gt_lz_name_untapped(instance, gt_level_zero_parts_attach_states[instance].base, p, filled);
+	gt_table_part(gt_lz_table(p->domain, instance), p->first, (uint32_t)(p->end - p->first),
+		      filled, has_tool());
 }
 
 /* In the place of a driver's zeGet..ProcAddrTable(). */
@@ -69,7 +76,6 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	get_table_fn *real = gt_level_zero_parts_taps[instance][index].real;
 	const struct gt_lz_part *p = &gt_lz_parts[index];
 	void *filled[GT_LZ_TABLE_MAX] = {NULL};
-	uint32_t unknown;
 	int status;
 
 	if (!out)
@@ -77,10 +83,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	status = real(version, filled);
 	if (!has_tool())
 		atomic_fetch_or(&partial, 1u << instance);
-	unknown = put_taps(instance, p, filled);
-	if (unknown)
-		gt_event_write(gt_thread_own(), GT_EVENT_UNKNOWN_ENTRY, p->domain, unknown,
-			       p->name);
+	put_taps(instance, p, filled);
 	for (unsigned i = 0; i < GT_LZ_TABLE_MAX; i++)
 		if (filled[i])
 			out[i] = filled[i];
@@ -103,11 +106,6 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 #undef X
 /* clang-format on */
 _Static_assert(GT_INSTANCES == 8, "one function above for each");
-
-#define GT_ATTACH         level_zero_parts
-#define GT_ATTACH_UP      LEVEL_ZERO_PARTS
-#define GT_ATTACH_EXPORTS "runtime/level_zero/level_zero_parts.inc"
-#include "runtime/attach_object.inc"
 
 /* Maybe with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(void)

@@ -3,16 +3,14 @@
  * that it hands out by name, and handles that carry tables of their own. */
 #include <string.h>
 
-#include "core/emit.h"
 #include "core/table.h"
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_wraps.h"
 #include "runtime/level_zero/level_zero_abi.h"
 #include "runtime/level_zero/level_zero_tables.h"
+#include "runtime/level_zero/level_zero_untapped.h"
 
 #define REAL(call, name) ((gt_level_zero_##name##_fn *)(call)->tap->real)
-
-enum { NAMES_MAX = 64 };
 
 int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *driver,
 					     void *properties)
@@ -35,25 +33,6 @@ int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *d
 	return status;
 }
 
-/* True once for each name, by its hash. */
-static bool report_name(const char *name)
-{
-	static _Atomic uint64_t reported[NAMES_MAX];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	for (unsigned i = 0; i < NAMES_MAX; i++) {
-		uint64_t there = 0;
-
-		if (atomic_compare_exchange_strong(&reported[i], &there, hash))
-			return true;
-		if (there == hash)
-			return false;
-	}
-	return false;
-}
-
 int gt_level_zero_wrap_zeDriverGetExtensionFunctionAddress(const struct gt_call *call, void *driver,
 							   const char *name, void **function)
 {
@@ -66,7 +45,7 @@ int gt_level_zero_wrap_zeDriverGetExtensionFunctionAddress(const struct gt_call 
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_level_zero_tables[i];
 	*function = gt_table_extension(tables, GT_INSTANCES, name, *function, &unknown);
-	if (unknown && report_name(name))
-		gt_event_write(call->thread, GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_LEVEL_ZERO, 0, name);
+	if (unknown)
+		gt_lz_name_function(name);
 	return status;
 }
