@@ -156,6 +156,11 @@ def test_kernels_in_spirv_compute(level_zero, spirv, takes_spirv, threads):
     assert level_zero("kernels", spirv, threads=threads, opencl=takes_spirv).out == NAMES
 
 
+@pytest.mark.parametrize("threads", [1, 0])
+def test_of_several_kernels_as_many_run_as_the_device_reads(level_zero, repo, threads):
+    assert level_zero("several", repo / KERNELS, threads=threads).out == ""
+
+
 def test_without_an_opencl_for_spirv_a_module_says_which_package_has_one(level_zero, spirv):
     assert level_zero("log", spirv, opencl=NO_SPIRV).out == (
         "0x70000004: no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one"
@@ -309,7 +314,7 @@ def newer(repo, driver, tmp_path_factory):
 
 
 @pytest.mark.parametrize("what", ["versions", "counters", "arguments", "mutable", "times",
-                                  "system", "patterns"])
+                                  "system", "patterns", "atomics"])
 def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, what):
     assert run([newer, driver, what, repo / KERNELS]).out == ""
 

@@ -167,6 +167,8 @@ static ze_result_t run_kernel(const struct soft_ze_launch *l, struct soft_ze_que
 	uint32_t groups[3] = {l->groups[0], l->groups[1], l->groups[2]};
 	int status;
 
+	if (l->limit && l->number >= *l->limit)
+		return ZE_RESULT_SUCCESS;
 	if (soft_ze_fails(SOFT_ZE_FAIL_HANG) && soft_ze_config.threads)
 		return hang(queue);
 	if (soft_ze_fails(SOFT_ZE_FAIL_KERNEL))

@@ -175,6 +175,14 @@ ze_result_t newer_zesDeviceGet(zes_driver_handle_t driver, uint32_t *count,
 ze_result_t newer_zesDriverGetExtensionProperties(zes_driver_handle_t driver, uint32_t *count,
 						  void *out);
 
+/* memory.c */
+ze_result_t newer_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t context,
+						   ze_device_handle_t device, const void *memory,
+						   size_t bytes, uint32_t flags);
+ze_result_t newer_zeMemGetAtomicAccessAttributeExp(ze_context_handle_t context,
+						   ze_device_handle_t device, const void *memory,
+						   size_t bytes, uint32_t *out);
+
 /* ipc.c */
 ze_result_t newer_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle);
 ze_result_t newer_zeMemGetIpcHandleWithProperties(ze_context_handle_t context, const void *memory,

@@ -180,7 +180,9 @@ struct soft_ze_launch {
 	struct soft_ze_module *module; /* counted, for what `about` points to */
 	const struct soft_spirv_kernel *about;
 	uint32_t group[3], groups[3], offset[3];
-	const ze_group_count_t *indirect;   /* groups are read when it runs; NULL: they are known */
+	const ze_group_count_t *indirect; /* groups are read when it runs; NULL: they are known */
+	const uint32_t *limit; /* it runs if `number` is below what stands there; NULL: always */
+	uint32_t number;
 	struct soft_cl_argument *arguments; /* their bytes lie behind them */
 	unsigned argument_count;
 };

@@ -277,6 +277,8 @@ struct use {
 	ze_event_handle_t signal;
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
+	const uint32_t *limit; /* of several kernels, of which this is `number` */
+	uint32_t number;
 };
 
 /* @groups: NULL with @indirect. */
@@ -304,6 +306,8 @@ static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 		}
 		c->launch->indirect = indirect;
+		c->launch->limit = use->limit;
+		c->launch->number = use->number;
 	}
 	return soft_ze_list_append(list, c, use->signal, use->wait_count, use->waits);
 }
@@ -315,7 +319,7 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t list,
 					    ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits});
+			     &(struct use){signal, wait_count, waits, NULL, 0});
 }
 
 ze_result_t zeCommandListAppendLaunchCooperativeKernel(
@@ -323,7 +327,7 @@ ze_result_t zeCommandListAppendLaunchCooperativeKernel(
 	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits});
+			     &(struct use){signal, wait_count, waits, NULL, 0});
 }
 
 ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t list,
@@ -333,7 +337,30 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t lis
 						    ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, NULL, groups, NULL, NULL,
-			     &(struct use){signal, wait_count, waits});
+			     &(struct use){signal, wait_count, waits, NULL, 0});
+}
+
+/* One launch each; how many of them run is read when they do. */
+ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect(
+	ze_command_list_handle_t list, uint32_t count, ze_kernel_handle_t *kernels,
+	const uint32_t *limit, const ze_group_count_t *groups, ze_event_handle_t signal,
+	uint32_t wait_count, ze_event_handle_t *waits)
+{
+	ze_result_t status = ZE_RESULT_SUCCESS;
+
+	if (!kernels || !limit || !groups)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	for (uint32_t i = 0; i < count; i++)
+		if (!soft_ze_check(kernels[i], SOFT_ZE_KERNEL))
+			return soft_ze_refuse(kernels[i]);
+	for (uint32_t i = 0; i < count && !status; i++)
+		status = append_launch(list, kernels[i], NULL, &groups[i], NULL, NULL,
+				       &(struct use){.signal = i + 1 == count ? signal : NULL,
+						     .wait_count = i ? 0 : wait_count,
+						     .waits = i ? NULL : waits,
+						     .limit = limit,
+						     .number = i});
+	return status;
 }
 
 ze_result_t newer_zeCommandListAppendLaunchKernelWithParameters(
@@ -342,7 +369,7 @@ ze_result_t newer_zeCommandListAppendLaunchKernelWithParameters(
 {
 	(void)next;
 	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits});
+			     &(struct use){signal, wait_count, waits, NULL, 0});
 }
 
 ze_result_t newer_zeCommandListAppendLaunchKernelWithArguments(
@@ -354,5 +381,5 @@ ze_result_t newer_zeCommandListAppendLaunchKernelWithArguments(
 
 	(void)next;
 	return append_launch(list, kernel, &groups, NULL, group, arguments,
-			     &(struct use){signal, wait_count, waits});
+			     &(struct use){signal, wait_count, waits, NULL, 0});
 }

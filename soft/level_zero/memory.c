@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "soft/level_zero/level_zero_newer.h"
 #include "soft/level_zero/level_zero_parts.h"
 
 enum { PAGE = 4096, LEAST_ALIGNMENT = 64 };
@@ -20,7 +21,8 @@ struct allocation {
 	struct soft_ze_device *device; /* NULL: the host's */
 	uint64_t offset;               /* in the file that is shared; 0: it lies on the heap */
 	struct soft_share_handle *exported;
-	bool imported; /* another process's */
+	bool imported;    /* another process's */
+	uint32_t atomics; /* what the program said of atomic access: told, and nothing else */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -243,6 +245,41 @@ ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void *memory
 		*bytes = a->bytes;
 	pthread_rwlock_unlock(&lock);
 	return a ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+static ze_result_t use_atomics(ze_context_handle_t context, ze_device_handle_t device,
+			       const void *memory, const uint32_t *set, uint32_t *get)
+{
+	struct allocation *a;
+
+	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
+	SOFT_ZE_VALID(device, SOFT_ZE_DEVICE);
+	if (!memory || (!set && !get))
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	pthread_rwlock_wrlock(&lock);
+	a = find_allocation(memory);
+	if (a && set)
+		a->atomics = *set;
+	if (a && get)
+		*get = a->atomics;
+	pthread_rwlock_unlock(&lock);
+	return a ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t newer_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t context,
+						   ze_device_handle_t device, const void *memory,
+						   size_t bytes, uint32_t flags)
+{
+	(void)bytes;
+	return use_atomics(context, device, memory, &flags, NULL);
+}
+
+ze_result_t newer_zeMemGetAtomicAccessAttributeExp(ze_context_handle_t context,
+						   ze_device_handle_t device, const void *memory,
+						   size_t bytes, uint32_t *out)
+{
+	(void)bytes;
+	return use_atomics(context, device, memory, NULL, out);
 }
 
 /* Between processes ---------------------------------------------------------------------- */

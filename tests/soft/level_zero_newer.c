@@ -382,6 +382,21 @@ static void try_system(void)
 	EXPECT(system_devices.zesDeviceReset() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
+/* What a program says of atomic access is told again. */
+static void try_atomics(void)
+{
+	struct zeGetMemExpProcAddrTable_table memory_exp;
+	uint32_t *data = allocate(), flags = 0;
+
+	FILL(memory_exp, "zeGetMemExpProcAddrTable");
+	CHECK(memory_exp.zeMemSetAtomicAccessAttributeExp(context, device, data, 4096, 2));
+	CHECK(memory_exp.zeMemGetAtomicAccessAttributeExp(context, device, data, 4096, &flags));
+	EXPECT(flags == 2);
+	EXPECT(memory_exp.zeMemSetAtomicAccessAttributeExp(context, device, &flags, 4, 2) ==
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	CHECK(memory.zeMemFree(context, data));
+}
+
 /* The engine that runs kernels fills with any pattern, the one for copies with short ones. */
 static void try_patterns(void)
 {
@@ -416,6 +431,8 @@ int main(int argc, char **argv)
 		try_times();
 	else if (!strcmp(what, "system"))
 		try_system();
+	else if (!strcmp(what, "atomics"))
+		try_atomics();
 	else if (!strcmp(what, "patterns"))
 		try_patterns();
 	else if (!strcmp(what, "counters"))

@@ -7,6 +7,7 @@
  *   level_zero_program counters|shared   commands whose events are counter-based, or of a pool for
  *                                        other processes
  *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
+ *   level_zero_program several FILE      two kernels by one command
  *   level_zero_program log FILE          whether FILE builds, and what its log says
  *   level_zero_program devices           what there is
  *   level_zero_program system            what system management and tools say of the first one
@@ -478,6 +479,46 @@ static void try_reverse(ze_module_handle_t module)
 	CHECK(zeMemFree(context, data));
 }
 
+/* Of two kernels the first runs, as the device reads that there is one. */
+static void try_several(const char *path)
+{
+	ze_module_handle_t module;
+	ze_kernel_handle_t kernels[2];
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_group_count_t *groups = allocate(2 * sizeof *groups);
+	ze_event_handle_t event = make_event();
+	uint32_t *count = allocate(sizeof *count);
+	float *data = allocate(4 * GROUP * sizeof *data), a = 1;
+
+	CHECK(build(path, &module, NULL));
+	kernels[0] = make_kernel(module, "saxpy");
+	kernels[1] = make_kernel(module, "saxpy");
+	*count = 1;
+	for (int i = 0; i < 4 * GROUP; i++)
+		data[i] = 1;
+	for (int i = 0; i < 2; i++) {
+		float *x = data + 2 * i * GROUP, *y = x + GROUP;
+		groups[i] = (ze_group_count_t){1, 1, 1};
+		CHECK(zeKernelSetGroupSize(kernels[i], GROUP, 1, 1));
+		CHECK(zeKernelSetArgumentValue(kernels[i], 0, sizeof y, &y));
+		CHECK(zeKernelSetArgumentValue(kernels[i], 1, sizeof x, &x));
+		CHECK(zeKernelSetArgumentValue(kernels[i], 2, sizeof a, &a));
+	}
+	CHECK(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 2, kernels, count, groups,
+							       event, 0, NULL));
+	CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+	EXPECT(data[GROUP] == 2 && data[2 * GROUP - 1] == 2);
+	EXPECT(data[3 * GROUP] == 1 && data[4 * GROUP - 1] == 1);
+	CHECK(zeKernelDestroy(kernels[0]));
+	CHECK(zeKernelDestroy(kernels[1]));
+	CHECK(zeModuleDestroy(module));
+	CHECK(zeCommandListDestroy(list));
+	CHECK(zeEventDestroy(event));
+	CHECK(zeMemFree(context, groups));
+	CHECK(zeMemFree(context, count));
+	CHECK(zeMemFree(context, data));
+}
+
 static void try_offsets(ze_module_handle_t module)
 {
 	ze_kernel_handle_t kernel = make_kernel(module, "offsets");
@@ -720,6 +761,8 @@ int main(int argc, char **argv)
 		try_pool(ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC, NULL);
 	else if (!strcmp(what, "kernels"))
 		try_kernels(path);
+	else if (!strcmp(what, "several"))
+		try_several(path);
 	else if (!strcmp(what, "log"))
 		tell_log(path);
 	else if (!strcmp(what, "launches"))
