@@ -246,7 +246,7 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 			 struct summary *s)
 {
 	struct gt_capture *capture;
-	struct inputs in;
+	struct capture_inputs in;
 	int exit_code = inputs_choose(&in, request->inputs, request->input_count);
 
 	if (exit_code)

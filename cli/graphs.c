@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static uint64_t number_of(const struct gt_object_info *graph, const char *key)
+static uint64_t read_number(const struct gt_object_info *graph, const char *key)
 {
 	const char *text = graph ? gt_object_value(graph, key) : NULL;
 
@@ -30,8 +30,8 @@ static uint32_t row_of(struct graphs *g, const struct gt_capture *capture,
 	row = g->count++;
 	g->rows[row].process = item->process;
 	g->rows[row].number = item->graph;
-	g->rows[row].nodes = number_of(graph, "nodes");
-	g->rows[row].kernels = number_of(graph, "kernels");
+	g->rows[row].nodes = read_number(graph, "nodes");
+	g->rows[row].kernels = read_number(graph, "kernels");
 	idmap_put(&g->ids, key, row);
 	return row;
 }

@@ -233,7 +233,7 @@ static void print_coverage(const struct info *i)
 	uint64_t launches = 0;
 	uint32_t pid = 0;
 	enum gt_domain d = uncovered(i, &launches, &pid);
-	struct selection selection;
+	struct capture_selection selection;
 	char text[SELECTION_LINE];
 	const struct ui_colors *c = ui_colors(stdout);
 

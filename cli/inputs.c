@@ -24,9 +24,9 @@ static void raise_files_limit(size_t count)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int inputs_choose(struct inputs *in, char **paths, int count)
+int inputs_choose(struct capture_inputs *in, char **paths, int count)
 {
-	*in = (struct inputs){.paths = calloc((size_t)count, sizeof *in->paths)};
+	*in = (struct capture_inputs){.paths = calloc((size_t)count, sizeof *in->paths)};
 	if (!in->paths)
 		return ui_fail(GT_EXIT_FAILURE, "no memory");
 	for (int i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ int inputs_choose(struct inputs *in, char **paths, int count)
 	return GT_EXIT_OK;
 }
 
-void inputs_fini(struct inputs *in)
+void inputs_fini(struct capture_inputs *in)
 {
 	free(in->paths);
 	in->paths = NULL;

@@ -9,7 +9,7 @@
 
 #include "capture/capture.h"
 
-struct inputs {
+struct capture_inputs {
 	const char **paths; /* of the command line; array freed by inputs_fini() */
 	size_t count;
 	/* some are no captures: reported; the command exits with 1 after doing what it can */
@@ -19,8 +19,8 @@ struct inputs {
 /* Of one file, whether it can be read is left to who opens it; of several, those that are no
  * captures are reported and left out, and one that cannot be opened at all ends it. Return: exit
  * code; reported. */
-int inputs_choose(struct inputs *in, char **paths, int count);
-void inputs_fini(struct inputs *in);
+int inputs_choose(struct capture_inputs *in, char **paths, int count);
+void inputs_fini(struct capture_inputs *in);
 
 /* What readers should know: sessions that came twice, wall clocks that were trusted. */
 void inputs_print_notes(const struct gt_capture *capture);

@@ -59,7 +59,7 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 }
 
 struct merging {
-	const struct inputs *in;
+	const struct capture_inputs *in;
 	const struct gt_merge_options *options;
 	struct gt_capture_health health;
 	size_t repeated;
@@ -119,7 +119,7 @@ static int merge_captures(const struct export_request *request)
 {
 	struct ui_progress progress;
 	struct gt_merge_options options = {.progress = show_progress, .progress_data = &progress};
-	struct inputs in;
+	struct capture_inputs in;
 	struct merging m = {.in = &in, .options = &options};
 	int status = inputs_choose(&in, request->inputs, request->input_count);
 

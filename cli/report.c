@@ -268,7 +268,7 @@ static void print_command(const struct summary_file *f, FILE *out)
 static void print_selection(const struct summary *s, size_t file, FILE *out)
 {
 	const char *options = gt_capture_session_at(s->capture, file)->info.options;
-	struct selection selection;
+	struct capture_selection selection;
 	char text[SELECTION_LINE];
 
 	selection_read(options, &selection);
@@ -279,7 +279,7 @@ static void print_selection(const struct summary *s, size_t file, FILE *out)
 /* Of one capture, where names are known: what was asked for in vain. */
 static void print_unmet(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	struct selection selection;
+	struct capture_selection selection;
 	char text[SELECTION_LINE];
 
 	if (s->file_count != 1 || o->where || (o->by && !(o->by & SUMMARY_NAME)))
@@ -304,7 +304,7 @@ static void was_asked(const struct summary *s, bool *calls, bool *device)
 {
 	*calls = *device = !s->file_count;
 	for (uint32_t i = 0; i < s->file_count; i++) {
-		struct selection selection;
+		struct capture_selection selection;
 
 		selection_read(gt_capture_session_at(s->capture, i)->info.options, &selection);
 		*calls |= selection_has_calls(&selection);
@@ -597,7 +597,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	struct summary s = {.progress = true, .mangled = o->mangled};
 	struct filter_error error;
 	struct gt_capture *capture;
-	struct inputs in;
+	struct capture_inputs in;
 	int code, rc;
 
 	choose_keys(&s, o->by);

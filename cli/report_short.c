@@ -117,7 +117,7 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 {
 	const struct ui_colors *c = ui_colors(out);
 	char text[SELECTION_LINE];
-	struct selection selection;
+	struct capture_selection selection;
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (selection_describe(&selection, text, sizeof text))
@@ -140,7 +140,7 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 static void print_calls(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	bool done[GT_KIND_COUNT] = {false};
-	struct selection selection;
+	struct capture_selection selection;
 	uint64_t failed = 0;
 
 	selection_read(gt_capture_session(capture)->options, &selection);

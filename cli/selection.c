@@ -35,7 +35,7 @@ static void read_value(const char *options, const char *key, const char *const *
 		*out = '\0';
 }
 
-void selection_read(const char *options, struct selection *s)
+void selection_read(const char *options, struct capture_selection *s)
 {
 	static const char *const of_domains[] = {" ops=", NULL},
 				 *const of_operations[] = {" kernels=", " args=", NULL},
@@ -43,7 +43,7 @@ void selection_read(const char *options, struct selection *s)
 
 	if (!options)
 		options = "";
-	*s = (struct selection){.mode = mode_of_options(options)};
+	*s = (struct capture_selection){.mode = mode_of_options(options)};
 	s->arguments = !strstr(options, " args=no");
 	s->device = !strstr(options, " device=no");
 	s->commands = !strstr(options, " command=no");
@@ -52,7 +52,7 @@ void selection_read(const char *options, struct selection *s)
 	read_value(options, " kernels=", of_kernels, s->kernels, sizeof s->kernels);
 }
 
-bool selection_has_calls(const struct selection *s)
+bool selection_has_calls(const struct capture_selection *s)
 {
 	return mode_has_calls(s->mode) || *s->operations;
 }
@@ -66,7 +66,7 @@ static void add_choice(char *text, size_t size, const char *separator, const cha
 	snprintf(text + used, size - used, "%s%s%s", used ? separator : "", what, value);
 }
 
-bool selection_describe(const struct selection *s, char *text, size_t size)
+bool selection_describe(const struct capture_selection *s, char *text, size_t size)
 {
 	static const char *const of_modes[GT_MODE_COUNT] = {
 		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)",
@@ -151,7 +151,7 @@ static void add_unmet(const struct summary *summary, const char *list, const cha
 	}
 }
 
-bool selection_unmet(const struct selection *s, const struct summary *summary, char *text,
+bool selection_unmet(const struct capture_selection *s, const struct summary *summary, char *text,
 		     size_t size)
 {
 	*text = '\0';

@@ -13,25 +13,25 @@
 enum { SELECTION_LINE = 1024 };
 
 /* Lists are "" where all was asked for. */
-struct selection {
+struct capture_selection {
 	const struct mode *mode;
 	bool arguments, device, commands;
 	char domains[128], operations[256], kernels[256];
 };
 
 /* @options: of a session; NULL or of an older gputap: all. */
-void selection_read(const char *options, struct selection *s);
+void selection_read(const char *options, struct capture_selection *s);
 
 /* Were calls asked for, beside the program's own annotations? */
-bool selection_has_calls(const struct selection *s);
+bool selection_has_calls(const struct capture_selection *s);
 
 /* "mode lite (kernels, ..); only domains hip". Return: false, and "": all was asked for. */
-bool selection_describe(const struct selection *s, char *text, size_t size);
+bool selection_describe(const struct capture_selection *s, char *text, size_t size);
 
 /* "--ops clFoo, --kernels ^conv": what of the selection met nothing in @summary, which must be
  * of one capture, with names and without --where. Return: false, and "": all of it met
  * something. */
-bool selection_unmet(const struct selection *s, const struct summary *summary, char *text,
+bool selection_unmet(const struct capture_selection *s, const struct summary *summary, char *text,
 		     size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft amdgpu: AMD GPUs in software under the real ROCr and HIP. Options become environment
  * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, and
- * ROCr 7 is told to look there. */
+ * ROCr 7 is made to look there. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

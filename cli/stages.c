@@ -164,7 +164,7 @@ static void add_slots(struct stages *s)
 }
 
 /* @last: the same few are asked for again and again. */
-static uint32_t number_of(struct stages *s, const struct stages_origin *origin, uint32_t *last)
+static uint32_t get_number(struct stages *s, const struct stages_origin *origin, uint32_t *last)
 {
 	uint32_t *slot;
 
@@ -202,7 +202,7 @@ void stages_work(struct stages *s, const struct stages_work *work)
 				.other = work->end_ns,
 				.from = work->call_start_ns,
 				.id = work->id,
-				.origin = number_of(s, &origin, s->last_work)};
+				.origin = get_number(s, &origin, s->last_work)};
 
 	spill_add(&s->work, &row);
 }
@@ -215,7 +215,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 				       .domain = call->domain,
 				       .kind = call->kind,
 				       .dependent = call->dependent};
-	uint32_t number = number_of(s, &origin, s->last_call);
+	uint32_t number = get_number(s, &origin, s->last_call);
 
 	if (call->kind == STAGES_COPY) {
 		struct join join = {.id = call->id,
@@ -583,7 +583,7 @@ static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
 static int find_awaited(struct stages *s)
 {
 	const struct stages_origin origin = {.kind = STAGES_EVENTS};
-	struct events events = {s, number_of(s, &origin, s->last_call)};
+	struct events events = {s, get_number(s, &origin, s->last_call)};
 
 	return awaited_find(&s->awaited, ask_for_work, &events);
 }

@@ -29,7 +29,7 @@ static uint64_t read_queue_clock(void *queue)
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
 
-/* At the rate that programs are told as the device's: clock64() is waited for by it. */
+/* At the rate that programs get as the device's: clock64() is waited for by it. */
 static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;

@@ -270,7 +270,7 @@ static void *on_submitted(const refdevActivity *a, void *user)
 	return token;
 }
 
-static const char *name_of(const refdevActivity *a)
+static const char *get_activity_name(const refdevActivity *a)
 {
 	static const char *const copies[] = {"Memcpy HtoH", "Memcpy HtoD", "Memcpy DtoH",
 					     "Memcpy DtoD"};
@@ -298,7 +298,7 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 		.device_id = a->device,
 		.stream_id = a->stream_id,
 		.correlation_id = a->correlation,
-		.name = name_of(a),
+		.name = get_activity_name(a),
 		.external_id = t->external,
 		.user_id = t->user,
 		.bytes = a->bytes,

@@ -10,14 +10,14 @@
 
 #include "soft/refdev/refdev_parts.h"
 
-struct place {
+struct trace_place {
 	refdevSubscriber functions;
 	const refdevSubscriber *of;
 	_Atomic uint32_t number; /* 0: nobody */
 	_Atomic uint32_t notifying;
 };
 
-static struct place places[REF_SUBSCRIBERS];
+static struct trace_place places[REF_SUBSCRIBERS];
 static _Atomic uint32_t subscribed; /* how many */
 static uint32_t last_number;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,7 +32,7 @@ uint64_t ref_correlation(void)
 
 /* @number: the one that it must be; 0: any. Return: its number, to be left by leave_place(); 0:
  * nobody is there. */
-static uint32_t enter_place(struct place *p, uint32_t number)
+static uint32_t enter_place(struct trace_place *p, uint32_t number)
 {
 	uint32_t now;
 
@@ -44,7 +44,7 @@ static uint32_t enter_place(struct place *p, uint32_t number)
 	return 0;
 }
 
-static void leave_place(struct place *p)
+static void leave_place(struct trace_place *p)
 {
 	atomic_fetch_sub(&p->notifying, 1);
 }
@@ -59,7 +59,7 @@ void ref_enter(struct ref_frame *f, const char *name, bool driver)
 		return;
 	f->call = (refdevCall){sizeof f->call, name, driver, 0, 0, depth > 1, correlation};
 	for (int i = 0; i < REF_SUBSCRIBERS; i++) {
-		struct place *p = &places[i];
+		struct trace_place *p = &places[i];
 
 		f->slots[i] = 0;
 		f->subscriptions[i] = enter_place(p, 0);
@@ -79,7 +79,7 @@ refdevError_t ref_leave(struct ref_frame *f, refdevError_t status)
 	f->call.exits = 1;
 	f->call.status = status;
 	for (int i = REF_SUBSCRIBERS - 1; i >= 0; i--) {
-		struct place *p = &places[i];
+		struct trace_place *p = &places[i];
 
 		if (!f->subscriptions[i] || !enter_place(p, f->subscriptions[i]))
 			continue;
@@ -95,7 +95,7 @@ void ref_tell_submitted(struct ref_task *task)
 	if (!atomic_load_explicit(&subscribed, memory_order_relaxed))
 		return;
 	for (int i = 0; i < REF_SUBSCRIBERS; i++) {
-		struct place *p = &places[i];
+		struct trace_place *p = &places[i];
 
 		task->subscriptions[i] = enter_place(p, 0);
 		if (!task->subscriptions[i])
@@ -110,7 +110,7 @@ void ref_tell_submitted(struct ref_task *task)
 void ref_tell_completed(struct ref_task *task)
 {
 	for (int i = 0; i < REF_SUBSCRIBERS; i++) {
-		struct place *p = &places[i];
+		struct trace_place *p = &places[i];
 
 		if (!task->subscriptions[i] || !enter_place(p, task->subscriptions[i]))
 			continue;
@@ -122,7 +122,7 @@ void ref_tell_completed(struct ref_task *task)
 
 refdevError_t refdevSubscribe(const refdevSubscriber *subscriber)
 {
-	struct place *free_place = NULL;
+	struct trace_place *free_place = NULL;
 
 	if (!subscriber || subscriber->size < sizeof *subscriber)
 		return refdevErrorInvalid;
@@ -151,7 +151,7 @@ refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber)
 
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < REF_SUBSCRIBERS; i++) {
-		struct place *p = &places[i];
+		struct trace_place *p = &places[i];
 
 		if (!atomic_load(&p->number) || p->of != subscriber)
 			continue;

@@ -17,7 +17,7 @@
 /* clones of a virtual machine share the boot id, but not the clock */
 enum { SAME_KERNEL_NS = 1000000000 };
 
-/* The clock of some kernel since some boot, as far as sessions tell of it. */
+/* The clock of some kernel since some boot, as far as sessions know it. */
 struct boot {
 	const struct session *first;
 	int64_t shift_ns;

@@ -287,7 +287,7 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 }
 
 /* How many entries the new environment has; 0: it is the old one, or too large. */
-static size_t count_entries(const struct area *a, char *const *environment)
+static size_t count_variables(const struct area *a, char *const *environment)
 {
 	size_t count = 0, text_bytes = 0, bytes;
 	bool is_missing = false;
@@ -313,7 +313,7 @@ static char *const *repair(struct area *a, char *const *environment)
 	char *text = a->text;
 	size_t n = 0;
 
-	if (!count_entries(a, environment))
+	if (!count_variables(a, environment))
 		return environment;
 	for (char *const *e = environment; e && *e; e++) {
 		bool replaced = false;

@@ -37,7 +37,7 @@ static const char *const class_categories[] = {
 	[GT_WORK_MARK] = "gpu_marker",
 };
 
-/* Readers tell the direction of a copy by the first 11 letters. */
+/* Readers know the direction of a copy by the first 11 letters. */
 static const char *work_text(enum gt_device_op op)
 {
 	switch (op) {

@@ -90,7 +90,7 @@ struct table_kind {
 };
 
 /* How many entries the runtime's table has; 0 for what cannot be one. */
-static uint32_t count_entries(const struct function_table *table)
+static uint32_t count_functions(const struct function_table *table)
 {
 	return table->version.size < sizeof table->version
 		       ? 0
@@ -165,13 +165,13 @@ static struct function_table *get_table(const struct gt_hsa_tables *tables,
 
 	if (p->member + sizeof table <= tables->version.size)
 		memcpy(&table, (const char *)tables + p->member, sizeof table);
-	return table && count_entries(table) ? table : NULL;
+	return table && count_functions(table) ? table : NULL;
 }
 
 /* The place of an operation in the runtime's table; NULL: it has none. */
 static void **get_place(struct function_table *table, const struct table_kind *p, uint32_t number)
 {
-	uint32_t at = table ? p->position(number, count_entries(table)) : UINT32_MAX;
+	uint32_t at = table ? p->position(number, count_functions(table)) : UINT32_MAX;
 
 	return at == UINT32_MAX ? NULL : &table->entries[at];
 }
@@ -260,9 +260,9 @@ static void register_part(const struct gt_hsa_runtime *r, const struct table_kin
 		return;
 	ours->version = version;
 	gt_table_register(ours, (const void *const *)&b->real, bytes, (void **)&b->taps);
-	if (!p->is_known(count_entries(table)))
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, count_entries(table),
-			       ours->name);
+	if (!p->is_known(count_functions(table)))
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain,
+			       count_functions(table), ours->name);
 }
 
 static void unregister_tables(struct gt_hsa_runtime *r)

@@ -96,7 +96,7 @@ static char *put_count(char *p, const char *end, uint32_t n)
 	return put_text(p, end, d);
 }
 
-static uint32_t name_of(struct command_buffer *c, struct gt_thread *t)
+static uint32_t make_name(struct command_buffer *c, struct gt_thread *t)
 {
 	char text[KINDS * (NAME_BYTES + 16)], *p = text, *end = text + sizeof text;
 	uint32_t named = 0, id = c->name;
@@ -164,7 +164,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 									   GT_DEVICE_COMMAND_BUFFER,
 									   &w, event));
 	if (ret == CL_SUCCESS && w.table && c) {
-		w.what.name = name_of(c, w.thread);
+		w.what.name = make_name(c, w.thread);
 		w.what.global[0] = c->total;
 		w.what.replay = atomic_fetch_add_explicit(&c->replay, 1, memory_order_relaxed) + 1;
 	}

@@ -3,7 +3,7 @@
  * loader that knows layers (the text OPENCL_LAYERS is in it: the layer takes its table), a
  * layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
  * clGetPlatformIDs alone: without drivers it asks no layer (opencl/attach_first.c). The same of
- * such a driver, to tell of a program that calls it without the loader (opencl/attach_direct.c).
+ * such a driver, to report a program that calls it without the loader (opencl/attach_direct.c).
  * Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H

@@ -116,7 +116,7 @@ static const struct gt_range_text *text_of(const struct nvtx_attributes *a)
 	}
 }
 
-static const char *name_of(const struct gt_range_text *text)
+static const char *get_text(const struct gt_range_text *text)
 {
 	return text ? text->text : "(no name)";
 }
@@ -124,7 +124,7 @@ static const char *name_of(const struct gt_range_text *text)
 /* Return: how many were open before, as NVTX has it. */
 static int push_text(const struct gt_range_text *text)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, name_of(text), KEY + (uint64_t)depth, -1, NULL, 0);
+	gputap_range_begin(GPUTAP_RANGE_USER, get_text(text), KEY + (uint64_t)depth, -1, NULL, 0);
 	return depth++;
 }
 
@@ -165,17 +165,17 @@ static int pop_in_domain(void *domain)
 
 static uint64_t start_ascii(const char *message)
 {
-	return gt_range_start(name_of(ascii_text(message)));
+	return gt_range_start(get_text(ascii_text(message)));
 }
 
 static uint64_t start_wide(const wchar_t *message)
 {
-	return gt_range_start(name_of(wide_text(message)));
+	return gt_range_start(get_text(wide_text(message)));
 }
 
 static uint64_t start_attributes(const struct nvtx_attributes *a)
 {
-	return gt_range_start(name_of(text_of(a)));
+	return gt_range_start(get_text(text_of(a)));
 }
 
 static uint64_t start_in_domain(void *domain, const struct nvtx_attributes *a)
@@ -192,17 +192,17 @@ static void end_in_domain(void *domain, uint64_t id)
 
 static void mark_ascii(const char *message)
 {
-	gt_range_mark(name_of(ascii_text(message)));
+	gt_range_mark(get_text(ascii_text(message)));
 }
 
 static void mark_wide(const wchar_t *message)
 {
-	gt_range_mark(name_of(wide_text(message)));
+	gt_range_mark(get_text(wide_text(message)));
 }
 
 static void mark_attributes(const struct nvtx_attributes *a)
 {
-	gt_range_mark(name_of(text_of(a)));
+	gt_range_mark(get_text(text_of(a)));
 }
 
 static void mark_in_domain(void *domain, const struct nvtx_attributes *a)
