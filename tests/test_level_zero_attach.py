@@ -109,6 +109,21 @@ def test_such_a_tool_is_notified_of_work_of_all_kinds_of_lists(tell, tools, work
     assert is_all_that_came_after(told, counts(work), ["zeMemFree", "zeContextDestroy"])
 
 
+def test_such_a_tool_is_notified_where_the_kernel_refuses_one_way_to_read_memory(
+        tell, tools, work):
+    told = tell("immediate", "5", env={"LZ_LATE": tools["late"], "LZ_FORBID": "1"})
+    assert is_all_that_came_after(told, counts(work)) and "not_traced" not in told
+
+
+def test_where_memory_cannot_be_read_an_event_says_so_and_the_program_works(
+        tell, tools, run, level_zero, environment, work):  # noqa: F811
+    env = {"LZ_LATE": tools["late"], "LZ_FORBID": "2"}
+    told = tell("immediate", "5", env=env)
+    assert told["not_traced"] == 1 and told["work"] == 0
+    assert run([level_zero / "lz_program", "immediate", "5"],
+               env=environment | env | {"LZ_TOOL": work / "tool"}).out == "driver 0: 3.5 3.5\n"
+
+
 def test_such_a_tool_is_notified_of_several_drivers(tell, tools, level_zero, work):  # noqa: F811
     other = work / "libother_driver.so"
     shutil.copy(level_zero / "liblz_driver.so", other)

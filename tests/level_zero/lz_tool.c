@@ -2,19 +2,26 @@
 /* A tool for tests of Level Zero: counts calls by name, and device work. At its end it writes
  * "name count" of each function, and "work N timed N", to the file that LZ_TOOL names. It is a tool
  * from the start if it is preloaded, else once lz_tool_add() is called. Compiled with -DBY_CALL for
- * the latter. */
+ * the latter. Events "not traced" are counted as "not_traced N". LZ_FORBID=1 lets the kernel refuse
+ * process_vm_readv(), as containers may, LZ_FORBID=2 also pread(). */
 #include <gputap/tool.h>
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 enum { OPERATIONS = 1024, DOMAINS = 32 };
 
 static struct gputap_context *context;
 static _Atomic long calls[DOMAINS][OPERATIONS];
-static _Atomic long work, timed, linked;
+static _Atomic long work, timed, linked, not_traced;
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
@@ -63,6 +70,8 @@ static void finish(void *user)
 		for (uint32_t i = 0; i < OPERATIONS; i++)
 			if (calls[d][i])
 				fprintf(out, "%s %ld\n", gputap_operation_name(d, i), calls[d][i]);
+	if (not_traced)
+		fprintf(out, "not_traced %ld\n", not_traced);
 	fprintf(out, "work %ld\ntimed %ld\nlinked %ld\n", work, timed, linked);
 	fclose(out);
 }
@@ -71,9 +80,34 @@ static struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0,    "lz_tool",
 				  start,       finish,          NULL, 0};
 
 #ifdef BY_CALL
+static int forbid(int level)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, level > 1 ? SYS_pread64 : -1u, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof code / sizeof *code, code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static void on_event(const struct gputap_event *event, void *user)
+{
+	(void)user;
+	atomic_fetch_add(&not_traced, event->code == GPUTAP_EVENT_NOT_TRACED);
+}
+
 int lz_tool_add(void)
 {
-	return gputap_tool_add(&tool);
+	int rc = gputap_event_subscribe(on_event, NULL);
+
+	if (rc == 0 && getenv("LZ_FORBID"))
+		rc = forbid(atoi(getenv("LZ_FORBID")));
+	return rc ? rc : gputap_tool_add(&tool);
 }
 #else
 const struct gputap_tool *gputap_tool_describe(uint32_t version)

@@ -18,8 +18,8 @@
  * Searched are private, writable pages that are in memory, but for the driver's own and ours.
  * Pages that are swapped out are not: the loader's tables are in use.
  *
- * Locking: one search at a time. Memory is read by process_vm_readv(), as other threads may unmap
- * it meanwhile. An entry is exchanged if it still is what it was. */
+ * Locking: one search at a time. Memory is read by process_vm_readv() or /proc/self/mem, as other
+ * threads may unmap it meanwhile. An entry is exchanged if it still is what it was. */
 #include "runtime/level_zero/level_zero_tables.h"
 
 #include <elf.h>
@@ -174,6 +174,24 @@ static bool is_tap(uintptr_t word)
 
 /* Memory ------------------------------------------------------------------------------- */
 
+/* In a container process_vm_readv() may be forbidden. */
+static bool is_refused(ssize_t got)
+{
+	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
+}
+
+static ssize_t read_by_file(uintptr_t from, void *to, size_t bytes)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = fd < 0 ? EACCES : saved;
+	return got;
+}
+
 /* Bytes that could be read. */
 static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 {
@@ -185,6 +203,8 @@ static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 	remote[0] = (struct iovec){(void *)from, first};
 	remote[1] = (struct iovec){(void *)(from + first), bytes - first};
 	got = process_vm_readv(getpid(), &local, 1, remote, bytes > first ? 2 : 1, 0);
+	if (is_refused(got))
+		got = read_by_file(from, to, bytes);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -307,6 +327,7 @@ static int search_words(const uintptr_t *text, size_t count, uintptr_t address, 
 struct search {
 	struct range ours, driver;
 	int changed;
+	bool refused; /* memory cannot be read */
 };
 
 static bool overlap(struct range a, struct range b)
@@ -329,6 +350,9 @@ static void search_chunk(struct search *s, struct range chunk, struct range r)
 			;
 		local.iov_len = remote.iov_len = (end - first) * GT_ELF_PAGE;
 		got = end > first ? process_vm_readv(getpid(), &local, 1, &remote, 1, 0) : 0;
+		if (is_refused(got))
+			got = read_by_file(at, words, local.iov_len);
+		s->refused |= is_refused(got);
 		if (got > 0)
 			s->changed += search_words(words, (size_t)got / sizeof *words, at, r);
 	}
@@ -362,7 +386,7 @@ int gt_lz_tables_find(unsigned instance, uintptr_t base)
 		known = each_mapping(search_mapping, &s);
 	gt_lz_unlock(&lock);
 	errno = saved;
-	return known ? s.changed : -1;
+	return known && !s.refused ? s.changed : -1;
 }
 
 /* Handles ------------------------------------------------------------------------------ */
