@@ -5,10 +5,12 @@ GPUTAP_SYCL_PYTHON, a python with dpctl, dpnp, intel-opencl-rt and intel-pti, an
 GPUTAP_LEVEL_ZERO_LOADER, a folder with the loader of 1.20 or later."""
 import collections
 import csv
+import json
 import os
 import pathlib
 import re
 import subprocess
+import xml.etree.ElementTree
 
 import pytest
 
@@ -34,12 +36,13 @@ def python():
 
 @pytest.fixture
 def sycl(tap, gputap, python):
-    """sycl("V2", "-m", "module") runs the python with this adapter; traced: into this capture."""
+    """sycl("V2", "-m", "module") runs the python with this adapter; traced: into this capture,
+    with these words to gputap run."""
     loader = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
 
-    def call(adapter, *arguments, traced=None, env=None, libraries=(), **keywords):
+    def call(adapter, *arguments, traced=None, words=(), env=None, libraries=(), **keywords):
         options, variables = ADAPTERS[adapter]
-        before = ["run", "-o", traced, "--", gputap] if traced else []
+        before = ["run", "-o", traced, *words, "--", gputap] if traced else []
         opencl = python.parent.parent / "lib/libintelocl.so"
         return tap(*before, "soft", "level-zero", "--opencl", opencl, *options, "--",
                    "env", *(f"{name}={value}" for name, value in (env or {}).items()),
@@ -138,6 +141,101 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
     assert "all linked to their call; nothing lost" in tap("report", "both.gputap").out
 
 
+# Unified Runtime ------------------------------------------------------------------------
+
+def read_rows(file):
+    with open(file, newline="") as table:
+        return list(csv.DictReader(table))
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_each_kernel_was_appended_in_a_call_of_unified_runtime(sycl, tap, repo, work, adapter):
+    result = sycl(adapter, repo / "tests/soft/sycl_checks.py", traced="ur.gputap",
+                  words=["--mode", "sycl"])
+    assert read_checks(result.out) == ["fft failed: OpenCL error -1"]
+    tap("export", "ur.gputap", "-o", "ur.csv")
+    rows = read_rows(work / "ur.csv")
+    calls = {row["correlation"]: row for row in rows if row["kind"] == "call"}
+    kernels = [row for row in rows if row["operation"] == "kernel"]
+    assert len(kernels) == read_done(result.err)["kernels"]
+    outer = collections.Counter()
+    for kernel in kernels:
+        call = calls[kernel["correlation"]]
+        while call["parent"] and call["domain"] != "unified_runtime":
+            call = calls[call["parent"]]
+        outer[call["operation"]] += 1
+    launch = "urEnqueueKernelLaunchWithArgsExp"
+    if "regular" not in adapter:  # there a list is run by whoever waits
+        assert outer == {launch: len(kernels)}
+    assert sum(call["operation"] == launch for call in calls.values()) == len(kernels)
+    report = tap("report", "ur.gputap").out
+    assert "all linked to their call; nothing lost" in report
+    assert "typeinfo name for" not in report
+    assert "is not known what for" not in result.err  # waits are found in the calls within
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_unified_runtimes_calls_are_those_of_ptis_runtime_view(sycl, tap, pti, repo, work,
+                                                               adapter):
+    ids = (repo / "include/compat/pti/pti_runtime_sycl_api_ids.h").read_text()
+    names = {number: name for name, number in re.findall(r"(ur\w+)_id = (\d+),", ids)}
+    beside = pti(work / "pti.txt")
+    beside["env"]["PTI_VIEWS_CALLS"] = 1
+    sycl(adapter, repo / "tests/soft/sycl_checks.py", traced="ur.gputap",
+         words=["--mode", "sycl"], **beside)
+    theirs = collections.Counter(names[line.split()[1]] for line in
+                                 (work / "pti.txt").read_text().splitlines()
+                                 if line.startswith("call "))
+    tap("export", "ur.gputap", "-o", "ur.csv")
+    ours = collections.Counter(row["operation"] for row in read_rows(work / "ur.csv")
+                               if row["domain"] == "unified_runtime")
+    # one call of SYCL's for both adapters; PTI ends before the last releases
+    for name in ("urAdapterGet", "urAdapterRelease", "urDeviceRelease"):
+        assert ours.pop(name) >= theirs.pop(name, 0)
+    assert ours == theirs and len(ours) > 40
+
+
+def test_pti_tools_are_notified_of_sycls_runtime_and_of_its_driver(sycl, build, repo, work):
+    tool = work / "tool.so"
+    libraries = [build / "src/compat/pti", build]
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{repo}/include",
+                    f"-I{repo}/include/compat", repo / "tests/pti/log_tool.c", "-o", tool,
+                    *(f"-L{folder}" for folder in libraries), "-l:libpti_callback.so.1",
+                    "-l:libgputap.so.0", f"-Wl,-rpath,{':'.join(map(str, libraries))}"],
+                   check=True)
+    lines = [line.split() for line in
+             sycl("V2", repo / "tests/soft/sycl_checks.py",
+                  env={"LD_PRELOAD": tool, "PTI_WORDS": "3:295,1:55"}).err.splitlines()
+             if line.startswith("a E")]
+    assert len(lines) > 400 and {line[5] for line in lines} == {
+        "urEnqueueKernelLaunchWithArgsExp", "zeCommandListAppendLaunchKernel"}
+    assert all(line[7 if "status" in line[6] else 6] == "args=1" for line in lines)
+    names = {word for line in lines for word in line if word.startswith("kernel=")}
+    assert "kernel=-" not in names
+    assert sum(name.startswith("kernel=_ZTS") for name in names) > 40
+
+
+# Both ways ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("adapter", ["V1 with immediate lists", "V2"])
+def test_opencl_and_level_zero_are_in_one_report(sycl, tap, python, repo, work, adapter):
+    opencl = python.parent.parent / "lib/libintelocl.so"
+    result = sycl(adapter, repo / "tests/soft/sycl_both.py", traced="ways.gputap",
+                  env={"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu;opencl:cpu",
+                       "OCL_ICD_FILENAMES": opencl})
+    assert result.out == "backend_type.opencl right\nbackend_type.level_zero right\n"
+    tap("export", "ways.gputap", "-o", "ways.csv")
+    kernels = collections.defaultdict(set)
+    for row in read_rows(work / "ways.csv"):
+        if row["operation"] == "kernel":
+            kernels[row["domain"]].add(row["name"])
+    assert set(kernels) == {"opencl", "level_zero"}
+    for names in kernels.values():
+        assert any(name.startswith("dpnp::tensor::kernels::multiply::") for name in names)
+    report = tap("report", "ways.gputap").out
+    assert "all linked to their call; nothing lost" in report
+    assert "Operations of opencl" in report and "Operations of level_zero" in report
+    assert "typeinfo name for" not in report and "_ZTS" not in report
 
 
 # dpctl's own tests ---------------------------------------------------------------------
@@ -150,3 +248,41 @@ def test_dpctls_own_tests_pass(sycl, work, adapter):
     # those that compile C, where there is no compiler of Cython
     assert [name for name in failed if "cython" not in name] == []
     assert int(re.search(r"(\d+) passed", out)[1]) > 1500
+
+
+# What takes minutes each: GPUTAP_SYCL_OWN_TESTS=1
+OWN_TESTS = {
+    "dpctl": ("dpctl", ["tests"]),
+    "dpnp's sorting": ("dpnp", ["tests/test_sort.py", "tests/third_party/cupy/sorting_tests"]),
+    "dpnp's indexing": ("dpnp", ["tests/test_indexing.py",
+                                 "tests/third_party/cupy/indexing_tests"]),
+    "dpnp's logic": ("dpnp", ["tests/test_logic.py", "tests/third_party/cupy/logic_tests"]),
+}
+
+
+def read_results(file):
+    """Of each test, what became of it."""
+    results = collections.defaultdict(list)
+    for case in xml.etree.ElementTree.parse(file).iter("testcase"):
+        ends = [part.tag for part in case if part.tag in ("failure", "error", "skipped")]
+        results[case.get("classname"), case.get("name")].append(ends)
+    return results
+
+
+@pytest.mark.parametrize("which", OWN_TESTS)
+def test_their_own_tests_end_the_same_with_and_without_gputap(sycl, tap, python, work, which):
+    if not os.environ.get("GPUTAP_SYCL_OWN_TESTS"):
+        pytest.skip("needs GPUTAP_SYCL_OWN_TESTS, for it takes minutes")
+    package, paths = OWN_TESTS[which]
+    folder, = (python.parent.parent / "lib").glob(f"python3*/site-packages/{package}")
+    for name, traced in (("plain", None), ("traced", "own.gputap")):
+        sycl("V2", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={work / name}",
+             *(folder / path for path in paths), traced=traced, words=["-q"], status=None,
+             timeout=1200)
+    plain, traced = read_results(work / "plain"), read_results(work / "traced")
+    assert len(plain) > 900
+    assert {test: (ends, traced.get(test)) for test, ends in plain.items()
+            if traced.get(test) != ends} == {} and len(traced) == len(plain)
+    info = json.loads(tap("info", "--json", "own.gputap").out)
+    assert info["linked"] == info["device_work"] > 100
+    assert info["seen"] == info["recorded"] + info["dropped"]

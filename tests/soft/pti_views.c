@@ -6,6 +6,7 @@
  *   PTI_VIEWS_LIBRARY   libpti_view.so.1 of the package intel-pti
  *   PTI_VIEWS_OUT       the file: "kernel START END NAME", "copy", "fill", and "odd NAME" for a
  *                       kernel whose times are not append <= submit <= start < end
+ *   PTI_VIEWS_CALLS=1   and "call ID" for each call of SYCL's runtime API
  *   PTI_VIEWS_TEXT=0    only the end's lines "failed ..": for measurements
  *
  * Declarations are ours, of what PTI 1.2 delivers; it is opened by name, so nothing of it is needed
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIEW_KERNEL = 1, VIEW_COPY = 8, VIEW_FILL = 9, BUFFER_BYTES = 1 << 20 };
+enum { VIEW_KERNEL = 1, VIEW_CALL = 6, VIEW_COPY = 8, VIEW_FILL = 9, BUFFER_BYTES = 1 << 20 };
 
 struct kernel_record {
 	uint32_t kind;
@@ -29,6 +30,12 @@ struct kernel_record {
 	uint8_t uuid[16];
 	uint64_t append, start, end, submit;
 	/* and what SYCL said of it */
+};
+
+struct call_record {
+	uint32_t kind;
+	uint64_t start, end;
+	uint32_t group, id;
 };
 
 static int (*next_record)(uint8_t *buffer, size_t used, void **record);
@@ -60,6 +67,9 @@ static void take_buffer(unsigned char *buffer, size_t bytes, size_t used)
 	while (has_text && used && !next_record(buffer, used, &record))
 		switch (*(uint32_t *)record) {
 		case VIEW_KERNEL: write_kernel(record); break;
+		case VIEW_CALL:
+			fprintf(out, "call %u\n", ((const struct call_record *)record)->id);
+			break;
 		case VIEW_COPY: fprintf(out, "copy\n"); break;
 		case VIEW_FILL: fprintf(out, "fill\n"); break;
 		}
@@ -89,7 +99,8 @@ static void start_views(void *library)
 	if (status)
 		fprintf(out, "failed: callbacks: %d\n", status);
 	for (int kind = VIEW_KERNEL; kind <= VIEW_FILL; kind++)
-		if (kind == VIEW_KERNEL || kind == VIEW_COPY || kind == VIEW_FILL) {
+		if (kind == VIEW_KERNEL || kind == VIEW_COPY || kind == VIEW_FILL ||
+		    (kind == VIEW_CALL && getenv("PTI_VIEWS_CALLS"))) {
 			status = enable(kind);
 			if (status)
 				fprintf(out, "failed: view %d: %d\n", kind, status);
