@@ -88,7 +88,7 @@ static void fill(void)
 
 int main(void)
 {
-	pti_callback_subscriber s = NULL, other = NULL;
+	pti_callback_subscriber s = NULL, other = NULL, again = NULL;
 	int on_stack;
 
 	IS(ptiCallbackSubscribe(NULL, on_callback, NULL), PTI_ERROR_BAD_ARGUMENT);
@@ -100,6 +100,12 @@ int main(void)
 	IS(ptiCallbackSubscribe(&other, on_callback, NULL), PTI_SUCCESS);
 	IS(ptiCallbackUnsubscribe(s), PTI_SUCCESS);
 	refuse(s); /* gone */
+	take(other);
+	/* the same once more: another subscriber */
+	IS(ptiCallbackSubscribe(&again, on_callback, NULL), PTI_SUCCESS);
+	if (again == other)
+		failures++;
+	IS(ptiCallbackUnsubscribe(again), PTI_SUCCESS);
 	take(other);
 	IS(ptiCallbackUnsubscribe(other), PTI_SUCCESS);
 	refuse(other);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers of PTI's callback API that come, change their minds and go while calls run and events
- * happen: nobody is called after he has unsubscribed, every EXIT belongs to an ENTER. In the
- * ThreadSanitizer build, too. */
+/* Subscribers of PTI's callback API that come, change what they ask for and go while calls run and
+ * events happen, from outside and from inside of callbacks: no subscriber is called after it has
+ * unsubscribed, every EXIT belongs to an ENTER. In the ThreadSanitizer build, too. */
 #include <pthread.h>
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -146,4 +146,107 @@ UNIT_TEST(subscribers_come_and_go_while_calls_run_and_events_happen)
 	for (int i = 0; i < CALLERS; i++)
 		pthread_join(callers[i], NULL);
 	pthread_join(teller, NULL);
+}
+
+/* From inside ------------------------------------------------------------------------------- */
+
+/* Where a guest's own callback unsubscribes it; before, each of its callbacks changes what it asks
+ * for. */
+enum { LEAVES_AT_ENTER, LEAVES_AT_EXIT, LEAVES_AT_EVENT, PLACES_TO_LEAVE };
+
+struct guest {
+	uint64_t magic;
+	pti_callback_subscriber itself;
+	int leaves_at;
+	_Atomic bool is_ready, is_leaving, is_gone;
+};
+
+static _Atomic uint64_t left[PLACES_TO_LEAVE];
+
+/* Each of the host's callbacks lets another subscriber come and go. The host itself stays: a
+ * callback that unsubscribes is not waited for. */
+static void on_host(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
+		    void *data)
+{
+	struct comer c = {MAGIC, NULL};
+
+	(void)user, (void)domain, (void)group, (void)id, (void)data;
+	come_as_proposed(&c);
+	CHECK_EQ(ptiCallbackUnsubscribe(c.itself), PTI_SUCCESS);
+}
+
+static void ask_for_something_else(struct guest *g)
+{
+	pti_result result =
+		ptiCallbackEnable(1, g->itself, PTI_API_GROUP_LEVELZERO, zeDriverGetApiVersion_id);
+
+	/* another thread may be about to unsubscribe it */
+	CHECK(result == PTI_SUCCESS || (result == PTI_ERROR_BAD_ARGUMENT && g->is_leaving));
+}
+
+static void on_guest(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
+		     void *data)
+{
+	const pti_apicall_callback_data *d = data;
+	struct guest *g = user;
+	int at = domain == PTI_DOMAIN_PTI_CRITICAL_EVENT ? LEAVES_AT_EVENT
+		 : d->_site == PTI_SITE_ENTER            ? LEAVES_AT_ENTER
+							 : LEAVES_AT_EXIT;
+
+	(void)group, (void)id;
+	CHECK_EQ(g->magic, MAGIC);
+	if (!g->is_ready)
+		return;
+	ask_for_something_else(g);
+	if (at != g->leaves_at || atomic_exchange(&g->is_leaving, true))
+		return;
+	CHECK_EQ(ptiCallbackUnsubscribe(g->itself), PTI_SUCCESS);
+	atomic_fetch_add(&left[at], 1);
+	g->is_gone = true; /* freed at once */
+}
+
+static void *bring_guests(void *which)
+{
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		struct guest *g = calloc(1, sizeof *g);
+
+		g->magic = MAGIC;
+		g->leaves_at = ((int)(uintptr_t)which + i) % PLACES_TO_LEAVE;
+		CHECK_EQ(ptiCallbackSubscribe(&g->itself, on_guest, g), PTI_SUCCESS);
+		g->is_ready = true;
+		CHECK_EQ(ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_PTI_CRITICAL_EVENT),
+			 PTI_SUCCESS);
+		ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_DRIVER_API); /* it may be gone */
+		while (!g->is_gone)
+			sched_yield();
+		CHECK_EQ(ptiCallbackUnsubscribe(g->itself), PTI_ERROR_BAD_ARGUMENT);
+		g->magic = 0;
+		free(g);
+	}
+	return NULL;
+}
+
+UNIT_TEST(subscribers_leave_and_bring_others_from_inside_their_callbacks)
+{
+	pthread_t callers[CALLERS], bringers[COMERS], teller;
+	pti_callback_subscriber host;
+
+	CHECK_OK(gt_table_adopt(&table));
+	CHECK_EQ(ptiCallbackSubscribe(&host, on_host, NULL), PTI_SUCCESS);
+	CHECK_EQ(ptiCallbackEnable(1, host, PTI_API_GROUP_LEVELZERO, zeDriverGet_id), PTI_SUCCESS);
+	CHECK_EQ(ptiCallbackEnableDomain(1, host, PTI_DOMAIN_PTI_CRITICAL_EVENT), PTI_SUCCESS);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_create(&callers[i], NULL, make_calls, NULL);
+	pthread_create(&teller, NULL, make_events, NULL);
+	for (uintptr_t i = 0; i < COMERS; i++)
+		pthread_create(&bringers[i], NULL, bring_guests, (void *)i);
+	for (int i = 0; i < COMERS; i++)
+		pthread_join(bringers[i], NULL);
+	is_over = true;
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(callers[i], NULL);
+	pthread_join(teller, NULL);
+	CHECK_EQ(ptiCallbackUnsubscribe(host), PTI_SUCCESS);
+	for (int i = 0; i < PLACES_TO_LEAVE; i++)
+		CHECK(left[i] > 0);
 }

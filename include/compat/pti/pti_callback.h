@@ -148,9 +148,10 @@ pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber, pti_callbac
 
 /**
  * ptiCallbackUnsubscribe() - it is not called any more
- * It waits for the subscriber's callbacks in other threads, five seconds at most, for one that was
- * left by longjmp() never ends. It does not wait for a callback that is itself unsubscribing. When
- * it returns, no other callback of the subscriber runs but those that this thread is in.
+ * No callback of the subscriber begins any more. It waits for those that run in other threads,
+ * five seconds at most, for one that was left by longjmp() never ends. Two are not waited for, and
+ * may go on after this has returned: the callback that this is called in, and one that is itself
+ * in ptiCallbackUnsubscribe(), so that two that unsubscribe each other do not wait for ever.
  */
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber);
 

@@ -3,15 +3,15 @@
  *
  *   pti_proposed.c     the functions as they were proposed, and what their callbacks get
  *   pti_shipped.c      the same as PTI 1.0 to 1.2 shipped them
- *   pti_lists.c        what was appended to regular lists: which run of it has completed
- *   pti_subscriber.c   subscribers of both forms, and who of them is called for an event
+ *   pti_lists.c        which append made an item of device work
+ *   pti_subscriber.c   subscribers of both forms, and which of them an event is for
  *   pti_objects.c      what the program creates
  *   pti_kernels.c      kernels: which a call launches, which release is a kernel's last
  *   pti_handles.c      contexts, devices and names of the program's objects, by their handles
  *   pti_operations.c   ids and names of functions
  *
- * A subscriber is one context of gputap's, which asks for calls, and gets another one when it asks
- * for work that completes. Order, waiting, and what may be done in a callback are gputap's
+ * A subscriber has a context of gputap's for calls, and a second one once it asks for work that
+ * completes. The order of callbacks, waiting for them, and what they may do are gputap's
  * (include/gputap/tool.h). */
 #ifndef GPUTAP_COMPAT_PTI_H
 #define GPUTAP_COMPAT_PTI_H
@@ -82,7 +82,7 @@ uint32_t pti_group_of(uint32_t domain);
 const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation);
 /* As gputap_operation_name(), remembered. */
 const char *pti_operation_name(uint32_t domain, uint32_t operation);
-/* Domain and number by group and id. Return: false: there is no such. */
+/* Finds domain and number by group and id. Return: false: the group has no such id. */
 bool pti_operation_find(uint32_t group, uint32_t id, uint32_t *domain, uint32_t *operation);
 /* Calls @fn for each operation, until it returns not 0. */
 int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
@@ -97,12 +97,12 @@ struct pti_handle {
 	enum pti_kind kind;
 	const void *handle;
 	_Atomic(void *) context, device;
-	_Atomic(void *) module;     /* kernel */
-	_Atomic(const char *) name; /* kernel; stays */
+	_Atomic(void *) module;     /* of a kernel */
+	_Atomic(const char *) name; /* of a kernel; stays */
 	_Atomic uint64_t number;    /* of the object, from 1: never used again */
-	_Atomic int32_t references; /* OpenCL's kernel: the program's, pti_kernels.c */
-	_Atomic bool immediate;     /* list */
-	_Atomic(void *) commands;   /* list: pti_lists.c */
+	_Atomic int32_t references; /* the program's, to OpenCL's kernel: pti_kernels.c */
+	_Atomic bool immediate;     /* of a list */
+	_Atomic(void *) commands;   /* of a list: pti_lists.c */
 };
 
 /* NULL: not seen. Lock-free. */
@@ -173,29 +173,30 @@ struct pti_subscriber {
 	struct gputap_context *calls, *work; /* work: NULL: not asked for */
 	uint64_t generation;
 	_Atomic uint64_t age;                        /* order of subscription */
-	bool leaves;                                 /* its handle is none any more */
+	bool leaves;                                 /* its handle is refused */
 	_Atomic bool events;                         /* it asked for them */
 	_Atomic int32_t inside;                      /* of its callbacks of events, now */
-	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* shipped: 1 << phase that it asked for */
+	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* as shipped: enum in pti_shipped.c */
 };
 
 /* Return: pti_result. */
 uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
 			       void *user);
 uint32_t pti_subscriber_destroy(void *handle);
-/* The one with that handle, of that form, until pti_subscriber_put(): nothing of it changes. NULL:
- * there is none. Callbacks run meanwhile. */
+/* The subscriber with that handle; @form: NULL: of either form. Until pti_subscriber_put(), nothing
+ * of it changes; its callbacks run meanwhile. NULL: there is none, and nothing to put. */
 struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
 void pti_subscriber_put(void);
-/* Call @fn for all operations of the domains, or not. */
+/* Switches callbacks for @operations of @domain on or off; @operations: NULL: all of the domain.
+ * Return: pti_result. */
 uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 			       const uint32_t *operations, size_t count, bool selected);
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* As a sentence of one line; @room is enough for 512 bytes. */
+/* The event as one line; what does not fit into @room is cut off. */
 void pti_event_text(const struct gputap_event *event, char *text, size_t room);
-/* pti_result that names it. */
+/* The pti_result that names an event of gputap's. */
 uint32_t pti_event_result(uint32_t code);
 
 #endif

@@ -5,8 +5,9 @@
  *   buckets[] ─► node {kind, handle, context, ..} ─► node ..     never freed, newest first
  *
  * Locking: none. A node is put in by compare and exchange; a handle that the driver hands out again
- * finds its node, whose members are atomic. A reader of an object that another thread creates at
- * the same moment sees some of the old members: the program does not use it before it has it. */
+ * finds its node, whose members are atomic. While one thread creates an object, another one may
+ * read some members of the earlier object with that handle. That does no harm: the program cannot
+ * use the new object before its creation has returned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,6 @@ struct pti_handle *pti_handle_add(enum pti_kind kind, const void *handle)
 	return made;
 }
 
-/* A kernel's name stays: a callback's reader may keep it. */
 const char *pti_text_keep(const char *name)
 {
 	static struct text {

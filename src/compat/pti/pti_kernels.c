@@ -6,12 +6,12 @@
  *
  *   it is created, EXIT         1
  *   clRetainKernel(), EXIT      + 1, if it succeeded
- *   clReleaseKernel(), ENTER    - 1, by the first who asks about this call: a subscriber, or
- *                               pti_handles.c, which comes last. Who takes the last one destroys
+ *   clReleaseKernel(), ENTER    - 1, when pti_kernel_is_destroyed() or pti_kernel_count() is first
+ *                               called for it. The call that takes the last one destroys
  *   clReleaseKernel(), EXIT     + 1, if it failed
  *
  * Two threads that release at once take one reference each, so one of them destroys. What was
- * decided at ENTER is kept for those who ask later, in the thread that makes the call.
+ * decided at ENTER is kept in the thread that makes the call, for whatever asks later.
  *
  * Locking: none; the count is atomic, decisions are the thread's own. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -54,7 +54,7 @@ static const char *name_of(const void *kernel)
 	return h ? atomic_load_explicit(&h->name, memory_order_relaxed) : NULL;
 }
 
-/* As the work is called that they are: those that fit. */
+/* The name of the work that several kernels are: their names, as many as fit. */
 static const char *join_names(void *const *kernels, uint32_t count)
 {
 	char text[NAMES_BYTES];
@@ -116,7 +116,7 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 
 /* References --------------------------------------------------------------------------------- */
 
-/* The releases that this thread has begun last, inner ones behind outer ones. */
+/* The releases that this thread has begun last: a callback's come after that which it is in. */
 static _Thread_local struct {
 	unsigned next;
 	struct {

@@ -41,7 +41,7 @@ struct state {
 	uint32_t count;
 	bool is_running;
 	struct entry *next;
-	/* the item that was handed out last: others ask for it, too */
+	/* the item that an entry was handed out for last: each subscriber asks for it */
 	uint64_t number;
 	bool is_kernel;
 	uint64_t packed;
@@ -202,7 +202,7 @@ static uint8_t appended_as(const struct gputap_work *work)
 	}
 }
 
-/* Work that is not there because a filter leaves it out is passed over. */
+/* Entries of another kind than the item's are passed over: a filter left out their work. */
 static uint64_t take_entry(const struct gputap_work *work)
 {
 	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
@@ -226,7 +226,7 @@ uint64_t pti_packed_of(const struct gputap_work *work)
 	return now.is_running ? take_entry(work) : pack(work->correlation, 0);
 }
 
-/* What follows: appends, runs, resets. */
+/* The calls that are followed: appends, runs, resets. */
 struct following {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };

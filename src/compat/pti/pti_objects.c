@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which objects the program creates. A context of gputap's is notified of the calls that create
- * them; they get no numbers for it. Those that count OpenCL's references to kernels get numbers:
- * pti_kernels.c knows them by these. The context is the last in order: at EXIT it comes before all
- * subscribers.
+ * them, without a number for each call. Calls that change OpenCL's references to kernels have
+ * numbers, by which pti_kernels.c distinguishes them. The context is the last in order: at EXIT it
+ * is called before all subscribers.
  *
  * Locking: none; pti_handles.c's. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -35,7 +35,7 @@ void *const *pti_made_by(const struct pti_operation *op, const struct gputap_cal
 		*count = made != NULL;
 		return made;
 	}
-	/* the program that does not ask how many came knows that all did */
+	/* without an address for how many came: all came */
 	room = pti_argument_u32(call, op->made_room);
 	came = pti_argument(call, op->made_came);
 	*count = came && *came < room ? *came : room;
@@ -123,7 +123,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 			add_made(op, call, made[i]);
 }
 
-/* The operations of a domain that are followed; those that create something are the first. */
+/* The operations of a domain that are followed: first those that create something. */
 struct following {
 	uint32_t domain, created, count, numbers[FOLLOWED_MAX];
 };

@@ -14,7 +14,7 @@
 
 enum { TEXT_BYTES = 512 };
 
-/* Places in pti_subscriber.phases, and what is in there. */
+/* Places in pti_subscriber.phases, and the bits there: ENABLED, and the phases that are wanted. */
 enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
 enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
 _Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
@@ -97,8 +97,8 @@ static void set_kernel(pti_callback_kernel_data *d, void *handle)
 		d->_device_handle = atomic_load(&kernel->device);
 }
 
-/* At ENTER and of a call that failed: once, without a handle. At EXIT of one that has created
- * several: once for each. */
+/* Calls back once at ENTER, and once at EXIT of a call that failed, without a handle; at EXIT of a
+ * call that has created kernels, once for each. */
 static void notify_created(const struct pti_subscriber *s, const struct pti_operation *op,
 			   const struct gputap_call *call, uint64_t *data,
 			   pti_callback_kernel_data *d)
@@ -226,7 +226,7 @@ static void notify_work(const struct gputap_work *work, uint64_t *data, void *su
 	}
 }
 
-/* Asked for once; what is not wanted later is not notified. */
+/* Work is asked for once, and for good: notify_work() leaves out what is not wanted any more. */
 static uint32_t follow_work(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -284,9 +284,9 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subsc
 						 (void (*)(void))callback, user_data);
 }
 
-/* Where it is in phases[]; below 0: no domain, or one without callbacks.
- * NEEDSWORK: contexts, modules, dispatches, waits of the host, calls and threads have none,
- * because PTI 1.2 has none and its header no data for them: PTI_ERROR_NOT_IMPLEMENTED, as there. */
+/* The domain's place in phases[]; below 0: it has no callbacks, or is no domain.
+ * NEEDSWORK: contexts, modules, dispatches, waits of the host, calls and threads have no callbacks:
+ * PTI_ERROR_NOT_IMPLEMENTED, as in PTI 1.2, whose header has no data for most of them. */
 static int place_of(pti_callback_domain domain)
 {
 	switch (domain) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers of both forms, and the events that they are called for.
+/* Subscribers of both forms, and the events that they are notified of.
  *
  *   handle = generation << 7 | place + 1 ─► places[] ─► contexts of gputap's
  *
- * A handle that was used before is another one: it is recognised, and refused.
+ * A place that is used again has another generation: its earlier subscriber's handle is refused.
  *
  * Locking: `lock` for places and what subscribers ask for; gputap takes locks of its own inside it.
  * It is never held while a callback runs or is waited for, and never taken to notify an event.
@@ -57,7 +57,7 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The other threads, and what they were in, are the parent's. */
+/* The child has this thread alone: callbacks that other threads were in do not end here. */
 static void unlock_in_child(void)
 {
 	for (unsigned i = 0; i < PLACES; i++)
@@ -96,7 +96,8 @@ uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 										    : PTI_OK;
 }
 
-/* Asks for nothing so far, and is started: what it asks for later is switched on there. */
+/* A started context with a callback for every operation, none of which is selected:
+ * pti_subscriber_select() selects. */
 static int make_context(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -116,7 +117,7 @@ static int make_context(struct pti_subscriber *s)
 
 static void notify_event(const struct gputap_event *event, void *user);
 
-/* Once: before any tool is started, if a subscriber comes so early. */
+/* Once, with the first subscriber, which may come before any tool is started. */
 static void subscribe_to_events(void)
 {
 	gputap_event_subscribe(notify_event, NULL);
@@ -199,16 +200,20 @@ uint32_t pti_subscriber_destroy(void *handle)
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* The next one after @age that asked for events, entered; NULL: there is none. Without the lock:
- * an event may come while gputap holds one of its own. */
+/* The oldest subscriber that is younger than @age and asks for events; it is counted as being in
+ * its callback. NULL: there is none. Takes no lock: an event may come while gputap holds one of its
+ * own.
+ *
+ *   1. find the place
+ *   2. count in `inside`
+ *   3. look again. If the subscriber has left meanwhile, it does not wait for us: count down, and
+ *      begin again */
 static struct pti_subscriber *enter_next(uint64_t age)
 {
-	struct pti_subscriber *next;
-
-	do {
+	for (;;) {
+		struct pti_subscriber *next = NULL;
 		uint64_t first = UINT64_MAX;
 
-		next = NULL;
 		for (unsigned i = 0; i < PLACES; i++) {
 			uint64_t its = atomic_load(&places[i].age);
 
@@ -223,8 +228,7 @@ static struct pti_subscriber *enter_next(uint64_t age)
 		if (atomic_load(&next->events) && atomic_load(&next->age) == first)
 			return next;
 		atomic_fetch_sub(&next->inside, 1);
-	} while (next);
-	return NULL;
+	}
 }
 
 static void notify_event(const struct gputap_event *event, void *user)
@@ -279,9 +283,9 @@ static void notify_no_work(const struct gputap_work *work, uint64_t *data, void 
 	(void)work, (void)data, (void)user;
 }
 
-/* A context that is never started: what it asks for is there when somebody subscribes to it in the
- * middle of the program. Runtimes' tables get taps when they are registered, and device work can be
- * followed only by who has seen its queues. */
+/* A context that is never started. It asks early for what a subscriber may ask for in the middle of
+ * the program: runtimes' tables get taps when they are registered, and device work can be followed
+ * only if its queue was seen. */
 static int reserve_everything(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -315,7 +319,7 @@ static int start_following(void *user)
 static const struct gputap_tool tool = {
 	.size = sizeof tool,
 	.abi = GPUTAP_TOOL_ABI,
-	.priority = INT32_MAX, /* what is followed is known when others get EXIT */
+	.priority = INT32_MAX, /* last at ENTER, first at EXIT: others find new objects there */
 	.name = "libpti_callback",
 	.start = start_following};
 
