@@ -48,7 +48,8 @@ def appended(op):
     """What it gives a device to do, one item that is notified when it completes; else NONE."""
     if not op.wrap or not op.name.startswith(('zeCommandListAppend', 'clEnqueue')):
         return 'NONE'
-    if op.kind in ('marker', 'other') or 'CommandBuffer' in op.name:
+    several = any(word in op.name for word in ('CommandBuffer', 'Graph'))
+    if op.kind in ('marker', 'other') or several:
         return 'OTHER' if op.kind != 'other' or 'Barrier' in op.name else 'NONE'
     return {'launch': 'KERNEL', 'copy': 'MEMORY', 'set': 'MEMORY'}.get(op.kind, 'NONE')
 

@@ -62,6 +62,10 @@ int gt_level_zero_wrap_zeCommandListAppendLaunchKernelWithArguments(const struct
 int gt_level_zero_wrap_zeCommandListAppendMemoryCopyWithParameters(const struct gt_call *call, void *hCommandList, void *dstptr, const void *srcptr, size_t size, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListAppendMemoryFillWithParameters(const struct gt_call *call, void *hCommandList, void *ptr, const void *pattern, size_t pattern_size, size_t size, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeCommandListImmediateAppendCommandListsWithParameters(const struct gt_call *call, void *hCommandListImmediate, uint32_t numCommandLists, void **phCommandLists, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListBeginGraphCaptureExt(const struct gt_call *call, void *hCommandList, const void *pNext) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListBeginCaptureIntoGraphExt(const struct gt_call *call, void *hCommandList, void *hGraph, const void *pNext) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListEndGraphCaptureExt(const struct gt_call *call, void *hCommandList, const void *pNext, void **phGraph) GT_WRAP;
+int gt_level_zero_wrap_zeCommandListAppendGraphExt(const struct gt_call *call, void *hCommandList, void *hGraph, const void *pNext, void *hSignalEvent, uint32_t numWaitEvents, void **phWaitEvents) GT_WRAP;
 int gt_level_zero_wrap_zeImageCreate(const struct gt_call *call, void *hContext, void *hDevice, const void *desc, void **phImage) GT_WRAP;
 int gt_level_zero_wrap_zeImageDestroy(const struct gt_call *call, void *hImage) GT_WRAP;
 int gt_level_zero_wrap_zeImageViewCreateExt(const struct gt_call *call, void *hContext, void *hDevice, const void *desc, void *hImage, void **phImageView) GT_WRAP;

@@ -317,6 +317,16 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
     assert {name: traced[name] for name in same} == {name: bare[name] for name in same}
 
 
+def test_a_graph_is_work_when_it_is_launched_and_not_when_it_is_captured(capture, tap, work):
+    info = capture("graphs", "4", env={"LZ_BUSY_US": "500"})
+    assert ran(work)["kernels"] == 2 * (4 + 1)
+    assert info["device_work"] == info["linked"] == 4 + 2 + 1 and info["untimed"] == 0
+    csv = tap("report", "--csv", "--table", "kernels", "r.gputap").out
+    assert "scale" in csv and "add" in csv
+    assert calls(tap)["zeCommandListAppendGraphExt"] == 4
+    assert "a graph's commands are recorded as one" in tap("info", "r.gputap").out
+
+
 def test_more_work_is_in_flight_than_a_pool_has_events(capture, work):
     info = capture("immediate", "500", env={"LZ_BUSY_US": "50"})
     driver = counts(work)

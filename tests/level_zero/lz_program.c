@@ -20,6 +20,8 @@
  *   unordered   as ipc, on lists that are not in order
  *   paused      regular; the list is built and run once, or twice, while the program pauses its
  *               recording by functions of the library that LZ_ROCTX names
+ *   graphs      two kernels are captured into a graph, by functions that are asked for by name; it
+ *               is launched N times, then the kernels are run once without it
  *   several     both kernels by one command, N times on an immediate list
  *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
  *               each, and from shared memory to the host's
@@ -388,6 +390,39 @@ static void run_paused(int n)
 	DO(zeCommandQueueDestroy, queue);
 }
 
+static void *named_function(ze_driver_handle_t driver, const char *name)
+{
+	void *function;
+
+	DO(zeDriverGetExtensionFunctionAddress, driver, name, &function);
+	return function;
+}
+
+static void run_graphs(int n, ze_driver_handle_t driver)
+{
+	const ze_group_count_t groups = {COUNT / 32, 1, 1};
+	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_result_t (*begin)(void *, const void *), (*end)(void *, const void *, void **);
+	ze_result_t (*launch)(void *, void *, const void *, ze_event_handle_t, uint32_t,
+			      ze_event_handle_t *);
+	void *graph;
+
+	*(void **)&begin = named_function(driver, "zeCommandListBeginGraphCaptureExt");
+	*(void **)&end = named_function(driver, "zeCommandListEndGraphCaptureExt");
+	*(void **)&launch = named_function(driver, "zeCommandListAppendGraphExt");
+	make_events();
+	check(begin(list, NULL), "begin");
+	for (int i = 0; i < 2; i++) {
+		DO(zeCommandListAppendLaunchKernel, list, scale, &groups, NULL, 0, NULL);
+		DO(zeCommandListAppendLaunchKernel, list, add, &groups, NULL, 0, NULL);
+		if (i == 0)
+			check(end(list, NULL, &graph), "end");
+	}
+	for (int i = 0; i < n; i++)
+		check(launch(list, graph, NULL, i ? NULL : events[1], 0, NULL), "launch");
+	wait_for_list(list);
+}
+
 static void run_several(int n)
 {
 	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -526,6 +561,8 @@ int main(int argc, char **argv)
 			run_with_events_of(MAPPED, 0, n);
 		} else if (strcmp(how, "paused") == 0) {
 			run_paused(n);
+		} else if (strcmp(how, "graphs") == 0) {
+			run_graphs(n, drivers[i]);
 		} else if (strcmp(how, "several") == 0) {
 			run_several(n);
 		} else if (strcmp(how, "directions") == 0) {

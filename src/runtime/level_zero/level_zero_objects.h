@@ -169,9 +169,10 @@ struct gt_lz_list {
 	/* queue of the last run, if that may not be done */
 	struct gt_lz_queue *ran;
 	bool in_order;
-	bool fresh;  /* it was run in the call that is open */
-	bool unseen; /* work of its last run is not followed: it may be under way */
-	bool named;  /* that times of it are not known */
+	_Atomic bool captures; /* its commands go into a graph, as the program has asked */
+	bool fresh;            /* it was run in the call that is open */
+	bool unseen;           /* work of its last run is not followed: it may be under way */
+	bool named;            /* that times of it are not known */
 };
 
 /* Pools that are made with times, and their events. */
@@ -266,6 +267,9 @@ void gt_lz_harvest_all(void);
  * command is to do so, NULL: not by a command. @ask: it has not been done yet, so that what the
  * event tells is of the work that has it. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask);
+
+/* level_zero_graphs.c. Do the list's commands go into a graph now, instead of to the device? */
+bool gt_lz_is_captured(const struct gt_lz_list *list);
 
 /* level_zero_memory.c: read, write, or copy. */
 enum gt_device_op gt_lz_copy_op(const void *to, const void *from);

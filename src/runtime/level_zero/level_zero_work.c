@@ -9,8 +9,10 @@
  * Events of the program have times because its pools are made with them (level_zero_events.c).
  * Other events have no times for us: those for other processes, and those that were made before us.
  * Where a list is in order, its command gets an event of ours, and the program's is signalled by a
- * command behind it; elsewhere that would change which commands overlap. NEEDSWORK: graphs are not
- * followed. */
+ * command behind it; elsewhere that would change which commands overlap.
+ *
+ * Commands that go into a graph are left as they are (level_zero_graphs.c); a launch of a graph is
+ * one work item. */
 #include <string.h>
 
 #include "core/context.h"
@@ -114,6 +116,10 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 	if (!s->list)
 		return;
 	queue = s->list->queue;
+	if (queue && gt_lz_is_captured(s->list)) {
+		s->list = NULL;
+		return;
+	}
 	s->program = *signal ? gt_lz_find(GT_LZ_EVENT, *signal) : NULL;
 	s->what.domain = GT_DOMAIN_LEVEL_ZERO;
 	s->what.device = s->list->device->number;
@@ -177,6 +183,8 @@ static int end_command(struct submission *s, int status)
 	queue = s->list->queue;
 	if (status) {
 		refuse_command(s);
+	} else if (queue && gt_lz_is_captured(s->list)) {
+		gt_work_refused(s->work); /* an event of ours is the graph's from now on */
 	} else if (queue) {
 		gt_lz_push(queue, &(struct gt_lz_item){.work = s->work,
 						       .event = s->event,
@@ -376,15 +384,21 @@ COMMAND(zeCommandListAppendMemoryRangesBarrier,
 	(list, count, bytes, ranges, signal, waits, wait),
 	transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 
+/* All of a graph, by the event that it signals at its end. */
+COMMAND(zeCommandListAppendGraphExt,
+	(const struct gt_call *call, void *list, void *graph, const void *next, SIGNALS),
+	(list, graph, next, signal, waits, wait),
+	transfer_what(GT_DEVICE_COMMAND_BUFFER, NULL, NULL, 0))
+
 int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call, void *list_handle,
 						     void *handle)
 {
 	struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, list_handle);
 	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, handle);
 
-	if (list && event && list->queue)
+	if (list && event && list->queue && !gt_lz_is_captured(list))
 		gt_lz_event_detach(event, list, true);
-	else if (list && event)
+	else if (list && event && !list->queue)
 		gt_lz_list_keep_times(list, event);
 	return REAL(zeCommandListAppendEventReset)(list_handle, handle);
 }
@@ -394,7 +408,9 @@ int gt_level_zero_wrap_zeCommandListAppendSignalEvent(const struct gt_call *call
 						      void *handle)
 {
 	const struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, list_handle);
-	struct gt_lz_event *event = list && list->queue ? gt_lz_find(GT_LZ_EVENT, handle) : NULL;
+	struct gt_lz_event *event = list && list->queue && !gt_lz_is_captured(list)
+					    ? gt_lz_find(GT_LZ_EVENT, handle)
+					    : NULL;
 
 	if (event) {
 		gt_lz_event_detach(event, list, true);

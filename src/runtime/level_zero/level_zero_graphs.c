@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs that are captured from immediate lists. While a list is captured, its commands are kept by
+ * the driver and run with the graph, as often as that is launched. They are left as they are: an
+ * event of ours among them would be the graph's, and the driver refuses what is asked of such
+ * events meanwhile. Another list is captured, too, from the command on that waits for an event of a
+ * captured one: the driver is asked before and behind each command while any capture is open.
+ *
+ * By the extension's text (ZE_extension_record_replay_graph); no driver that has it was at hand.
+ * NEEDSWORK: what a graph consists of is not told. */
+#include "runtime/level_zero/level_zero_objects.h"
+
+#define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
+
+static _Atomic uint32_t open_captures;
+
+bool gt_lz_is_captured(const struct gt_lz_list *list)
+{
+	if (!atomic_load_explicit(&open_captures, memory_order_relaxed))
+		return false;
+	return atomic_load_explicit(&list->captures, memory_order_relaxed) ||
+	       (GT_LZ(list->table, zeCommandListIsGraphCaptureEnabledExt) &&
+		GT_LZ(list->table, zeCommandListIsGraphCaptureEnabledExt)(
+			(void *)list->object.handle) == LZ_QUERY_TRUE);
+}
+
+static int begin_capture(int status, const void *handle)
+{
+	struct gt_lz_list *list = status ? NULL : gt_lz_find(GT_LZ_LIST, handle);
+	static _Atomic bool named;
+
+	if (!list || atomic_exchange(&list->captures, true))
+		return status;
+	atomic_fetch_add(&open_captures, 1);
+	if (!atomic_exchange(&named, true))
+		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
+			       list->queue ? list->queue->number : 0,
+			       "a graph's commands are recorded as one: the graph's launch");
+	return status;
+}
+
+int gt_level_zero_wrap_zeCommandListBeginGraphCaptureExt(const struct gt_call *call, void *list,
+							 const void *next)
+{
+	return begin_capture(REAL(zeCommandListBeginGraphCaptureExt)(list, next), list);
+}
+
+int gt_level_zero_wrap_zeCommandListBeginCaptureIntoGraphExt(const struct gt_call *call, void *list,
+							     void *graph, const void *next)
+{
+	return begin_capture(REAL(zeCommandListBeginCaptureIntoGraphExt)(list, graph, next), list);
+}
+
+/* The graph may be refused; its capture is over all the same. */
+int gt_level_zero_wrap_zeCommandListEndGraphCaptureExt(const struct gt_call *call, void *handle,
+						       const void *next, void **graph)
+{
+	int status = REAL(zeCommandListEndGraphCaptureExt)(handle, next, graph);
+	struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, handle);
+
+	if (list && atomic_exchange(&list->captures, false))
+		atomic_fetch_sub(&open_captures, 1);
+	return status;
+}
