@@ -314,7 +314,7 @@ def newer(repo, driver, tmp_path_factory):
 
 
 @pytest.mark.parametrize("what", ["versions", "counters", "arguments", "mutable", "times",
-                                  "system", "patterns", "atomics"])
+                                  "system", "patterns", "atomics", "waits"])
 def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, what):
     assert run([newer, driver, what, repo / KERNELS]).out == ""
 

@@ -37,6 +37,10 @@ static bool cut_region(const struct soft_ze_image *image, const ze_image_region_
 	*out = *asked;
 	out->height = at_least_one(asked->height);
 	out->depth = at_least_one(asked->depth);
+	if (all[2] == 1) { /* what the image does not have is ignored */
+		out->originZ = 0;
+		out->depth = 1;
+	}
 	return out->width && (uint64_t)out->originX + out->width <= all[0] &&
 	       (uint64_t)out->originY + out->height <= all[1] &&
 	       (uint64_t)out->originZ + out->depth <= all[2];

@@ -194,6 +194,7 @@ struct soft_ze_command {
 	struct soft_ze_event *signal; /* counted, as all of its events */
 	struct soft_ze_event **waits;
 	uint32_t wait_count;
+	uint32_t wait_slots; /* how many it had before they were changed; 0: not changed */
 	void *to;
 	const void *from;
 	size_t bytes;

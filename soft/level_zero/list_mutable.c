@@ -6,6 +6,8 @@
 #include "soft/level_zero/level_zero_newer.h"
 #include "soft/level_zero/level_zero_parts.h"
 
+enum { WAITS_MOST = 256 };
+
 static struct soft_ze_command *find_command(ze_command_list_handle_t handle, uint64_t id)
 {
 	struct soft_ze_list *l = soft_ze_check(handle, SOFT_ZE_LIST);
@@ -95,14 +97,25 @@ ze_result_t newer_zeCommandListUpdateMutableCommandSignalEventExp(ze_command_lis
 	return ZE_RESULT_SUCCESS;
 }
 
+/* No event in a place, or no events at all, is no wait. */
 ze_result_t newer_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t handle,
 								 uint64_t command,
 								 uint32_t wait_count,
 								 ze_event_handle_t *waits)
 {
 	struct soft_ze_command *c = find_command(handle, command);
+	ze_event_handle_t left[WAITS_MOST];
+	uint32_t count = 0;
 
-	if (!c || wait_count != c->wait_count || !soft_ze_command_set_waits(c, wait_count, waits))
+	if (wait_count > WAITS_MOST)
+		return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+	if (!c || wait_count != (c->wait_slots ? c->wait_slots : c->wait_count))
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	c->wait_slots = wait_count;
+	for (uint32_t i = 0; waits && i < wait_count; i++)
+		if (waits[i])
+			left[count++] = waits[i];
+	if (!soft_ze_command_set_waits(c, count, left))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	((struct soft_ze_list *)handle)->closed = false;
 	return ZE_RESULT_SUCCESS;

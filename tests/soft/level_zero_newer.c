@@ -328,6 +328,40 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
+/* A command that waits for nothing more, once its waits are taken away: nobody brings its event. */
+static void try_waits(void)
+{
+	struct newer_mutable_id about = {.flags = 0x7f},
+				wanted = {NEWER_STYPE_MUTABLE_LIST, NULL, 0};
+	ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+	ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1};
+	ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
+	ze_command_list_handle_t list = make_list(&wanted);
+	ze_command_queue_handle_t queue;
+	ze_event_pool_handle_t pool;
+	ze_event_handle_t event, none = NULL;
+	uint32_t *data = allocate();
+	uint64_t id;
+
+	CHECK(queues.zeCommandQueueCreate(context, device, &queue_desc, &queue));
+	CHECK(pools.zeEventPoolCreate(context, &pool_desc, 1, &device, &pool));
+	CHECK(events.zeEventCreate(pool, &event_desc, &event));
+	CHECK(lists_exp.zeCommandListGetNextCommandIdExp(list, &about, &id));
+	CHECK(lists.zeCommandListAppendMemoryFill(list, data, "a", 1, 16, NULL, 1, &event));
+	CHECK(lists_exp.zeCommandListUpdateMutableCommandWaitEventsExp(list, id, 1, NULL));
+	run_list(queue, list);
+	EXPECT(data[0] == 0x61616161);
+	CHECK(lists_exp.zeCommandListUpdateMutableCommandWaitEventsExp(list, id, 1, &none));
+	EXPECT(lists_exp.zeCommandListUpdateMutableCommandWaitEventsExp(list, id, 2, NULL) ==
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	run_list(queue, list);
+	CHECK(lists.zeCommandListDestroy(list));
+	CHECK(queues.zeCommandQueueDestroy(queue));
+	CHECK(events.zeEventDestroy(event));
+	CHECK(pools.zeEventPoolDestroy(pool));
+	CHECK(memory.zeMemFree(context, data));
+}
+
 /* An event's times on the host's clock are between what that shows before and after. */
 static void try_times(void)
 {
@@ -429,6 +463,8 @@ int main(int argc, char **argv)
 		compare_with_headers();
 	} else if (!strcmp(what, "times"))
 		try_times();
+	else if (!strcmp(what, "waits"))
+		try_waits();
 	else if (!strcmp(what, "system"))
 		try_system();
 	else if (!strcmp(what, "atomics"))
