@@ -431,8 +431,7 @@ static void print_operations(const struct summary *s, const struct report_option
 				continue;
 			calls += row->count;
 			failed += row->failed;
-			ns += row->times.total > row->inner_ns ? row->times.total - row->inner_ns
-							       : 0;
+			ns += summary_self_ns(row);
 		}
 		if (!calls)
 			continue;

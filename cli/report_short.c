@@ -74,7 +74,8 @@ static const char *tie_spaces(const char *text)
 	return buffer;
 }
 
-/* Operations of a kind, the longest in all first. Return: how many. */
+/* Operations of a kind, the longest in all first, without the calls inside them. Return: how
+ * many. */
 static unsigned find_longest(const struct summary *s, enum gt_operation_kind kind,
 			     const struct summary_group *longest[OPERATIONS_MOST])
 {
@@ -85,29 +86,31 @@ static unsigned find_longest(const struct summary *s, enum gt_operation_kind kin
 		longest[k] = NULL;
 		for (uint32_t i = 0; i < groups->count; i++) {
 			const struct summary_group *g = &groups->rows[i];
-			if (g->kind == kind && g->times.total < below &&
-			    (!longest[k] || g->times.total > longest[k]->times.total))
+			uint64_t ns = g->kind == kind ? summary_self_ns(g) : 0;
+
+			if (ns && ns < below && (!longest[k] || ns > summary_self_ns(longest[k])))
 				longest[k] = g;
 		}
 		if (!longest[k])
 			return k;
-		below = longest[k]->times.total;
+		below = summary_self_ns(longest[k]);
 	}
 	return OPERATIONS_MOST;
 }
 
 /* The calls of one kind: "waiting  812 ms  66%  clFinish 600 ms, clWaitForEvents 212 ms" */
-static void print_kind(const struct summary *s, enum gt_operation_kind kind, FILE *out)
+static void print_kind(const struct summary *s, enum gt_operation_kind kind, uint64_t all_ns,
+		       FILE *out)
 {
 	const struct summary_group *longest[OPERATIONS_MOST];
 	unsigned count = find_longest(s, kind, longest), at = BEHIND_LABEL + 32, indent = at + 1;
 
 	fprintf(out, "%-15s %8s %5.1f%% ", gt_operation_kind_name(kind),
-		ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], s->outer_ns));
+		ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], all_ns));
 	for (unsigned k = 0; k < count; k++)
 		at = ui_wrapf(out, at, indent, " %s" UI_TIE "%s%s",
 			      texts_get(&s->names, longest[k]->name),
-			      tie_spaces(ui_duration(longest[k]->times.total)),
+			      tie_spaces(ui_duration(summary_self_ns(longest[k]))),
 			      k + 1 < count ? "," : "");
 	fputc('\n', out);
 }
@@ -141,7 +144,7 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 {
 	bool done[GT_KIND_COUNT] = {false};
 	struct capture_selection selection;
-	uint64_t failed = 0;
+	uint64_t failed = 0, all_ns = 0;
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (!selection_has_calls(&selection) && !s->read[GT_CLASS_CALL]) {
@@ -150,11 +153,13 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
+	for (unsigned k = 0; k < GT_KIND_COUNT; k++)
+		all_ns += s->kind_ns[k];
 	if (s->read_ranges)
 		print_line(out, "ranges", NULL, "%s of the program and its operators",
 			   ui_count(s->read_ranges));
 	print_line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
-		   ui_duration(s->outer_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
+		   ui_duration(all_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
 		   failed ? " failed" : "");
 	for (unsigned n = 0; n < KINDS_MOST; n++) {
 		unsigned best = GT_KIND_COUNT;
@@ -166,7 +171,7 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 			break;
 		done[best] = true;
 		print_label(out, "");
-		print_kind(s, (enum gt_operation_kind)best, out);
+		print_kind(s, (enum gt_operation_kind)best, all_ns, out);
 	}
 }
 

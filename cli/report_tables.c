@@ -408,11 +408,6 @@ static void show_tracks(struct grid *g, const struct summary *s)
 
 /* Tables --------------------------------------------------------------------------- */
 
-static uint64_t self_ns(const struct summary_group *g)
-{
-	return g->times.total > g->inner_ns ? g->times.total - g->inner_ns : 0;
-}
-
 static void make_operations(struct grid *g, const struct summary *s, enum gt_domain domain)
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
@@ -420,7 +415,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 	bool waits = false;
 
 	for (uint32_t i = 0; i < groups->count; i++)
-		all += self_ns(&groups->rows[i]);
+		all += summary_self_ns(&groups->rows[i]);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct summary_group *row = &groups->rows[i];
 		struct grid_cell *cell;
@@ -428,8 +423,8 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_count(self_ns(row));
-		*cell++ = cell_real(share_of(self_ns(row), all));
+		*cell++ = cell_count(summary_self_ns(row));
+		*cell++ = cell_real(share_of(summary_self_ns(row), all));
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		cell = put_wait(cell, &row->wait);

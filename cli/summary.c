@@ -416,20 +416,33 @@ static bool matches(struct summary *s, const struct summary_entry *e, uint32_t k
 	return !s->filter || filter_match(s->filter, &record);
 }
 
-/* Group of the call that is open at each depth of the thread: its inner calls' time is not its
- * own. */
-static void note_open(struct summary *s, struct summary_thread *t, unsigned depth,
-		      uint64_t duration_ns, uint32_t group)
+/* The call's time is no own time of the call that it was made in. A call that was made in one that
+ * is not recorded finds an earlier one at that depth, which has ended. */
+static void note_open(struct summary *s, struct summary_thread *t, const struct summary_entry *e,
+		      uint32_t group)
 {
+	const unsigned depth = e->item->depth;
+
 	if (depth >= t->open_count) {
 		t->open = lookup_grow(t->open, t->open_count, depth + 4, sizeof *t->open);
 		for (uint32_t i = t->open_count; i < depth + 4; i++)
-			t->open[i] = LOOKUP_NONE;
+			t->open[i] = (struct summary_open){.group = LOOKUP_NONE};
 		t->open_count = depth + 4;
 	}
-	if (depth && t->open[depth - 1] != LOOKUP_NONE)
-		s->groups[SUMMARY_CALLS].rows[t->open[depth - 1]].inner_ns += duration_ns;
-	t->open[depth] = group;
+	if (depth && t->open[depth - 1].group != LOOKUP_NONE &&
+	    e->item->start_ns <= t->open[depth - 1].end_ns) {
+		struct summary_open *around = &t->open[depth - 1];
+		uint64_t inner_ns =
+			e->duration_ns < around->own_ns ? e->duration_ns : around->own_ns;
+
+		around->own_ns -= inner_ns;
+		s->groups[SUMMARY_CALLS].rows[around->group].inner_ns += inner_ns;
+		s->kind_ns[around->kind] -= inner_ns;
+	}
+	t->open[depth] = (struct summary_open){.end_ns = e->item->start_ns + e->duration_ns,
+					       .own_ns = e->duration_ns,
+					       .group = group,
+					       .kind = e->kind};
 }
 
 static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
@@ -529,12 +542,10 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 		group = group_of(s, &e);
 		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
 		s->matched++;
-		s->kind_count[kind]++;
 		s->kind_ns[kind] += e.duration_ns;
 		t->calls++;
 		p->calls++;
 		if (item->depth == 0) {
-			s->outer_ns += e.duration_ns;
 			t->call_ns += e.duration_ns;
 			p->call_ns += e.duration_ns;
 		}
@@ -547,7 +558,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 			add_failure(s, &e);
 		}
 	}
-	note_open(s, t, item->depth, e.duration_ns, group);
+	note_open(s, t, &e, group);
 }
 
 /* A whole range of the program, nested or not. A mark has a name but no time. @id: of the call
@@ -1194,6 +1205,11 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : graphs_finish(&s->graphs);
 	rc = rc ? rc : operators_finish(&s->operators);
 	return rc ? rc : finish_stages(s);
+}
+
+uint64_t summary_self_ns(const struct summary_group *group)
+{
+	return group->times.total > group->inner_ns ? group->times.total - group->inner_ns : 0;
 }
 
 uint64_t summary_seen(const struct summary *s)

@@ -98,13 +98,21 @@ struct summary_process {
 	bool ended, proper_end;
 };
 
+/* The latest call of a depth, of which the calls one deeper are a part. */
+struct summary_open {
+	uint64_t end_ns;
+	uint64_t own_ns; /* without those calls */
+	uint32_t group;  /* LOOKUP_NONE: the filter does not match it */
+	enum gt_operation_kind kind;
+};
+
 struct summary_thread {
 	uint32_t process, ordinal, tid;
 	const char *name;
 	uint64_t calls, call_ns, device_count, device_ns, failed;
 	struct stages_wait wait; /* in calls that wait */
 	uint64_t start_ns, end_ns;
-	uint32_t *open; /* group of the open call of each depth */
+	struct summary_open *open; /* the latest call of each depth */
 	uint32_t open_count;
 	uint32_t outer; /* how many of them are of domains that are recorded on request */
 };
@@ -166,9 +174,9 @@ struct summary {
 	const struct gt_capture *capture;
 	struct gt_memory_use memory; /* of calls that match the filter */
 	struct linked linked;        /* device work with its call, whatever the filter */
-	/* calls, without the calls inside them */
-	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT];
-	uint64_t outer_ns; /* calls that are in no other call */
+	/* calls without the calls inside them, of whatever kind and runtime: their sum counts no
+	 * time twice */
+	uint64_t kind_ns[GT_KIND_COUNT];
 	uint32_t runtimes; /* bit per domain seen */
 };
 
@@ -189,6 +197,9 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 /* A gt_item_filter_fn; @reading: as above. What it takes is counted in `matched`. */
 bool summary_wants(void *reading, const struct gt_item *item);
 void summary_end_filter(struct summary_reading *reading);
+
+/* Time in calls of @group without the calls inside them. */
+uint64_t summary_self_ns(const struct summary_group *group);
 
 uint64_t summary_dropped(const struct summary *s);
 uint64_t summary_seen(const struct summary *s);

@@ -223,6 +223,21 @@ def test_times_inside_other_calls_are_not_counted_twice(tap, synth):
         t["call_ns"] for t in report["threads"])
 
 
+def test_shares_of_the_short_report_are_of_time_that_is_counted_once(tap, synth):
+    """Where calls of a runtime are made inside calls of another, and those of one kind in it."""
+    path = synth("--calls", "1000", "--nested", "--layered")
+    calls = re.search(r"  calls .*?\n((?: {11}.*\n)+)", tap("report", "--short", path).out)[1]
+    shares = {kind: float(share) for kind, share in
+              re.findall(r"^ {11}(\w+) +\S+ \w+ +(\S+)%", calls, re.M)}
+    assert len(shares) == 4 and sum(shares.values()) == pytest.approx(100, abs=0.2), calls
+    operations = {o["name"]: o for o in json.loads(tap("report", path, "--json").out)["operations"]}
+    inner, outer = operations["clFinish"], operations["urQueueFinish"]
+    assert outer["self_ns"] == 200 * outer["calls"] and inner["calls"] == outer["calls"]
+    assert shares["synchronisation"] == pytest.approx(
+        100 * (inner["self_ns"] + outer["self_ns"]) / sum(
+            o["self_ns"] for o in operations.values()), abs=0.06)
+
+
 # Options -------------------------------------------------------------------
 
 def table(tap, capture, name, *options):

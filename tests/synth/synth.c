@@ -15,6 +15,7 @@
 
 #include "capture/capture.h"
 #include "generated/opencl_ops.h"
+#include "generated/unified_runtime_ops.h"
 #include "util/error.h"
 
 #define TICKS_NUM    13u /* ticks per ns: 13/5 */
@@ -30,7 +31,7 @@ static struct {
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
 		dense;
-	bool waits, graphs, late;
+	bool waits, graphs, late, layered;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
@@ -208,9 +209,9 @@ static size_t kernel_name(char *buffer, size_t size, unsigned k)
 	return (size_t)snprintf(buffer, size, "kernel_%u", k);
 }
 
-static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
-		     int64_t ret, uint64_t duration_ns, unsigned depth, const void *payload,
-		     size_t payload_bytes, uint64_t id, uint64_t start_ns)
+static uint64_t put_call(struct thread *t, enum gt_domain domain, unsigned number, unsigned nargs,
+			 const uint64_t *args, int64_t ret, uint64_t duration_ns, unsigned depth,
+			 const void *payload, size_t payload_bytes, uint64_t id, uint64_t start_ns)
 {
 	size_t words = 5, padded = (payload_bytes + 7) & ~(size_t)7;
 	struct gt_record_call *r;
@@ -220,7 +221,7 @@ static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const ui
 	words += nargs + padded / 8;
 	r = reserve(t, words * 8);
 	r->head = (struct gt_record){(uint16_t)words, GT_RECORD_CALL, (uint8_t)depth,
-				     GT_OP(GT_DOMAIN_OPENCL, number, nargs)};
+				     GT_OP(domain, number, nargs)};
 	r->start = ticks_of(start_ns);
 	r->end = ticks_of(start_ns + duration_ns);
 	r->id = id;
@@ -231,10 +232,18 @@ static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const ui
 		memset(r->args + nargs, 0, padded);
 		memcpy(r->args + nargs, payload, payload_bytes);
 	}
-	t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+	t->process->counts.seen[GT_CLASS_CALL][domain]++;
 	if (start_ns + duration_ns > t->process->latest_ns)
 		t->process->latest_ns = start_ns + duration_ns;
 	return id;
+}
+
+static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
+		     int64_t ret, uint64_t duration_ns, unsigned depth, const void *payload,
+		     size_t payload_bytes, uint64_t id, uint64_t start_ns)
+{
+	return put_call(t, GT_DOMAIN_OPENCL, number, nargs, args, ret, duration_ns, depth, payload,
+			payload_bytes, id, start_ns);
 }
 
 static uint64_t next_id(struct thread *t)
@@ -388,10 +397,22 @@ static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 	}
 }
 
+/* --layered: the wait of a runtime is that of the driver below it. */
 static void finish(struct thread *t, unsigned device, const uint64_t *args)
 {
 	uint64_t end = t->process->device_free_ns[device];
 
+	if (o.layered) {
+		uint64_t id = next_id(t), start = t->now_ns;
+
+		t->now_ns += 100;
+		call(t, GT_OPENCL_clFinish, 1, args, 0, 50000, 1, NULL, 0, next_id(t), t->now_ns);
+		t->now_ns += 50100;
+		put_call(t, GT_DOMAIN_UNIFIED_RUNTIME, GT_UNIFIED_RUNTIME_urQueueFinish, 1, args, 0,
+			 t->now_ns - start, 0, NULL, 0, id, start);
+		t->now_ns += 100;
+		return;
+	}
 	simple(t, GT_OPENCL_clFinish, 1, args, 0,
 	       o.waits ? (end > t->now_ns ? end - t->now_ns : 0) + 2000 : 5000 + draw(t, 60000),
 	       NULL, 0);
@@ -690,6 +711,7 @@ static void options(int argc, char **argv)
 					      {"names", 1, 0, 'n'},
 					      {"overlap", 0, 0, 'O'},
 					      {"nested", 0, 0, 'N'},
+					      {"layered", 0, 0, 'R'},
 					      {"failed", 0, 0, 'F'},
 					      {"drops", 0, 0, 'D'},
 					      {"external", 0, 0, 'E'},
@@ -728,6 +750,7 @@ static void options(int argc, char **argv)
 		case 'n': o.tricky = !strcmp(optarg, "tricky"); break;
 		case 'O': o.overlap = true; break;
 		case 'N': o.nested = true; break;
+		case 'R': o.layered = true; break;
 		case 'F': o.failed = true; break;
 		case 'D': o.drops = true; break;
 		case 'E': o.external = true; break;
@@ -761,7 +784,7 @@ static void options(int argc, char **argv)
 			"[--external] [--events] [--crash]\n"
 			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
 			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
-			"             [--waits] [--graphs] [--late]\n"
+			"             [--waits] [--graphs] [--late] [--layered]\n"
 			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
 			"NS] [--pid N] [--rank N] -o FILE\n"
 			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
@@ -773,7 +796,8 @@ static void options(int argc, char **argv)
 			"--waits: blocking copies and finishes return when their work is done, 4 "
 			"us and 2 us later.\n"
 			"--graphs: every second kernel is a graph of three. --late: the second "
-			"graph begins at the end of time.\n");
+			"graph begins at the end of time.\n"
+			"--layered: every clFinish is inside of an urQueueFinish.\n");
 		exit(2);
 	}
 }
