@@ -319,6 +319,11 @@ def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, wha
     assert run([newer, driver, what, repo / KERNELS]).out == ""
 
 
+@pytest.mark.parametrize("threads", [0, 1])
+def test_a_wait_means_the_use_of_an_event_that_it_was_appended_after(run, newer, driver, threads):
+    assert run([newer, driver, "again"], env={"SOFT_LEVEL_ZERO_THREADS": threads}).out == ""
+
+
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
     flags = ["-g", "-O1", f"-fsanitize={sanitizer}", "-D_GNU_SOURCE", f"-I{repo}"]

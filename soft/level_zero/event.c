@@ -212,16 +212,24 @@ void soft_ze_event_put(struct soft_ze_event *event)
 
 bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 {
-	return e->counter_based ? __atomic_load_n(&e->state->done, __ATOMIC_ACQUIRE) >= number
-				: __atomic_load_n(&e->state->signalled, __ATOMIC_ACQUIRE) != 0;
+	const struct soft_ze_turn *t = e->pending;
+
+	if (!e->counter_based)
+		return __atomic_load_n(&e->state->signalled, __ATOMIC_ACQUIRE) != 0;
+	while (t && t->number != number)
+		t = t->next;
+	return !t;
 }
 
-/* As the host asks: what was appended up to now. */
+/* As the host asks, without the lock: what was appended last. */
 static bool is_done(void *argument)
 {
-	struct soft_ze_event *e = argument;
+	const struct soft_ze_event_state *s = ((struct soft_ze_event *)argument)->state;
 
-	return soft_ze_event_is_done(e, __atomic_load_n(&e->state->target, __ATOMIC_ACQUIRE));
+	if (!((struct soft_ze_event *)argument)->counter_based)
+		return __atomic_load_n(&s->signalled, __ATOMIC_ACQUIRE) != 0;
+	return __atomic_load_n(&s->done, __ATOMIC_ACQUIRE) >=
+	       __atomic_load_n(&s->target, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t keep_valid_bits(uint64_t ticks)
@@ -231,17 +239,40 @@ static uint64_t keep_valid_bits(uint64_t ticks)
 	return bits < 64 ? ticks & ((UINT64_C(1) << bits) - 1) : ticks;
 }
 
-void soft_ze_event_signal(struct soft_ze_event *e, uint64_t number, ze_result_t status,
+void soft_ze_event_expect(struct soft_ze_event *e, struct soft_ze_turn *turn)
+{
+	turn->number = __atomic_add_fetch(&e->state->target, 1, __ATOMIC_RELEASE);
+	turn->next = e->pending;
+	e->pending = turn;
+}
+
+/* The host may have signalled it before: then it is not there. */
+static void forget_turn(struct soft_ze_event *e, const struct soft_ze_turn *turn)
+{
+	struct soft_ze_turn **at = &e->pending;
+
+	while (*at && *at != turn)
+		at = &(*at)->next;
+	if (*at)
+		*at = turn->next;
+}
+
+void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze_result_t status,
 			  uint64_t start, uint64_t end)
 {
+	if (e->counter_based) {
+		forget_turn(e, turn);
+		if (turn->number < e->state->done) /* times are the last command's */
+			return;
+	}
 	e->state->start = keep_valid_bits(start);
 	e->state->end = keep_valid_bits(end);
 	e->state->host_end_ns = end ? soft_ze_host_ns() : 0;
 	e->state->host_start_ns =
 		e->state->host_end_ns - (end - start) * NS_PER_S / soft_ze_config.clock.hz;
 	e->state->status = status;
-	if (e->counter_based && number > e->state->done)
-		__atomic_store_n(&e->state->done, number, __ATOMIC_RELEASE);
+	if (e->counter_based)
+		__atomic_store_n(&e->state->done, turn->number, __ATOMIC_RELEASE);
 	__atomic_store_n(&e->state->signalled, 1, __ATOMIC_RELEASE);
 }
 

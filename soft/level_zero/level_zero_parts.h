@@ -92,8 +92,16 @@ struct soft_ze_pool {
 	struct soft_ze_event_share *share; /* NULL: it is this process's alone */
 };
 
-/* A regular event is signalled or not. A counter-based one is done when `done` has come to
- * `target`, which each append of a command that signals it raises. */
+/* A command that is to signal a counter-based event: one of the event's `pending` until it has. */
+struct soft_ze_turn {
+	uint64_t number; /* of the event's signals; a wait has one, too: what it waits for */
+	struct soft_ze_turn *next;
+};
+
+/* A regular event is signalled or not. A counter-based one has a number for each command that
+ * signals it: `target` is the last one, and `done` the highest that came. Programs use an event
+ * again before it is done, in other lists, and these need not end in the order of the numbers: who
+ * waits for one number waits until that one is not pending. */
 struct soft_ze_event {
 	uint32_t kind;
 	uint32_t users; /* the program, and commands; atomic */
@@ -103,6 +111,7 @@ struct soft_ze_event {
 	struct soft_ze_event_state *state; /* `own`, or one of `share` */
 	struct soft_ze_event_share *share;
 	struct soft_ze_event_state own;
+	struct soft_ze_turn *pending; /* soft_ze_lock */
 };
 
 struct soft_ze_fence {
@@ -308,8 +317,10 @@ void soft_ze_event_put(struct soft_ze_event *event);
 ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *out);
 /* With the lock held. @number counts for a counter-based one. */
 bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
-void soft_ze_event_signal(struct soft_ze_event *event, uint64_t number, ze_result_t status,
-			  uint64_t start, uint64_t end);
+/* The next number of a counter-based one, in @turn, which stays until it is signalled. */
+void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
+void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
+			  ze_result_t status, uint64_t start, uint64_t end);
 void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
 
 /* command.c ------------------------------------------------------------------------ */

@@ -21,11 +21,11 @@
 struct soft_ze_submission {
 	struct soft_ze_submission *next;
 	struct soft_ze_command *at; /* the command that comes next */
-	const uint64_t *counters_at;
+	struct soft_ze_turn *turns_at;
 	bool owned;
 	struct soft_ze_fence *fence;
 	uint64_t number;
-	uint64_t counters[]; /* for each command: of its waits, then of its signal */
+	struct soft_ze_turn turns[]; /* for each command: of its waits, then of its signal */
 };
 
 static struct soft_ze_queue *queues; /* all; soft_ze_lock */
@@ -40,7 +40,7 @@ static bool is_ready(const struct soft_ze_submission *s)
 	const struct soft_ze_command *c = s->at;
 
 	for (uint32_t i = 0; c && i < c->wait_count; i++)
-		if (!soft_ze_event_is_done(c->waits[i], s->counters_at[i]))
+		if (!soft_ze_event_is_done(c->waits[i], s->turns_at[i].number))
 			return false;
 	return true;
 }
@@ -56,7 +56,7 @@ static void wait_for_events(const struct soft_ze_submission *s)
 }
 
 static void finish_command(struct soft_ze_queue *q, const struct soft_ze_command *c,
-			   uint64_t counter, ze_result_t status, uint64_t start)
+			   struct soft_ze_turn *turn, ze_result_t status, uint64_t start)
 {
 	uint64_t end = soft_ze_ticks();
 
@@ -70,7 +70,7 @@ static void finish_command(struct soft_ze_queue *q, const struct soft_ze_command
 	if (status)
 		q->failed = status;
 	if (c->signal)
-		soft_ze_event_signal(c->signal, counter, status, start, end);
+		soft_ze_event_signal(c->signal, turn, status, start, end);
 	pthread_cond_broadcast(&soft_ze_changed);
 	pthread_mutex_unlock(&soft_ze_lock);
 }
@@ -83,8 +83,8 @@ static void run_command(struct soft_ze_queue *q, struct soft_ze_submission *s)
 	ze_result_t status = soft_ze_command_do(c, q);
 
 	s->at = c->next;
-	s->counters_at += c->wait_count + 1;
-	finish_command(q, c, s->counters_at[-1], status, start);
+	s->turns_at += c->wait_count + 1;
+	finish_command(q, c, s->turns_at - 1, status, start);
 	if (s->owned)
 		soft_ze_command_destroy(c);
 }
@@ -174,16 +174,16 @@ static size_t count_uses(const struct soft_ze_command *c)
 
 /* With the lock held: what this run of the commands waits for and brings. A wait comes before the
  * command's own signal, so it means the run before. */
-static void take_counters(struct soft_ze_submission *s)
+static void take_turns(struct soft_ze_submission *s)
 {
-	uint64_t *at = s->counters;
+	struct soft_ze_turn *at = s->turns;
 
 	for (struct soft_ze_command *c = s->at; c; c = c->next) {
-		for (uint32_t i = 0; i < c->wait_count; i++)
-			*at++ = c->waits[i]->state->target;
-		*at++ = c->signal && c->signal->counter_based
-				? __atomic_add_fetch(&c->signal->state->target, 1, __ATOMIC_RELEASE)
-				: 0;
+		for (uint32_t i = 0; i < c->wait_count; i++, at++)
+			at->number = c->waits[i]->state->target;
+		if (c->signal && c->signal->counter_based)
+			soft_ze_event_expect(c->signal, at);
+		at++;
 	}
 }
 
@@ -198,7 +198,7 @@ static void destroy_commands(struct soft_ze_command *c)
 ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *first, bool owned,
 			   struct soft_ze_fence *fence)
 {
-	struct soft_ze_submission *s = malloc(sizeof *s + count_uses(first) * sizeof *s->counters);
+	struct soft_ze_submission *s = malloc(sizeof *s + count_uses(first) * sizeof *s->turns);
 
 	if (!s) {
 		if (owned)
@@ -206,9 +206,9 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *firs
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
 	*s = (struct soft_ze_submission){.at = first, .owned = owned, .fence = fence};
-	s->counters_at = s->counters;
+	s->turns_at = s->turns;
 	pthread_mutex_lock(&soft_ze_lock);
-	take_counters(s);
+	take_turns(s);
 	s->number = ++last_number;
 	if (!q->first)
 		q->oldest = s->number;
@@ -233,6 +233,7 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
 	pthread_mutex_lock(&soft_ze_lock);
+	e->pending = NULL;
 	e->state->status = ZE_RESULT_SUCCESS;
 	__atomic_store_n(&e->state->done, e->state->target, __ATOMIC_RELEASE);
 	__atomic_store_n(&e->state->signalled, 1, __ATOMIC_RELEASE);

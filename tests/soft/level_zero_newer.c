@@ -224,6 +224,57 @@ static void try_counters(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
+static ze_event_handle_t make_regular_event(ze_event_pool_handle_t *pool)
+{
+	ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+				     .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+				     .count = 1};
+	ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
+	ze_event_handle_t event;
+
+	CHECK(pools.zeEventPoolCreate(context, &desc, 1, &device, pool));
+	CHECK(events.zeEventCreate(*pool, &event_desc, &event));
+	return event;
+}
+
+/* An event is used again while the command of its first use has not begun, as SYCL does. The second
+ * one ends first: that is what the host asks for, and who waits since then; who waited before waits
+ * for the first. */
+static void try_again(void)
+{
+	ze_command_list_handle_t one = make_immediate(), two = make_immediate(),
+				 three = make_immediate();
+	ze_event_handle_t event = make_event(), last = make_event(), gate;
+	ze_kernel_timestamp_result_t times, times_later;
+	ze_event_pool_handle_t pool;
+	uint32_t *data = allocate();
+
+	gate = make_regular_event(&pool);
+	data[0] = 7;
+	CHECK(lists.zeCommandListAppendMemoryCopy(one, data + 1, data, 4, event, 1, &gate));
+	CHECK(lists.zeCommandListAppendMemoryCopy(two, data + 2, data + 1, 4, last, 1, &event));
+	CHECK(lists.zeCommandListAppendMemoryCopy(three, data + 3, data, 4, event, 0, NULL));
+	CHECK(lists.zeCommandListAppendMemoryCopy(three, data + 4, data + 3, 4, NULL, 1, &event));
+	CHECK(events.zeEventHostSynchronize(event, UINT64_MAX));
+	CHECK(lists.zeCommandListHostSynchronize(three, UINT64_MAX));
+	EXPECT(data[4] == 7);
+	CHECK(events.zeEventQueryKernelTimestamp(event, &times));
+	EXPECT(events.zeEventHostSynchronize(last, 20000000) == ZE_RESULT_NOT_READY);
+	CHECK(events.zeEventHostSignal(gate));
+	CHECK(events.zeEventHostSynchronize(last, UINT64_MAX));
+	EXPECT(data[2] == 7);
+	CHECK(events.zeEventQueryKernelTimestamp(event, &times_later));
+	EXPECT(!memcmp(&times, &times_later, sizeof times));
+	CHECK(lists.zeCommandListDestroy(one));
+	CHECK(lists.zeCommandListDestroy(two));
+	CHECK(lists.zeCommandListDestroy(three));
+	CHECK(events.zeEventDestroy(event));
+	CHECK(events.zeEventDestroy(last));
+	CHECK(events.zeEventDestroy(gate));
+	CHECK(pools.zeEventPoolDestroy(pool));
+	CHECK(memory.zeMemFree(context, data));
+}
+
 /* Kernels ------------------------------------------------------------------------------ */
 
 static ze_kernel_handle_t make_kernel(const char *path, const char *name,
@@ -334,18 +385,14 @@ static void try_waits(void)
 	struct newer_mutable_id about = {.flags = 0x7f},
 				wanted = {NEWER_STYPE_MUTABLE_LIST, NULL, 0};
 	ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
-	ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1};
-	ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
 	ze_command_list_handle_t list = make_list(&wanted);
 	ze_command_queue_handle_t queue;
 	ze_event_pool_handle_t pool;
-	ze_event_handle_t event, none = NULL;
+	ze_event_handle_t event = make_regular_event(&pool), none = NULL;
 	uint32_t *data = allocate();
 	uint64_t id;
 
 	CHECK(queues.zeCommandQueueCreate(context, device, &queue_desc, &queue));
-	CHECK(pools.zeEventPoolCreate(context, &pool_desc, 1, &device, &pool));
-	CHECK(events.zeEventCreate(pool, &event_desc, &event));
 	CHECK(lists_exp.zeCommandListGetNextCommandIdExp(list, &about, &id));
 	CHECK(lists.zeCommandListAppendMemoryFill(list, data, "a", 1, 16, NULL, 1, &event));
 	CHECK(lists_exp.zeCommandListUpdateMutableCommandWaitEventsExp(list, id, 1, NULL));
@@ -473,6 +520,8 @@ int main(int argc, char **argv)
 		try_patterns();
 	else if (!strcmp(what, "counters"))
 		try_counters();
+	else if (!strcmp(what, "again"))
+		try_again();
 	else if (!strcmp(what, "arguments"))
 		try_arguments(path);
 	else if (!strcmp(what, "mutable"))
