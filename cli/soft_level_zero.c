@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft level-zero: devices of Level Zero in software under the real loader. Options become
- * environment variables (soft/level_zero/config.h), and the loader is told which driver to load.
+ * environment variables (soft/level_zero/config.h); another names the driver to the loader.
  *
  * Kernels of SPIR-V need an OpenCL that takes it. Intel's lies in a virtual environment, as a rule:
  * one beside the program, as python is, is found. Whether any takes SPIR-V is tried by a child, for

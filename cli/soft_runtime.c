@@ -2,7 +2,7 @@
 /* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and
  * its ELF file is asked which functions of libhsakmt it wants: one that wants others than the
  * stand-in has does not load, and one that wants none has a libhsakmt inside. ROCr 7 is such a
- * one, but can be told to take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot, nothing
+ * one, but can take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot, nothing
  * can stand in. */
 #include <elf.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #define CLOCK_EPOCH_NS 123456789000ll
 #define PREFIX         "SOFT_LEVEL_ZERO_"
 
-struct reader {
+struct variable_reader {
 	char *why;
 	size_t size;
 	bool failed;
@@ -28,7 +28,7 @@ static const char *get_setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static void complain(struct reader *r, const char *name, const char *wanted)
+static void complain(struct variable_reader *r, const char *name, const char *wanted)
 {
 	if (!r->failed)
 		snprintf(r->why, r->size, PREFIX "%s=%s: wanted is %s", name, get_setting(name),
@@ -36,8 +36,8 @@ static void complain(struct reader *r, const char *name, const char *wanted)
 	r->failed = true;
 }
 
-static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwise, uint64_t least,
-			   uint64_t most, const char *wanted)
+static uint64_t read_count(struct variable_reader *r, const char *name, uint64_t otherwise,
+			   uint64_t least, uint64_t most, const char *wanted)
 {
 	const char *text = get_setting(name);
 	uint64_t value = otherwise;
@@ -47,13 +47,13 @@ static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwis
 	return value;
 }
 
-static bool read_switch(struct reader *r, const char *name, bool otherwise)
+static bool read_switch(struct variable_reader *r, const char *name, bool otherwise)
 {
 	return read_count(r, name, otherwise, 0, 1, "0 or 1") != 0;
 }
 
-static int64_t read_time(struct reader *r, const char *name, const char *unit, int64_t otherwise,
-			 const char *wanted)
+static int64_t read_time(struct variable_reader *r, const char *name, const char *unit,
+			 int64_t otherwise, const char *wanted)
 {
 	const char *text = get_setting(name);
 	int64_t value = otherwise;
@@ -63,7 +63,7 @@ static int64_t read_time(struct reader *r, const char *name, const char *unit, i
 	return value;
 }
 
-static void read_clock(struct reader *r, struct soft_ze_config *c)
+static void read_clock(struct variable_reader *r, struct soft_ze_config *c)
 {
 	const char *drift = get_setting("CLOCK_DRIFT");
 	struct timespec now;
@@ -83,7 +83,7 @@ static void read_clock(struct reader *r, struct soft_ze_config *c)
 	c->kernel_bits = (unsigned)read_count(r, "KERNEL_BITS", 32, 16, 64, "bits, 16 to 64");
 }
 
-static void read_faults(struct reader *r, struct soft_ze_config *c)
+static void read_faults(struct variable_reader *r, struct soft_ze_config *c)
 {
 	static const char *const names[SOFT_ZE_FAIL_COUNT] = {
 		[SOFT_ZE_FAIL_ALLOCATE] = "allocate", [SOFT_ZE_FAIL_QUEUE] = "queue",
@@ -104,7 +104,7 @@ static void read_faults(struct reader *r, struct soft_ze_config *c)
 
 bool soft_ze_config_read(struct soft_ze_config *c, char *why, size_t size)
 {
-	struct reader r = {.why = why, .size = size};
+	struct variable_reader r = {.why = why, .size = size};
 	const char *text = get_setting("MEMORY");
 
 	*c = (struct soft_ze_config){.memory_bytes = 8ull << 30};

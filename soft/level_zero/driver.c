@@ -65,7 +65,7 @@ ze_result_t zeInit(ze_init_flags_t flags)
 	return start();
 }
 
-/* Fills at most *@count of @all with each() of them; a count of 0 asks how many there are. */
+/* Of at most *@count of what there is; a count of 0, or no room, asks how many there are. */
 static bool asks_count(uint32_t *count, const void *out, uint32_t there)
 {
 	bool asks = !*count || !out;
@@ -74,6 +74,15 @@ static bool asks_count(uint32_t *count, const void *out, uint32_t there)
 		*count = there;
 	return asks;
 }
+
+/* The answer, of a function that has a list to give, to one who asks how many it has. */
+#define SOFT_ZE_ANSWER_COUNT(count, out, there)                      \
+	do {                                                         \
+		if (!(count))                                        \
+			return ZE_RESULT_ERROR_INVALID_NULL_POINTER; \
+		if (asks_count(count, out, there))                   \
+			return ZE_RESULT_SUCCESS;                    \
+	} while (0)
 
 ze_result_t zeDriverGet(uint32_t *count, ze_driver_handle_t *out)
 {
@@ -143,10 +152,7 @@ ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_t *
 	};
 
 	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
-	if (!count)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (asks_count(count, out, sizeof names / sizeof *names))
-		return ZE_RESULT_SUCCESS;
+	SOFT_ZE_ANSWER_COUNT(count, out, sizeof names / sizeof *names);
 	for (uint32_t i = 0; i < *count; i++) {
 		snprintf(out[i].name, sizeof out[i].name, "%s", names[i]);
 		out[i].version = ZE_MAKE_VERSION(1, 0);
@@ -212,10 +218,7 @@ struct soft_ze_device *soft_ze_device_number(unsigned index)
 ze_result_t zeDeviceGet(ze_driver_handle_t handle, uint32_t *count, ze_device_handle_t *out)
 {
 	SOFT_ZE_VALID(handle, SOFT_ZE_DRIVER);
-	if (!count)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (asks_count(count, out, soft_ze_config.devices))
-		return ZE_RESULT_SUCCESS;
+	SOFT_ZE_ANSWER_COUNT(count, out, soft_ze_config.devices);
 	for (uint32_t i = 0; i < *count; i++)
 		out[i] = (ze_device_handle_t)&devices[i];
 	return ZE_RESULT_SUCCESS;
@@ -356,10 +359,7 @@ ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t handle, ui
 						   ze_command_queue_group_properties_t *out)
 {
 	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
-	if (!count)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (asks_count(count, out, SOFT_ZE_GROUPS))
-		return ZE_RESULT_SUCCESS;
+	SOFT_ZE_ANSWER_COUNT(count, out, SOFT_ZE_GROUPS);
 	for (uint32_t i = 0; i < *count; i++) {
 		out[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
 		if (i == SOFT_ZE_GROUP_COMPUTE)
@@ -375,10 +375,7 @@ ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *cou
 					ze_device_memory_properties_t *out)
 {
 	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
-	if (!count)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (asks_count(count, out, 1))
-		return ZE_RESULT_SUCCESS;
+	SOFT_ZE_ANSWER_COUNT(count, out, 1);
 	out->flags = 0;
 	out->maxClockRate = 1000;
 	out->maxBusWidth = 64;
@@ -406,10 +403,7 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
 				       ze_device_cache_properties_t *out)
 {
 	SOFT_ZE_VALID(handle, SOFT_ZE_DEVICE);
-	if (!count)
-		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (asks_count(count, out, 1))
-		return ZE_RESULT_SUCCESS;
+	SOFT_ZE_ANSWER_COUNT(count, out, 1);
 	out->flags = 0;
 	out->cacheSize = CACHE_BYTES;
 	return ZE_RESULT_SUCCESS;

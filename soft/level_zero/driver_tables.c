@@ -13,12 +13,12 @@
 
 typedef void (*entry_function)(void);
 
-struct entry {
+struct driver_entry {
 	unsigned minor;
 	entry_function function;
 };
 
-struct step {
+struct driver_step {
 	unsigned minor, entries;
 };
 
@@ -34,7 +34,7 @@ static ze_result_t refuse_tool(void)
 }
 
 static ze_result_t fill_table(ze_api_version_t version, entry_function *table,
-			      const struct entry *entries, size_t count)
+			      const struct driver_entry *entries, size_t count)
 {
 	if (!table)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -47,7 +47,7 @@ static ze_result_t fill_table(ze_api_version_t version, entry_function *table,
 }
 
 static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
-				const struct step *steps, size_t count)
+				const struct driver_step *steps, size_t count)
 {
 	unsigned entries = 0;
 
@@ -83,14 +83,14 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 #undef REFUSED
 
 /* The entries. */
-#define TABLE(export) static const struct entry export##_entries[] = {
+#define TABLE(export) static const struct driver_entry export##_entries[] = {
 #define END \
 	}   \
 	;
 #define HAS(since, name)     {since, (entry_function)name},
 #define NEWER(since, name)   {since, (entry_function)newer_##name},
 #define LACKS(since, name)   {since, (entry_function)refuse_##name},
-#define REFUSED(export, ...) static const struct step export##_steps[] = {__VA_ARGS__};
+#define REFUSED(export, ...) static const struct driver_step export##_steps[] = {__VA_ARGS__};
 #include "soft/level_zero/driver_tables.inc"
 #undef TABLE
 #undef END

@@ -4,14 +4,14 @@
 
 #include "soft/level_zero/level_zero_parts.h"
 
-struct use {
+struct copy_use {
 	ze_event_handle_t signal;
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
 };
 
 /* Where a region of an image, or of memory, begins, and how it goes on. */
-struct side {
+struct copy_side {
 	struct soft_cl_object *object; /* NULL: memory */
 	char *start;
 	size_t row_pitch, slice_pitch;
@@ -47,28 +47,28 @@ static bool cut_region(const struct soft_ze_image *image, const ze_image_region_
 }
 
 /* Of an array of rows the slices are the rows. */
-static struct side find_side(const struct soft_ze_image *image, const ze_image_region_t *r)
+static struct copy_side find_side(const struct soft_ze_image *image, const ze_image_region_t *r)
 {
 	const struct soft_cl_image *about = soft_cl_image_of(image->object);
 
-	return (struct side){image->object,
-			     about->pixels + r->originX * image->pixel_bytes +
-				     r->originY * about->row_pitch +
-				     r->originZ * about->slice_pitch,
-			     about->row_pitch, about->slice_pitch};
+	return (struct copy_side){image->object,
+				  about->pixels + r->originX * image->pixel_bytes +
+					  r->originY * about->row_pitch +
+					  r->originZ * about->slice_pitch,
+				  about->row_pitch, about->slice_pitch};
 }
 
-static struct side find_memory(void *memory, size_t pixel_bytes, const ze_image_region_t *r,
-			       size_t row_pitch, size_t slice_pitch)
+static struct copy_side find_memory(void *memory, size_t pixel_bytes, const ze_image_region_t *r,
+				    size_t row_pitch, size_t slice_pitch)
 {
 	size_t row = row_pitch ? row_pitch : r->width * pixel_bytes;
 
-	return (struct side){NULL, memory, row, slice_pitch ? slice_pitch : row * r->height};
+	return (struct copy_side){NULL, memory, row, slice_pitch ? slice_pitch : row * r->height};
 }
 
-static ze_result_t append_copy(ze_command_list_handle_t list, const struct side *to,
-			       const struct side *from, const ze_image_region_t *r,
-			       size_t pixel_bytes, const struct use *use)
+static ze_result_t append_copy(ze_command_list_handle_t list, const struct copy_side *to,
+			       const struct copy_side *from, const ze_image_region_t *r,
+			       size_t pixel_bytes, const struct copy_use *use)
 {
 	struct soft_ze_command *c = soft_ze_command_create(SOFT_ZE_COPY_IMAGE);
 
@@ -103,7 +103,7 @@ ze_result_t zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list, ze
 	SOFT_ZE_OBJECT(out, soft_ze_image, to, SOFT_ZE_IMAGE);
 	SOFT_ZE_OBJECT(in, soft_ze_image, from, SOFT_ZE_IMAGE);
 	ze_image_region_t r, s;
-	struct side a, b;
+	struct copy_side a, b;
 
 	if (!cut_region(out, to_region, &r) || !cut_region(in, from_region, &s) ||
 	    r.width != s.width || r.height != s.height || r.depth != s.depth ||
@@ -112,7 +112,7 @@ ze_result_t zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list, ze
 	a = find_side(out, &r);
 	b = find_side(in, &s);
 	return append_copy(list, &a, &b, &r, out->pixel_bytes,
-			   &(struct use){signal, wait_count, waits});
+			   &(struct copy_use){signal, wait_count, waits});
 }
 
 ze_result_t zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image_handle_t to,
@@ -132,7 +132,7 @@ ze_result_t zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t lis
 {
 	SOFT_ZE_OBJECT(in, soft_ze_image, from, SOFT_ZE_IMAGE);
 	ze_image_region_t r;
-	struct side a, b;
+	struct copy_side a, b;
 
 	if (!to)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -141,7 +141,7 @@ ze_result_t zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t lis
 	a = find_memory(to, in->pixel_bytes, &r, row_pitch, slice_pitch);
 	b = find_side(in, &r);
 	return append_copy(list, &a, &b, &r, in->pixel_bytes,
-			   &(struct use){signal, wait_count, waits});
+			   &(struct copy_use){signal, wait_count, waits});
 }
 
 ze_result_t zeCommandListAppendImageCopyToMemory(ze_command_list_handle_t list, void *to,
@@ -163,7 +163,7 @@ ze_result_t zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t l
 {
 	SOFT_ZE_OBJECT(out, soft_ze_image, to, SOFT_ZE_IMAGE);
 	ze_image_region_t r;
-	struct side a, b;
+	struct copy_side a, b;
 
 	if (!from)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -172,7 +172,7 @@ ze_result_t zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t l
 	a = find_side(out, &r);
 	b = find_memory((void *)from, out->pixel_bytes, &r, row_pitch, slice_pitch);
 	return append_copy(list, &a, &b, &r, out->pixel_bytes,
-			   &(struct use){signal, wait_count, waits});
+			   &(struct copy_use){signal, wait_count, waits});
 }
 
 ze_result_t zeCommandListAppendImageCopyFromMemory(ze_command_list_handle_t list,

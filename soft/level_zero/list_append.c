@@ -273,7 +273,7 @@ ze_result_t newer_zeCommandListAppendHostFunction(ze_command_list_handle_t list,
 
 /* Kernels -------------------------------------------------------------------------------- */
 
-struct use {
+struct launch_use {
 	ze_event_handle_t signal;
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
@@ -284,7 +284,8 @@ struct use {
 /* @groups: NULL with @indirect. */
 static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle_t handle,
 				 const ze_group_count_t *groups, const ze_group_count_t *indirect,
-				 const uint32_t *size, void **arguments, const struct use *use)
+				 const uint32_t *size, void **arguments,
+				 const struct launch_use *use)
 {
 	SOFT_ZE_OBJECT(kernel, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
 	uint32_t count[3] = {0};
@@ -319,15 +320,14 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t list,
 					    ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits, NULL, 0});
+			     &(struct launch_use){signal, wait_count, waits, NULL, 0});
 }
 
 ze_result_t zeCommandListAppendLaunchCooperativeKernel(
 	ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
 	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
-	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits, NULL, 0});
+	return zeCommandListAppendLaunchKernel(list, kernel, groups, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t list,
@@ -337,7 +337,7 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t lis
 						    ze_event_handle_t *waits)
 {
 	return append_launch(list, kernel, NULL, groups, NULL, NULL,
-			     &(struct use){signal, wait_count, waits, NULL, 0});
+			     &(struct launch_use){signal, wait_count, waits, NULL, 0});
 }
 
 /* One launch each; how many of them run is read when they do. */
@@ -354,12 +354,13 @@ ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect(
 		if (!soft_ze_check(kernels[i], SOFT_ZE_KERNEL))
 			return soft_ze_refuse(kernels[i]);
 	for (uint32_t i = 0; i < count && !status; i++)
-		status = append_launch(list, kernels[i], NULL, &groups[i], NULL, NULL,
-				       &(struct use){.signal = i + 1 == count ? signal : NULL,
-						     .wait_count = i ? 0 : wait_count,
-						     .waits = i ? NULL : waits,
-						     .limit = limit,
-						     .number = i});
+		status =
+			append_launch(list, kernels[i], NULL, &groups[i], NULL, NULL,
+				      &(struct launch_use){.signal = i + 1 == count ? signal : NULL,
+							   .wait_count = i ? 0 : wait_count,
+							   .waits = i ? NULL : waits,
+							   .limit = limit,
+							   .number = i});
 	return status;
 }
 
@@ -368,8 +369,7 @@ ze_result_t newer_zeCommandListAppendLaunchKernelWithParameters(
 	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
 	(void)next;
-	return append_launch(list, kernel, groups, NULL, NULL, NULL,
-			     &(struct use){signal, wait_count, waits, NULL, 0});
+	return zeCommandListAppendLaunchKernel(list, kernel, groups, signal, wait_count, waits);
 }
 
 ze_result_t newer_zeCommandListAppendLaunchKernelWithArguments(
@@ -381,5 +381,5 @@ ze_result_t newer_zeCommandListAppendLaunchKernelWithArguments(
 
 	(void)next;
 	return append_launch(list, kernel, &groups, NULL, group, arguments,
-			     &(struct use){signal, wait_count, waits, NULL, 0});
+			     &(struct launch_use){signal, wait_count, waits, NULL, 0});
 }

@@ -22,7 +22,7 @@ struct allocation {
 	uint64_t offset;               /* in the file that is shared; 0: it lies on the heap */
 	struct soft_share_handle *exported;
 	bool imported;    /* another process's */
-	uint32_t atomics; /* what the program said of atomic access: told, and nothing else */
+	uint32_t atomics; /* what the program said of atomic access: given back, with no effect */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

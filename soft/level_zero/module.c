@@ -510,7 +510,7 @@ ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t handle, ze_cache_config_fl
 	return ZE_RESULT_SUCCESS;
 }
 
-/* What the source said of group sizes. A vector's type as a hint is not told. */
+/* What the source said of group sizes. A vector's type as a hint is not reported. */
 ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *bytes, char **out)
 {
 	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);

@@ -336,7 +336,7 @@ static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
 	return r->call->clSetKernelArgSVMPointer(k->handle, index, pointer);
 }
 
-/* OpenCL is told of what the host has written to the pixels, or asked for what a kernel has. */
+/* Hands what the host has written to the pixels to OpenCL, or takes what a kernel has. */
 static cl_int sync_images(const struct soft_cl_queue *q, const struct soft_cl_argument *arguments,
 			  unsigned count, bool to_device)
 {

@@ -45,7 +45,7 @@ struct id {
 	bool packed;
 };
 
-struct reader {
+struct spirv_reader {
 	struct soft_spirv *out;
 	struct id *ids;
 	uint32_t bound;
@@ -121,14 +121,15 @@ struct extent {
 	size_t bytes, align;
 };
 
-static struct extent measure(const struct reader *r, uint32_t type, unsigned depth);
+static struct extent measure(const struct spirv_reader *r, uint32_t type, unsigned depth);
 
 static size_t round_up(size_t bytes, size_t align)
 {
 	return (bytes + align - 1) / align * align;
 }
 
-static struct extent measure_struct(const struct reader *r, const struct id *t, unsigned depth)
+static struct extent measure_struct(const struct spirv_reader *r, const struct id *t,
+				    unsigned depth)
 {
 	struct extent all = {0, 1}, member;
 
@@ -144,7 +145,7 @@ static struct extent measure_struct(const struct reader *r, const struct id *t, 
 	return all;
 }
 
-static struct extent measure_array(const struct reader *r, const struct id *t, unsigned depth)
+static struct extent measure_array(const struct spirv_reader *r, const struct id *t, unsigned depth)
 {
 	struct extent e = measure(r, t->rest[0], depth);
 	uint32_t id = t->rest[1], length = 1;
@@ -156,7 +157,7 @@ static struct extent measure_array(const struct reader *r, const struct id *t, u
 }
 
 /* What OpenCL C gives a type of this kind; what has no size of its own is a handle. */
-static struct extent measure(const struct reader *r, uint32_t type, unsigned depth)
+static struct extent measure(const struct spirv_reader *r, uint32_t type, unsigned depth)
 {
 	const struct id *t = type < r->bound ? &r->ids[type] : NULL;
 	struct extent e = {8, 8};
@@ -189,7 +190,7 @@ static const char *read_text(const uint32_t *words, uint32_t count)
 	return count && memchr(words, '\0', count * sizeof *words) ? (const char *)words : NULL;
 }
 
-static void read_entry_point(struct reader *r, const uint32_t *w, uint32_t n)
+static void read_entry_point(struct spirv_reader *r, const uint32_t *w, uint32_t n)
 {
 	const char *name = n > 2 ? read_text(w + 2, n - 2) : NULL;
 
@@ -205,7 +206,7 @@ static void read_entry_point(struct reader *r, const uint32_t *w, uint32_t n)
 		r->ids[w[1]].kernel = r->out->kernel_count;
 }
 
-static void read_mode(struct reader *r, const uint32_t *w, uint32_t n)
+static void read_mode(struct spirv_reader *r, const uint32_t *w, uint32_t n)
 {
 	struct soft_spirv_kernel *k;
 
@@ -220,7 +221,7 @@ static void read_mode(struct reader *r, const uint32_t *w, uint32_t n)
 		k->subgroup = w[2];
 }
 
-static void read_decoration(struct reader *r, const uint32_t *w, uint32_t n)
+static void read_decoration(struct spirv_reader *r, const uint32_t *w, uint32_t n)
 {
 	if (w[0] >= r->bound)
 		return;
@@ -230,7 +231,7 @@ static void read_decoration(struct reader *r, const uint32_t *w, uint32_t n)
 		r->ids[w[0]].spec = w[2] + 1;
 }
 
-static void read_constant(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
+static void read_constant(struct spirv_reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
 	struct id *id;
 
@@ -246,7 +247,7 @@ static void read_constant(struct reader *r, uint32_t op, const uint32_t *w, uint
 		r->failed = true;
 }
 
-static void read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
+static void read_type(struct spirv_reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
 	struct id *id;
 
@@ -258,7 +259,7 @@ static void read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t
 	id->count = n - 1;
 }
 
-static void read_parameter(struct reader *r, uint32_t type)
+static void read_parameter(struct spirv_reader *r, uint32_t type)
 {
 	const struct id *t = type < r->bound ? &r->ids[type] : NULL;
 	enum soft_spirv_parameter_kind kind = SOFT_SPIRV_VALUE;
@@ -282,7 +283,7 @@ static void read_parameter(struct reader *r, uint32_t type)
 		r->failed = true;
 }
 
-static void read_instruction(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
+static void read_instruction(struct spirv_reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
 	switch (op) {
 	case OP_ENTRY_POINT: read_entry_point(r, w, n); break;
@@ -330,7 +331,7 @@ static void cut_back(struct soft_spirv *s, unsigned kernels, unsigned constants)
 bool soft_spirv_read(struct soft_spirv *out, const uint32_t *words, size_t count)
 {
 	unsigned kernels = out->kernel_count, constants = out->constant_count;
-	struct reader r = {.out = out};
+	struct spirv_reader r = {.out = out};
 
 	if (count < HEADER_WORDS || words[0] != SOFT_SPIRV_MAGIC || words[3] > IDS_MOST)
 		return false;

@@ -14,7 +14,7 @@
 enum { HEAD_BYTES = 64 };
 #define MAGIC UINT64_C(0x7265666465766d65)
 
-struct head {
+struct memory_head {
 	uint64_t magic, bytes;
 	int device; /* -1: the host's */
 };
@@ -248,7 +248,7 @@ const char *refdevGetErrorString(refdevError_t error)
 static refdevError_t allocate(void **memory, size_t bytes, int device)
 {
 	struct ref_device *d = device < 0 ? NULL : &ref_devices[device];
-	struct head *head;
+	struct memory_head *head;
 
 	if (!memory || !bytes || device >= ref_device_count)
 		return refdevErrorInvalid;
@@ -265,18 +265,18 @@ static refdevError_t allocate(void **memory, size_t bytes, int device)
 			__atomic_sub_fetch(&d->used_bytes, bytes, __ATOMIC_RELAXED);
 		return refdevErrorNoMemory;
 	}
-	*head = (struct head){MAGIC, bytes, device};
+	*head = (struct memory_head){MAGIC, bytes, device};
 	*memory = (char *)head + HEAD_BYTES;
 	return refdevSuccess;
 }
 
 static refdevError_t release(void *memory, bool host)
 {
-	struct head *head;
+	struct memory_head *head;
 
 	if (!memory)
 		return refdevSuccess;
-	head = (struct head *)((char *)memory - HEAD_BYTES);
+	head = (struct memory_head *)((char *)memory - HEAD_BYTES);
 	if ((uintptr_t)memory % HEAD_BYTES || head->magic != MAGIC || host != (head->device < 0))
 		return refdevErrorInvalid;
 	head->magic = 0;

@@ -19,7 +19,7 @@ enum {
 	SAMPLE_WORK = 1024,      /* of a block */
 };
 
-struct sample {
+struct clock_sample {
 	uint64_t id, call_start, call_end, stamp;
 	uint32_t device;
 };
@@ -29,12 +29,12 @@ struct sampler {
 	struct block_reader reader;
 	struct gt_decoder decoder;
 	size_t count;
-	struct sample samples[SAMPLE_WORK];
+	struct clock_sample samples[SAMPLE_WORK];
 };
 
 static int compare_samples(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	const struct clock_sample *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
 }
@@ -111,11 +111,11 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 		stamp = w[GT_DEVICE_WORD_QUEUED]      ? w[GT_DEVICE_WORD_QUEUED]
 			: w[GT_DEVICE_WORD_SUBMITTED] ? w[GT_DEVICE_WORD_SUBMITTED]
 						      : w[GT_DEVICE_WORD_START];
-		s->samples[s->count++] =
-			(struct sample){.id = w[0],
-					.call_start = w[1],
-					.stamp = stamp,
-					.device = GT_DEVICE_REF_NUMBER((uint32_t)(row.head >> 32))};
+		s->samples[s->count++] = (struct clock_sample){.id = w[0],
+							       .call_start = w[1],
+							       .stamp = stamp,
+							       .device = GT_DEVICE_REF_NUMBER(
+								       (uint32_t)(row.head >> 32))};
 	}
 	return status == -ENOMEM ? status : 0;
 }
@@ -151,7 +151,7 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
  * samples of a block come from the same time, so this finds nearly all. */
 static int find_ends(struct sampler *s, uint32_t process)
 {
-	const struct sample *middle = &s->samples[s->count / 2];
+	const struct clock_sample *middle = &s->samples[s->count / 2];
 	struct stream_block *b =
 		find_block(s->capture, process, GT_ID_ORDINAL(middle->id), middle->call_start);
 	struct gt_file_stream base;

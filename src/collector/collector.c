@@ -70,7 +70,7 @@ struct collector {
 	struct gt_capture_writer *writer;
 	struct gt_drain drain;
 	struct gt_child child;
-	struct gt_memory memory;
+	struct gt_memory_budgets memory;
 	struct gt_descendants descendants;
 	int epoll;
 	int *kept_pidfds; /* pids that go on behind their processes' end */

@@ -177,7 +177,8 @@ static bool read_cgroup(uint32_t pid, char *out, size_t room)
 
 /* Budgets ---------------------------------------------------------------------- */
 
-static struct gt_memory_group *find_group(struct gt_memory *m, const struct gt_process *process)
+static struct gt_memory_group *find_group(struct gt_memory_budgets *m,
+					  const struct gt_process *process)
 {
 	return &m->groups[process->group < m->group_count ? process->group : 0];
 }
@@ -199,7 +200,7 @@ static uint64_t present_bytes(const struct gt_process *process)
 }
 
 /* The group of a new process. */
-static void join_group(struct gt_memory *m, struct gt_process *process)
+static void join_group(struct gt_memory_budgets *m, struct gt_process *process)
 {
 	struct gt_memory_group *more;
 	char text[4096];
@@ -225,7 +226,7 @@ static void join_group(struct gt_memory *m, struct gt_process *process)
 }
 
 /* What all processes may have, as things are now. */
-static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
+static void read_budgets(struct gt_memory_budgets *m, const struct gt_drain *d)
 {
 	uint64_t machine = left_on_machine(d->folder->path);
 
@@ -438,7 +439,7 @@ static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_p
 	g->granted_bytes -= before - limit_bytes(process);
 }
 
-void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
+void gt_memory_balance(struct gt_memory_budgets *m, struct gt_drain *d, uint64_t now_ns)
 {
 	bool slow = now_ns - m->cooled_ns >= COOL_EVERY_NS, wanted = slow;
 	uint64_t left = UINT64_MAX;
@@ -491,7 +492,7 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 		m->cooled_ns = now_ns;
 }
 
-void gt_memory_init(struct gt_memory *m, struct gt_drain *d)
+void gt_memory_init(struct gt_memory_budgets *m, struct gt_drain *d)
 {
 	struct gt_session *s = d->folder->session;
 	uint64_t left = left_on_machine(d->folder->path), own;
@@ -511,7 +512,7 @@ void gt_memory_init(struct gt_memory *m, struct gt_drain *d)
 	m->group_count = m->groups[0].name != NULL;
 }
 
-void gt_memory_fini(struct gt_memory *m)
+void gt_memory_fini(struct gt_memory_budgets *m)
 {
 	for (size_t i = 0; i < m->group_count; i++)
 		free(m->groups[i].name);

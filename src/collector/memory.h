@@ -25,7 +25,7 @@ struct gt_memory_group {
 	uint64_t granted_bytes; /* sum of the processes' limits */
 };
 
-struct gt_memory {
+struct gt_memory_budgets {
 	struct gt_memory_group *groups; /* the collector's own is the first */
 	size_t group_count, group_room;
 	uint64_t balanced_ns, cooled_ns;
@@ -43,11 +43,11 @@ uint64_t gt_memory_left(const char *cgroup, const char *root);
 /* At the session's begin: how many blocks a process begins with; 0: all. */
 uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32_t block_bytes);
 
-void gt_memory_init(struct gt_memory *m, struct gt_drain *d);
-void gt_memory_fini(struct gt_memory *m);
+void gt_memory_init(struct gt_memory_budgets *m, struct gt_drain *d);
+void gt_memory_fini(struct gt_memory_budgets *m);
 
 /* Regularly: more blocks for those who use theirs, fewer where memory is short, idle memory
  * back. */
-void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns);
+void gt_memory_balance(struct gt_memory_budgets *m, struct gt_drain *d, uint64_t now_ns);
 
 #endif

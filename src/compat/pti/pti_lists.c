@@ -23,31 +23,31 @@
 
 enum { OPERATIONS_MAX = 64 };
 
-struct entry {
-	struct entry *next;
+struct command_entry {
+	struct command_entry *next;
 	uint64_t id, kernel;
 	uint8_t appended;
 };
 
 /* pti_handle.commands of a list */
 struct commands {
-	struct entry *first, *last;
+	struct command_entry *first, *last;
 };
 
 /* What this thread is in. A callback may append and run inside an append and a run: the outer one's
  * state is kept in the outer call's own data meanwhile. */
-struct state {
+struct list_state {
 	void **lists; /* that are left to be run */
 	uint32_t count;
 	bool is_running;
-	struct entry *next;
+	struct command_entry *next;
 	/* the item that an entry was handed out for last: each subscriber asks for it */
 	uint64_t number;
 	bool is_kernel;
 	uint64_t packed;
 	uint64_t append; /* packed: the append that it is in */
 };
-static _Thread_local struct state now __attribute__((tls_model("initial-exec")));
+static _Thread_local struct list_state now __attribute__((tls_model("initial-exec")));
 
 /* In eight bytes, as gputap keeps them for a subscriber and an item. */
 static uint64_t pack(uint64_t id, uint64_t kernel)
@@ -67,7 +67,7 @@ uint64_t pti_packed_kernel(uint64_t packed)
 
 static void empty(struct commands *c)
 {
-	for (struct entry *e = c->first, *next; e; e = next) {
+	for (struct command_entry *e = c->first, *next; e; e = next) {
 		next = e->next;
 		free(e);
 	}
@@ -86,7 +86,7 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	struct pti_handle *h = pti_handle_find(PTI_LIST, pti_argument(call, 0));
 	const struct pti_handle *kernel = pti_kernel_of(op, call);
 	struct commands *c;
-	struct entry *e;
+	struct command_entry *e;
 
 	if (!h || atomic_load(&h->immediate))
 		return;
@@ -96,8 +96,8 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	e = c ? malloc(sizeof *e) : NULL;
 	if (!e)
 		return;
-	*e = (struct entry){NULL, call->correlation, kernel ? atomic_load(&kernel->number) : 0,
-			    op->appended};
+	*e = (struct command_entry){NULL, call->correlation,
+				    kernel ? atomic_load(&kernel->number) : 0, op->appended};
 	*(c->last ? &c->last->next : &c->first) = e;
 	c->last = e;
 }
@@ -119,16 +119,16 @@ static void follow_append(const struct gputap_call *call, uint64_t *data)
 }
 
 /* Return: copy of the outer run's state; NULL: there is none, or no memory. */
-static struct state *keep_outer(void)
+static struct list_state *keep_outer(void)
 {
-	struct state *outer = now.is_running ? malloc(sizeof *outer) : NULL;
+	struct list_state *outer = now.is_running ? malloc(sizeof *outer) : NULL;
 
 	if (outer)
 		*outer = now;
 	return outer;
 }
 
-static void return_to_outer(struct state *outer)
+static void return_to_outer(struct list_state *outer)
 {
 	now.is_running = outer != NULL;
 	if (outer)
@@ -139,7 +139,7 @@ static void return_to_outer(struct state *outer)
 static void follow_run(const struct gputap_call *call, uint64_t *data)
 {
 	if (call->phase == GPUTAP_PHASE_EXIT) {
-		return_to_outer((struct state *)(uintptr_t)*data);
+		return_to_outer((struct list_state *)(uintptr_t)*data);
 		return;
 	}
 	*data = (uintptr_t)keep_outer();
@@ -176,9 +176,9 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 		follow_run(call, data);
 }
 
-static struct entry *next_entry(void)
+static struct command_entry *next_entry(void)
 {
-	struct entry *e = now.next;
+	struct command_entry *e = now.next;
 
 	for (; !e && now.count && now.lists; now.count--, now.lists++) {
 		const struct commands *c = commands_of(*now.lists);
@@ -206,7 +206,7 @@ static uint8_t appended_as(const struct gputap_work *work)
 static uint64_t take_entry(const struct gputap_work *work)
 {
 	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
-	struct entry *e;
+	struct command_entry *e;
 
 	if (now.number == work->number && now.is_kernel == is_kernel)
 		return now.packed;
@@ -227,7 +227,7 @@ uint64_t pti_packed_of(const struct gputap_work *work)
 }
 
 /* The calls that are followed: appends, runs, resets. */
-struct following {
+struct followed_appends {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };
 
@@ -250,7 +250,7 @@ static bool is_followed(const struct pti_operation *op, uint32_t domain)
 static int add_following(uint32_t domain, uint32_t number, const struct pti_operation *op,
 			 void *user)
 {
-	struct following *f = user;
+	struct followed_appends *f = user;
 
 	if (domain == f->domain && f->count < OPERATIONS_MAX && is_followed(op, domain))
 		f->numbers[f->count++] = number;
@@ -269,7 +269,7 @@ int pti_lists_start(void)
 	if (rc || started)
 		return rc;
 	for (unsigned d = 0; rc == 0 && d < 2; d++) {
-		struct following f = {.domain = domains[d]};
+		struct followed_appends f = {.domain = domains[d]};
 
 		pti_operations_each(add_following, &f);
 		rc = gputap_context_calls(ctx, f.domain, f.numbers, f.count, 0, follow_call, NULL);

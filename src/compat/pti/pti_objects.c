@@ -124,14 +124,14 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 }
 
 /* The operations of a domain that are followed: first those that create something. */
-struct following {
+struct followed_creations {
 	uint32_t domain, created, count, numbers[FOLLOWED_MAX];
 };
 
 static int add_creating(uint32_t domain, uint32_t number, const struct pti_operation *op,
 			void *user)
 {
-	struct following *f = user;
+	struct followed_creations *f = user;
 
 	if (domain == f->domain && f->count < FOLLOWED_MAX && op->made != PTI_NONE)
 		f->numbers[f->count++] = number;
@@ -141,7 +141,7 @@ static int add_creating(uint32_t domain, uint32_t number, const struct pti_opera
 static int add_counting(uint32_t domain, uint32_t number, const struct pti_operation *op,
 			void *user)
 {
-	struct following *f = user;
+	struct followed_creations *f = user;
 
 	if (domain == f->domain && f->count < FOLLOWED_MAX && pti_kernel_is_counted(op, domain))
 		f->numbers[f->count++] = number;
@@ -150,7 +150,7 @@ static int add_counting(uint32_t domain, uint32_t number, const struct pti_opera
 
 static int follow_domain(struct gputap_context *ctx, uint32_t domain)
 {
-	struct following f = {.domain = domain};
+	struct followed_creations f = {.domain = domain};
 	int rc = 0;
 
 	pti_operations_each(add_creating, &f);

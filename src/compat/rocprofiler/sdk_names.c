@@ -60,7 +60,7 @@ static const char *const runtime_names[] = {"RUNTIME_INITIALIZATION_NONE",
 static const char *const stream_names[] = {"HIP_STREAM_NONE", "HIP_STREAM_CREATE",
 					   "HIP_STREAM_DESTROY", "HIP_STREAM_SET"};
 
-struct kind {
+struct named_kind {
 	const char *name;
 	int count;
 	const char *const *operations;
@@ -84,7 +84,7 @@ struct kind {
 		WITH(MARKER_CONTROL_API, marker_control_names),                               \
 		WITH(MARKER_NAME_API, marker_name_names)
 
-static const struct kind callback_kinds[ROCPROFILER_CALLBACK_TRACING_LAST] = {
+static const struct named_kind callback_kinds[ROCPROFILER_CALLBACK_TRACING_LAST] = {
 	APIS,
 	WITH(CODE_OBJECT, code_object_names),
 	WITH(SCRATCH_MEMORY, scratch_names),
@@ -99,7 +99,7 @@ static const struct kind callback_kinds[ROCPROFILER_CALLBACK_TRACING_LAST] = {
 	WITH(HIP_STREAM, stream_names),
 	WITH(MARKER_CORE_RANGE_API, marker_range_names),
 };
-static const struct kind buffer_kinds[ROCPROFILER_BUFFER_TRACING_LAST] = {
+static const struct named_kind buffer_kinds[ROCPROFILER_BUFFER_TRACING_LAST] = {
 	APIS,
 	WITH(MEMORY_COPY, copy_names),
 	WITH(KERNEL_DISPATCH, dispatch_names),
@@ -235,7 +235,7 @@ static rocprofiler_status_t give_name(const char *text, const char **name, uint6
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-static rocprofiler_status_t kind_name(const struct kind *kinds, int count, int kind,
+static rocprofiler_status_t kind_name(const struct named_kind *kinds, int count, int kind,
 				      const char **name, uint64_t *length)
 {
 	give_name(NULL, name, length);
@@ -243,7 +243,7 @@ static rocprofiler_status_t kind_name(const struct kind *kinds, int count, int k
 					 : give_name(kinds[kind].name, name, length);
 }
 
-static rocprofiler_status_t operation_name(const struct kind *kinds, int count, int kind,
+static rocprofiler_status_t operation_name(const struct named_kind *kinds, int count, int kind,
 					   int operation, const char **name, uint64_t *length)
 {
 	give_name(NULL, name, length);

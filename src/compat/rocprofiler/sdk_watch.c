@@ -16,15 +16,15 @@
 
 enum { BUCKETS = 256 };
 
-struct function {
-	struct function *next;
+struct host_function {
+	struct host_function *next;
 	/* without what the code object adds */
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
 	char name[]; /* of the kernel, mangled */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct function *functions[BUCKETS];
+static struct host_function *functions[BUCKETS];
 static uint64_t function_count;
 
 static unsigned bucket_of_name(const char *name, size_t bytes)
@@ -57,7 +57,7 @@ static void add_function(const struct registration *r)
 {
 	size_t bytes = strlen(r->device_function);
 	unsigned bucket = bucket_of_name(r->device_function, bytes);
-	struct function *f = malloc(sizeof *f + bytes + 1);
+	struct host_function *f = malloc(sizeof *f + bytes + 1);
 
 	if (!f)
 		return;
@@ -74,7 +74,7 @@ static void add_function(const struct registration *r)
 	f->data.grid_dims = dim3_of(r->grid_dim);
 	f->data.workgroup_size = r->workgroup_size ? (uint64_t)*r->workgroup_size : 0;
 	pthread_mutex_lock(&mutex);
-	for (const struct function *other = functions[bucket]; other; other = other->next)
+	for (const struct host_function *other = functions[bucket]; other; other = other->next)
 		if (!strcmp(other->name, f->name)) {
 			pthread_mutex_unlock(&mutex);
 			free(f);
@@ -91,7 +91,7 @@ bool sdk_host_function(
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out)
 {
 	size_t bytes = strlen(symbol);
-	const struct function *f;
+	const struct host_function *f;
 
 	if (bytes > 3 && !strcmp(symbol + bytes - 3, ".kd"))
 		bytes -= 3;

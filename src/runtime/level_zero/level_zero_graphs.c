@@ -6,7 +6,7 @@
  * captured one: the driver is asked before and behind each command while any capture is open.
  *
  * By the extension's text (ZE_extension_record_replay_graph); no driver that has it was at hand.
- * NEEDSWORK: what a graph consists of is not told. */
+ * NEEDSWORK: what a graph consists of is not recorded. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)

@@ -229,7 +229,7 @@ static void name_event(const struct gt_lz_queue *queue, struct gt_lz_event *even
 			       "an event was used again before its work was known to be done");
 }
 
-/* The item's event tells nothing of it from now on. If it is done, this is what it told. */
+/* The item's event is no longer read for it. If the item is done, this is what the event had. */
 static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i,
 			const struct gt_lz_list *list, bool ask, struct batch *b)
 {

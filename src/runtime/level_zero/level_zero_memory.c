@@ -14,18 +14,18 @@
 
 enum { FIRST_ROOM = 1024 };
 
-struct range {
+struct allocation_range {
 	_Atomic uintptr_t first, end;
 };
 
 static struct gt_lz_lock lock; /* for changes */
 static _Atomic uint32_t sequence;
-static struct range *_Atomic ranges; /* of device and shared memory */
+static struct allocation_range *_Atomic ranges; /* of device and shared memory */
 static _Atomic uint32_t range_count;
 static uint32_t room;
 
 /* Index of the first range that begins behind @address. */
-static uint32_t find_behind(const struct range *in, uint32_t count, uintptr_t address)
+static uint32_t find_behind(const struct allocation_range *in, uint32_t count, uintptr_t address)
 {
 	uint32_t low = 0, high = count;
 
@@ -44,7 +44,7 @@ static uint32_t find_behind(const struct range *in, uint32_t count, uintptr_t ad
 static bool is_in_range(uintptr_t address)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_acquire);
-	const struct range *in = atomic_load_explicit(&ranges, memory_order_acquire);
+	const struct allocation_range *in = atomic_load_explicit(&ranges, memory_order_acquire);
 	uint32_t behind = find_behind(in, count, address);
 
 	return behind && address < atomic_load_explicit(&in[behind - 1].end, memory_order_relaxed);
@@ -99,7 +99,7 @@ enum gt_device_op gt_lz_image_op(const void *memory, bool to_image)
 static bool make_room(void)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_relaxed);
-	struct range *old = atomic_load_explicit(&ranges, memory_order_relaxed), *larger;
+	struct allocation_range *old = atomic_load_explicit(&ranges, memory_order_relaxed), *larger;
 
 	if (count < room)
 		return true;
@@ -113,7 +113,7 @@ static bool make_room(void)
 	return true;
 }
 
-static void move_range(struct range *to, const struct range *from)
+static void move_range(struct allocation_range *to, const struct allocation_range *from)
 {
 	atomic_store_explicit(&to->first, atomic_load_explicit(&from->first, memory_order_relaxed),
 			      memory_order_relaxed);
@@ -125,7 +125,7 @@ static void add_range(const void *memory, size_t bytes)
 {
 	uintptr_t first = (uintptr_t)memory;
 	uint32_t count, at;
-	struct range *in;
+	struct allocation_range *in;
 
 	begin_change();
 	if (make_room()) {
@@ -144,7 +144,7 @@ static void add_range(const void *memory, size_t bytes)
 static void remove_range(const void *memory)
 {
 	uintptr_t first = (uintptr_t)memory;
-	struct range *in;
+	struct allocation_range *in;
 	uint32_t count, at;
 
 	begin_change();

@@ -59,7 +59,7 @@ enum {
 _Static_assert(PLACES < SLOTS / 2 && PLACES < INT16_MAX, "a hash table with room, of int16_t");
 _Static_assert(PAGE_WORDS * sizeof(uintptr_t) == GT_ELF_PAGE, "mincore() tells of pages");
 
-struct range {
+struct address_range {
 	uintptr_t from, to;
 };
 
@@ -209,7 +209,8 @@ static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 }
 
 /* Calls @fn for each mapping until it says true. Return: false: nobody knows them. */
-static bool each_mapping(bool (*fn)(struct range r, const char *line, void *data), void *data)
+static bool each_mapping(bool (*fn)(struct address_range r, const char *line, void *data),
+			 void *data)
 {
 	static char text[1 << 14];
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -224,7 +225,7 @@ static bool each_mapping(bool (*fn)(struct range r, const char *line, void *data
 
 		text[kept += (size_t)got] = '\0';
 		while (!over && (end = strchr(line, '\n'))) {
-			struct range r;
+			struct address_range r;
 			int at = 0;
 
 			*end = '\0';
@@ -239,7 +240,7 @@ static bool each_mapping(bool (*fn)(struct range r, const char *line, void *data
 	return true;
 }
 
-static bool set_flags(struct range r, const char *line, void *data)
+static bool set_flags(struct address_range r, const char *line, void *data)
 {
 	struct {
 		uintptr_t address;
@@ -265,9 +266,9 @@ static unsigned flags_of(uintptr_t address)
 }
 
 /* From an object's first to behind its last page. It is mapped from its header on. */
-static struct range object_range(uintptr_t base, const ElfW(Ehdr) * header)
+static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * header)
 {
-	struct range r = {base, base};
+	struct address_range r = {base, base};
 	ElfW(Ehdr) head;
 	ElfW(Phdr) phdr;
 
@@ -290,7 +291,7 @@ static struct range object_range(uintptr_t base, const ElfW(Ehdr) * header)
 /* Tables ------------------------------------------------------------------------------- */
 
 /* The table that has @place's function at @address, as far as it lies in @r. */
-static int settle_table(int place, uintptr_t address, struct range r)
+static int settle_table(int place, uintptr_t address, struct address_range r)
 {
 	int part = 0, first = 0, count, changed = 0;
 
@@ -311,7 +312,8 @@ static int settle_table(int place, uintptr_t address, struct range r)
 	return changed;
 }
 
-static int search_words(const uintptr_t *text, size_t count, uintptr_t address, struct range r)
+static int search_words(const uintptr_t *text, size_t count, uintptr_t address,
+			struct address_range r)
 {
 	int changed = 0;
 
@@ -325,17 +327,17 @@ static int search_words(const uintptr_t *text, size_t count, uintptr_t address, 
 }
 
 struct search {
-	struct range ours, driver;
+	struct address_range ours, driver;
 	int changed;
 	bool refused; /* memory cannot be read */
 };
 
-static bool overlap(struct range a, struct range b)
+static bool overlap(struct address_range a, struct address_range b)
 {
 	return a.from < b.to && b.from < a.to;
 }
 
-static void search_chunk(struct search *s, struct range chunk, struct range r)
+static void search_chunk(struct search *s, struct address_range chunk, struct address_range r)
 {
 	size_t pages = (chunk.to - chunk.from) / GT_ELF_PAGE, first = 0, end;
 
@@ -358,7 +360,7 @@ static void search_chunk(struct search *s, struct range chunk, struct range r)
 	}
 }
 
-static bool search_mapping(struct range r, const char *line, void *data)
+static bool search_mapping(struct address_range r, const char *line, void *data)
 {
 	struct search *s = data;
 
@@ -368,7 +370,7 @@ static bool search_mapping(struct range r, const char *line, void *data)
 	for (uintptr_t at = r.from; at < r.to; at += sizeof words) {
 		uintptr_t end = r.to - at < sizeof words ? r.to : at + sizeof words;
 
-		search_chunk(s, (struct range){at, end}, r);
+		search_chunk(s, (struct address_range){at, end}, r);
 	}
 	return false;
 }
@@ -396,7 +398,7 @@ static bool settle_pointed(uintptr_t table)
 {
 	uintptr_t text[GT_LZ_TABLE_MAX];
 	size_t count = read_memory(table, text, sizeof text) / sizeof *text;
-	struct range r = {table, table + count * sizeof *text};
+	struct address_range r = {table, table + count * sizeof *text};
 	unsigned flags = PF_R | PF_W;
 	bool has_taps = false, has_ours = false;
 

@@ -19,7 +19,7 @@ struct context {
 	struct gt_tool_object *object;
 };
 
-struct kernel {
+struct kernel_object {
 	struct gt_cl_node node;
 	_Atomic uint32_t name;            /* string id; 0: ask the runtime when it is launched */
 	_Atomic uint32_t choice;          /* of --kernels: not asked yet, WANTED, UNWANTED */
@@ -222,9 +222,9 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	return id;
 }
 
-static struct kernel *kernel_get(struct gt_thread *t, cl_kernel handle)
+static struct kernel_object *kernel_get(struct gt_thread *t, cl_kernel handle)
 {
-	struct kernel *k = gt_cl_map_find(&kernels, handle);
+	struct kernel_object *k = gt_cl_map_find(&kernels, handle);
 
 	if (!k && t && (k = gt_cl_memory_take(t->epoch, sizeof *k)))
 		gt_cl_map_add(&kernels, &k->node, handle);
@@ -235,7 +235,7 @@ static __attribute__((noinline, cold)) uint32_t learn_name(const struct gt_table
 							   struct gt_thread *t, cl_kernel handle)
 {
 	uint32_t name = ask_name(table, t, handle, &(bool){true});
-	struct kernel *k = kernel_get(t, handle);
+	struct kernel_object *k = kernel_get(t, handle);
 
 	if (k)
 		atomic_store_explicit(&k->name, name, memory_order_relaxed);
@@ -244,7 +244,7 @@ static __attribute__((noinline, cold)) uint32_t learn_name(const struct gt_table
 
 uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
-	const struct kernel *k = gt_cl_map_find(&kernels, handle);
+	const struct kernel_object *k = gt_cl_map_find(&kernels, handle);
 	uint32_t name = k ? atomic_load_explicit(&k->name, memory_order_relaxed) : 0;
 
 	return gt_likely(name != 0) ? name : learn_name(table, t, handle);
@@ -253,7 +253,7 @@ uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl
 bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 {
 	const struct gt_table *table = gt_cl_table_find(call);
-	struct kernel *k = kernel_get(call->thread, handle);
+	struct kernel_object *k = kernel_get(call->thread, handle);
 	uint32_t choice = k ? atomic_load_explicit(&k->choice, memory_order_relaxed) : 0;
 	bool wanted = true;
 
@@ -267,7 +267,7 @@ bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 
 uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
-	struct kernel *k = t && handle ? kernel_get(t, handle) : NULL;
+	struct kernel_object *k = t && handle ? kernel_get(t, handle) : NULL;
 	uint64_t number = k ? atomic_load_explicit(&k->notified_number, memory_order_acquire) : 0,
 		 fresh;
 
@@ -289,7 +289,7 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	const struct gt_table *table = gt_cl_table_find(call);
 	const bool tools = atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
 	struct gt_thread *t = tools ? gt_cl_thread_find(call) : call->thread;
-	struct kernel *k =
+	struct kernel_object *k =
 		handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
 
 	if (!k)

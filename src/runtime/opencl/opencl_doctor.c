@@ -143,7 +143,7 @@ static void note_nvidia(void *data, const char *path)
 		if (strstr(d->findings[i].text, "libnvidia-opencl"))
 			return;
 	f = doctor_add(d, FOUND_NOTE, "opencl", "driver");
-	doctor_say(f, "%.400s is here, but no loader is told of it", path);
+	doctor_say(f, "%.400s is here, but no loader knows of it", path);
 	doctor_hint(f, "OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap run ..");
 }
 

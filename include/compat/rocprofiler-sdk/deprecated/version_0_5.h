@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with
- * GPUTAP_ROCPROFILER_0_5 only. The driver's page migrations are never told and program counters
- * never sampled, so that these records are never made. Their headers of C++ had <memory> and
- * <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
+ * GPUTAP_ROCPROFILER_0_5 only. The driver's page migrations are never recorded and program
+ * counters never sampled, so that these records are never made. Their headers of C++ had <memory>
+ * and <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 
