@@ -5,8 +5,8 @@
  *
  *   image   pixels <-- CL image, one for each OpenCL       a view holds the image that it is of
  *
- * Before a kernel OpenCL gets the pixels that the host has written, and gives them back after it: it
- * may have worked on a copy.
+ * Before a kernel OpenCL gets the pixels that the host has written, and gives them back behind it:
+ * it may have worked on a copy.
  *
  * Locking: an object's own, while its handle is made. */
 #include <limits.h>
