@@ -257,19 +257,28 @@ static void forget_turn(struct soft_ze_event *e, const struct soft_ze_turn *turn
 		*at = turn->next;
 }
 
+struct soft_ze_times soft_ze_times_until_now(uint64_t start)
+{
+	uint64_t now = soft_ze_host_ns(), end = soft_clock_ticks(&soft_ze_config.clock, now);
+
+	if (end <= start)
+		end = start + 1;
+	return (struct soft_ze_times){.start = keep_valid_bits(start),
+				      .end = keep_valid_bits(end),
+				      .host_start_ns = now - (end - start) * NS_PER_S /
+								     soft_ze_config.clock.hz,
+				      .host_end_ns = now};
+}
+
 void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze_result_t status,
-			  uint64_t start, uint64_t end)
+			  const struct soft_ze_times *times)
 {
 	if (e->counter_based) {
 		forget_turn(e, turn);
 		if (turn->number < e->state->done) /* times are the last command's */
 			return;
 	}
-	e->state->start = keep_valid_bits(start);
-	e->state->end = keep_valid_bits(end);
-	e->state->host_end_ns = end ? soft_ze_host_ns() : 0;
-	e->state->host_start_ns =
-		e->state->host_end_ns - (end - start) * NS_PER_S / soft_ze_config.clock.hz;
+	e->state->times = *times;
 	e->state->status = status;
 	if (e->counter_based)
 		__atomic_store_n(&e->state->done, turn->number, __ATOMIC_RELEASE);
@@ -278,8 +287,8 @@ void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze
 
 void soft_ze_event_read_times(const struct soft_ze_event *e, ze_kernel_timestamp_result_t *out)
 {
-	out->global.kernelStart = out->context.kernelStart = e->state->start;
-	out->global.kernelEnd = out->context.kernelEnd = e->state->end;
+	out->global.kernelStart = out->context.kernelStart = e->state->times.start;
+	out->global.kernelEnd = out->context.kernelEnd = e->state->times.end;
 }
 
 static ze_result_t create_event(struct soft_ze_pool *pool, bool counter_based, bool stamped,
@@ -377,14 +386,12 @@ ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
 	return is_done(e) ? e->state->status : ZE_RESULT_NOT_READY;
 }
 
-/* Stamps stay, as on hardware. */
+/* Stamps stay, and nobody is waited for, as on hardware. */
 ze_result_t zeEventHostReset(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
 
-	pthread_mutex_lock(&soft_ze_lock);
 	__atomic_store_n(&e->state->signalled, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&soft_ze_lock);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -439,8 +446,8 @@ ze_result_t newer_zeEventQueryKernelTimestampsExt(ze_event_handle_t handle,
 	if (out->ticks)
 		soft_ze_event_read_times(e, out->ticks);
 	if (out->host) {
-		out->host->global.start = e->state->host_start_ns;
-		out->host->global.end = e->state->host_end_ns;
+		out->host->global.start = e->state->times.host_start_ns;
+		out->host->global.end = e->state->times.host_end_ns;
 		out->host->context = out->host->global;
 	}
 	return status;

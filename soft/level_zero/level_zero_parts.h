@@ -65,13 +65,18 @@ struct soft_ze_context {
 	bool is_default;
 };
 
+/* Of a command's run; all 0: it has none. */
+struct soft_ze_times {
+	uint64_t start, end; /* ticks, with the valid bits only */
+	uint64_t host_start_ns, host_end_ns;
+};
+
 /* What of an event lies in memory that processes share, when its pool is for several of them. */
 struct soft_ze_event_state {
 	uint32_t signalled;    /* atomic */
 	ze_result_t status;    /* of the command that signalled it */
 	uint64_t target, done; /* atomic */
-	uint64_t start, end;   /* ticks, with the valid bits only */
-	uint64_t host_start_ns, host_end_ns;
+	struct soft_ze_times times;
 };
 
 struct soft_ze_event_share {
@@ -320,7 +325,9 @@ bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
 /* The next number of a counter-based one, in @turn, which stays until it is signalled. */
 void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
 void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
-			  ze_result_t status, uint64_t start, uint64_t end);
+			  ze_result_t status, const struct soft_ze_times *times);
+/* Of what began at these ticks. Without the lock. */
+struct soft_ze_times soft_ze_times_until_now(uint64_t start);
 void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
 
 /* command.c ------------------------------------------------------------------------ */

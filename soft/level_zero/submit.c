@@ -45,48 +45,66 @@ static bool is_ready(const struct soft_ze_submission *s)
 	return true;
 }
 
-static void wait_for_events(const struct soft_ze_submission *s)
-{
-	if (!s->at->wait_count)
-		return;
-	pthread_mutex_lock(&soft_ze_lock);
-	while (!is_ready(s))
-		soft_ze_wait_for_change();
-	pthread_mutex_unlock(&soft_ze_lock);
-}
-
-static void finish_command(struct soft_ze_queue *q, const struct soft_ze_command *c,
-			   struct soft_ze_turn *turn, ze_result_t status, uint64_t start)
-{
-	uint64_t end = soft_ze_ticks();
-
-	if (end <= start)
-		end = start + 1;
-	if (soft_ze_fails(SOFT_ZE_FAIL_STAMPS))
-		start = end = 0;
-	if (!c->signal && !status)
-		return;
-	pthread_mutex_lock(&soft_ze_lock);
-	if (status)
-		q->failed = status;
-	if (c->signal)
-		soft_ze_event_signal(c->signal, turn, status, start, end);
-	pthread_cond_broadcast(&soft_ze_changed);
-	pthread_mutex_unlock(&soft_ze_lock);
-}
+/* How a command has ended, while nobody knows yet. */
+struct outcome {
+	struct soft_ze_event *signal; /* NULL: none */
+	bool counted;                 /* the command's use of it is the outcome's now */
+	struct soft_ze_turn *turn;
+	ze_result_t status;
+	struct soft_ze_times times;
+};
 
 /* Its next command, which waits for nothing more. */
-static void run_command(struct soft_ze_queue *q, struct soft_ze_submission *s)
+static struct outcome do_command(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
 	struct soft_ze_command *c = s->at;
 	uint64_t start = soft_ze_ticks();
 	ze_result_t status = soft_ze_command_do(c, q);
+	struct outcome o = {.signal = c->signal, .counted = s->owned, .status = status};
+	bool has_times = !soft_ze_fails(SOFT_ZE_FAIL_STAMPS);
 
+	if (o.signal && has_times)
+		o.times = soft_ze_times_until_now(start);
 	s->at = c->next;
 	s->turns_at += c->wait_count + 1;
-	finish_command(q, c, s->turns_at - 1, status, start);
-	if (s->owned)
+	o.turn = s->turns_at - 1;
+	if (s->owned) {
+		c->signal = NULL;
 		soft_ze_command_destroy(c);
+	}
+	return o;
+}
+
+/* With the lock held. */
+static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
+{
+	if (o->status)
+		q->failed = o->status;
+	if (o->signal) {
+		soft_ze_event_signal(o->signal, o->turn, o->status, &o->times);
+		if (o->counted)
+			soft_ze_event_put(o->signal);
+	}
+	pthread_cond_broadcast(&soft_ze_changed);
+}
+
+/* Its next command, which waits for nothing more, and those behind it up to one that waits. Called
+ * without the lock, returns with it: who wants to know is notified of the last command's end and of
+ * the submission's at once. */
+static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
+{
+	for (;;) {
+		const struct outcome o = do_command(q, s);
+		const bool goes_on = s->at && !s->at->wait_count;
+
+		if (goes_on && !o.signal && !o.status)
+			continue;
+		pthread_mutex_lock(&soft_ze_lock);
+		publish_outcome(q, &o);
+		if (!goes_on)
+			return;
+		pthread_mutex_unlock(&soft_ze_lock);
+	}
 }
 
 /* With the lock held: the queue's first one is done. */
@@ -118,12 +136,12 @@ static void *serve(void *data)
 		s = q->first;
 		if (!s)
 			break;
-		pthread_mutex_unlock(&soft_ze_lock);
 		while (s->at) {
-			wait_for_events(s);
-			run_command(q, s);
+			while (!is_ready(s))
+				soft_ze_wait_for_change();
+			pthread_mutex_unlock(&soft_ze_lock);
+			run_commands(q, s);
 		}
-		pthread_mutex_lock(&soft_ze_lock);
 		finish_submission(q);
 	}
 	pthread_mutex_unlock(&soft_ze_lock);
@@ -138,12 +156,13 @@ static bool run_queue(struct soft_ze_queue *q)
 	bool ran = false;
 
 	while ((s = q->first) && !q->busy && is_ready(s)) {
-		ran = q->busy = true;
-		pthread_mutex_unlock(&soft_ze_lock);
-		if (s->at)
-			run_command(q, s);
-		pthread_mutex_lock(&soft_ze_lock);
-		q->busy = false;
+		ran = true;
+		if (s->at) {
+			q->busy = true;
+			pthread_mutex_unlock(&soft_ze_lock);
+			run_commands(q, s);
+			q->busy = false;
+		}
 		if (s->at)
 			continue;
 		finish_submission(q);
