@@ -12,7 +12,8 @@
 #define LOOK_NS  1000000
 
 struct soft_ze_config soft_ze_config;
-pthread_mutex_t soft_ze_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Held for tens of nanoseconds: who finds it taken spins before it sleeps. */
+pthread_mutex_t soft_ze_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 pthread_cond_t soft_ze_changed = PTHREAD_COND_INITIALIZER;
 uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
 uint32_t soft_ze_shared_pools;
