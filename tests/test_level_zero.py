@@ -477,6 +477,15 @@ def test_counter_based_events_without_a_pool_have_times(newer_capture):
     assert info["device_work"] <= done
 
 
+def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_named(newer_capture,
+                                                                                   tap):
+    """The first use waits for the host until the second is done: nothing tells its times."""
+    info, done = newer_capture("again")
+    assert info["device_work"] == info["linked"] == done == 4 and info["untimed"] == 1
+    assert ("an event was used again before its work was known to be done"
+            in tap("info", "r.gputap").out)
+
+
 def test_a_changed_command_of_a_mutable_list_has_its_new_size(newer_capture, tap, work):
     info, _ = newer_capture("mutable")
     assert info["untimed"] == 0

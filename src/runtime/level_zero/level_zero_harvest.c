@@ -7,7 +7,10 @@
  *
  * An event that is used again while work that has it is in flight: the device itself copies its
  * times into memory of ours before, where that work is of the same immediate list
- * (keep_item_times()). Elsewhere its times are not known, and an event of ours says so once. */
+ * (keep_item_times()). Elsewhere its times are not known, and an event of ours says so once.
+ * NEEDSWORK: a copy in the other list could have them where the command that uses the event again
+ * waits, over others, for that work; that needs to be known of each command. A wait of ours might
+ * never end: the work may wait for what the program does next. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { BATCH = 64, NOT_READY_MAX = 8, LOOK_EACH = 256 };
