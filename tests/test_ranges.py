@@ -53,6 +53,17 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
     ]
 
 
+@pytest.mark.parametrize("wanted, unmet", [("torch_range", ""), ("torch_op*,torch_range", ""),
+                                           ("torch_range,clFinish", " --ops clFinish")])
+def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
+    """Although reports name ranges by the program's own text."""
+    short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
+    head = tap("report", "a.gputap").out
+    assert "step" in head
+    for said in (short, head):
+        assert ("nothing met" + unmet in said) == bool(unmet), said
+
+
 def test_a_range_names_the_last_call_that_was_begun_in_it(trace):
     rows = {names([r])[0]: r for r in trace("nest")[1]}
     ids = {name: int(r["correlation"]) for name, r in rows.items()}
