@@ -201,8 +201,8 @@ class Parser:
         out = []
         for m in TOKEN.finditer(text):
             t, at = Token(m.group(m.lastindex)), m.start(m.lastindex)
-            t.file, t.line, t.first = shown, text.count('\n', 0, at) + 1, at == 0 or text[at -
-                                                                                          1] == '\n'
+            t.file, t.line = shown, text.count('\n', 0, at) + 1
+            t.first = at == 0 or text[at - 1] == '\n'
             t.kind = ('string', 'header', 'number', 'word', 'mark', 'bad')[m.lastindex - 1]
             if t.kind == 'bad':
                 self.fail(t, f"'{t}' means nothing here")
@@ -380,8 +380,7 @@ class Parser:
         self.api.extensions = int(self.take(kind='number'))
 
     def do_include(self, t):
-        name = self.take(kind='string').strip('"')
-        self.read(os.path.join(self.root, os.path.dirname(t.file), name))
+        self.read(os.path.join(self.root, os.path.dirname(t.file), self.text()))
 
     def do_group(self, _):
         self.group = self.word()
@@ -606,7 +605,8 @@ class Parser:
             elif w == 'unless':
                 op.unless = self.word()
             elif w == 'exported':
-                op.exported = self.take(kind='string').strip('"')
+                op.exported, more = self.text(), self.peek()
+                op.exported += self.text() if more and more.kind == 'string' else ''  # a long one
             elif w == 'waits':
                 op.waits = True
             elif w in ('finishes', 'drains'):
