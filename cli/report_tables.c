@@ -412,7 +412,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
 	uint64_t all = 0;
-	bool waits = false;
+	bool waits = false, inner = false;
 
 	for (uint32_t i = 0; i < groups->count; i++)
 		all += summary_self_ns(&groups->rows[i]);
@@ -433,8 +433,11 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
 		waits |= row->wait.earlier_ns || row->wait.moving_ns || row->wait.runtime_ns;
+		inner |= row->inner_ns > all / 100;
 	}
 	sort_by(g, "total_ns");
+	if (inner) /* shares are of these, and would look wrong beside totals */
+		show_always(g, "self_ns");
 	if (waits)
 		show_waits(g, s);
 }

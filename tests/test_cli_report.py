@@ -236,6 +236,10 @@ def test_shares_of_the_short_report_are_of_time_that_is_counted_once(tap, synth)
     assert shares["synchronisation"] == pytest.approx(
         100 * (inner["self_ns"] + outer["self_ns"]) / sum(
             o["self_ns"] for o in operations.values()), abs=0.06)
+    # where much is inside, the time that a share is of stands beside it
+    heads = [line.split()[:3] for line in tap("report", path, "-t", "operations").out.splitlines()
+             if line.split()[:1] == ["total"]]
+    assert ["total", "self", "share"] in heads, heads
 
 
 # Options -------------------------------------------------------------------
