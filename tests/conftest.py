@@ -470,7 +470,7 @@ class UnitFile(pytest.File):
                                    stdout=subprocess.PIPE).stdout.split()
             for name in names:
                 yield UnitTest.from_parent(self,
-                                           name=f"{name}[{kind}]" if kind else name,
+                                           name=f"{name}-{kind}" if kind else name,
                                            program=program,
                                            test=name)
 

@@ -154,6 +154,24 @@ def test_what_fails_among_others_runs_once_more_alone(repo, run, work, bad, many
         assert "passed only when" not in out
 
 
+def test_a_c_test_of_a_sanitizer_build_runs_once_more_alone(repo, run, work):
+    """And no other: pytest's --last-failed takes brackets in an item's name for parameters."""
+    (work / "tests/unit").mkdir(parents=True)
+    for name in ("skips.txt", "conftest.py"):
+        (work / "tests" / name).write_text((repo / "tests" / name).read_text())
+    (work / "tests/unit/moody.c").write_text("")
+    for folder, test in (("build", "true"), ("build-thread", f"! mkdir {work}/seen")):
+        program = work / folder / "tests/unit/moody"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n[ $1 != --list ] || exec echo one two\n"
+                           f"[ $1 = two ] || {test}\n")
+        program.chmod(0o755)
+    out = run([sys.executable, repo / "tools/run_twice.py", "-n", "2", "tests"],
+              env={"GPUTAP_BUILD": work / "build", "GPUTAP_SANITIZE": "thread"}).out
+    assert "1 tests passed only when run alone: tests/unit/moody.c::one-thread\n" in out
+    assert "collected 1 item" in out and out.endswith("4 passed, 0 failed, 0 skipped\n"), out
+
+
 ENDLESS_TEST = """
 def test_endless(tap, work):
     tap("run", "-o", "a.gputap", "sh", "-c", f"echo $$ >{work}/pid; exec sleep 10000")

@@ -346,9 +346,9 @@ void gt_cl_notify_device(struct gt_cl_device *d)
 		.device_handle = (uintptr_t)d->node.handle,
 		.storage_file = -1,
 	};
-	struct gt_tool_object *former = d->object;
 	char name[512] = "";
 
+	/* who gets past here has d->object for itself */
 	if (atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) ==
 	    d->number)
 		return;
@@ -357,7 +357,7 @@ void gt_cl_notify_device(struct gt_cl_device *d)
 					     CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS)
 		o.name = gt_tool_text(name, strnlen(name, sizeof name));
 	gt_internal_leave();
-	gt_tool_object_unload(former);
+	gt_tool_object_unload(d->object);
 	d->object = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(d->object);
 }
