@@ -13,6 +13,7 @@
 	GT_INTERPOSED_LEVEL_ZERO(X) \
 	GT_INTERPOSED_OPENCL(X) \
 	GT_INTERPOSED_UNIFIED_RUNTIME(X) \
+	X(cuda_driver, "cuGetExportTable", NULL, NULL, gt_wants_unregistered, true) \
 	X(roctx, "roctxRangePushA", NULL, "gputap_roctx", gt_wants_unregistered, true) \
 	X(refdev, "refdevLaunchKernel", NULL, NULL, gt_wants_unregistered, true)
 

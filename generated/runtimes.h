@@ -2,7 +2,7 @@
 #ifndef GPUTAP_GENERATED_RUNTIMES_H
 #define GPUTAP_GENERATED_RUNTIMES_H
 
-#define GT_RUNTIMES_TRACED "OpenCL, HIP, HSA, Level Zero"
+#define GT_RUNTIMES_TRACED "OpenCL, HIP, HSA, Level Zero, CUDA"
 #define GT_RUNTIME_COUNT   5
 
 /* X(members of struct runtime) */
@@ -11,6 +11,6 @@
 	X(.traced = true, .area = "hip", .name = "HIP", .library = "libamdhip64.so", .way = "interposition", .other_way = "rocprofiler-register", .symbol = "rocprofiler_register_library_api_table", .needs = "hsa", .device = "/dev/kfd", .device_is = "an AMD GPU", .software = "amdgpu", .hint = "apt install libamdhip64-dev   (or ROCm's packages)", .compiler = "hipcc", .compiler_file = "/opt/rocm/bin/hipcc", .compiler_hint = "apt install hipcc   (or ROCm's packages)", .absent = "hipErrorNoDevice hipErrorInvalidDevice") \
 	X(.traced = true, .area = "hsa", .name = "HSA", .library = "libhsa-runtime64.so", .way = "HSA_TOOLS_LIB", .other_way = "rocprofiler-register", .symbol = "rocprofiler_register_library_api_table", .device = "/dev/kfd", .device_is = "an AMD GPU", .software = "amdgpu", .hint = "apt install libhsa-runtime64-1 libhsa-runtime-dev   (or ROCm's packages)", .absent = "HSA_STATUS_ERROR_OUT_OF_RESOURCES") \
 	X(.traced = true, .area = "level_zero", .name = "Level Zero", .library = "libze_loader.so", .way = "interposition", .hint = "apt install libze1, and the driver of your device") \
-	X(.area = "cuda", .name = "CUDA", .library = "libcuda.so")
+	X(.traced = true, .area = "cuda", .name = "CUDA", .library = "libcuda.so.1", .way = "interposition", .device = "/dev/nvidiactl", .device_is = "an NVIDIA GPU", .software = "cuda", .hint = "NVIDIA's driver has it", .absent = "CUDA_ERROR_NO_DEVICE CUDA_ERROR_STUB_LIBRARY")
 
 #endif

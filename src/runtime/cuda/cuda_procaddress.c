@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* cuGetProcAddress() and cuGetProcAddress_v2(): what the driver hands out by address. libcudart, and
+ * each library with a copy of it inside, gets all of its functions in this way, so that the exports'
+ * taps alone (generated/cuda_driver_interposed.c) would see hardly a call of theirs.
+ *
+ *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  ─► the driver: address of cuMemAlloc_v2
+ *                                                    ─► the program: the tap of cuMemAlloc_v2
+ *
+ * The address says which function it is, and not the name: the driver chooses among a function's
+ * forms by the release and the flags that it is asked with. Several names may have one address; then
+ * the name decides among those. The two functions hand out themselves, too, and those are taps like
+ * all others.
+ * Locking: none. The taps' real functions do not change while the library is mapped. */
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/table.h"
+#include "generated/cuda_driver_taps.h"
+#include "generated/cuda_driver_wraps.h"
+
+/* How well an operation's name fits one that was asked for: cuMemAlloc_v2 is a form of cuMemAlloc. */
+static unsigned match_name(const char *operation, const char *symbol)
+{
+	size_t length = strlen(symbol);
+
+	if (strncmp(operation, symbol, length) != 0)
+		return 1;
+	return operation[length] == '\0' ? 3 : operation[length] == '_' ? 2 : 1;
+}
+
+/* The tap of the function at @real; NULL: there is none. */
+static void *find_tap(const struct gt_table *table, const char *symbol, const void *real)
+{
+	unsigned best = 0;
+	void *found = NULL;
+
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const struct gt_operation *op = &table->operations[i];
+		unsigned match;
+
+		if (op->taps[table->instance] == real)
+			return op->taps[table->instance];
+		if (table->taps[i].real != real)
+			continue;
+		match = match_name(op->name, symbol);
+		if (match > best) {
+			best = match;
+			found = op->taps[table->instance];
+		}
+	}
+	return found;
+}
+
+static void *exchange_address(const struct gt_call *call, const char *symbol, void *real)
+{
+	struct gt_table *tables[GT_INSTANCES];
+	void *tap = find_tap(call->table, symbol, real);
+	bool unknown;
+
+	if (tap)
+		return tap;
+	/* one that the library does not export: the name is all that is known of it */
+	for (unsigned i = 0; i < GT_INSTANCES; i++)
+		tables[i] = &gt_cuda_driver_tables[i];
+	tap = gt_table_extension(tables, GT_INSTANCES, symbol, real, &unknown);
+	if (unknown)
+		gt_event_write(gt_thread_own(), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_CUDA_DRIVER, 0,
+			       symbol);
+	return tap;
+}
+
+static int finish_call(const struct gt_call *call, int status, const char *symbol, void **function)
+{
+	if (status == 0 && symbol && function && *function)
+		*function = exchange_address(call, symbol, *function);
+	return status;
+}
+
+int gt_cuda_driver_wrap_cuGetProcAddress(const struct gt_call *call, const char *symbol,
+					 void **pfn, int version, uint64_t flags)
+{
+	gt_cuda_driver_cuGetProcAddress_fn *real = call->tap->real;
+
+	return finish_call(call, real(symbol, pfn, version, flags), symbol, pfn);
+}
+
+int gt_cuda_driver_wrap_cuGetProcAddress_v2(const struct gt_call *call, const char *symbol,
+					    void **pfn, int version, uint64_t flags,
+					    unsigned int *symbol_status)
+{
+	gt_cuda_driver_cuGetProcAddress_v2_fn *real = call->tap->real;
+
+	return finish_call(call, real(symbol, pfn, version, flags, symbol_status), symbol, pfn);
+}
