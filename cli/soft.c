@@ -9,7 +9,8 @@
 #include "cli/ui.h"
 
 static const struct soft_accelerator *const accelerators[] = {&soft_amdgpu_accelerator,
-							      &soft_level_zero_accelerator};
+							      &soft_level_zero_accelerator,
+							      &soft_cuda_accelerator};
 enum { ACCELERATORS = sizeof accelerators / sizeof *accelerators };
 
 /* One that is missing is no failure as long as there is another. */

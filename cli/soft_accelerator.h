@@ -31,7 +31,8 @@ struct soft_accelerator {
 	int (*start)(char **argv);
 };
 
-extern const struct soft_accelerator soft_amdgpu_accelerator, soft_level_zero_accelerator;
+extern const struct soft_accelerator soft_amdgpu_accelerator, soft_level_zero_accelerator,
+	soft_cuda_accelerator;
 
 /* `gputap soft NAME [options] PROGRAM ...`, from NAME on. */
 int soft_accelerator_run(const struct soft_accelerator *accelerator, int argc, char **argv);

@@ -76,8 +76,8 @@ static int finish_call(const struct gt_call *call, int status, const char *symbo
 	return status;
 }
 
-int gt_cuda_driver_wrap_cuGetProcAddress(const struct gt_call *call, const char *symbol,
-					 void **pfn, int version, uint64_t flags)
+int gt_cuda_driver_wrap_cuGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn,
+					 int version, uint64_t flags)
 {
 	gt_cuda_driver_cuGetProcAddress_fn *real = call->tap->real;
 

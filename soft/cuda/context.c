@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: a device's primary one, those that the program makes, and each thread's stack of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/cuda/cuda_parts.h"
+
+enum { STACK = 32 };
+
+pthread_mutex_t soft_cu_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t soft_cu_changed = PTHREAD_COND_INITIALIZER;
+
+static struct soft_cu_context *contexts;
+static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
+
+static _Thread_local struct {
+	unsigned depth;
+	CUcontext at[STACK];
+} stack;
+
+bool soft_cu_knows_context(CUcontext context)
+{
+	for (struct soft_cu_context *c = contexts; c; c = c->next)
+		if (c == context)
+			return true;
+	return false;
+}
+
+static CUcontext current(void)
+{
+	return stack.depth ? stack.at[stack.depth - 1] : NULL;
+}
+
+int soft_cu_enter(CUcontext *context)
+{
+	const int status = soft_cu_check_driver();
+
+	*context = current();
+	if (status)
+		return status;
+	if (!*context)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_lock(&soft_cu_lock);
+	if (!soft_cu_knows_context(*context))
+		return soft_cu_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	return (*context)->failed ? soft_cu_leave((*context)->failed) : CUDA_SUCCESS;
+}
+
+/* With the lock. NULL: no memory. */
+static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
+{
+	CUcontext c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	*c = (struct soft_cu_context){.next = contexts,
+				      .device = device,
+				      .flags = flags,
+				      .is_primary = is_primary};
+	c->legacy.context = c;
+	contexts = c;
+	return c;
+}
+
+/* With the lock. Its work is waited for. */
+static void destroy_context(CUcontext context)
+{
+	struct soft_cu_context **link = &contexts;
+
+	soft_cu_drain_context(context);
+	soft_cu_close_streams(context);
+	soft_cu_free_allocations(context);
+	while (*link != context)
+		link = &(*link)->next;
+	*link = context->next;
+	free(context);
+}
+
+static CUcontext find_primary(CUdevice device)
+{
+	struct soft_cu_context *c = contexts;
+
+	while (c && !(c->is_primary && c->device == device))
+		c = c->next;
+	return c;
+}
+
+static int check_device(CUdevice device)
+{
+	CUdevice known;
+
+	return cuDeviceGet(&known, device);
+}
+
+/* Primary contexts ---------------------------------------------------------------- */
+
+int cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+	const int status = context ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	*context = find_primary(device);
+	if (!*context)
+		*context = make_context(device, primary_flags[device], true);
+	if (*context)
+		(*context)->retained++;
+	return soft_cu_leave(*context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static int drop_primary(CUdevice device, bool all)
+{
+	const int status = check_device(device);
+	CUcontext context;
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	context = find_primary(device);
+	if (!context)
+		return soft_cu_leave(all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT);
+	if (all || !--context->retained)
+		destroy_context(context);
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+	return drop_primary(device, false);
+}
+
+int cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+	return drop_primary(device, true);
+}
+
+int cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+	const int status = flags && active ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	*flags = primary_flags[device];
+	*active = find_primary(device) != NULL;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
+{
+	const int status = check_device(device);
+
+	if (!status) {
+		pthread_mutex_lock(&soft_cu_lock);
+		primary_flags[device] = flags;
+		pthread_mutex_unlock(&soft_cu_lock);
+	}
+	return status;
+}
+
+/* The thread's stack -------------------------------------------------------------- */
+
+int cuCtxPushCurrent_v2(CUcontext context)
+{
+	const int status = soft_cu_check_driver();
+
+	if (status)
+		return status;
+	if (!context || stack.depth == STACK)
+		return CUDA_ERROR_INVALID_VALUE;
+	stack.at[stack.depth++] = context;
+	return CUDA_SUCCESS;
+}
+
+int cuCtxPopCurrent_v2(CUcontext *context)
+{
+	const int status = soft_cu_check_driver();
+
+	if (status)
+		return status;
+	if (!stack.depth)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	stack.depth--;
+	if (context)
+		*context = stack.at[stack.depth];
+	return CUDA_SUCCESS;
+}
+
+int cuCtxSetCurrent(CUcontext context)
+{
+	const int status = soft_cu_check_driver();
+
+	if (status)
+		return status;
+	if (!context)
+		stack.depth -= stack.depth > 0;
+	else if (stack.depth)
+		stack.at[stack.depth - 1] = context;
+	else
+		stack.at[stack.depth++] = context;
+	return CUDA_SUCCESS;
+}
+
+int cuCtxGetCurrent(CUcontext *context)
+{
+	const int status = context ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		*context = current();
+	return status;
+}
+
+/* Contexts ------------------------------------------------------------------------ */
+
+int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+{
+	const int status = context ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	if (stack.depth == STACK)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&soft_cu_lock);
+	*context = make_context(device, flags, false);
+	pthread_mutex_unlock(&soft_cu_lock);
+	return *context ? cuCtxPushCurrent_v2(*context) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+int cuCtxDestroy_v2(CUcontext context)
+{
+	const int status = soft_cu_check_driver();
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	if (!soft_cu_knows_context(context) || context->is_primary)
+		return soft_cu_leave(CUDA_ERROR_INVALID_CONTEXT);
+	destroy_context(context);
+	if (current() == context)
+		stack.depth--;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuCtxGetDevice(CUdevice *device)
+{
+	CUcontext context;
+	const int status = device ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*device = context->device;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuCtxGetFlags(unsigned int *flags)
+{
+	CUcontext context;
+	const int status = flags ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*flags = context->flags;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuCtxGetApiVersion(CUcontext context, unsigned int *version)
+{
+	(void)context;
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	*version = 3020;
+	return soft_cu_check_driver();
+}
+
+int cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	if (least)
+		*least = 0;
+	if (greatest)
+		*greatest = -5;
+	return soft_cu_check_driver();
+}
+
+int cuCtxSynchronize(void)
+{
+	CUcontext context;
+	const int status = soft_cu_enter(&context);
+
+	if (status)
+		return status;
+	soft_cu_drain_context(context);
+	return soft_cu_leave(context->failed);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the software driver.
+ *
+ *   context ─► streams ─► tasks, in their order; a thread for each stream that has had one
+ *           ─► allocations
+ *   event: a number that a stream's thread raises when it comes by
+ *
+ * Order: each task has a number of its context's. A task of the legacy default stream begins when no
+ * blocking stream has an unfinished task with a smaller number; a task of a blocking stream, when the
+ * legacy default stream has none.
+ *
+ * Locking: one lock and one condition for all of it. Work itself is done without the lock.
+ * After a fork the child's driver answers CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
+#ifndef SOFT_CUDA_PARTS_H
+#define SOFT_CUDA_PARTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "soft/cuda/config.h"
+#include "soft/cuda/cuda_api.h"
+
+enum soft_cu_kind {
+	SOFT_CU_TASK_NOTHING,
+	SOFT_CU_TASK_COPY,
+	SOFT_CU_TASK_SET,
+	SOFT_CU_TASK_KERNEL,
+	SOFT_CU_TASK_FREE,
+	SOFT_CU_TASK_HOST,     /* a function of the program's */
+	SOFT_CU_TASK_CALLBACK, /* one that is given the stream and its status */
+	SOFT_CU_TASK_RECORD,
+	SOFT_CU_TASK_WAIT,
+};
+
+struct soft_cu_task {
+	enum soft_cu_kind kind;
+	struct soft_cu_task *next;
+	uint64_t number;
+	void *to, *from;
+	void *staged; /* what is copied, if it may change: owned */
+	size_t bytes; /* of a copy; of a set: how many elements */
+	unsigned value, width;
+	CUhostFn *host;
+	CUstreamCallback *callback;
+	CUstream stream; /* as the program names it */
+	void *data;
+	CUevent event;
+	uint64_t event_number;
+	CUfunction function;
+	struct soft_cuda_position position;
+	unsigned shared;
+	void **arguments; /* owned, with what they point to */
+};
+
+struct soft_cu_stream {
+	CUcontext context;
+	struct soft_cu_stream *next;
+	struct soft_cu_task *first, *last; /* the first one may be running */
+	unsigned flags;
+	int priority;
+	uint64_t owner; /* of a thread's default stream: that thread; 0: it is none */
+	uint64_t done;  /* the last number that is finished */
+	bool has_thread, is_closing;
+};
+
+struct soft_cu_event {
+	unsigned flags, uses; /* tasks, and the handle */
+	uint64_t recorded, done, host_ns;
+	int status;
+};
+
+struct soft_cu_allocation {
+	struct soft_cu_allocation *next;
+	CUcontext context;
+	char *address;
+	size_t bytes;
+	bool is_host;
+};
+
+struct soft_cu_context {
+	struct soft_cu_context *next;
+	CUdevice device;
+	unsigned flags, retained; /* of a primary one: by whom; others: 0 */
+	bool is_primary;
+	int failed; /* what its device answers from now on */
+	uint64_t numbers;
+	struct soft_cu_stream legacy, *streams;
+};
+
+struct soft_cu_function {
+	struct soft_cu_function *next;
+	CUmodule module;
+	const struct soft_cuda_parameters *parameters;
+	void (*call)(const struct soft_cuda_position *at, void **arguments);
+	char name[];
+};
+
+struct soft_cu_module {
+	void *library;
+	struct soft_cu_function *functions;
+};
+
+extern pthread_mutex_t soft_cu_lock;
+extern pthread_cond_t soft_cu_changed; /* tasks, streams, events */
+extern struct soft_cu_config soft_cu_config;
+
+/* 0, or why no call is possible. */
+int soft_cu_check_driver(void);
+bool soft_cu_fails(enum soft_cu_fault fault);
+
+/* The thread's current context, and whether it may be used. Takes the lock if so. */
+int soft_cu_enter(CUcontext *context);
+static inline int soft_cu_leave(int status)
+{
+	pthread_mutex_unlock(&soft_cu_lock);
+	return status;
+}
+
+/* With the lock held, all of these. */
+/* The context is there. */
+bool soft_cu_knows_context(CUcontext context);
+/* The stream that a handle names; 0 may stand for the thread's. Return: NULL: none. */
+struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
+/* Takes @task over; it is behind all that the stream has. @waits: until it is done. */
+int soft_cu_submit(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
+/* Until the context has no unfinished task, or the stream has none. */
+void soft_cu_drain_context(CUcontext context);
+void soft_cu_drain_stream(struct soft_cu_stream *stream);
+/* Ends threads and frees streams. */
+void soft_cu_close_streams(CUcontext context);
+void soft_cu_release_event(CUevent event);
+/* The allocation that has all of it; NULL: there is none. */
+struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t bytes);
+void soft_cu_free_allocations(CUcontext context);
+/* Does what a task says; without the lock. Return: a status. */
+int soft_cu_run_kernel(const struct soft_cu_task *task);
+
+/* A task, all zero. NULL: no memory. */
+struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind);
+void soft_cu_discard_task(struct soft_cu_task *task);
+
+/* Both forms of a function that takes a stream: @call sees `per_thread`. */
+#define SOFT_CU_BOTH(name, suffix, parameters, call) \
+	int name parameters                          \
+	{                                            \
+		const bool per_thread = false;       \
+		return call;                         \
+	}                                            \
+	int name##suffix parameters                  \
+	{                                            \
+		const bool per_thread = true;        \
+		return call;                         \
+	}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver as a whole: its start, what it says of errors and devices, and the functions that it
+ * hands out by name. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "soft/common/guard.h"
+#include "soft/cuda/cuda_parts.h"
+#include "soft/cuda/functions.h"
+
+struct soft_cu_config soft_cu_config;
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static int start_status;
+static bool is_initialized, is_forked;
+
+/* Start ------------------------------------------------------------------------ */
+
+static void mark_fork(void)
+{
+	is_forked = is_initialized;
+}
+
+static void start_driver(void)
+{
+	char why[512];
+
+	if (!soft_cu_config_read(&soft_cu_config, why, sizeof why)) {
+		dprintf(2, "soft/cuda: %s\n", why);
+		start_status = CUDA_ERROR_NO_DEVICE;
+	} else if (!soft_cu_config.devices || soft_cu_fails(SOFT_CU_FAIL_INIT)) {
+		start_status = CUDA_ERROR_NO_DEVICE;
+	}
+	pthread_atfork(NULL, NULL, mark_fork);
+	soft_guard_init();
+}
+
+/* As NVIDIA's driver does: a library of the user's, before any call succeeds. */
+static void inject_library(void)
+{
+	const char *file = getenv("CUDA_INJECTION64_PATH");
+	void *library = file && *file ? dlopen(file, RTLD_NOW) : NULL;
+	int (*initialize)(void) = NULL;
+
+	if (library)
+		*(void **)&initialize = dlsym(library, "InitializeInjection");
+	if (initialize)
+		initialize();
+}
+
+int cuInit(unsigned int flags)
+{
+	static pthread_once_t injected = PTHREAD_ONCE_INIT;
+
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_once(&started, start_driver);
+	if (start_status)
+		return start_status;
+	if (is_forked)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	is_initialized = true;
+	pthread_once(&injected, inject_library);
+	return CUDA_SUCCESS;
+}
+
+int soft_cu_check_driver(void)
+{
+	return is_initialized && !is_forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+bool soft_cu_fails(enum soft_cu_fault fault)
+{
+	return soft_fault_now(&soft_cu_config.faults[fault]);
+}
+
+int cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	*version = SOFT_CUDA_VERSION;
+	return CUDA_SUCCESS;
+}
+
+/* Errors ----------------------------------------------------------------------- */
+
+static const struct {
+	int error;
+	const char *name, *text;
+} errors[] = {
+	{CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
+	{CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+	{CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+	{CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+	{CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no device is there"},
+	{CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+	{CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "the image is no kernel's"},
+	{CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+	{CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
+	{CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	{CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+	{CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+	{CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access"},
+	{CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+	 "context is destroyed"},
+	{CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+};
+
+static int describe_error(int error, const char **out, bool by_name)
+{
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+		if (errors[i].error == error) {
+			*out = by_name ? errors[i].name : errors[i].text;
+			return CUDA_SUCCESS;
+		}
+	*out = NULL;
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+int cuGetErrorName(int error, const char **name)
+{
+	return describe_error(error, name, true);
+}
+
+int cuGetErrorString(int error, const char **text)
+{
+	return describe_error(error, text, false);
+}
+
+/* Functions by name -------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int release;
+	void (*function)(void), (*per_thread)(void);
+} functions[] = {
+#define X(name, release, symbol, per_thread) \
+	{#name, release, (void (*)(void))(symbol), (void (*)(void))(per_thread)},
+	SOFT_CUDA_FUNCTIONS(X)
+#undef X
+};
+
+enum { FOUND = 0, NO_SUCH_NAME = 1, RELEASE_TOO_OLD = 2 };
+
+/* Forms for a thread's default stream came with 7.0. */
+static unsigned find_function(const char *name, int release, uint64_t flags, void **out)
+{
+	const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	unsigned status = NO_SUCH_NAME;
+
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		if (strcmp(functions[i].name, name) != 0)
+			continue;
+		status = RELEASE_TOO_OLD;
+		if (functions[i].release > release)
+			continue;
+		*out = (void *)(per_thread && release >= 7000 ? functions[i].per_thread
+							      : functions[i].function);
+		return FOUND;
+	}
+	return status;
+}
+
+int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+			unsigned int *status)
+{
+	unsigned found;
+
+	if (!symbol || !function)
+		return CUDA_ERROR_INVALID_VALUE;
+	*function = NULL;
+	found = find_function(symbol, version, flags, function);
+	if (status)
+		*status = found;
+	return found == FOUND || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
+{
+	return cuGetProcAddress_v2(symbol, function, version, flags, NULL);
+}
+
+int cuGetExportTable(const void **table, const CUuuid *id)
+{
+	if (!table || !id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*table = NULL;
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+/* Devices ------------------------------------------------------------------------ */
+
+static int check_device(CUdevice device)
+{
+	const int status = soft_cu_check_driver();
+
+	if (status)
+		return status;
+	return device >= 0 && (unsigned)device < soft_cu_config.devices ? CUDA_SUCCESS
+									: CUDA_ERROR_INVALID_DEVICE;
+}
+
+int cuDeviceGet(CUdevice *device, int ordinal)
+{
+	const int status = device ? check_device(ordinal) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		*device = ordinal;
+	return status;
+}
+
+int cuDeviceGetCount(int *count)
+{
+	const int status = count ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		*count = (int)soft_cu_config.devices;
+	return status;
+}
+
+int cuDeviceGetName(char *name, int length, CUdevice device)
+{
+	const int status = name && length > 0 ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		snprintf(name, (size_t)length, "gputap software CUDA device");
+	return status;
+}
+
+int cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+	const int status = uuid ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status) {
+		memcpy(uuid->bytes, "gputap soft cuda", sizeof uuid->bytes);
+		uuid->bytes[15] = (unsigned char)('0' + device);
+	}
+	return status;
+}
+
+int cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+	return cuDeviceGetUuid_v2(uuid, device);
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+	const int status = bytes ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		*bytes = soft_cu_config.memory_bytes;
+	return status;
+}
+
+int cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+	const int status = major && minor ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status) {
+		*major = 9;
+		*minor = 0;
+	}
+	return status;
+}
+
+/* Numbers are those of CUdevice_attribute. */
+int cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice device)
+{
+	static const int values[][2] = {
+		{1, 1024},  {2, 1024},  {3, 1024},   {4, 64},       {5, 2147483647},
+		{6, 65535}, {7, 65535}, /* threads of a block, blocks of a grid */
+		{8, 49152}, {10, 32},   {12, 65536}, {13, 1000000}, {16, 4},
+		{31, 1},    {34, 0},    {39, 2048},  {40, 2},       {41, 1},
+		{75, 9},    {76, 0},    {78, 1},     {83, 1},       {115, 1},
+	};
+	const int status = value ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*value = attribute == 33 ? device + 1 : 0; /* PCI bus */
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		if ((unsigned)values[i][0] == attribute)
+			*value = values[i][1];
+	return CUDA_SUCCESS;
+}

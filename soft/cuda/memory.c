@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory: a device's is the host's, from a list of our own, so that a wrong address is refused. What
+ * is copied from pageable memory is read in the call, as NVIDIA's driver does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/cuda/cuda_parts.h"
+
+enum { ALIGNMENT = 512 };
+
+static struct soft_cu_allocation *allocations;
+static uint64_t used[SOFT_CU_DEVICES_MOST];
+
+static void *host_address(CUdeviceptr address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t bytes)
+{
+	struct soft_cu_allocation *a = allocations;
+
+	while (a && !((const char *)address >= a->address && bytes <= a->bytes &&
+		      (size_t)((const char *)address - a->address) <= a->bytes - bytes))
+		a = a->next;
+	return a;
+}
+
+/* With the lock. Return: the memory, which the caller frees. */
+static void *forget_allocation(struct soft_cu_allocation *a)
+{
+	struct soft_cu_allocation **link = &allocations;
+	void *memory = a->address;
+
+	while (*link != a)
+		link = &(*link)->next;
+	*link = a->next;
+	if (!a->is_host)
+		used[a->context->device] -= a->bytes;
+	free(a);
+	return memory;
+}
+
+void soft_cu_free_allocations(CUcontext context)
+{
+	for (struct soft_cu_allocation *a = allocations, *next; a; a = next) {
+		next = a->next;
+		if (a->context == context)
+			free(forget_allocation(a));
+	}
+}
+
+/* Allocations ---------------------------------------------------------------------- */
+
+/* With the lock. */
+static int allocate_in(CUcontext context, size_t bytes, bool is_host, void **out)
+{
+	struct soft_cu_allocation *a = NULL;
+	void *memory = NULL;
+
+	if (!bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (soft_cu_fails(SOFT_CU_FAIL_ALLOCATE) ||
+	    (!is_host && bytes > soft_cu_config.memory_bytes - used[context->device]))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	a = calloc(1, sizeof *a);
+	if (!a || posix_memalign(&memory, ALIGNMENT, bytes)) {
+		free(a);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*a = (struct soft_cu_allocation){allocations, context, memory, bytes, is_host};
+	allocations = a;
+	if (!is_host)
+		used[context->device] += bytes;
+	*out = memory;
+	return CUDA_SUCCESS;
+}
+
+static int allocate(void **out, size_t bytes, bool is_host)
+{
+	CUcontext context;
+	const int status = out ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	return status ? status : soft_cu_leave(allocate_in(context, bytes, is_host, out));
+}
+
+static int allocate_device(CUdeviceptr *address, size_t bytes)
+{
+	void *memory;
+	const int status = address ? allocate(&memory, bytes, false) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		*address = (uintptr_t)memory;
+	return status;
+}
+
+/* Where an allocation begins. With the lock. */
+static struct soft_cu_allocation *find_begin(const void *address, bool is_host)
+{
+	struct soft_cu_allocation *a = soft_cu_find_allocation(address, 0);
+
+	return a && a->address == address && a->is_host == is_host ? a : NULL;
+}
+
+static int release(void *address, bool is_host)
+{
+	struct soft_cu_allocation *a;
+	CUcontext context;
+	const int status = soft_cu_enter(&context);
+
+	if (status || !address)
+		return status ? status : soft_cu_leave(CUDA_SUCCESS);
+	a = find_begin(address, is_host);
+	if (!a)
+		return soft_cu_leave(CUDA_ERROR_INVALID_VALUE);
+	soft_cu_drain_context(a->context);
+	a = find_begin(address, is_host); /* another thread may have freed it */
+	if (a)
+		free(forget_allocation(a));
+	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+int cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+	CUcontext context;
+	const int status = available && total ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*total = soft_cu_config.memory_bytes;
+	*available = *total - used[context->device];
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+{
+	return allocate_device(address, bytes);
+}
+
+int cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+		       unsigned int element)
+{
+	(void)element;
+	if (!pitch)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pitch = (width + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	return allocate_device(address, *pitch * height);
+}
+
+int cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
+{
+	return flags == 1 || flags == 2 ? allocate_device(address, bytes)
+					: CUDA_ERROR_INVALID_VALUE;
+}
+
+int cuMemFree_v2(CUdeviceptr address)
+{
+	return release(host_address(address), false);
+}
+
+int cuMemAllocHost_v2(void **address, size_t bytes)
+{
+	return allocate(address, bytes, true);
+}
+
+int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
+{
+	(void)flags;
+	return allocate(address, bytes, true);
+}
+
+int cuMemFreeHost(void *address)
+{
+	return release(address, true);
+}
+
+int cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned int flags)
+{
+	struct soft_cu_allocation *a;
+	CUcontext context;
+	const int status = device && !flags ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	a = soft_cu_find_allocation(host, 1);
+	*device = (uintptr_t)host;
+	return soft_cu_leave(a && a->is_host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+int cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+	struct soft_cu_allocation *a;
+	CUcontext context;
+	const int status = soft_cu_enter(&context);
+
+	if (status)
+		return status;
+	a = soft_cu_find_allocation(host_address(address), 1);
+	if (a && base)
+		*base = (uintptr_t)a->address;
+	if (a && bytes)
+		*bytes = a->bytes;
+	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+}
+
+static int allocate_async(CUdeviceptr *address, size_t bytes, CUstream stream, bool per_thread)
+{
+	void *memory;
+	CUcontext context;
+	int status = address ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	status = soft_cu_find_stream(context, stream, per_thread)
+			 ? allocate_in(context, bytes, false, &memory)
+			 : CUDA_ERROR_INVALID_HANDLE;
+	if (!status)
+		*address = (uintptr_t)memory;
+	return soft_cu_leave(status);
+}
+
+SOFT_CU_BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
+	     allocate_async(address, bytes, stream, per_thread))
+
+static int free_async(void *address, CUstream stream, bool per_thread)
+{
+	struct soft_cu_task *task = soft_cu_make_task(SOFT_CU_TASK_FREE);
+	struct soft_cu_allocation *a;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = task ? soft_cu_enter(&context) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (status) {
+		free(task);
+		return status;
+	}
+	s = soft_cu_find_stream(context, stream, per_thread);
+	a = s ? find_begin(address, false) : NULL;
+	if (!a) {
+		free(task);
+		return soft_cu_leave(s ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
+	}
+	task->to = forget_allocation(a);
+	return soft_cu_leave(soft_cu_submit(s, task, false));
+}
+
+SOFT_CU_BOTH(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream),
+	     free_async(host_address(address), stream, per_thread))
+
+/* Copies and sets ------------------------------------------------------------------ */
+
+enum side { DEVICE, HOST, ANY };
+
+struct copy {
+	void *to;
+	const void *from;
+	size_t bytes;
+	enum side to_side, from_side;
+	CUstream stream;
+	bool per_thread, waits;
+};
+
+/* With the lock. */
+static bool is_allowed(const void *address, size_t bytes, enum side side)
+{
+	return side != DEVICE || soft_cu_find_allocation(address, bytes);
+}
+
+static int submit_copy(const struct copy *c)
+{
+	struct soft_cu_task *task = soft_cu_make_task(SOFT_CU_TASK_COPY);
+	bool waits = c->waits;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = task ? soft_cu_enter(&context) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (status) {
+		free(task);
+		return status;
+	}
+	s = soft_cu_find_stream(context, c->stream, c->per_thread);
+	if (!s)
+		status = CUDA_ERROR_INVALID_HANDLE;
+	else if (!is_allowed(c->to, c->bytes, c->to_side) ||
+		 !is_allowed(c->from, c->bytes, c->from_side))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status) {
+		free(task);
+		return soft_cu_leave(status);
+	}
+	task->to = c->to;
+	task->from = (void *)(uintptr_t)c->from;
+	task->bytes = c->bytes;
+	/* pageable memory */
+	if (!soft_cu_find_allocation(c->to, c->bytes))
+		waits = true;
+	if (!waits && !soft_cu_find_allocation(c->from, c->bytes)) {
+		task->staged = malloc(c->bytes ? c->bytes : 1);
+		if (task->staged)
+			memcpy(task->staged, c->from, c->bytes);
+		else
+			waits = true;
+	}
+	return soft_cu_leave(soft_cu_submit(s, task, waits));
+}
+
+#define COPY(to, from, bytes, to_side, from_side, stream, waits)                                  \
+	submit_copy(&(struct copy){(to), (from), (bytes), to_side, from_side, stream, per_thread, \
+				   waits})
+
+SOFT_CU_BOTH(cuMemcpy, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+	     COPY(host_address(to), host_address(from), bytes, ANY, ANY, NULL, true))
+SOFT_CU_BOTH(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr to, const void *from, size_t bytes),
+	     COPY(host_address(to), from, bytes, DEVICE, HOST, NULL, true))
+SOFT_CU_BOTH(cuMemcpyDtoH_v2, _ptds, (void *to, CUdeviceptr from, size_t bytes),
+	     COPY(to, host_address(from), bytes, HOST, DEVICE, NULL, true))
+SOFT_CU_BOTH(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+	     COPY(host_address(to), host_address(from), bytes, DEVICE, DEVICE, NULL, true))
+SOFT_CU_BOTH(cuMemcpyAsync, _ptsz,
+	     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
+	     COPY(host_address(to), host_address(from), bytes, ANY, ANY, stream, false))
+SOFT_CU_BOTH(cuMemcpyHtoDAsync_v2, _ptsz,
+	     (CUdeviceptr to, const void *from, size_t bytes, CUstream stream),
+	     COPY(host_address(to), from, bytes, DEVICE, HOST, stream, false))
+SOFT_CU_BOTH(cuMemcpyDtoHAsync_v2, _ptsz,
+	     (void *to, CUdeviceptr from, size_t bytes, CUstream stream),
+	     COPY(to, host_address(from), bytes, HOST, DEVICE, stream, false))
+SOFT_CU_BOTH(cuMemcpyDtoDAsync_v2, _ptsz,
+	     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
+	     COPY(host_address(to), host_address(from), bytes, DEVICE, DEVICE, stream, false))
+
+static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t count, CUstream stream,
+		      bool per_thread, bool waits)
+{
+	struct soft_cu_task *task = soft_cu_make_task(SOFT_CU_TASK_SET);
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = task ? soft_cu_enter(&context) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (status) {
+		free(task);
+		return status;
+	}
+	s = soft_cu_find_stream(context, stream, per_thread);
+	if (!s || !soft_cu_find_allocation(host_address(to), count * width) || to % width) {
+		free(task);
+		return soft_cu_leave(s ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
+	}
+	task->to = host_address(to);
+	task->value = value;
+	task->width = width;
+	task->bytes = count;
+	return soft_cu_leave(soft_cu_submit(s, task, waits));
+}
+
+#define SET(bits, type)                                                                       \
+	SOFT_CU_BOTH(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr to, type value, size_t count), \
+		     submit_set(to, value, bits / 8, count, NULL, per_thread, true))          \
+	SOFT_CU_BOTH(cuMemsetD##bits##Async, _ptsz,                                           \
+		     (CUdeviceptr to, type value, size_t count, CUstream stream),             \
+		     submit_set(to, value, bits / 8, count, stream, per_thread, false))
+SET(8, unsigned char)
+SET(16, unsigned short)
+SET(32, unsigned int)

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). A module's image is
+ * copied into a file without a name, so that each one that is loaded has variables of its own. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "soft/cuda/cuda_parts.h"
+
+enum { THREADS_OF_BLOCK = 1024 };
+
+/* Loading -------------------------------------------------------------------------- */
+
+/* Bytes of a shared object in memory: its section headers stand at its end. 0: it is none. */
+static size_t image_bytes(const void *image)
+{
+	const ElfW(Ehdr) *e = image;
+
+	if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_type != ET_DYN)
+		return 0;
+	return e->e_shoff + (size_t)e->e_shnum * e->e_shentsize;
+}
+
+static bool write_all(int file, const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t n = write(file, bytes, count);
+
+		if (n <= 0)
+			return false;
+		bytes += n;
+		count -= (size_t)n;
+	}
+	return true;
+}
+
+static void *open_image(const void *image, size_t bytes)
+{
+	char path[64];
+	void *library = NULL;
+	int file = memfd_create("soft-cuda-module", MFD_CLOEXEC);
+
+	if (file >= 0 && write_all(file, image, bytes)) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	if (file >= 0)
+		close(file);
+	return library;
+}
+
+static int load_image(CUmodule *module, const void *image, size_t bytes)
+{
+	CUcontext context;
+	int status = soft_cu_enter(&context);
+
+	if (status)
+		return status;
+	soft_cu_leave(0);
+	if (!bytes || soft_cu_fails(SOFT_CU_FAIL_MODULE))
+		return CUDA_ERROR_INVALID_IMAGE;
+	*module = calloc(1, sizeof **module);
+	if (!*module)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	(*module)->library = open_image(image, bytes);
+	if ((*module)->library)
+		return CUDA_SUCCESS;
+	free(*module);
+	*module = NULL;
+	return CUDA_ERROR_INVALID_IMAGE;
+}
+
+int cuModuleLoadData(CUmodule *module, const void *image)
+{
+	return module && image ? load_image(module, image, image_bytes(image))
+			       : CUDA_ERROR_INVALID_VALUE;
+}
+
+int cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
+		       unsigned int *options, void **values)
+{
+	(void)count;
+	(void)options;
+	(void)values;
+	return cuModuleLoadData(module, image);
+}
+
+int cuModuleLoad(CUmodule *module, const char *file)
+{
+	int fd = module && file ? open(file, O_RDONLY | O_CLOEXEC) : -1, status;
+	struct stat st;
+	void *image = MAP_FAILED;
+
+	if (!module || !file)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (fd < 0)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(ElfW(Ehdr)))
+		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (image == MAP_FAILED)
+		return CUDA_ERROR_INVALID_IMAGE;
+	status = load_image(module, image, image_bytes(image) ? (size_t)st.st_size : 0);
+	munmap(image, (size_t)st.st_size);
+	return status;
+}
+
+int cuModuleUnload(CUmodule module)
+{
+	CUcontext context;
+	const int status = module ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_HANDLE;
+
+	if (status)
+		return status;
+	soft_cu_drain_context(context);
+	soft_cu_leave(0);
+	for (struct soft_cu_function *f = module->functions, *next; f; f = next) {
+		next = f->next;
+		free(f);
+	}
+	dlclose(module->library);
+	free(module);
+	return CUDA_SUCCESS;
+}
+
+/* What they have ------------------------------------------------------------------- */
+
+/* With the lock. NULL: it has none of that name. */
+static CUfunction find_function(CUmodule module, const char *name)
+{
+	struct soft_cu_function *f = module->functions;
+	char symbol[256];
+
+	while (f && strcmp(f->name, name) != 0)
+		f = f->next;
+	if (f || snprintf(symbol, sizeof symbol, "%s_parameters", name) >= (int)sizeof symbol)
+		return f;
+	f = malloc(sizeof *f + strlen(name) + 1);
+	if (!f)
+		return NULL;
+	strcpy(f->name, name);
+	f->module = module;
+	f->parameters = dlsym(module->library, symbol);
+	*(void **)&f->call = dlsym(module->library, name);
+	if (!f->parameters || !f->call || f->parameters->count > 16) {
+		free(f);
+		return NULL;
+	}
+	f->next = module->functions;
+	module->functions = f;
+	return f;
+}
+
+int cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	CUcontext context;
+	const int status =
+		function && module && name ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*function = find_function(module, name);
+	return soft_cu_leave(*function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+}
+
+int cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+	const ElfW(Sym) *symbol = NULL;
+	void *variable = module && name ? dlsym(module->library, name) : NULL;
+	Dl_info info;
+
+	if (!module || !name)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!variable || !dladdr1(variable, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return CUDA_ERROR_NOT_FOUND;
+	if (address)
+		*address = (uintptr_t)variable;
+	if (bytes)
+		*bytes = symbol->st_size;
+	return CUDA_SUCCESS;
+}
+
+/* Number 0 is CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK. */
+int cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function)
+{
+	if (!value || !function)
+		return CUDA_ERROR_INVALID_VALUE;
+	*value = attribute == 0 ? THREADS_OF_BLOCK : 0;
+	return soft_cu_check_driver();
+}
+
+int cuFuncSetAttribute(CUfunction function, unsigned int attribute, int value)
+{
+	(void)attribute;
+	(void)value;
+	return function ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
+}
+
+int cuFuncGetName(const char **name, CUfunction function)
+{
+	if (!name || !function)
+		return CUDA_ERROR_INVALID_VALUE;
+	*name = function->name;
+	return soft_cu_check_driver();
+}
+
+int cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+	if (!module || !function)
+		return CUDA_ERROR_INVALID_VALUE;
+	*module = function->module;
+	return soft_cu_check_driver();
+}
+
+/* Launches ------------------------------------------------------------------------- */
+
+static void run_block(const struct soft_cu_task *t, struct soft_cuda_position *p)
+{
+	if (p->shared)
+		memset(p->shared, 0, t->shared);
+	for (unsigned z = 0; z < p->block_dim.z; z++)
+		for (unsigned y = 0; y < p->block_dim.y; y++)
+			for (unsigned x = 0; x < p->block_dim.x; x++) {
+				p->thread_index.x = x;
+				p->thread_index.y = y;
+				p->thread_index.z = z;
+				t->function->call(p, t->arguments);
+			}
+}
+
+/* NEEDSWORK: a block's threads run one after the other, so that kernels with barriers cannot. */
+int soft_cu_run_kernel(const struct soft_cu_task *t)
+{
+	struct soft_cuda_position p = t->position;
+
+	if (soft_cu_fails(SOFT_CU_FAIL_KERNEL))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	p.shared = t->shared ? malloc(t->shared) : NULL;
+	for (p.block_index.z = 0; p.block_index.z < p.grid_dim.z; p.block_index.z++)
+		for (p.block_index.y = 0; p.block_index.y < p.grid_dim.y; p.block_index.y++)
+			for (p.block_index.x = 0; p.block_index.x < p.grid_dim.x; p.block_index.x++)
+				run_block(t, &p);
+	free(p.shared);
+	return CUDA_SUCCESS;
+}
+
+/* The arguments as they are now: an array of addresses, and behind it what they point to. */
+static void **copy_arguments(const struct soft_cuda_parameters *parameters, void **given)
+{
+	enum { SLOT = 16 };
+	size_t bytes = parameters->count * sizeof(void *);
+	char *at;
+	void **out;
+
+	bytes = (bytes + SLOT - 1) & ~(size_t)(SLOT - 1);
+	for (uint32_t i = 0; i < parameters->count; i++)
+		bytes += (parameters->bytes[i] + SLOT - 1u) & ~(SLOT - 1u);
+	out = malloc(bytes ? bytes : 1);
+	if (!out)
+		return NULL;
+	at = (char *)out + ((parameters->count * sizeof(void *) + SLOT - 1) & ~(size_t)(SLOT - 1));
+	for (uint32_t i = 0; i < parameters->count; i++) {
+		memcpy(at, given[i], parameters->bytes[i]);
+		out[i] = at;
+		at += (parameters->bytes[i] + SLOT - 1u) & ~(SLOT - 1u);
+	}
+	return out;
+}
+
+/* NEEDSWORK: arguments in one buffer (`extra`) are refused. */
+static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra,
+		  bool per_thread)
+{
+	const uint64_t threads =
+		(uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+	struct soft_cu_task *task;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status;
+
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!threads || threads > THREADS_OF_BLOCK || !config->gridDimX || !config->gridDimY ||
+	    !config->gridDimZ || extra || (f->parameters->count && !parameters))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (soft_cu_fails(SOFT_CU_FAIL_LAUNCH))
+		return CUDA_ERROR_LAUNCH_FAILED;
+	task = soft_cu_make_task(SOFT_CU_TASK_KERNEL);
+	if (task)
+		task->arguments = copy_arguments(f->parameters, parameters);
+	status = task && task->arguments ? soft_cu_enter(&context) : CUDA_ERROR_OUT_OF_MEMORY;
+	if (status) {
+		if (task)
+			soft_cu_discard_task(task);
+		return status;
+	}
+	task->function = f;
+	task->shared = config->sharedMemBytes;
+	task->position = (struct soft_cuda_position){
+		.grid_dim = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block_dim = {config->blockDimX, config->blockDimY, config->blockDimZ},
+	};
+	s = soft_cu_find_stream(context, config->hStream, per_thread);
+	if (s)
+		return soft_cu_leave(soft_cu_submit(s, task, false));
+	soft_cu_discard_task(task);
+	return soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
+}
+
+SOFT_CU_BOTH(cuLaunchKernelEx, _ptsz,
+	     (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),
+	     config ? launch(config, function, parameters, extra, per_thread)
+		    : CUDA_ERROR_INVALID_VALUE)
+SOFT_CU_BOTH(cuLaunchKernel, _ptsz,
+	     (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+	      unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+	      CUstream stream, void **parameters, void **extra),
+	     launch(&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
+				      stream, NULL, 0},
+		    function, parameters, extra, per_thread))

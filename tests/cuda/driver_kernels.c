@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A module for the software driver. */
+#include "soft/cuda/cuda_api.h"
+
+__attribute__((visibility("default"))) int launches_seen = 0;
+
+static unsigned find_index(const struct soft_cuda_position *at)
+{
+	return at->block_index.x * at->block_dim.x + at->thread_index.x;
+}
+
+SOFT_CUDA_KERNEL(add_numbers, sizeof(int *), sizeof(int), sizeof(int))
+{
+	int *numbers = *(int **)arguments[0];
+	const unsigned i = find_index(at);
+
+	if (i == 0)
+		launches_seen++;
+	if (i < *(unsigned *)arguments[1])
+		numbers[i] += *(int *)arguments[2];
+}
+
+SOFT_CUDA_KERNEL(fault, sizeof(int *))
+{
+	**(int **)arguments[0] = 1;
+}
