@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft cuda: devices of CUDA in software, for programs of the driver API. Options become
- * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1 first. */
+ * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1
+ * first. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

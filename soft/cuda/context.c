@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: a device's primary one, those that the program makes, and each thread's stack of them. */
+/* Contexts: a device's primary one, those that the program makes, and each thread's stack of
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 

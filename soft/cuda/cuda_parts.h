@@ -5,9 +5,9 @@
  *           ─► allocations
  *   event: a number that a stream's thread raises when it comes by
  *
- * Order: each task has a number of its context's. A task of the legacy default stream begins when no
- * blocking stream has an unfinished task with a smaller number; a task of a blocking stream, when the
- * legacy default stream has none.
+ * Order: each task has a number of its context's. A task of the legacy default stream begins when
+ * no blocking stream has an unfinished task with a smaller number; a task of a blocking stream,
+ * when the legacy default stream has none.
  *
  * Locking: one lock and one condition for all of it. Work itself is done without the lock.
  * After a fork the child's driver answers CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */

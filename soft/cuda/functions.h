@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What cuGetProcAddress() hands out: X(name that is asked for, release that brought this form,
- * symbol, its form for programs whose default stream is the thread's, or the symbol again). Forms of
- * one name stand together, the newest first. */
+ * symbol, its form for programs whose default stream is the thread's, or the symbol again). Forms
+ * of one name stand together, the newest first. */
 #ifndef SOFT_CUDA_FUNCTIONS_H
 #define SOFT_CUDA_FUNCTIONS_H
 

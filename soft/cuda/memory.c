@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: a device's is the host's, from a list of our own, so that a wrong address is refused. What
- * is copied from pageable memory is read in the call, as NVIDIA's driver does. */
+/* Memory: a device's is the host's, from a list of our own, so that a wrong address is refused.
+ * What is copied from pageable memory is read in the call, as NVIDIA's driver does. */
 #include <stdlib.h>
 #include <string.h>
 

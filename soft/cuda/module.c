@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). A module's image is
- * copied into a file without a name, so that each one that is loaded has variables of its own. */
+/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). A module's image
+ * is copied into a file without a name, so that each one that is loaded has variables of its
+ * own. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* cuGetProcAddress() and cuGetProcAddress_v2(): what the driver hands out by address. libcudart, and
- * each library with a copy of it inside, gets all of its functions in this way, so that the exports'
- * taps alone (generated/cuda_driver_interposed.c) would see hardly a call of theirs.
+/* cuGetProcAddress() and cuGetProcAddress_v2(): what the driver hands out by address. libcudart,
+ * and each library with a copy of it inside, gets all of its functions in this way, so that the
+ * exports' taps alone (generated/cuda_driver_interposed.c) would see hardly a call of theirs.
  *
- *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  ─► the driver: address of cuMemAlloc_v2
- *                                                    ─► the program: the tap of cuMemAlloc_v2
+ *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  -> the driver: address of cuMemAlloc_v2
+ *                                                    -> the program: the tap of cuMemAlloc_v2
  *
  * The address says which function it is, and not the name: the driver chooses among a function's
- * forms by the release and the flags that it is asked with. Several names may have one address; then
- * the name decides among those. The two functions hand out themselves, too, and those are taps like
- * all others.
+ * forms by the release and the flags that it is asked with. Several names may have one address;
+ * then the name decides among those. The two functions hand out themselves, too, and those are taps
+ * like all others.
  * Locking: none. The taps' real functions do not change while the library is mapped. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/emit.h"
@@ -18,7 +19,8 @@
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
 
-/* How well an operation's name fits one that was asked for: cuMemAlloc_v2 is a form of cuMemAlloc. */
+/* How well an operation's name fits one that was asked for: cuMemAlloc_v2 is a form of
+ * cuMemAlloc. */
 static unsigned match_name(const char *operation, const char *symbol)
 {
 	size_t length = strlen(symbol);
@@ -51,6 +53,26 @@ static void *find_tap(const struct gt_table *table, const char *symbol, const vo
 	return found;
 }
 
+/* Each copy of libcudart asks for the same names: they are reported once. True: it is new. */
+static bool is_new_name(const char *name)
+{
+	static _Atomic uint32_t seen[64];
+	uint32_t hash = 2166136261u;
+
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 16777619u;
+	hash |= 1; /* not 0, which is free */
+	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+		uint32_t there = 0;
+
+		if (atomic_compare_exchange_strong(&seen[i], &there, hash))
+			return true;
+		if (there == hash)
+			return false;
+	}
+	return false;
+}
+
 static void *exchange_address(const struct gt_call *call, const char *symbol, void *real)
 {
 	struct gt_table *tables[GT_INSTANCES];
@@ -63,7 +85,7 @@ static void *exchange_address(const struct gt_call *call, const char *symbol, vo
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_cuda_driver_tables[i];
 	tap = gt_table_extension(tables, GT_INSTANCES, symbol, real, &unknown);
-	if (unknown)
+	if (unknown && is_new_name(symbol))
 		gt_event_write(gt_thread_own(), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_CUDA_DRIVER, 0,
 			       symbol);
 	return tap;
