@@ -53,6 +53,8 @@ BAD = {
     "number_used_twice": ("1 toy_queue", "0 toy_queue", 11, "number 0 is toy_start, line 10 of"),
     "number_between_table_and_extensions": ("1 toy_queue", "7 toy_queue", 11,
                                             "number 7 is neither of the table"),
+    "number_without_room": ("1 toy_queue", "1024 toy_queue", 11,
+                            "number 1024: a session has room for those below 1024"),
     "name_used_twice": ("toy_create", "toy_start", 11,
                         "'toy_start' is described already, line 10 of"),
     "argument_named_twice": ("toy_uint count", "toy_uint queue", 10,

@@ -40,6 +40,14 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	return c->notify_work >> domain & 1;
 }
 
+static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
+{
+	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+		if (c->notify[domain][i])
+			return true;
+	return false;
+}
+
 /* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed
  * through the functions of all of them (HIP's through HSA's), also when none of their calls are
  * recorded. */
@@ -58,6 +66,8 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 
 	if (!operation->wrap)
 		return false;
+	if (operation->wrap_always && notifies_of_domain(c, domain))
+		return true;
 	return (operation->wrap_always || c->device_activity || c->notify_work) &&
 	       asks_work_of(c, domain);
 }
