@@ -142,6 +142,45 @@ def test_calls_of_a_forks_child_are_recorded(trace, programs):
     assert len(report["processes"]) >= 2
 
 
+@pytest.fixture(scope="session")
+def counter(build, tmp_path_factory):
+    """A tool, linked with libgputap."""
+    path = tmp_path_factory.mktemp("tool") / "call_counter.so"
+    library = build / "libgputap.so.0"
+    subprocess.run([
+        "cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPO}/include",
+        REPO / "tests/cuda/call_counter.c", "-o", path, library, f"-Wl,-rpath,{build}"
+    ],
+                   check=True)
+    return path
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_without_a_session_is_notified_of_every_call(run, build, driver, programs, counter,
+                                                            way):
+    """No auditor: dlsym() finds the library before the program does."""
+    done = run(words(programs, way, str(LAUNCHES), str(THREADS)),
+               env={
+                   "LD_LIBRARY_PATH": driver.parent,
+                   "LD_PRELOAD": build / "libgputap.so.0",
+                   "GPUTAP_TOOLS": counter
+               })
+    assert counts(done.err) == counts(done.out)
+
+
+def test_the_driver_brings_a_tool_in_and_what_is_linked_is_notified(run, build, driver, programs,
+                                                                    counter):
+    done = run(words(programs, "linked", str(LAUNCHES), str(THREADS)),
+               env={
+                   "LD_LIBRARY_PATH": driver.parent,
+                   "CUDA_INJECTION64_PATH": build / "libgputap.so.0",
+                   "GPUTAP_TOOLS": counter
+               })
+    expected = counts(done.out)
+    del expected["cuInit"]  # it is open when the tool comes
+    assert counts(done.err) == expected
+
+
 def test_only_these_operations_when_asked(trace, programs):
     done, report = trace(*words(programs, "address", str(LAUNCHES), "1"),
                          options=["--ops", "cuLaunch*"])

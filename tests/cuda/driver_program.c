@@ -64,26 +64,46 @@ enum id {
 		ID_COUNT
 };
 
+#ifdef LINKED
+/* as NVIDIA's header does it */
+#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
+#define cuStreamDestroy           cuStreamDestroy_v2
+#define cuEventDestroy            cuEventDestroy_v2
+#define cuMemAlloc                cuMemAlloc_v2
+#define cuMemFree                 cuMemFree_v2
+#define cuMemcpyHtoD              cuMemcpyHtoD_v2
+#define cuMemcpyDtoH              cuMemcpyDtoH_v2
+#define cuMemcpyHtoDAsync         cuMemcpyHtoDAsync_v2
+#define cuModuleGetGlobal         cuModuleGetGlobal_v2
+#define SLOT(name)                NULL
+#define FUNCTION(name)            name
+#else
 static struct {
 #define X(name, symbol, per_thread) __typeof__(symbol) *name;
 	FUNCTIONS(X)
 #undef X
 } api;
+#define SLOT(name)     (void **)&api.name
+#define FUNCTION(name) api.name
+#endif
 
 static struct {
 	const char *name, *symbol, *per_thread;
 	void **slot;
 	_Atomic long calls;
 } functions[] = {
-#define X(name, symbol, per_thread) {#name, #symbol, #per_thread, (void **)&api.name, 0},
+#define X(name, symbol, per_thread) {#name, #symbol, #per_thread, SLOT(name), 0},
 	FUNCTIONS(X)
 #undef X
 };
 
-#define COUNTED(name, ...) (atomic_fetch_add(&functions[ID_##name].calls, 1), api.name(__VA_ARGS__))
+#define COUNTED(name, ...) \
+	(atomic_fetch_add(&functions[ID_##name].calls, 1), FUNCTION(name)(__VA_ARGS__))
 #define CALL(name, ...)                                              \
 	do {                                                         \
-		int status_ = COUNTED(name, __VA_ARGS__);            \
+		int status_;                                         \
+		atomic_fetch_add(&functions[ID_##name].calls, 1);    \
+		status_ = FUNCTION(name)(__VA_ARGS__);               \
 		if (status_) {                                       \
 			fprintf(stderr, "%s: %d\n", #name, status_); \
 			exit(1);                                     \
@@ -99,9 +119,6 @@ static int is_per_thread;
 static void find_functions(const char *way)
 {
 	(void)way;
-#define X(name, symbol, per_thread) api.name = symbol;
-	FUNCTIONS(X)
-#undef X
 }
 #else
 static void find_by_symbol(void *driver)
