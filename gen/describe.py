@@ -36,7 +36,6 @@ STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part',
               'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
               'handle', 'integer', 'opaque', 'enum', 'flags',
               'properties', 'status', 'struct', 'callback', 'arguments', 'group')
-NUMBERS = 1024  # GT_OPS_PER_DOMAIN in src/ring/session.h
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -585,8 +584,8 @@ class Parser:
                     f"'{o.name}' is described already, line {o.where.line} of {o.where.file}")
         if self.group is None:
             self.fail(number, 'an operation before the first group')
-        if n >= NUMBERS:
-            self.fail(number, f'number {n}: a session has room for those below {NUMBERS}')
+        if n >= 1024:  # GT_OPS_PER_DOMAIN
+            self.fail(number, f'number {n}: a session has room for those below 1024')
         if self.api.table_count <= n < self.api.extensions:
             self.fail(
                 number,

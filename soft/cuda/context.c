@@ -6,46 +6,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-enum { STACK = 32 };
-
-pthread_mutex_t soft_cu_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t soft_cu_changed = PTHREAD_COND_INITIALIZER;
-
-static struct soft_cu_context *contexts;
 static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
-
-static _Thread_local struct {
-	unsigned depth;
-	CUcontext at[STACK];
-} stack;
-
-bool soft_cu_knows_context(CUcontext context)
-{
-	for (struct soft_cu_context *c = contexts; c; c = c->next)
-		if (c == context)
-			return true;
-	return false;
-}
-
-static CUcontext current(void)
-{
-	return stack.depth ? stack.at[stack.depth - 1] : NULL;
-}
-
-int soft_cu_enter(CUcontext *context)
-{
-	const int status = soft_cu_check_driver();
-
-	*context = current();
-	if (status)
-		return status;
-	if (!*context)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	pthread_mutex_lock(&soft_cu_lock);
-	if (!soft_cu_knows_context(*context))
-		return soft_cu_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
-	return (*context)->failed ? soft_cu_leave((*context)->failed) : CUDA_SUCCESS;
-}
 
 /* With the lock. NULL: no memory. */
 static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
@@ -54,19 +15,19 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 
 	if (!c)
 		return NULL;
-	*c = (struct soft_cu_context){.next = contexts,
+	*c = (struct soft_cu_context){.next = soft_cu_contexts,
 				      .device = device,
 				      .flags = flags,
 				      .is_primary = is_primary};
 	c->legacy.context = c;
-	contexts = c;
+	soft_cu_contexts = c;
 	return c;
 }
 
 /* With the lock. Its work is waited for. */
 static void destroy_context(CUcontext context)
 {
-	struct soft_cu_context **link = &contexts;
+	struct soft_cu_context **link = &soft_cu_contexts;
 
 	soft_cu_drain_context(context);
 	soft_cu_close_streams(context);
@@ -79,7 +40,7 @@ static void destroy_context(CUcontext context)
 
 static CUcontext find_primary(CUdevice device)
 {
-	struct soft_cu_context *c = contexts;
+	struct soft_cu_context *c = soft_cu_contexts;
 
 	while (c && !(c->is_primary && c->device == device))
 		c = c->next;
@@ -93,7 +54,7 @@ static int check_device(CUdevice device)
 	return cuDeviceGet(&known, device);
 }
 
-/* Primary contexts ---------------------------------------------------------------- */
+/* Primary soft_cu_contexts ---------------------------------------------------------------- */
 
 int cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
@@ -168,9 +129,9 @@ int cuCtxPushCurrent_v2(CUcontext context)
 
 	if (status)
 		return status;
-	if (!context || stack.depth == STACK)
+	if (!context || soft_cu_stack.depth == SOFT_CU_STACK)
 		return CUDA_ERROR_INVALID_VALUE;
-	stack.at[stack.depth++] = context;
+	soft_cu_stack.at[soft_cu_stack.depth++] = context;
 	return CUDA_SUCCESS;
 }
 
@@ -180,11 +141,11 @@ int cuCtxPopCurrent_v2(CUcontext *context)
 
 	if (status)
 		return status;
-	if (!stack.depth)
+	if (!soft_cu_stack.depth)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	stack.depth--;
+	soft_cu_stack.depth--;
 	if (context)
-		*context = stack.at[stack.depth];
+		*context = soft_cu_stack.at[soft_cu_stack.depth];
 	return CUDA_SUCCESS;
 }
 
@@ -195,11 +156,11 @@ int cuCtxSetCurrent(CUcontext context)
 	if (status)
 		return status;
 	if (!context)
-		stack.depth -= stack.depth > 0;
-	else if (stack.depth)
-		stack.at[stack.depth - 1] = context;
+		soft_cu_stack.depth -= soft_cu_stack.depth > 0;
+	else if (soft_cu_stack.depth)
+		soft_cu_stack.at[soft_cu_stack.depth - 1] = context;
 	else
-		stack.at[stack.depth++] = context;
+		soft_cu_stack.at[soft_cu_stack.depth++] = context;
 	return CUDA_SUCCESS;
 }
 
@@ -208,7 +169,7 @@ int cuCtxGetCurrent(CUcontext *context)
 	const int status = context ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
 
 	if (!status)
-		*context = current();
+		*context = soft_cu_current();
 	return status;
 }
 
@@ -220,7 +181,7 @@ int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 
 	if (status)
 		return status;
-	if (stack.depth == STACK)
+	if (soft_cu_stack.depth == SOFT_CU_STACK)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&soft_cu_lock);
 	*context = make_context(device, flags, false);
@@ -238,8 +199,8 @@ int cuCtxDestroy_v2(CUcontext context)
 	if (!soft_cu_knows_context(context) || context->is_primary)
 		return soft_cu_leave(CUDA_ERROR_INVALID_CONTEXT);
 	destroy_context(context);
-	if (current() == context)
-		stack.depth--;
+	if (soft_cu_current() == context)
+		soft_cu_stack.depth--;
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 

@@ -103,6 +103,16 @@ struct soft_cu_module {
 extern pthread_mutex_t soft_cu_lock;
 extern pthread_cond_t soft_cu_changed; /* tasks, streams, events */
 extern struct soft_cu_config soft_cu_config;
+extern bool soft_cu_is_initialized, soft_cu_is_forked;
+extern struct soft_cu_context *soft_cu_contexts;
+
+/* The thread's contexts, the current one last. */
+enum { SOFT_CU_STACK = 32 };
+extern _Thread_local struct soft_cu_stack {
+	unsigned depth;
+	CUcontext at[SOFT_CU_STACK];
+} soft_cu_stack;
+CUcontext soft_cu_current(void);
 
 /* 0, or why no call is possible. */
 int soft_cu_check_driver(void);
@@ -121,6 +131,11 @@ static inline int soft_cu_leave(int status)
 bool soft_cu_knows_context(CUcontext context);
 /* The stream that a handle names; 0 may stand for the thread's. Return: NULL: none. */
 struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
+/* NULL: no memory. */
+struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
+					   uint64_t owner);
+/* Ends its thread, which does the rest of its tasks first. */
+void soft_cu_close_stream(struct soft_cu_stream *stream);
 /* Takes @task over; it is behind all that the stream has. @waits: until it is done. */
 int soft_cu_submit(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
 /* Until the context has no unfinished task, or the stream has none. */

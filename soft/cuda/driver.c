@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver as a whole: its start, what it says of errors and devices, and the functions that it
- * hands out by name. */
+/* The driver as a whole: its start, what it says of errors and devices. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +8,15 @@
 
 #include "soft/common/guard.h"
 #include "soft/cuda/cuda_parts.h"
-#include "soft/cuda/functions.h"
-
-struct soft_cu_config soft_cu_config;
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static int start_status;
-static bool is_initialized, is_forked;
 
 /* Start ------------------------------------------------------------------------ */
 
 static void mark_fork(void)
 {
-	is_forked = is_initialized;
+	soft_cu_is_forked = soft_cu_is_initialized;
 }
 
 static void start_driver(void)
@@ -60,21 +55,11 @@ int cuInit(unsigned int flags)
 	pthread_once(&started, start_driver);
 	if (start_status)
 		return start_status;
-	if (is_forked)
+	if (soft_cu_is_forked)
 		return CUDA_ERROR_NOT_INITIALIZED;
-	is_initialized = true;
+	soft_cu_is_initialized = true;
 	pthread_once(&injected, inject_library);
 	return CUDA_SUCCESS;
-}
-
-int soft_cu_check_driver(void)
-{
-	return is_initialized && !is_forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
-}
-
-bool soft_cu_fails(enum soft_cu_fault fault)
-{
-	return soft_fault_now(&soft_cu_config.faults[fault]);
 }
 
 int cuDriverGetVersion(int *version)
@@ -130,67 +115,6 @@ int cuGetErrorName(int error, const char **name)
 int cuGetErrorString(int error, const char **text)
 {
 	return describe_error(error, text, false);
-}
-
-/* Functions by name -------------------------------------------------------------- */
-
-static const struct {
-	const char *name;
-	int release;
-	void (*function)(void), (*per_thread)(void);
-} functions[] = {
-#define X(name, release, symbol, per_thread) \
-	{#name, release, (void (*)(void))(symbol), (void (*)(void))(per_thread)},
-	SOFT_CUDA_FUNCTIONS(X)
-#undef X
-};
-
-enum { FOUND = 0, NO_SUCH_NAME = 1, RELEASE_TOO_OLD = 2 };
-
-/* Forms for a thread's default stream came with 7.0. */
-static unsigned find_function(const char *name, int release, uint64_t flags, void **out)
-{
-	const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-	unsigned status = NO_SUCH_NAME;
-
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		if (strcmp(functions[i].name, name) != 0)
-			continue;
-		status = RELEASE_TOO_OLD;
-		if (functions[i].release > release)
-			continue;
-		*out = (void *)(per_thread && release >= 7000 ? functions[i].per_thread
-							      : functions[i].function);
-		return FOUND;
-	}
-	return status;
-}
-
-int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
-			unsigned int *status)
-{
-	unsigned found;
-
-	if (!symbol || !function)
-		return CUDA_ERROR_INVALID_VALUE;
-	*function = NULL;
-	found = find_function(symbol, version, flags, function);
-	if (status)
-		*status = found;
-	return found == FOUND || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-
-int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
-{
-	return cuGetProcAddress_v2(symbol, function, version, flags, NULL);
-}
-
-int cuGetExportTable(const void **table, const CUuuid *id)
-{
-	if (!table || !id)
-		return CUDA_ERROR_INVALID_VALUE;
-	*table = NULL;
-	return CUDA_ERROR_NOT_FOUND;
 }
 
 /* Devices ------------------------------------------------------------------------ */

@@ -5,12 +5,6 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-void soft_cu_release_event(CUevent event)
-{
-	if (!--event->uses)
-		free(event);
-}
-
 int cuEventCreate(CUevent *event, unsigned int flags)
 {
 	CUcontext context;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams from inside: a queue of tasks, and a thread that does them in their order. cuda_parts.h
+ * says which tasks of different streams wait for each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/common/bell.h"
+#include "soft/common/clock.h"
+#include "soft/common/guard.h"
+#include "soft/cuda/cuda_parts.h"
+
+/* Tasks --------------------------------------------------------------------------- */
+
+struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind)
+{
+	struct soft_cu_task *t = calloc(1, sizeof *t);
+
+	if (t)
+		t->kind = kind;
+	return t;
+}
+
+void soft_cu_release_event(CUevent event)
+{
+	if (!--event->uses)
+		free(event);
+}
+
+/* With the lock, if it has an event. */
+void soft_cu_discard_task(struct soft_cu_task *t)
+{
+	if (t->event)
+		soft_cu_release_event(t->event);
+	free(t->staged);
+	free(t->arguments);
+	free(t);
+}
+
+static void set_elements(const struct soft_cu_task *t)
+{
+	for (size_t i = 0; i < t->bytes; i++)
+		memcpy((char *)t->to + i * t->width, &t->value, t->width);
+}
+
+struct guarded {
+	const struct soft_cu_task *task;
+	int status;
+};
+
+static void do_guarded(void *data)
+{
+	struct guarded *g = data;
+	const struct soft_cu_task *t = g->task;
+
+	switch (t->kind) {
+	case SOFT_CU_TASK_COPY: memmove(t->to, t->staged ? t->staged : t->from, t->bytes); break;
+	case SOFT_CU_TASK_SET: set_elements(t); break;
+	case SOFT_CU_TASK_KERNEL: g->status = soft_cu_run_kernel(t); break;
+	default: break;
+	}
+}
+
+/* Without the lock. @failed: of the context, before. Return: a status for it. */
+static int do_task(struct soft_cu_task *t, int failed)
+{
+	struct guarded g = {t, CUDA_SUCCESS};
+	uint64_t address;
+
+	if (t->kind == SOFT_CU_TASK_HOST)
+		t->host(t->data);
+	else if (t->kind == SOFT_CU_TASK_CALLBACK)
+		t->callback(t->stream, failed, t->data);
+	else if (t->kind == SOFT_CU_TASK_FREE)
+		free(t->to);
+	else if (!failed && !soft_guard_call(do_guarded, &g, &address))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	return g.status;
+}
+
+/* Order --------------------------------------------------------------------------- */
+
+static bool has_earlier(const struct soft_cu_stream *s, uint64_t number)
+{
+	return s->first && s->first->number < number;
+}
+
+/* With the lock: may the stream's first task begin? */
+static bool may_begin(const struct soft_cu_stream *s)
+{
+	const struct soft_cu_context *c = s->context;
+	const struct soft_cu_task *t = s->first;
+
+	if (t->kind == SOFT_CU_TASK_WAIT && t->event->done < t->event_number)
+		return false;
+	if (s->flags & CU_STREAM_NON_BLOCKING)
+		return true;
+	if (s != &c->legacy)
+		return !has_earlier(&c->legacy, t->number);
+	for (const struct soft_cu_stream *other = c->streams; other; other = other->next)
+		if (!(other->flags & CU_STREAM_NON_BLOCKING) && has_earlier(other, t->number))
+			return false;
+	return true;
+}
+
+static void end_task(struct soft_cu_stream *s, int status)
+{
+	struct soft_cu_task *t = s->first;
+
+	if (status)
+		s->context->failed = status;
+	if (t->kind == SOFT_CU_TASK_RECORD && t->event->done < t->event_number) {
+		t->event->done = t->event_number;
+		t->event->host_ns = soft_clock_host_ns();
+		t->event->status = s->context->failed;
+	}
+	s->done = t->number;
+	s->first = t->next;
+	if (!s->first)
+		s->last = NULL;
+	soft_cu_discard_task(t);
+	pthread_cond_broadcast(&soft_cu_changed);
+}
+
+static void *serve_stream(void *data)
+{
+	struct soft_cu_stream *s = data;
+
+	pthread_mutex_lock(&soft_cu_lock);
+	while (s->first || !s->is_closing) {
+		int failed = s->context->failed, status;
+
+		if (!s->first || !may_begin(s)) {
+			pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+			continue;
+		}
+		pthread_mutex_unlock(&soft_cu_lock);
+		status = do_task(s->first, failed);
+		pthread_mutex_lock(&soft_cu_lock);
+		end_task(s, status);
+	}
+	s->has_thread = false;
+	pthread_cond_broadcast(&soft_cu_changed);
+	pthread_mutex_unlock(&soft_cu_lock);
+	return NULL;
+}
+
+int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
+{
+	CUcontext context = s->context;
+	uint64_t number;
+	pthread_t thread;
+
+	if (!s->has_thread) {
+		if (soft_thread_start(&thread, "soft-cuda", serve_stream, s)) {
+			soft_cu_discard_task(t);
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		}
+		pthread_detach(thread);
+		s->has_thread = true;
+	}
+	number = t->number = ++context->numbers;
+	if (s->last)
+		s->last->next = t;
+	else
+		s->first = t;
+	s->last = t;
+	pthread_cond_broadcast(&soft_cu_changed);
+	while (waits && s->done < number)
+		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+	return waits ? context->failed : CUDA_SUCCESS;
+}
+
+void soft_cu_drain_stream(struct soft_cu_stream *s)
+{
+	while (s->first)
+		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+}
+
+/* What is submitted meanwhile is waited for, too. */
+void soft_cu_drain_context(CUcontext context)
+{
+	struct soft_cu_stream *s = &context->legacy;
+
+	while (s) {
+		if (s->first) {
+			soft_cu_drain_stream(s);
+			s = &context->legacy; /* the list may have changed */
+		} else {
+			s = s == &context->legacy ? context->streams : s->next;
+		}
+	}
+}
+
+void soft_cu_close_stream(struct soft_cu_stream *s)
+{
+	s->is_closing = true;
+	pthread_cond_broadcast(&soft_cu_changed);
+	while (s->has_thread)
+		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+}
+
+void soft_cu_close_streams(CUcontext context)
+{
+	soft_cu_close_stream(&context->legacy);
+	while (context->streams) {
+		struct soft_cu_stream *s = context->streams;
+
+		soft_cu_close_stream(s);
+		context->streams = s->next;
+		free(s);
+	}
+}
+
+/* Handles ------------------------------------------------------------------------- */
+
+struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
+					   uint64_t owner)
+{
+	struct soft_cu_stream *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	*s = (struct soft_cu_stream){.context = context,
+				     .next = context->streams,
+				     .flags = flags,
+				     .priority = priority,
+				     .owner = owner};
+	context->streams = s;
+	return s;
+}
+
+/* NEEDSWORK: a thread's default stream stays until its context is destroyed. */
+static struct soft_cu_stream *find_own(CUcontext context)
+{
+	static _Thread_local uint64_t self;
+	static uint64_t threads;
+
+	self = self ? self : ++threads;
+	for (struct soft_cu_stream *s = context->streams; s; s = s->next)
+		if (s->owner == self)
+			return s;
+	return soft_cu_make_stream(context, 0, 0, self);
+}
+
+struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread)
+{
+	if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
+		return find_own(context);
+	if (!handle || handle == CU_STREAM_LEGACY)
+		return &context->legacy;
+	for (struct soft_cu_stream *s = context->streams; s; s = s->next)
+		if (s == handle)
+			return s;
+	return NULL;
+}
