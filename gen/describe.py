@@ -574,10 +574,8 @@ class Parser:
         for o in self.api.operations:
             if o.number == n:
                 self.fail(
-                    number,
-                    f'number {n} is {o.name}, line {o.where.line} of {o.where.file}; numbers are'
-                    ' never used again',
-                )
+                    number, f'number {n} is {o.name}, line {o.where.line} of {o.where.file};'
+                    ' numbers are never used again')
             if o.name == op.name:
                 self.fail(
                     op.name,
