@@ -100,12 +100,14 @@ _gputap_soft() {
 		esac
 	done
 	case $prev in
-	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu level-zero"; return; } ;;
+	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu cuda level-zero"; return; } ;;
 	--gfx) _gputap_words "900 906 908 90a"; return ;;
 	--durations | --opencl) _gputap_any_file; return ;;
 	--fail)
 		if [[ ${COMP_WORDS[2]} == level-zero ]]; then
 			_gputap_list "allocate queue list event module append kernel hang stamps"
+		elif [[ ${COMP_WORDS[2]} == cuda ]]; then
+			_gputap_list "init allocate module launch kernel"
 		else
 			_gputap_list "allocate event queue kernel hang"
 		fi
@@ -116,8 +118,10 @@ _gputap_soft() {
 	esac
 	local amdgpu="--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --fail --large-bar --kfd --help"
 	local level_zero="--devices --tiles --memory --opencl --no-execute --no-threads --counter-events --clock-hz --kernel-bits --clock-epoch --clock-skew --clock-drift --fail --help"
+	local cuda="--devices --memory --fail --help"
 	if [[ $cur == -* ]]; then
 		case ${COMP_WORDS[2]} in
+		cuda) _gputap_words "$cuda" ;;
 		amdgpu) _gputap_words "$amdgpu" ;;
 		level-zero) _gputap_words "$level_zero" ;;
 		*) _gputap_words "$amdgpu $level_zero" ;;
