@@ -28,14 +28,11 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
-STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'part', 'extensions',
-              'outermost',
-              'beneath', 'requested', 'work', 'annotations', 'relayed', 'symbols',
-              'interposed',
-              'attach', 'category',
-              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
-              'handle', 'integer', 'opaque', 'enum', 'flags',
-              'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
+              'extensions', 'outermost', 'beneath', 'requested', 'work', 'annotations', 'relayed',
+              'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid', 'environment',
+              'substitute', 'runtime', 'mode', 'include', 'handle', 'integer', 'opaque', 'enum',
+              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -164,6 +161,7 @@ class Api:
         self.domain = self.number = self.title = self.called = None
         self.table = self.header = self.status_type = None
         self.table_count, self.table_from, self.extensions, self.least = 0, 0, 1 << 16, 0
+        self.instances = None  # GT_INSTANCES
         self.succeeds, self.absent, self.defines = [], [], []  # (status, value), ..; texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
@@ -288,6 +286,11 @@ class Parser:
 
     def do_least(self, _):
         self.api.least = int(self.take(kind='number'))
+
+    def do_instances(self, t):
+        self.api.instances = int(self.take(kind='number'))
+        if self.api.instances not in (1, 2):
+            self.fail(t, 'instances are 1 or 2; without the statement they are 8')
 
     def do_part(self, t):
         function, first = self.text(), int(self.take(kind='number'))

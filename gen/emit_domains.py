@@ -259,6 +259,8 @@ def build(apis):
         'tap_domains = {',
     ]
     out += [f"  '{a.domain}': files('{a.domain}_taps.c')," for a in apis if a.operations]
+    out += ['}', 'tap_instances = {']
+    out += [f"  '{a.domain}': {a.instances}," for a in apis if a.operations and a.instances]
     out += [
         '}', 'tap_tables = files(' +
         ', '.join(f"'{a.domain}_tables.c'" for a in apis if a.operations) + ')',
@@ -287,6 +289,11 @@ def outputs(apis, folders, trials):
 
 # Of one domain ------------------------------------------------------------------
 
+def instances(api):
+    """Copies of its library that are traced side by side."""
+    return f'GT_{upper(api)}_INSTANCES' if api.instances else 'GT_INSTANCES'
+
+
 def taps_header(api):
     """generated/<domain>_taps.h"""
     up, d, guard = upper(api), api.domain, f'GPUTAP_GENERATED_{upper(api)}_TAPS_H'
@@ -294,10 +301,11 @@ def taps_header(api):
     return '\n'.join([
         head(api, 'emit_domains.py') + f'#ifndef {guard}\n#define {guard}\n',
         f'#include "core/tap.h"\n#include "generated/{d}_ops.h"\n',
+        *[f'enum {{ GT_{up}_INSTANCES = {api.instances} }};\n'] * bool(api.instances),
         f'/* Indexed by enum gt_{d}_index; one set of taps and one table for each instance. */',
         f'extern const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT]\n\t{hidden};',
-        f'extern struct gt_tap gt_{d}_taps[GT_INSTANCES][GT_{up}_INDEX_COUNT]\n\t{hidden};',
-        f'extern struct gt_table gt_{d}_tables[GT_INSTANCES] {hidden};', '', '#endif']) + '\n'
+        f'extern struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT]\n\t{hidden};',
+        f'extern struct gt_table gt_{d}_tables[{instances(api)}] {hidden};', '', '#endif']) + '\n'
 
 
 def taps_source(api):
@@ -334,7 +342,8 @@ def tables_source(api):
         f'#define GT_ATTACH {d}', f'#define GT_ATTACH_UP {upper(api)}',
         f'#define GT_TABLE_OPERATIONS "generated/{d}_operations.inc"',
         f'#define GT_TABLE_NAME "{api.called or api.title}"'
-    ] + least + ['#include "runtime/tap_tables.inc"']) + '\n'
+    ] + [f'#define GT_TABLE_INSTANCES {api.instances}'] * bool(api.instances) + least +
+                     ['#include "runtime/tap_tables.inc"']) + '\n'
 
 
 def parts(api):
@@ -351,6 +360,7 @@ def attach_source(api):
     """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description
     says all that it needs"""
     d, up = api.domain, upper(api)
+    few = f'#define GT_ATTACH_INSTANCES {api.instances}\n' if api.instances else ''
     return head(api, 'emit_domains.py') + f'''#include "core/recording.h"
 #include "generated/{d}_taps.h"
 #include "runtime/interposition.h"
@@ -358,12 +368,13 @@ def attach_source(api):
 #define GT_ATTACH {d}
 #define GT_ATTACH_UP {up}
 #define GT_ATTACH_EXPORTS "generated/{d}_exports.inc"
-#include "runtime/attach_object.inc"
+{few}#include "runtime/attach_object.inc"
 
 /* Maybe with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_{d}_attached(void)
 {{
-	gt_attach_adopt_all(gt_{d}_attach_states, gt_{d}_tables, GT_DOMAIN_{up}, \
+	gt_attach_adopt_all(gt_{d}_attach_states, gt_{d}_tables,
+			    {instances(api)}, GT_DOMAIN_{up}, \
 "{api.called or api.title}");
 }}
 

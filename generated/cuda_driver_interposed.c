@@ -6,12 +6,14 @@
 #define GT_ATTACH cuda_driver
 #define GT_ATTACH_UP CUDA_DRIVER
 #define GT_ATTACH_EXPORTS "generated/cuda_driver_exports.inc"
+#define GT_ATTACH_INSTANCES 2
 #include "runtime/attach_object.inc"
 
 /* Maybe with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_cuda_driver_attached(void)
 {
-	gt_attach_adopt_all(gt_cuda_driver_attach_states, gt_cuda_driver_tables, GT_DOMAIN_CUDA_DRIVER, "CUDA");
+	gt_attach_adopt_all(gt_cuda_driver_attach_states, gt_cuda_driver_tables,
+			    GT_CUDA_DRIVER_INSTANCES, GT_DOMAIN_CUDA_DRIVER, "CUDA");
 }
 
 __attribute__((constructor)) static void begin(void)

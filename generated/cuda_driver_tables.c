@@ -9,4 +9,5 @@
 #define GT_ATTACH_UP CUDA_DRIVER
 #define GT_TABLE_OPERATIONS "generated/cuda_driver_operations.inc"
 #define GT_TABLE_NAME "CUDA"
+#define GT_TABLE_INSTANCES 2
 #include "runtime/tap_tables.inc"

@@ -5,11 +5,13 @@
 #include "core/tap.h"
 #include "generated/cuda_driver_ops.h"
 
+enum { GT_CUDA_DRIVER_INSTANCES = 2 };
+
 /* Indexed by enum gt_cuda_driver_index; one set of taps and one table for each instance. */
 extern const struct gt_operation gt_cuda_driver_operations[GT_CUDA_DRIVER_INDEX_COUNT]
 	__attribute__((visibility("hidden")));
-extern struct gt_tap gt_cuda_driver_taps[GT_INSTANCES][GT_CUDA_DRIVER_INDEX_COUNT]
+extern struct gt_tap gt_cuda_driver_taps[GT_CUDA_DRIVER_INSTANCES][GT_CUDA_DRIVER_INDEX_COUNT]
 	__attribute__((visibility("hidden")));
-extern struct gt_table gt_cuda_driver_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_table gt_cuda_driver_tables[GT_CUDA_DRIVER_INSTANCES] __attribute__((visibility("hidden")));
 
 #endif

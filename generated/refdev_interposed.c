@@ -11,7 +11,8 @@
 /* Maybe with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_refdev_attached(void)
 {
-	gt_attach_adopt_all(gt_refdev_attach_states, gt_refdev_tables, GT_DOMAIN_REFDEV, "refdev");
+	gt_attach_adopt_all(gt_refdev_attach_states, gt_refdev_tables,
+			    GT_INSTANCES, GT_DOMAIN_REFDEV, "refdev");
 }
 
 __attribute__((constructor)) static void begin(void)

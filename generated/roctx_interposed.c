@@ -11,7 +11,8 @@
 /* Maybe with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_roctx_attached(void)
 {
-	gt_attach_adopt_all(gt_roctx_attach_states, gt_roctx_tables, GT_DOMAIN_ROCTX, "ROCTx");
+	gt_attach_adopt_all(gt_roctx_attach_states, gt_roctx_tables,
+			    GT_INSTANCES, GT_DOMAIN_ROCTX, "ROCTx");
 }
 
 __attribute__((constructor)) static void begin(void)

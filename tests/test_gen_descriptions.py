@@ -134,7 +134,7 @@ def test_check_shows_a_file_that_differs_and_leaves_it(tmp_path):
     assert changed.read_text() == before
 
 
-def test_generator_keeps_to_the_standard_library_and_2400_lines():
+def test_generator_keeps_to_the_standard_library_and_2600_lines():
     lines = 0
     for path in [*(REPO / "gen").glob("*.py"), REPO / "tools" / "generate"]:
         text = path.read_text()
@@ -145,7 +145,7 @@ def test_generator_keeps_to_the_standard_library_and_2400_lines():
         }
         if path.name != "isa.py":  # of soft/amdgpu, nothing that traces
             lines += text.count("\n")
-    assert lines <= 2400  # 400 of them are what users of rocprofiler-sdk and PTI get
+    assert lines <= 2600  # 400 of them are what users of rocprofiler-sdk and PTI get
 
 
 def test_good_description_is_accepted(tmp_path):

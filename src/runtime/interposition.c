@@ -29,11 +29,11 @@ static void report_missed(struct gt_attach_state *states, enum gt_domain domain,
 }
 
 bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
-			 enum gt_domain domain, const char *library)
+			 uint32_t instances, enum gt_domain domain, const char *library)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
+	for (uint32_t i = 0; i < instances; i++) {
 		if (!gt_attach_adopt(&states[i]))
 			continue;
 		any = true;

@@ -68,7 +68,7 @@ bool gt_attach_adopt(struct gt_attach_state *state);
  * so no dlopen(), no dladdr().
  */
 bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
-			 enum gt_domain domain, const char *library);
+			 uint32_t instances, enum gt_domain domain, const char *library);
 
 /* Exported by libgputap.so, for libgputap-audit.so: which libraries of tools a runtime could not
  * load (runtime/hsa/hsa_tools_failed.c). */

@@ -75,16 +75,16 @@ static bool is_new_name(const char *name)
 
 static void *exchange_address(const struct gt_call *call, const char *symbol, void *real)
 {
-	struct gt_table *tables[GT_INSTANCES];
+	struct gt_table *tables[GT_CUDA_DRIVER_INSTANCES];
 	void *tap = find_tap(call->table, symbol, real);
 	bool unknown;
 
 	if (tap)
 		return tap;
 	/* one that the library does not export: the name is all that is known of it */
-	for (unsigned i = 0; i < GT_INSTANCES; i++)
+	for (unsigned i = 0; i < GT_CUDA_DRIVER_INSTANCES; i++)
 		tables[i] = &gt_cuda_driver_tables[i];
-	tap = gt_table_extension(tables, GT_INSTANCES, symbol, real, &unknown);
+	tap = gt_table_extension(tables, GT_CUDA_DRIVER_INSTANCES, symbol, real, &unknown);
 	if (unknown && is_new_name(symbol))
 		gt_event_write(gt_thread_own(), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_CUDA_DRIVER, 0,
 			       symbol);

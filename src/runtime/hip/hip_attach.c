@@ -30,12 +30,13 @@
 /* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_hip_attached(void)
 {
-	gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_DOMAIN_HIP, "HIP");
+	gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_INSTANCES, GT_DOMAIN_HIP,
+			    "HIP");
 }
 
 __attribute__((visibility("hidden"), used)) void gt_hip_compiler_attached(void)
 {
-	gt_attach_adopt_all(gt_hip_compiler_attach_states, gt_hip_compiler_tables,
+	gt_attach_adopt_all(gt_hip_compiler_attach_states, gt_hip_compiler_tables, GT_INSTANCES,
 			    GT_DOMAIN_HIP_COMPILER, NULL);
 }
 

@@ -110,7 +110,7 @@ _Static_assert(GT_INSTANCES == 8, "one function above for each");
 /* Maybe with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(void)
 {
-	gt_attach_adopt_all(gt_level_zero_parts_attach_states, gt_level_zero_tables,
+	gt_attach_adopt_all(gt_level_zero_parts_attach_states, gt_level_zero_tables, GT_INSTANCES,
 			    GT_DOMAIN_LEVEL_ZERO, "Level Zero driver's");
 }
 

@@ -25,8 +25,8 @@
 /* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_attached(void)
 {
-	if (gt_attach_adopt_all(gt_opencl_attach_states, gt_opencl_tables, GT_DOMAIN_OPENCL,
-				"OpenCL"))
+	if (gt_attach_adopt_all(gt_opencl_attach_states, gt_opencl_tables, GT_INSTANCES,
+				GT_DOMAIN_OPENCL, "OpenCL"))
 		gt_skip_nested[GT_DOMAIN_OPENCL] = UINT32_MAX;
 }
 

@@ -241,7 +241,7 @@ _Static_assert(GT_INSTANCES == 8, "one function above for each");
 __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_unified_runtime_parts_attach_states, gt_unified_runtime_tables,
-			    GT_DOMAIN_UNIFIED_RUNTIME, "Unified Runtime adapter's");
+			    GT_INSTANCES, GT_DOMAIN_UNIFIED_RUNTIME, "Unified Runtime adapter's");
 }
 
 __attribute__((constructor)) static void start_unified_runtime_attach(void)
