@@ -15,7 +15,7 @@ ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 # What is allocated: enum gt_memory.
-MEMORIES = ('host', 'device', 'shared', 'virtual', 'image')
+MEMORIES = ('host', 'device', 'shared', 'virtual', 'image', 'pool', 'registered')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
 REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4,
                    'f64': 8}
@@ -111,7 +111,7 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.memory = None  # of an allocation: one of MEMORIES
+        self.memory = None  # of an allocation or a free: one of MEMORIES
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
         self.finishes = self.drains = False
@@ -625,7 +625,7 @@ class Parser:
                 more = self.peek() is not None and not self.peek().first
                 if op.kind == 'marker' and more and self.peek() in MARKS:
                     op.mark = str(self.word())
-                if op.kind == 'allocation' and more and self.peek() in MEMORIES:
+                if op.kind in ('allocation', 'free') and more and self.peek() in MEMORIES:
                     op.memory = str(self.word())
             else:
                 self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")

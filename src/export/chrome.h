@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of the Chrome exporter: what chrome.c (the file, its head and its events),
- * chrome_calls.c (calls and what the program says of itself) and chrome_work.c (device work,
- * launches of graphs) share. chrome.c has the format's rules. */
+ * chrome_calls.c (calls and what the program says of itself), chrome_work.c (device work, launches
+ * of graphs) and chrome_memory.c share. chrome.c has the format's rules. */
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
 
 #include "export/innermost.h"
+#include "export/memory_use.h"
 #include "export/number.h"
 #include "export/out.h"
 #include "export/ranges.h"
@@ -37,6 +38,7 @@ struct gt_chrome {
 	struct gt_ranges ranges;
 	struct gt_innermost innermost;
 	struct gt_replays replays;
+	struct gt_memory_use memory;              /* by the calls that were written */
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_rows;                     /* .. in so many rows until now */
 	uint64_t shift_ns;                        /* added to BOOTTIME gives ns since base */
@@ -124,6 +126,9 @@ int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
 /* At the end: ranges that were not ended. */
 int gt_chrome_write_open_ranges(struct gt_chrome *x);
 void gt_chrome_calls_fini(struct gt_chrome *x);
+
+/* chrome_memory.c: memory in use over time, after the last record. */
+int gt_chrome_write_memory(struct gt_chrome *x);
 
 /* chrome_work.c */
 int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,

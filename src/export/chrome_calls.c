@@ -127,6 +127,8 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	if (failed)
 		p = gt_chrome_put_error(p, GT_OP_DOMAIN(call->op), status);
 	p = GT_PUT(p, "}},\n");
+	if (__builtin_expect(o->allocates, 0))
+		gt_memory_use_note(&x->memory, call, 0);
 	if (o->submits && !failed)
 		p = gt_chrome_put_flow(p, 's', correlation, place, place_end);
 	gt_out_end(&x->out, p);

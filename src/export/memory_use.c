@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-enum { CHANGES_MAX = 1 << 22 };
+enum { CHANGES_MAX = 1 << 24 };
 
 /* Kinds that are not said are counted by nobody: what their calls allocate is not known. */
 static bool is_change(const struct gt_item *call, const struct gt_operation_info *info)
@@ -50,13 +50,15 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
+/* At one time, an allocation first: it may be what is freed, a call later. An address that was freed
+ * cannot have been given out again in that same ns, for both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? -1 : 1;
-	return (int)b->is_free - (int)a->is_free;
+	return (int)a->is_free - (int)b->is_free;
 }
 
 /* Domains have addresses of their own: those of one may be another's handles. */
@@ -81,8 +83,10 @@ static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, siz
 	int64_t before = gt_map_find(open, c->address, owner_key(c));
 
 	if (before >= 0) { /* its end was not seen */
-		if (!use->changes[before].is_matched)
+		if (!use->changes[before].is_matched) {
 			end_allocation(use, &use->changes[before]);
+			c->replaced = (uint32_t)before + 1;
+		}
 		gt_map_set(open, c->address, owner_key(c), (uint32_t)index);
 	} else if (gt_map_add(open, c->address, owner_key(c), (uint32_t)index) < 0) {
 		return false;

@@ -17,7 +17,10 @@ struct gt_memory_change {
 	/* allocated or freed; a free's are 0 until gt_memory_use_settle(), and after it if the
 	 * allocation was not seen */
 	uint64_t bytes;
-	uint32_t process, tag;  /* of the caller's */
+	uint32_t process, tag; /* of the caller's */
+	/* of an allocation: one plus the index of that whose address it got while its end had not
+	 * been seen, which is over with it; 0: there was none */
+	uint32_t replaced;
 	uint8_t domain, memory; /* enum gt_memory; a free's: of its allocation */
 	bool is_free, is_matched;
 };

@@ -8,8 +8,8 @@
  *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
  *   one per queue row    device work; times are from the trace's start, because work comes in any
  *                        order
- *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c
- *   end
+ *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c; memory in
+ *   end                  use, see perfetto_memory.c
  *
  * A sequence says once: its track, its clock, and every text that it names by number (interned).
  * All clocks hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock
@@ -17,8 +17,8 @@
  * equal, so a call's end is written before the begin of what comes after it, and rows
  * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the device work
  * that it caused; its id is the correlation number.
- * Memory: by threads, queues, names and launches of graphs. Numbers of fields:
- * protos/perfetto/trace/ of the Perfetto project. */
+ * Memory: by threads, queues, names, launches of graphs, and calls that allocate or free. Numbers of
+ * fields: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -250,6 +250,7 @@ static void free_exporter_parts(struct gt_pf *x)
 	gt_ranges_fini(&x->ranges);
 	gt_innermost_fini(&x->innermost);
 	gt_replays_fini(&x->replays);
+	gt_memory_use_fini(&x->memory);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
 		struct gt_pf_rows *own = x->view.queues[i]->own;
 
@@ -292,6 +293,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 		status = gt_pf_ranges_end(x);
 	if (!status)
 		status = gt_pf_replays(x);
+	if (!status)
+		status = gt_pf_memory(x);
 	return gt_out_finish(&x->out, status);
 }
 

@@ -2,7 +2,8 @@
 /* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number,
  * what the capture says of itself), perfetto_records.c the two loops that write each call and
  * each item of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
- * launches of graphs. */
+ * launches of graphs,
+ * perfetto_memory.c memory in use. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -11,6 +12,7 @@
 #include "export/out.h"
 #include "export/proto.h"
 #include "export/innermost.h"
+#include "export/memory_use.h"
 #include "export/ranges.h"
 #include "export/replays.h"
 #include "export/view.h"
@@ -52,9 +54,11 @@ enum {
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
 	TRACK_CHILD_ORDERING = 11,
 	TRACK_ORDER_RANK = 12,
 	TRACK_DESCRIPTION = 14,
+	COUNTER_UNIT = 3,
 	PROCESS_PID = 1,
 	PROCESS_COMMAND = 2,
 	PROCESS_NAME = 6,
@@ -69,6 +73,7 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_CATEGORY_TEXT = 22,
 	EVENT_NAME_TEXT = 23,
+	EVENT_COUNTER = 30,
 	EVENT_FLOW = 47,
 
 	ANNOTATION_NAME = 1,
@@ -91,6 +96,9 @@ enum {
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
 	TYPE_INSTANT = 3,
+	TYPE_COUNTER = 4,
+
+	UNIT_BYTES = 3,
 
 	CLOCK_REALTIME_ID = 1,
 	CLOCK_BOOTTIME_ID = 6,
@@ -220,6 +228,7 @@ struct gt_pf_call {
 	uint8_t shown;      /* of them, in calls of this `op` */
 	uint8_t flow_bytes; /* of a call that submits; 0 */
 	bool by_return;     /* the status is what it returns */
+	bool allocates;     /* it allocates or frees memory */
 	/* behind args, VALUES of each: those that came lately, for most come again */
 	struct gt_pf_value *values;
 	struct gt_pf_argument args[];
@@ -316,6 +325,7 @@ struct gt_pf {
 	struct gt_ranges ranges; /* that are started and stopped */
 	struct gt_innermost innermost;
 	struct gt_replays replays;
+	struct gt_memory_use memory;              /* by the calls that were written */
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_track_rows;               /* .. in so many rows until now */
 	/* of the call at hand: arguments that have a payload; one that has to be formatted is
@@ -336,7 +346,8 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_QUEUE,
 	GT_PF_TRACKS_SELF,
 	GT_PF_TRACKS_RANGES,
-	GT_PF_TRACKS_REPLAYS
+	GT_PF_TRACKS_REPLAYS,
+	GT_PF_TRACKS_MEMORY
 };
 
 /* Numbers of tracks differ from capture to capture, so that files may be joined. */
@@ -381,6 +392,8 @@ int gt_pf_ranges_end(struct gt_pf *x);
 void gt_pf_ranges_fini(struct gt_pf_ranges *r);
 /* Launches of graphs, after the last record. Return: 0 or negative errno with a cause. */
 int gt_pf_replays(struct gt_pf *x);
+/* Memory in use over time, after the last record. Return: the same. */
+int gt_pf_memory(struct gt_pf *x);
 
 /* For sequence 1, which interns nothing. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);

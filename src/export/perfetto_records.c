@@ -606,6 +606,8 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 		if (!call)
 			return -ENOMEM;
 	}
+	if (__builtin_expect(call->allocates, 0))
+		gt_memory_use_note(&x->memory, item, 0);
 	if (__builtin_expect(call->begin.id_high != item->id >> BEGIN_BITS, 0))
 		make_begin(x, call, t, item);
 	p = close_calls(gt_out_room(&x->out), s, item->depth, item->start_ns);

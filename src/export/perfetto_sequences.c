@@ -213,6 +213,7 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 			return NULL;
 	call->op = op;
 	call->flow_bytes = o->submits ? FLOW_BYTES : 0;
+	call->allocates = o->allocates;
 	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
 }

@@ -246,6 +246,9 @@ static void add_allocation(struct rocpd *r, const struct gt_item *call,
 				     .is_virtual = info->memory == GT_MEMORY_VIRTUAL};
 	struct rocpd_allocation *moved;
 
+	/* what the program made reachable it did not allocate */
+	if (info->memory == GT_MEMORY_REGISTERED)
+		return;
 	if (!call->args || (!gt_call_address(&view, call->ret, &a.address) &&
 			    !gt_call_role(&view, GT_ROLE_ADDRESS, 0, &a.address)))
 		return;

@@ -47,9 +47,10 @@ struct gt_view_operation {
 	uint32_t name_bytes;
 	const struct gt_operation_info *info; /* NULL: of a newer gputap */
 	char *name;
-	uint8_t nargs; /* that are known */
-	bool submits;  /* a call that may cause device work: it gets the beginning of a flow */
-	void *own;     /* the exporter's; freed with free() */
+	uint8_t nargs;  /* that are known */
+	bool allocates; /* a call that allocates or frees memory */
+	bool submits;   /* a call that may cause device work: it gets the beginning of a flow */
+	void *own;      /* the exporter's; freed with free() */
 };
 
 /* How device work is spoken of in formats that know only these. */

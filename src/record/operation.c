@@ -280,6 +280,7 @@ const char *gt_memory_name(enum gt_memory memory)
 		[GT_MEMORY_UNKNOWN] = "unknown", [GT_MEMORY_HOST] = "host",
 		[GT_MEMORY_DEVICE] = "device",   [GT_MEMORY_SHARED] = "shared",
 		[GT_MEMORY_VIRTUAL] = "virtual", [GT_MEMORY_IMAGE] = "image",
+		[GT_MEMORY_POOL] = "pool",       [GT_MEMORY_REGISTERED] = "registered",
 	};
 	return NAME_OF(names, memory);
 }

@@ -31,6 +31,8 @@ enum gt_memory {
 	GT_MEMORY_SHARED,  /* moves between host and device */
 	GT_MEMORY_VIRTUAL, /* addresses only */
 	GT_MEMORY_IMAGE,
+	GT_MEMORY_POOL,       /* device's, out of a pool, in a stream's order */
+	GT_MEMORY_REGISTERED, /* of the host, the program's own: devices can reach it from now on */
 	GT_MEMORY_COUNT
 };
 
@@ -132,7 +134,7 @@ struct gt_operation_info {
 	/* argument of role STREAM of calls that give it work, record an event on it, or wait until
 	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none */
 	int16_t stream_arg;
-	uint8_t memory; /* enum gt_memory: what an allocation allocates */
+	uint8_t memory; /* enum gt_memory: what an allocation allocates, or a free frees */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
