@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft cuda: devices of CUDA in software, for programs of the driver API. Options become
  * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1
- * first. */
+ * and our libcupti.so.13 first. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,15 +34,21 @@ static const char help[] =
 	"      --memory SIZE      of each: 512M, 16G; 8G by default\n"
 	"      --fail WHAT        init, allocate, module, launch, kernel; each one, or\n"
 	"                         launch:2, or launch:2+\n"
+	"      --cupti VERSION    of the stand-in for CUPTI: 11.8, 12.9, 13.0, 13.5, none;\n"
+	"                         13.0 by default\n"
+	"      --cupti-fail WHAT  subscribe, register, privileges, compatible, buffers,\n"
+	"                         start; as above\n"
 	"  -h, --help\n";
 
-enum { OPT_DEVICES = 256, OPT_MEMORY, OPT_FAIL };
+enum { OPT_DEVICES = 256, OPT_MEMORY, OPT_FAIL, OPT_CUPTI, OPT_CUPTI_FAIL };
 
 static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"devices", required_argument, NULL, OPT_DEVICES},
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{"fail", required_argument, NULL, OPT_FAIL},
+	{"cupti", required_argument, NULL, OPT_CUPTI},
+	{"cupti-fail", required_argument, NULL, OPT_CUPTI_FAIL},
 	{NULL, 0, NULL, 0},
 };
 
@@ -50,6 +56,8 @@ static const struct soft_variable variables[] = {
 	{OPT_DEVICES, "SOFT_CUDA_DEVICES", NULL, false},
 	{OPT_MEMORY, "SOFT_CUDA_MEMORY", NULL, false},
 	{OPT_FAIL, "SOFT_CUDA_FAIL", NULL, false},
+	{OPT_CUPTI, "SOFT_CUDA_CUPTI_VERSION", NULL, false},
+	{OPT_CUPTI_FAIL, "SOFT_CUDA_CUPTI_FAIL", NULL, false},
 	{0, NULL, NULL, false},
 };
 
@@ -81,14 +89,19 @@ static int list_devices(void)
 
 static int start_program(char **argv)
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], cupti[PATH_MAX], why[512];
+	struct soft_cu_config config;
 	int status;
 
-	if (!soft_find_folder(FOLDER, LIBRARY, folder))
+	if (!soft_find_folder(FOLDER, LIBRARY, folder) ||
+	    !soft_find_folder(FOLDER "/cupti", "libcupti.so.13", cupti))
 		return refuse_missing();
 	status = soft_accelerator_check(&soft_cuda_accelerator);
 	if (status)
 		return status;
+	if (soft_cu_config_read(&config, why, sizeof why) &&
+	    config.cupti_version != SOFT_CUPTI_NONE)
+		soft_put_first("LD_LIBRARY_PATH", cupti);
 	soft_put_first("LD_LIBRARY_PATH", folder);
 	return soft_become(argv);
 }

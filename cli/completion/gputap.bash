@@ -118,7 +118,7 @@ _gputap_soft() {
 	esac
 	local amdgpu="--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --fail --large-bar --kfd --help"
 	local level_zero="--devices --tiles --memory --opencl --no-execute --no-threads --counter-events --clock-hz --kernel-bits --clock-epoch --clock-skew --clock-drift --fail --help"
-	local cuda="--devices --memory --fail --help"
+	local cuda="--devices --memory --fail --cupti --cupti-fail --help"
 	if [[ $cur == -* ]]; then
 		case ${COMP_WORDS[2]} in
 		cuda) _gputap_words "$cuda" ;;

@@ -11,25 +11,43 @@ static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
 /* With the lock. NULL: no memory. */
 static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 {
+	static unsigned ids;
 	CUcontext c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
 	*c = (struct soft_cu_context){.next = soft_cu_contexts,
 				      .device = device,
+				      .id = ++ids,
 				      .flags = flags,
 				      .is_primary = is_primary};
 	c->legacy.context = c;
+	c->legacy.id = soft_cu_new_stream_id();
 	soft_cu_contexts = c;
+	soft_cu_note_resource(&(struct soft_cu_resource_notice){
+		.what = SOFT_CU_CONTEXT_CREATED,
+		.context = c,
+		.context_id = c->id,
+		.device = device,
+		.stream_id = c->legacy.id,
+	});
 	return c;
 }
 
-/* With the lock. Its work is waited for. */
+/* With the lock, which it gives back for a while. Its work is waited for. */
 static void destroy_context(CUcontext context)
 {
 	struct soft_cu_context **link = &soft_cu_contexts;
 
 	soft_cu_drain_context(context);
+	pthread_mutex_unlock(&soft_cu_lock);
+	soft_cu_notify_resource(&(struct soft_cu_resource_notice){
+		.what = SOFT_CU_CONTEXT_DESTROYED,
+		.context = context,
+		.context_id = context->id,
+		.device = context->device,
+	});
+	pthread_mutex_lock(&soft_cu_lock);
 	soft_cu_close_streams(context);
 	soft_cu_free_allocations(context);
 	while (*link != context)
@@ -51,12 +69,12 @@ static int check_device(CUdevice device)
 {
 	CUdevice known;
 
-	return cuDeviceGet(&known, device);
+	return soft_cuDeviceGet(&known, device);
 }
 
-/* Primary soft_cu_contexts ---------------------------------------------------------------- */
+/* Primary contexts ---------------------------------------------------------------- */
 
-int cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+int soft_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
 	const int status = context ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -87,17 +105,17 @@ static int drop_primary(CUdevice device, bool all)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuDevicePrimaryCtxRelease_v2(CUdevice device)
+int soft_cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
 	return drop_primary(device, false);
 }
 
-int cuDevicePrimaryCtxReset_v2(CUdevice device)
+int soft_cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
 	return drop_primary(device, true);
 }
 
-int cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+int soft_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
 {
 	const int status = flags && active ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -109,7 +127,7 @@ int cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
+int soft_cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
 {
 	const int status = check_device(device);
 
@@ -123,7 +141,7 @@ int cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
 
 /* The thread's stack -------------------------------------------------------------- */
 
-int cuCtxPushCurrent_v2(CUcontext context)
+int soft_cuCtxPushCurrent_v2(CUcontext context)
 {
 	const int status = soft_cu_check_driver();
 
@@ -135,7 +153,7 @@ int cuCtxPushCurrent_v2(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-int cuCtxPopCurrent_v2(CUcontext *context)
+int soft_cuCtxPopCurrent_v2(CUcontext *context)
 {
 	const int status = soft_cu_check_driver();
 
@@ -149,7 +167,7 @@ int cuCtxPopCurrent_v2(CUcontext *context)
 	return CUDA_SUCCESS;
 }
 
-int cuCtxSetCurrent(CUcontext context)
+int soft_cuCtxSetCurrent(CUcontext context)
 {
 	const int status = soft_cu_check_driver();
 
@@ -164,7 +182,7 @@ int cuCtxSetCurrent(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-int cuCtxGetCurrent(CUcontext *context)
+int soft_cuCtxGetCurrent(CUcontext *context)
 {
 	const int status = context ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
 
@@ -175,7 +193,7 @@ int cuCtxGetCurrent(CUcontext *context)
 
 /* Contexts ------------------------------------------------------------------------ */
 
-int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+int soft_cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
 	const int status = context ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -186,10 +204,10 @@ int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 	pthread_mutex_lock(&soft_cu_lock);
 	*context = make_context(device, flags, false);
 	pthread_mutex_unlock(&soft_cu_lock);
-	return *context ? cuCtxPushCurrent_v2(*context) : CUDA_ERROR_OUT_OF_MEMORY;
+	return *context ? soft_cuCtxPushCurrent_v2(*context) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-int cuCtxDestroy_v2(CUcontext context)
+int soft_cuCtxDestroy_v2(CUcontext context)
 {
 	const int status = soft_cu_check_driver();
 
@@ -204,7 +222,7 @@ int cuCtxDestroy_v2(CUcontext context)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuCtxGetDevice(CUdevice *device)
+int soft_cuCtxGetDevice(CUdevice *device)
 {
 	CUcontext context;
 	const int status = device ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
@@ -215,7 +233,7 @@ int cuCtxGetDevice(CUdevice *device)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuCtxGetFlags(unsigned int *flags)
+int soft_cuCtxGetFlags(unsigned int *flags)
 {
 	CUcontext context;
 	const int status = flags ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
@@ -226,7 +244,7 @@ int cuCtxGetFlags(unsigned int *flags)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuCtxGetApiVersion(CUcontext context, unsigned int *version)
+int soft_cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 {
 	(void)context;
 	if (!version)
@@ -235,7 +253,7 @@ int cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 	return soft_cu_check_driver();
 }
 
-int cuCtxGetStreamPriorityRange(int *least, int *greatest)
+int soft_cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
 	if (least)
 		*least = 0;
@@ -244,7 +262,7 @@ int cuCtxGetStreamPriorityRange(int *least, int *greatest)
 	return soft_cu_check_driver();
 }
 
-int cuCtxSynchronize(void)
+int soft_cuCtxSynchronize(void)
 {
 	CUcontext context;
 	const int status = soft_cu_enter(&context);

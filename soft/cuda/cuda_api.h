@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the software driver has of the CUDA driver API, under the names that libcuda.so.1 exports:
  * for the driver itself, and for programs of tests that are built where NVIDIA's headers are not.
- * Prototypes and values are NVIDIA's; structs are opaque but for the one that launches take.
+ * Prototypes (calls.h) and values are NVIDIA's; structs are opaque but for the one that launches
+ * take.
  *
  * A kernel is a function of the host, in a shared object that is loaded as a module:
  *
@@ -16,6 +17,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "soft/cuda/calls.h"
 
 #define SOFT_CUDA_VERSION 13000 /* cuDriverGetVersion() */
 
@@ -89,138 +92,14 @@ struct soft_cuda_parameters {
 
 /* Functions -------------------------------------------------------------------- */
 
-#define CUDA_API                 __attribute__((visibility("default")))
-/* the form for programs whose default stream is the thread's */
-#define PER_THREAD(name, suffix) CUDA_API extern __typeof__(name) name##suffix
+#define CUDA_API __attribute__((visibility("default")))
 
-CUDA_API int cuInit(unsigned int flags);
-CUDA_API int cuDriverGetVersion(int *version);
-CUDA_API int cuGetErrorName(int error, const char **name);
-CUDA_API int cuGetErrorString(int error, const char **text);
-CUDA_API int cuGetExportTable(const void **table, const CUuuid *id);
-CUDA_API int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
-CUDA_API int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
-				 unsigned int *status);
-
-CUDA_API int cuDeviceGet(CUdevice *device, int ordinal);
-CUDA_API int cuDeviceGetCount(int *count);
-CUDA_API int cuDeviceGetName(char *name, int length, CUdevice device);
-CUDA_API int cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
-CUDA_API int cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device);
-CUDA_API int cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
-CUDA_API int cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice device);
-CUDA_API int cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
-
-CUDA_API int cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
-CUDA_API int cuDevicePrimaryCtxRelease_v2(CUdevice device);
-CUDA_API int cuDevicePrimaryCtxReset_v2(CUdevice device);
-CUDA_API int cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active);
-CUDA_API int cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags);
-CUDA_API int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
-CUDA_API int cuCtxDestroy_v2(CUcontext context);
-CUDA_API int cuCtxPushCurrent_v2(CUcontext context);
-CUDA_API int cuCtxPopCurrent_v2(CUcontext *context);
-CUDA_API int cuCtxSetCurrent(CUcontext context);
-CUDA_API int cuCtxGetCurrent(CUcontext *context);
-CUDA_API int cuCtxGetDevice(CUdevice *device);
-CUDA_API int cuCtxGetFlags(unsigned int *flags);
-CUDA_API int cuCtxGetApiVersion(CUcontext context, unsigned int *version);
-CUDA_API int cuCtxGetStreamPriorityRange(int *least, int *greatest);
-CUDA_API int cuCtxSynchronize(void);
-
-CUDA_API int cuStreamCreate(CUstream *stream, unsigned int flags);
-CUDA_API int cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
-CUDA_API int cuStreamDestroy_v2(CUstream stream);
-CUDA_API int cuStreamSynchronize(CUstream stream);
-PER_THREAD(cuStreamSynchronize, _ptsz);
-CUDA_API int cuStreamQuery(CUstream stream);
-PER_THREAD(cuStreamQuery, _ptsz);
-CUDA_API int cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
-PER_THREAD(cuStreamWaitEvent, _ptsz);
-CUDA_API int cuStreamAddCallback(CUstream stream, CUstreamCallback *callback, void *data,
-				 unsigned int flags);
-PER_THREAD(cuStreamAddCallback, _ptsz);
-CUDA_API int cuStreamGetFlags(CUstream stream, unsigned int *flags);
-PER_THREAD(cuStreamGetFlags, _ptsz);
-CUDA_API int cuStreamGetPriority(CUstream stream, int *priority);
-PER_THREAD(cuStreamGetPriority, _ptsz);
-CUDA_API int cuStreamGetCtx(CUstream stream, CUcontext *context);
-PER_THREAD(cuStreamGetCtx, _ptsz);
-CUDA_API int cuLaunchHostFunc(CUstream stream, CUhostFn *function, void *data);
-PER_THREAD(cuLaunchHostFunc, _ptsz);
-
-CUDA_API int cuEventCreate(CUevent *event, unsigned int flags);
-CUDA_API int cuEventDestroy_v2(CUevent event);
-CUDA_API int cuEventRecord(CUevent event, CUstream stream);
-PER_THREAD(cuEventRecord, _ptsz);
-CUDA_API int cuEventQuery(CUevent event);
-CUDA_API int cuEventSynchronize(CUevent event);
-CUDA_API int cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
-
-CUDA_API int cuMemGetInfo_v2(size_t *available, size_t *total);
-CUDA_API int cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
-CUDA_API int cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
-				unsigned int element);
-CUDA_API int cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags);
-CUDA_API int cuMemFree_v2(CUdeviceptr address);
-CUDA_API int cuMemAllocHost_v2(void **address, size_t bytes);
-CUDA_API int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags);
-CUDA_API int cuMemFreeHost(void *address);
-CUDA_API int cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned int flags);
-CUDA_API int cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
-CUDA_API int cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
-PER_THREAD(cuMemAllocAsync, _ptsz);
-CUDA_API int cuMemFreeAsync(CUdeviceptr address, CUstream stream);
-PER_THREAD(cuMemFreeAsync, _ptsz);
-
-CUDA_API int cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-PER_THREAD(cuMemcpy, _ptds);
-CUDA_API int cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
-PER_THREAD(cuMemcpyHtoD_v2, _ptds);
-CUDA_API int cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
-PER_THREAD(cuMemcpyDtoH_v2, _ptds);
-CUDA_API int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-PER_THREAD(cuMemcpyDtoD_v2, _ptds);
-CUDA_API int cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
-PER_THREAD(cuMemcpyAsync, _ptsz);
-CUDA_API int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
-PER_THREAD(cuMemcpyHtoDAsync_v2, _ptsz);
-CUDA_API int cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
-PER_THREAD(cuMemcpyDtoHAsync_v2, _ptsz);
-CUDA_API int cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
-PER_THREAD(cuMemcpyDtoDAsync_v2, _ptsz);
-CUDA_API int cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count);
-PER_THREAD(cuMemsetD8_v2, _ptds);
-CUDA_API int cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count);
-PER_THREAD(cuMemsetD16_v2, _ptds);
-CUDA_API int cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count);
-PER_THREAD(cuMemsetD32_v2, _ptds);
-CUDA_API int cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream);
-PER_THREAD(cuMemsetD8Async, _ptsz);
-CUDA_API int cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream);
-PER_THREAD(cuMemsetD16Async, _ptsz);
-CUDA_API int cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream);
-PER_THREAD(cuMemsetD32Async, _ptsz);
-
-CUDA_API int cuModuleLoad(CUmodule *module, const char *file);
-CUDA_API int cuModuleLoadData(CUmodule *module, const void *image);
-CUDA_API int cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
-				unsigned int *options, void **values);
-CUDA_API int cuModuleUnload(CUmodule module);
-CUDA_API int cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
-CUDA_API int cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
-				  const char *name);
-CUDA_API int cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function);
-CUDA_API int cuFuncSetAttribute(CUfunction function, unsigned int attribute, int value);
-CUDA_API int cuFuncGetName(const char **name, CUfunction function);
-CUDA_API int cuFuncGetModule(CUmodule *module, CUfunction function);
-CUDA_API int cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-			    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-			    unsigned int block_z, unsigned int shared, CUstream stream,
-			    void **parameters, void **extra);
-PER_THREAD(cuLaunchKernel, _ptsz);
-CUDA_API int cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
-			      void **extra);
-PER_THREAD(cuLaunchKernelEx, _ptsz);
+#define X(name, ...)         CUDA_API int name(SOFT_CUDA_LIST(DECLARE, __VA_ARGS__));
+#define B(name, suffix, ...) X(name, __VA_ARGS__) X(name##suffix, __VA_ARGS__)
+#define V(name)              CUDA_API int name(void);
+SOFT_CUDA_CALLS(X, B, V)
+#undef X
+#undef B
+#undef V
 
 #endif

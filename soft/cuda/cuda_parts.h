@@ -19,6 +19,7 @@
 
 #include "soft/cuda/config.h"
 #include "soft/cuda/cuda_api.h"
+#include "soft/cuda/tools.h"
 
 enum soft_cu_kind {
 	SOFT_CU_TASK_NOTHING,
@@ -47,6 +48,8 @@ struct soft_cu_task {
 	CUevent event;
 	uint64_t event_number;
 	CUfunction function;
+	bool is_traced; /* a tool wants to know of its end; then: */
+	struct soft_cu_work work;
 	struct soft_cuda_position position;
 	unsigned shared;
 	void **arguments; /* owned, with what they point to */
@@ -56,7 +59,7 @@ struct soft_cu_stream {
 	CUcontext context;
 	struct soft_cu_stream *next;
 	struct soft_cu_task *first, *last; /* the first one may be running */
-	unsigned flags;
+	unsigned flags, id;                /* ids are unique, and never used again */
 	int priority;
 	uint64_t owner; /* of a thread's default stream: that thread; 0: it is none */
 	uint64_t done;  /* the last number that is finished */
@@ -74,12 +77,13 @@ struct soft_cu_allocation {
 	CUcontext context;
 	char *address;
 	size_t bytes;
-	bool is_host;
+	bool is_host, is_managed;
 };
 
 struct soft_cu_context {
 	struct soft_cu_context *next;
 	CUdevice device;
+	unsigned id;
 	unsigned flags, retained; /* of a primary one: by whom; others: 0 */
 	bool is_primary;
 	int failed; /* what its device answers from now on */
@@ -154,14 +158,44 @@ int soft_cu_run_kernel(const struct soft_cu_task *task);
 struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind);
 void soft_cu_discard_task(struct soft_cu_task *task);
 
+/* Tools: see tools.h --------------------------------------------------------------- */
+
+extern _Thread_local struct soft_cu_call *soft_cu_call; /* the one that is seen; or NULL */
+/* NULL: none is attached. */
+const struct soft_cu_tool *soft_cu_get_tool(void);
+/* Notices of what was made wait until the lock is given back: soft_cu_send_notices(), at the end of
+ * a call. */
+void soft_cu_note_resource(const struct soft_cu_resource_notice *notice);
+void soft_cu_send_notices(void);
+/* At once; without the lock. */
+void soft_cu_notify_resource(const struct soft_cu_resource_notice *notice);
+/* With the lock: @task belongs to the thread's call, which is traced or not. */
+void soft_cu_trace_task(struct soft_cu_stream *stream, struct soft_cu_task *task);
+bool soft_cu_begin_call(struct soft_cu_call *call);
+void soft_cu_end_call(struct soft_cu_call *call, const void *result);
+/* Return: false if another one is. */
+bool soft_cu_attach_tool(const struct soft_cu_tool *tool);
+void soft_cu_detach_tool(const struct soft_cu_tool *tool);
+unsigned soft_cu_new_stream_id(void); /* with the lock */
+unsigned soft_cu_new_graph_id(void);
+
+/* What the exported functions do. */
+#define X(name, ...)         int soft_##name(SOFT_CUDA_LIST(DECLARE, __VA_ARGS__));
+#define B(name, suffix, ...) X(name, __VA_ARGS__) X(name##suffix, __VA_ARGS__)
+#define V(name)              int soft_##name(void);
+SOFT_CUDA_CALLS(X, B, V)
+#undef X
+#undef B
+#undef V
+
 /* Both forms of a function that takes a stream: @call sees `per_thread`. */
 #define SOFT_CU_BOTH(name, suffix, parameters, call) \
-	int name parameters                          \
+	int soft_##name parameters                   \
 	{                                            \
 		const bool per_thread = false;       \
 		return call;                         \
 	}                                            \
-	int name##suffix parameters                  \
+	int soft_##name##suffix parameters           \
 	{                                            \
 		const bool per_thread = true;        \
 		return call;                         \

@@ -46,7 +46,7 @@ static void inject_library(void)
 		initialize();
 }
 
-int cuInit(unsigned int flags)
+int soft_cuInit(unsigned int flags)
 {
 	static pthread_once_t injected = PTHREAD_ONCE_INIT;
 
@@ -62,7 +62,7 @@ int cuInit(unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-int cuDriverGetVersion(int *version)
+int soft_cuDriverGetVersion(int *version)
 {
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -107,12 +107,12 @@ static int describe_error(int error, const char **out, bool by_name)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-int cuGetErrorName(int error, const char **name)
+int soft_cuGetErrorName(int error, const char **name)
 {
 	return describe_error(error, name, true);
 }
 
-int cuGetErrorString(int error, const char **text)
+int soft_cuGetErrorString(int error, const char **text)
 {
 	return describe_error(error, text, false);
 }
@@ -129,7 +129,7 @@ static int check_device(CUdevice device)
 									: CUDA_ERROR_INVALID_DEVICE;
 }
 
-int cuDeviceGet(CUdevice *device, int ordinal)
+int soft_cuDeviceGet(CUdevice *device, int ordinal)
 {
 	const int status = device ? check_device(ordinal) : CUDA_ERROR_INVALID_VALUE;
 
@@ -138,7 +138,7 @@ int cuDeviceGet(CUdevice *device, int ordinal)
 	return status;
 }
 
-int cuDeviceGetCount(int *count)
+int soft_cuDeviceGetCount(int *count)
 {
 	const int status = count ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
 
@@ -147,7 +147,7 @@ int cuDeviceGetCount(int *count)
 	return status;
 }
 
-int cuDeviceGetName(char *name, int length, CUdevice device)
+int soft_cuDeviceGetName(char *name, int length, CUdevice device)
 {
 	const int status = name && length > 0 ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -156,7 +156,7 @@ int cuDeviceGetName(char *name, int length, CUdevice device)
 	return status;
 }
 
-int cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+int soft_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
 	const int status = uuid ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -167,12 +167,12 @@ int cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 	return status;
 }
 
-int cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+int soft_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
-	return cuDeviceGetUuid_v2(uuid, device);
+	return soft_cuDeviceGetUuid_v2(uuid, device);
 }
 
-int cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+int soft_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
 	const int status = bytes ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -181,7 +181,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 	return status;
 }
 
-int cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+int soft_cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
 	const int status = major && minor ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
 
@@ -193,7 +193,7 @@ int cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 }
 
 /* Numbers are those of CUdevice_attribute. */
-int cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice device)
+int soft_cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice device)
 {
 	static const int values[][2] = {
 		{1, 1024},  {2, 1024},  {3, 1024},   {4, 64},       {5, 2147483647},

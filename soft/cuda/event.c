@@ -5,7 +5,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-int cuEventCreate(CUevent *event, unsigned int flags)
+int soft_cuEventCreate(CUevent *event, unsigned int flags)
 {
 	CUcontext context;
 	const int status = event ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
@@ -18,7 +18,7 @@ int cuEventCreate(CUevent *event, unsigned int flags)
 	return soft_cu_leave(*event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-int cuEventDestroy_v2(CUevent event)
+int soft_cuEventDestroy_v2(CUevent event)
 {
 	const int status = event ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
 
@@ -72,17 +72,17 @@ static int await_event(CUevent event, bool waits)
 	return soft_cu_leave(status);
 }
 
-int cuEventQuery(CUevent event)
+int soft_cuEventQuery(CUevent event)
 {
 	return await_event(event, false);
 }
 
-int cuEventSynchronize(CUevent event)
+int soft_cuEventSynchronize(CUevent event)
 {
 	return await_event(event, true);
 }
 
-int cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+int soft_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {
 	int status = milliseconds ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
 

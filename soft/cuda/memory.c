@@ -68,7 +68,11 @@ static int allocate_in(CUcontext context, size_t bytes, bool is_host, void **out
 		free(a);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	*a = (struct soft_cu_allocation){allocations, context, memory, bytes, is_host};
+	*a = (struct soft_cu_allocation){.next = allocations,
+					 .context = context,
+					 .address = memory,
+					 .bytes = bytes,
+					 .is_host = is_host};
 	allocations = a;
 	if (!is_host)
 		used[context->device] += bytes;
@@ -120,7 +124,7 @@ static int release(void *address, bool is_host)
 	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-int cuMemGetInfo_v2(size_t *available, size_t *total)
+int soft_cuMemGetInfo_v2(size_t *available, size_t *total)
 {
 	CUcontext context;
 	const int status = available && total ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
@@ -132,13 +136,13 @@ int cuMemGetInfo_v2(size_t *available, size_t *total)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-int cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+int soft_cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
 	return allocate_device(address, bytes);
 }
 
-int cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
-		       unsigned int element)
+int soft_cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+			    unsigned int element)
 {
 	(void)element;
 	if (!pitch)
@@ -147,34 +151,34 @@ int cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t
 	return allocate_device(address, *pitch * height);
 }
 
-int cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
+int soft_cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
 	return flags == 1 || flags == 2 ? allocate_device(address, bytes)
 					: CUDA_ERROR_INVALID_VALUE;
 }
 
-int cuMemFree_v2(CUdeviceptr address)
+int soft_cuMemFree_v2(CUdeviceptr address)
 {
 	return release(host_address(address), false);
 }
 
-int cuMemAllocHost_v2(void **address, size_t bytes)
+int soft_cuMemAllocHost_v2(void **address, size_t bytes)
 {
 	return allocate(address, bytes, true);
 }
 
-int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
+int soft_cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 {
 	(void)flags;
 	return allocate(address, bytes, true);
 }
 
-int cuMemFreeHost(void *address)
+int soft_cuMemFreeHost(void *address)
 {
 	return release(address, true);
 }
 
-int cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned int flags)
+int soft_cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned int flags)
 {
 	struct soft_cu_allocation *a;
 	CUcontext context;
@@ -187,7 +191,7 @@ int cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned int f
 	return soft_cu_leave(a && a->is_host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-int cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+int soft_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
 	struct soft_cu_allocation *a;
 	CUcontext context;
@@ -266,6 +270,39 @@ static bool is_allowed(const void *address, size_t bytes, enum side side)
 	return side != DEVICE || soft_cu_find_allocation(address, bytes);
 }
 
+/* With the lock. Kinds of memory and of copies are CUPTI's. */
+static uint8_t find_memory_kind(const void *address, size_t bytes, int *device)
+{
+	enum { PAGEABLE = 1, PINNED = 2, ON_DEVICE = 3, MANAGED = 5 };
+	const struct soft_cu_allocation *a = soft_cu_find_allocation(address, bytes);
+
+	*device = a && !a->is_host ? a->context->device : -1;
+	if (!a)
+		return PAGEABLE;
+	return a->is_host ? PINNED : a->is_managed ? MANAGED : ON_DEVICE;
+}
+
+static void describe_copy(struct soft_cu_work *work, const struct copy *c)
+{
+	enum { HTOD = 1, DTOH = 2, DTOD = 8, HTOH = 9, PTOP = 10 };
+	int to_device, from_device;
+
+	work->bytes = c->bytes;
+	work->is_async = !c->waits;
+	work->to_kind = find_memory_kind(c->to, c->bytes, &to_device);
+	work->from_kind = find_memory_kind(c->from, c->bytes, &from_device);
+	if (to_device < 0)
+		work->copy_kind = from_device < 0 ? HTOH : DTOH;
+	else
+		work->copy_kind = from_device < 0 ? HTOD : from_device == to_device ? DTOD : PTOP;
+	if (work->copy_kind == PTOP) {
+		work->to_device = (uint32_t)to_device;
+		work->from_device = (uint32_t)from_device;
+		work->to_context_id = soft_cu_find_allocation(c->to, c->bytes)->context->id;
+		work->from_context_id = soft_cu_find_allocation(c->from, c->bytes)->context->id;
+	}
+}
+
 static int submit_copy(const struct copy *c)
 {
 	struct soft_cu_task *task = soft_cu_make_task(SOFT_CU_TASK_COPY);
@@ -291,6 +328,7 @@ static int submit_copy(const struct copy *c)
 	task->to = c->to;
 	task->from = (void *)(uintptr_t)c->from;
 	task->bytes = c->bytes;
+	describe_copy(&task->work, c);
 	/* pageable memory */
 	if (!soft_cu_find_allocation(c->to, c->bytes))
 		waits = true;
@@ -350,6 +388,10 @@ static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t cou
 	task->value = value;
 	task->width = width;
 	task->bytes = count;
+	task->work.value = value;
+	task->work.bytes = count * width;
+	task->work.is_async = !waits;
+	task->work.to_kind = 3; /* a device's, as CUPTI numbers it */
 	return soft_cu_leave(soft_cu_submit(s, task, waits));
 }
 

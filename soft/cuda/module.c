@@ -15,7 +15,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-enum { THREADS_OF_BLOCK = 1024 };
+enum { THREADS_OF_BLOCK = 1024, REGISTERS_OF_THREAD = 32 };
 
 /* Loading -------------------------------------------------------------------------- */
 
@@ -78,22 +78,22 @@ static int load_image(CUmodule *module, const void *image, size_t bytes)
 	return CUDA_ERROR_INVALID_IMAGE;
 }
 
-int cuModuleLoadData(CUmodule *module, const void *image)
+int soft_cuModuleLoadData(CUmodule *module, const void *image)
 {
 	return module && image ? load_image(module, image, image_bytes(image))
 			       : CUDA_ERROR_INVALID_VALUE;
 }
 
-int cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
-		       unsigned int *options, void **values)
+int soft_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
+			    unsigned int *options, void **values)
 {
 	(void)count;
 	(void)options;
 	(void)values;
-	return cuModuleLoadData(module, image);
+	return soft_cuModuleLoadData(module, image);
 }
 
-int cuModuleLoad(CUmodule *module, const char *file)
+int soft_cuModuleLoad(CUmodule *module, const char *file)
 {
 	int fd = module && file ? open(file, O_RDONLY | O_CLOEXEC) : -1, status;
 	struct stat st;
@@ -113,7 +113,7 @@ int cuModuleLoad(CUmodule *module, const char *file)
 	return status;
 }
 
-int cuModuleUnload(CUmodule module)
+int soft_cuModuleUnload(CUmodule module)
 {
 	CUcontext context;
 	const int status = module ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_HANDLE;
@@ -159,7 +159,7 @@ static CUfunction find_function(CUmodule module, const char *name)
 	return f;
 }
 
-int cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+int soft_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
 	CUcontext context;
 	const int status =
@@ -171,7 +171,8 @@ int cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 	return soft_cu_leave(*function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
-int cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+int soft_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
+			      const char *name)
 {
 	const ElfW(Sym) *symbol = NULL;
 	void *variable = module && name ? dlsym(module->library, name) : NULL;
@@ -189,7 +190,7 @@ int cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, c
 }
 
 /* Number 0 is CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK. */
-int cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function)
+int soft_cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function)
 {
 	if (!value || !function)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -197,14 +198,14 @@ int cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function)
 	return soft_cu_check_driver();
 }
 
-int cuFuncSetAttribute(CUfunction function, unsigned int attribute, int value)
+int soft_cuFuncSetAttribute(CUfunction function, unsigned int attribute, int value)
 {
 	(void)attribute;
 	(void)value;
 	return function ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
 }
 
-int cuFuncGetName(const char **name, CUfunction function)
+int soft_cuFuncGetName(const char **name, CUfunction function)
 {
 	if (!name || !function)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -212,7 +213,7 @@ int cuFuncGetName(const char **name, CUfunction function)
 	return soft_cu_check_driver();
 }
 
-int cuFuncGetModule(CUmodule *module, CUfunction function)
+int soft_cuFuncGetModule(CUmodule *module, CUfunction function)
 {
 	if (!module || !function)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -274,6 +275,13 @@ static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters,
 	}
 	task->function = f;
 	task->shared = config->sharedMemBytes;
+	task->work = (struct soft_cu_work){
+		.name = f->name,
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.dynamic_shared = config->sharedMemBytes,
+		.registers = REGISTERS_OF_THREAD,
+	};
 	task->position = (struct soft_cuda_position){
 		.grid_dim = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block_dim = {config->blockDimX, config->blockDimY, config->blockDimZ},

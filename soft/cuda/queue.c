@@ -121,6 +121,22 @@ static void end_task(struct soft_cu_stream *s, int status)
 	pthread_cond_broadcast(&soft_cu_changed);
 }
 
+/* Without the lock. Return: a status for the context. */
+static int do_traced(struct soft_cu_task *t, int failed)
+{
+	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
+	int status;
+
+	if (!tool)
+		return do_task(t, failed);
+	t->work.start = tool->now();
+	status = do_task(t, failed);
+	t->work.end = tool->now();
+	if (!status)
+		tool->end_work(&t->work);
+	return status;
+}
+
 static void *serve_stream(void *data)
 {
 	struct soft_cu_stream *s = data;
@@ -134,7 +150,7 @@ static void *serve_stream(void *data)
 			continue;
 		}
 		pthread_mutex_unlock(&soft_cu_lock);
-		status = do_task(s->first, failed);
+		status = do_traced(s->first, failed);
 		pthread_mutex_lock(&soft_cu_lock);
 		end_task(s, status);
 	}
@@ -159,6 +175,7 @@ int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
 		s->has_thread = true;
 	}
 	number = t->number = ++context->numbers;
+	soft_cu_trace_task(s, t);
 	if (s->last)
 		s->last->next = t;
 	else
@@ -223,9 +240,18 @@ struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, in
 	*s = (struct soft_cu_stream){.context = context,
 				     .next = context->streams,
 				     .flags = flags,
+				     .id = soft_cu_new_stream_id(),
 				     .priority = priority,
 				     .owner = owner};
 	context->streams = s;
+	soft_cu_note_resource(&(struct soft_cu_resource_notice){
+		.what = SOFT_CU_STREAM_CREATED,
+		.context = context,
+		.context_id = context->id,
+		.device = context->device,
+		.handle = owner ? CU_STREAM_PER_THREAD : s,
+		.stream_id = s->id,
+	});
 	return s;
 }
 

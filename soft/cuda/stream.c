@@ -16,7 +16,7 @@ static int enter_stream(CUstream handle, bool per_thread, struct soft_cu_stream 
 	return *stream ? CUDA_SUCCESS : soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
-int cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+int soft_cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
 	CUcontext context;
 	const int status = stream && !(flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
@@ -29,21 +29,33 @@ int cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priorit
 	return soft_cu_leave(*stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-int cuStreamCreate(CUstream *stream, unsigned int flags)
+int soft_cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-	return cuStreamCreateWithPriority(stream, flags, 0);
+	return soft_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
 /* NEEDSWORK: NVIDIA's returns at once, and the stream's work goes on. */
-int cuStreamDestroy_v2(CUstream stream)
+int soft_cuStreamDestroy_v2(CUstream stream)
 {
 	struct soft_cu_stream *s, **link;
+	CUcontext context;
 	const int status = stream > CU_STREAM_PER_THREAD ? enter_stream(stream, false, &s)
 							 : CUDA_ERROR_INVALID_HANDLE;
 
 	if (status)
 		return status;
 	soft_cu_drain_stream(s);
+	context = s->context;
+	pthread_mutex_unlock(&soft_cu_lock);
+	soft_cu_notify_resource(&(struct soft_cu_resource_notice){
+		.what = SOFT_CU_STREAM_DESTROYED,
+		.context = context,
+		.context_id = context->id,
+		.device = context->device,
+		.handle = s,
+		.stream_id = s->id,
+	});
+	pthread_mutex_lock(&soft_cu_lock);
 	soft_cu_close_stream(s);
 	for (link = &s->context->streams; *link != s;)
 		link = &(*link)->next;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What libcuda.so.1 exports, one line each: X(name, (type, parameter) ..) for most functions,
+ * V(name) for those without parameters, B(name, suffix, (type, parameter) ..) for those that have a
+ * second form, of the thread's default stream. Prototypes (cuda_api.h), the exported functions and
+ * what a tool is notified of (calls.c) are made of it. What each function does is soft_<name>(). */
+#ifndef SOFT_CUDA_CALLS_H
+#define SOFT_CUDA_CALLS_H
+
+/* Of (type, parameter): a declaration, a member of a struct, the parameter. */
+#define SOFT_CUDA_DECLARE(type, name) type name
+#define SOFT_CUDA_MEMBER(type, name)  type name;
+#define SOFT_CUDA_NAME(type, name)    name
+
+/* SOFT_CUDA_LIST(DECLARE or NAME, pairs): with commas; SOFT_CUDA_EACH(MEMBER, pairs): without. */
+#define SOFT_CUDA_LIST_1(f, p1)                         f p1
+#define SOFT_CUDA_LIST_2(f, p1, p2)                     f p1, f p2
+#define SOFT_CUDA_LIST_3(f, p1, p2, p3)                 f p1, f p2, f p3
+#define SOFT_CUDA_LIST_4(f, p1, p2, p3, p4)             f p1, f p2, f p3, f p4
+#define SOFT_CUDA_LIST_5(f, p1, p2, p3, p4, p5)         f p1, f p2, f p3, f p4, f p5
+#define SOFT_CUDA_LIST_6(f, p1, p2, p3, p4, p5, p6)     f p1, f p2, f p3, f p4, f p5, f p6
+#define SOFT_CUDA_LIST_7(f, p1, p2, p3, p4, p5, p6, p7) f p1, f p2, f p3, f p4, f p5, f p6, f p7
+#define SOFT_CUDA_LIST_8(f, p1, p2, p3, p4, p5, p6, p7, p8) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8
+#define SOFT_CUDA_LIST_9(f, p1, p2, p3, p4, p5, p6, p7, p8, p9) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9
+#define SOFT_CUDA_LIST_10(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9, f p10
+#define SOFT_CUDA_LIST_11(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9, f p10, f p11
+#define SOFT_CUDA_LIST_12(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9, f p10, f p11, f p12
+#define SOFT_CUDA_LIST_13(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9, f p10, f p11, f p12, f p13
+#define SOFT_CUDA_LIST_14(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14) \
+	f p1, f p2, f p3, f p4, f p5, f p6, f p7, f p8, f p9, f p10, f p11, f p12, f p13, f p14
+#define SOFT_CUDA_EACH_1(f, p1)                             f p1
+#define SOFT_CUDA_EACH_2(f, p1, p2)                         f p1 f p2
+#define SOFT_CUDA_EACH_3(f, p1, p2, p3)                     f p1 f p2 f p3
+#define SOFT_CUDA_EACH_4(f, p1, p2, p3, p4)                 f p1 f p2 f p3 f p4
+#define SOFT_CUDA_EACH_5(f, p1, p2, p3, p4, p5)             f p1 f p2 f p3 f p4 f p5
+#define SOFT_CUDA_EACH_6(f, p1, p2, p3, p4, p5, p6)         f p1 f p2 f p3 f p4 f p5 f p6
+#define SOFT_CUDA_EACH_7(f, p1, p2, p3, p4, p5, p6, p7)     f p1 f p2 f p3 f p4 f p5 f p6 f p7
+#define SOFT_CUDA_EACH_8(f, p1, p2, p3, p4, p5, p6, p7, p8) f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8
+#define SOFT_CUDA_EACH_9(f, p1, p2, p3, p4, p5, p6, p7, p8, p9) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9
+#define SOFT_CUDA_EACH_10(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9 f p10
+#define SOFT_CUDA_EACH_11(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9 f p10 f p11
+#define SOFT_CUDA_EACH_12(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9 f p10 f p11 f p12
+#define SOFT_CUDA_EACH_13(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9 f p10 f p11 f p12 f p13
+#define SOFT_CUDA_EACH_14(f, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14) \
+	f p1 f p2 f p3 f p4 f p5 f p6 f p7 f p8 f p9 f p10 f p11 f p12 f p13 f p14
+#define SOFT_CUDA_COUNT_(p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, count, ...) \
+	count
+#define SOFT_CUDA_COUNT(...) \
+	SOFT_CUDA_COUNT_(__VA_ARGS__, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define SOFT_CUDA_JOIN_(a, b) a##b
+#define SOFT_CUDA_JOIN(a, b)  SOFT_CUDA_JOIN_(a, b)
+#define SOFT_CUDA_LIST(what, ...) \
+	SOFT_CUDA_JOIN(SOFT_CUDA_LIST_, SOFT_CUDA_COUNT(__VA_ARGS__))(SOFT_CUDA_##what, __VA_ARGS__)
+#define SOFT_CUDA_EACH(what, ...) \
+	SOFT_CUDA_JOIN(SOFT_CUDA_EACH_, SOFT_CUDA_COUNT(__VA_ARGS__))(SOFT_CUDA_##what, __VA_ARGS__)
+
+#define SOFT_CUDA_CALLS(X, B, V)                                                                   \
+	X(cuInit, (unsigned int, flags))                                                           \
+	X(cuDriverGetVersion, (int *, version))                                                    \
+	X(cuGetErrorName, (int, error), (const char **, name))                                     \
+	X(cuGetErrorString, (int, error), (const char **, text))                                   \
+	X(cuGetExportTable, (const void **, table), (const CUuuid *, id))                          \
+	X(cuGetProcAddress, (const char *, symbol), (void **, function), (int, version),           \
+	  (uint64_t, flags))                                                                       \
+	X(cuGetProcAddress_v2, (const char *, symbol), (void **, function), (int, version),        \
+	  (uint64_t, flags), (unsigned int *, status))                                             \
+	X(cuDeviceGet, (CUdevice *, device), (int, ordinal))                                       \
+	X(cuDeviceGetCount, (int *, count))                                                        \
+	X(cuDeviceGetName, (char *, name), (int, length), (CUdevice, device))                      \
+	X(cuDeviceGetUuid, (CUuuid *, uuid), (CUdevice, device))                                   \
+	X(cuDeviceGetUuid_v2, (CUuuid *, uuid), (CUdevice, device))                                \
+	X(cuDeviceTotalMem_v2, (size_t *, bytes), (CUdevice, device))                              \
+	X(cuDeviceGetAttribute, (int *, value), (unsigned int, attribute), (CUdevice, device))     \
+	X(cuDeviceComputeCapability, (int *, major), (int *, minor), (CUdevice, device))           \
+	X(cuDevicePrimaryCtxRetain, (CUcontext *, context), (CUdevice, device))                    \
+	X(cuDevicePrimaryCtxRelease_v2, (CUdevice, device))                                        \
+	X(cuDevicePrimaryCtxReset_v2, (CUdevice, device))                                          \
+	X(cuDevicePrimaryCtxGetState, (CUdevice, device), (unsigned int *, flags),                 \
+	  (int *, active))                                                                         \
+	X(cuDevicePrimaryCtxSetFlags_v2, (CUdevice, device), (unsigned int, flags))                \
+	X(cuCtxCreate_v2, (CUcontext *, context), (unsigned int, flags), (CUdevice, device))       \
+	X(cuCtxDestroy_v2, (CUcontext, context))                                                   \
+	X(cuCtxPushCurrent_v2, (CUcontext, context))                                               \
+	X(cuCtxPopCurrent_v2, (CUcontext *, context))                                              \
+	X(cuCtxSetCurrent, (CUcontext, context))                                                   \
+	X(cuCtxGetCurrent, (CUcontext *, context))                                                 \
+	X(cuCtxGetDevice, (CUdevice *, device))                                                    \
+	X(cuCtxGetFlags, (unsigned int *, flags))                                                  \
+	X(cuCtxGetApiVersion, (CUcontext, context), (unsigned int *, version))                     \
+	X(cuCtxGetStreamPriorityRange, (int *, least), (int *, greatest))                          \
+	V(cuCtxSynchronize)                                                                        \
+	X(cuStreamCreate, (CUstream *, stream), (unsigned int, flags))                             \
+	X(cuStreamCreateWithPriority, (CUstream *, stream), (unsigned int, flags),                 \
+	  (int, priority))                                                                         \
+	X(cuStreamDestroy_v2, (CUstream, stream))                                                  \
+	B(cuStreamSynchronize, _ptsz, (CUstream, stream))                                          \
+	B(cuStreamQuery, _ptsz, (CUstream, stream))                                                \
+	B(cuStreamWaitEvent, _ptsz, (CUstream, stream), (CUevent, event), (unsigned int, flags))   \
+	B(cuStreamAddCallback, _ptsz, (CUstream, stream), (CUstreamCallback *, callback),          \
+	  (void *, data), (unsigned int, flags))                                                   \
+	B(cuStreamGetFlags, _ptsz, (CUstream, stream), (unsigned int *, flags))                    \
+	B(cuStreamGetPriority, _ptsz, (CUstream, stream), (int *, priority))                       \
+	B(cuStreamGetCtx, _ptsz, (CUstream, stream), (CUcontext *, context))                       \
+	B(cuLaunchHostFunc, _ptsz, (CUstream, stream), (CUhostFn *, function), (void *, data))     \
+	X(cuEventCreate, (CUevent *, event), (unsigned int, flags))                                \
+	X(cuEventDestroy_v2, (CUevent, event))                                                     \
+	B(cuEventRecord, _ptsz, (CUevent, event), (CUstream, stream))                              \
+	X(cuEventQuery, (CUevent, event))                                                          \
+	X(cuEventSynchronize, (CUevent, event))                                                    \
+	X(cuEventElapsedTime, (float *, milliseconds), (CUevent, start), (CUevent, end))           \
+	X(cuMemGetInfo_v2, (size_t *, available), (size_t *, total))                               \
+	X(cuMemAlloc_v2, (CUdeviceptr *, address), (size_t, bytes))                                \
+	X(cuMemAllocPitch_v2, (CUdeviceptr *, address), (size_t *, pitch), (size_t, width),        \
+	  (size_t, height), (unsigned int, element))                                               \
+	X(cuMemAllocManaged, (CUdeviceptr *, address), (size_t, bytes), (unsigned int, flags))     \
+	X(cuMemFree_v2, (CUdeviceptr, address))                                                    \
+	X(cuMemAllocHost_v2, (void **, address), (size_t, bytes))                                  \
+	X(cuMemHostAlloc, (void **, address), (size_t, bytes), (unsigned int, flags))              \
+	X(cuMemFreeHost, (void *, address))                                                        \
+	X(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, device), (void *, host),                   \
+	  (unsigned int, flags))                                                                   \
+	X(cuMemGetAddressRange_v2, (CUdeviceptr *, base), (size_t *, bytes),                       \
+	  (CUdeviceptr, address))                                                                  \
+	B(cuMemAllocAsync, _ptsz, (CUdeviceptr *, address), (size_t, bytes), (CUstream, stream))   \
+	B(cuMemFreeAsync, _ptsz, (CUdeviceptr, address), (CUstream, stream))                       \
+	B(cuMemcpy, _ptds, (CUdeviceptr, to), (CUdeviceptr, from), (size_t, bytes))                \
+	B(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr, to), (const void *, from), (size_t, bytes))        \
+	B(cuMemcpyDtoH_v2, _ptds, (void *, to), (CUdeviceptr, from), (size_t, bytes))              \
+	B(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr, to), (CUdeviceptr, from), (size_t, bytes))         \
+	B(cuMemcpyAsync, _ptsz, (CUdeviceptr, to), (CUdeviceptr, from), (size_t, bytes),           \
+	  (CUstream, stream))                                                                      \
+	B(cuMemcpyHtoDAsync_v2, _ptsz, (CUdeviceptr, to), (const void *, from), (size_t, bytes),   \
+	  (CUstream, stream))                                                                      \
+	B(cuMemcpyDtoHAsync_v2, _ptsz, (void *, to), (CUdeviceptr, from), (size_t, bytes),         \
+	  (CUstream, stream))                                                                      \
+	B(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr, to), (CUdeviceptr, from), (size_t, bytes),    \
+	  (CUstream, stream))                                                                      \
+	B(cuMemsetD8_v2, _ptds, (CUdeviceptr, to), (unsigned char, value), (size_t, count))        \
+	B(cuMemsetD16_v2, _ptds, (CUdeviceptr, to), (unsigned short, value), (size_t, count))      \
+	B(cuMemsetD32_v2, _ptds, (CUdeviceptr, to), (unsigned int, value), (size_t, count))        \
+	B(cuMemsetD8Async, _ptsz, (CUdeviceptr, to), (unsigned char, value), (size_t, count),      \
+	  (CUstream, stream))                                                                      \
+	B(cuMemsetD16Async, _ptsz, (CUdeviceptr, to), (unsigned short, value), (size_t, count),    \
+	  (CUstream, stream))                                                                      \
+	B(cuMemsetD32Async, _ptsz, (CUdeviceptr, to), (unsigned int, value), (size_t, count),      \
+	  (CUstream, stream))                                                                      \
+	X(cuModuleLoad, (CUmodule *, module), (const char *, file))                                \
+	X(cuModuleLoadData, (CUmodule *, module), (const void *, image))                           \
+	X(cuModuleLoadDataEx, (CUmodule *, module), (const void *, image), (unsigned int, count),  \
+	  (unsigned int *, options), (void **, values))                                            \
+	X(cuModuleUnload, (CUmodule, module))                                                      \
+	X(cuModuleGetFunction, (CUfunction *, function), (CUmodule, module), (const char *, name)) \
+	X(cuModuleGetGlobal_v2, (CUdeviceptr *, address), (size_t *, bytes), (CUmodule, module),   \
+	  (const char *, name))                                                                    \
+	X(cuFuncGetAttribute, (int *, value), (unsigned int, attribute), (CUfunction, function))   \
+	X(cuFuncSetAttribute, (CUfunction, function), (unsigned int, attribute), (int, value))     \
+	X(cuFuncGetName, (const char **, name), (CUfunction, function))                            \
+	X(cuFuncGetModule, (CUmodule *, module), (CUfunction, function))                           \
+	B(cuLaunchKernel, _ptsz, (CUfunction, function), (unsigned int, grid_x),                   \
+	  (unsigned int, grid_y), (unsigned int, grid_z), (unsigned int, block_x),                 \
+	  (unsigned int, block_y), (unsigned int, block_z), (unsigned int, shared),                \
+	  (CUstream, stream), (void **, parameters), (void **, extra))                             \
+	B(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *, config), (CUfunction, function),       \
+	  (void **, parameters), (void **, extra))
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Records and the client's buffers.
+ *
+ *   call or work ends ─► waiting records ─────► buffer ─► the client's completed()
+ *                        (ours)                 (theirs)
+ *
+ * As with NVIDIA's library a buffer is asked for in the thread of the first call that is looked at,
+ * and is written when it is handed back, not before: what a killed process had in it is gone. It is
+ * handed back when it is full, by a thread of ours, or by FlushAll(), in the caller's. Whoever
+ * registered last asks for buffers and gets all that come back, also those that others gave.
+ *
+ * One thread at a time hands back (`is_busy`); others go on adding records meanwhile. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/common/bell.h"
+#include "soft/cuda/cupti/cupti_parts.h"
+
+struct record {
+	struct record *next;
+	size_t bytes;
+	_Alignas(8) char data[];
+};
+
+struct name {
+	struct name *next;
+	char text[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static struct record *first, **last = &first;
+static size_t waiting_bytes, waiting_records;
+static size_t dropped; /* since somebody asked */
+static bool is_busy, has_thread, is_asking;
+static _Thread_local bool in_client;
+static struct name *names;
+
+/* The client's, while we have it. */
+static struct {
+	uint8_t *bytes;
+	size_t size, records; /* 0: as many as there is room for */
+} buffer;
+
+/* With the lock: more waits than the buffer takes. */
+static bool is_full(void)
+{
+	return buffer.bytes && (waiting_bytes > buffer.size ||
+				(buffer.records && waiting_records >= buffer.records) ||
+				buffer.size - waiting_bytes < 256);
+}
+
+/* Asking and handing back ------------------------------------------------------------- */
+
+/* With the lock, which it gives back meanwhile. One thread at a time. */
+static void ask(void)
+{
+	const CUpti_BuffersCallbackRequestFunc function = request;
+	uint8_t *bytes = NULL;
+	size_t size = 0, records = 0;
+
+	while (is_asking)
+		pthread_cond_wait(&changed, &lock);
+	if (buffer.bytes || !function || soft_cupti_fails(SOFT_CUPTI_FAIL_BUFFERS))
+		return;
+	is_asking = true;
+	pthread_mutex_unlock(&lock);
+	in_client = true;
+	function(&bytes, &size, &records);
+	in_client = false;
+	pthread_mutex_lock(&lock);
+	is_asking = false;
+	if (bytes) {
+		buffer.bytes = bytes;
+		buffer.size = size;
+		buffer.records = records;
+	}
+	pthread_cond_broadcast(&changed);
+}
+
+static struct record *take_record(void)
+{
+	struct record *r = first;
+
+	first = r->next;
+	if (!first)
+		last = &first;
+	waiting_bytes -= r->bytes;
+	waiting_records--;
+	return r;
+}
+
+/* With the lock: as many waiting records as fit. */
+static size_t fill(void)
+{
+	size_t used = 0, count = 0;
+
+	while (first && first->bytes <= buffer.size - used &&
+	       (!buffer.records || count < buffer.records)) {
+		struct record *r = take_record();
+
+		memcpy(buffer.bytes + used, r->data, r->bytes);
+		used += r->bytes;
+		count++;
+		free(r);
+	}
+	return used;
+}
+
+/* With the lock, which it gives back meanwhile. */
+static void hand_back(void)
+{
+	const CUpti_BuffersCallbackCompleteFunc function = complete;
+	uint8_t *bytes = buffer.bytes;
+	const size_t size = buffer.size, valid = fill();
+
+	if (!valid && first) { /* not even one fits */
+		free(take_record());
+		dropped++;
+	}
+	memset(&buffer, 0, sizeof buffer);
+	pthread_mutex_unlock(&lock);
+	in_client = true;
+	if (function)
+		function(NULL, 0, bytes, size, valid);
+	in_client = false;
+	pthread_mutex_lock(&lock);
+}
+
+/* With the lock: until nobody hands back; then the caller does. */
+static void become_busy(void)
+{
+	while (is_busy)
+		pthread_cond_wait(&changed, &lock);
+	is_busy = true;
+}
+
+static void end_busy(void)
+{
+	is_busy = false;
+	pthread_cond_broadcast(&changed);
+}
+
+static void drop_waiting(void)
+{
+	while (first) {
+		free(take_record());
+		dropped++;
+	}
+}
+
+/* Hands back full buffers. It is asked for none when there is no record for it. */
+static void *serve(void *data)
+{
+	(void)data;
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (is_busy || !(is_full() || (first && !buffer.bytes)))
+			pthread_cond_wait(&changed, &lock);
+		is_busy = true;
+		if (!buffer.bytes)
+			ask();
+		if (!buffer.bytes)
+			drop_waiting();
+		else if (is_full())
+			hand_back();
+		end_busy();
+	}
+	return NULL;
+}
+
+/* Records ----------------------------------------------------------------------------- */
+
+void soft_cupti_request_buffer(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!buffer.bytes && !is_busy)
+		ask();
+	pthread_mutex_unlock(&lock);
+}
+
+void soft_cupti_add_record(const void *record, size_t size)
+{
+	struct record *r = malloc(sizeof *r + size);
+
+	pthread_mutex_lock(&lock);
+	if (!r || !complete) {
+		dropped++;
+		free(r);
+	} else {
+		*r = (struct record){.bytes = size};
+		memcpy(r->data, record, size);
+		*last = r;
+		last = &r->next;
+		waiting_bytes += size;
+		waiting_records++;
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void soft_cupti_drop_records(void)
+{
+	pthread_mutex_lock(&lock);
+	become_busy();
+	drop_waiting();
+	dropped = 0;
+	memset(&buffer, 0, sizeof buffer);
+	request = NULL;
+	complete = NULL;
+	end_busy();
+	pthread_mutex_unlock(&lock);
+}
+
+const char *soft_cupti_keep_name(const char *name)
+{
+	struct name *n;
+
+	if (!name)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (n = names; n && strcmp(n->text, name) != 0;)
+		n = n->next;
+	if (!n) {
+		n = malloc(sizeof *n + strlen(name) + 1);
+		if (n) {
+			strcpy(n->text, name);
+			n->next = names;
+			names = n;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return n ? n->text : NULL;
+}
+
+/* The client's side ---------------------------------------------------------------------- */
+
+int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+				   CUpti_BuffersCallbackCompleteFunc completed)
+{
+	int status = requested && completed ? soft_cupti_attach("cuptiActivityRegisterCallbacks")
+					    : CUPTI_ERROR_INVALID_PARAMETER;
+	pthread_t thread;
+
+	if (!status && soft_cupti_fails(SOFT_CUPTI_FAIL_REGISTER))
+		status = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	if (status)
+		return status;
+	pthread_mutex_lock(&lock);
+	request = requested;
+	complete = completed;
+	if (!has_thread && !soft_thread_start(&thread, "soft-cupti", serve, NULL)) {
+		pthread_detach(thread);
+		has_thread = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+/* @flag 1 hands back a buffer without records, too. */
+int cuptiActivityFlushAll(uint32_t flag)
+{
+	const int status = soft_cupti_attach("cuptiActivityFlushAll");
+
+	if (status)
+		return status;
+	if (in_client) /* it would wait for itself */
+		return CUPTI_ERROR_INVALID_OPERATION;
+	pthread_mutex_lock(&lock);
+	become_busy();
+	while (first || (buffer.bytes && flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)) {
+		if (!buffer.bytes)
+			ask();
+		if (buffer.bytes)
+			hand_back();
+		else
+			drop_waiting();
+	}
+	end_busy();
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityFlush(CUcontext context, uint32_t stream, uint32_t flag)
+{
+	(void)context;
+	(void)stream;
+	return cuptiActivityFlushAll(flag);
+}
+
+/* What is full is handed back at once here, and NVIDIA's hands back nothing else. */
+int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	(void)ms;
+	return soft_cupti_attach("cuptiActivityFlushPeriod");
+}
+
+int cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *out)
+{
+	(void)context;
+	(void)stream;
+	if (!out)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	pthread_mutex_lock(&lock);
+	*out = dropped;
+	dropped = 0;
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+/* Attributes ----------------------------------------------------------------------------- */
+
+enum { ATTRIBUTES = 25 };
+
+/* Bytes of each, and what it is at first: numbers of CUpti_ActivityAttribute. */
+static struct {
+	uint8_t bytes;
+	uint64_t value;
+} attributes[ATTRIBUTES] = {
+	[0] = {8, 3 << 20}, [1] = {8, 8 << 20}, [2] = {8, 250},      [3] = {8, 64 << 10},
+	[4] = {8, 100},     [5] = {1, 0},       [6] = {8, 3},        [7] = {8, 1},
+	[8] = {1, 0},       [9] = {1, 1},       [10] = {8, 8 << 20},
+};
+
+static int check_attribute(int attribute, const size_t *size, const void *value)
+{
+	if (!size || !value || attribute < 0 || attribute >= ATTRIBUTES ||
+	    !attributes[attribute].bytes)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	return *size < attributes[attribute].bytes ? CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT
+						   : CUPTI_SUCCESS;
+}
+
+int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
+{
+	const int status = check_attribute(attribute, size, value);
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&lock);
+	*size = attributes[attribute].bytes;
+	memcpy(value, &attributes[attribute].value, *size);
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+/* They are kept, and change nothing. */
+int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+	const int status = check_attribute(attribute, size, value);
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&lock);
+	attributes[attribute].value = 0;
+	memcpy(&attributes[attribute].value, value, attributes[attribute].bytes);
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/* A client of CUPTI's, for the stand-in over the software driver: each scene switches things on,
+ * runs some work and prints what came, one line each.
+ *
+ *   cupti_client MODULE SCENE [LIBRARY, a second copy of libcupti] */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "generated/cuda_driver_ops.h"
+#include "soft/cuda/cupti/cupti_api.h"
+
+enum { NUMBERS = 1000, BUFFER = 16384 };
+
+#define CHECK(call)                                         \
+	do {                                                \
+		int status_ = (call);                       \
+		if (status_) {                              \
+			printf("%s: %d\n", #call, status_); \
+			fflush(stdout);                     \
+			_exit(1);                           \
+		}                                           \
+	} while (0)
+
+static CUcontext context;
+static CUmodule module;
+static CUfunction add;
+static CUstream stream;
+static CUdeviceptr memory;
+static int *numbers;
+
+/* The client --------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int requested, completed, records;
+static size_t buffer_bytes = BUFFER;
+
+static void request(uint8_t **buffer, size_t *size, size_t *most)
+{
+	pthread_mutex_lock(&lock);
+	requested++;
+	pthread_mutex_unlock(&lock);
+	*buffer = buffer_bytes ? aligned_alloc(8, buffer_bytes) : NULL;
+	*size = buffer_bytes;
+	*most = 0;
+}
+
+static void print_work(const CUpti_Activity *r)
+{
+	const CUpti_ActivityKernel13 *k = (const void *)r;
+	const CUpti_ActivityMemcpy7 *c = (const void *)r;
+	const CUpti_ActivityMemcpyPtoP4 *p = (const void *)r;
+	const CUpti_ActivityMemset5 *s = (const void *)r;
+	const CUpti_ActivityGraphTrace2 *g = (const void *)r;
+
+	switch (r->kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+		printf("kernel %s correlation %u device %u context %u stream %u grid %d,%d,%d "
+		       "block %d,%d,%d shared %d registers %d graph %u node %llx %s %s\n",
+		       k->name, k->correlationId, k->deviceId, k->contextId, k->streamId, k->gridX,
+		       k->gridY, k->gridZ, k->blockX, k->blockY, k->blockZ, k->dynamicSharedMemory,
+		       k->registersPerThread, k->graphId, (unsigned long long)k->graphNodeId,
+		       k->start <= k->end ? "ordered" : "reversed", k->start ? "timed" : "untimed");
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		printf("copy kind %u from %u to %u bytes %llu correlation %u stream %u async %u "
+		       "graph %u node %llx\n",
+		       c->copyKind, c->srcKind, c->dstKind, (unsigned long long)c->bytes,
+		       c->correlationId, c->streamId, c->flags, c->graphId,
+		       (unsigned long long)c->graphNodeId);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		printf("peer copy kind %u bytes %llu from device %u to device %u correlation %u\n",
+		       p->copyKind, (unsigned long long)p->bytes, p->srcDeviceId, p->dstDeviceId,
+		       p->correlationId);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		printf("set value %u bytes %llu correlation %u stream %u graph %u node %llx\n",
+		       s->value, (unsigned long long)s->bytes, s->correlationId, s->streamId,
+		       s->graphId, (unsigned long long)s->graphNodeId);
+		break;
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		printf("graph %u correlation %u stream %u\n", g->graphId, g->correlationId,
+		       g->streamId);
+		break;
+	default: break;
+	}
+}
+
+static void print_record(const CUpti_Activity *r)
+{
+	const CUpti_ActivityAPI *a = (const void *)r;
+	const CUpti_ActivityDevice6 *d = (const void *)r;
+	const CUpti_ActivityContext4 *x = (const void *)r;
+	const CUpti_ActivityExternalCorrelation *e = (const void *)r;
+	const CUpti_ActivitySynchronization2 *y = (const void *)r;
+	const char *name;
+
+	switch (r->kind) {
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+		CHECK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, a->cbid, &name));
+		printf("driver %s correlation %u returned %u thread %s\n", name, a->correlationId,
+		       a->returnValue,
+		       a->threadId == (uint32_t)(uintptr_t)pthread_self() ? "default"
+		       : a->threadId == (uint32_t)gettid()                ? "system"
+									  : "other");
+		break;
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		printf("runtime %u correlation %u\n", a->cbid, a->correlationId);
+		break;
+	case CUPTI_ACTIVITY_KIND_DEVICE: printf("device %u %s\n", d->id, d->name); break;
+	case CUPTI_ACTIVITY_KIND_CONTEXT:
+		printf("context %u device %u null stream %u\n", x->contextId, x->deviceId,
+		       x->nullStreamId);
+		break;
+	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		printf("external %u id %llu correlation %u\n", e->externalKind,
+		       (unsigned long long)e->externalId, e->correlationId);
+		break;
+	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+		printf("synchronization %u correlation %u stream %d\n", y->type, y->correlationId,
+		       (int)y->streamId);
+		break;
+	default: print_work(r);
+	}
+}
+
+static void complete(CUcontext c, uint32_t s, uint8_t *buffer, size_t size, size_t valid)
+{
+	CUpti_Activity *r = NULL;
+	int status;
+
+	(void)c;
+	(void)s;
+	(void)size;
+	pthread_mutex_lock(&lock);
+	completed++;
+	while (!(status = cuptiActivityGetNextRecord(buffer, valid, &r))) {
+		records++;
+		if (records < 50)
+			print_record(r);
+	}
+	if (status != CUPTI_ERROR_MAX_LIMIT_REACHED)
+		printf("cuptiActivityGetNextRecord: %d\n", status);
+	pthread_mutex_unlock(&lock);
+	free(buffer);
+}
+
+static void on_call(void *user, int domain, CUpti_CallbackId id, const void *data)
+{
+	const CUpti_CallbackData *c = data;
+	const CUpti_ResourceData *r = data;
+
+	(void)user;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		printf("resource %u context %s stream %s\n", id, r->context ? "given" : "none",
+		       r->stream ? "given" : "none");
+	} else if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE) {
+		printf("synchronized %u\n", id);
+	} else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+		if (c->callbackSite == CUPTI_API_ENTER)
+			*c->correlationData = id;
+		printf("%s %s correlation %u symbol %s context %u data %s",
+		       c->callbackSite == CUPTI_API_ENTER ? "enter" : "exit", c->functionName,
+		       c->correlationId, c->symbolName ? c->symbolName : "none", c->contextUid,
+		       *c->correlationData == id ? "kept" : "lost");
+		if (id == GT_CUDA_DRIVER_cuLaunchKernel)
+			printf(" grid %u", ((const unsigned *)c->functionParams)[2]);
+		if (c->callbackSite == CUPTI_API_EXIT)
+			printf(" returned %d", *(int *)c->functionReturnValue);
+		printf("\n");
+	}
+}
+
+/* Work ----------------------------------------------------------------------------- */
+
+static void launch(CUstream s)
+{
+	int count = NUMBERS, one = 1;
+	void *arguments[] = {&memory, &count, &one};
+
+	CHECK(cuLaunchKernel(add, 4, 1, 1, 256, 1, 1, 64, s, arguments, NULL));
+}
+
+static void start(const char *file)
+{
+	CHECK(cuInit(0));
+	CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+	CHECK(cuCtxSetCurrent(context));
+	CHECK(cuModuleLoad(&module, file));
+	CHECK(cuModuleGetFunction(&add, module, "add_numbers"));
+	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	CHECK(cuMemAlloc_v2(&memory, NUMBERS * sizeof(int)));
+	CHECK(cuMemHostAlloc((void **)&numbers, NUMBERS * sizeof(int), 0));
+	memset(numbers, 0, NUMBERS * sizeof(int));
+}
+
+/* One of each; ten calls, four of which launch. */
+static void work(void)
+{
+	CHECK(cuStreamQuery(stream));
+	CHECK(cuMemcpyHtoDAsync_v2(memory, numbers, NUMBERS * sizeof(int), stream));
+	CHECK(cuMemsetD32Async(memory, 3, 10, stream));
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuStreamQuery(stream));
+	launch(stream);
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuMemcpyDtoH_v2(numbers, memory, NUMBERS * sizeof(int)));
+	CHECK(cuCtxSynchronize());
+}
+
+static void enable_work(void)
+{
+	CHECK(cuptiActivityRegisterCallbacks(request, complete));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+}
+
+/* Scenes ----------------------------------------------------------------------------- */
+
+static void show_work(void)
+{
+	enable_work();
+	work();
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+static void show_calls(void)
+{
+	enable_work();
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER));
+	work();
+	CHECK(cuptiSetThreadIdType(1));
+	CHECK(cuStreamQuery(stream));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+static void show_callbacks(void)
+{
+	CUpti_SubscriberHandle s, other;
+	uint32_t on;
+
+	CHECK(cuptiSubscribe(&s, on_call, NULL));
+	printf("second subscriber: %d\n", cuptiSubscribe(&other, on_call, NULL));
+	CHECK(cuptiEnableCallback(1, s, CUPTI_CB_DOMAIN_DRIVER_API, GT_CUDA_DRIVER_cuLaunchKernel));
+	CHECK(cuptiEnableDomain(1, s, CUPTI_CB_DOMAIN_RESOURCE));
+	CHECK(cuptiEnableDomain(1, s, CUPTI_CB_DOMAIN_SYNCHRONIZE));
+	CHECK(cuptiGetCallbackState(&on, s, CUPTI_CB_DOMAIN_DRIVER_API,
+				    GT_CUDA_DRIVER_cuLaunchKernel));
+	printf("cuLaunchKernel on: %u\n", on);
+	enable_work();
+	work();
+	CHECK(cuStreamDestroy_v2(stream));
+	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	CHECK(cuptiEnableDomain(0, s, CUPTI_CB_DOMAIN_DRIVER_API));
+	work();
+	CHECK(cuptiUnsubscribe(s));
+	CHECK(cuptiSubscribe(&other, on_call, NULL));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+static void show_objects(void)
+{
+	uint32_t id, device;
+
+	CHECK(cuptiActivityRegisterCallbacks(request, complete));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT));
+	CHECK(cuptiGetContextId(context, &id));
+	CHECK(cuptiGetDeviceId(context, &device));
+	printf("context has id %u device %u\n", id, device);
+	CHECK(cuptiGetStreamIdEx(context, NULL, 0, &id));
+	printf("null stream has id %u\n", id);
+	CHECK(cuptiGetStreamId(context, stream, &id));
+	printf("stream has id %u\n", id);
+	printf("no stream: %d\n", cuptiGetStreamId(context, (CUstream)&id, &id));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+static void show_external(void)
+{
+	uint64_t id;
+
+	enable_work();
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+	CHECK(cuptiActivityEnableDriverApi(GT_CUDA_DRIVER_cuLaunchKernel, 1));
+	CHECK(cuptiActivityPushExternalCorrelationId(3, 77));
+	launch(stream);
+	CHECK(cuptiActivityPopExternalCorrelationId(3, &id));
+	printf("popped %llu, then %d\n", (unsigned long long)id,
+	       cuptiActivityPopExternalCorrelationId(3, &id));
+	launch(stream);
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+static void count_again(int launches)
+{
+	for (int i = 0; i < launches; i++)
+		launch(stream);
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityFlushAll(0));
+	printf("records %d\n", records);
+}
+
+/* A full buffer comes back by itself; a window ends with Finalize, and another begins. */
+static void show_windows(void)
+{
+	enable_work();
+	count_again(200);
+	CHECK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+	count_again(10);
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+	count_again(10);
+	CHECK(cuptiFinalize());
+	count_again(10);
+	enable_work();
+	count_again(10);
+	printf("every buffer came back: %d\n", requested == completed);
+}
+
+static void other_complete(CUcontext c, uint32_t s, uint8_t *buffer, size_t size, size_t valid)
+{
+	printf("other's buffer, valid %d\n", valid > 0);
+	complete(c, s, buffer, size, valid);
+}
+
+/* The last who registers gets all. */
+static void show_registrations(void)
+{
+	enable_work();
+	launch(stream);
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityRegisterCallbacks(request, other_complete));
+	count_again(0);
+}
+
+static void show_dropped(void)
+{
+	size_t dropped;
+
+	buffer_bytes = 0;
+	enable_work();
+	count_again(5);
+	CHECK(cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped));
+	printf("dropped %zu\n", dropped);
+}
+
+static uint64_t ticks;
+
+static uint64_t get_ticks(void)
+{
+	return __atomic_add_fetch(&ticks, 10, __ATOMIC_RELAXED);
+}
+
+static void show_clock(void)
+{
+	uint64_t before, after;
+	struct timespec t;
+
+	CHECK(cuptiGetTimestamp(&before));
+	clock_gettime(CLOCK_REALTIME, &t);
+	CHECK(cuptiGetTimestamp(&after));
+	printf("real time: %d\n",
+	       before <= (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec &&
+		       after >= (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	CHECK(cuptiActivityRegisterTimestampCallback(get_ticks));
+	CHECK(cuptiGetTimestamp(&after));
+	printf("callback: %llu\n", (unsigned long long)after);
+	CHECK(cuptiActivityRegisterTimestampCallback(NULL));
+}
+
+/* NVIDIA's hangs; ours aborts. */
+static void show_fork(void)
+{
+	int status;
+	pid_t child;
+
+	enable_work();
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		cuptiActivityFlushAll(0);
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) == child)
+		printf("child aborted: %d\n", WIFSIGNALED(status) && WTERMSIG(status) == 6);
+}
+
+static void show_copies(const char *file)
+{
+	int (*register_callbacks)(CUpti_BuffersCallbackRequestFunc,
+				  CUpti_BuffersCallbackCompleteFunc) = NULL;
+	int (*subscribe)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *) = NULL;
+	int (*finalize)(void) = NULL;
+	void *library = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+	CUpti_SubscriberHandle s;
+
+	if (!library) {
+		printf("%s\n", dlerror());
+		exit(1);
+	}
+	*(void **)&register_callbacks = dlsym(library, "cuptiActivityRegisterCallbacks");
+	*(void **)&subscribe = dlsym(library, "cuptiSubscribe");
+	*(void **)&finalize = dlsym(library, "cuptiFinalize");
+	enable_work();
+	printf("second copy registers: %d\n", register_callbacks(request, complete));
+	printf("second copy subscribes: %d\n", subscribe(&s, on_call, NULL));
+	CHECK(cuptiFinalize());
+	printf("second copy, after the first one's end: %d\n",
+	       register_callbacks(request, complete));
+	CHECK(finalize());
+}
+
+static void show_faults(void)
+{
+	CUpti_SubscriberHandle s;
+	const char *text;
+	int status;
+
+	status = cuptiSubscribe(&s, on_call, NULL);
+	CHECK(cuptiGetResultString(status, &text));
+	printf("subscribe %d %s\n", status, text);
+	printf("register %d\n", cuptiActivityRegisterCallbacks(request, complete));
+	status = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	CHECK(cuptiGetResultString(status, &text));
+	printf("enable %d %s\n", status, text);
+	count_again(1);
+}
+
+static void show_version(void)
+{
+	uint32_t version;
+	uint8_t buffer[1024] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+	static const uint32_t kinds[] = {10, 1, 22, 2, 4, 8, 9, 37, 38, 39, 51};
+	CUpti_Activity *r;
+
+	CHECK(cuptiGetVersion(&version));
+	printf("version %u\n", version);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		*(uint32_t *)(void *)buffer = kinds[i];
+		for (size_t at = 8; at <= 256; at += 8)
+			*(uint32_t *)(void *)(buffer + at) = 4;
+		r = NULL;
+		CHECK(cuptiActivityGetNextRecord(buffer, sizeof buffer, &r));
+		CHECK(cuptiActivityGetNextRecord(buffer, sizeof buffer, &r));
+		printf("kind %u: %zu\n", kinds[i], (size_t)((uint8_t *)r - buffer));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *scene = argc > 2 ? argv[2] : "";
+	static const struct {
+		const char *name;
+		void (*show)(void);
+	} scenes[] = {
+		{"work", show_work},
+		{"calls", show_calls},
+		{"callbacks", show_callbacks},
+		{"objects", show_objects},
+		{"external", show_external},
+		{"windows", show_windows},
+		{"registrations", show_registrations},
+		{"dropped", show_dropped},
+		{"clock", show_clock},
+		{"fork", show_fork},
+		{"faults", show_faults},
+		{"version", show_version},
+	};
+
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	if (argc < 3)
+		return 2;
+	start(argv[1]);
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+		if (!strcmp(scenes[i].name, scene)) {
+			scenes[i].show();
+			return 0;
+		}
+	if (strcmp(scene, "copies") != 0)
+		return 2;
+	show_copies(argc > 3 ? argv[3] : NULL);
+	return 0;
+}

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""The software driver of CUDA and its stand-in for CUPTI, without gputap's recording: what tests of
+the recording rely on."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+from conftest import REPO
+
+KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
+
+
+@pytest.fixture(scope="session")
+def programs(build, tmp_path_factory):
+    """A folder with the module and the client of CUPTI."""
+    folder = tmp_path_factory.mktemp("soft_cuda")
+    libraries = build / "soft/cuda"
+    common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}"]
+    for command in ([
+            *common, "-shared", "-fPIC", REPO / "tests/cuda/driver_kernels.c", "-o",
+            folder / "kernels.so"
+    ], [
+            *common, REPO / "tests/cuda/cupti_client.c", "-o", folder / "cupti_client",
+            libraries / "libcuda.so.1", libraries / "cupti/libcupti.so.13", "-lpthread"
+    ]):
+        subprocess.run(list(map(str, command)), check=True)
+    return folder
+
+
+@pytest.fixture
+def scene(run, gputap, programs):
+    """scene("work", "--devices", "2") -> what the client printed, line by line."""
+
+    def call(name, *options, arguments=(), status=0):
+        done = run([
+            gputap, "soft", "cuda", *options, "--", programs / "cupti_client",
+            programs / "kernels.so", name, *arguments
+        ],
+                   status=status)
+        return done.out.splitlines()
+
+    return call
+
+
+def records(lines, kind):
+    return [line for line in lines if line.split()[0] == kind]
+
+
+def correlation(line):
+    return int(re.search(r"correlation (\d+)", line)[1])
+
+
+# CUPTI ---------------------------------------------------------------------------------
+
+
+def test_work_has_records_and_launching_calls_alone_take_ids(scene):
+    lines = scene("work")
+    assert lines == [
+        "copy kind 1 from 2 to 3 bytes 4000 correlation 1 stream 8 async 1 graph 0 node 0",
+        "set value 3 bytes 40 correlation 2 stream 8 graph 0 node 0",
+        "kernel add_numbers correlation 3 device 0 context 1 stream 8 grid 4,1,1 block 256,1,1 "
+        "shared 64 registers 32 graph 0 node 0 ordered timed",
+        "copy kind 2 from 3 to 2 bytes 4000 correlation 4 stream 7 async 0 graph 0 node 0",
+    ]
+
+
+def test_calls_have_records_with_the_ids_of_their_work(scene):
+    lines = scene("calls")
+    calls = records(lines, "driver")
+    assert [correlation(line) for line in calls] == list(range(1, 11))
+    assert [line.split()[1] for line in calls] == [
+        "cuStreamQuery", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async", "cuStreamSynchronize",
+        "cuStreamQuery", "cuLaunchKernel", "cuStreamSynchronize", "cuMemcpyDtoH_v2",
+        "cuCtxSynchronize", "cuStreamQuery"
+    ]
+    assert calls[0].endswith("thread default") and calls[-1].endswith("thread system")
+    assert correlation(records(lines, "kernel")[0]) == 6
+
+
+def test_one_subscriber_is_called_for_what_it_asked_for(scene):
+    lines = scene("callbacks")
+    assert lines[:2] == ["second subscriber: 39", "cuLaunchKernel on: 1"]
+    launch = "cuLaunchKernel correlation 3 symbol add_numbers context 1 data kept grid 4"
+    assert [l for l in lines if "cuLaunchKernel c" in l] == [
+        f"enter {launch}", f"exit {launch} returned 0"
+    ]
+    assert records(lines, "resource") == [
+        "resource 4 context given stream given", "resource 3 context given stream given"
+    ]
+    assert len(records(lines, "synchronized")) == 6
+    # EnableDomain(0) switched the id off, the kinds stayed on
+    assert [correlation(line) for line in records(lines, "kernel")] == [3, 7]
+
+
+def test_objects_have_ids_and_records(scene):
+    assert scene("objects", "--devices", "2") == [
+        "context has id 1 device 0", "null stream has id 7", "stream has id 8", "no stream: 20",
+        "device 0 gputap software CUDA device", "device 1 gputap software CUDA device",
+        "context 1 device 0 null stream 7"
+    ]
+
+
+def test_an_external_id_belongs_to_calls_with_records(scene):
+    lines = scene("external")
+    assert lines[0] == "popped 77, then 18"
+    assert records(lines, "external") == ["external 3 id 77 correlation 1"]
+    assert records(lines, "synchronization") == ["synchronization 3 correlation 3 stream 8"]
+
+
+def test_full_buffers_come_back_and_a_window_ends_with_finalize(scene):
+    lines = scene("windows")
+    assert records(lines, "records") == [
+        "records 200", "records 200", "records 210", "records 210", "records 220"
+    ]
+    assert lines[-1] == "every buffer came back: 1"
+
+
+def test_who_registers_last_gets_all_buffers(scene):
+    lines = scene("registrations")
+    assert lines[0] == "other's buffer, valid 1"
+    assert lines[-1] == "records 1"
+
+
+def test_records_without_a_buffer_are_dropped_and_counted(scene):
+    assert scene("dropped")[-1] == "dropped 5"
+    assert records(scene("faults", "--cupti-fail", "buffers"), "records") == ["records 0"]
+
+
+def test_times_are_real_time_or_the_clients(scene):
+    assert scene("clock") == ["real time: 1", "callback: 10"]
+
+
+def test_a_call_in_a_forks_child_aborts(scene):
+    assert scene("fork") == ["child aborted: 1"]
+
+
+def test_a_second_copy_is_refused(scene, build, work):
+    copy = work / "libcupti.so.13"
+    shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
+    assert scene("copies", arguments=[copy]) == [
+        "second copy registers: 39", "second copy subscribes: 39",
+        "second copy, after the first one's end: 0"
+    ]
+
+
+@pytest.mark.parametrize("fault,line", [
+    ("subscribe", "subscribe 39 CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"),
+    ("register", "register 39"),
+    ("privileges", "enable 35 CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
+    ("compatible", "enable 14 CUPTI_ERROR_NOT_COMPATIBLE"),
+    ("compatible:1", "enable 14 CUPTI_ERROR_NOT_COMPATIBLE"),
+])
+def test_cupti_refuses_when_asked(scene, fault, line):
+    assert line in scene("faults", "--cupti-fail", fault)
+
+
+def test_a_records_start_is_zero_when_asked(scene):
+    assert records(scene("faults", "--cupti-fail", "start"), "kernel")[0].endswith("untimed")
+
+
+@pytest.mark.parametrize("version,api,sizes", [
+    ("11.8", 18, "200 88 96 88 40 176 16 24 40 24 48"),
+    ("12.9", 28, "208 96 96 88 40 184 32 24 56 24 56"),
+    ("13.0", 130001, "216 96 96 88 40 184 32 24 56 24 56"),
+    ("13.5", 130500, "248 112 96 104 40 192 40 24 56 24 56"),
+])
+def test_records_are_as_long_as_the_versions(scene, version, api, sizes):
+    lines = scene("version", "--cupti", version)
+    assert lines[0] == f"version {api}"
+    assert [line.split()[-1] for line in lines[1:]] == sizes.split()
+    work = scene("work", "--cupti", version)
+    assert [line.split()[0] for line in work] == ["copy", "set", "kernel", "copy"]
+
+
+def test_a_version_that_is_none_is_refused(run, gputap):
+    done = run([gputap, "soft", "cuda", "--cupti", "9", "--", "true"], status=2)
+    assert "wanted is 11.8, 12.9, 13.0, 13.5 or none" in done.err
+
+
+def test_the_stand_in_can_be_left_away(run, gputap):
+    path = run([
+        gputap, "soft", "cuda", "--cupti", "none", "--", "sh", "-c", "echo $LD_LIBRARY_PATH"
+    ]).out
+    assert "soft/cuda" in path and "cupti" not in path
+
+
+def test_the_list_of_functions_is_as_the_description(build):
+    """Numbers of callbacks come from the description; so must the parameters, in their order."""
+    described = {}
+    text = re.sub(r"\n\s+", " ", (REPO / "api/cuda.api").read_text())
+    for name, parameters in re.findall(r"^\d+ CUresult (cu\w+)\(([^)]*)\)", text, re.M):
+        described[name] = len([p for p in parameters.split(",") if p.strip()])
+    calls = (REPO / "soft/cuda/calls.h").read_text()
+    calls = calls[calls.index("#define SOFT_CUDA_CALLS("):]
+    found = re.findall(
+        r"\t([XBV])\((cu\w+)(?:, (_\w+))?(.*?)\)\s*(?=\\\n\t[XBV]\(|\n\n)", calls, re.S)
+    for kind, name, suffix, parameters in found:
+        count = len(re.findall(r"\(", parameters))
+        assert described[name] == count, name
+        assert kind != "B" or described[name + suffix] == count, name
+    assert len(found) > 80
+
+
+# Sanitizers ------------------------------------------------------------------------------
+
+SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations"]
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("kind", ["plain", *KINDS])
+def test_sanitizer_has_nothing_to_say(run, build, programs, kind, name):
+    """tools/test builds driver, stand-in and client with sanitizers."""
+    folder = build if kind == "plain" else REPO / f"build-{kind}"
+    client = programs if kind == "plain" else folder / "tests/soft"
+    done = run([client / "cupti_client", programs / "kernels.so", name],
+               env={
+                   **conftest.SANITIZERS_STOP, "LD_LIBRARY_PATH":
+                   f"{folder}/soft/cuda:{folder}/soft/cuda/cupti",
+                   "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
+                   "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1"
+               })
+    assert "Sanitizer" not in done.err and "runtime error" not in done.err
+    assert done.out
