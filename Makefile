@@ -3,7 +3,9 @@
 # programs of tests and bench, too.
 BUILD ?= build
 
-.PHONY: all demo test bench deb check clean setup generate
+PYTHON ?= python3
+
+.PHONY: all demo test test-gpu bench deb check clean setup generate
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
 
@@ -17,6 +19,11 @@ demo:
 	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
 test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test
+# on a machine with an NVIDIA GPU: what only it can show; ARGS='-k torch' for a part of it.
+# GPUTAP_BUILD names what tools/pack-gpu made elsewhere; then nothing is built here
+test-gpu:
+	@[ -n "$(GPUTAP_BUILD)" ] || $(MAKE) --no-print-directory all
+	@GPUTAP_BUILD="$(or $(GPUTAP_BUILD),$(BUILD))" $(PYTHON) tests/gpu/check_gpu.py $(ARGS)
 bench:            # measure, print a table, write docs/performance.md's figures
 	@tools/setup bench && $(MAKE) --no-print-directory all && ninja -C $(BUILD) && tools/bench
 generate:         # make generated/ from api/ (needs nothing but Python)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks on a machine with an NVIDIA GPU what only it can show, and measures what gputap costs
+there.
+
+    tests/gpu/check_gpu.py [-k WORD ..] [--list] [--quick] [--out FOLDER] [--soft]
+
+Each check prints a line for each thing: verdict, what, figure. FOLDER (gpu-report) gets
+report.json, report.md and some exports. -k: only checks whose part or name contains a WORD. --soft:
+on the software driver, without a GPU: what needs one is skipped, and nothing is promised. --quick:
+small numbers. GPUTAP_BUILD names a build folder, an installed prefix, or what tools/pack-gpu made
+(build); the Python that runs this is that of torch, CuPy, JAX. Exit status 1: something fails; 2:
+no GPU. A figure that is `missed` is not as good as promised, which fails nothing.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import gpu_harness as harness  # noqa: E402
+import gpu_calls  # noqa: E402,F401
+import gpu_work  # noqa: E402,F401
+import gpu_ends  # noqa: E402,F401
+import gpu_beside  # noqa: E402,F401
+import gpu_runtime  # noqa: E402,F401
+import gpu_said  # noqa: E402,F401
+import gpu_several  # noqa: E402,F401
+import gpu_exports  # noqa: E402,F401
+import gpu_costs  # noqa: E402,F401
+
+
+def run_check(machine, part, function):
+    report, begin = machine.report, time.monotonic()
+    report.part = f"{part}/{function.__name__}"
+    try:
+        function(machine)
+    except harness.Missing as why:
+        report.skip("whole check", str(why))
+    except (harness.Broken, LookupError, ValueError, OSError) as why:
+        report.judge("whole check", f"{type(why).__name__}: {why}", False)
+    print(f"        {report.part}: {time.monotonic() - begin:.1f} s", flush=True)
+    for path in machine.work.glob("*.gputap"):
+        path.unlink()
+
+
+def write_reports(machine, seconds):
+    described, lines = machine.describe(), machine.report.lines
+    (machine.output / "report.json").write_text(json.dumps(
+        {"machine": described, "seconds": round(seconds), "lines": lines}, indent=1) + "\n",
+        encoding="utf-8")
+    text = [", ".join(f"{name} {value}" for name, value in described.items()), "",
+            "| check | what | figure | |", "| --- | --- | --- | --- |"]
+    for line in lines:
+        cells = (line["part"], line["what"], line["figure"], line["verdict"])
+        text.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
+    (machine.output / "report.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    verdicts = [line["verdict"] for line in lines]
+    print(", ".join(f"{name} {verdicts.count(name)}" for name in
+                    ("ok", "said", "missed", "skipped", "FAILS")) + f"; {seconds:.0f} s")
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("-k", metavar="WORD", action="append", default=[])
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--soft", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("gpu-report"))
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options, begin = parse(arguments), time.monotonic()
+    chosen = [(part, function) for part, function in harness.CHECKS
+              if not options.k or any(word in f"{part}/{function.__name__}" for word in options.k)]
+    if options.list:
+        for part, function in chosen:
+            print(f"{part}/{function.__name__}: {(function.__doc__ or '').split(chr(10))[0]}")
+        return 0
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="check_gpu.") as work:
+        try:
+            machine = harness.Machine(pathlib.Path(os.environ.get("GPUTAP_BUILD", "build"))
+                                      .absolute(), options.out.absolute(), pathlib.Path(work),
+                                      options.soft, options.quick or options.soft)
+        except LookupError as why:
+            print(f"check_gpu: {why} with GPUTAP_BUILD", file=sys.stderr)
+            return 2
+        if not machine.devices:
+            print("check_gpu: there is no GPU of NVIDIA's here, or no driver; --soft checks what "
+                  "the software driver can show", file=sys.stderr)
+            return 2
+        for part, function in chosen:
+            run_check(machine, part, function)
+        write_reports(machine, time.monotonic() - begin)
+        return 1 if machine.report.failed() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""torch.profiler (Kineto) in a program that gputap records: both get everything, and torch sees no
+difference."""
+
+from gpu_harness import check, last_json
+
+NOISE = ("CUDA profiler activities will be missing", "CUPTI_ERROR", "cupti error")
+
+
+def complaints(text):
+    return [line for line in text.splitlines()
+            if any(word.lower() in line.lower() for word in NOISE)]
+
+
+def make_check(order, title):
+    def beside(machine):
+        command = machine.script("gpu_torch_beside.py", order)
+        bare = last_json(machine.run(command))
+        capture = machine.trace(command)
+        said = capture.said
+        machine.report.equal("ours", capture.kernels("CUDAFunctorOnSelf_add"), said["launched"])
+        for name, wanted in said["profiled"].items():
+            machine.report.equal(f"Kineto's, {name}", said["kineto"][name], wanted)
+        machine.report.judge("Kineto's as without gputap", str(said["kineto"]),
+                             said["kineto"] == bare["kineto"])
+        seen = capture.report()
+        machine.report.equal("ours linked", seen["linked"], seen["device_work"])
+        told = complaints(capture.err)
+        machine.report.judge("complaints of torch's", "; ".join(told)[:200] or "none", not told)
+
+    beside.__name__ = f"kineto_{order}"
+    beside.__doc__ = title
+    check("beside")(beside)
+
+
+make_check("after", "2,000 kernels, 3,000 profiled, 4,000, two more sessions, a graph.")
+make_check("first", "Kineto opens CUPTI before the program's first work on the GPU.")
+
+
+@check("beside")
+def no_device(machine):
+    """Kineto alone has the device's work: gputap records calls."""
+    capture = machine.trace(machine.script("gpu_torch_beside.py", "after"), ["--no-device"])
+    said = capture.said
+    for name, wanted in said["profiled"].items():
+        machine.report.equal(f"Kineto's, {name}", said["kineto"][name], wanted)
+    machine.report.judge("ours", f"{capture.report()['device_work']:,}",
+                         not capture.report()["device_work"])
+
+
+@check("beside")
+def other_user(machine):
+    """Another user of CUPTI, that is not torch, gets its records, too."""
+    capture = machine.trace(machine.program("count", "20000"), (), machine.beside(kinds="10,1,2"))
+    theirs = [line for line in capture.err.splitlines() if line.startswith("gpu_cupti: kernels")]
+    wanted = f"kernels {capture.said['kernels']},"
+    machine.report.judge("theirs", theirs[-1] if theirs else "nothing",
+                         bool(theirs) and wanted in theirs[-1] and
+                         f"linked {capture.said['kernels']}," in theirs[-1])
+    machine.report.equal("ours", capture.kernels("tiny"), capture.said["kernels"])

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Every call is recorded: compared by name with what CUPTI's callbacks count in the process."""
+
+import collections
+
+from gpu_harness import Broken, check
+
+DRIVER, RUNTIME = "1", "2"
+
+
+def read_counts(machine, prefix):
+    """{domain: {name: calls}} over all processes that counted."""
+    found = {DRIVER: collections.Counter(), RUNTIME: collections.Counter()}
+    files = list(machine.work.glob(f"{prefix}.*"))
+    for path in files:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            domain, name, calls = line.split()
+            found[domain][name] += int(calls)
+        path.unlink()
+    if not files:
+        raise Broken("CUPTI counted nothing: its other user did not come in")
+    return found
+
+
+def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
+    capture = machine.trace(command, options, machine.beside(count=machine.work / "counts"),
+                            seconds)
+    counted, recorded = read_counts(machine, "counts")[domain], capture.calls()
+    missing = {name: calls - recorded.get(name, 0) for name, calls in counted.items()
+               if recorded.get(name, 0) < calls}
+    total = sum(counted.values())
+    figure = f"{total - sum(missing.values()):,} of {total:,}"
+    besides = sum(calls for name, calls in recorded.items()
+                  if name.startswith("cuda" if domain == RUNTIME else "cu")) - total
+    machine.report.judge(what, figure + f", {besides + sum(missing.values()):,} besides" +
+                         "".join(f"; {name} lacks {n}" for name, n in sorted(missing.items())[:8]),
+                         total > 0 and not missing and not capture.report()["dropped"])
+    return capture
+
+
+@check("calls")
+def driver_program(machine):
+    """A program of the driver API."""
+    compare(machine, "driver API, --no-device",
+            machine.program("identity", "500"), ["--no-device"])
+    compare(machine, "driver API, device work recorded beside CUPTI's other user",
+            machine.program("identity", "500"))
+
+
+@check("calls")
+def static_cudart(machine):
+    """The runtime API's library inside the program, and beside it."""
+    for cudart in ("static", "shared"):
+        compare(machine, f"cudart {cudart}, --no-device", machine.runtime_program(cudart),
+                ["--no-device"])
+
+
+@check("calls")
+def torch(machine):
+    """eager, cuBLAS, cuDNN, Triton, NCCL, a graph, copies"""
+    capture = compare(machine, "torch, --no-device",
+                      machine.script("gpu_torch_everything.py"), ["--no-device"])
+    machine.report.say("torch ran", ", ".join(capture.said["ran"]))
+    for part, why in capture.said["not"].items():
+        machine.report.skip(f"torch, {part}", why)
+
+
+@check("calls")
+def cupy(machine):
+    """CuPy"""
+    compare(machine, "CuPy, --no-device",
+            machine.script("gpu_cupy_program.py", needs=["cupy"]), ["--no-device"])
+
+
+@check("calls")
+def jax(machine):
+    """JAX"""
+    compare(machine, "JAX, --no-device",
+            machine.script("gpu_jax_program.py", needs=["jax"]), ["--no-device"])

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""What recording costs, beside what CUPTI alone and Kineto cost for the same work. A program
+measures itself in rounds; where recording can be paused, each round has a part with and one
+without, and the difference is of one process. Programs that are compared run by turns."""
+
+import statistics
+
+from gpu_harness import check, last_json, quartiles, show_spread
+
+GRAPH_TRACE = "51"
+ALL_WORK = "10,1,2"
+PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
+OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
+
+
+class Mode:
+    """How a program is run. @words end its command line; @kinds: CUPTI alone, from the start."""
+
+    def __init__(self, traced=None, words=(), env=None):
+        self.traced, self.words, self.env = traced, list(words), env or {}
+        self.medians, self.differences = [], []
+
+    def run(self, machine, command):
+        if self.traced is None:
+            said = last_json(machine.run([*command, *self.words], 180, self.env))
+        else:
+            capture = machine.trace([*command, *self.words], self.traced, self.env, 180)
+            said = capture.said
+            capture.remove()
+        self.medians.append(statistics.median(said["on"]))
+        self.differences += [on - off for on, off in zip(said["on"], said["off"])]
+
+
+def measure(machine, command, modes, turns):
+    """Runs them by turns, each time in another order."""
+    names = list(modes)
+    for turn in range(turns):
+        for i in range(len(names)):
+            modes[names[(i + turn) % len(names)]].run(machine, command)
+
+
+def over(mode, bare):
+    """Differences to the same turn's process without anything."""
+    return [a - b for a, b in zip(mode.medians, bare.medians)]
+
+
+def say_modes(machine, modes, unit="ns", share=True):
+    bare = modes["bare"]
+    base = statistics.median(bare.medians)
+    machine.report.say("bare", show_spread(bare.medians, unit))
+    for name, mode in modes.items():
+        if mode is bare:
+            continue
+        figure = (f"{show_spread(mode.medians, unit)}; over bare "
+                  f"{show_spread(over(mode, bare), unit)}")
+        if mode.differences:
+            figure += f"; on over off in a process {show_spread(mode.differences, unit)}"
+            if share:
+                figure += f", {statistics.median(mode.differences) / base:+.2%}"
+        machine.report.say(name, figure)
+    return base
+
+
+def best(mode, bare):
+    """The difference to go by: in one process, where it was measured so."""
+    return quartiles(mode.differences or over(mode, bare))[1]
+
+
+@check("costs")
+def nothing(machine):
+    """A driver call that does nothing, recorded and paused in one process."""
+    rounds = "4" if machine.quick else "60"
+    command = machine.program("cost", "nothing", rounds)
+    modes = {"bare": Mode(), "recorded, --no-device": Mode(["--no-device"], [machine.pauses()]),
+             "recorded, --no-device --no-args": Mode(["--no-device", "--no-args"],
+                                                     [machine.pauses()]),
+             "recorded, with device work": Mode([], [machine.pauses()])}
+    measure(machine, command, modes, 1 if machine.quick else 3)
+    say_modes(machine, modes, share=False)
+    cost = best(modes["recorded, --no-device"], modes["bare"])
+    machine.report.promise(f"at most {PER_CALL_NS} ns", f"{cost:.1f} ns", cost <= PER_CALL_NS)
+
+
+@check("costs")
+def launch(machine):
+    """cuLaunchKernel of an empty kernel, in bursts of 250"""
+    rounds = "3" if machine.quick else "60"
+    command = machine.program("cost", "launch", rounds)
+    pauses = machine.pauses()
+    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], [pauses]),
+             "with device work": Mode([]),
+             "with device work, paused by turns": Mode([], [pauses]),
+             "CUPTI alone": Mode(env=machine.beside(kinds=ALL_WORK))}
+    measure(machine, command, modes, 1 if machine.quick else 8)
+    say_modes(machine, modes)
+    more = statistics.median(over(modes["with device work"], modes["bare"])) - statistics.median(
+        over(modes["CUPTI alone"], modes["bare"]))
+    machine.report.promise(f"with device work at most CUPTI's own and {OVER_CUPTI_NS} ns",
+                           f"{more:+,.0f} ns", more <= OVER_CUPTI_NS)
+
+
+@check("costs")
+def torch_operator(machine):
+    """x.add_(1.0) on 64 numbers, launch-bound"""
+    command = machine.script("gpu_torch_cost.py", "8" if machine.quick else "40")
+    pauses = machine.pauses()
+    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], ["pause", pauses]),
+             "driver calls, --no-device --no-args": Mode(["--no-device", "--no-args"],
+                                                         ["pause", pauses]),
+             "with device work": Mode([]),
+             "with device work, paused by turns": Mode([], ["pause", pauses]),
+             "CUPTI alone": Mode(words=["cupti", machine.cupti_user()],
+                                 env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": ALL_WORK}),
+             "torch.profiler, CUDA": Mode(words=["kineto"])}
+    measure(machine, command, modes, 1 if machine.quick else 4)
+    base = say_modes(machine, modes)
+    bare = modes["bare"]
+    calls = best(modes["driver calls, --no-device"], bare)
+    machine.report.promise(f"driver calls at most {OPERATOR_SHARE:.0%} over bare",
+                           f"{calls:+,.0f} ns, {calls / base:+.2%}", calls / base <= OPERATOR_SHARE)
+    more = best(modes["with device work, paused by turns"], bare) - best(modes["CUPTI alone"], bare)
+    machine.report.promise(f"with device work at most CUPTI's own and {OVER_CUPTI_NS} ns",
+                           f"{more:+,.0f} ns", more <= OVER_CUPTI_NS)
+
+
+def make_step_check(how):
+    def step(machine):
+        words = ["cost", how, "4" if machine.quick else "20"]
+        command = machine.script("gpu_torch_train.py", *words)
+        cache = {"TORCHINDUCTOR_CACHE_DIR": machine.work / "inductor",
+                 "TRITON_CACHE_DIR": machine.work / "triton"}
+        modes = {"bare": Mode(env=cache),
+                 "driver calls, --no-device": Mode(["--no-device"], [machine.pauses()], cache),
+                 "with device work": Mode([], [machine.pauses()], cache)}
+        measure(machine, command, modes, 1)
+        base = say_modes(machine, modes, "us")
+        for name in ("driver calls, --no-device", "with device work"):
+            cost = best(modes[name], modes["bare"]) / base
+            machine.report.promise(f"{name}: at most {STEP_SHARE:.0%}", f"{cost:+.2%}",
+                                   cost <= STEP_SHARE)
+
+    step.__name__ = f"step_{how}"
+    step.__doc__ = f"A training step of a transformer of 124 million parameters in bf16, {how}"
+    check("costs")(step)
+
+
+make_step_check("eager")
+make_step_check("compiled")
+
+
+@check("costs")
+def graph(machine):
+    """A graph of 12 nodes: 10 kernels, a copy, a set"""
+    command = machine.program("cost", "graph", "4" if machine.quick else "40")
+    modes = {"bare": Mode(), "GRAPH_TRACE alone": Mode(env=machine.beside(kinds=GRAPH_TRACE)),
+             "gputap, --mode lite": Mode(["--mode", "lite"]),
+             "each node, CUPTI alone": Mode(env=machine.beside(kinds=ALL_WORK)),
+             "gputap, each node": Mode([])}
+    measure(machine, command, modes, 1 if machine.quick else 8)
+    say_modes(machine, modes)
+    bare = modes["bare"]
+    more = statistics.median(over(modes["gputap, --mode lite"], bare)) - statistics.median(
+        over(modes["GRAPH_TRACE alone"], bare))
+    machine.report.promise(f"--mode lite at most GRAPH_TRACE's price and {GRAPH_OVER_NS} ns",
+                           f"{more:+,.0f} ns", more <= GRAPH_OVER_NS)
+
+
+@check("costs")
+def runtime_calls(machine):
+    """What -d cuda_runtime adds to an operator of torch"""
+    command = machine.script("gpu_torch_cost.py", "8" if machine.quick else "40")
+    pauses = ["pause", machine.pauses()]
+    modes = {"bare": Mode(),
+             "both APIs, --no-device": Mode(["-d", "cuda_driver,cuda_runtime", "--no-device"],
+                                            pauses),
+             "both APIs, with device work": Mode(["-d", "cuda_driver,cuda_runtime"], pauses)}
+    measure(machine, command, modes, 1 if machine.quick else 2)
+    say_modes(machine, modes)

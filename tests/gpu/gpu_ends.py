@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""However a program ends, what its device had completed is in the capture, and the program does and
+says what it does without gputap."""
+
+import signal
+
+from gpu_harness import check
+
+WAYS = {"exit": 0, "_exit": 0, "kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "fault": 0,
+        "destroy": 0, "reset": 0, "fork": 0}
+
+
+def shell_status(status):
+    return status if status >= 0 else 128 - status
+
+
+def try_end(machine, what, command, status):
+    """The program alone, then traced."""
+    bare = machine.run(command, 60, status=None)
+    capture = machine.trace(command, seconds=60, status=None)
+    same = (shell_status(bare.returncode), bare.stdout) == (shell_status(capture.status),
+                                                            capture.out)
+    machine.report.judge(f"{what}: output and status as without gputap",
+                         f"{shell_status(bare.returncode)} and {shell_status(capture.status)}",
+                         same and shell_status(status) == shell_status(capture.status))
+    return capture
+
+
+def make_check(way, status):
+    def ends(machine):
+        count = "200" if machine.quick else "20000"
+        capture = try_end(machine, way, machine.program("end", count, way), status)
+        kernels = capture.kernels("tiny") + capture.kernels("second")
+        machine.report.equal(f"{way}: kernels", kernels, capture.said["kernels"])
+        seen = capture.report()
+        work = seen["device_work"]
+        machine.report.judge(f"{way}: linked; dropped", f"{seen['linked']:,} of {work:,}; "
+                             f"{seen['dropped']}", seen["linked"] == work and not seen["dropped"])
+
+    ends.__name__ = way
+    ends.__doc__ = f"A program that ends by {way} 300 ms after its last work."
+    check("ends")(ends)
+
+
+for name, expected in WAYS.items():
+    make_check(name, expected)
+
+
+@check("ends")
+def cudart_reset(machine):
+    """static cudart: cudaDeviceReset(), and on"""
+    capture = try_end(machine, "cudaDeviceReset", machine.runtime_program("static", "reset"), 0)
+    machine.report.equal("kernels", capture.kernels("add_one"), capture.said["kernels"])

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""What is recorded beside the driver's calls: the runtime API on request, NVTX, memory."""
+
+from gpu_calls import RUNTIME, compare
+from gpu_harness import check
+
+RUNTIME_TOO = ["-d", "cuda_driver,cuda_runtime"]
+
+
+@check("runtime")
+def static_cudart(machine):
+    """Every call of the runtime API, beside CUPTI's count, and its driver calls inside it."""
+    capture = compare(machine, "cudart static, calls of both APIs",
+                      machine.runtime_program("static"), RUNTIME_TOO, RUNTIME)
+    rows = [row for row in capture.rows() if row["kind"] == "call"]
+    mine = {(row["process"], row["correlation"]) for row in rows
+            if row["domain"] == "cuda_runtime"}
+    launches = [row for row in rows if row["operation"] == "cuLaunchKernel"]
+    inside = sum((row["process"], row["parent"]) in mine for row in launches)
+    machine.report.equal("cuLaunchKernel inside a call of the runtime API", inside, len(launches))
+    seen = capture.report()
+    machine.report.equal("device work linked", seen["linked"], seen["device_work"])
+
+
+@check("runtime")
+def torch(machine):
+    """torch's calls of the runtime API, beside CUPTI's count"""
+    compare(machine, "torch, calls of both APIs", machine.script("gpu_torch_everything.py"),
+            [*RUNTIME_TOO, "--no-device"], RUNTIME)
+
+
+@check("runtime")
+def nvtx(machine):
+    """Ranges and marks of torch.cuda.nvtx, and of the package nvtx"""
+    capture = machine.trace(machine.script("gpu_torch_nvtx.py"))
+    ranges = {}
+    for row in capture.report()["ranges"]:
+        ranges[row["name"]] = ranges.get(row["name"], 0) + row["count"]
+    for name, wanted in capture.said.items():
+        machine.report.equal(f"ranges {name}", ranges.get(name, 0), wanted)
+
+
+@check("runtime")
+def memory(machine):
+    """What cuMemAlloc and pools gave and took back"""
+    capture = machine.trace(machine.runtime_program("static"))
+    rows = capture.report()["memory"]
+    for row in rows:
+        machine.report.say(f"memory, {row.get('memory')}", ", ".join(
+            f"{key} {row[key]}" for key in ("bytes", "left_bytes", "peak_bytes") if key in row))
+    machine.report.judge("memory of the device is in the report", f"{len(rows)} rows",
+                         any(row.get("memory") == "device" and row["bytes"] >= 2 << 19
+                             for row in rows))

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""What is said where something is not there, or not allowed; the program runs untouched."""
+
+import re
+
+from gpu_harness import check, last_json
+
+
+@check("said")
+def no_cupti(machine):
+    """CUPTI cannot be opened: calls are recorded, one sentence says the rest."""
+    command = machine.program("count", "2000")
+    capture = machine.trace(command, own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
+    machine.report.equal("calls", capture.calls().get("cuLaunchKernel", 0),
+                         capture.said["kernels"])
+    machine.report.judge("device work", f"{capture.report()['device_work']:,}",
+                         not capture.report()["device_work"])
+    lines = [line for line in capture.err.splitlines() if "upti" in line.lower()]
+    machine.report.judge("sentence", " ".join(lines)[:300] or "none", len(lines) >= 1)
+
+
+@check("said")
+def doctor(machine):
+    """What `gputap doctor` says of CUDA"""
+    done = machine.run([machine.gputap, "doctor"], 120, machine.own, status=None)
+    lines = [line.strip() for line in done.stdout.splitlines()
+             if re.search(r"cuda|cupti|nvidia", line, re.I)]
+    for line in lines[:12]:
+        machine.report.say("doctor", line[:160])
+    machine.report.judge("doctor names CUDA", f"{len(lines)} lines", bool(lines) or machine.soft)
+
+
+@check("said")
+def library_beside(machine):
+    """The program is the same with an injected library of NVIDIA's kind beside us."""
+    command = machine.program("end", "500", "exit")
+    bare = last_json(machine.run(command))
+    capture = machine.trace(command, (), machine.beside(count=machine.work / "beside"))
+    machine.report.judge("output", str(capture.said), capture.said == bare and not capture.status)
+    for path in machine.work.glob("beside.*"):
+        path.unlink()

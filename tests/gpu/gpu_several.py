@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Two GPUs: work of both, copies between them, a process a GPU, NCCL between them."""
+
+import collections
+
+from gpu_harness import Missing, check
+from gpu_work import kind_of, number, split
+
+
+def need_two(machine):
+    if machine.devices < 2:
+        raise Missing("needs two GPUs")
+
+
+def by_device(work):
+    return collections.Counter((row["device"], row["name"] or kind_of(row)) for row in work)
+
+
+@check("several")
+def peer(machine):
+    """Kernels on both, copies between them, in one process"""
+    need_two(machine)
+    capture = machine.trace(machine.program("peer"))
+    said, (calls, work) = capture.said, split(capture.rows())
+    of_name = {name: {row["device"] for row in work if row["name"] == name}
+               for name in ("tiny", "second")}
+    machine.report.judge("each kernel on its own device", str(of_name),
+                         all(len(found) == 1 for found in of_name.values()) and
+                         of_name["tiny"] != of_name["second"])
+    for name in ("tiny", "second"):
+        machine.report.equal(f"kernels {name}", capture.kernels(name), said[name])
+    copied = sorted(number(row["bytes"]) for row in work if kind_of(row) == "copy")
+    machine.report.judge("copies between devices", f"{len(copied)}",
+                         copied == [5000 + i for i in range(said["copies"])])
+    linked = sum((row["process"], row["correlation"]) in calls for row in work)
+    machine.report.equal("linked", linked, len(work))
+
+
+@check("several")
+def nccl(machine):
+    """A process a GPU, all-reduces between them"""
+    need_two(machine)
+    capture = machine.trace(machine.script("gpu_torch_ranks.py", "2"), seconds=180)
+    said, work = capture.said, split(capture.rows())[1]
+    of_process = collections.defaultdict(set)
+    for row in work:
+        if row["operation"] == "kernel":
+            of_process[row["process"]].add(row["device"])
+    machine.report.judge("processes, and the devices of each",
+                         "; ".join(f"{p}: {sorted(d)}" for p, d in sorted(of_process.items())),
+                         len(of_process) == 2 and all(len(d) == 1 for d in of_process.values())
+                         and len(set.union(*of_process.values())) == 2)
+    machine.report.equal("kernels of NCCL", sum("nccl" in row["name"].lower() for row in work),
+                         2 * said["all_reduces"])
+    seen = capture.report()
+    machine.report.equal("linked", seen["linked"], seen["device_work"])

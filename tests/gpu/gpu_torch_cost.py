@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""ns of host time of x.add_(1.0) on 64 numbers, in bursts of 300 while the device keeps up.
+
+    gpu_torch_cost.py ROUNDS [none | pause LIBROCTX64 | cupti LIBRARY | kineto]
+
+Every other round is one in which recording is paused (CUPTI: finalised; Kineto: no session)."""
+import contextlib
+import ctypes
+import json
+import os
+import sys
+import time
+
+import torch
+
+BURSTS, BURST = 4, 300
+rounds, way = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "none"
+library = ctypes.CDLL(sys.argv[3], mode=ctypes.RTLD_GLOBAL) if len(sys.argv) > 3 else None
+x = torch.ones(64, device="cuda")
+add = x.add_
+
+
+def settle():
+    """This thread has a processor of its own; all that were made meanwhile go elsewhere."""
+    main, processors = os.getpid(), sorted(os.sched_getaffinity(os.getpid()) | everywhere)
+    own = processors[len(processors) // 2]
+    rest = set(processors) - {own}
+    for thread in map(int, os.listdir("/proc/self/task")):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(thread, {own} if thread == main or not rest else rest)
+
+
+def measure():
+    total = 0
+    for _ in range(BURSTS):
+        begin = time.perf_counter_ns()
+        for _ in range(BURST):
+            add(1.0)
+        total += time.perf_counter_ns() - begin
+        torch.cuda.synchronize()
+    return total / (BURSTS * BURST)
+
+
+def switch(on):
+    if way == "pause":
+        (library.roctxProfilerResume if on else library.roctxProfilerPause)(ctypes.c_uint64(0))
+    elif way == "cupti":
+        (library.gpu_cupti_start if on else library.gpu_cupti_stop)()
+
+
+def round_of(on):
+    profiler = contextlib.nullcontext()
+    if way == "kineto" and on:
+        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+    with profiler:
+        settle()
+        measure()
+        return measure()
+
+
+everywhere = os.sched_getaffinity(0)
+found = {"on": [], "off": []}
+for _ in range(3000):
+    add(1.0)
+torch.cuda.synchronize()
+if way == "cupti":
+    switch(True)
+settle()
+for _ in range(rounds):
+    if way != "none":
+        switch(False)
+        found["off"].append(round_of(False))
+        switch(True)
+    found["on"].append(round_of(True))
+print(json.dumps(found), flush=True)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""A process a GPU; each adds on its own, and all reduce together."""
+import json
+import multiprocessing
+import os
+import sys
+
+ALL_REDUCES = 50
+
+
+def rank(index, ranks):
+    import torch
+    import torch.distributed as dist
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29613", RANK=str(index),
+                      WORLD_SIZE=str(ranks))
+    torch.cuda.set_device(index)
+    dist.init_process_group("nccl")
+    numbers = torch.ones(100000, device="cuda")
+    for _ in range(ALL_REDUCES):
+        dist.all_reduce(numbers)
+    torch.cuda.synchronize()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1])
+    start = multiprocessing.get_context("spawn")
+    processes = [start.Process(target=rank, args=(i, count)) for i in range(count)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    if any(process.exitcode for process in processes):
+        sys.exit(3)
+    print(json.dumps({"all_reduces": ALL_REDUCES}))

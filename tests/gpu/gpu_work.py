@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Device work: all of it, with its sizes, linked to the call that caused it, inside its times."""
+
+import collections
+import re
+
+from gpu_harness import check, show_spread
+
+THREADS = 4
+# What gpu_program's `shapes` makes: kernels by name, (threads in all, threads of a block); bytes.
+KERNELS = {"tiny": ((7 * 32, 2 * 2, 1), (32, 2, 1)),
+           "second": ((5 * 16, 3 * 4, 2 * 2), (16, 4, 2))}
+COPIES = [1001, 1002, 1003, 1004, 1005, 1006]
+SETS = [2001, 2002, 2 * 2003, 4 * 2004]
+
+
+def kind_of(row):
+    if row["operation"] in ("kernel", "fill"):
+        return row["operation"]
+    return "copy"
+
+
+def number(text):
+    return int(text) if text else 0
+
+
+def split(rows):
+    """(calls by process and correlation, device work)"""
+    calls, work = {}, []
+    for row in rows:
+        if row["kind"] == "call":
+            calls[row["process"], row["correlation"]] = row
+        elif row["kind"] == "device":
+            work.append(row)
+    return calls, work
+
+
+def identity_of_work(row):
+    kind = kind_of(row)
+    if kind != "kernel":
+        return kind, number(row["bytes"])
+    return kind, (number(row["global_x"]), number(row["local_x"]))
+
+
+def identity_of_call(row):
+    """What a record of the work of this call must have, by the call's arguments."""
+    arguments = dict(re.findall(r"(\w+)=(\w+)", row["arguments"]))
+    if "Launch" in row["operation"]:
+        block = int(arguments["blockDimX"])
+        return "kernel", (int(arguments["gridDimX"]) * block, block)
+    return ("fill" if "Memset" in row["operation"] else "copy",
+            int(arguments.get("ByteCount", arguments.get("N", 0))))
+
+
+def wanted_identities(count):
+    wanted = collections.Counter()
+    for i in range(count // THREADS):
+        for k in range(THREADS):
+            own = i * THREADS + k
+            if i % 10 in (3, 7):
+                wanted["copy" if i % 10 == 3 else "fill", own + 1] += 1
+            else:
+                block = own % 1024 + 1
+                wanted["kernel", ((own // 1024 + 1) * block, block)] += 1
+    return wanted
+
+
+@check("work")
+def identities(machine):
+    """4 threads share 3 streams; each operation can be known by its sizes."""
+    capture = machine.trace(machine.program("identity", "500" if machine.quick else "20000"))
+    total = capture.said["operations"]
+    calls, work = split(capture.rows())
+    found = collections.Counter(identity_of_work(row) for row in work)
+    right = sum((found & wanted_identities(total)).values())
+    machine.report.equal("operations that have a record with their own sizes", right, total)
+    machine.report.equal("records of device work", len(work), total)
+    linked = sum(identity_of_work(row) == identity_of_call(calls[row["process"],
+                                                                 row["correlation"]])
+                 for row in work if (row["process"], row["correlation"]) in calls)
+    machine.report.equal("records linked to the call with these sizes", linked, total)
+
+
+@check("work")
+def shapes(machine):
+    """Names, grid, block, bytes, of each launching function."""
+    _, work = split(machine.trace(machine.program("shapes")).rows())
+    kernels = {row["name"]: tuple(tuple(number(row[f"{size}_{axis}"]) for axis in "xyz")
+                                  for size in ("global", "local"))
+               for row in work if kind_of(row) == "kernel"}
+    machine.report.judge("kernels' names, threads, threads of a block", str(kernels),
+                         kernels == KERNELS)
+    for kind, wanted in (("copy", COPIES), ("fill", SETS)):
+        sizes = sorted(number(row["bytes"]) for row in work if kind_of(row) == kind)
+        machine.report.judge(f"bytes of each {kind}", str(sizes), sizes == wanted)
+
+
+@check("work")
+def runtime_api(machine):
+    """static cudart: launches, copies, sets, nodes of graphs; names of C++ kernels"""
+    capture = machine.trace(machine.runtime_program("static"))
+    said = capture.said
+    copies, sets = capture.copies()
+    machine.report.equal("kernels", capture.kernels("add_one"), said["kernels"])
+    machine.report.equal("copies", copies, said["copies"])
+    machine.report.equal("sets", sets, said["sets"])
+    seen = capture.report()
+    machine.report.equal("linked", seen["linked"], seen["device_work"])
+    names = {row["name"] for row in seen["kernels"]}
+    machine.report.judge("names", ", ".join(sorted(names)), names == {"add_one(float*, int)"})
+
+
+@check("work")
+def torch(machine):
+    """x.add_(1.0) so many times, copies of a known size, from torch"""
+    capture = machine.trace(machine.script("gpu_torch_counted.py", "2000"))
+    said, seen = capture.said, capture.report()
+    machine.report.equal("kernels of x.add_(1.0)", capture.kernels("CUDAFunctorOnSelf_add"),
+                         said["adds"])
+    copied = sum(row["operation"] != "fill" and row["duration_ns"] != "" and
+                 number(row["bytes"]) == said["bytes"] for row in split(capture.rows())[1])
+    machine.report.equal("copies of their size", copied, said["copies"])
+    machine.report.equal("linked", seen["linked"], seen["device_work"])
+
+
+@check("work")
+def millions(machine):
+    """10 million kernels from 4 threads on 3 streams: none lost."""
+    count = "20000" if machine.quick else "10000000"
+    capture = machine.trace(machine.program("count", count), seconds=280)
+    said, seen = capture.said, capture.report()
+    machine.report.equal("kernels recorded", capture.kernels("tiny"), said["kernels"])
+    machine.report.equal("of these linked", seen["linked"], said["kernels"])
+    machine.report.judge("records dropped", f"{seen['dropped']:,}", not seen["dropped"])
+    machine.report.say("time of the program's launches, of the whole run, size",
+                       f"{said['seconds']:.1f} s, {capture.seconds:.1f} s, "
+                       f"{capture.path.stat().st_size / 1e6:,.0f} MB")
+
+
+@check("work")
+def clock(machine):
+    """Kernels lie between the begin of their launch and the end of the synchronisation after it."""
+    capture = machine.trace(machine.program("clock", "200" if machine.quick else "3000"))
+    calls, work = split(capture.rows())
+    ends = sorted((int(row["start_ns"]), int(row["end_ns"])) for row in calls.values()
+                  if row["operation"] == "cuCtxSynchronize")
+    before, after, lasted = [], [], []
+    for row, (_, synchronised) in zip(sorted(work, key=lambda r: number(r["start_ns"])), ends):
+        launched = calls[row["process"], row["correlation"]]["start_ns"]
+        before.append(number(row["start_ns"]) - int(launched))
+        after.append(synchronised - number(row["end_ns"]))
+        lasted.append(number(row["duration_ns"]))
+    outside = sum(b < 0 or a < 0 for b, a in zip(before, after))
+    machine.report.judge("kernels outside", f"{outside} of {len(work):,}",
+                         not outside and len(work) == capture.said["kernels"])
+    if work:
+        machine.report.say("from launch to start, at least",
+                           f"{min(before):,} ns; {show_spread(before)}")
+        machine.report.say("from end to synchronised, at least",
+                           f"{min(after):,} ns; {show_spread(after)}")
+        machine.report.say("a kernel of 20 us lasts", show_spread(lasted))
+    for device in capture.info()["devices"]:
+        if device["domain"].startswith("cuda"):
+            machine.report.say("device clock", f"{device['clock']}, residual "
+                               f"{device['residual_ns']} ns, {device['violations']} violations")

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""tests/gpu/check_gpu.py, which is for a machine with a GPU, on one that has none."""
+import json
+
+import pytest
+
+
+@pytest.fixture
+def check_gpu(run, repo, build, work):
+    """check_gpu(word, .., status=..): what it printed, and the lines of its report."""
+
+    def call(*words, status=0):
+        done = run(["python3", repo / "tests/gpu/check_gpu.py", "--out", work / "report", *words],
+                   status=status, env={"GPUTAP_BUILD": build})
+        report = work / "report/report.json"
+        return done, json.loads(report.read_text())["lines"] if report.exists() else []
+
+    return call
+
+
+def test_all_checks_are_listed(check_gpu):
+    names = [line.split(":")[0] for line in check_gpu("--list")[0].out.splitlines()]
+    parts = {name.split("/")[0] for name in names}
+    assert len(names) == len(set(names)) > 30
+    assert parts == {
+        "calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "costs"
+    }
+
+
+def test_a_part_runs_on_the_software_driver(check_gpu, work):
+    done, lines = check_gpu("--soft", "-k", "costs/nothing", "-k", "torch")
+    assert {line["verdict"] for line in lines} == {"said", "skipped"}
+    assert "costs/nothing: bare: " in done.out
+    assert "| needs a GPU of NVIDIA's | skipped |" in (work / "report/report.md").read_text()
+
+
+def test_without_a_gpu_it_says_so(check_gpu):
+    done, lines = check_gpu("-k", "costs", status=2)
+    assert "there is no GPU of NVIDIA's here" in done.err and not lines
