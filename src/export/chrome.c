@@ -65,6 +65,36 @@ static char *put_pair(char *p, const char *key, const char *text)
 	return gt_chrome_put_quoted(p, text);
 }
 
+/* What torch.profiler says of CUDA's devices, under its names. */
+static char *put_numbers(char *p, const struct gt_object_info *device)
+{
+	static const char *const keys[] = {"totalGlobalMem",
+					   "computeMajor",
+					   "computeMinor",
+					   "maxThreadsPerBlock",
+					   "maxThreadsPerMultiprocessor",
+					   "regsPerBlock",
+					   "warpSize",
+					   "sharedMemPerBlock",
+					   "numSms",
+					   "regsPerMultiprocessor",
+					   "sharedMemPerBlockOptin",
+					   "sharedMemPerMultiprocessor",
+					   NULL};
+
+	for (const char *const *key = keys; *key; key++) {
+		const char *text = gt_object_value(device, *key);
+
+		if (!text || !*text || text[strspn(text, "0123456789")])
+			continue;
+		*p++ = ',';
+		p = gt_chrome_put_quoted(p, *key);
+		*p++ = ':';
+		p = gt_put(p, text, strlen(text));
+	}
+	return p;
+}
+
 static void write_devices(struct gt_chrome *x)
 {
 	static const char *const keys[] = {"vendor", "version", "driver", "uuid",
@@ -81,6 +111,7 @@ static void write_devices(struct gt_chrome *x)
 		p = put_pair(p, "name", gt_object_value(device, "name"));
 		for (const char *const *key = keys; *key; key++)
 			p = put_pair(p, *key, gt_object_value(device, *key));
+		p = put_numbers(p, device);
 		*p++ = '}';
 		gt_out_end(&x->out, p);
 	}
@@ -182,6 +213,7 @@ static void free_exporter(struct gt_chrome *x)
 	gt_innermost_fini(&x->innermost);
 	gt_replays_fini(&x->replays);
 	gt_memory_use_fini(&x->memory);
+	free(x->kernels);
 	gt_view_fini(&x->view);
 }
 

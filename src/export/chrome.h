@@ -43,7 +43,8 @@ struct gt_chrome {
 	unsigned replay_rows;                     /* .. in so many rows until now */
 	uint64_t shift_ns;                        /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
-	bool *device_named;                           /* by device, the last one for "not known" */
+	bool *device_named;               /* by device, the last one for "not known" */
+	struct gt_chrome_kernel *kernels; /* of late, see chrome_kernel.c; NULL: none yet */
 	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* beginning of work without a name */
 };
 
@@ -129,6 +130,10 @@ void gt_chrome_calls_fini(struct gt_chrome *x);
 
 /* chrome_memory.c: memory in use over time, after the last record. */
 int gt_chrome_write_memory(struct gt_chrome *x);
+
+/* chrome_kernel.c: ,"registers per thread":40,"grid":[..] */
+char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
+			   const struct gt_item *work);
 
 /* chrome_work.c */
 int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,

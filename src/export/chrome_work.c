@@ -9,6 +9,7 @@
 
 /* Of a queue: "pid,"tid":row,"ts":" by row */
 struct chrome_rows {
+	uint64_t context;
 	unsigned count;
 	struct gt_snippet *row[];
 };
@@ -91,10 +92,14 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 {
 	uint64_t pid = gt_chrome_device_pid(x, q->device),
 		 tid = (uint64_t)ROW_TID * row + q->stream;
-	char text[128], label[64], *p = text;
+	const char *called = q->object ? gt_object_called(q->object) : NULL;
+	char text[128], overlap[32] = "", label[192], *p = text;
 
 	name_device(x, q->device);
-	snprintf(label, sizeof label, row ? "stream %u (overlap %u)" : "stream %u", q->stream, row);
+	if (row)
+		snprintf(overlap, sizeof overlap, " (overlap %u)", row);
+	snprintf(label, sizeof label, "stream %u%s%.128s%s", q->stream, called ? ": " : "",
+		 called ? called : "", overlap);
 	gt_chrome_write_label(x, "thread_name", pid, tid, "name", label);
 	gt_chrome_write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 + row);
 	p = gt_put_u64(p, pid);
@@ -102,6 +107,14 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 	p = gt_put_u64(p, tid);
 	p = GT_PUT(p, ",\"ts\":");
 	return gt_chrome_make_snippet(text, (size_t)(p - text));
+}
+
+/* As the runtime numbers it, else by process. */
+static uint64_t context_of(const struct gt_view_queue *q)
+{
+	const char *text = q->object ? gt_object_value(q->object, "context") : NULL;
+
+	return text ? strtoull(text, NULL, 10) : q->process + 1;
 }
 
 static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
@@ -116,6 +129,8 @@ static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_que
 		gt_error(-ENOMEM, "export");
 		return NULL;
 	}
+	if (!q->own)
+		rows->context = context_of(q);
 	q->own = rows;
 	rows->count = count;
 	for (; rows->count <= row; rows->count++) {
@@ -124,37 +139,6 @@ static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_que
 			return NULL;
 	}
 	return rows->row[row];
-}
-
-static char *put_triple(char *p, const uint32_t size[3])
-{
-	for (int i = 0; i < 3; i++) {
-		*p++ = i ? ',' : '[';
-		p = gt_put_u64(p, size[i] ? size[i] : 1);
-	}
-	*p++ = ']';
-	return p;
-}
-
-static char *put_kernel_sizes(char *p, const struct gt_item *work)
-{
-	uint32_t groups[3];
-
-	if (!work->global[0])
-		return p;
-	p = GT_PUT(p, ",\"global size\":");
-	p = put_triple(p, work->global);
-	if (!work->local[0]) /* the runtime chose and did not tell */
-		return p;
-	for (int i = 0; i < 3; i++)
-		groups[i] = work->local[i]
-				    ? (uint32_t)(((uint64_t)work->global[i] + work->local[i] - 1) /
-						 work->local[i])
-				    : 1;
-	p = GT_PUT(p, ",\"grid\":");
-	p = put_triple(p, groups);
-	p = GT_PUT(p, ",\"block\":");
-	return put_triple(p, work->local);
 }
 
 static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns)
@@ -184,7 +168,7 @@ static char *put_nodes(char *p, const struct gt_chrome *x, uint32_t process, uin
 	return gt_put_u64(p, nodes);
 }
 
-static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_view_queue *q,
+static char *put_work_args(char *p, struct gt_chrome *x, const struct gt_view_queue *q,
 			   const struct gt_item *work, uint64_t device, uint64_t correlation,
 			   uint64_t duration_ns)
 {
@@ -193,7 +177,7 @@ static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_v
 	p = GT_PUT(p, "\"device\":");
 	p = gt_put_u64(p, device);
 	p = GT_PUT(p, ",\"context\":");
-	p = gt_put_u64(p, q->process + 1);
+	p = gt_put_u64(p, ((const struct chrome_rows *)q->own)->context);
 	if (class == GT_WORK_MARK)
 		p = GT_PUT(p, ",\"queue\":");
 	else
@@ -204,7 +188,7 @@ static char *put_work_args(char *p, const struct gt_chrome *x, const struct gt_v
 		p = gt_put_u64(p, correlation);
 	}
 	if (class == GT_WORK_KERNEL)
-		p = put_kernel_sizes(p, work);
+		p = gt_chrome_put_kernel(x, p, q, work);
 	else if (class != GT_WORK_MARK)
 		p = put_bytes(p, work, duration_ns);
 	if (work->replay) {
@@ -315,7 +299,7 @@ int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsig
 	p = GT_PUT(p, ",\"args\":{\"device\":");
 	p = gt_put_u64(p, pid);
 	p = GT_PUT(p, ",\"context\":");
-	p = gt_put_u64(p, q->process + 1);
+	p = gt_put_u64(p, context_of(q));
 	p = GT_PUT(p, ",\"queue\":");
 	p = gt_put_u64(p, q->stream);
 	if (replay->correlation) {

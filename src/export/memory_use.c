@@ -50,8 +50,8 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
-/* At one time, an allocation first: it may be what is freed, a call later. An address that was freed
- * cannot have been given out again in that same ns, for both calls take longer. */
+/* At one time, an allocation first: it may be what is freed, a call later. An address that was
+ * freed cannot have been given out again in that same ns, for both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;

@@ -17,8 +17,8 @@
  * equal, so a call's end is written before the begin of what comes after it, and rows
  * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the device work
  * that it caused; its id is the correlation number.
- * Memory: by threads, queues, names, launches of graphs, and calls that allocate or free. Numbers of
- * fields: protos/perfetto/trace/ of the Perfetto project. */
+ * Memory: by threads, queues, names, launches of graphs, and calls that allocate or free.
+ * Numbers of fields: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>

@@ -397,7 +397,9 @@ int gt_pf_memory(struct gt_pf *x);
 
 /* For sequence 1, which interns nothing. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
-/* "queue 2 (out of order)", with the process where there are several. */
+/* "queue 2: copies (out of order)": with the program's name for it, if it gave one, and the process
+ * where there are several. */
+enum { GT_PF_LABEL = 256 };
 void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label,
 		       size_t size);
 /* Number of a device's track; 0: not known. */

@@ -14,7 +14,7 @@ static uint64_t row_track(const struct gt_pf *x, const struct gt_view_queue *q, 
 
 static void begin_row(struct gt_pf *x, const struct gt_view_queue *q, unsigned row)
 {
-	char queue[64], label[80], *p, *packet, *mark;
+	char queue[GT_PF_LABEL], label[GT_PF_LABEL + 16], *p, *packet, *mark;
 
 	gt_pf_queue_label(x, q, queue, sizeof queue);
 	snprintf(label, sizeof label, "%s: graphs", queue);

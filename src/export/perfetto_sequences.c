@@ -319,6 +319,7 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 {
 	const char *properties = q->object ? gt_object_value(q->object, "properties") : NULL;
 	bool out_of_order = properties && strstr(properties, "out_of_order");
+	const char *called = q->object ? gt_object_called(q->object) : NULL;
 	bool several = gt_capture_process_count(x->view.capture) > 1;
 	char process[32] = "";
 
@@ -327,10 +328,12 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	if (!q->object)
 		snprintf(label, size, "queue not known");
 	else if (several || out_of_order)
-		snprintf(label, size, "queue %u (%s%s%s)", q->stream, process,
-			 several && out_of_order ? ", " : "", out_of_order ? "out of order" : "");
+		snprintf(label, size, "queue %u%s%.128s (%s%s%s)", q->stream, called ? ": " : "",
+			 called ? called : "", process, several && out_of_order ? ", " : "",
+			 out_of_order ? "out of order" : "");
 	else
-		snprintf(label, size, "queue %u", q->stream);
+		snprintf(label, size, "queue %u%s%.128s", q->stream, called ? ": " : "",
+			 called ? called : "");
 }
 
 /* The track of a new row: those of a queue have one name, so that the reader shows them as rows
@@ -340,7 +343,7 @@ static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_seq
 {
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_QUEUE, q->index, row);
 	uint32_t bit = gt_pf_device_bit(q->device);
-	char label[64], *p, *packet, *mark;
+	char label[GT_PF_LABEL], *p, *packet, *mark;
 
 	device_track(x, q->device);
 	gt_pf_sequence_begin(x, s, CLOCK_ZERO, track);
