@@ -11,6 +11,7 @@ GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
 PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
 OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
+STAMPS = 10  # of an operator of torch: five driver calls
 
 
 class Mode:
@@ -18,7 +19,7 @@ class Mode:
 
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
-        self.medians, self.differences = [], []
+        self.medians, self.differences, self.faults = [], [], []
 
     def run(self, machine, command):
         if self.traced is None:
@@ -28,6 +29,7 @@ class Mode:
             said = capture.said
             capture.remove()
         self.medians.append(statistics.median(said["on"]))
+        self.faults.append(said.get("faults", 0))
         self.differences += [on - off for on, off in zip(said["on"], said["off"])]
 
 
@@ -57,8 +59,20 @@ def say_modes(machine, modes, unit="ns", share=True):
             figure += f"; on over off in a process {show_spread(mode.differences, unit)}"
             if share:
                 figure += f", {statistics.median(mode.differences) / base:+.2%}"
+        if any(mode.faults):
+            figure += f"; page faults in a round {max(mode.faults):.0f}"
         machine.report.say(name, figure)
     return base
+
+
+def say_stamps(machine, count, over_what):
+    """What the time stamps alone cost, which a record cannot do without."""
+    said = last_json(machine.run(machine.program("cost", "stamp", "10")))
+    stamp = statistics.median(said["on"])
+    text = f"{stamp:.1f} ns; {count} of them {count * stamp:.0f} ns"
+    if over_what:
+        text += f", {count * stamp / over_what:.2%}"
+    machine.report.say("a time stamp", text)
 
 
 def best(mode, bare):
@@ -77,6 +91,7 @@ def nothing(machine):
              "recorded, with device work": Mode([], [machine.pauses()])}
     measure(machine, command, modes, 1 if machine.quick else 3)
     say_modes(machine, modes, share=False)
+    say_stamps(machine, 2, 0)
     cost = best(modes["recorded, --no-device"], modes["bare"])
     machine.report.promise(f"at most {PER_CALL_NS} ns", f"{cost:.1f} ns", cost <= PER_CALL_NS)
 
@@ -115,6 +130,7 @@ def torch_operator(machine):
     measure(machine, command, modes, 1 if machine.quick else 4)
     base = say_modes(machine, modes)
     bare = modes["bare"]
+    say_stamps(machine, STAMPS, base)
     calls = best(modes["driver calls, --no-device"], bare)
     machine.report.promise(f"driver calls at most {OPERATOR_SHARE:.0%} over bare",
                            f"{calls:+,.0f} ns, {calls / base:+.2%}", calls / base <= OPERATOR_SHARE)

@@ -9,14 +9,17 @@
  *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit, kill, abort
  *                                   (these two 300 ms later), fault, destroy, reset, fork
  *   gpu_program MODULE peer         two devices: kernels on both, copies between them
- *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph.
+ *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph,
+ *                                   stamp (reading the time stamp counter).
  *                                   PAUSES is libroctx64: every other round is a pause */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "tests/gpu/gpu_driver.h"
 
@@ -326,6 +329,16 @@ static double nothing_round(void)
 	return (double)(now_ns() - begin) / NOTHING_CALLS;
 }
 
+static double stamp_round(void)
+{
+	const uint64_t begin = now_ns();
+	static volatile uint64_t last;
+
+	for (int i = 0; i < NOTHING_CALLS; i++)
+		last = __rdtsc();
+	return (double)(now_ns() - begin) / NOTHING_CALLS;
+}
+
 static double launch_round(void)
 {
 	uint64_t sum = 0;
@@ -389,13 +402,25 @@ static void find_pauses(const char *library)
 	resume_recording = (__typeof__(resume_recording))dlsym(found, "roctxProfilerResume");
 }
 
-/* Prints ns of each round: {"on": [..], "off": [..]}; without pauses all are in "on". */
+/* Of this process: pages that it touched for the first time. */
+static long page_faults(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return used.ru_minflt;
+}
+
+/* Prints ns of each round: {"on": [..], "off": [..], "faults": in a round of "on"}; without pauses
+ * all are in "on". */
 static int cost(const char *what, int rounds, const char *pauses)
 {
 	double (*measure)(void) = !strcmp(what, "nothing") ? nothing_round
+				  : !strcmp(what, "stamp") ? stamp_round
 				  : !strcmp(what, "graph") ? graph_round
 							   : launch_round;
 	double *off = calloc(rounds, sizeof *off), *on = calloc(rounds, sizeof *on);
+	long faults = 0;
 
 	start(1 << 20);
 	if (pauses)
@@ -412,7 +437,9 @@ static int cost(const char *what, int rounds, const char *pauses)
 			resume_recording(0);
 		}
 		measure();
+		faults -= page_faults();
 		on[i] = measure();
+		faults += page_faults();
 	}
 	printf("{\"on\": [");
 	for (int i = 0; i < rounds; i++)
@@ -420,7 +447,7 @@ static int cost(const char *what, int rounds, const char *pauses)
 	printf("], \"off\": [");
 	for (int i = 0; pauses && i < rounds; i++)
 		printf("%s%.1f", i ? ", " : "", off[i]);
-	printf("]}\n");
+	printf("], \"faults\": %.2f}\n", (double)faults / rounds);
 	return 0;
 }
 

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import json
 import os
+import resource
 import sys
 import time
 
@@ -55,10 +56,14 @@ def round_of(on):
     with profiler:
         settle()
         measure()
-        return measure()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        time_ns = measure()
+        if on:
+            faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+        return time_ns
 
 
-everywhere = os.sched_getaffinity(0)
+everywhere, faults = os.sched_getaffinity(0), []
 found = {"on": [], "off": []}
 for _ in range(3000):
     add(1.0)
@@ -72,4 +77,4 @@ for _ in range(rounds):
         found["off"].append(round_of(False))
         switch(True)
     found["on"].append(round_of(True))
-print(json.dumps(found), flush=True)
+print(json.dumps({**found, "faults": sum(faults) / rounds}), flush=True)
