@@ -22,6 +22,7 @@ struct gt_cuda_egl_frame { uint64_t frame0; uint64_t frame1; uint64_t frame2; ui
 #endif
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int Flags) GT_WRAP;
 int gt_cuda_driver_wrap_cuGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int cudaVersion, uint64_t flags) GT_WRAP;
 int gt_cuda_driver_wrap_cuGetProcAddress_v2(const struct gt_call *call, const char *symbol, void **pfn, int cudaVersion, uint64_t flags, unsigned int *symbolStatus) GT_WRAP;
 

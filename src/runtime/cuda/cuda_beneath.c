@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What CUDA's device work stands on: the driver's own functions, where the helper sleeps, and which
+ * processors CUPTI's threads get. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/cuda/cuda_parts.h"
+
+static _Atomic(const struct gt_table *) driver;
+static _Atomic uint32_t woken; /* futex */
+
+void gt_cuda_table_is(const struct gt_table *table)
+{
+	atomic_store_explicit(&driver, table, memory_order_release);
+}
+
+/* Without cuInit()'s tap: the first driver that is attached. */
+void *gt_cuda_real(uint32_t index)
+{
+	const struct gt_table *table = atomic_load_explicit(&driver, memory_order_acquire);
+
+	if (!table)
+		table = &gt_cuda_driver_tables[0];
+	return table->taps ? table->taps[index].real : NULL;
+}
+
+void gt_cuda_helper_sleep(uint64_t ns)
+{
+	const struct timespec wait = {(time_t)(ns / (1000 * GT_CUDA_MS)),
+				      (long)(ns % (1000 * GT_CUDA_MS))};
+
+	syscall(SYS_futex, &woken, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
+	atomic_store_explicit(&woken, 0, memory_order_relaxed);
+}
+
+void gt_cuda_helper_wake(void)
+{
+	int saved = errno;
+
+	if (!atomic_exchange_explicit(&woken, 1, memory_order_relaxed))
+		syscall(SYS_futex, &woken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
+static uint64_t process_mask[16];
+static long process_mask_bytes;
+
+/* Before the program can have bound its threads. */
+__attribute__((constructor)) static void note_affinity(void)
+{
+	process_mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof process_mask, process_mask);
+}
+
+void gt_cuda_affinity_widen(struct gt_cuda_affinity *a)
+{
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof a->before, a->before);
+
+	a->changed = bytes > 0 && bytes == process_mask_bytes &&
+		     memcmp(a->before, process_mask, (size_t)bytes) != 0 &&
+		     syscall(SYS_sched_setaffinity, 0, (size_t)bytes, process_mask) == 0;
+}
+
+void gt_cuda_affinity_restore(const struct gt_cuda_affinity *a)
+{
+	if (a->changed)
+		syscall(SYS_sched_setaffinity, 0, (size_t)process_mask_bytes, a->before);
+}

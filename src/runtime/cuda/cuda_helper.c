@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The helper thread: every 100 ms it has CUPTI hand over what has completed, and writes it. So that
+ * is what a SIGKILL of the program can cost. And the end of the process.
+ *
+ * Every 100 ms for as long as there are launches, and for a minute after the last one: a kernel may
+ * run for long. Then every second, which costs nothing that could be measured.
+ *
+ * The end, in the thread that calls exit(): the helper is kept out; what has completed is asked
+ * for, with FORCED, and written. Only the process that opened CUPTI does that: a call of it in a
+ * fork's child would hang for ever. */
+#define _GNU_SOURCE 1
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/context.h"
+#include "core/recording.h"
+#include "runtime/cuda/cuda_parts.h"
+#include "tool/tool.h"
+#include "tool/tool_work.h"
+#include "util/clock_ns.h"
+
+#define FLUSH_NS    (100 * GT_CUDA_MS)
+#define IDLE_NS     (1000 * GT_CUDA_MS)
+#define LEAVE_NS    (5000 * GT_CUDA_MS) /* for the helper to leave CUPTI at the end */
+#define LONG_PAUSE  10                  /* rounds without anybody who wants work */
+#define QUIET_AFTER 600                 /* rounds */
+
+enum { STACK_BYTES = 256 << 10 };
+
+static struct {
+	_Atomic int32_t process;  /* that has a helper */
+	_Atomic uint32_t at_work; /* inside CUPTI, or about to be */
+	_Atomic uint32_t over;    /* the process is ending */
+} helper;
+
+/* The thread ---------------------------------------------------------------------- */
+
+static void read_all(uint32_t flag)
+{
+	struct gt_thread *t = gt_thread_own();
+
+	gt_internal_enter();
+	gt_cupti_owner_flush(flag);
+	gt_cupti_buffers_read(t);
+	gt_internal_leave();
+}
+
+/* Contexts have changed: CUPTI goes after a long pause, and comes back. */
+static void follow_contexts(uint32_t *unwanted)
+{
+	*unwanted = gt_cuda_work_wanted(false) ? 0 : *unwanted + 1;
+	if (!*unwanted)
+		gt_cupti_owner_start();
+	else if (*unwanted > LONG_PAUSE)
+		gt_cupti_owner_stop();
+}
+
+static void *run_helper(void *arg)
+{
+	uint32_t quiet = 0, unwanted = 0;
+
+	gt_tool_thread_takes("gputap", NULL, arg);
+	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+		bool launched = gt_cuda_work_launched();
+
+		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
+		if (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+			read_all(CUPTI_FLUSH_COMPLETED);
+			follow_contexts(&unwanted);
+		}
+		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+		gt_tool_deliver();
+		quiet = launched ? 0 : quiet + 1;
+		gt_cuda_helper_sleep(quiet < QUIET_AFTER ? FLUSH_NS : IDLE_NS);
+	}
+	gt_tool_thread_leaves();
+	return NULL;
+}
+
+static void at_end(void)
+{
+	uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+	const struct timespec pause = {0, (long)(GT_CUDA_MS / 2)};
+
+	if (atomic_load(&helper.process) != getpid())
+		return;
+	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
+	gt_cuda_helper_wake();
+	while (atomic_load_explicit(&helper.at_work, memory_order_seq_cst) &&
+	       gt_clock_ns(CLOCK_MONOTONIC) < until)
+		syscall(SYS_nanosleep, &pause, NULL);
+	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks of its own */
+		read_all(CUPTI_FLUSH_FORCED);
+	gt_tool_deliver();
+}
+
+/* A tool flushes, stops or is finished. */
+static void look_for_tools(void)
+{
+	if (gt_thread.depth || atomic_load(&helper.process) != getpid() ||
+	    atomic_load_explicit(&helper.over, memory_order_relaxed))
+		return;
+	read_all(CUPTI_FLUSH_COMPLETED);
+	gt_cuda_helper_wake();
+}
+
+static void start_helper(void)
+{
+	static _Atomic uint32_t registered;
+	int32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&helper.process, &none, getpid()))
+		return;
+	if (!atomic_exchange(&registered, 1)) {
+		atexit(at_end);
+		at_quick_exit(at_end);
+		gt_tool_work_looks(look_for_tools);
+	}
+	gt_tool_thread_start(run_helper, NULL, STACK_BYTES);
+}
+
+/* Before the first call of the driver ----------------------------------------------------- */
+
+static const struct gt_cupti_user user = {
+	.callback = gt_cuda_work_callback,
+	.request = gt_cupti_request,
+	.complete = gt_cupti_complete,
+	.find_functions = gt_cuda_functions_find,
+	.is_needed = gt_cuda_callback_needed,
+	.started = start_helper,
+};
+
+__attribute__((constructor)) static void be_user(void)
+{
+	gt_cupti_owner_use(&user);
+}
+
+/* Before the real one: kinds that are on before a context is made leave nothing behind when they go
+ * off, and CUPTI sees the first context. */
+int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
+{
+	gt_cuda_table_is(call->table);
+	if (gt_cuda_work_wanted(false) || (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted()))
+		gt_cupti_owner_start();
+	return ((gt_cuda_driver_cuInit_fn *)call->tap->real)(flags);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Links: CUPTI's correlation ids to calls.
+ *
+ *   links[id % GT_CUDA_LINKS]   {id, call, start, how many records}     8 MB, touched as ids come
+ *   kept[hash]          what is still waited for when the table comes round
+ *
+ * Who writes: at ENTER the launching thread, which has the id alone (cuda_work.c): it clears
+ * `correlation`, stores the rest, stores `correlation` (release). Who reads: the helper, which
+ * looks at `correlation` before and after. When half of the table's ids have gone by, it takes
+ * what is still waited for out of the older half: a kernel may run for minutes meanwhile. */
+#include "runtime/cuda/cuda_parts.h"
+
+enum { KEPT = 1 << 16, PROBES = 64 };
+
+struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS];
+
+/* The helper's. */
+static struct progress {
+	uint32_t correlation, records; /* that have come of it */
+} progress[GT_CUDA_LINKS];
+static struct kept {
+	struct gt_cuda_link link;
+	uint32_t records;
+} kept[KEPT];
+static uint32_t newest, swept;
+
+/* The table's place may be written for another id just now. */
+static bool copy_link(uint32_t correlation, struct gt_cuda_link *link)
+{
+	const struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
+
+	if (atomic_load_explicit(&l->correlation, memory_order_acquire) != correlation)
+		return false;
+	*link = *l;
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&l->correlation, memory_order_relaxed) == correlation;
+}
+
+static struct kept *find_kept(uint32_t correlation)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct kept *k = &kept[(correlation + i) % KEPT];
+
+		if (atomic_load_explicit(&k->link.correlation, memory_order_relaxed) == correlation)
+			return k;
+	}
+	return NULL;
+}
+
+/* So many were counted as seen. */
+static uint32_t counted_of(const struct gt_cuda_link *link)
+{
+	return link->flags & GT_CUDA_COUNTED ? link->records : 0;
+}
+
+bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *more)
+{
+	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
+	struct kept *k;
+
+	if (copy_link(correlation, link)) {
+		if ((int32_t)(correlation - newest) > 0)
+			newest = correlation;
+		if (p->correlation != correlation)
+			*p = (struct progress){.correlation = correlation};
+		*more = p->records++ >= counted_of(link);
+		return true;
+	}
+	k = find_kept(correlation);
+	if (!k)
+		return false;
+	*link = k->link;
+	*more = k->records++ >= counted_of(link);
+	if (k->records >= link->records && !(link->flags & GT_CUDA_GRAPH))
+		atomic_store_explicit(&k->link.correlation, 0, memory_order_relaxed);
+	return true;
+}
+
+static void keep_link(const struct gt_cuda_link *link, uint32_t records)
+{
+	struct kept *oldest = &kept[link->correlation % KEPT];
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct kept *k = &kept[(link->correlation + i) % KEPT];
+
+		if (!k->link.correlation) {
+			oldest = k;
+			break;
+		}
+		if ((int32_t)(k->link.correlation - oldest->link.correlation) < 0)
+			oldest = k;
+	}
+	oldest->link = *link;
+	oldest->records = records;
+}
+
+void gt_cuda_links_keep(void)
+{
+	uint32_t until = newest - GT_CUDA_LINKS / 4;
+
+	if (newest < GT_CUDA_LINKS / 2 || (int32_t)(newest - swept) < GT_CUDA_LINKS / 2)
+		return;
+	if (until - swept > GT_CUDA_LINKS)
+		swept = until - GT_CUDA_LINKS;
+	for (; swept != until; swept++) {
+		const struct progress *p = &progress[swept % GT_CUDA_LINKS];
+		uint32_t records = p->correlation == swept ? p->records : 0;
+		struct gt_cuda_link link;
+
+		if (copy_link(swept, &link) && link.flags & GT_CUDA_RECORDED &&
+		    records < link.records)
+			keep_link(&link, records);
+	}
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices, contexts, streams and kernels as numbered objects, by CUPTI's ids, written when they are
+ * made or when a record first names them.
+ *
+ * Locking: `lock` around the tables; nothing is called with it. A fork's child has no CUDA of its
+ * parent's: nothing is written again there. */
+#define _GNU_SOURCE 1
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/kernels.h"
+#include "runtime/cuda/cuda_parts.h"
+
+enum { DEVICES = 64, STREAMS = 1 << 12, KERNELS = 1 << 13, PROBES = 32 };
+
+/* What torch.profiler writes of a device: CU_DEVICE_ATTRIBUTE_*. */
+enum { MAJOR = 75, MINOR = 76 };
+static const struct {
+	const char *key;
+	int attribute;
+} attributes[] = {
+	{"computeMajor", MAJOR},
+	{"computeMinor", MINOR},
+	{"maxThreadsPerBlock", 1},
+	{"maxThreadsPerMultiprocessor", 39},
+	{"regsPerBlock", 12},
+	{"warpSize", 10},
+	{"sharedMemPerBlock", 8},
+	{"numSms", 16},
+	{"regsPerMultiprocessor", 82},
+	{"sharedMemPerBlockOptin", 97},
+	{"sharedMemPerMultiprocessor", 81},
+	{"maxBlocksPerMultiprocessor", 106},
+	{"reservedSharedMemPerBlock", 111},
+};
+
+static _Atomic uint32_t lock;
+static _Atomic uint32_t devices[DEVICES]; /* numbers */
+
+static struct stream {
+	uint32_t context, stream; /* CUPTI's ids */
+	uint32_t number;          /* 0: the place is free */
+	bool is_default;          /* said before it was written */
+	bool is_written;
+} streams[STREAMS];
+
+/* The reader's alone. */
+static struct kernel {
+	const char *pointer; /* CUPTI's; NULL: free */
+	const char *text;    /* ours: CUPTI may use its memory again */
+	uint32_t registers, group_bytes, private_bytes;
+	struct gt_cuda_kernel kernel;
+} kernels[KERNELS];
+
+static void take_lock(void)
+{
+	while (atomic_exchange_explicit(&lock, 1, memory_order_acquire))
+		sched_yield();
+}
+
+static void give_lock(void)
+{
+	atomic_store_explicit(&lock, 0, memory_order_release);
+}
+
+/* Devices ---------------------------------------------------------------------------------- */
+
+#define CALL(name, ...) (GT_CUDA_REAL(name) ? GT_CUDA_REAL(name)(__VA_ARGS__) : -1)
+
+static void describe_device(int device, struct gt_text *text)
+{
+	char name[128] = "", pci[32] = "", uuid[16], version[24];
+	int major = 0, minor = 0, value;
+	size_t bytes = 0;
+
+	if (!CALL(cuDeviceGetName, name, sizeof name - 1, device))
+		gt_text_add(text, "name", name);
+	gt_text_add(text, "vendor", "NVIDIA");
+	if (!CALL(cuDeviceGetUuid_v2, (void *)uuid, device) ||
+	    !CALL(cuDeviceGetUuid, (void *)uuid, device))
+		gt_text_add_hex(text, "uuid", uuid, sizeof uuid);
+	if (!CALL(cuDeviceGetPCIBusId, pci, sizeof pci - 1, device)) {
+		for (char *p = pci; *p; p++)
+			*p = *p >= 'A' && *p <= 'F' ? (char)(*p - 'A' + 'a') : *p;
+		gt_text_add(text, "pci", pci);
+	}
+	gt_text_add(text, "type", "gpu");
+	if (!CALL(cuDeviceGetAttribute, &major, MAJOR, device) &&
+	    !CALL(cuDeviceGetAttribute, &minor, MINOR, device)) {
+		snprintf(version, sizeof version, "sm_%d%d", major, minor);
+		gt_text_add(text, "isa", version);
+	}
+	if (!CALL(cuDeviceTotalMem_v2, &bytes, device))
+		gt_text_add_number(text, "totalGlobalMem", bytes);
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+		if (!CALL(cuDeviceGetAttribute, &value, attributes[i].attribute, device) &&
+		    value >= 0)
+			gt_text_add_number(text, attributes[i].key, (uint64_t)value);
+	gt_text_add(text, "clock", "host");
+}
+
+static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
+{
+	struct gt_text text = {0};
+	uint64_t now = gt_ticks();
+	int handle = (int)device;
+
+	gt_internal_enter();
+	if (!GT_CUDA_REAL(cuDeviceGet) || !GT_CUDA_REAL(cuDeviceGet)(&handle, (int)device))
+		describe_device(handle, &text);
+	gt_internal_leave();
+	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
+	/* its stamps are the host's: CUPTI asks us for the time, and interpolates */
+	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
+}
+
+uint32_t gt_cuda_device(struct gt_thread *t, uint32_t device)
+{
+	uint32_t none = 0, number, fresh;
+
+	if (!t || device >= DEVICES)
+		return 0;
+	number = atomic_load_explicit(&devices[device], memory_order_acquire);
+	if (number)
+		return number;
+	fresh = (uint32_t)gt_object_number(GT_OBJECT_DEVICE);
+	if (!fresh)
+		return 0;
+	if (!atomic_compare_exchange_strong(&devices[device], &none, fresh))
+		return none;
+	write_device(t, device, fresh);
+	return fresh;
+}
+
+/* Streams and contexts --------------------------------------------------------------------- */
+
+/* With the lock. NULL: no room. */
+static struct stream *find_stream(uint32_t context, uint32_t stream)
+{
+	uint32_t hash = (context * UINT32_C(0x9e3779b1)) ^ (stream * UINT32_C(0x85ebca77));
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct stream *s = &streams[(hash + i) % STREAMS];
+
+		if (!s->number) {
+			s->number = (uint32_t)gt_object_number(GT_OBJECT_QUEUE);
+			s->context = context;
+			s->stream = stream;
+		}
+		if (s->context == context && s->stream == stream)
+			return s;
+	}
+	return NULL;
+}
+
+struct stream_text {
+	uint64_t handle;
+	const char *priority;
+	uint32_t flags;
+};
+
+static void write_stream(struct gt_thread *t, const struct stream *s, uint32_t device,
+			 const struct stream_text *more)
+{
+	struct gt_text text = {0};
+	char name[40];
+
+	if (s->is_default)
+		snprintf(name, sizeof name, "default stream");
+	else
+		snprintf(name, sizeof name, "stream %u", (unsigned)s->stream);
+	gt_text_add(&text, "name", name);
+	gt_text_add_number(&text, "stream", s->stream);
+	gt_text_add_number(&text, "context", s->context);
+	if (more) {
+		gt_text_add_number(&text, "properties", more->flags);
+		gt_text_add(&text, "priority", more->priority);
+	}
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_CUDA_DRIVER, s->number,
+			more ? more->handle : 0, gt_cuda_device(t, device), &text);
+}
+
+uint32_t gt_cuda_stream(struct gt_thread *t, uint32_t device, uint32_t context, uint32_t stream)
+{
+	static uint32_t last_context, last_stream, last_number; /* the reader's */
+	struct stream *s, copy;
+	bool writes;
+
+	if (last_number && last_context == context && last_stream == stream)
+		return last_number;
+	take_lock();
+	s = find_stream(context, stream);
+	writes = s && !s->is_written;
+	if (s) {
+		s->is_written = true;
+		copy = *s;
+	}
+	give_lock();
+	if (!s)
+		return 0;
+	if (writes)
+		write_stream(t, &copy, device, NULL);
+	last_context = context;
+	last_stream = stream;
+	last_number = copy.number;
+	return copy.number;
+}
+
+static uint32_t current_device(void)
+{
+	int device = 0;
+
+	return CALL(cuCtxGetDevice, &device) ? 0 : (uint32_t)device;
+}
+
+void gt_cuda_stream_made(void *context, uint32_t context_id, void *handle)
+{
+	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	struct gt_thread *t = gt_thread_own();
+	struct stream *s, copy;
+	unsigned int flags = 0;
+	int priority = 0;
+	char text[16];
+	uint32_t id;
+
+	if (!t || !library->cuptiGetStreamIdEx ||
+	    library->cuptiGetStreamIdEx(context, handle, 0, &id))
+		return;
+	gt_internal_enter();
+	CALL(cuStreamGetFlags, handle, (void *)&flags);
+	CALL(cuStreamGetPriority, handle, &priority);
+	take_lock();
+	s = find_stream(context_id, id);
+	if (s) {
+		s->is_written = true;
+		copy = *s;
+	}
+	give_lock();
+	snprintf(text, sizeof text, "%d", priority);
+	if (s)
+		write_stream(t, &copy, current_device(),
+			     &(struct stream_text){(uintptr_t)handle, text, flags});
+	gt_internal_leave();
+}
+
+static void note_default(void *context, uint32_t context_id, uint8_t of_thread)
+{
+	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	struct stream *s;
+	uint32_t id;
+
+	if (!library->cuptiGetStreamIdEx ||
+	    library->cuptiGetStreamIdEx(context, NULL, of_thread, &id))
+		return;
+	take_lock();
+	s = find_stream(context_id, id);
+	if (s && !s->is_written)
+		s->is_default = true;
+	give_lock();
+}
+
+void gt_cuda_context_used(void *context, uint32_t id)
+{
+	struct gt_thread *t = gt_thread_own();
+	struct gt_text text = {0};
+	char name[32];
+
+	note_default(context, id, 0);
+	if (!t)
+		return;
+	gt_internal_enter();
+	snprintf(name, sizeof name, "context %u", (unsigned)id);
+	gt_text_add(&text, "name", name);
+	gt_object_write(t, GT_OBJECT_CONTEXT, GT_DOMAIN_CUDA_DRIVER,
+			gt_object_number(GT_OBJECT_CONTEXT), (uintptr_t)context,
+			gt_cuda_device(t, current_device()), &text);
+	gt_internal_leave();
+}
+
+/* Kernels ---------------------------------------------------------------------------------- */
+
+static bool is_kernel(const struct kernel *k, const struct cupti_kernel *of)
+{
+	return k->pointer == of->name && k->registers == of->registers &&
+	       k->group_bytes == (uint32_t)of->static_shared &&
+	       k->private_bytes == of->local_per_thread && strcmp(k->text, of->name) == 0;
+}
+
+static void write_symbol(struct gt_thread *t, struct kernel *k)
+{
+	struct gt_text text = {0};
+
+	k->kernel.symbol = (uint32_t)gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
+	gt_text_add(&text, "name", k->text);
+	gt_text_add_number(&text, "registers", k->registers);
+	gt_text_add_number(&text, "static_bytes", k->group_bytes);
+	gt_text_add_number(&text, "group_bytes", k->group_bytes);
+	gt_text_add_number(&text, "private_bytes", k->private_bytes);
+	gt_object_write(t, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_CUDA_DRIVER, k->kernel.symbol, 0, 0,
+			&text);
+}
+
+static struct gt_cuda_kernel add_kernel(struct gt_thread *t, struct kernel *k,
+					const struct cupti_kernel *of)
+{
+	size_t bytes = strlen(of->name);
+
+	*k = (struct kernel){
+		.pointer = of->name,
+		.registers = of->registers,
+		.group_bytes = (uint32_t)of->static_shared,
+		.private_bytes = of->local_per_thread,
+		.kernel = {gt_string_id(t, of->name, bytes), 0, gt_kernel_wanted(of->name, bytes)},
+	};
+	k->text = gt_string_text(k->kernel.name);
+	if (!k->text) {
+		k->pointer = NULL; /* it could not be written: again at the next one */
+		return k->kernel;
+	}
+	write_symbol(t, k);
+	return k->kernel;
+}
+
+struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_kernel *of)
+{
+	uint64_t hash = (uintptr_t)of->name * UINT64_C(0x9e3779b97f4a7c15) + of->registers;
+	struct kernel *place = &kernels[(hash >> 40) % KERNELS];
+
+	if (!of->name || !t)
+		return (struct gt_cuda_kernel){0, 0, true};
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct kernel *k = &kernels[((hash >> 40) + i) % KERNELS];
+
+		if (k->pointer && is_kernel(k, of))
+			return k->kernel;
+		if (!k->pointer || k->pointer == of->name) {
+			place = k;
+			if (!k->pointer)
+				break;
+		}
+	}
+	return add_kernel(t, place, of);
+}

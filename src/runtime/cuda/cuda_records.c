@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* CUPTI's records become device records: one each, linked to its call by its correlation id. Times
+ * are host ticks, because CUPTI was given our time source. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cuda/cuda_parts.h"
+
+/* What all kinds of records have. */
+struct place {
+	uint32_t correlation, device, context, stream;
+	uint64_t start, end;
+	uint64_t node; /* of a graph */
+	bool whole;    /* a graph's launch as one */
+};
+
+static bool is_wanted(const struct gt_cuda_link *link, bool linked)
+{
+	return linked ? link->flags & GT_CUDA_RECORDED : gt_cuda_work_wanted(false);
+}
+
+/* GT_EVENT_UNLINKED, when so many have been seen: 1, 2, 4, .. */
+static void report_unlinked(struct gt_thread *t)
+{
+	static uint64_t seen;
+
+	seen++;
+	if (!(seen & (seen - 1)))
+		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_CUDA_DRIVER, seen,
+			       "device work whose launch CUPTI did not show");
+}
+
+static uint32_t saturate(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* NULL: not to be recorded, or no room. */
+static struct gt_record_device *begin_record(struct gt_thread *t, enum gt_device_op op,
+					     const struct place *p)
+{
+	struct gt_cuda_link link = {0};
+	struct gt_record_device *r;
+	uint32_t device, stream;
+	bool more = true, linked = gt_cuda_link_find(p->correlation, &link, &more);
+
+	if (!t || !is_wanted(&link, linked))
+		return NULL;
+	if (!linked)
+		report_unlinked(t);
+	if (more)
+		gt_device_seen(t, GT_DOMAIN_CUDA_DRIVER);
+	device = gt_cuda_device(t, p->device);
+	stream = gt_cuda_stream(t, p->device, p->context, p->stream);
+	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER);
+	if (!r)
+		return NULL;
+	*r = (struct gt_record_device){
+		.head = {sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op,
+			 GT_DEVICE_REF(GT_DOMAIN_CUDA_DRIVER, device)},
+		.id = link.id,
+		.call_start = link.start,
+		.queue = stream | (uint64_t)link.graph << 32,
+		.start = p->start,
+		.end = p->end,
+		.replay = link.replay,
+		.ordinal = link.replay && !p->whole ? CUPTI_NODE_NUMBER(p->node) : 0,
+	};
+	return r;
+}
+
+static void end_record(struct gt_thread *t)
+{
+	gt_ring_commit(t, sizeof(struct gt_record_device));
+}
+
+static void record_kernel(struct gt_thread *t, const struct cupti_kernel *k)
+{
+	const struct place p = {k->correlation, k->device, k->context,    k->stream,
+				k->start,       k->end,    k->graph_node, false};
+	struct gt_cuda_kernel kernel = gt_cuda_kernel(t, k);
+	struct gt_record_device *r = kernel.wanted ? begin_record(t, GT_DEVICE_KERNEL, &p) : NULL;
+
+	if (!r)
+		return;
+	r->name = kernel.name;
+	r->queued = k->queued;
+	r->submitted = k->submitted;
+	r->object[1] =
+		GT_KERNEL_DETAIL(kernel.symbol, (uint32_t)(k->static_shared + k->dynamic_shared),
+				 k->local_per_thread);
+	for (int i = 0; i < 3; i++) {
+		r->global[i] = saturate((uint64_t)(uint32_t)k->grid[i] * (uint32_t)k->block[i]);
+		r->local[i] = (uint32_t)k->block[i];
+	}
+	end_record(t);
+}
+
+static const char *place_name(unsigned place)
+{
+	static const char *const names[] = {"Unknown",       "Pageable",      "Pinned",
+					    "Device",        "Array",         "Managed",
+					    "Device Static", "Managed Static"};
+
+	return names[place < sizeof names / sizeof *names ? place : 0];
+}
+
+static enum gt_device_op op_of_copy(uint8_t kind)
+{
+	switch (kind) {
+	case CUPTI_COPY_HTOD:
+	case CUPTI_COPY_HTOA: return GT_DEVICE_WRITE;
+	case CUPTI_COPY_DTOH:
+	case CUPTI_COPY_ATOH: return GT_DEVICE_READ;
+	default: return GT_DEVICE_COPY;
+	}
+}
+
+/* "Memcpy HtoD (Pageable -> Device)": a name as torch.profiler writes it. */
+static uint32_t name_copy(struct gt_thread *t, uint8_t kind, uint8_t source, uint8_t destination)
+{
+	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+					    "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+	static uint32_t names[16][8][8]; /* the reader's */
+	uint32_t *name = &names[kind & 15][source & 7][destination & 7];
+	char text[96];
+	int length;
+
+	if (*name)
+		return *name;
+	length = snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", kinds[kind <= 10 ? kind : 0],
+			  place_name(source), place_name(destination));
+	return *name = gt_string_id(t, text, (size_t)length);
+}
+
+static uint32_t name_set(struct gt_thread *t, uint16_t place)
+{
+	static uint32_t names[8];
+	char text[64];
+	int length;
+
+	if (names[place & 7])
+		return names[place & 7];
+	length = snprintf(text, sizeof text, "Memset (%s)", place_name(place));
+	return names[place & 7] = gt_string_id(t, text, (size_t)length);
+}
+
+static void record_copy(struct gt_thread *t, const struct cupti_copy *c)
+{
+	const struct place p = {c->correlation, c->device, c->context,    c->stream,
+				c->start,       c->end,    c->graph_node, false};
+	uint32_t name = name_copy(t, c->copy_kind, c->source_kind, c->destination_kind);
+	struct gt_record_device *r = begin_record(t, op_of_copy(c->copy_kind), &p);
+
+	if (!r)
+		return;
+	r->name = name;
+	r->bytes = c->bytes;
+	end_record(t);
+}
+
+static void record_copy_peer(struct gt_thread *t, const struct cupti_copy_peer *c)
+{
+	const struct place p = {c->correlation, c->device, c->context,    c->stream,
+				c->start,       c->end,    c->graph_node, false};
+	uint32_t source = gt_cuda_device(t, c->source_device);
+	uint32_t destination = gt_cuda_device(t, c->destination_device);
+	uint32_t name = name_copy(t, CUPTI_COPY_PTOP, c->source_kind, c->destination_kind);
+	struct gt_record_device *r = begin_record(t, GT_DEVICE_COPY, &p);
+
+	if (!r)
+		return;
+	r->name = name;
+	r->bytes = c->bytes;
+	r->endpoints = (struct gt_endpoints){source, destination, 0};
+	end_record(t);
+}
+
+/* The value stands where a copy has its source. */
+static void record_set(struct gt_thread *t, const struct cupti_set *s)
+{
+	const struct place p = {s->correlation, s->device, s->context,    s->stream,
+				s->start,       s->end,    s->graph_node, false};
+	uint32_t name = name_set(t, s->memory_kind);
+	struct gt_record_device *r = begin_record(t, GT_DEVICE_FILL, &p);
+
+	if (!r)
+		return;
+	r->name = name;
+	r->bytes = s->bytes;
+	r->object[0] = s->value;
+	end_record(t);
+}
+
+static void record_graph(struct gt_thread *t, const struct cupti_graph *g)
+{
+	const struct place p = {g->correlation, g->device, g->context, g->stream,
+				g->start,       g->end,    0,          true};
+	struct gt_record_device *r = begin_record(t, GT_DEVICE_GRAPH, &p);
+
+	if (r)
+		end_record(t);
+}
+
+void gt_cuda_record(struct gt_thread *t, const struct cupti_record *record)
+{
+	const void *r = record;
+
+	switch (record->kind) {
+	case CUPTI_KIND_KERNEL_SERIAL:
+	case CUPTI_KIND_KERNEL: record_kernel(t, r); break;
+	case CUPTI_KIND_COPY: record_copy(t, r); break;
+	case CUPTI_KIND_COPY_PEER: record_copy_peer(t, r); break;
+	case CUPTI_KIND_SET: record_set(t, r); break;
+	case CUPTI_KIND_GRAPH: record_graph(t, r); break;
+	default: break;
+	}
+}

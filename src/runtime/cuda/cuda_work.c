@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches, in CUPTI's callbacks: their links (cuda_links.c), what is counted as seen, and what is
+ * known of graphs and streams.
+ *
+ * What is seen is counted at EXIT, when the driver has taken the work. A record that comes before
+ * that is no loss: how many will come stands in the link since ENTER.
+ * Never here, in a launch's callback: locks, allocation, calls of the driver. */
+#include "runtime/cuda/cuda_parts.h"
+
+enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: it is over */
+
+_Thread_local struct gt_cuda_open_call gt_cuda_runtime_open;
+
+static _Atomic uint32_t launched; /* since the helper has looked */
+static _Atomic uint32_t captures; /* begun and not ended */
+
+bool gt_cuda_work_launched(void)
+{
+	return atomic_exchange_explicit(&launched, 0, memory_order_relaxed);
+}
+
+static void note_launch(uint32_t correlation)
+{
+	if (!atomic_load_explicit(&launched, memory_order_relaxed))
+		atomic_store_explicit(&launched, 1, memory_order_relaxed);
+	if (gt_unlikely(!(correlation % (GT_CUDA_LINKS / 4))))
+		gt_cuda_helper_wake();
+}
+
+static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *c)
+{
+	void *const *parameters = c->parameters; /* hGraphExec, hStream */
+	uint32_t records = 0;
+
+	l->flags |= GT_CUDA_GRAPH;
+	l->graph = gt_cuda_graph_launch(parameters[0], &l->replay, &records);
+	if (gt_cupti_owner_needs_kind(CUPTI_KIND_GRAPH))
+		records = 1;
+	l->records = records;
+}
+
+/* Is it known that records will come? What a captured stream is given has none, and a kernel that
+ * the session has not chosen neither: then each is counted when it comes. */
+static bool is_counted(enum gt_cuda_function function)
+{
+	return !atomic_load_explicit(&captures, memory_order_relaxed) &&
+	       (function == GT_CUDA_MOVE || !gt_tap_options.choose_kernels);
+}
+
+static void enter_launch(const struct cupti_callback *c, uint32_t id,
+			 enum gt_cuda_function function)
+{
+	struct gt_cuda_link *l = &gt_cuda_links[c->correlation % GT_CUDA_LINKS];
+	const struct gt_thread *t = &gt_thread;
+	uint64_t call = t->api_id, start = t->api_start;
+
+	if (gt_unlikely(!call)) {
+		call = gt_cuda_runtime_open.id;
+		start = call ? gt_cuda_runtime_open.start : 0;
+	}
+	atomic_store_explicit(&l->correlation, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	l->id = call;
+	l->start = start;
+	l->records = function == GT_CUDA_LAUNCH || function == GT_CUDA_MOVE;
+	l->flags = 0;
+	l->graph = 0;
+	l->replay = 0;
+	if (gt_cuda_asked[id] && (call || gt_cuda_stream_open())) {
+		l->flags |= GT_CUDA_RECORDED;
+		if (!call)
+			l->start = gt_ticks();
+	}
+	if (gt_unlikely(function == GT_CUDA_GRAPH_LAUNCH))
+		describe_graph(l, c);
+	if (gt_likely(is_counted(function)))
+		l->flags |= GT_CUDA_COUNTED;
+	atomic_store_explicit(&l->correlation, c->correlation, memory_order_release);
+	note_launch(c->correlation);
+}
+
+static bool is_context_known(uint32_t id)
+{
+	static _Atomic uint64_t known[16];
+	uint64_t bit = UINT64_C(1) << id % 64;
+	_Atomic uint64_t *word = &known[id / 64 % 16];
+
+	return atomic_load_explicit(word, memory_order_relaxed) & bit ||
+	       atomic_fetch_or(word, bit) & bit;
+}
+
+static void exit_launch(const struct cupti_callback *c)
+{
+	const struct gt_cuda_link *l = &gt_cuda_links[c->correlation % GT_CUDA_LINKS];
+	const uint32_t counted = GT_CUDA_RECORDED | GT_CUDA_COUNTED;
+	const int *status = c->return_value;
+
+	if (gt_likely((l->flags & counted) == counted && status && !*status)) {
+		struct gt_thread *t = gt_thread_own();
+
+		for (uint32_t i = l->records; i; i--)
+			gt_device_seen(t, GT_DOMAIN_CUDA_DRIVER);
+	}
+	if (gt_unlikely(!is_context_known(c->context_id)))
+		gt_cuda_context_used(c->context, c->context_id);
+	if (gt_unlikely(!gt_cupti_owner_is_active()))
+		gt_cupti_owner_leave();
+}
+
+static void note_other(const struct cupti_callback *c, enum gt_cuda_function function)
+{
+	void *const *parameters = c->parameters;
+	const int *status = c->return_value;
+
+	if (function == GT_CUDA_END_CAPTURE && status &&
+	    (!*status || *status == CAPTURE_INVALIDATED) && atomic_load(&captures))
+		atomic_fetch_sub(&captures, 1);
+	if (!status || *status)
+		return;
+	switch (function) {
+	case GT_CUDA_BEGIN_CAPTURE: atomic_fetch_add(&captures, 1); break;
+	case GT_CUDA_INSTANTIATE: gt_cuda_graph_made(*(void **)parameters[0], parameters[1]); break;
+	case GT_CUDA_EXEC_DESTROY: gt_cuda_graph_gone(parameters[0]); break;
+	case GT_CUDA_STREAM_CREATE:
+		gt_cuda_stream_made(c->context, c->context_id, *(void **)parameters[0]);
+		break;
+	default: break;
+	}
+}
+
+static void handle_driver(uint32_t id, const struct cupti_callback *c)
+{
+	enum gt_cuda_function function = id < CUPTI_CALLBACK_IDS
+						 ? (enum gt_cuda_function)gt_cuda_functions[id]
+						 : GT_CUDA_NOTHING;
+
+	if (gt_likely(gt_cuda_is_launch(function))) {
+		if (c->site == CUPTI_ENTER)
+			enter_launch(c, id, function);
+		else
+			exit_launch(c);
+	} else if (function && c->site == CUPTI_EXIT) {
+		note_other(c, function);
+	}
+}
+
+void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data)
+{
+	(void)user;
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		handle_driver(id, data);
+	else if (domain == CUPTI_DOMAIN_RUNTIME && gt_cuda_runtime_callback)
+		gt_cuda_runtime_callback(id, data);
+	if (gt_cupti_guest_callback)
+		gt_cupti_guest_callback(domain, id, data);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers of CUPTI's records: mapped, used again, never given to an allocator.
+ *
+ *   free ─ request ─► CUPTI's ─ complete ─► filled ─ read ─► free
+ *
+ * A buffer's head lies behind the part that CUPTI gets. CUPTI may complete a buffer in any thread,
+ * also in one of the program's: so a buffer of ours is only put into the list there, and read by
+ * the helper. One of a guest's is read at once, because the guest wants it back.
+ * Locking: a spin lock around the lists; another one around reading, which is only tried. */
+#define _GNU_SOURCE 1
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/cuda/cuda_parts.h"
+
+enum { BYTES = 4 << 20, HEAD = 64, KEPT_FREE = 16 };
+
+struct head {
+	struct head *next;
+	uint8_t *buffer;
+	size_t valid;
+};
+
+static struct {
+	_Atomic uint32_t lock;
+	uint32_t free_count;
+	struct head *free, *filled, **last;
+} pool = {.last = &pool.filled};
+
+static _Atomic uint32_t reading;
+
+static void lock(void)
+{
+	while (atomic_exchange_explicit(&pool.lock, 1, memory_order_acquire))
+		sched_yield();
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&pool.lock, 0, memory_order_release);
+}
+
+static struct head *head_of(uint8_t *buffer)
+{
+	return (struct head *)(void *)(buffer + BYTES - HEAD);
+}
+
+static uint8_t *take_free(void)
+{
+	struct head *head;
+
+	lock();
+	head = pool.free;
+	if (head) {
+		pool.free = head->next;
+		pool.free_count--;
+	}
+	unlock();
+	return head ? head->buffer : NULL;
+}
+
+static void give_free(uint8_t *buffer)
+{
+	struct head *head = head_of(buffer);
+	bool kept;
+
+	lock();
+	kept = pool.free_count < KEPT_FREE;
+	if (kept) {
+		head->buffer = buffer;
+		head->next = pool.free;
+		pool.free = head;
+		pool.free_count++;
+	}
+	unlock();
+	if (!kept)
+		munmap(buffer, BYTES);
+}
+
+void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records)
+{
+	uint8_t *ours;
+
+	if (gt_cupti_guest_request && gt_cupti_guest_request(buffer, bytes, records))
+		return;
+	ours = take_free();
+	if (!ours) {
+		ours = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (ours == MAP_FAILED)
+			ours = NULL;
+	}
+	*buffer = ours;
+	*bytes = ours ? BYTES - HEAD : 0;
+	*records = 0;
+}
+
+static void read_records(struct gt_thread *t, uint8_t *buffer, size_t valid)
+{
+	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	struct cupti_record *record = NULL;
+
+	while (valid && library->cuptiActivityGetNextRecord(buffer, valid, &record) == 0)
+		gt_cuda_record(t, record);
+}
+
+static bool begin_reading(void)
+{
+	return !atomic_exchange_explicit(&reading, 1, memory_order_acquire);
+}
+
+static void end_reading(void)
+{
+	atomic_store_explicit(&reading, 0, memory_order_release);
+}
+
+void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	struct head *head;
+
+	if (!buffer)
+		return;
+	if (bytes != BYTES - HEAD) { /* a guest's */
+		while (!begin_reading())
+			sched_yield();
+		gt_internal_enter();
+		read_records(gt_thread_own(), buffer, valid);
+		gt_internal_leave();
+		end_reading();
+	}
+	if (gt_cupti_guest_complete &&
+	    gt_cupti_guest_complete(context, stream, buffer, bytes, valid))
+		return;
+	if (bytes != BYTES - HEAD)
+		return;
+	head = head_of(buffer);
+	head->buffer = buffer;
+	head->valid = valid;
+	head->next = NULL;
+	lock();
+	*pool.last = head;
+	pool.last = &head->next;
+	unlock();
+	if (valid > BYTES / 2)
+		gt_cuda_helper_wake(); /* much comes: it was full before it was flushed */
+}
+
+static struct head *take_filled(void)
+{
+	struct head *head;
+
+	lock();
+	head = pool.filled;
+	if (head) {
+		pool.filled = head->next;
+		if (!pool.filled)
+			pool.last = &pool.filled;
+	}
+	unlock();
+	return head;
+}
+
+void gt_cupti_buffers_read(struct gt_thread *t)
+{
+	struct head *head;
+
+	if (!begin_reading())
+		return;
+	while ((head = take_filled()) != NULL) {
+		read_records(t, head->buffer, head->valid);
+		give_free(head->buffer);
+	}
+	gt_cuda_links_keep();
+	end_reading();
+}

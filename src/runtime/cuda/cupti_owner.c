@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* See cupti_owner.h.
+ *
+ * cuptiFinalize() is called in a launch's callback, at its end: NVIDIA's documentation gives that
+ * as the place where no other work of CUPTI's goes on in the thread, and what is left on costs
+ * launches only. So a program that launches nothing after a window keeps CUPTI in the process, and
+ * pays nothing for it. */
+#include "runtime/cuda/cupti_owner.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/recording.h"
+#include "runtime/cuda/cuda_parts.h"
+
+enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
+
+static struct {
+	_Atomic uint32_t state;    /* enum state: what gputap itself has of it */
+	_Atomic uint32_t changing; /* a thread changes what follows */
+	_Atomic int32_t process;   /* that opened it; 0: none has */
+	struct gt_cupti_library library;
+	_Atomic bool has_library;
+	void *_Atomic subscriber;
+	_Atomic bool registered;
+	_Atomic uint64_t kinds;  /* of ours: bit per kind */
+	_Atomic uint64_t spared; /* of these, off for a guest */
+} owner;
+
+static const struct gt_cupti_user *user;
+
+void gt_cupti_owner_use(const struct gt_cupti_user *u)
+{
+	user = u;
+}
+
+/* CUPTI calls us back while a thread changes it, and that may come here again. */
+static _Thread_local uint32_t changes;
+
+static bool try_change(void)
+{
+	if (!changes && atomic_exchange_explicit(&owner.changing, 1, memory_order_acquire))
+		return false;
+	changes++;
+	return true;
+}
+
+static void begin_change(void)
+{
+	while (!try_change())
+		sched_yield();
+}
+
+static void end_change(void)
+{
+	if (!--changes)
+		atomic_store_explicit(&owner.changing, 0, memory_order_release);
+}
+
+static void say(const char *text)
+{
+	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
+}
+
+static void say_status(const char *what, int status)
+{
+	char text[256];
+	const char *way;
+
+	switch (status) {
+	case CUPTI_MULTIPLE_SUBSCRIBERS:
+		way = "another tool of this program uses CUPTI: run without it";
+		break;
+	case CUPTI_INSUFFICIENT_PRIVILEGES:
+		way = "the driver keeps profiling for root: load nvidia with "
+		      "NVreg_RestrictProfilingToAdminUsers=0";
+		break;
+	case CUPTI_VIRTUALIZED_DEVICE: way = "profiling is off for this virtual GPU"; break;
+	case CUPTI_NOT_COMPATIBLE:
+		way = "it does not fit the driver: name another libcupti in GPUTAP_CUPTI";
+		break;
+	default: way = "name another libcupti in GPUTAP_CUPTI"; break;
+	}
+	snprintf(text, sizeof text, "no device work: %s answers %d; %s", what, status, way);
+	say(text);
+}
+
+bool gt_cupti_owner_is_here(void)
+{
+	int32_t process = atomic_load_explicit(&owner.process, memory_order_relaxed);
+
+	return !process || process == getpid();
+}
+
+const struct gt_cupti_library *gt_cupti_owner_library(void)
+{
+	return atomic_load_explicit(&owner.has_library, memory_order_acquire) ? &owner.library
+									      : NULL;
+}
+
+static bool open_library(uint64_t base, char text[256])
+{
+	if (gt_cupti_owner_library())
+		return true;
+	text[0] = '\0';
+	if (!gt_cupti_library_open(&owner.library, base, text))
+		return false;
+	user->find_functions(&owner.library);
+	atomic_store_explicit(&owner.process, getpid(), memory_order_relaxed);
+	atomic_store_explicit(&owner.has_library, true, memory_order_release);
+	return true;
+}
+
+bool gt_cupti_owner_open_at(uint64_t base)
+{
+	char text[256];
+	bool open;
+
+	begin_change();
+	open = open_library(base, text);
+	end_change();
+	return open;
+}
+
+static uint64_t read_ticks(void)
+{
+	return gt_ticks();
+}
+
+static int subscribe(void)
+{
+	void *subscriber = NULL;
+	int status;
+
+	if (atomic_load(&owner.subscriber))
+		return CUPTI_SUCCESS;
+	status = owner.library.cuptiSubscribe(&subscriber, user->callback, NULL);
+	if (!status)
+		atomic_store(&owner.subscriber, subscriber);
+	return status;
+}
+
+static int register_callbacks(void)
+{
+	int status;
+
+	if (atomic_load(&owner.registered))
+		return CUPTI_SUCCESS;
+	status = owner.library.cuptiActivityRegisterCallbacks(user->request, user->complete);
+	if (!status)
+		status = owner.library.cuptiActivityRegisterTimestampCallback(read_ticks);
+	if (!status)
+		atomic_store(&owner.registered, true);
+	return status;
+}
+
+int gt_cupti_owner_subscribe(void)
+{
+	int status;
+
+	if (!gt_cupti_owner_library() || !gt_cupti_owner_is_here())
+		return CUPTI_NOT_INITIALIZED;
+	begin_change();
+	status = subscribe();
+	end_change();
+	return status;
+}
+
+int gt_cupti_owner_register(void)
+{
+	int status;
+
+	if (!gt_cupti_owner_library() || !gt_cupti_owner_is_here())
+		return CUPTI_NOT_INITIALIZED;
+	begin_change();
+	status = register_callbacks();
+	end_change();
+	return status;
+}
+
+void *gt_cupti_owner_subscriber(void)
+{
+	return atomic_load(&owner.subscriber);
+}
+
+/* Kinds and callbacks ---------------------------------------------------------------------- */
+
+bool gt_cupti_owner_needs_kind(uint32_t kind)
+{
+	return kind < 64 && gt_cupti_owner_is_active() && atomic_load(&owner.kinds) >> kind & 1;
+}
+
+bool gt_cupti_owner_needs_callback(int domain, uint32_t id)
+{
+	return domain == CUPTI_DOMAIN_DRIVER && gt_cupti_owner_is_active() && user->is_needed(id);
+}
+
+bool gt_cupti_enable_callback(int domain, uint32_t id, bool on)
+{
+	void *subscriber = atomic_load(&owner.subscriber);
+
+	if (!subscriber)
+		return false;
+	if (!on && gt_cupti_guest_needs_callback && gt_cupti_guest_needs_callback(domain, id))
+		return true;
+	return owner.library.cuptiEnableCallback(on, subscriber, domain, id) == 0 && on;
+}
+
+static bool enable_runtime(uint32_t id, bool on)
+{
+	return gt_cupti_enable_callback(CUPTI_DOMAIN_RUNTIME, id, on);
+}
+
+void gt_cupti_owner_enable_callbacks(void)
+{
+	for (uint32_t id = 1; id < CUPTI_CALLBACK_IDS; id++)
+		if (user->is_needed(id))
+			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, true);
+	if (gt_cuda_runtime_enable)
+		gt_cuda_runtime_enable(enable_runtime);
+}
+
+static void disable_callbacks(void)
+{
+	for (uint32_t id = 1; id < CUPTI_CALLBACK_IDS; id++)
+		if (user->is_needed(id))
+			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, false);
+}
+
+void gt_cupti_owner_spare_kind(uint32_t kind, bool spared)
+{
+	if (!gt_cupti_owner_needs_kind(kind))
+		return;
+	if (spared)
+		owner.library.cuptiActivityDisable((int)kind);
+	else
+		owner.library.cuptiActivityEnable((int)kind);
+	if (spared)
+		atomic_fetch_or(&owner.spared, UINT64_C(1) << kind);
+	else
+		atomic_fetch_and(&owner.spared, ~(UINT64_C(1) << kind));
+}
+
+static uint64_t kinds_wanted(void)
+{
+	const struct gt_session *session = atomic_load(&gt_recording.session);
+	uint64_t kinds = UINT64_C(1) << CUPTI_KIND_KERNEL | UINT64_C(1) << CUPTI_KIND_COPY |
+			 UINT64_C(1) << CUPTI_KIND_SET | UINT64_C(1) << CUPTI_KIND_COPY_PEER;
+
+	if (session && session->mode == GT_MODE_LITE)
+		kinds |= UINT64_C(1) << CUPTI_KIND_GRAPH;
+	return kinds;
+}
+
+/* Kernels are needed; a release without one of the others has calls without such work. */
+static int enable_kinds(void)
+{
+	uint64_t kinds = kinds_wanted();
+	int status = CUPTI_SUCCESS;
+
+	for (uint32_t kind = 0; kind < 64; kind++)
+		if (kinds >> kind & 1) {
+			int answer = owner.library.cuptiActivityEnable((int)kind);
+
+			if (answer && kind == CUPTI_KIND_KERNEL)
+				status = answer;
+			if (answer)
+				kinds &= ~(UINT64_C(1) << kind);
+		}
+	atomic_store(&owner.kinds, kinds);
+	return status;
+}
+
+static void disable_kinds(void)
+{
+	uint64_t kinds = atomic_exchange(&owner.kinds, 0);
+
+	for (uint32_t kind = 0; kind < 64; kind++)
+		if (kinds >> kind & 1 &&
+		    !(gt_cupti_guest_needs_kind && gt_cupti_guest_needs_kind(kind)))
+			owner.library.cuptiActivityDisable((int)kind);
+}
+
+/* On and off ------------------------------------------------------------------------------- */
+
+static bool is_refused(const char *what, int status)
+{
+	if (status)
+		say_status(what, status);
+	return status != CUPTI_SUCCESS;
+}
+
+static bool start_with_library(void)
+{
+	return !is_refused("cuptiSubscribe()", subscribe()) &&
+	       !is_refused("cuptiActivityRegisterCallbacks()", register_callbacks()) &&
+	       !is_refused("cuptiActivityEnable()", enable_kinds());
+}
+
+static void start(void)
+{
+	const char *other = gt_cupti_guest_other ? gt_cupti_guest_other() : NULL;
+	struct gt_cuda_affinity affinity;
+	char text[256];
+	bool open = false;
+
+	if (other)
+		say(other);
+	else if (!open_library(0, text))
+		say(text);
+	else
+		open = true;
+	gt_cuda_affinity_widen(&affinity);
+	if (open && start_with_library()) {
+		atomic_store(&owner.state, ACTIVE);
+		gt_cupti_owner_enable_callbacks();
+		user->started();
+	} else {
+		atomic_store(&owner.state, REFUSED);
+	}
+	gt_cuda_affinity_restore(&affinity);
+}
+
+void gt_cupti_owner_start(void)
+{
+	uint32_t state = atomic_load_explicit(&owner.state, memory_order_acquire);
+
+	if (!user || state == ACTIVE || state == REFUSED || !gt_cupti_owner_is_here())
+		return;
+	gt_internal_enter();
+	begin_change();
+	state = atomic_load(&owner.state);
+	if (state == LEAVING)
+		atomic_store(&owner.state, ACTIVE); /* its kinds are on still */
+	else if (state == CLOSED)
+		start();
+	end_change();
+	gt_internal_leave();
+}
+
+bool gt_cupti_owner_is_active(void)
+{
+	return atomic_load_explicit(&owner.state, memory_order_relaxed) == ACTIVE;
+}
+
+void gt_cupti_owner_stop(void)
+{
+	uint32_t active = ACTIVE;
+
+	atomic_compare_exchange_strong(&owner.state, &active, LEAVING);
+}
+
+static int finalize(void)
+{
+	int status = owner.library.cuptiFinalize();
+
+	atomic_store(&owner.subscriber, NULL);
+	atomic_store(&owner.registered, false);
+	return status;
+}
+
+void gt_cupti_owner_leave(void)
+{
+	bool leaves;
+
+	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_owner_is_here() || changes ||
+	    !try_change())
+		return; /* or later: somebody is at it */
+	leaves = atomic_load(&owner.state) == LEAVING;
+	gt_internal_enter();
+	if (leaves && gt_cupti_guest_present && gt_cupti_guest_present()) {
+		disable_callbacks();
+		disable_kinds();
+	} else if (leaves) {
+		atomic_store(&owner.kinds, 0);
+		owner.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+		finalize();
+	}
+	if (leaves)
+		atomic_store(&owner.state, CLOSED);
+	gt_internal_leave();
+	end_change();
+}
+
+int gt_cupti_owner_finalize_for_guest(void)
+{
+	int status = CUPTI_SUCCESS;
+
+	if (!gt_cupti_owner_library() || gt_cupti_owner_is_active() || !gt_cupti_owner_is_here())
+		return CUPTI_SUCCESS;
+	begin_change();
+	if (atomic_load(&owner.state) != ACTIVE) {
+		status = finalize();
+		if (atomic_load(&owner.state) == LEAVING)
+			atomic_store(&owner.state, CLOSED);
+	}
+	end_change();
+	return status;
+}
+
+void gt_cupti_owner_step_aside(const char *why)
+{
+	uint32_t before;
+
+	begin_change();
+	before = atomic_exchange(&owner.state, REFUSED);
+	if (before != REFUSED)
+		say(why);
+	if (atomic_load(&owner.subscriber) && gt_cupti_owner_is_here()) {
+		owner.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+		owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
+		finalize();
+	}
+	atomic_store(&owner.kinds, 0);
+	end_change();
+}
+
+bool gt_cupti_owner_flush(uint32_t flag)
+{
+	bool registered;
+
+	if (!gt_cupti_owner_is_here() || !try_change())
+		return false;
+	registered = atomic_load(&owner.registered);
+	if (registered)
+		owner.library.cuptiActivityFlushAll(flag);
+	end_change();
+	return registered;
+}
