@@ -50,6 +50,8 @@ def pack(build, folder):
     with tempfile.TemporaryDirectory() as staged:
         run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", staged, "--strip"])
         [command] = pathlib.Path(staged).rglob("bin/gputap")
+        for link in filter(pathlib.Path.is_symlink, command.parent.parent.rglob("*")):
+            (folder / link.relative_to(command.parent.parent)).unlink(missing_ok=True)
         shutil.copytree(command.parent.parent, folder, dirs_exist_ok=True, symlinks=True,
                         ignore=shutil.ignore_patterns("share", "include"))
     for name, path in re.findall(r"(\S+) => (/\S+)", run(["ldd", folder / "bin/gputap"])):
