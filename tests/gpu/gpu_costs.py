@@ -19,7 +19,7 @@ class Mode:
 
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
-        self.medians, self.differences, self.faults = [], [], []
+        self.medians, self.offs, self.differences, self.faults = [], [], [], []
 
     def run(self, machine, command):
         if self.traced is None:
@@ -30,6 +30,8 @@ class Mode:
             capture.remove()
         self.medians.append(statistics.median(said["on"]))
         self.faults.append(said.get("faults", 0))
+        if said["off"]:
+            self.offs.append(statistics.median(said["off"]))
         self.differences += [on - off for on, off in zip(said["on"], said["off"])]
 
 
@@ -56,7 +58,8 @@ def say_modes(machine, modes, unit="ns", share=True):
         figure = (f"{show_spread(mode.medians, unit)}; over bare "
                   f"{show_spread(over(mode, bare), unit)}")
         if mode.differences:
-            figure += f"; on over off in a process {show_spread(mode.differences, unit)}"
+            figure += (f"; off {show_spread(mode.offs, unit)}; on over off in a process "
+                       f"{show_spread(mode.differences, unit)}")
             if share:
                 figure += f", {statistics.median(mode.differences) / base:+.2%}"
         if any(mode.faults):

@@ -6,8 +6,8 @@
  *   gpu_program MODULE count N      as many kernels in all, from 4 threads on 3 streams
  *   gpu_program MODULE shapes       one of each: launches, copies, sets, with their sizes
  *   gpu_program MODULE clock N      a kernel of 20 us, cuCtxSynchronize(), and again
- *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit, kill, abort
- *                                   (these two 300 ms later), fault, destroy, reset, fork
+ *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit_at_once,
+ *                                   fault, destroy, reset, fork; 300 ms later: _exit, kill, abort
  *   gpu_program MODULE peer         two devices: kernels on both, copies between them
  *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph,
  *                                   stamp (reading the time stamp counter).
@@ -264,9 +264,11 @@ static int end(const char *way)
 	say_done();
 	if (!strcmp(way, "exit"))
 		return 0;
-	if (!strcmp(way, "_exit"))
+	if (!strcmp(way, "_exit_at_once"))
 		_exit(0);
 	usleep(PAUSE_US);
+	if (!strcmp(way, "_exit"))
+		_exit(0);
 	if (!strcmp(way, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(way, "abort"))
