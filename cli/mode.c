@@ -14,7 +14,8 @@
  *
  * `default`, as without --mode, is as an upper domain's mode, but that lower domains' calls are
  * recorded when --domains names them. The device work of an upper domain may be a lower one's
- * (ROCm's is HSA's), so that --domains hip keeps HSA's work. --ops replaces the mode's calls. */
+ * (ROCm's is HSA's), so that --domains hip keeps HSA's work; and --domains cuda_runtime keeps that
+ * of the driver's calls inside of its own. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -85,15 +86,29 @@ static uint32_t work_beside(uint32_t set)
 	return beneath(upper);
 }
 
-/* The domains that stand beneath the same APIs as @lower. */
+/* The domains that stand beneath the same APIs as @lower; one that is recorded on request has none
+ * beside it. */
 static uint32_t beside(enum gt_domain lower)
 {
 	uint32_t set = 0;
 
+	if (gt_domain_traits[lower].requested)
+		return BIT(lower);
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		if (gt_domain_traits[d].beneath == gt_domain_traits[lower].beneath)
 			set |= BIT(d);
 	return set;
+}
+
+/* Those that record the device work of calls in @set that are recorded on request. */
+static uint32_t work_of_requested(uint32_t set)
+{
+	uint32_t work = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		if (set & BIT(d) && gt_domain_traits[d].requested)
+			work |= BIT(gt_domain_traits[d].work);
+	return work;
 }
 
 const struct mode *mode_of_options(const char *options)
@@ -336,7 +351,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		return code;
 	s->mode = mode->records;
 	lower = lower_domains();
-	s->domains = asked | beneath(asked);
+	s->domains = asked | beneath(asked) | work_of_requested(asked);
 	if (!mode_has_calls(mode))
 		set_calls(s, asked & annotations());
 	else if (s->mode == GT_MODE_LOWER)
@@ -352,8 +367,12 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	if (!mode_has_calls(mode))
 		set_work(s, UINT32_MAX);
 	else
-		set_work(s, !o->ops || s->mode ? lower
-					       : beneath(matched) | work_beside(matched & lower));
+		set_work(s, work_of_requested(o->ops       ? matched
+					      : o->domains ? asked
+							   : 0) |
+				    (!o->ops || s->mode
+					     ? lower
+					     : beneath(matched) | work_beside(matched & lower)));
 	if (s->mode == GT_MODE_LITE)
 		keep_launches(s);
 	if (!code && o->kernels)

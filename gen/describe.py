@@ -27,12 +27,13 @@ C_NAMES = {
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within')
-PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
+PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
-              'extensions', 'outermost', 'beneath', 'requested', 'work', 'annotations', 'relayed',
-              'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid', 'environment',
-              'substitute', 'runtime', 'mode', 'include', 'handle', 'integer', 'opaque', 'enum',
-              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+              'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',
+              'relayed', 'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid',
+              'environment', 'substitute', 'runtime', 'mode', 'include', 'handle', 'integer',
+              'opaque', 'enum', 'flags', 'properties', 'status', 'struct', 'callback', 'arguments',
+              'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -74,7 +75,7 @@ class Arg:
         self.type, self.stars, self.const, self.line = base, stars, const, line
         self.shown = str(name)        # to readers
         self.name = self.shown + ('_' if self.shown in RESERVED else '')  # in generated C
-        # value pointer out status string strings until0 array outarray properties struct
+        # value pointer out status string strings until0 named array outarray properties struct
         self.how = 'value'
         # argument name or number; outarray: capacity and how many came
         self.length = self.count = None
@@ -166,6 +167,7 @@ class Api:
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
+        self.announced = False  # it has no taps: somebody says when its calls begin and end
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills it in, number of its first entry)
         self.runtime = None    # Runtime
@@ -309,6 +311,9 @@ class Parser:
         setattr(self.api, t, True)
 
     do_requested = do_annotations = do_relayed = do_symbols = do_typeid = flag
+
+    def do_announced(self, _):
+        self.api.announced, self.api.instances = True, 1
 
     def do_work(self, _):
         self.api.work = self.word()
@@ -516,6 +521,11 @@ class Parser:
 
     def classify(self, a, prefix, t):
         cls = a.view.cls
+        if prefix == 'named':
+            a.how = 'named'
+            if cls != 'handle' and a.shown_type() != 'const void *':
+                self.fail(t, f"'{a.shown}' cannot be named: it is {a.shown_type()}")
+            return
         if prefix and prefix != 'as' and not a.stars:
             self.fail(t, f"'{prefix}' needs a pointer, '{a.shown}' is none")
         if not a.stars:
@@ -585,6 +595,7 @@ class Parser:
                     f"'{o.name}' is described already, line {o.where.line} of {o.where.file}")
         if self.group is None:
             self.fail(number, 'an operation before the first group')
+        self.check_announced(op)
         if n >= 1024:  # GT_OPS_PER_DOMAIN
             self.fail(number, f'number {n}: a session has room for those below 1024')
         if self.api.table_count <= n < self.api.extensions:
@@ -639,6 +650,18 @@ class Parser:
                     self.fail(w, f"'{w}' says nothing of a submit order{nearest(w, ORDER_WORDS)}")
                 found.append(str(w))
         return found
+
+    def check_announced(self, op):
+        """What only a tap can do, and only who announces calls."""
+        named = [a for a in op.args if a.how == 'named']
+        if named and not self.api.announced:
+            self.fail(op.name, f"'{named[0].shown}' cannot be named: no domain but an announced one"
+                      ' knows names')
+        if self.api.announced and (op.wrap or op.ordered is not None or op.readable or op.waits
+                                   or any(a.how in ('status', 'properties', 'until0')
+                                          or a.length and a.length_arg == 255
+                                          and a.how != 'strings' for a in op.args)):
+            self.fail(op.name, f'{op.name}: its call is announced, and no tap is there to do this')
 
     def check_arguments(self, op):
         names = [a.shown for a in op.args]

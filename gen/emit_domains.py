@@ -258,9 +258,14 @@ def build(apis):
         ),
         'tap_domains = {',
     ]
-    out += [f"  '{a.domain}': files('{a.domain}_taps.c')," for a in apis if a.operations]
+    out += [
+        f"  '{a.domain}': files('{a.domain}_taps.c'),"
+        for a in apis
+        if a.operations and not a.announced
+    ]
     out += ['}', 'tap_instances = {']
-    out += [f"  '{a.domain}': {a.instances}," for a in apis if a.operations and a.instances]
+    out += [f"  '{a.domain}': {a.instances}," for a in apis
+            if a.operations and a.instances and not a.announced]
     out += [
         '}', 'tap_tables = files(' +
         ', '.join(f"'{a.domain}_tables.c'" for a in apis if a.operations) + ')',
@@ -302,7 +307,9 @@ def taps_header(api):
         head(api, 'emit_domains.py') + f'#ifndef {guard}\n#define {guard}\n',
         f'#include "core/tap.h"\n#include "generated/{d}_ops.h"\n',
         *[f'enum {{ GT_{up}_INSTANCES = {api.instances} }};\n'] * bool(api.instances),
-        f'/* Indexed by enum gt_{d}_index; one set of taps and one table for each instance. */',
+        f'/* Indexed by enum gt_{d}_index; ' +
+        ('its calls are announced: the taps hold services alone. */'
+         if api.announced else 'one set of taps and one table for each instance. */'),
         f'extern const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT]\n\t{hidden};',
         f'extern struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT]\n\t{hidden};',
         f'extern struct gt_table gt_{d}_tables[{instances(api)}] {hidden};', '', '#endif']) + '\n'
@@ -344,6 +351,23 @@ def tables_source(api):
         f'#define GT_TABLE_NAME "{api.called or api.title}"'
     ] + [f'#define GT_TABLE_INSTANCES {api.instances}'] * bool(api.instances) + least +
                      ['#include "runtime/tap_tables.inc"']) + '\n'
+
+
+def announced_source(api):
+    """generated/<domain>_tables.c of a domain without taps: what its operations are, and what is
+    asked of each"""
+    d, up = api.domain, upper(api)
+    out = [head(api, 'emit_domains.py') + f'#include "generated/{d}_taps.h"\n',
+           f'const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT] = {{']
+    out += [
+        f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), UINT32_MAX, NULL,'
+        ' NULL, false, 0},' for op in api.real()
+    ]
+    out += ['};', f'struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT];',
+            f'struct gt_table gt_{d}_tables[{instances(api)}] = {{{{GT_DOMAIN_{up}, 0,'
+            f' gt_{d}_operations, GT_{up}_INDEX_COUNT, gt_{d}_taps[0],'
+            f' "{api.called or api.title}", 0, 0}}}};']
+    return '\n'.join(out) + '\n'
 
 
 def parts(api):

@@ -93,7 +93,8 @@ def argument(op, a, types, texts, place):
     how, stars = {
         'value': 'VALUE', 'out': 'VALUE', 'status': 'VALUE', 'pointer': 'VALUE', 'string': 'STRING',
         'strings': 'STRINGS', 'until0': 'LIST', 'array': 'ARRAY', 'outarray': 'ARRAY',
-        'struct': 'STRUCT', 'outstruct': 'STRUCT', 'byvalue': 'STRUCT', 'properties': 'PROPERTIES'
+        'struct': 'STRUCT', 'outstruct': 'STRUCT', 'byvalue': 'STRUCT', 'properties': 'PROPERTIES',
+        'named': 'NAMED'
     }[a.how], a.stars
     if a.how in ('out', 'status', 'array', 'outarray', 'until0', 'struct', 'outstruct',
                  'properties'):

@@ -6,12 +6,14 @@
 #define GT_MODES(X) \
 	X("hip", GT_MODE_UPPER, GT_DOMAIN_HIP) \
 	X("hsa", GT_MODE_LOWER, GT_DOMAIN_HSA_CORE) \
+	X("cudart", GT_MODE_LOWER, GT_DOMAIN_CUDA_RUNTIME) \
 	X("sycl", GT_MODE_LOWER, GT_DOMAIN_UNIFIED_RUNTIME)
 
 /* lines of help */
 #define GT_MODES_HELP \
 	"                         hip       that, and every call but HSA's\n" \
 	"                         hsa       that, and HSA's calls\n" \
+	"                         cudart    that, and the CUDA runtime's calls\n" \
 	"                         sycl      that, and Unified Runtime's calls\n"
 
 #endif

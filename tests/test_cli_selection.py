@@ -219,7 +219,7 @@ def test_helpers_of_multiprocessing_that_still_run_are_not_reported(tap, work):
 
 # what is refused, or met nothing, and what is said
 REFUSALS = [
-    ("run -d cuda_runtime true", 2),
+    ("run -d cuda_runtim true", 2),
     ("run -m defaults true", 2),
     ("run -o a.%r.gputap true", 2),
     ("run -o a.gputap true", 1),

@@ -38,6 +38,13 @@ BAD = {
                               "'toy_fill' does not begin behind the last part and in the table"),
     "two_runtimes": ("handle toy_queue", 'runtime a "A"\nruntime b "B"', 5,
                      "a description has one runtime"),
+    "named_by_nobody": ("toy_queue queue", "named toy_queue queue", 10,
+                        "'queue' cannot be named: no domain but an announced one knows names"),
+    "named_number": ("toy_uint count", "named toy_uint count", 10,
+                     "'count' cannot be named: it is toy_uint"),
+    "announced_and_done_by_a_tap": (
+        "extensions 10", "announced", 11,
+        "toy_create: its call is announced, and no tap is there to do this"),
     "unknown_type": ("toy_uint count", "toy_unit count", 10,
                      "unknown type 'toy_unit' (did you mean 'toy_uint'?)"),
     "unknown_kind": (") launch", ") lanch", 10,

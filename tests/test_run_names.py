@@ -49,13 +49,3 @@ def test_an_existing_file_under_a_launcher_names_what_tells_ranks_apart(tap, wor
     assert "%r" not in tap("run", "-o", "a.gputap", "true", status=1).err
 
 
-@pytest.mark.parametrize(
-    "command", [["run", "-d", "cuda_runtime", "true"], ["run", "-d", "opencl,cuda_runtime", "true"],
-                ["list", "-d", "cuda_runtime"]])
-def test_a_domain_that_cannot_be_traced_yet_is_refused_with_those_that_can(tap, work, command):
-    err = tap(*command, status=2).err
-    assert (
-        "cuda_runtime cannot be traced yet\n  these can: opencl, hip" in err
-        and "cuda_runtime" not in err.partition("these can")[2]
-    )
-    assert os.listdir(work) == []

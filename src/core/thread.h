@@ -81,11 +81,13 @@ void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
 /* What runtimes want to know of threads. Each is set before the first call that it is for, and then
  * stays; NULL: no runtime wants it. */
+enum gt_thread_end { GT_THREAD_END_RANGES, GT_THREAD_END_ANNOUNCED, GT_THREAD_ENDS };
 extern struct gt_thread_hooks {
 	/* the program made a call that gets no state of a thread */
 	void (*_Atomic call_missed)(void);
-	/* the thread ends: gives back what a runtime has mapped for it */
-	void (*_Atomic ends)(struct gt_thread *t);
+	/* the thread ends: gives back what a runtime has mapped for it. Each runtime that wants
+	 * it has one of its own */
+	void (*_Atomic ends[GT_THREAD_ENDS])(struct gt_thread *t);
 } gt_thread_hooks __attribute__((visibility("hidden")));
 
 /* Unit tests are programs and say "local-exec". There GNU ld would make a `lea` of the `add` that
@@ -146,6 +148,20 @@ struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const c
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 
+/* What lies just below @at in this thread's stack, unseen by sanitizers: GT_RETURN() of the tap
+ * that had it as GT_HERE(), unless it has been written over. 0 where that is not so. */
+static inline uint32_t gt_stack_word(uintptr_t at)
+{
+	uint32_t word = 0;
+
+#if defined(__x86_64__)
+	__asm__("movl -8(%1), %0" : "=r"(word) : "r"(at) : "memory");
+#else
+	(void)at;
+#endif
+	return word;
+}
+
 /* Attached to this process, and not inside a call of gputap's own. */
 static inline bool gt_thread_ready(const struct gt_thread *t)
 {
@@ -177,17 +193,15 @@ static inline struct gt_thread *gt_thread_get(void)
  * least as far up in the stack, or if what it returns to has been written over. */
 static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uintptr_t here)
 {
-	uint32_t returns_to = t->outer_return;
-
 	if (!t->depth)
 		return true;
 	if (here >= t->outer)
 		return false;
 #if defined(__x86_64__)
-	/* unseen by sanitizers */
-	__asm__("movl -8(%1), %0" : "=r"(returns_to) : "r"(t->outer) : "memory");
+	return gt_stack_word(t->outer) == t->outer_return;
+#else
+	return true;
 #endif
-	return returns_to == t->outer_return;
 }
 
 /* gt_thread_get() for a call of that domain: NULL also when it is not the program's, but the

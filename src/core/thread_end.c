@@ -18,14 +18,17 @@ static void thread_ends(void *arg)
 {
 	struct gt_thread *t = arg;
 	struct gt_slot *slot = t->slot;
-	void (*release)(struct gt_thread *) =
-		atomic_load_explicit(&gt_thread_hooks.ends, memory_order_acquire);
 	bool mine = t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	gt_thread_forget(t);
 	gt_external_release(t);
-	if (release)
-		release(t);
+	for (unsigned i = 0; i < GT_THREAD_ENDS; i++) {
+		void (*release)(struct gt_thread *) =
+			atomic_load_explicit(&gt_thread_hooks.ends[i], memory_order_acquire);
+
+		if (release)
+			release(t);
+	}
 	if (t->exec_area)
 		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
 	t->exec_area = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known about a domain, unpacked (packed.h). For this folder and tool/tool_args.c only. */
+/* What is known about a domain, unpacked (packed.h). For this folder, tool/tool_args.c and
+ * runtime/announced.c only. */
 #ifndef GPUTAP_RECORD_DESCRIBE_H
 #define GPUTAP_RECORD_DESCRIBE_H
 
@@ -52,6 +53,7 @@ enum gt_argument_how {
 	GT_HOW_BYTES, /* memory of no known type */
 	GT_HOW_STRUCT,
 	GT_HOW_PROPERTIES,
+	GT_HOW_NAMED, /* a value that may have a text, which says what it is called */
 };
 
 struct gt_domain_description {

@@ -383,6 +383,7 @@ static void put_argument(struct text_out *t, const struct gt_domain_description 
 	switch (a->how) {
 	case GT_HOW_STRING:
 	case GT_HOW_STRINGS:
+	case GT_HOW_NAMED:
 		more = a->how == GT_HOW_STRINGS && a->length_arg < nargs && args[a->length_arg] > 1;
 		if (more)
 			PUT(t, "[");

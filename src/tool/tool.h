@@ -125,9 +125,14 @@ uint32_t gt_tool_thread(void); /* gettid(), remembered */
 /* What hangs on a call (tool_retire.c). */
 struct gt_correlation;
 
-/* An open call that tools are notified of, on its thread's stack. */
+/* An open call that tools are notified of: on its thread's stack, or kept elsewhere by who
+ * announces the call. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer; /* that this call was made in */
+	/* where the call stands in the stack: the frame's own address, unless it is kept elsewhere.
+	 * Then: what lay below that place when the call began (gt_stack_word()) */
+	uintptr_t at;
+	uint32_t word;
 	/* gt_tool_frame_mark(): it is one, and no other function's variables have come over it */
 	uintptr_t mark;
 	struct gputap_call call;       /* what callbacks get */
@@ -148,16 +153,23 @@ static inline uintptr_t gt_tool_frame_mark(const struct gt_tool_frame *f)
 	return ((uintptr_t)f ^ (uintptr_t)f->outer << 1) + (uintptr_t)UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Was the call left, as other functions have written over what it had in the stack? */
+static inline bool gt_tool_frame_is_lost(const struct gt_tool_frame *f)
+{
+	return f->mark != gt_tool_frame_mark(f) ||
+	       (f->at != (uintptr_t)f && gt_stack_word(f->at) != f->word);
+}
+
 /**
  * gt_tool_frame_live() - the innermost open call at or around @f; NULL: none
  * @here: where the caller stands: what lies deeper was left by longjmp() or an exception. So was
  *        what other functions have written over: what its own outer calls were is not known any
  *        more then.
  */
-static inline struct gt_tool_frame *gt_tool_frame_live(struct gt_tool_frame *f, const void *here)
+static inline struct gt_tool_frame *gt_tool_frame_live(struct gt_tool_frame *f, uintptr_t here)
 {
-	while (f && ((uintptr_t)f <= (uintptr_t)here || f->mark != gt_tool_frame_mark(f)))
-		f = f->mark == gt_tool_frame_mark(f) ? f->outer : NULL;
+	while (f && (f->at <= here || gt_tool_frame_is_lost(f)))
+		f = gt_tool_frame_is_lost(f) ? NULL : f->outer;
 	return f;
 }
 
@@ -176,6 +188,9 @@ uint64_t gt_tool_new_correlation(void);
 /* Before a call. False: no subscriber: make it as if no tool were there. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes);
+/* The same for a frame that is not on the stack; @at: where the call stands there. */
+bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct gt_table *table,
+			   uint32_t index, void *args, uint32_t args_bytes);
 /* After it; @ret may be NULL. */
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 

@@ -46,7 +46,7 @@ uint64_t gt_tool_new_correlation(void)
 uint64_t gputap_correlation(void)
 {
 	const struct gt_tool_frame *f =
-		gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
+		gt_tool_frame_live(gt_tool_frame, (uintptr_t)__builtin_frame_address(0));
 
 	return f ? f->call.correlation : 0;
 }
@@ -65,7 +65,7 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	if (!gt_domain_traits[domain].outermost && !gt_skip_nested[domain])
 		return false;
 	for (const struct gt_tool_frame *f = outer; f && !f->calling;
-	     f = gt_tool_frame_live(f->outer, f)) {
+	     f = gt_tool_frame_live(f->outer, f->at)) {
 		enum gt_domain other = (enum gt_domain)f->call.domain;
 
 		if (other == domain || gt_domain_same_group(domain, other))
@@ -156,18 +156,19 @@ static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, u
 		gt_external_tops(call->external);
 }
 
-bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
-			void *args, uint32_t args_bytes)
+static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
+					 const struct gt_table *table, uint32_t index, void *args,
+					 uint32_t args_bytes)
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
-	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, f);
+	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, at);
 	struct gt_tool_reader *r;
 	uint32_t how = 0, level;
 
 	if (gt_thread.internal || is_nested(outer, table->domain))
 		return false;
 	for (int tries = 0; !how; tries++) {
-		r = gt_tool_level_in((uintptr_t)f);
+		r = gt_tool_level_in(at);
 		how = gt_likely(r != NULL) ? choose_readers(f, r, table->domain, number) : 0;
 		if (gt_likely(how))
 			break;
@@ -177,6 +178,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 			return false;
 	}
 	f->outer = outer;
+	f->at = at;
 	f->shared = NULL;
 	f->how = how;
 	f->numbered = how & GT_TOOL_NUMBERED ||
@@ -195,6 +197,19 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	if (gt_unlikely(how & GT_TOOL_TIMED))
 		f->call.start = gt_ticks_boottime();
 	return true;
+}
+
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
+			void *args, uint32_t args_bytes)
+{
+	return enter_call(f, (uintptr_t)f, table, index, args, args_bytes);
+}
+
+bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct gt_table *table,
+			   uint32_t index, void *args, uint32_t args_bytes)
+{
+	f->word = gt_stack_word(at);
+	return enter_call(f, at, table, index, args, args_bytes);
 }
 
 /* EXIT where somebody wants a record of it, or the order of ENTER. */
@@ -228,7 +243,7 @@ static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 {
 	uint64_t end = f->start ? gt_ticks() : 0;
-	struct gt_tool_reader *r = gt_tool_level_in((uintptr_t)f);
+	struct gt_tool_reader *r = gt_tool_level_in(f->at);
 
 	f->call.phase = GPUTAP_PHASE_EXIT;
 	f->call.ret = ret;

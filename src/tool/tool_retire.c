@@ -237,7 +237,7 @@ struct gputap_hold *gputap_correlation_hold(void)
 	struct gt_tool_frame *f = gt_tool_open_call();
 
 	while (f && !f->numbered)
-		f = gt_tool_frame_live(f->outer, f);
+		f = gt_tool_frame_live(f->outer, f->at);
 	return (struct gputap_hold *)(f ? gt_correlation_get(f) : NULL);
 }
 
@@ -271,7 +271,7 @@ void gt_correlation_leave(struct gt_tool_frame *f)
 static void retire_open_calls(void)
 {
 	for (struct gt_tool_frame *f = gt_tool_open_call(); f;
-	     f = gt_tool_frame_live(f->outer, f)) {
+	     f = gt_tool_frame_live(f->outer, f->at)) {
 		_Atomic uint32_t generations[GT_TOOL_POOL];
 		struct retiring r = {.time = gt_ticks_boottime()};
 

@@ -48,7 +48,7 @@ static struct gt_tool_frame *find_cause(void)
 	if (atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed))
 		return first;
 	for (f = first; f && !(f->numbered && is_users_call(f));
-	     f = gt_tool_frame_live(f->outer, f))
+	     f = gt_tool_frame_live(f->outer, f->at))
 		;
 	return f ? f : first;
 }

@@ -9,7 +9,7 @@
 /* The open call; what lies deeper in the stack than we do was left by longjmp(). */
 static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 {
-	return gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
+	return gt_tool_frame_live(gt_tool_frame, (uintptr_t)__builtin_frame_address(0));
 }
 
 /* tool_work.c ---------------------------------------------------------------- */

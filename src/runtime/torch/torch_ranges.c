@@ -104,7 +104,8 @@ static __attribute__((cold, noinline)) struct gt_torch_ranges *map_ranges(struct
 	errno = saved;
 	if (r == MAP_FAILED)
 		return NULL;
-	atomic_store_explicit(&gt_thread_hooks.ends, release_ranges, memory_order_release);
+	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_RANGES], release_ranges,
+			      memory_order_release);
 	return t->ranges = r;
 }
 

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* See announced.h. What is open in a thread:
+ *
+ *   open_calls (thread-local) ─► | calls[0] | calls[1] | .. |  taken at its first call, given
+ *                                  outermost  innermost        back at its end, for others
+ *
+ * A call may be left by a jump: its end is never announced. The next one that begins finds that it
+ * stands at least as far up in the stack, or that what lay below the old one's place has been
+ * written over, and drops it; so does the end of a call further out. Taps do the same with
+ * gt_thread.outer and outer_return, which are the call's here.
+ *
+ * What a call points to is read when it has ended, if its status is one of success: until then the
+ * runtime may not have looked at it.
+ *
+ * Locking: the areas that no thread has are a list that is changed by compare and exchange of its
+ * head, with a count against an area that came back in between. Never here: allocation, but for a
+ * thread's first call. */
+#include "runtime/announced.h"
+
+#include <errno.h>
+#include <stdalign.h>
+
+#include "core/emit.h"
+#include "record/describe.h"
+#include "tool/tool.h"
+
+enum { OPEN_MOST = 8, ARGUMENTS_MOST = 24, HELD_BYTES = 256 };
+
+struct open_call {
+	const struct gt_table *table;
+	const void *arguments;
+	uint32_t index, word;
+	uintptr_t at;
+	uint64_t id, start;
+	uint32_t epoch, depth;
+	bool is_recorded, is_notified;
+	bool is_cause; /* gt_thread.api_id is this one's */
+	struct gt_tool_frame frame;
+	alignas(8) uint8_t held[HELD_BYTES]; /* arguments, for tools */
+};
+
+struct open_calls {
+	uint32_t next, number; /* of the one below in the list; its own, from 1 */
+	unsigned count;
+	struct open_call calls[OPEN_MOST];
+};
+
+enum { AREAS_MOST = 4096 };
+static struct open_calls *_Atomic areas[AREAS_MOST];
+static _Atomic uint32_t area_count;
+static _Atomic uint64_t idle_areas; /* number of the first; upper half: how often it changed */
+
+static _Thread_local struct open_calls *open_calls __attribute__((tls_model("initial-exec")));
+
+/* The areas -------------------------------------------------------------------------------- */
+
+static struct open_calls *take_idle_area(void)
+{
+	uint64_t head = atomic_load_explicit(&idle_areas, memory_order_acquire), next;
+	struct open_calls *area;
+
+	do {
+		if (!(uint32_t)head)
+			return NULL;
+		area = atomic_load_explicit(&areas[(uint32_t)head - 1], memory_order_relaxed);
+		next = ((head >> 32) + 1) << 32 | __atomic_load_n(&area->next, __ATOMIC_RELAXED);
+	} while (!atomic_compare_exchange_weak_explicit(&idle_areas, &head, next,
+							memory_order_acquire,
+							memory_order_acquire));
+	return area;
+}
+
+static struct open_calls *make_area(void)
+{
+	struct open_calls *area;
+	uint32_t number;
+
+	if (atomic_load_explicit(&area_count, memory_order_relaxed) >= AREAS_MOST)
+		return NULL;
+	number = atomic_fetch_add_explicit(&area_count, 1, memory_order_relaxed);
+	area = number < AREAS_MOST ? gt_arena_take(sizeof *area) : NULL;
+	if (area) {
+		area->number = number + 1;
+		atomic_store_explicit(&areas[number], area, memory_order_relaxed);
+	}
+	return area;
+}
+
+static struct open_calls *take_area(void)
+{
+	struct open_calls *area = take_idle_area();
+
+	if (!area)
+		area = make_area();
+	if (area)
+		area->count = 0;
+	open_calls = area;
+	return area;
+}
+
+/* The thread ends. */
+static void give_area(struct gt_thread *t)
+{
+	struct open_calls *area = open_calls;
+	uint64_t head, next;
+
+	(void)t;
+	if (!area)
+		return;
+	open_calls = NULL;
+	head = atomic_load_explicit(&idle_areas, memory_order_relaxed);
+	do {
+		__atomic_store_n(&area->next, (uint32_t)head, __ATOMIC_RELAXED);
+		next = ((head >> 32) + 1) << 32 | area->number;
+	} while (!atomic_compare_exchange_weak_explicit(&idle_areas, &head, next,
+							memory_order_release,
+							memory_order_relaxed));
+}
+
+void gt_announced_init(enum gt_domain domain)
+{
+	gt_domain_description(domain); /* memory is taken for it */
+	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_ANNOUNCED], give_area,
+			      memory_order_release);
+}
+
+/* Which calls are open --------------------------------------------------------------------- */
+
+static bool is_left(const struct open_call *c, uintptr_t at)
+{
+	return at && c->at && (at >= c->at || gt_stack_word(c->at) != c->word);
+}
+
+/* The innermost one was left by a jump. */
+static void drop_call(struct open_calls *open)
+{
+	open->calls[--open->count].frame.mark = 0;
+}
+
+static struct open_call *push_call(const struct gt_announcement *a)
+{
+	struct open_calls *open = open_calls ? open_calls : take_area();
+	struct open_call *c;
+
+	if (!open)
+		return NULL;
+	while (open->count && is_left(&open->calls[open->count - 1], a->at))
+		drop_call(open);
+	if (open->count == OPEN_MOST)
+		return NULL;
+	c = &open->calls[open->count++];
+	c->table = a->table;
+	c->index = a->index;
+	c->arguments = a->arguments;
+	c->at = a->at;
+	c->word = a->at ? gt_stack_word(a->at) : 0;
+	c->is_recorded = c->is_notified = c->is_cause = false;
+	c->frame.mark = 0;
+	return c;
+}
+
+/* The one that ends, which is the innermost then; NULL: it did not begin. */
+static struct open_call *find_call(const struct gt_announcement *a)
+{
+	struct open_calls *open = open_calls;
+
+	for (unsigned i = open ? open->count : 0; i-- > 0;) {
+		struct open_call *c = &open->calls[i];
+
+		if (c->table != a->table || c->index != a->index || c->arguments != a->arguments)
+			continue;
+		while (open->count > i + 1)
+			drop_call(open);
+		return c;
+	}
+	return NULL;
+}
+
+/* Recording -------------------------------------------------------------------------------- */
+
+static struct gt_thread *find_thread(enum gt_domain domain, uintptr_t at)
+{
+	struct gt_thread *t = &gt_thread;
+
+	if (gt_likely(gt_thread_ready(t) && gt_thread_is_inside(t, at)))
+		return t;
+	return gt_thread_attach_call(t, domain, at);
+}
+
+/* What is called inside, and what device work that causes, is this call's. */
+static void begin_recording(struct open_call *c)
+{
+	const uint32_t op = c->table->operations[c->index].op;
+	struct gt_thread *t = find_thread(c->table->domain, c->at ? c->at : GT_HERE());
+
+	if (gt_unlikely(!t))
+		return;
+	c->depth = t->depth;
+	c->id = gt_call_begin(t, c->table->domain, GT_OP_NUMBER(op));
+	if (!c->depth && c->at) { /* not where this function stands */
+		t->outer = c->at;
+		t->outer_return = c->word;
+	}
+	c->epoch = t->epoch;
+	c->is_recorded = true;
+	c->start = gt_ticks();
+	if (!t->api_id) {
+		c->is_cause = true;
+		gt_api_enter(t, c->id, c->start);
+	}
+}
+
+struct arguments {
+	const struct gt_domain_description *domain;
+	const struct gt_operation_info *info;
+	const uint8_t *at;
+	uint64_t words[ARGUMENTS_MOST];
+	struct gt_blob blobs[ARGUMENTS_MOST];
+	unsigned count, blob_count;
+	size_t value_bytes; /* of structs that are passed by value, with their heads */
+	bool is_read;       /* the runtime has looked at what they point to */
+};
+
+static void add_blob(struct arguments *all, struct gt_blob blob)
+{
+	if (blob.data)
+		all->blobs[all->blob_count++] = blob;
+}
+
+static const void *pointer_at(const uint8_t *at)
+{
+	const void *p;
+
+	memcpy(&p, at, sizeof p);
+	return p;
+}
+
+/* How many elements an array has; they are bytes, or of the type. */
+static uint64_t array_bytes(const struct arguments *all, const struct gt_argument_info *a)
+{
+	const struct gt_argument_info *length = &all->info->args[a->length_arg];
+	const unsigned each = a->how == GT_HOW_BYTES ? 1 : all->domain->types[a->value_type].bytes;
+
+	return gt_value_load(&all->domain->types[length->value_type], all->at + length->offset) *
+	       each;
+}
+
+/* What an argument that is a pointer points to. */
+static void add_pointer(struct arguments *all, unsigned i, const struct gt_announcement *call)
+{
+	const struct gt_argument_info *a = &all->info->args[i];
+	const void *p = pointer_at(all->at + a->offset);
+	const int is_read = all->is_read && p;
+
+	all->words[i] = (uintptr_t)p;
+	switch (a->how) {
+	case GT_HOW_NAMED: add_blob(all, gt_blob_string(i, 1, call->name)); break;
+	case GT_HOW_STRING: add_blob(all, gt_blob_string(i, is_read, p)); break;
+	case GT_HOW_STRUCT:
+		add_blob(all, gt_blob(i, is_read, p, all->domain->types[a->value_type].bytes));
+		break;
+	case GT_HOW_ARRAY:
+	case GT_HOW_BYTES:
+		if (a->length_arg < all->count)
+			add_blob(all, gt_blob(i, is_read, p, array_bytes(all, a)));
+		break;
+	default:
+		if (a->out)
+			all->words[i] =
+				is_read ? gt_value_load(&all->domain->types[a->value_type], p) : 0;
+	}
+}
+
+static void add_value(struct arguments *all, unsigned i, const struct gt_announcement *call)
+{
+	const struct gt_argument_info *a = &all->info->args[i];
+
+	if (a->how == GT_HOW_STRUCT) {
+		all->words[i] = gt_value_word(all->at + a->offset, a->bytes);
+		all->value_bytes += sizeof(struct gt_payload) + ((a->bytes + 7u) & ~7u);
+		return;
+	}
+	all->words[i] = gt_value_load(&all->domain->types[a->value_type], all->at + a->offset);
+	if (a->how == GT_HOW_NAMED)
+		add_blob(all, gt_blob_string(i, 1, call->name));
+}
+
+static bool find_arguments(struct arguments *all, const struct gt_announcement *call,
+			   int32_t status)
+{
+	const uint32_t op = call->table->operations[call->index].op;
+
+	all->domain = gt_domain_description(call->table->domain);
+	all->info = gt_operation(op);
+	all->at = call->arguments;
+	if (!all->info || !all->info->nargs || all->info->nargs > ARGUMENTS_MOST || !all->at)
+		return false;
+	all->count = all->info->nargs;
+	all->blob_count = 0;
+	all->value_bytes = 0;
+	all->is_read =
+		all->info->status_arg != -1 || !gt_status_failed(call->table->domain, status);
+	for (unsigned i = 0; i < all->count; i++)
+		if (all->info->args[i].stars)
+			add_pointer(all, i, call);
+		else
+			add_value(all, i, call);
+	return true;
+}
+
+static void put_values(uint64_t *p, const struct arguments *all)
+{
+	for (unsigned i = 0; i < all->count; i++) {
+		const struct gt_argument_info *a = &all->info->args[i];
+
+		if (a->stars || a->how != GT_HOW_STRUCT)
+			continue;
+		gt_value_put(p, i, all->at + a->offset, a->bytes);
+		p += 1 + (a->bytes + 7u) / 8;
+	}
+	gt_blobs_put(p, all->blobs, all->blob_count);
+}
+
+static void write_record(struct gt_thread *t, const struct open_call *c,
+			 const struct gt_announcement *call, int32_t status, uint64_t end)
+{
+	const uint32_t op = c->table->operations[c->index].op;
+	const uint64_t ret = (uint64_t)(int64_t)status;
+	struct gt_record_call *r;
+	struct arguments all;
+	size_t bytes;
+
+	if (!gt_tap_options.record_args || !find_arguments(&all, call, status)) {
+		gt_tap_record_plain(t, GT_OP(c->table->domain, GT_OP_NUMBER(op), 0), c->id,
+				    c->start, end, ret);
+		return;
+	}
+	bytes = sizeof *r + 8 * all.count + all.value_bytes +
+		gt_blobs_bytes(all.blobs, all.blob_count);
+	r = gt_tap_record(t, op, bytes, c->id, c->start, end, ret);
+	if (gt_unlikely(!r))
+		return;
+	memcpy(r->args, all.words, 8 * all.count);
+	put_values(r->args + all.count, &all);
+	gt_ring_commit(t, bytes);
+}
+
+static void end_recording(const struct open_call *c, const struct gt_announcement *call,
+			  int32_t status, uint64_t end)
+{
+	struct gt_thread *t = &gt_thread;
+
+	/* in the child of a fork it began in the parent */
+	if (t->epoch == c->epoch &&
+	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
+		t->depth = c->depth + 1;
+		write_record(t, c, call, status, end);
+	}
+	if (c->is_cause)
+		gt_api_leave(t);
+	gt_call_end(t);
+}
+
+/* Begin and end ---------------------------------------------------------------------------- */
+
+/* Bytes of the struct that all arguments are. */
+static uint32_t arguments_bytes(const struct gt_operation_info *info)
+{
+	const struct gt_argument_info *last =
+		info && info->nargs ? &info->args[info->nargs - 1] : NULL;
+
+	return last ? last->offset + last->bytes : 0;
+}
+
+/* Tools get a copy: what they change in it changes nothing. */
+static void notify_begin(struct open_call *c)
+{
+	uint32_t bytes =
+		c->arguments ? arguments_bytes(gt_operation(c->table->operations[c->index].op)) : 0;
+
+	if (bytes > HELD_BYTES)
+		bytes = 0;
+	if (bytes)
+		memcpy(c->held, c->arguments, bytes);
+	c->is_notified = gt_tool_call_enter_at(&c->frame, c->at ? c->at : GT_HERE(), c->table,
+					       c->index, bytes ? c->held : NULL, bytes);
+}
+
+void gt_announced_begin(const struct gt_announcement *a)
+{
+	const struct gt_tap *tap = &a->table->taps[a->index];
+	struct open_call *c;
+	int saved = errno;
+
+	if (!gt_announced_is_wanted(a->table, a->index) || gt_thread.internal)
+		return;
+	c = push_call(a);
+	if (c && gt_tap_services(tap) & GT_SERVICE_NOTIFY)
+		notify_begin(c);
+	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM) /* now: that may have started tools */
+		begin_recording(c);
+	errno = saved;
+}
+
+void gt_announced_end(const struct gt_announcement *a, int32_t status)
+{
+	uint64_t end = gt_ticks();
+	struct open_call *c = find_call(a);
+	int saved = errno;
+
+	if (!c)
+		return;
+	if (c->is_recorded)
+		end_recording(c, a, status, end);
+	if (c->is_notified) {
+		c->frame.word = gt_stack_word(c->frame.at);
+		gt_tool_call_exit(&c->frame, &status, sizeof status);
+	}
+	open_calls->count = (unsigned)(c - open_calls->calls);
+	errno = saved;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of the CUDA runtime API. The runtime is mostly a copy inside the program or inside a
+ * library of NVIDIA's, which nothing can be put in front of; CUPTI calls back before and after each
+ * call, whatever copy makes it:
+ *
+ *   program ─► cudaMalloc() ─► CUPTI ─► ENTER ─► gt_announced_begin()
+ *                   └─► cuMemAlloc_v2(): its tap records a child of the call
+ *                             CUPTI ─► EXIT ──► gt_announced_end(): status, arguments
+ *
+ * A callback's id is the operation's number. The arguments lie one after the other in a struct,
+ * which is a variable of the runtime's function. That says where the call stands in the stack; the
+ * callback itself does not, as it has returned when the call goes on. A function without arguments
+ * may have no such struct; then the place of the status is taken, or that of the word that CUPTI
+ * has for its user.
+ *
+ * Not seen: the call in which the runtime initialises the driver, as that opens CUPTI. */
+#include "runtime/cuda/cuda_runtime_calls.h"
+
+#include "core/table.h"
+#include "generated/cuda_runtime_taps.h"
+#include "runtime/announced.h"
+#include "runtime/cuda/cupti_abi.h"
+
+enum { NUMBERS = 1024, STACK_REACH = 1 << 16 };
+
+static struct gt_table *const table = &gt_cuda_runtime_tables[0];
+
+/* By number: index of the operation + 1; 0: there is none. Whether CUPTI has been asked for it. */
+static uint16_t places[NUMBERS];
+static _Atomic uint8_t enabled[NUMBERS];
+static _Atomic uint32_t is_known; /* contexts know the table */
+
+__attribute__((constructor)) static void find_places(void)
+{
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		places[GT_OP_NUMBER(table->operations[i].op)] = (uint16_t)(i + 1);
+}
+
+static void make_known(void)
+{
+	if (atomic_exchange_explicit(&is_known, 1, memory_order_acq_rel))
+		return;
+	gt_announced_init(GT_DOMAIN_CUDA_RUNTIME);
+	gt_table_adopt(table);
+}
+
+bool gt_cuda_runtime_wanted(void)
+{
+	make_known();
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (gt_announced_is_wanted(table, i))
+			return true;
+	return false;
+}
+
+void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on))
+{
+	make_known();
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const uint32_t number = GT_OP_NUMBER(table->operations[i].op);
+		const bool on = gt_announced_is_wanted(table, i);
+
+		if (atomic_exchange_explicit(&enabled[number], on, memory_order_relaxed) || on)
+			enable(number, on);
+	}
+}
+
+/* A variable in this thread's stack, above the caller. */
+static bool is_on_stack(const void *p, uintptr_t here)
+{
+	return (uintptr_t)p - here < STACK_REACH && (uintptr_t)p % 8 == 0;
+}
+
+/* struct gt_announcement.at */
+static uintptr_t find_place(const struct cupti_callback *data)
+{
+	const uintptr_t here = GT_HERE();
+
+	if (is_on_stack(data->parameters, here))
+		return (uintptr_t)data->parameters + 8;
+	if (is_on_stack(data->return_value, here))
+		return (uintptr_t)data->return_value + 8;
+	if (is_on_stack(data->data, here))
+		return (uintptr_t)data->data + 8;
+	return 0;
+}
+
+void gt_cuda_runtime_callback(uint32_t id, const void *data)
+{
+	const struct cupti_callback *c = data;
+	const uint32_t place = id < NUMBERS ? places[id] : 0;
+	int32_t status = 0;
+
+	if (!place)
+		return;
+	const struct gt_announcement a = {.table = table,
+					  .index = place - 1,
+					  .arguments = c->parameters,
+					  .at = find_place(c),
+					  .name = c->symbol};
+
+	if (c->site == CUPTI_ENTER) {
+		gt_announced_begin(&a);
+		return;
+	}
+	if (c->return_value)
+		memcpy(&status, c->return_value, sizeof status);
+	gt_announced_end(&a, status);
+}
