@@ -6,7 +6,7 @@
  * neighbouring tuples, in 128-bit integers, and reports its residual (how far a tuple lies from
  * the line through its neighbours). Before the first and after the last tuple the nearest line
  * is extended.
- * Device clocks: the host clock that all gt_record_clock readings agree with, else the line
+ * Device clocks: the session's host clock, where each reading says so; the host clock that all gt_record_clock readings agree with, else the line
  * through them; without readings the host clock in which every QUEUED stamp lies inside its call
  * (candidates below); else what all work and all waits bound from both sides
  * (clock/clockbounds.h); without waits the smallest offset that keeps call begin <= queued.
@@ -36,6 +36,9 @@ enum gt_clock_method {
 	GT_CLOCK_HOST_REALTIME = 5,
 	GT_CLOCK_OFFSET = 6, /* smallest offset that keeps causality */
 	GT_CLOCK_BOUNDS = 7, /* no work before its call, no wait that ends before its work */
+	/* device stamps are the session's host clock: the runtime asked gputap for the time. Said
+	 * by a reading whose three stamps are one */
+	GT_CLOCK_HOST_TICKS = 8,
 };
 
 /* Host clock ---------------------------------------------------------------- */

@@ -38,6 +38,7 @@ struct gt_device_clock {
 	struct clock_pair *readings;
 	struct work *work;
 	size_t reading_count, reading_room, work_count, work_room;
+	size_t same_count; /* readings whose three stamps are one */
 	uint64_t work_seen;
 	struct gt_clock_lines lines;
 	const struct gt_clock_lines *use;
@@ -90,6 +91,7 @@ int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 	after = gt_host_clock_to_ns(clock->host, host_after);
 	r = &clock->readings[clock->reading_count++];
 	r->device = device;
+	clock->same_count += device == host_before && device == host_after;
 	r->width_ns = after - before;
 	r->host_ns = before + r->width_ns / 2;
 	return 0;
@@ -164,6 +166,18 @@ static bool settle_read_host(struct gt_device_clock *clock)
 		}
 	clock->residual_ns = 0;
 	return false;
+}
+
+/* The runtime was given the host's stamps: what it makes of them is the host's clock as it was read,
+ * and no reading can contradict that. */
+static bool settle_ticks(struct gt_device_clock *clock)
+{
+	if (!clock->reading_count || clock->same_count != clock->reading_count)
+		return false;
+	clock->method = GT_CLOCK_HOST_TICKS;
+	clock->residual_ns = gt_host_clock_residual_ns(clock->host);
+	clock->use = gt_host_clock_lines_of(clock->host, clock->method);
+	return true;
 }
 
 static bool settle_readings(struct gt_device_clock *clock)
@@ -418,7 +432,7 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 	clock->use = &clock->lines;
 	clock->method = GT_CLOCK_UNKNOWN;
 	clock->residual_ns = 0;
-	if (!settle_timer(clock) && !settle_host(clock))
+	if (!settle_ticks(clock) && !settle_timer(clock) && !settle_host(clock))
 		settle_offset(clock);
 	clock->violations = count_early(clock);
 	for (i = 0; i < clock->work_count && clock->method == GT_CLOCK_OFFSET; i++) {
@@ -511,6 +525,7 @@ const char *gt_clock_method_name(enum gt_clock_method method)
 		[GT_CLOCK_HOST_REALTIME] = "CLOCK_REALTIME",
 		[GT_CLOCK_OFFSET] = "smallest offset",
 		[GT_CLOCK_BOUNDS] = "calls and waits",
+		[GT_CLOCK_HOST_TICKS] = "host's own",
 	};
 
 	return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";

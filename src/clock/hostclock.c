@@ -244,6 +244,7 @@ const struct gt_clock_lines *gt_host_clock_lines_of(const struct gt_host_clock_m
 	case GT_CLOCK_HOST_RAW: return &map->raw;
 	case GT_CLOCK_HOST_MONOTONIC: return &map->monotonic;
 	case GT_CLOCK_HOST_REALTIME: return &map->realtime;
+	case GT_CLOCK_HOST_TICKS: return &map->ticks;
 	default: return &map->boottime;
 	}
 }

@@ -556,6 +556,36 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 	gt_host_clock_map_destroy(host);
 }
 
+/* 2.5 ticks a ns */
+static struct gt_host_clock_map *quick_host(void)
+{
+	struct gt_clock_tuple t[40];
+	struct gt_host_clock_map *map;
+
+	for (uint64_t i = 0; i < 40; i++)
+		t[i] = tuple(10 * S + i * S * 5 / 2, 10 * S + i * S);
+	CHECK_OK(gt_host_clock_map_create(t, 40, &map));
+	return map;
+}
+
+UNIT_TEST(a_device_that_stamps_with_the_hosts_ticks_needs_one_reading_that_says_so)
+{
+	struct gt_host_clock_map *host = quick_host();
+	struct gt_device_clock *clock;
+	uint64_t ticks = 10 * S + 5 * S;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	CHECK_OK(gt_device_clock_add_reading(clock, ticks, ticks, ticks));
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_TICKS);
+	for (uint64_t i = 0; i < 30; i++)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, 10 * S + i * S * 5 / 2),
+				  10 * S + i * S),
+			 1);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
 UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 {
 	struct gt_host_clock_map *host = plain_host();
