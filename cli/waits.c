@@ -19,9 +19,13 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 /* A stream of the process, or its default one. */
 static bool find_stream(const struct gt_item *call, int arg, struct awaited_handle *stream)
 {
+	*stream = (struct awaited_handle){0, call->process, true};
+	if (arg == GT_STREAM_IN_STRUCT)
+		return find_role(call, GT_ROLE_STREAM, &stream->handle) &&
+		       (!stream->handle || stream->handle >= STREAM_LEAST);
 	if (arg < 0 || !call->args || (unsigned)arg >= GT_OP_NARGS(call->op))
 		return false;
-	*stream = (struct awaited_handle){call->args[arg], call->process, true};
+	stream->handle = call->args[arg];
 	return !stream->handle || stream->handle >= STREAM_LEAST;
 }
 

@@ -117,6 +117,8 @@ struct gt_argument_info {
 	uint16_t offset; /* in a C struct of all the operation's arguments */
 };
 
+enum { GT_STREAM_IN_STRUCT = -2 };
+
 struct gt_operation_info {
 	const char *name;
 	uint32_t op; /* GT_OP() */
@@ -132,7 +134,8 @@ struct gt_operation_info {
 	const struct gt_argument_info *args;
 	int16_t signals_arg; /* argument of role SIGNALS; -1: none */
 	/* argument of role STREAM of calls that give it work, record an event on it, or wait until
-	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none */
+	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none;
+	 * GT_STREAM_IN_STRUCT: gt_call_role() finds it */
 	int16_t stream_arg;
 	uint8_t memory; /* enum gt_memory: what an allocation allocates, or a free frees */
 };

@@ -69,6 +69,24 @@ static int16_t find_arg(const struct gt_argument_info *args, unsigned count, enu
 	return -1;
 }
 
+/* The call's stream, also where it stands in a struct (cuLaunchKernelEx()). */
+static int16_t find_stream(const struct unpacked *u, const struct gt_argument_info *args,
+			   unsigned count)
+{
+	int16_t arg = find_arg(args, count, GT_ROLE_STREAM);
+
+	for (unsigned i = 0; arg < 0 && i < count; i++) {
+		const struct gt_type *type = &u->types[args[i].value_type];
+
+		if (args[i].how != GT_HOW_STRUCT)
+			continue;
+		for (unsigned n = 0; n < type->field_count; n++)
+			if (type->fields[n].role == GT_ROLE_STREAM)
+				return GT_STREAM_IN_STRUCT;
+	}
+	return arg;
+}
+
 static bool has_streams(const struct gt_packed_domain *p)
 {
 	for (size_t i = 0; i < p->operation_count; i++)
@@ -126,7 +144,7 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   args,
 						   find_arg(args, count, GT_ROLE_SIGNALS),
 						   streams && is_of_stream(o)
-							   ? find_arg(args, count, GT_ROLE_STREAM)
+							   ? find_stream(u, args, count)
 							   : (int16_t)-1,
 						   o->memory};
 	}
