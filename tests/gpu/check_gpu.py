@@ -3,20 +3,23 @@
 """Checks on a machine with an NVIDIA GPU what only it can show, and measures what gputap costs
 there.
 
-    tests/gpu/check_gpu.py [-k WORD ..] [--list] [--quick] [--out FOLDER] [--soft]
+    tests/gpu/check_gpu.py [-k WORD ..] [--list] [--quick] [--out FOLDER] [--soft] [--jobs N]
 
 Each check prints a line for each thing: verdict, what, figure. FOLDER (gpu-report) gets
 report.json, report.md and some exports. -k: only checks whose part or name contains a WORD. --soft:
 on the software driver, without a GPU: what needs one is skipped, and nothing is promised. --quick:
-small numbers. GPUTAP_BUILD names a build folder, an installed prefix, or what tools/pack-gpu made
+small numbers. --jobs: so many checks at a time (3), but those of costs, which run alone, after
+the others. GPUTAP_BUILD names a build folder, an installed prefix, or what tools/pack-gpu made
 (build); the Python that runs this is that of torch, CuPy, JAX. Exit status 1: something fails; 2:
 no GPU. A figure that is `missed` is not as good as promised, which fails nothing.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import time
@@ -35,10 +38,13 @@ import gpu_several  # noqa: E402,F401
 import gpu_exports  # noqa: E402,F401
 import gpu_costs  # noqa: E402,F401
 
+CELL = 160  # letters, of a table in a document
+
 
 def run_check(machine, part, function):
-    report, begin = machine.report, time.monotonic()
-    report.part = f"{part}/{function.__name__}"
+    """Its lines."""
+    machine, begin = machine.for_check(part, function.__name__), time.monotonic()
+    report = machine.report
     try:
         function(machine)
     except harness.Missing as why:
@@ -46,12 +52,23 @@ def run_check(machine, part, function):
     except (harness.Broken, LookupError, ValueError, OSError) as why:
         report.judge("whole check", f"{type(why).__name__}: {why}", False)
     print(f"        {report.part}: {time.monotonic() - begin:.1f} s", flush=True)
-    for path in machine.work.glob("*.gputap"):
-        path.unlink()
+    shutil.rmtree(machine.work)
+    return report.lines
 
 
-def write_reports(machine, seconds):
-    described, lines = machine.describe(), machine.report.lines
+def run_checks(machine, chosen, jobs):
+    """Lines of all, in their order."""
+    beside = [(part, function) for part, function in chosen if part != "costs"]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        lines = sum(pool.map(lambda check: run_check(machine, *check), beside), [])
+    for part, function in chosen:
+        if part == "costs":
+            lines += run_check(machine, part, function)
+    return lines
+
+
+def write_reports(machine, lines, seconds):
+    described = machine.describe()
     (machine.output / "report.json").write_text(json.dumps(
         {"machine": described, "seconds": round(seconds), "lines": lines}, indent=1) + "\n",
         encoding="utf-8")
@@ -59,7 +76,7 @@ def write_reports(machine, seconds):
             "| check | what | figure | |", "| --- | --- | --- | --- |"]
     for line in lines:
         cells = (line["part"], line["what"], line["figure"], line["verdict"])
-        text.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
+        text.append("| " + " | ".join(str(c).replace("|", "\\|")[:CELL] for c in cells) + " |")
     (machine.output / "report.md").write_text("\n".join(text) + "\n", encoding="utf-8")
     verdicts = [line["verdict"] for line in lines]
     print(", ".join(f"{name} {verdicts.count(name)}" for name in
@@ -72,6 +89,7 @@ def parse(arguments):
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--soft", action="store_true")
+    parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("gpu-report"))
     return parser.parse_args(arguments)
 
@@ -97,10 +115,9 @@ def main(arguments):
             print("check_gpu: there is no GPU of NVIDIA's here, or no driver; --soft checks what "
                   "the software driver can show", file=sys.stderr)
             return 2
-        for part, function in chosen:
-            run_check(machine, part, function)
-        write_reports(machine, time.monotonic() - begin)
-        return 1 if machine.report.failed() else 0
+        lines = run_checks(machine, chosen, options.jobs)
+        write_reports(machine, lines, time.monotonic() - begin)
+        return int(any(line["verdict"] == "FAILS" for line in lines))
 
 
 if __name__ == "__main__":

@@ -55,16 +55,15 @@ def say_modes(machine, modes, unit="ns", share=True):
     for name, mode in modes.items():
         if mode is bare:
             continue
-        figure = (f"{show_spread(mode.medians, unit)}; over bare "
-                  f"{show_spread(over(mode, bare), unit)}")
-        if mode.differences:
-            figure += (f"; off {show_spread(mode.offs, unit)}; on over off in a process "
-                       f"{show_spread(mode.differences, unit)}")
-            if share:
-                figure += f", {statistics.median(mode.differences) / base:+.2%}"
-        if any(mode.faults):
-            figure += f"; page faults in a round {max(mode.faults):.0f}"
-        machine.report.say(name, figure)
+        faults = f"; {max(mode.faults):.0f} page faults in a round" if any(mode.faults) else ""
+        machine.report.say(name, show_spread(mode.medians, unit) + faults)
+        figures = {"over bare": over(mode, bare), "on over off": mode.differences}
+        for what, values in figures.items():
+            if values:
+                part = f", {statistics.median(values) / base:+.2%}" if share else ""
+                machine.report.say(f"{name}: {what}", show_spread(values, unit) + part)
+        if mode.offs:
+            machine.report.say(f"{name}: off", show_spread(mode.offs, unit))
     return base
 
 
@@ -109,7 +108,7 @@ def launch(machine):
              "with device work": Mode([]),
              "with device work, paused by turns": Mode([], [pauses]),
              "CUPTI alone": Mode(env=machine.beside(kinds=ALL_WORK))}
-    measure(machine, command, modes, 1 if machine.quick else 8)
+    measure(machine, command, modes, 1 if machine.quick else 5)
     say_modes(machine, modes)
     more = statistics.median(over(modes["with device work"], modes["bare"])) - statistics.median(
         over(modes["CUPTI alone"], modes["bare"]))
@@ -123,14 +122,12 @@ def torch_operator(machine):
     command = machine.script("gpu_torch_cost.py", "8" if machine.quick else "40")
     pauses = machine.pauses()
     modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], ["pause", pauses]),
-             "driver calls, --no-device --no-args": Mode(["--no-device", "--no-args"],
-                                                         ["pause", pauses]),
              "with device work": Mode([]),
              "with device work, paused by turns": Mode([], ["pause", pauses]),
              "CUPTI alone": Mode(words=["cupti", machine.cupti_user()],
                                  env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": ALL_WORK}),
              "torch.profiler, CUDA": Mode(words=["kineto"])}
-    measure(machine, command, modes, 1 if machine.quick else 4)
+    measure(machine, command, modes, 1 if machine.quick else 3)
     base = say_modes(machine, modes)
     bare = modes["bare"]
     say_stamps(machine, STAMPS, base)
@@ -175,7 +172,7 @@ def graph(machine):
              "gputap, --mode lite": Mode(["--mode", "lite"]),
              "each node, CUPTI alone": Mode(env=machine.beside(kinds=ALL_WORK)),
              "gputap, each node": Mode([])}
-    measure(machine, command, modes, 1 if machine.quick else 8)
+    measure(machine, command, modes, 1 if machine.quick else 5)
     say_modes(machine, modes)
     bare = modes["bare"]
     more = statistics.median(over(modes["gputap, --mode lite"], bare)) - statistics.median(

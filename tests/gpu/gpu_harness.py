@@ -2,6 +2,7 @@
 """What the checks on a GPU are made of: programs that are built there, run, traced; captures that
 are read; a line for each thing that is found."""
 
+import copy
 import csv
 import ctypes
 import json
@@ -14,6 +15,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -57,11 +59,11 @@ def show_spread(values, unit="ns"):
 
 
 class Report:
-    """Lines: part, what, figure, verdict (ok, FAILS, missed, said, skipped). `missed` is a figure
-    that is not as good as promised: it fails nothing."""
+    """Of a check; lines: part, what, figure, verdict (ok, FAILS, missed, said, skipped). `missed`
+    is a figure that is not as good as promised: it fails nothing."""
 
-    def __init__(self, promises):
-        self.lines, self.part, self.promises = [], "", promises
+    def __init__(self, part, promises):
+        self.lines, self.part, self.promises = [], part, promises
 
     def add(self, verdict, what, figure):
         self.lines.append({"part": self.part, "what": what, "figure": figure, "verdict": verdict})
@@ -81,9 +83,6 @@ class Report:
 
     def skip(self, what, why):
         self.add("skipped", what, why)
-
-    def failed(self):
-        return [line for line in self.lines if line["verdict"] == "FAILS"]
 
 
 class Capture:
@@ -157,8 +156,9 @@ class Machine:
     def __init__(self, build, output, work, soft=False, quick=False):
         self.product = packed.Product(build, ["libgputap.so.0"])
         self.gputap, self.build = self.product.command, build
-        self.output, self.work, self.soft, self.quick = output, work, soft, quick
-        self.report, self.python, self.built, self.count = Report(not soft), sys.executable, {}, 0
+        self.output, self.soft, self.quick = output, soft, quick
+        self.work, self.programs, self.report, self.count = work, work, None, 0
+        self.python, self.built, self.building = sys.executable, {}, threading.Lock()
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("GPUTAP_")}
         self.devices = 1 if soft else count_devices()
         self.own = dict(self.product.environment)  # of gputap's command; the program's is `theirs`
@@ -168,21 +168,32 @@ class Machine:
             self.theirs += [f"LD_LIBRARY_PATH={before}"] if before else ["-u", "LD_LIBRARY_PATH"]
             self.own["LD_LIBRARY_PATH"] += f":{before}" if before else ""
 
+    def for_check(self, part, name):
+        """The same machine for one check: a folder and a report of its own."""
+        own = copy.copy(self)
+        own.report, own.work = Report(f"{part}/{name}", not self.soft), self.work / f"{part}.{name}"
+        own.work.mkdir()
+        return own
+
     # Programs
 
     def compile(self, name, sources, command):
-        """The file that @command makes of @sources in the folder of the work, once."""
-        if name not in self.built:
-            if not shutil.which(str(command[0])):
-                raise Missing(f"there is no {command[0]}")
-            target = self.work / name
-            done = subprocess.run([str(word) for word in
-                                   (*command, *(HERE / s for s in sources), "-o", target)],
-                                  text=True, capture_output=True, timeout=120, check=False)
-            if done.returncode:
-                raise Broken(f"{command[0]} {name}: {done.stderr[-600:]}")
-            self.built[name] = target
-        return self.built[name]
+        """The file that @command makes of @sources, once for all checks."""
+        with self.building:
+            if name not in self.built:
+                self.built[name] = self.compile_now(name, sources, command)
+            return self.built[name]
+
+    def compile_now(self, name, sources, command):
+        if not shutil.which(str(command[0])):
+            raise Missing(f"there is no {command[0]}")
+        target = self.programs / name
+        done = subprocess.run([str(word) for word in
+                               (*command, *(HERE / s for s in sources), "-o", target)],
+                              text=True, capture_output=True, timeout=120, check=False)
+        if done.returncode:
+            raise Broken(f"{command[0]} {name}: {done.stderr[-600:]}")
+        return target
 
     def compile_c(self, name, source, *options):
         return self.compile(name, [source], [

@@ -2,6 +2,7 @@
 """A bit of all that PyTorch does on a GPU. The last line says what ran, and what did not."""
 import json
 import os
+import socket
 
 import torch
 
@@ -62,7 +63,9 @@ def triton():
 @part
 def nccl():
     import torch.distributed as dist
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29611", RANK="0", WORLD_SIZE="1")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK="0", WORLD_SIZE="1")
     dist.init_process_group("nccl")
     numbers = torch.ones(1000, device=DEVICE)
     for _ in range(10):

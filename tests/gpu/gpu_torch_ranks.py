@@ -3,15 +3,16 @@
 import json
 import multiprocessing
 import os
+import socket
 import sys
 
 ALL_REDUCES = 50
 
 
-def rank(index, ranks):
+def rank(index, ranks, port):
     import torch
     import torch.distributed as dist
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29613", RANK=str(index),
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(index),
                       WORLD_SIZE=str(ranks))
     torch.cuda.set_device(index)
     dist.init_process_group("nccl")
@@ -24,8 +25,10 @@ def rank(index, ranks):
 
 if __name__ == "__main__":
     count = int(sys.argv[1])
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number = free.getsockname()[1]
     start = multiprocessing.get_context("spawn")
-    processes = [start.Process(target=rank, args=(i, count)) for i in range(count)]
+    processes = [start.Process(target=rank, args=(i, count, number)) for i in range(count)]
     for process in processes:
         process.start()
     for process in processes:
