@@ -16,7 +16,7 @@ KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """A folder with the module and the client of CUPTI."""
+    """A folder with the module, the client of CUPTI and the programs of the driver alone."""
     folder = tmp_path_factory.mktemp("soft_cuda")
     libraries = build / "soft/cuda"
     common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}"]
@@ -26,6 +26,9 @@ def programs(build, tmp_path_factory):
     ], [
             *common, REPO / "tests/cuda/cupti_client.c", "-o", folder / "cupti_client",
             libraries / "libcuda.so.1", libraries / "cupti/libcupti.so.13", "-lpthread"
+    ], [
+            *common, REPO / "tests/cuda/soft_driver.c", "-o", folder / "soft_driver",
+            libraries / "libcuda.so.1"
     ]):
         subprocess.run(list(map(str, command)), check=True)
     return folder
@@ -46,12 +49,53 @@ def scene(run, gputap, programs):
     return call
 
 
+@pytest.fixture
+def driver(run, gputap, programs):
+    """driver("graph", "--devices", "2") -> what the program printed, line by line."""
+
+    def call(name, *options, status=0):
+        return run([
+            gputap, "soft", "cuda", *options, "--", programs / "soft_driver",
+            programs / "kernels.so", name
+        ],
+                   status=status).out.splitlines()
+
+    return call
+
+
 def records(lines, kind):
     return [line for line in lines if line.split()[0] == kind]
 
 
 def correlation(line):
     return int(re.search(r"correlation (\d+)", line)[1])
+
+
+# The driver ------------------------------------------------------------------------------
+
+
+def test_a_graph_is_built_launched_changed_and_updated(driver):
+    assert driver("graph") == [
+        "5 nodes, 1 roots, 5 edges, the last one's type 1", "a circle: 1", "launched twice: 8",
+        "host calls: 2", "with other arguments: 9", "a node less: 7", "updated: 9",
+        "another shape: 910, result 2", "destroyed again: 1"
+    ]
+
+
+def test_a_child_graph_runs_between_its_neighbours(driver):
+    assert driver("child") == ["child and one more: 10"]
+
+
+def test_two_streams_are_captured_into_one_graph(driver):
+    assert driver("capture") == [
+        "the other captures: 1", "and now: 0", "5 nodes, 5 edges", "nothing ran: 0", "ran: 4",
+        "host calls: 1", "synchronized: 900", "ended: 901", "the other's end: 903",
+        "not joined: 904", "null stream: 900"
+    ]
+
+
+def test_arguments_come_in_one_buffer(driver):
+    assert driver("extra") == ["by a buffer: 7", "too short: 1"]
 
 
 # CUPTI ---------------------------------------------------------------------------------
@@ -89,7 +133,8 @@ def test_one_subscriber_is_called_for_what_it_asked_for(scene):
         f"enter {launch}", f"exit {launch} returned 0"
     ]
     assert records(lines, "resource") == [
-        "resource 4 context given stream given", "resource 3 context given stream given"
+        "resource 4 context given stream given graph none",
+        "resource 3 context given stream given graph none"
     ]
     assert len(records(lines, "synchronized")) == 6
     # EnableDomain(0) switched the id off, the kinds stayed on
@@ -109,6 +154,22 @@ def test_an_external_id_belongs_to_calls_with_records(scene):
     assert lines[0] == "popped 77, then 18"
     assert records(lines, "external") == ["external 3 id 77 correlation 1"]
     assert records(lines, "synchronization") == ["synchronization 3 correlation 3 stream 8"]
+
+
+def test_a_graphs_work_has_node_ids_and_the_launchs_correlation(scene):
+    lines = scene("graph")
+    assert "graph has id 1 executable 2 second node 100000001" in lines
+    assert [line.split(" context")[0] for line in records(lines, "resource")] == [
+        f"resource {number}" for number in (9, 13, 13, 11, 20, 20, 18, 19, 10)
+    ]
+    work = records(lines, "kernel") + records(lines, "set")
+    assert sorted((correlation(line), re.search(r"graph (\d+ node \w+)", line)[1])
+                  for line in work) == [(1, "2 node 200000000"), (1, "2 node 200000001"),
+                                        (2, "2 node 200000000"), (2, "2 node 200000001")]
+
+
+def test_a_graph_is_one_span_when_asked(scene):
+    assert scene("span")[1:] == ["graph 2 correlation 1 stream 8", "graph 2 correlation 2 stream 8"]
 
 
 def test_full_buffers_come_back_and_a_window_ends_with_finalize(scene):
@@ -207,16 +268,18 @@ def test_the_list_of_functions_is_as_the_description(build):
 
 # Sanitizers ------------------------------------------------------------------------------
 
-SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations"]
+SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", "graph", "span"]
+DRIVER_SCENES = ["graph", "child", "capture", "extra"]
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("program,name", [("cupti_client", name) for name in SCENES] +
+                         [("soft_driver", name) for name in DRIVER_SCENES])
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
-def test_sanitizer_has_nothing_to_say(run, build, programs, kind, name):
-    """tools/test builds driver, stand-in and client with sanitizers."""
+def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name):
+    """tools/test builds driver, stand-in and their programs with sanitizers."""
     folder = build if kind == "plain" else REPO / f"build-{kind}"
-    client = programs if kind == "plain" else folder / "tests/soft"
-    done = run([client / "cupti_client", programs / "kernels.so", name],
+    place = programs if kind == "plain" else folder / "tests/soft"
+    done = run([place / program, programs / "kernels.so", name],
                env={
                    **conftest.SANITIZERS_STOP, "LD_LIBRARY_PATH":
                    f"{folder}/soft/cuda:{folder}/soft/cuda/cupti",

@@ -171,6 +171,82 @@
 	  (unsigned int, block_y), (unsigned int, block_z), (unsigned int, shared),                \
 	  (CUstream, stream), (void **, parameters), (void **, extra))                             \
 	B(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *, config), (CUfunction, function),       \
-	  (void **, parameters), (void **, extra))
+	  (void **, parameters), (void **, extra))                                                 \
+	X(cuGraphCreate, (CUgraph *, graph), (unsigned int, flags))                                \
+	X(cuGraphDestroy, (CUgraph, graph))                                                        \
+	X(cuGraphDestroyNode, (CUgraphNode, node))                                                 \
+	X(cuGraphClone, (CUgraph *, clone), (CUgraph, original))                                   \
+	X(cuGraphNodeFindInClone, (CUgraphNode *, node), (CUgraphNode, original),                  \
+	  (CUgraph, clone))                                                                        \
+	X(cuGraphAddKernelNode, (CUgraphNode *, node), (CUgraph, graph),                           \
+	  (const CUgraphNode *, from), (size_t, count),                                            \
+	  (const CUDA_KERNEL_NODE_PARAMS *, parameters))                                           \
+	X(cuGraphAddKernelNode_v2, (CUgraphNode *, node), (CUgraph, graph),                        \
+	  (const CUgraphNode *, from), (size_t, count),                                            \
+	  (const CUDA_KERNEL_NODE_PARAMS *, parameters))                                           \
+	X(cuGraphAddMemcpyNode, (CUgraphNode *, node), (CUgraph, graph),                           \
+	  (const CUgraphNode *, from), (size_t, count), (const CUDA_MEMCPY3D *, copy),             \
+	  (CUcontext, context))                                                                    \
+	X(cuGraphAddMemsetNode, (CUgraphNode *, node), (CUgraph, graph),                           \
+	  (const CUgraphNode *, from), (size_t, count), (const CUDA_MEMSET_NODE_PARAMS *, set),    \
+	  (CUcontext, context))                                                                    \
+	X(cuGraphAddHostNode, (CUgraphNode *, node), (CUgraph, graph),                             \
+	  (const CUgraphNode *, from), (size_t, count), (const CUDA_HOST_NODE_PARAMS *, host))     \
+	X(cuGraphAddEmptyNode, (CUgraphNode *, node), (CUgraph, graph),                            \
+	  (const CUgraphNode *, from), (size_t, count))                                            \
+	X(cuGraphAddChildGraphNode, (CUgraphNode *, node), (CUgraph, graph),                       \
+	  (const CUgraphNode *, from), (size_t, count), (CUgraph, child))                          \
+	X(cuGraphAddEventRecordNode, (CUgraphNode *, node), (CUgraph, graph),                      \
+	  (const CUgraphNode *, from), (size_t, count), (CUevent, event))                          \
+	X(cuGraphAddEventWaitNode, (CUgraphNode *, node), (CUgraph, graph),                        \
+	  (const CUgraphNode *, from), (size_t, count), (CUevent, event))                          \
+	X(cuGraphAddDependencies, (CUgraph, graph), (const CUgraphNode *, from),                   \
+	  (const CUgraphNode *, to), (size_t, count))                                              \
+	X(cuGraphAddDependencies_v2, (CUgraph, graph), (const CUgraphNode *, from),                \
+	  (const CUgraphNode *, to), (const CUgraphEdgeData *, data), (size_t, count))             \
+	X(cuGraphRemoveDependencies, (CUgraph, graph), (const CUgraphNode *, from),                \
+	  (const CUgraphNode *, to), (size_t, count))                                              \
+	X(cuGraphGetNodes, (CUgraph, graph), (CUgraphNode *, nodes), (size_t *, count))            \
+	X(cuGraphGetRootNodes, (CUgraph, graph), (CUgraphNode *, nodes), (size_t *, count))        \
+	X(cuGraphGetEdges, (CUgraph, graph), (CUgraphNode *, from), (CUgraphNode *, to),           \
+	  (size_t *, count))                                                                       \
+	X(cuGraphGetEdges_v2, (CUgraph, graph), (CUgraphNode *, from), (CUgraphNode *, to),        \
+	  (CUgraphEdgeData *, data), (size_t *, count))                                            \
+	X(cuGraphNodeGetType, (CUgraphNode, node), (int *, type))                                  \
+	X(cuGraphChildGraphNodeGetGraph, (CUgraphNode, node), (CUgraph *, graph))                  \
+	X(cuGraphKernelNodeSetParams_v2, (CUgraphNode, node),                                      \
+	  (const CUDA_KERNEL_NODE_PARAMS *, parameters))                                           \
+	X(cuGraphInstantiate, (CUgraphExec *, exec), (CUgraph, graph), (CUgraphNode *, error),     \
+	  (char *, text), (size_t, bytes))                                                         \
+	X(cuGraphInstantiate_v2, (CUgraphExec *, exec), (CUgraph, graph), (CUgraphNode *, error),  \
+	  (char *, text), (size_t, bytes))                                                         \
+	X(cuGraphInstantiateWithFlags, (CUgraphExec *, exec), (CUgraph, graph),                    \
+	  (unsigned long long, flags))                                                             \
+	B(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec *, exec), (CUgraph, graph),            \
+	  (CUDA_GRAPH_INSTANTIATE_PARAMS *, parameters))                                           \
+	B(cuGraphLaunch, _ptsz, (CUgraphExec, exec), (CUstream, stream))                           \
+	B(cuGraphUpload, _ptsz, (CUgraphExec, exec), (CUstream, stream))                           \
+	X(cuGraphExecUpdate, (CUgraphExec, exec), (CUgraph, graph), (CUgraphNode *, error),        \
+	  (int *, result))                                                                         \
+	X(cuGraphExecUpdate_v2, (CUgraphExec, exec), (CUgraph, graph),                             \
+	  (CUgraphExecUpdateResultInfo *, result))                                                 \
+	X(cuGraphExecKernelNodeSetParams, (CUgraphExec, exec), (CUgraphNode, node),                \
+	  (const CUDA_KERNEL_NODE_PARAMS *, parameters))                                           \
+	X(cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, exec), (CUgraphNode, node),             \
+	  (const CUDA_KERNEL_NODE_PARAMS *, parameters))                                           \
+	X(cuGraphNodeSetEnabled, (CUgraphExec, exec), (CUgraphNode, node),                         \
+	  (unsigned int, enabled))                                                                 \
+	X(cuGraphNodeGetEnabled, (CUgraphExec, exec), (CUgraphNode, node),                         \
+	  (unsigned int *, enabled))                                                               \
+	X(cuGraphExecDestroy, (CUgraphExec, exec))                                                 \
+	B(cuStreamBeginCapture_v2, _ptsz, (CUstream, stream), (int, mode))                         \
+	B(cuStreamEndCapture, _ptsz, (CUstream, stream), (CUgraph *, graph))                       \
+	B(cuStreamIsCapturing, _ptsz, (CUstream, stream), (int *, status))                         \
+	B(cuStreamGetCaptureInfo_v2, _ptsz, (CUstream, stream), (int *, status), (uint64_t *, id), \
+	  (CUgraph *, graph), (const CUgraphNode **, from), (size_t *, count))                     \
+	B(cuStreamGetCaptureInfo_v3, _ptsz, (CUstream, stream), (int *, status), (uint64_t *, id), \
+	  (CUgraph *, graph), (const CUgraphNode **, from), (const CUgraphEdgeData **, data),      \
+	  (size_t *, count))                                                                       \
+	X(cuThreadExchangeStreamCaptureMode, (int *, mode))
 
 #endif

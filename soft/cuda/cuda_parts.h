@@ -31,6 +31,7 @@ enum soft_cu_kind {
 	SOFT_CU_TASK_CALLBACK, /* one that is given the stream and its status */
 	SOFT_CU_TASK_RECORD,
 	SOFT_CU_TASK_WAIT,
+	SOFT_CU_TASK_GRAPH, /* tasks of a graph's nodes, one after the other */
 };
 
 struct soft_cu_task {
@@ -39,8 +40,10 @@ struct soft_cu_task {
 	uint64_t number;
 	void *to, *from;
 	void *staged; /* what is copied, if it may change: owned */
-	size_t bytes; /* of a copy; of a set: how many elements */
+	size_t bytes; /* of a row of a copy; of a set: how many elements */
+	size_t rows, slices, to_pitch, from_pitch, to_slice, from_slice; /* 0: one row */
 	unsigned value, width;
+	struct soft_cu_task *graph; /* owned; of a graph */
 	CUhostFn *host;
 	CUstreamCallback *callback;
 	CUstream stream; /* as the program names it */
@@ -55,6 +58,12 @@ struct soft_cu_task {
 	void **arguments; /* owned, with what they point to */
 };
 
+/* Nodes of a graph, as an array of its own. */
+struct soft_cu_nodes {
+	CUgraphNode *at;
+	size_t count;
+};
+
 struct soft_cu_stream {
 	CUcontext context;
 	struct soft_cu_stream *next;
@@ -64,12 +73,47 @@ struct soft_cu_stream {
 	uint64_t owner; /* of a thread's default stream: that thread; 0: it is none */
 	uint64_t done;  /* the last number that is finished */
 	bool has_thread, is_closing;
+	struct soft_cu_capture *capture; /* what is submitted becomes nodes of it */
+	struct soft_cu_nodes last_nodes; /* of the capture: what the next node depends on */
 };
 
 struct soft_cu_event {
 	unsigned flags, uses; /* tasks, and the handle */
 	uint64_t recorded, done, host_ns;
 	int status;
+	struct soft_cu_capture *capture; /* it was recorded in; compared alone */
+	struct soft_cu_nodes nodes;
+};
+
+struct soft_cu_node {
+	struct soft_cu_node *next;
+	CUgraph graph;
+	int type;                  /* CU_GRAPH_NODE_TYPE_.. */
+	uint32_t number;           /* in its graph; of an executable one: in all of it */
+	struct soft_cu_task *task; /* owned; what is launched is a copy of it */
+	CUgraph child;             /* owned */
+	CUgraphNode original;      /* of a clone; compared alone */
+	struct soft_cu_nodes from; /* each is of the same graph */
+	bool is_disabled, is_done;
+};
+
+struct soft_cu_graph {
+	struct soft_cu_graph *next; /* of all */
+	uint32_t id, numbers;
+	struct soft_cu_node *first, **last;
+	bool is_child; /* a node has it, or an executable graph */
+};
+
+struct soft_cu_exec {
+	struct soft_cu_exec *next; /* of all */
+	CUgraph graph;             /* a clone, with the exec's id */
+};
+
+struct soft_cu_capture {
+	CUgraph graph;
+	struct soft_cu_stream *origin;
+	uint64_t id;
+	bool is_invalid;
 };
 
 struct soft_cu_allocation {
@@ -140,6 +184,7 @@ struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, in
 					   uint64_t owner);
 /* Ends its thread, which does the rest of its tasks first. */
 void soft_cu_close_stream(struct soft_cu_stream *stream);
+void soft_cu_free_stream(struct soft_cu_stream *stream);
 /* Takes @task over; it is behind all that the stream has. @waits: until it is done. */
 int soft_cu_submit(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
 /* Until the context has no unfinished task, or the stream has none. */
@@ -153,6 +198,36 @@ struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t b
 void soft_cu_free_allocations(CUcontext context);
 /* Does what a task says; without the lock. Return: a status. */
 int soft_cu_run_kernel(const struct soft_cu_task *task);
+
+/* Graphs. With the lock, all of these. */
+CUgraph soft_cu_make_graph(void);
+void soft_cu_free_graph(CUgraph graph);
+/* Takes @task over. NULL: no memory. */
+CUgraphNode soft_cu_add_node(CUgraph graph, int type, struct soft_cu_task *task,
+			     const CUgraphNode *from, size_t count);
+CUgraph soft_cu_clone_graph(CUgraph graph);
+bool soft_cu_append_nodes(struct soft_cu_nodes *nodes, const CUgraphNode *from, size_t count);
+bool soft_cu_knows_graph(CUgraph graph);
+bool soft_cu_knows_exec(CUgraphExec exec);
+bool soft_cu_knows_node(CUgraphNode node);
+/* A copy for a launch. NULL: no memory. */
+struct soft_cu_task *soft_cu_copy_task(const struct soft_cu_task *task);
+/* Of cuGraphAddKernelNode() and so on. Return: a status. */
+int soft_cu_make_node_task(const CUDA_KERNEL_NODE_PARAMS *parameters, struct soft_cu_task **task);
+/* The stream is being captured: @task becomes a node. Takes it over. */
+int soft_cu_capture_task(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
+bool soft_cu_knows_capture(const struct soft_cu_capture *capture);
+bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node);
+/* It is over, or its stream goes. */
+void soft_cu_end_capture(struct soft_cu_capture *capture);
+
+/* A launch's task, without its stream. Return: a status. */
+int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			     void **extra, struct soft_cu_task **task);
+void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given);
+/* A copy's task, as CUDA_MEMCPY3D says it. With the lock. Return: a status. */
+int soft_cu_make_copy_task(const CUDA_MEMCPY3D *copy, struct soft_cu_task **task);
+int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *set, struct soft_cu_task **task);
 
 /* A task, all zero. NULL: no memory. */
 struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind);

@@ -48,6 +48,8 @@ static int submit_event(enum soft_cu_kind kind, CUevent event, CUstream stream, 
 		return soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
 	}
 	task->event = event;
+	if (kind == SOFT_CU_TASK_RECORD)
+		event->capture = NULL;
 	task->event_number = kind == SOFT_CU_TASK_RECORD ? ++event->recorded : event->recorded;
 	event->uses++;
 	return soft_cu_leave(soft_cu_submit(s, task, false));

@@ -332,6 +332,8 @@ static int submit_copy(const struct copy *c)
 	/* pageable memory */
 	if (!soft_cu_find_allocation(c->to, c->bytes))
 		waits = true;
+	if (s->capture)
+		return soft_cu_leave(soft_cu_submit(s, task, c->waits));
 	if (!waits && !soft_cu_find_allocation(c->from, c->bytes)) {
 		task->staged = malloc(c->bytes ? c->bytes : 1);
 		if (task->staged)
@@ -404,3 +406,85 @@ static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t cou
 SET(8, unsigned char)
 SET(16, unsigned short)
 SET(32, unsigned int)
+
+/* Copies and sets of rows ------------------------------------------------------------ */
+
+/* Where a side of a copy begins; NULL: no memory of ours, or an array. */
+static char *find_side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
+		       size_t pitch, size_t height)
+{
+	char *base = NULL;
+
+	if (type == CU_MEMORYTYPE_HOST)
+		base = (char *)(uintptr_t)host;
+	else if (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED)
+		base = host_address(device);
+	return base ? base + x + (z * height + y) * pitch : NULL;
+}
+
+int soft_cu_make_copy_task(const CUDA_MEMCPY3D *c, struct soft_cu_task **out)
+{
+	const size_t to_pitch = c->dstPitch ? c->dstPitch : c->WidthInBytes;
+	const size_t from_pitch = c->srcPitch ? c->srcPitch : c->WidthInBytes;
+	const size_t to_height = c->dstHeight ? c->dstHeight : c->Height;
+	const size_t from_height = c->srcHeight ? c->srcHeight : c->Height;
+	struct copy copy = {
+		.to = find_side(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY,
+				c->dstZ, to_pitch, to_height),
+		.from = find_side(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes,
+				  c->srcY, c->srcZ, from_pitch, from_height),
+		.bytes = c->WidthInBytes * c->Height * c->Depth,
+		.to_side = c->dstMemoryType == CU_MEMORYTYPE_DEVICE ? DEVICE : ANY,
+		.from_side = c->srcMemoryType == CU_MEMORYTYPE_DEVICE ? DEVICE : ANY,
+	};
+	const size_t to_bytes =
+		((c->Depth - 1) * to_height + c->Height - 1) * to_pitch + c->WidthInBytes;
+	const size_t from_bytes =
+		((c->Depth - 1) * from_height + c->Height - 1) * from_pitch + c->WidthInBytes;
+	struct soft_cu_task *task;
+
+	if (!copy.bytes || !copy.to || !copy.from || !is_allowed(copy.to, to_bytes, copy.to_side) ||
+	    !is_allowed(copy.from, from_bytes, copy.from_side))
+		return CUDA_ERROR_INVALID_VALUE;
+	task = soft_cu_make_task(SOFT_CU_TASK_COPY);
+	if (!task)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	task->to = copy.to;
+	task->from = (void *)(uintptr_t)copy.from;
+	task->bytes = c->WidthInBytes;
+	task->rows = c->Height;
+	task->slices = c->Depth;
+	task->to_pitch = to_pitch;
+	task->from_pitch = from_pitch;
+	task->to_slice = to_pitch * to_height;
+	task->from_slice = from_pitch * from_height;
+	describe_copy(&task->work, &copy);
+	*out = task;
+	return CUDA_SUCCESS;
+}
+
+int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *s, struct soft_cu_task **out)
+{
+	const size_t width = s->width * s->elementSize, rows = s->height ? s->height : 1;
+	struct soft_cu_task *task;
+
+	if ((s->elementSize != 1 && s->elementSize != 2 && s->elementSize != 4) ||
+	    s->dst % s->elementSize ||
+	    !soft_cu_find_allocation(host_address(s->dst), (rows - 1) * s->pitch + width))
+		return CUDA_ERROR_INVALID_VALUE;
+	task = soft_cu_make_task(SOFT_CU_TASK_SET);
+	if (!task)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	task->to = host_address(s->dst);
+	task->value = s->value;
+	task->width = s->elementSize;
+	task->bytes = s->width;
+	task->rows = rows;
+	task->to_pitch = s->pitch;
+	task->work.value = s->value;
+	task->work.bytes = width * rows;
+	task->work.is_async = true;
+	task->work.to_kind = 3;
+	*out = task;
+	return CUDA_SUCCESS;
+}

@@ -223,69 +223,121 @@ int soft_cuFuncGetModule(CUmodule *module, CUfunction function)
 
 /* Launches ------------------------------------------------------------------------- */
 
-/* The arguments as they are now: an array of addresses, and behind it what they point to. */
-static void **copy_arguments(const struct soft_cuda_parameters *parameters, void **given)
+/* `extra`: a list of what and its value, ended by END. The parameters in the buffer lie as in a
+ * struct of them. Return: an array of addresses, to be freed; NULL: it is none, or no memory. */
+static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 {
-	enum { SLOT = 16 };
-	size_t bytes = parameters->count * sizeof(void *);
-	char *at;
+	const char *buffer = NULL;
+	size_t bytes = 0, at = 0;
 	void **out;
 
-	bytes = (bytes + SLOT - 1) & ~(size_t)(SLOT - 1);
-	for (uint32_t i = 0; i < parameters->count; i++)
-		bytes += (parameters->bytes[i] + SLOT - 1u) & ~(SLOT - 1u);
-	out = malloc(bytes ? bytes : 1);
-	if (!out)
-		return NULL;
-	at = (char *)out + ((parameters->count * sizeof(void *) + SLOT - 1) & ~(size_t)(SLOT - 1));
-	for (uint32_t i = 0; i < parameters->count; i++) {
-		memcpy(at, given[i], parameters->bytes[i]);
-		out[i] = at;
-		at += (parameters->bytes[i] + SLOT - 1u) & ~(SLOT - 1u);
+	for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+		if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = extra[1];
+		else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+			bytes = *(const size_t *)extra[1];
+		else
+			return NULL;
+	}
+	out = calloc(p->count + 1, sizeof *out);
+	for (uint32_t i = 0; out && i < p->count; i++) {
+		const size_t size = p->bytes[i], aligned = size & -size; /* a power of two */
+		const size_t alignment = aligned > 8 ? 8 : aligned ? aligned : 1;
+
+		at = (at + alignment - 1) & ~(alignment - 1);
+		if (!buffer || at + size > bytes) {
+			free(out);
+			return NULL;
+		}
+		out[i] = (char *)(uintptr_t)buffer + at;
+		at += size;
 	}
 	return out;
 }
 
-/* NEEDSWORK: arguments in one buffer (`extra`) are refused. */
-static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra,
-		  bool per_thread)
+/* NULL: they are not as they must be, or no memory. */
+static void **take_arguments(CUfunction f, void **parameters, void **extra)
 {
+	void **unpacked, **out;
+
+	if (!extra)
+		return f->parameters->count && !parameters
+			       ? NULL
+			       : soft_cu_copy_arguments(f->parameters, parameters);
+	unpacked = parameters ? NULL : unpack_extra(f->parameters, extra);
+	out = unpacked ? soft_cu_copy_arguments(f->parameters, unpacked) : NULL;
+	free(unpacked);
+	return out;
+}
+
+/* A launch attribute that we look at. */
+static bool has_attribute(const CUlaunchConfig *config, int id)
+{
+	enum { BYTES = 72 }; /* the id, 4 of padding, and a union of 64 */
+	const char *attribute = config->attrs;
+
+	for (unsigned i = 0; i < config->numAttrs; i++, attribute += BYTES)
+		if (*(const int *)(const void *)attribute == id &&
+		    *(const int *)(const void *)(attribute + 8))
+			return true;
+	return false;
+}
+
+int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			     void **extra, struct soft_cu_task **out)
+{
+	enum { COOPERATIVE = 2 };
 	const uint64_t threads =
 		(uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 	struct soft_cu_task *task;
-	struct soft_cu_stream *s;
-	CUcontext context;
-	int status;
 
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!threads || threads > THREADS_OF_BLOCK || !config->gridDimX || !config->gridDimY ||
-	    !config->gridDimZ || extra || (f->parameters->count && !parameters))
+	    !config->gridDimZ)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (soft_cu_fails(SOFT_CU_FAIL_LAUNCH))
-		return CUDA_ERROR_LAUNCH_FAILED;
 	task = soft_cu_make_task(SOFT_CU_TASK_KERNEL);
-	if (task)
-		task->arguments = copy_arguments(f->parameters, parameters);
-	status = task && task->arguments ? soft_cu_enter(&context) : CUDA_ERROR_OUT_OF_MEMORY;
-	if (status) {
-		if (task)
-			soft_cu_discard_task(task);
-		return status;
-	}
+	if (!task)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	task->function = f;
+	task->arguments = take_arguments(f, parameters, extra);
 	task->shared = config->sharedMemBytes;
+	task->position = (struct soft_cuda_position){
+		.grid_dim = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block_dim = {config->blockDimX, config->blockDimY, config->blockDimZ},
+	};
 	task->work = (struct soft_cu_work){
 		.name = f->name,
 		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
 		.dynamic_shared = config->sharedMemBytes,
 		.registers = REGISTERS_OF_THREAD,
+		.is_cooperative = has_attribute(config, COOPERATIVE),
 	};
-	task->position = (struct soft_cuda_position){
-		.grid_dim = {config->gridDimX, config->gridDimY, config->gridDimZ},
-		.block_dim = {config->blockDimX, config->blockDimY, config->blockDimZ},
-	};
+	if (!task->arguments) {
+		free(task);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	*out = task;
+	return CUDA_SUCCESS;
+}
+
+static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra,
+		  bool per_thread)
+{
+	struct soft_cu_task *task = NULL;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = soft_cu_make_kernel_task(config, f, parameters, extra, &task);
+
+	if (!status)
+		status = soft_cu_fails(SOFT_CU_FAIL_LAUNCH) ? CUDA_ERROR_LAUNCH_FAILED
+							    : soft_cu_enter(&context);
+	if (status) {
+		if (task)
+			soft_cu_discard_task(task);
+		return status;
+	}
 	s = soft_cu_find_stream(context, config->hStream, per_thread);
 	if (s)
 		return soft_cu_leave(soft_cu_submit(s, task, false));

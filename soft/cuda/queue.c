@@ -11,35 +11,22 @@
 
 /* Tasks --------------------------------------------------------------------------- */
 
-struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind)
-{
-	struct soft_cu_task *t = calloc(1, sizeof *t);
-
-	if (t)
-		t->kind = kind;
-	return t;
-}
-
-void soft_cu_release_event(CUevent event)
-{
-	if (!--event->uses)
-		free(event);
-}
-
-/* With the lock, if it has an event. */
-void soft_cu_discard_task(struct soft_cu_task *t)
-{
-	if (t->event)
-		soft_cu_release_event(t->event);
-	free(t->staged);
-	free(t->arguments);
-	free(t);
-}
-
+/* Rows of elements. */
 static void set_elements(const struct soft_cu_task *t)
 {
-	for (size_t i = 0; i < t->bytes; i++)
-		memcpy((char *)t->to + i * t->width, &t->value, t->width);
+	for (size_t y = 0; y < (t->rows ? t->rows : 1); y++)
+		for (size_t i = 0; i < t->bytes; i++)
+			memcpy((char *)t->to + y * t->to_pitch + i * t->width, &t->value, t->width);
+}
+
+static void copy_rows(const struct soft_cu_task *t)
+{
+	for (size_t z = 0; z < (t->slices ? t->slices : 1); z++)
+		for (size_t y = 0; y < (t->rows ? t->rows : 1); y++)
+			memmove((char *)t->to + z * t->to_slice + y * t->to_pitch,
+				(char *)(t->staged ? t->staged : t->from) + z * t->from_slice +
+					y * t->from_pitch,
+				t->bytes);
 }
 
 struct guarded {
@@ -53,15 +40,26 @@ static void do_guarded(void *data)
 	const struct soft_cu_task *t = g->task;
 
 	switch (t->kind) {
-	case SOFT_CU_TASK_COPY: memmove(t->to, t->staged ? t->staged : t->from, t->bytes); break;
+	case SOFT_CU_TASK_COPY: copy_rows(t); break;
 	case SOFT_CU_TASK_SET: set_elements(t); break;
 	case SOFT_CU_TASK_KERNEL: g->status = soft_cu_run_kernel(t); break;
 	default: break;
 	}
 }
 
+static void raise_event(CUevent event, uint64_t number, int status)
+{
+	if (event->done >= number)
+		return;
+	event->done = number;
+	event->host_ns = soft_clock_host_ns();
+	event->status = status;
+}
+
+static int do_graph(const struct soft_cu_task *t);
+
 /* Without the lock. @failed: of the context, before. Return: a status for it. */
-static int do_task(struct soft_cu_task *t, int failed)
+static int do_task(const struct soft_cu_task *t, int failed)
 {
 	struct guarded g = {t, CUDA_SUCCESS};
 	uint64_t address;
@@ -72,9 +70,47 @@ static int do_task(struct soft_cu_task *t, int failed)
 		t->callback(t->stream, failed, t->data);
 	else if (t->kind == SOFT_CU_TASK_FREE)
 		free(t->to);
+	else if (t->kind == SOFT_CU_TASK_GRAPH)
+		return failed ? CUDA_SUCCESS : do_graph(t);
 	else if (!failed && !soft_guard_call(do_guarded, &g, &address))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	return g.status;
+}
+
+/* Without the lock. Return: a status for the context. */
+static int do_traced(struct soft_cu_task *t, int failed)
+{
+	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
+	int status;
+
+	if (!tool)
+		return do_task(t, failed);
+	t->work.start = tool->now();
+	status = do_task(t, failed);
+	t->work.end = tool->now();
+	if (!status)
+		tool->end_work(&t->work);
+	return status;
+}
+
+/* Its events are seen in the middle of it. */
+static int do_graph(const struct soft_cu_task *graph)
+{
+	int status = CUDA_SUCCESS;
+
+	for (struct soft_cu_task *t = graph->graph; t && !status; t = t->next) {
+		if (t->kind == SOFT_CU_TASK_RECORD || t->kind == SOFT_CU_TASK_WAIT) {
+			pthread_mutex_lock(&soft_cu_lock);
+			while (t->kind == SOFT_CU_TASK_WAIT && t->event->done < t->event_number)
+				pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+			raise_event(t->event, t->event_number, CUDA_SUCCESS);
+			pthread_cond_broadcast(&soft_cu_changed);
+			pthread_mutex_unlock(&soft_cu_lock);
+		} else {
+			status = do_traced(t, CUDA_SUCCESS);
+		}
+	}
+	return status;
 }
 
 /* Order --------------------------------------------------------------------------- */
@@ -108,33 +144,14 @@ static void end_task(struct soft_cu_stream *s, int status)
 
 	if (status)
 		s->context->failed = status;
-	if (t->kind == SOFT_CU_TASK_RECORD && t->event->done < t->event_number) {
-		t->event->done = t->event_number;
-		t->event->host_ns = soft_clock_host_ns();
-		t->event->status = s->context->failed;
-	}
+	if (t->kind == SOFT_CU_TASK_RECORD)
+		raise_event(t->event, t->event_number, s->context->failed);
 	s->done = t->number;
 	s->first = t->next;
 	if (!s->first)
 		s->last = NULL;
 	soft_cu_discard_task(t);
 	pthread_cond_broadcast(&soft_cu_changed);
-}
-
-/* Without the lock. Return: a status for the context. */
-static int do_traced(struct soft_cu_task *t, int failed)
-{
-	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
-	int status;
-
-	if (!tool)
-		return do_task(t, failed);
-	t->work.start = tool->now();
-	status = do_task(t, failed);
-	t->work.end = tool->now();
-	if (!status)
-		tool->end_work(&t->work);
-	return status;
 }
 
 static void *serve_stream(void *data)
@@ -166,6 +183,11 @@ int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
 	uint64_t number;
 	pthread_t thread;
 
+	if (t->kind == SOFT_CU_TASK_WAIT && t->event->capture && !s->capture &&
+	    soft_cu_knows_capture(t->event->capture))
+		s->capture = t->event->capture;
+	if (s->capture)
+		return soft_cu_capture_task(s, t, waits);
 	if (!s->has_thread) {
 		if (soft_thread_start(&thread, "soft-cuda", serve_stream, s)) {
 			soft_cu_discard_task(t);
@@ -176,6 +198,13 @@ int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
 	}
 	number = t->number = ++context->numbers;
 	soft_cu_trace_task(s, t);
+	for (struct soft_cu_task *node = t->graph; node; node = node->next) {
+		soft_cu_trace_task(s, node);
+		if (node->kind == SOFT_CU_TASK_RECORD)
+			node->event_number = ++node->event->recorded;
+		else if (node->kind == SOFT_CU_TASK_WAIT)
+			node->event_number = node->event->recorded;
+	}
 	if (s->last)
 		s->last->next = t;
 	else
@@ -216,6 +245,17 @@ void soft_cu_close_stream(struct soft_cu_stream *s)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 }
 
+/* A capture that it began ends with it; who waits for its graph is told so by EndCapture. */
+void soft_cu_free_stream(struct soft_cu_stream *s)
+{
+	if (s->capture && s->capture->origin == s) {
+		soft_cu_free_graph(s->capture->graph);
+		soft_cu_end_capture(s->capture);
+	}
+	free(s->last_nodes.at);
+	free(s);
+}
+
 void soft_cu_close_streams(CUcontext context)
 {
 	soft_cu_close_stream(&context->legacy);
@@ -224,7 +264,7 @@ void soft_cu_close_streams(CUcontext context)
 
 		soft_cu_close_stream(s);
 		context->streams = s->next;
-		free(s);
+		soft_cu_free_stream(s);
 	}
 }
 

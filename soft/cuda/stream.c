@@ -60,7 +60,7 @@ int soft_cuStreamDestroy_v2(CUstream stream)
 	for (link = &s->context->streams; *link != s;)
 		link = &(*link)->next;
 	*link = s->next;
-	free(s);
+	soft_cu_free_stream(s);
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
@@ -84,6 +84,10 @@ static int query_stream(CUstream stream, bool per_thread)
 	struct soft_cu_stream *s;
 	const int status = enter_stream(stream, per_thread, &s);
 
+	if (!status && s->capture) {
+		s->capture->is_invalid = true;
+		return soft_cu_leave(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	}
 	return status ? status : soft_cu_leave(s->first ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 

@@ -73,6 +73,7 @@ void soft_cu_trace_task(struct soft_cu_stream *s, struct soft_cu_task *t)
 		{SOFT_CU_TASK_KERNEL, SOFT_CU_WORK_KERNEL},
 		{SOFT_CU_TASK_COPY, SOFT_CU_WORK_COPY},
 		{SOFT_CU_TASK_SET, SOFT_CU_WORK_SET},
+		{SOFT_CU_TASK_GRAPH, SOFT_CU_WORK_GRAPH},
 	};
 
 	if (!soft_cu_call || !soft_cu_call->is_traced)

@@ -89,8 +89,12 @@ struct soft_cu_resource_notice {
 	CUcontext context;
 	uint32_t context_id;
 	int device;
-	void *handle, *original; /* a stream; a graph, an executable one, a node and its original */
+	void *handle; /* a stream */
 	uint32_t stream_id;
+	CUgraph graph, original;
+	CUgraphNode node, original_node;
+	int node_type;
+	CUgraphExec exec;
 };
 
 struct soft_cu_tool {

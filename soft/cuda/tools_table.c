@@ -53,17 +53,27 @@ static bool get_context(unsigned index, CUcontext *context, uint32_t *id, uint32
 
 static bool find_graph(void *graph, bool is_executable, uint32_t *id)
 {
-	(void)graph;
-	(void)is_executable;
-	(void)id;
-	return false;
+	bool found;
+
+	pthread_mutex_lock(&soft_cu_lock);
+	found = is_executable ? soft_cu_knows_exec(graph) : soft_cu_knows_graph(graph);
+	if (found)
+		*id = is_executable ? ((CUgraphExec)graph)->graph->id : ((CUgraph)graph)->id;
+	pthread_mutex_unlock(&soft_cu_lock);
+	return found;
 }
 
 static bool find_node(void *node, uint64_t *id)
 {
-	(void)node;
-	(void)id;
-	return false;
+	const struct soft_cu_node *n = node;
+	bool found;
+
+	pthread_mutex_lock(&soft_cu_lock);
+	found = soft_cu_knows_node(node);
+	if (found)
+		*id = (uint64_t)n->graph->id << 32 | n->number;
+	pthread_mutex_unlock(&soft_cu_lock);
+	return found;
 }
 
 static unsigned count_devices(void)

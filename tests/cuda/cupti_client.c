@@ -158,8 +158,9 @@ static void on_call(void *user, int domain, CUpti_CallbackId id, const void *dat
 
 	(void)user;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-		printf("resource %u context %s stream %s\n", id, r->context ? "given" : "none",
-		       r->stream ? "given" : "none");
+		printf("resource %u context %s stream %s graph %s\n", id,
+		       r->context ? "given" : "none", r->stream ? "given" : "none",
+		       r->resourceDescriptor ? "given" : "none");
 	} else if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE) {
 		printf("synchronized %u\n", id);
 	} else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
@@ -299,6 +300,66 @@ static void show_external(void)
 	launch(stream);
 	CHECK(cuStreamSynchronize(stream));
 	CHECK(cuptiActivityFlushAll(0));
+}
+
+static CUgraph make_graph(CUgraphNode *first, CUgraphNode *second)
+{
+	static int count = NUMBERS, one = 1;
+	static void *arguments[] = {&memory, &count, &one};
+	const CUDA_KERNEL_NODE_PARAMS kernel = {.func = add,
+						.gridDimX = 4,
+						.gridDimY = 1,
+						.gridDimZ = 1,
+						.blockDimX = 256,
+						.blockDimY = 1,
+						.blockDimZ = 1,
+						.kernelParams = arguments};
+	const CUDA_MEMSET_NODE_PARAMS set = {memory, 0, 5, 4, 10, 1};
+	CUgraph graph;
+
+	CHECK(cuGraphCreate(&graph, 0));
+	CHECK(cuGraphAddKernelNode_v2(first, graph, NULL, 0, &kernel));
+	CHECK(cuGraphAddMemsetNode(second, graph, first, 1, &set, context));
+	return graph;
+}
+
+static void launch_graph(int kind)
+{
+	CUgraphNode first, second;
+	CUgraphExec exec;
+	CUgraph graph = make_graph(&first, &second);
+	uint64_t node;
+	uint32_t id;
+
+	enable_work();
+	if (kind)
+		CHECK(cuptiActivityEnable(kind));
+	CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	CHECK(cuptiGetGraphId(graph, &id));
+	printf("graph has id %u", id);
+	CHECK(cuptiGetGraphExecId(exec, &id));
+	CHECK(cuptiGetGraphNodeId(second, &node));
+	printf(" executable %u second node %llx\n", id, (unsigned long long)node);
+	CHECK(cuGraphLaunch(exec, stream));
+	CHECK(cuGraphLaunch(exec, stream));
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityFlushAll(0));
+	CHECK(cuGraphExecDestroy(exec));
+	CHECK(cuGraphDestroy(graph));
+}
+
+static void show_graph(void)
+{
+	CUpti_SubscriberHandle s;
+
+	CHECK(cuptiSubscribe(&s, on_call, NULL));
+	CHECK(cuptiEnableDomain(1, s, CUPTI_CB_DOMAIN_RESOURCE));
+	launch_graph(0);
+}
+
+static void show_span(void)
+{
+	launch_graph(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 static void count_again(int launches)
@@ -474,6 +535,8 @@ int main(int argc, char **argv)
 		{"fork", show_fork},
 		{"faults", show_faults},
 		{"version", show_version},
+		{"graph", show_graph},
+		{"span", show_span},
 	};
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);

@@ -97,6 +97,15 @@ typedef struct {
 	void *resourceDescriptor;
 } CUpti_ResourceData;
 
+/* What resourceDescriptor is of graphs and their nodes. */
+typedef struct {
+	CUgraph graph, originalGraph;
+	CUgraphNode node, originalNode;
+	int nodeType;
+	CUgraphNode dependency;
+	CUgraphExec graphExec;
+} CUpti_GraphData;
+
 typedef struct {
 	CUcontext context;
 	CUstream stream;

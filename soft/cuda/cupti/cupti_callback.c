@@ -202,7 +202,19 @@ void soft_cupti_call_back(int site, struct soft_cu_call *c)
 
 void soft_cupti_call_resource(const struct soft_cu_resource_notice *n)
 {
-	const CUpti_ResourceData data = {.context = n->context, .stream = n->handle};
+	CUpti_GraphData graph = {
+		.graph = n->graph,
+		.originalGraph = n->original,
+		.node = n->node,
+		.originalNode = n->original_node,
+		.nodeType = n->node_type,
+		.graphExec = n->exec,
+	};
+	const CUpti_ResourceData data = {
+		.context = n->context,
+		.stream = n->handle,
+		.resourceDescriptor = n->what >= SOFT_CU_GRAPH_CREATED ? &graph : NULL,
+	};
 
 	call(CUPTI_CB_DOMAIN_RESOURCE, n->what, &data);
 }
