@@ -6,11 +6,12 @@
  * neighbouring tuples, in 128-bit integers, and reports its residual (how far a tuple lies from
  * the line through its neighbours). Before the first and after the last tuple the nearest line
  * is extended.
- * Device clocks: the session's host clock, where each reading says so; the host clock that all gt_record_clock readings agree with, else the line
- * through them; without readings the host clock in which every QUEUED stamp lies inside its call
- * (candidates below); else what all work and all waits bound from both sides
- * (clock/clockbounds.h); without waits the smallest offset that keeps call begin <= queued.
- * Readings that work contradicts are not believed. gt_device_clock says which it was. */
+ * Device clocks: the session's host clock, where each reading says so; the host clock that all
+ * gt_record_clock readings agree with, else the line through them; without readings the host
+ * clock in which every QUEUED stamp lies inside its call (candidates below); else what all work
+ * and all waits bound from both sides (clock/clockbounds.h); without waits the smallest offset
+ * that keeps call begin <= queued. Readings that work contradicts are not believed.
+ * gt_device_clock says which it was. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
 

@@ -168,8 +168,8 @@ static bool settle_read_host(struct gt_device_clock *clock)
 	return false;
 }
 
-/* The runtime was given the host's stamps: what it makes of them is the host's clock as it was read,
- * and no reading can contradict that. */
+/* The runtime was given the host's stamps: what it makes of them is the host's clock as it was
+ * read, and no reading can contradict that. */
 static bool settle_ticks(struct gt_device_clock *clock)
 {
 	if (!clock->reading_count || clock->same_count != clock->reading_count)

@@ -249,8 +249,12 @@ void gt_context_set_started(struct gt_context *c, bool started)
 	apply_all();
 }
 
+void (*gt_contexts_resume_hook)(void);
+
 void gt_contexts_pause(bool paused)
 {
+	if (!paused && gt_contexts_resume_hook)
+		gt_contexts_resume_hook();
 	gt_core_lock();
 	if (session_context.started == paused)
 		atomic_fetch_add_explicit(&gt_pauses, 1, memory_order_relaxed);

@@ -39,6 +39,10 @@ void gt_context_set_started(struct gt_context *c, bool started);
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
 void gt_contexts_pause(bool paused);
 
+/* Called when the program goes on recording, before it does, for whatever has left the process in a
+ * long pause; NULL: nothing does. Set by a constructor. */
+extern void (*gt_contexts_resume_hook)(void) __attribute__((visibility("hidden")));
+
 /* Twice how often the program has paused, + 1 while it does. */
 extern _Atomic uint32_t gt_pauses __attribute__((visibility("hidden")));
 

@@ -132,9 +132,17 @@ static const struct gt_cupti_user user = {
 	.started = start_helper,
 };
 
+/* CUPTI may have gone in the pause. It comes back before recording does. */
+static void resume(void)
+{
+	if (gt_cupti_owner_library() && gt_cuda_work_wanted(true))
+		gt_cupti_owner_start();
+}
+
 __attribute__((constructor)) static void be_user(void)
 {
 	gt_cupti_owner_use(&user);
+	gt_contexts_resume_hook = resume;
 }
 
 /* Before the real one: kinds that are on before a context is made leave nothing behind when they go
@@ -142,7 +150,7 @@ __attribute__((constructor)) static void be_user(void)
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
 	gt_cuda_table_is(call->table);
-	if (gt_cuda_work_wanted(false) || (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted()))
+	if (gt_cuda_work_wanted(true) || (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted()))
 		gt_cupti_owner_start();
 	return ((gt_cuda_driver_cuInit_fn *)call->tap->real)(flags);
 }

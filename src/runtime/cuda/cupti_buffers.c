@@ -115,10 +115,24 @@ static void end_reading(void)
 	atomic_store_explicit(&reading, 0, memory_order_release);
 }
 
+/* What CUPTI had no room for was counted as seen when it was launched. */
+static void count_dropped(void *context, uint32_t stream)
+{
+	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	struct gt_thread *t = gt_thread_own();
+	size_t dropped = 0;
+
+	if (library->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) || !t)
+		return;
+	for (; dropped; dropped--)
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER, GT_DROP_RUNTIME);
+}
+
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
 {
 	struct head *head;
 
+	count_dropped(context, stream);
 	if (!buffer)
 		return;
 	if (bytes != BYTES - HEAD) { /* a guest's */

@@ -299,6 +299,31 @@ static bool start_with_library(void)
 	       !is_refused("cuptiActivityEnable()", enable_kinds());
 }
 
+static int finalize(void)
+{
+	int status = owner.library.cuptiFinalize();
+
+	atomic_store(&owner.subscriber, NULL);
+	atomic_store(&owner.registered, false);
+	return status;
+}
+
+static bool has_guest(void)
+{
+	return gt_cupti_guest_present && gt_cupti_guest_present();
+}
+
+/* Half of it has been refused: nothing stays. Where not even a subscriber was given, CUPTI is
+ * somebody else's. */
+static void undo(bool open)
+{
+	if (!open || !atomic_load(&owner.subscriber) || has_guest())
+		return;
+	atomic_store(&owner.kinds, 0);
+	owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
+	finalize();
+}
+
 static void start(void)
 {
 	const char *other = gt_cupti_guest_other ? gt_cupti_guest_other() : NULL;
@@ -319,6 +344,7 @@ static void start(void)
 		user->started();
 	} else {
 		atomic_store(&owner.state, REFUSED);
+		undo(open);
 	}
 	gt_cuda_affinity_restore(&affinity);
 }
@@ -352,15 +378,6 @@ void gt_cupti_owner_stop(void)
 	atomic_compare_exchange_strong(&owner.state, &active, LEAVING);
 }
 
-static int finalize(void)
-{
-	int status = owner.library.cuptiFinalize();
-
-	atomic_store(&owner.subscriber, NULL);
-	atomic_store(&owner.registered, false);
-	return status;
-}
-
 void gt_cupti_owner_leave(void)
 {
 	bool leaves;
@@ -370,7 +387,7 @@ void gt_cupti_owner_leave(void)
 		return; /* or later: somebody is at it */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
-	if (leaves && gt_cupti_guest_present && gt_cupti_guest_present()) {
+	if (leaves && has_guest()) {
 		disable_callbacks();
 		disable_kinds();
 	} else if (leaves) {
