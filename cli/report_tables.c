@@ -69,6 +69,8 @@ static const struct grid_column range_columns[] = {
 	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
 	{"marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false},
+	{"scope", "scope", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"category", "category", GRID_TEXT, GRID_IF_ANY, 0, false},
 	OWNER_COLUMNS,
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
 	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
@@ -466,6 +468,8 @@ static void make_ranges(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(row->times.count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->count - row->times.count);
+		*cell++ = name_cell(s, row->scope);
+		*cell++ = name_cell(s, row->category);
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);

@@ -695,6 +695,18 @@ static int end_as(int wait_status)
 	return 128 + number; /* a signal that does not kill us */
 }
 
+/* Another tool's library for NVTX (nsys sets one) is the only one that a program opens. */
+static void note_other_nvtx(void)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+
+	if (path && *path && !strstr(path, "libgputap.so"))
+		ui_note("NVTX_INJECTION64_PATH names %s, which gets the program's NVTX ranges; "
+			"they "
+			"are recorded without that variable",
+			path);
+}
+
 static int run(int argc, char **argv)
 {
 	static struct run_request r = {.pattern = ""}; /* too large for a small stack */
@@ -710,6 +722,8 @@ static int run(int argc, char **argv)
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		note_obstacle(&target, r.argv[0]);
+	if (!r.quiet)
+		note_other_nvtx();
 	if (!r.no_plugins)
 		run_plugins_find(&r.run.session, r.quiet);
 	status = gt_collector_run(&r.run, r.argv, &result);

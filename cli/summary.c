@@ -39,6 +39,7 @@ struct summary_entry {
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
 	uint32_t ranges;             /* around it */
+	uint32_t scope, category;    /* of a range */
 	enum gt_operation_kind kind; /* of a call */
 	uint64_t duration_ns;
 	int32_t status;
@@ -297,12 +298,14 @@ static uint32_t track_of(struct summary *s, const struct summary_entry *e)
 /* What tells groups apart; small, as it is made for every record. */
 struct group_ids {
 	uint32_t domain, name, device, process, thread, queue;
+	uint32_t scope, category; /* of ranges; else 0 */
 };
 
 static bool is_group(const struct summary_group *g, const struct group_ids *k)
 {
 	return g->name == k->name && g->domain == k->domain && g->device == k->device &&
-	       g->process == k->process && g->thread == k->thread && g->queue == k->queue;
+	       g->process == k->process && g->thread == k->thread && g->queue == k->queue &&
+	       g->scope == k->scope && g->category == k->category;
 }
 
 static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k,
@@ -313,6 +316,8 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 
 	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
 	hash = lookup_mix(hash + ((uint64_t)k->queue << 32 | k->domain));
+	if (k->scope | k->category)
+		hash = lookup_mix(hash + ((uint64_t)k->scope << 32 | k->category));
 	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
 		if (is_group(&groups->rows[row], k))
 			return row;
@@ -324,6 +329,8 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 		.process = k->process,
 		.thread = k->thread,
 		.queue = k->queue,
+		.scope = k->scope,
+		.category = k->category,
 		.device_op = e->item->device_op,
 		.kind = e->kind,
 	};
@@ -342,6 +349,8 @@ static uint32_t group_of(struct summary *s, const struct summary_entry *e)
 		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
 		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
 		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+		.scope = e->scope,
+		.category = e->category,
 	};
 	uint32_t *hint;
 
@@ -561,6 +570,17 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	note_open(s, t, &e, group);
 }
 
+static uint32_t intern_words(struct summary *s, const struct gt_range_words *words)
+{
+	char text[256];
+
+	if (!words->text || !words->bytes)
+		return LOOKUP_NONE;
+	snprintf(text, sizeof text, "%.*s", (int)(words->bytes < 255 ? words->bytes : 255),
+		 words->text);
+	return intern_name(s, text);
+}
+
 /* A whole range of the program, nested or not. A mark has a name but no time. @id: of the call
  * that began it; 0: not known. */
 static struct summary_entry entry_of_range(struct summary_reading *r, const struct gt_range *range,
@@ -580,6 +600,8 @@ static struct summary_entry entry_of_range(struct summary_reading *r, const stru
 	};
 
 	e.name = intern_name(r->s, range->name);
+	e.scope = intern_words(r->s, &range->detail.scope);
+	e.category = intern_words(r->s, &range->detail.category);
 	e.thread = thread_of(r, range->process, range->ordinal);
 	e.ranges = enclosing_find(&r->s->enclosing, thread_key(range->process, range->ordinal), id);
 	return e;

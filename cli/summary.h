@@ -46,6 +46,7 @@ enum summary_class {
 struct summary_group {
 	/* LOOKUP_NONE where the group is not split by it */
 	uint32_t domain, name, device, process, thread, queue;
+	uint32_t scope, category;    /* names, of ranges: NVTX's domain, and category in it */
 	enum gt_device_op device_op; /* of device work */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
 	struct histogram times;

@@ -26,7 +26,8 @@ C_NAMES = {
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
-         'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within')
+         'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within', 'sequence', 'shapes',
+         'scope', 'category', 'colour', 'payload')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',

@@ -11,7 +11,7 @@ RUNTIME_MEMBERS = ('area', 'name', 'library', 'way', 'other_way', 'symbol', 'nee
                    'device_is', 'software', 'hint', 'compiler', 'compiler_file', 'compiler_hint',
                    'absent')
 OWN_MODES = ('default', 'lite', 'standard')
-COUNT = 24  # GT_DOMAIN_COUNT: room in arrays by domain, of which some lie in shared memory
+COUNT = 32  # GT_DOMAIN_COUNT: room in arrays by domain, of which some lie in shared memory
 
 
 class Wrong(Exception):

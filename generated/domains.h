@@ -22,9 +22,10 @@
 	X(17, LEVEL_ZERO_SYSMAN, "level_zero_sysman", "Level Zero sysman API") \
 	X(18, LEVEL_ZERO_RUNTIME, "level_zero_runtime", "Level Zero runtime API") \
 	X(19, PRIVATEUSE1, "privateuse1", "vendors' plug-ins") \
-	X(20, UNIFIED_RUNTIME, "unified_runtime", "Unified Runtime API")
+	X(20, UNIFIED_RUNTIME, "unified_runtime", "Unified Runtime API") \
+	X(22, NVTX, "nvtx", "NVTX ranges and marks")
 
 /* Room in every array by domain. It is part of the layout of shared memory. */
-#define GT_DOMAINS_MOST 24
+#define GT_DOMAINS_MOST 32
 
 #endif

@@ -192,19 +192,37 @@ static void apply_lifetimes(struct gt_capture *c)
 	}
 }
 
+/* All threads of the process that had this number; one after the other, if there are several. */
+static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_info *o,
+				const char *name)
+{
+	for (size_t i = 0; i < gt_capture_thread_count(c); i++) {
+		/* the list is ours */
+		struct gt_thread_info *t = (struct gt_thread_info *)gt_capture_thread(c, i);
+
+		if (t->process == o->process && t->tid == (uint32_t)o->number)
+			t->name = name;
+	}
+}
+
 /* Threads that the program named are called so. */
 static void apply_thread_names(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->object_count; i++) {
 		const struct gt_object_info *o = &c->objects[i];
 		const char *name = o->type == GT_OBJECT_THREAD ? gt_object_value(o, "name") : NULL;
-		/* the list is ours */
-		struct gt_thread_info *t =
-			!name || o->number > UINT32_MAX
-				? NULL
-				: (struct gt_thread_info *)gt_capture_thread_find(
-					  c, o->process, (uint32_t)o->number);
+		struct gt_thread_info *t;
 
+		if (!name)
+			continue;
+		if (GT_THREAD_IS_TID(o->number)) {
+			name_threads_by_tid(c, o, name);
+			continue;
+		}
+		t = o->number > UINT32_MAX
+			    ? NULL
+			    : (struct gt_thread_info *)gt_capture_thread_find(c, o->process,
+									      (uint32_t)o->number);
 		if (t)
 			t->name = name;
 	}

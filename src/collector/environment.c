@@ -267,7 +267,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 					 get_value(base, "ASAN_OPTIONS"), false);
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
-	/* libraries that Intel's ITT and NVTX open for their ranges: runtime/torch */
+	/* libraries that Intel's ITT and NVTX open for their ranges: runtime/torch, runtime/nvtx */
 	set[set_count++] =
 		variable("INTEL_LIBITTNOTIFY64", value_or(base, "INTEL_LIBITTNOTIFY64", l->inject));
 	set[set_count++] =

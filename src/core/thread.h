@@ -81,7 +81,12 @@ void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
 /* What runtimes want to know of threads. Each is set before the first call that it is for, and then
  * stays; NULL: no runtime wants it. */
-enum gt_thread_end { GT_THREAD_END_RANGES, GT_THREAD_END_ANNOUNCED, GT_THREAD_ENDS };
+enum gt_thread_end {
+	GT_THREAD_END_RANGES,
+	GT_THREAD_END_ANNOUNCED,
+	GT_THREAD_END_NVTX,
+	GT_THREAD_ENDS
+};
 extern struct gt_thread_hooks {
 	/* the program made a call that gets no state of a thread */
 	void (*_Atomic call_missed)(void);

@@ -136,24 +136,53 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 }
 /* Ranges ----------------------------------------------------------------------- */
 
+static char *put_words(char *p, const char *key, const struct gt_range_words *words)
+{
+	char text[TEXT_MAX + 1];
+	size_t bytes = words->bytes < TEXT_MAX ? words->bytes : TEXT_MAX;
+
+	if (!words->text)
+		return p;
+	memcpy(text, words->text, bytes);
+	text[bytes] = '\0';
+	p = gt_chrome_put_quoted(p, key);
+	*p++ = ':';
+	p = gt_range_is_number(words) ? gt_put(p, text, bytes) : gt_chrome_put_quoted(p, text);
+	*p++ = ',';
+	return p;
+}
+
 /* As torch.profiler names them. */
 static char *put_range_detail(struct gt_chrome *x, char *p, struct gt_view_thread *t,
-			      const struct gt_item *call)
+			      const struct gt_range *range)
 {
-	const struct gt_range_detail detail = gt_range_detail(call);
-	char shapes[1024];
+	const struct gt_range_detail *detail = &range->detail;
+	char shapes[1024], colour[16], *from = p;
 
-	p = GT_PUT(p, "\"External id\":");
-	p = gt_put_u64(p, gt_view_correlation(&x->view, t, call->id));
-	if (detail.sequence) {
-		p = GT_PUT(p, ",\"Sequence number\":");
-		p = gt_put_u64(p, detail.sequence);
+	if (range->whole) {
+		p = GT_PUT(p, "\"External id\":");
+		p = gt_put_u64(p, gt_view_correlation(&x->view, t, range->whole->id));
+		*p++ = ',';
 	}
-	if (detail.shapes) {
-		p = GT_PUT(p, ",\"Input Dims\":");
-		p = gt_put(p, shapes, gt_range_shapes(&detail, shapes, sizeof shapes));
+	if (detail->sequence) {
+		p = GT_PUT(p, "\"Sequence number\":");
+		p = gt_put_u64(p, detail->sequence);
+		*p++ = ',';
 	}
-	return p;
+	if (detail->shapes) {
+		p = GT_PUT(p, "\"Input Dims\":");
+		p = gt_put(p, shapes, gt_range_shapes(detail, shapes, sizeof shapes));
+		*p++ = ',';
+	}
+	p = put_words(p, "domain", &detail->scope);
+	p = put_words(p, "category", &detail->category);
+	p = put_words(p, "payload", &detail->payload);
+	if (detail->colour) {
+		p = GT_PUT(p, "\"color\":");
+		p = gt_chrome_put_quoted(p, gt_range_colour(detail, colour));
+		*p++ = ',';
+	}
+	return p - (p != from); /* no comma behind the last one */
 }
 
 static int write_range(struct gt_chrome *x, const struct gt_range *range)
@@ -175,8 +204,7 @@ static int write_range(struct gt_chrome *x, const struct gt_range *range)
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, range->end_ns - range->start_ns);
 	p = GT_PUT(p, ",\"args\":{");
-	if (range->whole)
-		p = put_range_detail(x, p, t, range->whole);
+	p = put_range_detail(x, p, t, range);
 	p = GT_PUT(p, "}},\n");
 	gt_out_end(&x->out, p);
 	return 0;

@@ -90,20 +90,62 @@ static char *put_annotation_number(struct gt_pf *x, char *p, const struct gt_ite
 	return gt_pf_annotate_named(p, "external_id", number);
 }
 
-static char *put_detail(char *p, const struct gt_item *call)
+static char *annotate_text(char *p, const char *name, const char *text)
 {
-	const struct gt_range_detail detail = gt_range_detail(call);
-	char text[1024], *mark;
+	char *mark;
 
-	if (detail.sequence)
-		p = gt_pf_annotate_named(p, "sequence", detail.sequence);
-	if (detail.shapes) {
-		gt_range_shapes(&detail, text, sizeof text);
-		p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
-		p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, "shapes");
-		p = gt_pf_put_text(p, ANNOTATION_STRING, text);
-		gt_pb_close(p, mark);
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
+	p = gt_pf_put_text(p, ANNOTATION_STRING, text);
+	gt_pb_close(p, mark);
+	return p;
+}
+
+static char *annotate_real(char *p, const char *name, double value)
+{
+	uint64_t word;
+	char *mark;
+
+	memcpy(&word, &value, sizeof word);
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
+	p = gt_pb_fixed64(p, ANNOTATION_DOUBLE, word);
+	gt_pb_close(p, mark);
+	return p;
+}
+
+static char *annotate_words(char *p, const char *name, const struct gt_range_words *words)
+{
+	size_t bytes = words->bytes < TEXT_MAX ? words->bytes : TEXT_MAX;
+	char text[TEXT_MAX + 1];
+
+	if (!words->text)
+		return p;
+	memcpy(text, words->text, bytes);
+	text[bytes] = '\0';
+	if (!gt_range_is_number(words))
+		return annotate_text(p, name, text);
+	/* whole numbers of 64 bits are whole; negative ones come back as such */
+	if (strpbrk(text, ".e") || bytes > 19)
+		return annotate_real(p, name, strtod(text, NULL));
+	return gt_pf_annotate_named_signed(p, name, strtoll(text, NULL, 10));
+}
+
+static char *put_detail(char *p, const struct gt_range_detail *detail)
+{
+	char text[1024];
+
+	if (detail->sequence)
+		p = gt_pf_annotate_named(p, "sequence", detail->sequence);
+	if (detail->shapes) {
+		gt_range_shapes(detail, text, sizeof text);
+		p = annotate_text(p, "shapes", text);
 	}
+	p = annotate_words(p, "domain", &detail->scope);
+	p = annotate_words(p, "category", &detail->category);
+	p = annotate_words(p, "payload", &detail->payload);
+	if (detail->colour)
+		p = annotate_text(p, "color", gt_range_colour(detail, text));
 	return p;
 }
 
@@ -121,7 +163,8 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 		p = gt_pb_text(p, EVENT_CATEGORY_TEXT, gt_range_category(range));
 		p = gt_pf_put_text(p, EVENT_NAME_TEXT, range->name);
 		if (range->whole)
-			p = put_detail(put_annotation_number(x, p, range->whole), range->whole);
+			p = put_annotation_number(x, p, range->whole);
+		p = put_detail(p, &range->detail);
 	}
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
@@ -195,7 +238,9 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	memcpy(text, message, bytes);
 	text[bytes] = '\0';
 	write_event(x, row, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT,
-		    &(struct gt_range){.op = call->op, .name = text});
+		    &(struct gt_range){.op = call->op,
+				       .name = text,
+				       .detail = gt_range_detail(call)});
 	s->ranges->depth += mark == GT_MARK_PUSH;
 	return 0;
 }

@@ -389,6 +389,17 @@ struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, 
 
 /* For sequence 1 ---------------------------------------------------------------- */
 
+char *gt_pf_annotate_named_signed(char *p, const char *name, int64_t value)
+{
+	char *mark;
+
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
+	p = gt_pb_u64(p, ANNOTATION_INT, (uint64_t)value);
+	gt_pb_close(p, mark);
+	return p;
+}
+
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value)
 {
 	char *mark;

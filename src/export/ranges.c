@@ -18,6 +18,8 @@ struct gt_range_open {
 	uint64_t start_ns, id; /* id 0: pushed */
 	uint64_t first;        /* number of the call */
 	char *name;
+	struct gt_range_detail detail;
+	char *texts; /* those of `detail`; NULL: it has none */
 };
 
 struct gt_range_stop {
@@ -62,23 +64,86 @@ const char *gt_range_category(const struct gt_range *range)
 	return info ? info->group : "user_annotation";
 }
 
-enum { ARG_SEQUENCE = 1, ARG_SHAPES = 2 };
+/* The text of the argument of that role. */
+static struct gt_range_words find_words(const struct gt_item *call, enum gt_role role)
+{
+	struct gt_payload head;
+	int arg = find_argument(call->op, role);
+	const uint8_t *text =
+		arg < 0 ? NULL
+			: gt_payload_find(call->payload, call->payload_bytes, (uint32_t)arg, &head);
+
+	return text ? (struct gt_range_words){(const char *)text,
+					      strnlen((const char *)text, head.bytes)}
+		    : (struct gt_range_words){0};
+}
+
+/* The word of the argument of that role; 0: there is none. */
+static uint64_t find_word(const struct gt_item *call, enum gt_role role)
+{
+	int arg = find_argument(call->op, role);
+
+	return arg >= 0 && call->args && (unsigned)arg < GT_OP_NARGS(call->op) ? call->args[arg]
+									       : 0;
+}
 
 struct gt_range_detail gt_range_detail(const struct gt_item *call)
 {
-	struct gt_range_detail detail = {0};
+	const int64_t sequence = (int64_t)find_word(call, GT_ROLE_SEQUENCE);
+	struct gt_range_detail detail = {
+		.sequence = sequence > 0 ? (uint64_t)sequence : 0,
+		.colour = (uint32_t)find_word(call, GT_ROLE_COLOUR),
+		.scope = find_words(call, GT_ROLE_SCOPE),
+		.category = find_words(call, GT_ROLE_CATEGORY),
+		.payload = find_words(call, GT_ROLE_PAYLOAD),
+	};
 	struct gt_payload head;
+	int arg = find_argument(call->op, GT_ROLE_SHAPES);
 	const uint8_t *shapes =
-		gt_payload_find(call->payload, call->payload_bytes, ARG_SHAPES, &head);
+		arg < 0 ? NULL
+			: gt_payload_find(call->payload, call->payload_bytes, (uint32_t)arg, &head);
 
-	if (call->args && GT_OP_NARGS(call->op) > ARG_SEQUENCE &&
-	    (int64_t)call->args[ARG_SEQUENCE] > 0)
-		detail.sequence = call->args[ARG_SEQUENCE];
 	if (shapes) {
 		detail.shapes = shapes;
 		detail.shape_words = head.bytes / sizeof(int64_t);
 	}
 	return detail;
+}
+
+const char *gt_range_colour(const struct gt_range_detail *detail, char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	text[0] = '#';
+	for (int i = 0; i < 6; i++)
+		text[1 + i] = hex[detail->colour >> (20 - 4 * i) & 15];
+	text[7] = '\0';
+	return text;
+}
+
+/* Longer ones are text: readers would lose digits. */
+bool gt_range_is_number(const struct gt_range_words *words)
+{
+	const char *p = words->text, *const end = p + words->bytes;
+	size_t digits = 0;
+
+	if (!p || words->bytes > 24)
+		return false;
+	p += p < end && *p == '-';
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		digits++;
+	if (!digits)
+		return false;
+	if (p < end && *p == '.')
+		for (p++, digits = 0; p < end && *p >= '0' && *p <= '9'; p++)
+			digits++;
+	if (digits && p < end && *p == 'e') {
+		p++;
+		p += p < end && (*p == '-' || *p == '+');
+		for (digits = 0; p < end && *p >= '0' && *p <= '9'; p++)
+			digits++;
+	}
+	return digits && p == end;
 }
 
 size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size)
@@ -135,7 +200,9 @@ static int give_range(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_
 	memmove(&r->open[i], &r->open[i + 1], (r->open_count - i - 1) * sizeof *r->open);
 	r->open_count--;
 	free(r->name);
+	free(r->detail);
 	r->name = o.name;
+	r->detail = o.texts;
 	*out = (struct gt_range){
 		.process = o.process,
 		.ordinal = o.ordinal,
@@ -145,8 +212,34 @@ static int give_range(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_
 		.name = o.name,
 		.across = o.id != 0,
 		.begun = o.first,
+		.detail = o.detail,
 	};
 	return 1;
+}
+
+static char *keep_words(char *at, struct gt_range_words *words)
+{
+	if (!words->text)
+		return at;
+	memcpy(at, words->text, words->bytes);
+	words->text = at;
+	return at + words->bytes;
+}
+
+/* The detail's texts into memory of their own: the call is gone when the range ends. False: no
+ * memory. */
+static bool keep_detail(struct gt_range_detail *detail, char **texts)
+{
+	size_t bytes = detail->scope.bytes + detail->category.bytes + detail->payload.bytes;
+	char *at = bytes ? malloc(bytes) : NULL;
+
+	*texts = at;
+	if (!at)
+		return !bytes;
+	at = keep_words(at, &detail->scope);
+	at = keep_words(at, &detail->category);
+	keep_words(at, &detail->payload);
+	return true;
 }
 
 static int begin_range(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
@@ -154,17 +247,28 @@ static int begin_range(struct gt_ranges *r, const struct gt_item *call, uint64_t
 	struct gt_range_open *open = grow_list(r->open, r->open_count, &r->open_room, sizeof *open);
 	const char *text;
 	size_t bytes = gt_mark_text(call, &text);
-	char *name = strndup(text, bytes);
+	char *name = strndup(text, bytes), *texts = NULL;
+	struct gt_range_detail detail = gt_range_detail(call);
+	bool kept = name && keep_detail(&detail, &texts);
 
 	if (open)
 		r->open = open;
-	if (!open || !name) {
+	if (!open || !kept) {
 		free(name);
+		free(texts);
 		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
 	}
-	r->open[r->open_count++] =
-		(struct gt_range_open){call->process, call->ordinal, call->op, call->start_ns, id,
-				       call->id,      name};
+	r->open[r->open_count++] = (struct gt_range_open){
+		.process = call->process,
+		.ordinal = call->ordinal,
+		.op = call->op,
+		.start_ns = call->start_ns,
+		.id = id,
+		.first = call->id,
+		.name = name,
+		.detail = detail,
+		.texts = texts,
+	};
 	return 0;
 }
 
@@ -221,7 +325,8 @@ static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt
 				 .last = call->ret,
 				 .begun = call->id,
 				 .ended = call->ret,
-				 .whole = call};
+				 .whole = call,
+				 .detail = gt_range_detail(call)};
 	return 1;
 }
 
@@ -266,9 +371,12 @@ bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out)
 
 void gt_ranges_fini(struct gt_ranges *r)
 {
-	for (size_t i = 0; i < r->open_count; i++)
+	for (size_t i = 0; i < r->open_count; i++) {
 		free(r->open[i].name);
+		free(r->open[i].texts);
+	}
 	free(r->open);
 	free(r->stops);
 	free(r->name);
+	free(r->detail);
 }

@@ -32,14 +32,27 @@ struct gt_range;
 /* "cpu_op", "user_annotation": the range's category, as torch names it. */
 const char *gt_range_category(const struct gt_range *range);
 
-/* What a range says of itself beside its name. */
+/* A text that is not terminated; NULL: there is none. */
+struct gt_range_words {
+	const char *text;
+	size_t bytes;
+};
+
+/* What a range or a mark says of itself beside its name. */
 struct gt_range_detail {
 	uint64_t sequence; /* 0: none */
 	/* for each input of an operator the number of its dimensions and these, -1: no tensor */
 	const uint8_t *shapes; /* int64_t, not aligned */
 	size_t shape_words;
+	struct gt_range_words scope, category; /* NVTX's domain, and category in it */
+	struct gt_range_words payload;         /* a number, or JSON */
+	uint32_t colour;                       /* ARGB; 0: none */
 };
 struct gt_range_detail gt_range_detail(const struct gt_item *call);
+/* "#ff8000"; @text has room for 16. Return: it. */
+const char *gt_range_colour(const struct gt_range_detail *detail, char *text);
+/* Is a payload a number, as JSON has them? */
+bool gt_range_is_number(const struct gt_range_words *words);
 /* "[[8, 8], []]" of them; cut at @size, always well formed and terminated. Return: bytes. */
 size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size);
 
@@ -57,6 +70,7 @@ struct gt_range {
 	uint64_t begun, ended;
 	/* the call that is the range (GT_MARK_RANGE), which tells more of it; else NULL */
 	const struct gt_item *whole;
+	struct gt_range_detail detail; /* valid as long as the name */
 };
 
 /* All zero at first. */
@@ -65,7 +79,8 @@ struct gt_ranges {
 	struct gt_range_stop *stops; /* whose start comes later: another thread's records */
 	size_t open_count, open_room, stop_count, stop_room;
 	uint64_t last_ns;
-	char *name; /* of the range given out last */
+	char *name;   /* of the range given out last */
+	char *detail; /* what its detail points to; NULL: to its call */
 };
 
 /* Return: 1 and *out, 0: nothing is whole by this call, -ENOMEM with a cause. */

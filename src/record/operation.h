@@ -97,6 +97,13 @@ enum gt_role {
 	GT_ROLE_SIGNALS, /* the event that stands for the call's work from this call on */
 	/* number of the range that the call was made in (gt_domain_traits.relayed) */
 	GT_ROLE_WITHIN,
+	/* what a range or a mark says beside its message (struct gt_range_detail) */
+	GT_ROLE_SEQUENCE,
+	GT_ROLE_SHAPES,
+	GT_ROLE_SCOPE, /* NVTX's domain: a text */
+	GT_ROLE_CATEGORY,
+	GT_ROLE_COLOUR, /* ARGB; 0: none */
+	GT_ROLE_PAYLOAD,
 	GT_ROLE_COUNT
 };
 

@@ -188,10 +188,15 @@ enum gt_object_type {
 	GT_OBJECT_KERNEL_SYMBOL, /* a kernel in it */
 	GT_OBJECT_STREAM,
 	GT_OBJECT_GRAPH,
-	/* the name that the program gave its thread; number: the thread's ordinal */
+	/* the name that the program gave its thread; number: the thread's ordinal, or
+	 * GT_THREAD_BY_TID() */
 	GT_OBJECT_THREAD,
 	GT_OBJECT_TYPE_COUNT
 };
+
+/* Number of a GT_OBJECT_THREAD that the program has named by the system's number of it. */
+#define GT_THREAD_BY_TID(tid)    (UINT64_C(1) << 32 | (uint32_t)(tid))
+#define GT_THREAD_IS_TID(number) ((number) >> 32 == 1)
 
 /* head.op: enum gt_object_type; head.detail: enum gt_domain */
 struct gt_record_object {

@@ -14,7 +14,7 @@
 
 #include "core/emit.h"
 #include "gputap/gputap.h"
-#include "runtime/torch/range_texts.h"
+#include "runtime/range_texts.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

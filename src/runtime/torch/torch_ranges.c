@@ -13,7 +13,7 @@
  * Pauses of the program (gt_contexts_pause()): a range is recorded, from its begin to its end,
  * unless it begins and ends in the same one. So what is called before and after a pause is in it.
  *
- * Ranges that one thread starts and another may stop, and marks, are a record at once.
+ * Ranges and marks of NVTX are a domain of their own: runtime/nvtx.
  * Locking: none, but for the first range of the process.
  * Never here: allocation beyond a thread's first range, formatting. */
 #include <errno.h>
@@ -29,7 +29,7 @@
 #include "generated/torch_taps.h"
 #include "generated/torch_wraps.h"
 #include "runtime/module.h"
-#include "runtime/torch/torch_ranges.h"
+#include "runtime/range_ids.h"
 #include "gputap/gputap.h"
 
 enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, KINDS = 3, OPERATIONS = 6 };
@@ -109,37 +109,6 @@ static __attribute__((cold, noinline)) struct gt_torch_ranges *map_ranges(struct
 	return t->ranges = r;
 }
 
-static inline uint64_t take_number(struct gt_thread *t)
-{
-	uint64_t id = 1;
-
-#if defined(__x86_64__)
-	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
-#else
-	id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
-#endif
-	return id;
-}
-
-/* As gt_call_begin(), but nothing is open. */
-static inline uint64_t take_id(struct gt_thread *t, uint32_t number)
-{
-	struct gt_slot_domain *mine = &t->slot->domains[GT_DOMAIN_TORCH];
-	uint64_t id = take_number(t);
-
-	gt_count(&mine->seen[GT_CLASS_CALL]);
-	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
-	return id;
-}
-
-/* The collector's core had those lines last: they come while the range runs. */
-static inline void fetch_ring(const struct gt_thread *t)
-{
-	__builtin_prefetch(t->cur, 1);
-	__builtin_prefetch(t->cur + 64, 1);
-	__builtin_prefetch(t->cur + 128, 1);
-}
-
 /* In a pause it takes its number, by which calls behind the pause are inside, and is counted when
  * it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o)
@@ -154,7 +123,7 @@ static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o
 		return;
 	o->pauses = pauses;
 	o->epoch = t->epoch;
-	o->id = take_number(t);
+	o->id = gt_range_take_number(t);
 	o->start = gt_ticks();
 }
 
@@ -195,8 +164,8 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 		t = gt_thread_get();
 		if (gt_likely(t != NULL)) {
 			o->epoch = t->epoch;
-			o->id = take_id(t, kind);
-			fetch_ring(t);
+			o->id = gt_range_take_id(t, GT_DOMAIN_TORCH, kind);
+			gt_range_fetch_ring(t);
 			if (gt_unlikely(atomic_load_explicit(&gt_push_hooks.push,
 							     memory_order_relaxed) != NULL)) {
 				o->pushed = true;
@@ -293,70 +262,6 @@ int gputap_range_end(uint64_t key)
 		return end_outer(r, key);
 	end_range(r);
 	return 0;
-}
-
-/* Starts, stops, marks -------------------------------------------------------- */
-
-struct point {
-	uint32_t operation;
-	uint64_t argument, returned;
-	const char *text; /* its first argument's; NULL: it has none */
-};
-
-static void write_point(struct gt_thread *t, const struct point *point)
-{
-	const struct gt_blob text = {point->text, 0,
-				     point->text ? strnlen(point->text, NAME_MAX_BYTES) : 0};
-	size_t bytes =
-		sizeof(struct gt_record_call) + sizeof(uint64_t) +
-		(point->text ? sizeof(struct gt_payload) + ((text.bytes + 7) & ~UINT64_C(7)) : 0);
-	uint64_t id = take_id(t, point->operation), now = gt_ticks();
-	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_TORCH);
-	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
-			(uint64_t)GT_OP(GT_DOMAIN_TORCH, point->operation, 1) << 32;
-
-	if (!w)
-		return;
-	memcpy(&w->head, &head, sizeof head);
-	w->start = w->end = now;
-	w->id = id;
-	w->ret = point->returned;
-	w->args[0] = point->argument;
-	if (point->text)
-		gt_value_put(w->args + 1, 0, text.data, text.bytes);
-	gt_ring_commit(t, bytes);
-}
-
-static void record_point(const struct point *point, bool in_pause)
-{
-	struct gt_thread *t = NULL;
-
-	if (is_ready() &&
-	    ((gt_tap_services(&gt_torch_taps[0][point->operation]) & GT_SERVICE_STREAM) ||
-	     (in_pause && gt_session_asks(GT_OP(GT_DOMAIN_TORCH, point->operation, 1)) &&
-	      !atomic_load_explicit(&gt_recording.off, memory_order_relaxed))))
-		t = gt_thread_get();
-	if (t)
-		write_point(t, point);
-}
-
-uint64_t gt_range_start(const char *name)
-{
-	static _Atomic uint64_t newest;
-	uint64_t id = 1 + atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed);
-
-	record_point(&(struct point){GT_TORCH_torch_range_start, (uintptr_t)name, id, name}, false);
-	return id;
-}
-
-void gt_range_stop(uint64_t id)
-{
-	record_point(&(struct point){.operation = GT_TORCH_torch_range_stop, .argument = id}, true);
-}
-
-void gt_range_mark(const char *name)
-{
-	record_point(&(struct point){GT_TORCH_torch_mark, (uintptr_t)name, 0, name}, false);
 }
 
 int gputap_range_source(const void *function, uint32_t version)

@@ -2,7 +2,7 @@
 /* See range_texts.h. Buckets of lists that only grow, at their heads.
  * Locking: none. A bucket's head: exchanged (release), read (acquire). Two threads that bring the
  * same new text at once may each get one of their own. */
-#include "runtime/torch/range_texts.h"
+#include "runtime/range_texts.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

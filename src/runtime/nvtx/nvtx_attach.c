@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* NVTX 3 is a header: each program and library has a copy of it inside, as pointers to functions
+ * that do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that does the same.
+ *
+ *   1. At its first call a copy opens the library that NVTX_INJECTION64_PATH names. `gputap run`
+ *      names libgputap.so there, unless the user has named another one, which is then the only
+ *      one that the program's NVTX goes to.
+ *   2. It calls InitializeInjectionNvtx2(), which puts functions of ours into its tables.
+ *   3. At its first call of an extension (payloads) it calls InitializeInjectionNvtxExtension(),
+ *      which puts functions of ours into the extension's slots.
+ *
+ * Where nothing is recorded, both say so, and the copy's functions do nothing for ever.
+ * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory, and of payloads
+ * deferred events and scopes. */
+#include "core/external.h"
+#include "core/recording.h"
+#include "runtime/module.h"
+#include "runtime/nvtx/nvtx_functions.h"
+#include "runtime/nvtx/nvtx_ranges.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number));
+EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+
+/* Is there a session that wants ranges? */
+static bool is_run(void)
+{
+	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);
+
+	if (!gt_nvtx_is_ready() || !gt_recording_is_run())
+		return false;
+	if (prepare)
+		prepare();
+	return true;
+}
+
+static void replace_functions(nvtx_function **table, unsigned size,
+			      const struct gt_nvtx_functions *ours)
+{
+	for (size_t i = 0; i < ours->count && i < size; i++)
+		if (ours->list[i] && table[i])
+			*table[i] = ours->list[i];
+}
+
+int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
+{
+	const struct nvtx_callbacks *c =
+		get_export_table ? get_export_table(NVTX_EXPORT_CALLBACKS) : NULL;
+	nvtx_function **table;
+	unsigned size;
+
+	if (!c || c->struct_size < sizeof *c || !is_run())
+		return 0;
+	for (int module = 0; module < GT_NVTX_MODULES; module++)
+		if (gt_nvtx_modules[module].count && c->get_module_table(module, &table, &size))
+			replace_functions(table, size, &gt_nvtx_modules[module]);
+	gt_runtime_module_of(GT_DOMAIN_NVTX, (const void *)(uintptr_t)get_export_table, "injection",
+			     0);
+	return 1;
+}
+
+/* What an extension that we do not know calls does nothing. */
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+	const struct gt_nvtx_functions *ours = &gt_nvtx_payload_slots;
+
+	if (!extension || extension->size < sizeof *extension || !is_run())
+		return 0;
+	if (extension->module != NVTX_EXTENSION_PAYLOAD || !extension->segment_count)
+		return 1;
+	for (size_t i = 0; i < ours->count && i < extension->segments[0].slot_count; i++)
+		if (ours->list[i])
+			extension->segments[0].slots[i] = (intptr_t)ours->list[i];
+	return 1;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* See nvtx_domain.h. Lists that only grow, at their heads; a program has a few domains, and a
+ * domain a few categories. A domain that the program destroys stays, as its handle may be in use.
+ * Locking: none. Heads: exchanged (release), read (acquire). Two threads that bring the same name
+ * at once may each get a domain of their own: the name is what is recorded. */
+#include "runtime/nvtx/nvtx_domain.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "runtime/range_texts.h"
+
+static struct gt_nvtx_domain default_domain;
+static _Atomic(struct gt_nvtx_domain *) domains;
+
+struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name)
+{
+	const struct gt_range_text *text = name ? gt_range_text(name) : NULL;
+	struct gt_nvtx_domain *d = atomic_load_explicit(&domains, memory_order_acquire);
+
+	if (!text)
+		return NULL;
+	for (; d; d = d->next)
+		if (d->name == text->text)
+			return d;
+	d = gt_arena_take(sizeof *d);
+	if (!d)
+		return NULL;
+	*d = (struct gt_nvtx_domain){.name = text->text};
+	d->next = atomic_load_explicit(&domains, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&domains, &d->next, d, memory_order_release,
+						      memory_order_relaxed))
+		;
+	return d;
+}
+
+struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle)
+{
+	return handle ? handle : &default_domain;
+}
+
+static struct gt_nvtx_category *find_category(struct gt_nvtx_domain *domain, uint32_t id)
+{
+	struct gt_nvtx_category *c =
+		atomic_load_explicit(&domain->categories, memory_order_acquire);
+
+	while (c && c->id != id)
+		c = c->next;
+	return c;
+}
+
+void gt_nvtx_category_name(struct gt_nvtx_domain *domain, uint32_t id, const char *name)
+{
+	const struct gt_range_text *text = name ? gt_range_text(name) : NULL;
+	struct gt_nvtx_category *c = find_category(domain, id);
+
+	if (!text)
+		return;
+	if (c) {
+		atomic_store_explicit(&c->name, text->text, memory_order_release);
+		return;
+	}
+	c = gt_arena_take(sizeof *c);
+	if (!c)
+		return;
+	*c = (struct gt_nvtx_category){.id = id, .name = text->text};
+	c->next = atomic_load_explicit(&domain->categories, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&domain->categories, &c->next, c,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
+const char *gt_nvtx_category_find(struct gt_nvtx_domain *domain, uint32_t id)
+{
+	const struct gt_nvtx_category *c = id ? find_category(domain, id) : NULL;
+
+	return c ? atomic_load_explicit(&c->name, memory_order_acquire) : NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that a program gives its threads and CUDA's objects by NVTX. */
+#ifndef GPUTAP_NVTX_NAMES_H
+#define GPUTAP_NVTX_NAMES_H
+
+#include <stdint.h>
+
+#include "runtime/nvtx/nvtx_abi.h"
+
+void gt_nvtx_name_thread(uint32_t tid, const char *name);
+void gt_nvtx_name_device(int device, const char *name);
+void gt_nvtx_name_context(uint64_t handle, const char *name);
+void gt_nvtx_name_stream(uint64_t handle, const char *name);
+void gt_nvtx_name_event(uint64_t handle, const char *name);
+/* nvtxDomainResourceCreate(): those of the above are named, all others are only known to the
+ * program. Return: a handle, not 0. */
+uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const char *name);
+
+#endif

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""NVTX: domains, categories, colours, payloads, names; with its own headers, its own library and
+its own package for Python where they are there."""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from consumers import perfetto
+
+HEADERS = os.environ.get("GPUTAP_NVTX_HEADERS")  # has nvtx3/nvToolsExtPayload.h
+LIBRARY = os.environ.get("GPUTAP_NVTX2")  # include/nvToolsExt.h, lib/libnvToolsExt.so.1
+PACKAGE = os.environ.get("GPUTAP_NVTX")  # nvtx/__init__.py
+
+FORMS = {
+    "own": [],
+    "headers": ["-DHEADERS", f"-I{HEADERS}"],
+    "library": ["-DLEGACY", f"-I{LIBRARY}/include", f"{LIBRARY}/lib/libnvToolsExt.so.1",
+                f"-Wl,-rpath,{LIBRARY}/lib"],
+}
+
+
+def compile_form(form, path, repo):
+    subprocess.run(["cc", "-O1", "-Wall", "-Wno-unused-function", "-o", path,
+                    repo / "tests/ranges/nvtx_said.c", *FORMS[form], "-ldl", "-lpthread"],
+                   check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, repo):
+    return compile_form("own", tmp_path_factory.mktemp("nvtx") / "nvtx_said", repo)
+
+
+@pytest.fixture
+def said(tap, program, work):
+    """What the program printed, and its recorded calls."""
+    def run(*words, program=program):
+        result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
+        info = json.loads(tap("info", "--json", "a.gputap").out)
+        assert info["seen"] == info["recorded"] and not info["dropped"]
+        return result.out, rows(tap, work)
+    return run
+
+
+def rows(tap, work):
+    tap("export", "-f", "a.gputap", "-o", "a.csv")
+    found = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
+    return [r for r in found if r["domain"] == "nvtx"]
+
+
+def events(tap, work, name="a.json"):
+    tap("export", "-f", "a.gputap", "-o", name)
+    return {e["name"]: e["args"] for e in json.loads((work / name).read_text())["traceEvents"]
+            if e.get("cat") == "user_annotation"}
+
+
+ONE = {
+    "in mine": {"domain": "mine", "category": "loading", "payload": -5, "color": "#12ab34"},
+    "in the default": {"category": "of the default", "payload": 0.1, "color": "#12ab34"},
+    "registered": {"domain": "mine", "category": "loading", "payload": 0.1, "color": "#12ab34"},
+    "a mark": {"domain": "wï", "payload": 2**64 - 1},
+    "started": {"domain": "mine", "payload": 42},
+}
+
+
+def without_id(found):
+    return {n: {k: v for k, v in args.items() if k != "External id"} for n, args in found.items()}
+
+
+def test_ranges_have_their_domain_category_colour_and_payload(said, tap, work):
+    out, found = said("one")
+    assert out == "0 0 1 1 0 0 none\n"  # levels, of each domain
+    assert [r["operation"] for r in found] == ["nvtxRange"] * 3 + ["nvtxMark", "nvtxRangeStart",
+                                                                   "nvtxRangeEnd"]
+    assert without_id(events(tap, work)) == ONE
+    assert ('message="in mine", domain="mine", category=7, category_name="loading",'
+            ' color=0xff12ab34, payload="-5"') in {r["arguments"] for r in found}
+
+
+def test_perfetto_has_them_as_values(said, tap, work):
+    said("one")
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    got = "extract_arg(arg_set_id, 'debug.%s')"
+    found = perfetto.ask(work / "a.pftrace", ranges=f"""
+        select name, {got % 'domain'} as domain, {got % 'category'} as category,
+            {got % 'payload'} as payload, {got % 'color'} as color
+        from slice where category = 'user_annotation'""")["ranges"]
+    values = {r["name"]: {k: v for k, v in r.items() if k != "name" and v is not None}
+              for r in found}
+    assert float(values["a mark"].pop("payload")) == 2.0**64
+    assert values == {**ONE, "a mark": {"domain": "wï"}}
+
+
+def test_the_report_tells_domains_and_categories_apart(said, tap):
+    said("one")
+    out = tap("report", "--csv", "-t", "ranges", "a.gputap").out
+    assert {(r["name"], r["scope"], r["category"]) for r in csv.DictReader(io.StringIO(out))} == {
+        (n, a.get("domain", ""), a.get("category", "")) for n, a in ONE.items()}
+    text = tap("report", "-t", "ranges", "a.gputap").out
+    assert "scope" in text and "loading" in text
+
+
+def test_domains_of_a_thread_need_not_nest(said, tap, work):
+    out, found = said("overlap")
+    assert out == "0 0 1 0 1 1 0\n"
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    slices = perfetto.ask(work / "a.pftrace", ranges="""
+        select name, ts, dur, extract_arg(arg_set_id, 'debug.domain') as domain from slice
+        where category = 'user_annotation' order by ts""")["ranges"]
+    assert len(slices) == 3 + 2000 and all(s["dur"] >= 0 for s in slices)
+    a, b, c = slices[:3]
+    assert [s["name"] for s in (a, b, c)] == ["a", "b", "c"]
+    ends = [s["ts"] + s["dur"] for s in (a, b, c)]
+    assert ends[0] <= ends[2] <= ends[1]  # a ends first, though it began first
+    assert {s["domain"] for s in slices if s["name"] == "a"} == {"left"}
+
+
+def test_threads_have_the_names_that_the_program_gives_them(said, tap, work):
+    said("threads")
+    tap("export", "a.gputap", "-o", "a.json")
+    names = {e["args"]["name"] for e in json.loads((work / "a.json").read_text())["traceEvents"]
+             if e["name"] == "thread_name"}
+    assert {"the first €", "a named one"} <= names
+
+
+def test_payloads_are_decoded_by_their_schemas(said, tap, work):
+    out, _ = said("payloads")
+    assert out == "0 1 2 2 1 0 1\n"
+    found = events(tap, work)
+    point = {"kind": 3, "x": -4, "weight": 2.5, "tag": 'a"cd', "name": "a\nname",
+             "parts": [1, 2.5, -3], "mode": 'exact "64"'}
+    assert json.loads(found["pushed"]["payload"]) == point
+    # the last one's end says only the numbers again; what is cut or not known is bytes
+    assert json.loads(found["a point"]["payload"]) == [1, -2, 3]
+    assert json.loads(found["told by a payload"]["payload"]) == {"bytes": "0x2211000000000000"}
+
+
+def test_what_a_schema_does_not_say_is_bytes(said, tap, work):
+    said("cut")
+    payload = json.loads(events(tap, work)["a point"]["payload"])
+    assert payload == [[1, -2, 3], "a word", "0x0102ff", {"kind": 3, "bytes": "0x000000fcff"}]
+
+
+def test_locks_are_counted_by_function(said, tap):
+    said("locks")
+    out = tap("report", "--csv", "-t", "operations", "a.gputap").out
+    assert {r["name"].removeprefix("nvtxDomainSyncUser"): int(r["calls"])
+            for r in csv.DictReader(io.StringIO(out))} == {
+                "Create": 1, "AcquireStart": 3, "AcquireSuccess": 3, "Releasing": 3, "Destroy": 1}
+
+
+def test_a_domain_filter_leaves_nvtx_out(tap, program):
+    tap("run", "-f", "-d", "opencl", "-o", "a.gputap", "--", program, "one")
+    assert json.loads(tap("info", "--json", "a.gputap").out)["recorded"] == 0
+
+
+def test_without_gputap_nothing_is_returned(run, program):
+    assert run([program, "one"], status=1).out == "0 0 0 0 0 0 one more\n"
+
+
+def test_the_library_of_another_tool_stays_and_is_said(tap, program, run):
+    given = {"NVTX_INJECTION64_PATH": "/of/another/tool.so"}
+    result = tap("run", "-f", "-o", "a.gputap", "--", program, "one", env=given, status=1)
+    assert "NVTX_INJECTION64_PATH names /of/another/tool.so" in result.err
+    assert result.out == "0 0 0 0 0 0 one more\n"
+    assert not tap("run", "-q", "-f", "-o", "a.gputap", "--", "true", env=given).err
+
+
+# NVIDIA's own ------------------------------------------------------------------------
+
+@pytest.mark.skipif(not HEADERS, reason="needs NVTX 3's headers, in a folder that"
+                    " GPUTAP_NVTX_HEADERS names")
+@pytest.mark.parametrize("what", ["one", "overlap", "threads", "payloads", "cut", "locks"])
+def test_nvidias_headers_do_what_our_own_do(said, tmp_path, repo, program, what):
+    theirs = compile_form("headers", tmp_path / "nvtx_said", repo)
+
+    def told(p):
+        out, found = said(what, program=p)
+        return out, [(r["operation"], r["arguments"].split(", handle=")[0].split("color")[0])
+                     for r in found]
+    assert told(theirs) == told(program)
+
+
+@pytest.mark.skipif(not LIBRARY, reason="needs NVTX 2's library, in a folder that GPUTAP_NVTX2"
+                    " names")
+def test_programs_of_nvtx_2_are_recorded(said, tap, tmp_path, repo, work):
+    out, _ = said("one", program=compile_form("library", tmp_path / "nvtx_said", repo))
+    assert out == "0 0 1 1 0 0 none\n"
+    assert without_id(events(tap, work)) == ONE
+
+
+@pytest.mark.skipif(not PACKAGE, reason="needs NVIDIA's nvtx for Python: GPUTAP_NVTX names its"
+                    " folder")
+def test_pythons_nvtx_is_recorded(tap, work):
+    script = ("import nvtx\n"
+              "d = nvtx.get_domain('mine')\n"
+              "with nvtx.annotate('outer', color='red', domain='mine', category='c', payload=3):\n"
+              "    with nvtx.annotate('inner'): pass\n"
+              "nvtx.mark('here', payload=2.5)\n"
+              "r = nvtx.start_range('started'); nvtx.end_range(r)\n")
+    tap("run", "-f", "-o", "a.gputap", "--", sys.executable, "-c", script,
+        env={"PYTHONPATH": str(pathlib.Path(PACKAGE))})
+    found = without_id(events(tap, work))
+    assert found["outer"] == {"domain": "mine", "category": "c", "payload": 3,
+                              "color": "#ff0000"}
+    assert found["here"]["payload"] == 2.5 and {"inner", "started"} <= set(found)
