@@ -34,8 +34,16 @@ def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
                   if name.startswith("cuda" if domain == RUNTIME else "cu")) - total
     machine.report.judge(what, figure + f", {besides + sum(missing.values()):,} besides" +
                          "".join(f"; {name} lacks {n}" for name, n in sorted(missing.items())[:8]),
-                         total > 0 and not missing and not capture.report()["dropped"])
+                         total > 0 and not missing)
+    machine.report.judge(f"{what}: records dropped", *judge_drops(capture))
     return capture
+
+
+def judge_drops(capture):
+    """(figure, good): a call in which a process was ended cannot be whole."""
+    reasons = {why: n for why, n in capture.info()["dropped_by_reason"].items() if n}
+    return ", ".join(f"{why} {n:,}" for why, n in reasons.items()) or "none", not (
+        set(reasons) - {"unfinished"})
 
 
 @check("calls")
@@ -43,8 +51,12 @@ def driver_program(machine):
     """A program of the driver API."""
     compare(machine, "driver API, --no-device",
             machine.program("identity", "500"), ["--no-device"])
-    compare(machine, "driver API, device work recorded beside CUPTI's other user",
-            machine.program("identity", "500"))
+
+
+@check("calls")
+def beside_device_work(machine):
+    """gputap itself uses CUPTI, and the user that counts is served from it."""
+    compare(machine, "driver API, device work recorded", machine.program("identity", "500"))
 
 
 @check("calls")
