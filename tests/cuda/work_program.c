@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* A program of the CUDA driver API whose device work has an identity each: a kernel its block's
+ * size, a copy and a set their bytes. Linked with the software driver's libcuda.so.1.
+ *
+ *   work_program MODULE identities N   4 threads, 3 streams that all of them use, N items each
+ *   work_program MODULE fork           and a child that does nothing of CUDA, then one that tries
+ *   work_program MODULE leave          _exit() when all is done
+ *   work_program MODULE kill           SIGKILL of itself, half a second after all is done
+ *   work_program MODULE destroy        the context is destroyed at once, and made again
+ *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause, which lasts so long */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "soft/cuda/cuda_api.h"
+
+enum { THREADS = 4, STREAMS = 3, BYTES = 1 << 20 };
+
+static CUcontext context;
+static CUmodule module;
+static CUfunction function;
+static CUstream streams[STREAMS];
+static CUdeviceptr memory;
+static char host[BYTES];
+static int items;
+
+#define DO(call)                                                            \
+	do {                                                                \
+		int status_ = (call);                                       \
+		if (status_) {                                              \
+			fprintf(stderr, "%s: status %d\n", #call, status_); \
+			exit(3);                                            \
+		}                                                           \
+	} while (0)
+
+static void open_device(const char *path)
+{
+	CUdevice device;
+
+	DO(cuInit(0));
+	DO(cuDeviceGet(&device, 0));
+	DO(cuCtxCreate_v2(&context, 0, device));
+	DO(cuModuleLoad(&module, path));
+	DO(cuModuleGetFunction(&function, module, "add_numbers"));
+	for (int i = 0; i < STREAMS; i++)
+		DO(cuStreamCreate(&streams[i], 0));
+	DO(cuMemAlloc_v2(&memory, BYTES));
+}
+
+static void launch(unsigned block, CUstream stream)
+{
+	CUdeviceptr numbers = memory;
+	int count = 0, more = 1;
+	void *arguments[] = {&numbers, &count, &more};
+
+	DO(cuLaunchKernel(function, 1, 1, 1, block, 1, 1, 0, stream, arguments, NULL));
+}
+
+static void *work(void *arg)
+{
+	int thread = (int)(intptr_t)arg;
+
+	DO(cuCtxSetCurrent(context));
+	for (int i = 0; i < items; i++) {
+		unsigned identity = (unsigned)(i * THREADS + thread) % 1000 + 1;
+		CUstream stream = streams[(i * 7 + thread) % STREAMS];
+
+		if (i % 10 == 3)
+			DO(cuMemcpyHtoDAsync_v2(memory, host, identity * 8, stream));
+		else if (i % 10 == 7)
+			DO(cuMemsetD8Async(memory, 7, identity * 8 + 4, stream));
+		else
+			launch(identity, stream);
+	}
+	return NULL;
+}
+
+static void work_in_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	DO(cuCtxSynchronize());
+}
+
+static void fork_children(void)
+{
+	int status;
+
+	launch(11, streams[0]);
+	DO(cuCtxSynchronize());
+	if (fork() == 0)
+		exit(0); /* with its exit handlers */
+	wait(&status);
+	if (status)
+		exit(4);
+	if (fork() == 0) {
+		CUdeviceptr more;
+
+		exit(cuMemAlloc_v2(&more, 8) ? 0 : 5);
+	}
+	wait(&status);
+	if (status)
+		exit(6);
+	launch(12, streams[1]);
+	DO(cuCtxSynchronize());
+}
+
+static void pause_and_go_on(const char *library, unsigned ms)
+{
+	void *found = dlopen(library, RTLD_NOW);
+	int (*pause_it)(uint64_t), (*resume_it)(uint64_t);
+
+	if (!found)
+		exit(7);
+	*(void **)&pause_it = dlsym(found, "roctxProfilerPause");
+	*(void **)&resume_it = dlsym(found, "roctxProfilerResume");
+	launch(21, streams[0]);
+	pause_it(0);
+	for (int i = 0; i < 5; i++) {
+		launch(22, streams[0]);
+		usleep(ms * 200);
+	}
+	DO(cuCtxSynchronize());
+	resume_it(0);
+	launch(23, streams[0]);
+	DO(cuCtxSynchronize());
+}
+
+int main(int count, char **words)
+{
+	const char *scene = count > 2 ? words[2] : "";
+
+	if (count < 3)
+		return 2;
+	open_device(words[1]);
+	if (!strcmp(scene, "identities")) {
+		items = atoi(words[3]);
+		work_in_threads();
+	} else if (!strcmp(scene, "fork")) {
+		fork_children();
+	} else if (!strcmp(scene, "leave") || !strcmp(scene, "kill")) {
+		items = 50;
+		work_in_threads();
+		if (!strcmp(scene, "leave"))
+			_exit(0);
+		usleep(500000);
+		kill(getpid(), SIGKILL);
+	} else if (!strcmp(scene, "destroy")) {
+		for (int i = 0; i < 3; i++) {
+			launch(31, streams[0]);
+			DO(cuCtxDestroy_v2(context));
+			open_device(words[1]);
+		}
+	} else if (!strcmp(scene, "pauses")) {
+		pause_and_go_on(words[3], count > 4 ? (unsigned)atoi(words[4]) : 0);
+	} else {
+		return 2;
+	}
+	puts("done");
+	return 0;
+}
