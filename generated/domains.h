@@ -23,6 +23,7 @@
 	X(18, LEVEL_ZERO_RUNTIME, "level_zero_runtime", "Level Zero runtime API") \
 	X(19, PRIVATEUSE1, "privateuse1", "vendors' plug-ins") \
 	X(20, UNIFIED_RUNTIME, "unified_runtime", "Unified Runtime API") \
+	X(21, CUPTI, "cupti", "CUPTI") \
 	X(22, NVTX, "nvtx", "NVTX ranges and marks")
 
 /* Room in every array by domain. It is part of the layout of shared memory. */

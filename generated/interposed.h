@@ -2,6 +2,7 @@
 #ifndef GPUTAP_GENERATED_INTERPOSED_H
 #define GPUTAP_GENERATED_INTERPOSED_H
 
+#include "runtime/cuda/cuda_interposed.h"
 #include "runtime/hip/hip_interposed.h"
 #include "runtime/level_zero/level_zero_interposed.h"
 #include "runtime/opencl/opencl_interposed.h"
@@ -9,6 +10,7 @@
 
 /* X(domain, symbol of the library, of a part of it, of one left alone (or NULL), wanted?, own calls kept?) */
 #define GT_INTERPOSED(X) \
+	GT_INTERPOSED_CUDA(X) \
 	GT_INTERPOSED_HIP(X) \
 	GT_INTERPOSED_LEVEL_ZERO(X) \
 	GT_INTERPOSED_OPENCL(X) \

@@ -24,6 +24,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME = 18, /* Level Zero runtime API */
 	GPUTAP_DOMAIN_PRIVATEUSE1 = 19, /* vendors' plug-ins */
 	GPUTAP_DOMAIN_UNIFIED_RUNTIME = 20, /* Unified Runtime API */
+	GPUTAP_DOMAIN_CUPTI = 21, /* CUPTI */
 	GPUTAP_DOMAIN_NVTX = 22, /* NVTX ranges and marks */
 };
 

@@ -198,10 +198,8 @@ static void record_graph(struct gt_thread *t, const struct cupti_graph *g)
 				g->start,       g->end,    0,          true};
 	struct gt_record_device *r = begin_record(t, GT_DEVICE_GRAPH, &p);
 
-	if (!r)
-		return;
-	r->name = gt_cuda_graph_name((uint32_t)(r->queue >> 32));
-	end_record(t);
+	if (r)
+		end_record(t);
 }
 
 void gt_cuda_record(struct gt_thread *t, const struct cupti_record *record)

@@ -130,6 +130,8 @@ static void count_dropped(void *context, uint32_t stream)
 
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
 {
+	/* CUPTI's thread has no state yet, and gets none inside of ours */
+	struct gt_thread *t = gt_thread_own();
 	struct head *head;
 
 	count_dropped(context, stream);
@@ -139,7 +141,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 		while (!begin_reading())
 			sched_yield();
 		gt_internal_enter();
-		read_records(gt_thread_own(), buffer, valid);
+		read_records(t, buffer, valid);
 		gt_internal_leave();
 		end_reading();
 	}

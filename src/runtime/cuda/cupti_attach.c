@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Attaching to CUPTI by interposition: which of its functions, api/cupti.api says; what becomes of
+ * their calls, cupti_share.c. */
+#include "core/recording.h"
+#include "core/table.h"
+#include "generated/cupti_taps.h"
+#include "runtime/cuda/cupti_guest.h"
+#include "runtime/interposition.h"
+
+#define GT_ATTACH           cupti
+#define GT_ATTACH_UP        CUPTI
+#define GT_ATTACH_EXPORTS   "generated/cupti_exports.inc"
+#define GT_ATTACH_INSTANCES 2
+#include "runtime/attach_object.inc"
+
+/* Tools may ask for CUDA's device work after the guest has come: what it does is noted before. */
+static void wrap_for_tools(void)
+{
+	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
+		for (unsigned n = 0; n < GT_CUPTI_INDEX_COUNT; n++)
+			if (gt_cupti_operations[n].wrap)
+				atomic_fetch_or(&gt_cupti_taps[i][n].services, GT_SERVICE_WRAP);
+}
+
+/* Maybe with the dynamic linker's lock held. */
+__attribute__((visibility("hidden"), used)) void gt_cupti_attached(void)
+{
+	if (gt_attach_adopt_all(gt_cupti_attach_states, gt_cupti_tables, GT_CUPTI_INSTANCES,
+				GT_DOMAIN_CUPTI, "CUPTI") &&
+	    atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
+		wrap_for_tools();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	gt_recording_init();
+	atomic_store_explicit(&gt_cupti_attach_states[0].ready, 1, memory_order_relaxed);
+	gt_cupti_attached();
+}
+
+void *gt_cupti_real(void *function)
+{
+	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
+		for (unsigned n = 0; n < GT_CUPTI_INDEX_COUNT; n++)
+			if (gt_cupti_operations[n].taps[i] == function)
+				return gt_cupti_taps[i][n].real;
+	return function;
+}

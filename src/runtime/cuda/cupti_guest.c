@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/* See cupti_guest.h: what the guest has asked CUPTI for, and its share of callbacks and buffers.
+ *
+ *   its turn:   first Enable ────── last Disable ────── FlushAll
+ *   buffers:    the guest's, as it knows its buffers by address and refuses others ──┤ ours again
+ *
+ * A buffer of ours that comes back in its turn is copied into one of its. One of its that comes
+ * back later goes back to it all the same.
+ *
+ * Locking: `lock` for all but the callbacks' part, which launching threads read: atomic words. Not
+ * held while CUPTI or the guest is called. */
+#include "runtime/cuda/cupti_guest.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/thread.h"
+
+enum { BUFFERS_MAX = 1024, CONTEXTS_MAX = 64, IDS = CUPTI_CALLBACK_IDS, WORDS = (IDS + 31) / 32 };
+
+struct reading {
+	uint64_t ticks, time;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	cuptiActivityGetNextRecord_fn *next; /* NULL: nobody has been served */
+	_Atomic bool subscribed;
+	_Atomic(cupti_callback_fn *) callback;
+	void *user;
+	_Atomic uint32_t callbacks[CUPTI_DOMAIN_COUNT][WORDS];
+	cupti_request_fn *request;
+	cupti_complete_fn *complete;
+	cupti_time_fn *clock; /* NULL: CLOCK_REALTIME */
+	/* on: for all contexts, for one, for single functions */
+	bool kinds[CUPTI_KIND_COUNT];
+	struct {
+		void *context;
+		uint32_t kind;
+	} contexts[CONTEXTS_MAX];
+	unsigned context_count;
+	uint32_t functions[2][WORDS];
+	_Atomic bool active;          /* its turn */
+	_Atomic uint32_t first, last; /* correlations of launches in its turn; 0: none yet */
+	struct reading began;
+	struct gt_cupti_turn turn;
+	uint8_t *buffers[BUFFERS_MAX]; /* of the guest's, which CUPTI has */
+	unsigned buffer_count;
+	size_t dropped;
+} guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock(void)
+{
+	pthread_mutex_lock(&guest.lock);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&guest.lock);
+}
+
+void *gt_cupti_guest_handle(void)
+{
+	return &guest;
+}
+
+void gt_cupti_guest_walk_by(cuptiActivityGetNextRecord_fn *next)
+{
+	lock();
+	guest.next = next;
+	unlock();
+}
+
+/* Callbacks -------------------------------------------------------------------------------- */
+
+bool gt_cupti_guest_subscribe(cupti_callback_fn *callback, void *user)
+{
+	bool mine;
+
+	lock();
+	mine = !atomic_load(&guest.subscribed);
+	if (mine) {
+		atomic_store(&guest.subscribed, true);
+		guest.user = user;
+		atomic_store_explicit(&guest.callback, callback, memory_order_release);
+	}
+	unlock();
+	return mine;
+}
+
+void gt_cupti_guest_unsubscribe(void)
+{
+	lock();
+	atomic_store(&guest.callback, NULL);
+	for (unsigned d = 0; d < CUPTI_DOMAIN_COUNT; d++)
+		for (unsigned w = 0; w < WORDS; w++)
+			atomic_store(&guest.callbacks[d][w], 0);
+	atomic_store(&guest.subscribed, false);
+	unlock();
+}
+
+bool gt_cupti_guest_subscribed(void)
+{
+	return atomic_load_explicit(&guest.subscribed, memory_order_relaxed);
+}
+
+static bool is_callback(int domain, uint32_t id)
+{
+	return (unsigned)domain < CUPTI_DOMAIN_COUNT && id < IDS;
+}
+
+void gt_cupti_guest_set_callback(int domain, uint32_t id, bool on)
+{
+	if (is_callback(domain, 0) && id == UINT32_MAX)
+		for (unsigned w = 0; w < WORDS; w++)
+			atomic_store(&guest.callbacks[domain][w], on ? UINT32_MAX : 0);
+	else if (is_callback(domain, id) && on)
+		atomic_fetch_or(&guest.callbacks[domain][id / 32], 1u << id % 32);
+	else if (is_callback(domain, id))
+		atomic_fetch_and(&guest.callbacks[domain][id / 32], ~(1u << id % 32));
+}
+
+bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
+{
+	return is_callback(domain, id) &&
+	       (atomic_load_explicit(&guest.callbacks[domain][id / 32], memory_order_relaxed) >>
+			id % 32 &
+		1);
+}
+
+/* Which launches are of the guest's turn: the first and the last one that began in it. */
+static void note_launch(const struct cupti_callback *call)
+{
+	uint32_t none = 0;
+
+	if (call->site != CUPTI_ENTER)
+		return;
+	if (!atomic_load_explicit(&guest.first, memory_order_relaxed))
+		atomic_compare_exchange_strong(&guest.first, &none, call->correlation);
+	atomic_store_explicit(&guest.last, call->correlation, memory_order_relaxed);
+}
+
+void gt_cupti_guest_callback(int domain, uint32_t id, const void *data)
+{
+	cupti_callback_fn *callback;
+
+	if (domain == CUPTI_DOMAIN_DRIVER &&
+	    atomic_load_explicit(&guest.active, memory_order_relaxed))
+		note_launch(data);
+	if (!gt_cupti_guest_needs_callback(domain, id))
+		return;
+	callback = atomic_load_explicit(&guest.callback, memory_order_acquire);
+	if (callback)
+		callback(guest.user, domain, id, data);
+}
+
+/* Clock ------------------------------------------------------------------------------------ */
+
+void gt_cupti_guest_set_clock(cupti_time_fn *clock)
+{
+	lock();
+	guest.clock = clock;
+	unlock();
+}
+
+static uint64_t time_of(cupti_time_fn *clock)
+{
+	struct timespec t;
+
+	if (clock)
+		return clock();
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t gt_cupti_guest_time(void)
+{
+	return time_of(guest.clock);
+}
+
+/* The best of a few. Return: false: the guest's clock is ours. */
+static bool read_clock(cupti_time_fn *clock, struct reading *out)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t before = gt_ticks(), time = time_of(clock), after = gt_ticks();
+
+		if (time >= before && time <= after)
+			return false;
+		if (after - before < best) {
+			best = after - before;
+			*out = (struct reading){before + best / 2, time};
+		}
+	}
+	return true;
+}
+
+/* A line through the turn's begin and now. */
+static void set_conversion(struct gt_cupti_turn *turn, cupti_time_fn *clock,
+			   const struct reading *began)
+{
+	struct reading now;
+
+	turn->convert = read_clock(clock, &now) && now.ticks > began->ticks;
+	if (!turn->convert)
+		return;
+	turn->time_from = now.ticks;
+	turn->time_to = now.time;
+	turn->time_rate =
+		(double)(int64_t)(now.time - began->time) / (double)(now.ticks - began->ticks);
+}
+
+/* Kinds ------------------------------------------------------------------------------------ */
+
+void gt_cupti_guest_register(cupti_request_fn *request, cupti_complete_fn *complete)
+{
+	lock();
+	guest.request = request;
+	guest.complete = complete;
+	unlock();
+}
+
+static bool has_kinds(void)
+{
+	for (unsigned k = 0; k < CUPTI_KIND_COUNT; k++)
+		if (guest.kinds[k])
+			return true;
+	for (unsigned w = 0; w < 2 * WORDS; w++)
+		if (guest.functions[w / WORDS][w % WORDS])
+			return true;
+	return guest.context_count != 0;
+}
+
+/* With the lock. */
+static bool has_kind(uint32_t kind)
+{
+	for (unsigned i = 0; i < guest.context_count; i++)
+		if (guest.contexts[i].kind == kind)
+			return true;
+	return guest.kinds[kind];
+}
+
+bool gt_cupti_guest_begins(void)
+{
+	bool begins;
+
+	lock();
+	begins = !atomic_load(&guest.active);
+	unlock();
+	return begins;
+}
+
+/* With the lock. Also if it has not registered yet: it will get its buffers from then on. */
+static void begin_turn(const struct reading *now)
+{
+	if (atomic_load(&guest.active))
+		return;
+	memset(&guest.turn, 0, sizeof guest.turn);
+	atomic_store(&guest.first, 0);
+	atomic_store(&guest.last, 0);
+	guest.began = *now;
+	atomic_store(&guest.active, true);
+}
+
+static void set_context(void *context, uint32_t kind, bool on)
+{
+	for (unsigned i = 0; i < guest.context_count; i++)
+		if (guest.contexts[i].context == context && guest.contexts[i].kind == kind) {
+			if (!on)
+				guest.contexts[i] = guest.contexts[--guest.context_count];
+			return;
+		}
+	if (on && guest.context_count < CONTEXTS_MAX) {
+		guest.contexts[guest.context_count].context = context;
+		guest.contexts[guest.context_count++].kind = kind;
+	}
+}
+
+static void set_kind(void *context, uint32_t kind, bool on)
+{
+	if (context)
+		set_context(context, kind, on);
+	else
+		guest.kinds[kind] = on;
+}
+
+void gt_cupti_guest_add_kind(void *context, uint32_t kind, bool owned)
+{
+	struct reading now = {0};
+	struct gt_cupti_span *span;
+
+	if (kind >= CUPTI_KIND_COUNT)
+		return;
+	read_clock(guest.clock, &now);
+	lock();
+	begin_turn(&now);
+	span = &guest.turn.kinds[kind];
+	if (!span->asked)
+		*span = (struct gt_cupti_span){.asked = true, .after = owned};
+	span->before = false;
+	set_kind(context, kind, true);
+	unlock();
+}
+
+void gt_cupti_guest_remove_kind(void *context, uint32_t kind, bool owned)
+{
+	struct gt_cupti_span *span;
+
+	if (kind >= CUPTI_KIND_COUNT)
+		return;
+	lock();
+	span = &guest.turn.kinds[kind];
+	if (has_kind(kind)) {
+		set_kind(context, kind, false);
+		span->before = owned && !has_kind(kind);
+		span->last = atomic_load_explicit(&guest.last, memory_order_relaxed);
+	}
+	unlock();
+}
+
+void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on)
+{
+	uint32_t *word = &guest.functions[kind == CUPTI_KIND_RUNTIME][id % IDS / 32];
+	struct reading now = {0};
+
+	read_clock(guest.clock, &now);
+	lock();
+	if (on) {
+		begin_turn(&now);
+		guest.turn.kinds[kind].asked = true;
+		*word |= 1u << id % 32;
+	} else {
+		*word &= ~(1u << id % 32);
+	}
+	unlock();
+}
+
+void gt_cupti_guest_flushed(void)
+{
+	lock();
+	if (!has_kinds())
+		atomic_store(&guest.active, false);
+	unlock();
+}
+
+bool gt_cupti_guest_needs_kind(uint32_t kind)
+{
+	bool needs;
+
+	lock();
+	needs = kind < CUPTI_KIND_COUNT && has_kind(kind);
+	unlock();
+	return needs;
+}
+
+bool gt_cupti_guest_present(void)
+{
+	bool present;
+
+	lock();
+	present = atomic_load(&guest.subscribed) || atomic_load(&guest.active) || has_kinds() ||
+		  guest.buffer_count;
+	unlock();
+	return present;
+}
+
+void gt_cupti_guest_forget(void)
+{
+	gt_cupti_guest_unsubscribe();
+	lock();
+	memset(guest.kinds, 0, sizeof guest.kinds);
+	memset(guest.functions, 0, sizeof guest.functions);
+	guest.context_count = 0;
+	guest.request = NULL;
+	guest.clock = NULL;
+	atomic_store(&guest.active, false);
+	unlock();
+}
+
+/* Buffers ---------------------------------------------------------------------------------- */
+
+static bool remember_buffer(uint8_t *buffer)
+{
+	bool room;
+
+	lock();
+	room = guest.buffer_count < BUFFERS_MAX;
+	if (room)
+		guest.buffers[guest.buffer_count++] = buffer;
+	unlock();
+	return room;
+}
+
+/* The latest first: CUPTI gives them back soon. */
+static bool forget_buffer(uint8_t *buffer)
+{
+	bool found = false;
+
+	lock();
+	for (unsigned i = guest.buffer_count; i-- && !found;)
+		if (guest.buffers[i] == buffer) {
+			guest.buffers[i] = guest.buffers[--guest.buffer_count];
+			found = true;
+		}
+	unlock();
+	return found;
+}
+
+bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
+{
+	cupti_complete_fn *complete;
+	cupti_request_fn *request;
+
+	lock();
+	request = atomic_load(&guest.active) ? guest.request : NULL;
+	complete = guest.complete;
+	unlock();
+	if (!request)
+		return false;
+	*buffer = NULL;
+	*bytes = *records = 0;
+	request(buffer, bytes, records);
+	if (*buffer && *bytes && remember_buffer(*buffer))
+		return true;
+	if (*buffer)
+		complete(NULL, 0, *buffer, *bytes, 0);
+	return false;
+}
+
+/* From a buffer of ours, which stays as it is, as the owner reads it later. What the guest has no
+ * room for is dropped, and counted, as CUPTI does. */
+static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
+			 cupti_request_fn *request, cupti_complete_fn *complete, uint8_t *records,
+			 size_t valid)
+{
+	while (valid) {
+		uint8_t *buffer = NULL;
+		size_t bytes = 0, most = 0, fits, left;
+
+		request(&buffer, &bytes, &most);
+		fits = buffer ? gt_cupti_guest_fit(next, records, valid, bytes) : 0;
+		if (fits)
+			memcpy(buffer, records, fits);
+		left = fits ? gt_cupti_guest_filter(turn, next, buffer, fits) : 0;
+		if (buffer)
+			complete(NULL, 0, buffer, bytes, left);
+		if (!fits) {
+			gt_cupti_guest_dropped(gt_cupti_guest_count(turn, next, records, valid));
+			return;
+		}
+		records += fits;
+		valid -= fits;
+	}
+}
+
+bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			     size_t valid)
+{
+	cuptiActivityGetNextRecord_fn *next = guest.next;
+	bool is_guests = forget_buffer(buffer), active;
+	cupti_complete_fn *complete;
+	cupti_request_fn *request;
+	struct gt_cupti_turn turn;
+	struct reading began;
+	cupti_time_fn *clock;
+
+	lock();
+	active = atomic_load(&guest.active);
+	request = guest.request;
+	complete = guest.complete;
+	clock = guest.clock;
+	began = guest.began;
+	turn = guest.turn;
+	turn.first = atomic_load(&guest.first);
+	unlock();
+	if (!complete || (!is_guests && (!active || !request || !valid)))
+		return is_guests;
+	set_conversion(&turn, clock, &began);
+	if (is_guests)
+		complete(context, stream, buffer, bytes,
+			 gt_cupti_guest_filter(&turn, next, buffer, valid));
+	else if (gt_cupti_guest_count(&turn, next, buffer, valid))
+		copy_records(&turn, next, request, complete, buffer, valid);
+	return is_guests;
+}
+
+void gt_cupti_guest_dropped(size_t count)
+{
+	lock();
+	if (atomic_load(&guest.active))
+		guest.dropped += count;
+	unlock();
+}
+
+size_t gt_cupti_guest_take_dropped(void)
+{
+	size_t count;
+
+	lock();
+	count = guest.dropped;
+	guest.dropped = 0;
+	unlock();
+	return count;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Profilers around the program with which CUPTI cannot be shared: they have a copy of it of their
+ * own, or use what lies beneath it, and CUPTI refuses all others (cuptiSubscribe() answers 39).
+ * They are known by their libraries, which they bring in by CUDA_INJECTION64_PATH,
+ * NVTX_INJECTION64_PATH or LD_PRELOAD. */
+#define _GNU_SOURCE 1
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cuda/cupti_guest.h"
+
+static const struct {
+	const char *part; /* of a library's path */
+	const char *text;
+} profilers[] = {
+	{"ToolsInjection",
+	 "Nsight Systems is around this program, and its device work is that profiler's: run one "
+	 "of the two, or gputap run --no-device"},
+	{"libcuda-injection",
+	 "Nsight Compute is around this program, and its device work is that profiler's: run one "
+	 "of the two, or gputap run --no-device"},
+	{"libsanitizer-collection",
+	 "compute-sanitizer is around this program, so that no device work can be recorded: run "
+	 "one of the two, or gputap run --no-device"},
+};
+
+static const char *find_profiler(const char *path)
+{
+	for (size_t i = 0; path && i < sizeof profilers / sizeof *profilers; i++)
+		if (strstr(path, profilers[i].part))
+			return profilers[i].text;
+	return NULL;
+}
+
+static int look_at_library(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	const char **text = user;
+
+	(void)bytes;
+	*text = find_profiler(info->dlpi_name);
+	return *text != NULL;
+}
+
+const char *gt_cupti_guest_other(void)
+{
+	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+	const char *text = NULL;
+
+	for (size_t i = 0; i < sizeof variables / sizeof *variables && !text; i++)
+		text = find_profiler(getenv(variables[i]));
+	if (!text)
+		dl_iterate_phdr(look_at_library, &text);
+	return text;
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* Wraps of libcupti's exports: what another user of CUPTI in the process calls goes to the owner
+ * (cupti_owner.h) instead, and it gets from there what CUPTI would give it (cupti_guest.h).
+ *
+ *   the guest calls                  what comes of it
+ *   cuptiSubscribe()                 the owner's subscriber calls its callback; it has a handle of
+ *                                    ours. A second guest gets CUPTI's answer: 39
+ *   cuptiEnableCallback(), ..        on: for the owner's subscriber; off: unless we need it
+ *   RegisterCallbacks()              noted; its functions are called in its turn
+ *   cuptiActivityEnable()            the first one begins its turn: CUPTI is flushed before
+ *   cuptiActivityDisable()           success; done unless we need the kind
+ *   cuptiActivityFlushAll()          done; after the last Disable, this ends its turn
+ *   RegisterTimestampCallback()      noted; times of its records are converted into its unit
+ *   cuptiFinalize()                  success; done if we need nothing
+ *
+ * A process whose session and tools do not ask for CUDA's device work is left alone. So are the
+ * functions _v2 of 13.2 and later: who subscribes in that way gets CUPTI for itself, and our device
+ * work ends there. A second copy of libcupti is served if it is of the same release as the one that
+ * is used, whose records then look the same; else it is left alone, and fails as it would beside
+ * any other copy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "generated/cupti_taps.h"
+#include "generated/cupti_wraps.h"
+#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_owner.h"
+#include "runtime/device_work.h"
+#include "runtime/interposition.h"
+
+#define WRAP(name)       gt_cupti_wrap_##name
+/* What of @taps is behind the tap of @name. */
+#define REAL(taps, name) ((gt_cupti_##name##_fn *)(taps)[GT_CUPTI_INDEX_##name].real)
+
+/* Who is served ---------------------------------------------------------------------------- */
+
+enum decision { UNDECIDED, SERVED, ALONE };
+
+extern struct gt_attach_state gt_cupti_attach_states[GT_CUPTI_INSTANCES]; /* cupti_attach.c */
+
+static _Atomic int decisions[GT_CUPTI_INSTANCES];
+/* taps behind which the owner's library is */
+static struct gt_tap *served_by[GT_CUPTI_INSTANCES];
+static _Atomic bool stepped_aside;
+
+bool gt_cuda_runtime_wanted(void) __attribute__((weak, visibility("hidden")));
+
+static bool is_wanted(void)
+{
+	return gt_work_is_recorded(GT_DOMAIN_CUDA_DRIVER) ||
+	       atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
+	       (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted());
+}
+
+static struct gt_tap *find_owners_taps(const struct gt_cupti_library *library)
+{
+	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
+		if (REAL(gt_cupti_taps[i], cuptiSubscribe) ==
+		    (gt_cupti_cuptiSubscribe_fn *)(uintptr_t)library->cuptiSubscribe)
+			return gt_cupti_taps[i];
+	return NULL;
+}
+
+static void report_copy(const char *path, const struct gt_cupti_library *library)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		 "%.180s, a second CUPTI of another release beside %.180s: whoever uses it gets "
+		 "nothing; name it in GPUTAP_CUPTI, or gputap run --no-device",
+		 path, library->path);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_CUPTI, 0, text);
+}
+
+static enum decision decide(unsigned instance)
+{
+	const struct gt_attach_state *state = &gt_cupti_attach_states[instance];
+	const struct gt_cupti_library *library;
+	uint32_t version = 0;
+
+	if (!is_wanted())
+		return ALONE;
+	if (!gt_cupti_owner_library() && !gt_cupti_owner_open_at(state->base))
+		return ALONE;
+	library = gt_cupti_owner_library();
+	served_by[instance] = library ? find_owners_taps(library) : NULL;
+	if (library)
+		gt_cupti_guest_walk_by(library->cuptiActivityGetNextRecord);
+	if (served_by[instance] == gt_cupti_taps[instance])
+		return SERVED;
+	if (library && REAL(gt_cupti_taps[instance], cuptiGetVersion)(&version) == CUPTI_SUCCESS &&
+	    version == library->version && served_by[instance])
+		return SERVED;
+	if (library)
+		report_copy(state->path, library);
+	return ALONE;
+}
+
+/* Real functions of the owner's library, for a guest that is served. NULL: it goes its own way. */
+static struct gt_tap *find_served(const struct gt_call *call)
+{
+	unsigned instance = call->table->instance;
+	int decision = atomic_load_explicit(&decisions[instance], memory_order_acquire);
+
+	if (atomic_load_explicit(&stepped_aside, memory_order_relaxed) || !gt_cupti_owner_is_here())
+		return NULL;
+	if (decision == UNDECIDED) {
+		decision = decide(instance);
+		atomic_store_explicit(&decisions[instance], decision, memory_order_release);
+	}
+	return decision == SERVED ? served_by[instance] : NULL;
+}
+
+/* Also for a subscriber: one that has another handle came before us, or past us. */
+static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
+{
+	return subscriber == gt_cupti_guest_handle() && gt_cupti_guest_subscribed()
+		       ? find_served(call)
+		       : NULL;
+}
+
+/* Callbacks -------------------------------------------------------------------------------- */
+
+int WRAP(cuptiSubscribe)(const struct gt_call *call, void **subscriber, void *callback, void *user)
+{
+	gt_cupti_cuptiSubscribe_fn *real = call->tap->real;
+	int status;
+
+	if (!find_served(call))
+		return real(subscriber, callback, user);
+	if (!subscriber)
+		return CUPTI_INVALID_PARAMETER;
+	status = gt_cupti_guest_subscribed() ? CUPTI_MULTIPLE_SUBSCRIBERS
+					     : gt_cupti_owner_subscribe();
+	if (status == CUPTI_SUCCESS &&
+	    !gt_cupti_guest_subscribe((cupti_callback_fn *)(uintptr_t)callback, user))
+		status = CUPTI_MULTIPLE_SUBSCRIBERS;
+	if (status == CUPTI_SUCCESS)
+		*subscriber = gt_cupti_guest_handle();
+	return status;
+}
+
+int WRAP(cuptiSubscribe_v2)(const struct gt_call *call, void **subscriber, void *callback,
+			    void *user, void *parameters)
+{
+	gt_cupti_cuptiSubscribe_v2_fn *real = call->tap->real;
+
+	if (!gt_cupti_guest_subscribed() && find_served(call) &&
+	    !atomic_exchange(&stepped_aside, true))
+		gt_cupti_owner_step_aside(
+			"the program uses CUPTI by cuptiSubscribe_v2(), which excludes others: its "
+			"device work is recorded until here");
+	return real(subscriber, callback, user, parameters);
+}
+
+static bool has_callbacks(int domain)
+{
+	for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
+		if (gt_cupti_owner_needs_callback(domain, id))
+			return true;
+	return false;
+}
+
+/* All of a domain's. One by one where we need some of them, which must not be off meanwhile. */
+static int set_domain(struct gt_tap *taps, bool on, int domain)
+{
+	void *subscriber = gt_cupti_owner_subscriber();
+
+	if (on || !has_callbacks(domain))
+		return REAL(taps, cuptiEnableDomain)(on, subscriber, domain);
+	for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
+		if (gt_cupti_guest_needs_callback(domain, id) &&
+		    !gt_cupti_owner_needs_callback(domain, id))
+			REAL(taps, cuptiEnableCallback)(0, subscriber, domain, id);
+	return CUPTI_SUCCESS;
+}
+
+static int set_guests_domain(struct gt_tap *taps, bool on, int domain)
+{
+	int status = set_domain(taps, on, domain);
+
+	if (status == CUPTI_SUCCESS)
+		gt_cupti_guest_set_callback(domain, UINT32_MAX, on);
+	return status;
+}
+
+int WRAP(cuptiUnsubscribe)(const struct gt_call *call, void *subscriber)
+{
+	struct gt_tap *taps = find_subscribed(call, subscriber);
+	gt_cupti_cuptiUnsubscribe_fn *real = call->tap->real;
+
+	if (!taps)
+		return real(subscriber);
+	for (int domain = 1; domain < CUPTI_DOMAIN_COUNT; domain++)
+		for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
+			if (gt_cupti_guest_needs_callback(domain, id)) {
+				set_guests_domain(taps, false, domain);
+				break;
+			}
+	gt_cupti_guest_unsubscribe();
+	return CUPTI_SUCCESS;
+}
+
+int WRAP(cuptiEnableCallback)(const struct gt_call *call, uint32_t on, void *subscriber, int domain,
+			      uint32_t id)
+{
+	struct gt_tap *taps = find_subscribed(call, subscriber);
+	gt_cupti_cuptiEnableCallback_fn *real = call->tap->real;
+	int status = CUPTI_SUCCESS;
+
+	if (!taps)
+		return real(on, subscriber, domain, id);
+	if (on || !gt_cupti_owner_needs_callback(domain, id))
+		status = REAL(taps, cuptiEnableCallback)(on, gt_cupti_owner_subscriber(), domain,
+							 id);
+	if (status == CUPTI_SUCCESS)
+		gt_cupti_guest_set_callback(domain, id, on);
+	return status;
+}
+
+int WRAP(cuptiEnableDomain)(const struct gt_call *call, uint32_t on, void *subscriber, int domain)
+{
+	struct gt_tap *taps = find_subscribed(call, subscriber);
+	gt_cupti_cuptiEnableDomain_fn *real = call->tap->real;
+
+	return taps ? set_guests_domain(taps, on, domain) : real(on, subscriber, domain);
+}
+
+int WRAP(cuptiEnableAllDomains)(const struct gt_call *call, uint32_t on, void *subscriber)
+{
+	struct gt_tap *taps = find_subscribed(call, subscriber);
+	gt_cupti_cuptiEnableAllDomains_fn *real = call->tap->real;
+
+	if (!taps)
+		return real(on, subscriber);
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_STATE; domain++) {
+		int status = set_guests_domain(taps, on, domain);
+
+		/* the latest ones came with later releases */
+		if (status != CUPTI_SUCCESS && domain <= CUPTI_DOMAIN_NVTX)
+			return status;
+	}
+	return CUPTI_SUCCESS;
+}
+
+int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *subscriber,
+				int domain, uint32_t id)
+{
+	struct gt_tap *taps = find_subscribed(call, subscriber);
+	gt_cupti_cuptiGetCallbackState_fn *real = call->tap->real;
+	int status;
+
+	if (!taps)
+		return real(on, subscriber, domain, id);
+	status = REAL(taps, cuptiGetCallbackState)(on, gt_cupti_owner_subscriber(), domain, id);
+	if (status == CUPTI_SUCCESS)
+		*on = gt_cupti_guest_needs_callback(domain, id);
+	return status;
+}
+
+/* NEEDSWORK: the next two answer with ours among them. They came with 13.2, for programs of several
+ * subscribers. */
+int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber, int domain,
+				   void *buffer, void *bytes, uint32_t *count)
+{
+	gt_cupti_cuptiGetEnabledCallbacks_fn *real = call->tap->real;
+
+	return real(find_subscribed(call, subscriber) ? gt_cupti_owner_subscriber() : subscriber,
+		    domain, buffer, bytes, count);
+}
+
+int WRAP(cuptiActivityGetEnabledKinds)(const struct gt_call *call, void *subscriber, void *buffer,
+				       void *bytes, uint32_t *count)
+{
+	gt_cupti_cuptiActivityGetEnabledKinds_fn *real = call->tap->real;
+
+	return real(find_subscribed(call, subscriber) ? gt_cupti_owner_subscriber() : subscriber,
+		    buffer, bytes, count);
+}
+
+/* Records ---------------------------------------------------------------------------------- */
+
+int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *request, void *complete)
+{
+	gt_cupti_cuptiActivityRegisterCallbacks_fn *real = call->tap->real;
+	int status;
+
+	if (!find_served(call))
+		return real(request, complete);
+	if (!request || !complete)
+		return CUPTI_INVALID_PARAMETER;
+	status = gt_cupti_owner_register();
+	if (status == CUPTI_SUCCESS)
+		gt_cupti_guest_register((cupti_request_fn *)(uintptr_t)request,
+					(cupti_complete_fn *)(uintptr_t)complete);
+	return status;
+}
+
+/* Before anything of the guest's is on: our buffers are empty, and times are in our unit. */
+static int begin_kind(struct gt_tap *taps)
+{
+	int status = gt_cupti_owner_register();
+
+	if (status == CUPTI_SUCCESS && gt_cupti_guest_begins())
+		REAL(taps, cuptiActivityFlushAll)(CUPTI_FLUSH_COMPLETED);
+	return status;
+}
+
+/* A launch of a graph as one keeps its nodes' records away, which the guest wants. */
+static bool is_of_nodes(int kind)
+{
+	return kind == CUPTI_KIND_KERNEL || kind == CUPTI_KIND_KERNEL_SERIAL ||
+	       kind == CUPTI_KIND_COPY || kind == CUPTI_KIND_SET;
+}
+
+static int enable_kind(const struct gt_call *call, void *context, int kind, int index)
+{
+	struct gt_tap *taps = find_served(call);
+	void *real = taps ? taps[index].real : call->tap->real;
+	bool owned = taps && gt_cupti_owner_needs_kind((uint32_t)kind);
+	int status = taps ? begin_kind(taps) : CUPTI_SUCCESS;
+
+	if (status != CUPTI_SUCCESS)
+		return status;
+	if (taps && is_of_nodes(kind))
+		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, true);
+	/* before it is on: buffers are asked for at once */
+	if (taps)
+		gt_cupti_guest_add_kind(context, (uint32_t)kind, owned);
+	status = context ? ((gt_cupti_cuptiActivityEnableContext_fn *)real)(context, kind)
+			 : ((gt_cupti_cuptiActivityEnable_fn *)real)(kind);
+	if (taps && status != CUPTI_SUCCESS)
+		gt_cupti_guest_remove_kind(context, (uint32_t)kind, owned);
+	return status;
+}
+
+static int disable_kind(const struct gt_call *call, void *context, int kind, int index)
+{
+	struct gt_tap *taps = find_served(call);
+	void *real = taps ? taps[index].real : call->tap->real;
+	bool owned = taps && gt_cupti_owner_needs_kind((uint32_t)kind);
+
+	if (taps)
+		gt_cupti_guest_remove_kind(context, (uint32_t)kind, owned);
+	if (owned)
+		return CUPTI_SUCCESS;
+	return context ? ((gt_cupti_cuptiActivityDisableContext_fn *)real)(context, kind)
+		       : ((gt_cupti_cuptiActivityDisable_fn *)real)(kind);
+}
+
+int WRAP(cuptiActivityEnable)(const struct gt_call *call, int kind)
+{
+	return enable_kind(call, NULL, kind, GT_CUPTI_INDEX_cuptiActivityEnable);
+}
+
+int WRAP(cuptiActivityEnableAndDump)(const struct gt_call *call, int kind)
+{
+	return enable_kind(call, NULL, kind, GT_CUPTI_INDEX_cuptiActivityEnableAndDump);
+}
+
+int WRAP(cuptiActivityDisable)(const struct gt_call *call, int kind)
+{
+	return disable_kind(call, NULL, kind, GT_CUPTI_INDEX_cuptiActivityDisable);
+}
+
+int WRAP(cuptiActivityEnableContext)(const struct gt_call *call, void *context, int kind)
+{
+	gt_cupti_cuptiActivityEnableContext_fn *real = call->tap->real;
+
+	return context ? enable_kind(call, context, kind, GT_CUPTI_INDEX_cuptiActivityEnableContext)
+		       : real(context, kind);
+}
+
+int WRAP(cuptiActivityDisableContext)(const struct gt_call *call, void *context, int kind)
+{
+	gt_cupti_cuptiActivityDisableContext_fn *real = call->tap->real;
+
+	return context ? disable_kind(call, context, kind,
+				      GT_CUPTI_INDEX_cuptiActivityDisableContext)
+		       : real(context, kind);
+}
+
+static int set_function(const struct gt_call *call, uint32_t id, uint32_t on, uint32_t kind,
+			int index)
+{
+	struct gt_tap *taps = find_served(call);
+	gt_cupti_cuptiActivityEnableDriverApi_fn *real = taps ? taps[index].real : call->tap->real;
+	int status = taps && on ? begin_kind(taps) : CUPTI_SUCCESS;
+
+	if (status != CUPTI_SUCCESS)
+		return status;
+	if (taps)
+		gt_cupti_guest_set_function(kind, id, on);
+	status = real(id, on);
+	if (taps && on && status != CUPTI_SUCCESS)
+		gt_cupti_guest_set_function(kind, id, false);
+	return status;
+}
+
+int WRAP(cuptiActivityEnableDriverApi)(const struct gt_call *call, uint32_t id, uint32_t on)
+{
+	return set_function(call, id, on, CUPTI_KIND_DRIVER,
+			    GT_CUPTI_INDEX_cuptiActivityEnableDriverApi);
+}
+
+int WRAP(cuptiActivityEnableRuntimeApi)(const struct gt_call *call, uint32_t id, uint32_t on)
+{
+	return set_function(call, id, on, CUPTI_KIND_RUNTIME,
+			    GT_CUPTI_INDEX_cuptiActivityEnableRuntimeApi);
+}
+
+static void end_flush(void)
+{
+	gt_cupti_guest_flushed();
+	if (gt_cupti_guest_begins())
+		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, false);
+}
+
+int WRAP(cuptiActivityFlushAll)(const struct gt_call *call, uint32_t flag)
+{
+	struct gt_tap *taps = find_served(call);
+	gt_cupti_cuptiActivityFlushAll_fn *real =
+		REAL(taps ? taps : gt_cupti_taps[call->table->instance], cuptiActivityFlushAll);
+	int status = real(flag);
+
+	if (taps)
+		end_flush();
+	return status;
+}
+
+int WRAP(cuptiActivityFlush)(const struct gt_call *call, void *context, uint32_t stream,
+			     uint32_t flag)
+{
+	struct gt_tap *taps = find_served(call);
+	gt_cupti_cuptiActivityFlush_fn *real =
+		REAL(taps ? taps : gt_cupti_taps[call->table->instance], cuptiActivityFlush);
+	int status = real(context, stream, flag);
+
+	if (taps)
+		end_flush();
+	return status;
+}
+
+int WRAP(cuptiActivityGetNumDroppedRecords)(const struct gt_call *call, void *context,
+					    uint32_t stream, size_t *dropped)
+{
+	struct gt_tap *taps = find_served(call);
+	gt_cupti_cuptiActivityGetNumDroppedRecords_fn *real =
+		REAL(taps ? taps : gt_cupti_taps[call->table->instance],
+		     cuptiActivityGetNumDroppedRecords);
+	int status = real(context, stream, dropped);
+
+	if (taps && status == CUPTI_SUCCESS)
+		*dropped += gt_cupti_guest_take_dropped();
+	return status;
+}
+
+/* Clock, library --------------------------------------------------------------------------- */
+
+int WRAP(cuptiActivityRegisterTimestampCallback)(const struct gt_call *call, void *clock)
+{
+	gt_cupti_cuptiActivityRegisterTimestampCallback_fn *real = call->tap->real;
+
+	if (!clock || !find_served(call))
+		return real(clock);
+	gt_cupti_guest_set_clock((cupti_time_fn *)(uintptr_t)clock);
+	return gt_cupti_owner_register();
+}
+
+int WRAP(cuptiGetTimestamp)(const struct gt_call *call, uint64_t *timestamp)
+{
+	gt_cupti_cuptiGetTimestamp_fn *real = call->tap->real;
+
+	if (!timestamp || !find_served(call))
+		return real(timestamp);
+	*timestamp = gt_cupti_guest_time();
+	return CUPTI_SUCCESS;
+}
+
+int WRAP(cuptiFinalize)(const struct gt_call *call)
+{
+	gt_cupti_cuptiFinalize_fn *real = call->tap->real;
+
+	if (!find_served(call))
+		return real();
+	gt_cupti_guest_forget();
+	return gt_cupti_owner_is_active() ? CUPTI_SUCCESS : gt_cupti_owner_finalize_for_guest();
+}
+
+int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribute, size_t *bytes,
+				    void *value)
+{
+	struct gt_tap *taps = find_served(call);
+
+	/* the guest's buffers are zeroed, ours are not: CUPTI may do without that hint */
+	if (taps && attribute == CUPTI_ATTRIBUTE_ZEROED_BUFFERS)
+		return CUPTI_SUCCESS;
+	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
+		    cuptiActivitySetAttribute)(attribute, bytes, value);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that profiles itself with CUPTI, as PyTorch does (Kineto), on the software driver. It
+ * prints what it got as JSON: nothing in it depends on time, so that it is the same whoever else
+ * uses CUPTI beside it.
+ *
+ *   kineto_like MODULE WORD..       in this order:
+ *     clock=ticks|none|boot         what it gives CUPTI for a clock, from its next session on
+ *     run=N                         N kernels
+ *     profile=N                     a session of Kineto's with N kernels
+ *     api=N                         a session with DRIVER records alone
+ *     callbacks=N                   callbacks of all the driver's functions, with N kernels
+ *     poor=N                        a session that gives CUPTI no buffer
+ *     second                        a second subscriber
+ *     finalize                      cuptiFinalize(), and all is subscribed anew in the next session
+ *
+ * Built with -DLINKED it is linked with libcupti.so.13, which is called at load time; else it opens
+ * it (the file that KINETO_LIKE_CUPTI names) and looks its functions up. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "soft/cuda/cupti/cupti_api.h"
+
+#define FUNCTIONS(X)                              \
+	X(cuptiSubscribe)                         \
+	X(cuptiUnsubscribe)                       \
+	X(cuptiEnableCallback)                    \
+	X(cuptiEnableDomain)                      \
+	X(cuptiGetCallbackState)                  \
+	X(cuptiGetTimestamp)                      \
+	X(cuptiFinalize)                          \
+	X(cuptiActivityRegisterCallbacks)         \
+	X(cuptiActivityRegisterTimestampCallback) \
+	X(cuptiActivityEnable)                    \
+	X(cuptiActivityDisable)                   \
+	X(cuptiActivityFlushAll)                  \
+	X(cuptiActivityGetNextRecord)             \
+	X(cuptiActivityGetNumDroppedRecords)      \
+	X(cuptiActivityPushExternalCorrelationId) \
+	X(cuptiActivityPopExternalCorrelationId)
+
+#ifdef LINKED
+#define FUNCTION(name) name
+static void open_cupti(void)
+{
+}
+#else
+static struct {
+#define X(name) __typeof__(name) *name;
+	FUNCTIONS(X)
+#undef X
+} api;
+#define FUNCTION(name) api.name
+
+static void open_cupti(void)
+{
+	const char *named = getenv("KINETO_LIKE_CUPTI");
+	void *library = dlopen(named ? named : "libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+#define X(name)        *(void **)&api.name = dlsym(library, #name);
+	FUNCTIONS(X)
+#undef X
+}
+#endif
+
+static void check(const char *what, int status)
+{
+	if (status) {
+		fprintf(stderr, "%s: %d\n", what, status);
+		exit(1);
+	}
+}
+#define CUPTI(name, ...) check(#name, FUNCTION(name)(__VA_ARGS__))
+#define CUDA(name, ...)  check(#name, name(__VA_ARGS__))
+
+/* Clocks ------------------------------------------------------------------------------ */
+
+static uint64_t read_ticks(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#endif
+}
+
+static uint64_t read_boot(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static CUpti_TimestampCallbackFunc session_clock;
+
+/* Buffers ----------------------------------------------------------------------------- */
+
+enum { BUFFERS = 4096, BUFFER_BYTES = 64 << 10, KINDS = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	uint8_t *bytes;
+	size_t valid;
+	int is_back;
+} buffers[BUFFERS];
+static unsigned buffer_count;
+static long strangers;
+static int is_poor;
+
+static void request_buffer(uint8_t **buffer, size_t *size, size_t *records)
+{
+	*records = 0;
+	*size = 0;
+	*buffer = NULL;
+	pthread_mutex_lock(&lock);
+	if (!is_poor && buffer_count < BUFFERS) {
+		*size = BUFFER_BYTES;
+		*buffer = aligned_alloc(8, BUFFER_BYTES);
+		buffers[buffer_count].bytes = *buffer;
+		buffers[buffer_count].is_back = 0;
+		buffers[buffer_count++].valid = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* As Kineto does: a buffer that it does not know is nothing to it. */
+static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+			    size_t valid)
+{
+	unsigned i = 0;
+
+	(void)context;
+	(void)stream;
+	pthread_mutex_lock(&lock);
+	while (i < buffer_count && (buffers[i].bytes != buffer || buffers[i].is_back))
+		i++;
+	if (i == buffer_count || size != BUFFER_BYTES) {
+		strangers++;
+	} else {
+		buffers[i].is_back = 1;
+		buffers[i].valid = valid;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A session's records ------------------------------------------------------------------ */
+
+static uint64_t begin_time, end_time;
+static long counts[KINDS], outside, unlinked;
+static uint8_t *correlations; /* bit 0: a call, 1: an external id */
+enum { CORRELATIONS = 1 << 22 };
+
+static int is_of_device(uint32_t kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET ||
+	       kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+}
+
+static void look_at_time(uint64_t start, uint64_t end)
+{
+	/* a conversion of a few millions of ticks may be a few ticks off */
+	const uint64_t slack = 20000;
+
+	outside += start + slack < begin_time || end > end_time + slack || end < start;
+}
+
+static void look_at_call(const CUpti_Activity *record)
+{
+	const CUpti_ActivityAPI *call = (const void *)record;
+	const CUpti_ActivityExternalCorrelation *external = (const void *)record;
+
+	if (record->kind == CUPTI_ACTIVITY_KIND_DRIVER ||
+	    record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
+		look_at_time(call->start, call->end);
+		correlations[call->correlationId % CORRELATIONS] |= 1;
+	}
+	if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
+		correlations[external->correlationId % CORRELATIONS] |= 2;
+}
+
+static void look_at_work(const CUpti_Activity *record, int linked)
+{
+	const CUpti_ActivityKernel13 *kernel = (const void *)record;
+
+	if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+		return;
+	look_at_time(kernel->start, kernel->end);
+	unlinked += (correlations[kernel->correlationId % CORRELATIONS] & linked) != linked ||
+		    !kernel->name || !strstr(kernel->name, "add_numbers");
+}
+
+static void walk(int pass, int linked)
+{
+	for (unsigned i = 0; i < buffer_count; i++) {
+		CUpti_Activity *record = NULL;
+
+		if (!buffers[i].is_back)
+			continue;
+		while (FUNCTION(cuptiActivityGetNextRecord)(buffers[i].bytes, buffers[i].valid,
+							    &record) == CUPTI_SUCCESS) {
+			if (pass == 0)
+				counts[record->kind % KINDS]++;
+			if (pass == 0)
+				look_at_call(record);
+			else
+				look_at_work(record, linked);
+		}
+	}
+}
+
+static void print_session(const char *name, int linked)
+{
+	long still_out = 0, device = 0;
+	size_t dropped = 0;
+
+	memset(counts, 0, sizeof counts);
+	memset(correlations, 0, CORRELATIONS);
+	outside = unlinked = 0;
+	walk(0, linked);
+	walk(1, linked);
+	for (unsigned i = 0; i < buffer_count; i++) {
+		still_out += !buffers[i].is_back;
+		if (buffers[i].is_back)
+			free(buffers[i].bytes);
+	}
+	buffer_count = 0;
+	CUPTI(cuptiActivityGetNumDroppedRecords, NULL, 0, &dropped);
+	for (uint32_t kind = 0; kind < KINDS; kind++)
+		device += is_of_device(kind) ? counts[kind] : 0;
+	printf("{\"session\": \"%s\", \"kernels\": %ld, \"work\": %ld, \"driver\": %ld, "
+	       "\"external\": %ld, \"unlinked\": %ld, \"outside\": %ld, \"strangers\": %ld, "
+	       "\"kept\": %ld, \"dropped\": %zu}\n",
+	       name, counts[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL], device,
+	       counts[CUPTI_ACTIVITY_KIND_DRIVER], counts[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION],
+	       unlinked, outside, strangers, still_out, dropped);
+}
+
+/* The program ------------------------------------------------------------------------- */
+
+static CUfunction add_numbers;
+static CUdeviceptr numbers;
+static CUpti_SubscriberHandle subscriber;
+static long contexts_seen, launches_seen, others_seen;
+
+static void run(long kernels, int external)
+{
+	unsigned count = 4, add = 1;
+	void *arguments[] = {&numbers, &count, &add};
+
+	for (long i = 0; i < kernels; i++) {
+		uint64_t last;
+
+		if (external)
+			CUPTI(cuptiActivityPushExternalCorrelationId, 1, (uint64_t)i + 1);
+		CUDA(cuLaunchKernel, add_numbers, 1, 1, 1, 4, 1, 1, 0, NULL, arguments, NULL);
+		if (external)
+			CUPTI(cuptiActivityPopExternalCorrelationId, 1, &last);
+	}
+	CUDA(cuCtxSynchronize, );
+}
+
+static void call_back(void *user, int domain, CUpti_CallbackId id, const void *data)
+{
+	const CUpti_CallbackData *call = data;
+
+	(void)id;
+	if (user != &subscriber) {
+		strangers++;
+	} else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		contexts_seen++;
+	} else if (domain != CUPTI_CB_DOMAIN_DRIVER_API) {
+		others_seen++;
+	} else if (strstr(call->functionName, "cuLaunchKernel")) {
+		/* the word between ENTER and EXIT is this subscriber's */
+		if (call->callbackSite == CUPTI_API_ENTER)
+			*call->correlationData = 4711;
+		else
+			launches_seen += *call->correlationData == 4711;
+	}
+}
+
+static void subscribe(void)
+{
+	if (subscriber)
+		return;
+	CUPTI(cuptiSubscribe, &subscriber, call_back, &subscriber);
+	CUPTI(cuptiEnableCallback, 1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, 2);
+}
+
+static const int kineto_kinds[] = {
+	CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMSET,
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+	CUPTI_ACTIVITY_KIND_RUNTIME,
+	CUPTI_ACTIVITY_KIND_DRIVER,
+};
+enum { KINETO_KINDS = sizeof kineto_kinds / sizeof *kineto_kinds };
+
+static void profile(const char *name, long kernels, const int *kinds, int kind_count, int external)
+{
+	subscribe();
+	CUPTI(cuptiActivityRegisterCallbacks, request_buffer, complete_buffer);
+	if (session_clock)
+		CUPTI(cuptiActivityRegisterTimestampCallback, session_clock);
+	for (int i = 0; i < kind_count; i++)
+		CUPTI(cuptiActivityEnable, kinds[i]);
+	CUPTI(cuptiGetTimestamp, &begin_time);
+	run(kernels, external);
+	CUPTI(cuptiGetTimestamp, &end_time);
+	for (int i = 0; i < kind_count; i++)
+		CUPTI(cuptiActivityDisable, kinds[i]);
+	run(3, 0); /* not the session's */
+	CUPTI(cuptiActivityFlushAll, 1);
+	print_session(name, external ? 3 : 1);
+}
+
+static void watch(long kernels)
+{
+	uint32_t on[3] = {7, 7, 7};
+
+	subscribe();
+	launches_seen = 0;
+	CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+	CUPTI(cuptiGetCallbackState, &on[0], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
+	run(kernels, 0);
+	CUPTI(cuptiEnableDomain, 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+	CUPTI(cuptiGetCallbackState, &on[1], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
+	run(5, 0);
+	CUPTI(cuptiGetCallbackState, &on[2], subscriber, CUPTI_CB_DOMAIN_RESOURCE, 2);
+	printf("{\"callbacks\": %ld, \"others\": %ld, \"strangers\": %ld, \"states\": "
+	       "[%d, %d, %d]}\n",
+	       launches_seen, others_seen, strangers, on[0] != 0, on[1] != 0, on[2] != 0);
+}
+
+static void take_word(const char *word)
+{
+	const char *value = strchr(word, '=');
+	long count = value ? atol(value + 1) : 0;
+	static const int driver_kind[] = {CUPTI_ACTIVITY_KIND_DRIVER};
+	CUpti_SubscriberHandle other = NULL;
+
+	if (!strncmp(word, "clock=", 6)) {
+		session_clock = !strcmp(value, "=ticks")  ? read_ticks
+				: !strcmp(value, "=boot") ? read_boot
+							  : NULL;
+	} else if (!strncmp(word, "run=", 4)) {
+		run(count, 0);
+	} else if (!strncmp(word, "profile=", 8)) {
+		profile("profile", count, kineto_kinds, KINETO_KINDS, 1);
+	} else if (!strncmp(word, "api=", 4)) {
+		profile("api", count, driver_kind, 1, 0);
+	} else if (!strncmp(word, "poor=", 5)) {
+		is_poor = 1;
+		profile("poor", count, kineto_kinds, KINETO_KINDS, 1);
+		is_poor = 0;
+	} else if (!strncmp(word, "callbacks=", 10)) {
+		watch(count);
+	} else if (!strcmp(word, "second")) {
+		subscribe();
+		printf("{\"second\": %d}\n",
+		       FUNCTION(cuptiSubscribe)(&other, call_back, &subscriber));
+	} else if (!strcmp(word, "finalize")) {
+		CUPTI(cuptiFinalize, );
+		subscriber = NULL;
+	} else {
+		fprintf(stderr, "%s?\n", word);
+		exit(2);
+	}
+}
+
+int main(int count, char **words)
+{
+	CUcontext context;
+	CUmodule module;
+	CUdevice device;
+
+	if (count < 3)
+		return 2;
+	correlations = malloc(CORRELATIONS);
+	open_cupti();
+	CUDA(cuInit, 0);
+	CUDA(cuDeviceGet, &device, 0);
+	CUDA(cuDevicePrimaryCtxRetain, &context, device);
+	CUDA(cuCtxSetCurrent, context);
+	CUDA(cuModuleLoad, &module, words[1]);
+	CUDA(cuModuleGetFunction, &add_numbers, module, "add_numbers");
+	CUDA(cuMemAlloc_v2, &numbers, 4096);
+	for (int i = 2; i < count; i++)
+		take_word(words[i]);
+	CUDA(cuModuleUnload, module);
+	CUDA(cuDevicePrimaryCtxRelease_v2, device);
+	if (subscriber)
+		printf("{\"contexts destroyed\": %ld}\n", contexts_seen);
+	return 0;
+}
