@@ -243,6 +243,8 @@ int gpu_cupti_start(void)
 /* The program is as it was. Nobody else may use CUPTI. */
 void gpu_cupti_stop(void)
 {
+	if (!is_running)
+		return;
 	is_running = 0;
 	cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 	CUPTI(cuptiFinalize);

@@ -311,7 +311,7 @@ class Machine:
         return {"gpu": names, "devices": self.devices, "kernel": platform.release(),
                 "processor": processor(), "cores": os.cpu_count(),
                 "python": platform.python_version(),
-                "gputap": first_line([self.gputap, "--version"]), **versions,
+                "gputap": self.tap("--version").split()[-1], **versions,
                 "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
 
 

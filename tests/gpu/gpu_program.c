@@ -8,10 +8,12 @@
  *   gpu_program MODULE clock N      a kernel of 20 us, cuCtxSynchronize(), and again
  *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit_at_once,
  *                                   fault, destroy, reset, fork; 300 ms later: _exit, kill, abort
+ *   gpu_program MODULE graph N      N launches of a graph of 10 kernels, a copy, a set
  *   gpu_program MODULE peer         two devices: kernels on both, copies between them
  *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph,
  *                                   stamp (reading the time stamp counter).
- *                                   PAUSES is libroctx64: every other round is a pause */
+ *                                   PAUSES is libroctx64 or gpu_cupti.so: in every other round its
+ *                                   recording is paused */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -389,19 +391,36 @@ static void make_graph(void)
 	check_status("cuGraphInstantiateWithFlags", instantiate(&graph, built, 0));
 }
 
-/* Recording goes on or pauses. */
-static int (*pause_recording)(uint64_t thread), (*resume_recording)(uint64_t thread);
+static int replay(void)
+{
+	start(4096);
+	make_graph();
+	for (long i = 0; i < operations; i++)
+		check_status("cuGraphLaunch", launch_graph(graph, stream[0]));
+	CALL(cuCtxSynchronize);
+	printf("{\"launches\": %ld, \"kernels\": %ld, \"copies\": %ld, \"sets\": %ld}\n",
+	       operations, 10 * operations, operations, operations);
+	return 0;
+}
+
+/* Recording goes on or pauses: gputap's, or that of gpu_cupti.c. */
+static void (*pause_recording)(uint64_t thread), (*resume_recording)(uint64_t thread);
 
 static void find_pauses(const char *library)
 {
 	void *found = dlopen(library, RTLD_NOW);
+	const int is_cupti = found && dlsym(found, "gpu_cupti_stop");
 
 	if (!found) {
 		fprintf(stderr, "%s\n", dlerror());
 		exit(4);
 	}
-	pause_recording = (__typeof__(pause_recording))dlsym(found, "roctxProfilerPause");
-	resume_recording = (__typeof__(resume_recording))dlsym(found, "roctxProfilerResume");
+	pause_recording =
+		(__typeof__(pause_recording))dlsym(found, is_cupti ? "gpu_cupti_stop"
+								   : "roctxProfilerPause");
+	resume_recording =
+		(__typeof__(resume_recording))dlsym(found, is_cupti ? "gpu_cupti_start"
+								    : "roctxProfilerResume");
 }
 
 /* Of this process: pages that it touched for the first time. */
@@ -469,6 +488,8 @@ int main(int argc, char **argv)
 		return clock_check();
 	if (!strcmp(what, "end") && argc > 4)
 		return end(argv[4]);
+	if (!strcmp(what, "graph"))
+		return replay();
 	if (!strcmp(what, "peer"))
 		return peer();
 	if (!strcmp(what, "cost") && argc > 4)

@@ -22,12 +22,14 @@ def no_cupti(machine):
 @check("said")
 def doctor(machine):
     """What `gputap doctor` says of CUDA"""
-    done = machine.run([machine.gputap, "doctor"], 120, machine.own, status=None)
-    lines = [line.strip() for line in done.stdout.splitlines()
-             if re.search(r"cuda|cupti|nvidia", line, re.I)]
-    for line in lines[:12]:
-        machine.report.say("doctor", line[:160])
-    machine.report.judge("doctor names CUDA", f"{len(lines)} lines", bool(lines) or machine.soft)
+    words = ["soft", "cuda", "--", machine.gputap, "doctor"] if machine.soft else ["doctor"]
+    done = machine.run([machine.gputap, *words], 120, machine.own, status=None)
+    section = re.search(r"^cuda\n((?:  .*\n)+)", done.stdout, re.M)
+    lines = section[1].splitlines() if section else []
+    for line in lines:
+        machine.report.say("doctor", " ".join(line.split()))
+    machine.report.judge("doctor finds a runtime of CUDA's", f"{len(lines)} lines",
+                         any(line.split()[:2] == ["ok", "runtime"] for line in lines))
 
 
 @check("said")

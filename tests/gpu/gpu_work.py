@@ -124,6 +124,26 @@ def torch(machine):
 
 
 @check("work")
+def graph(machine):
+    """Launches of a graph: each node; with --mode lite, one record for each launch"""
+    command = machine.program("graph", "200")
+    capture = machine.trace(command)
+    said, seen = capture.said, capture.report()
+    copies, sets = capture.copies()
+    machine.report.equal("kernels", capture.kernels("tiny"), said["kernels"])
+    machine.report.equal("copies", copies, said["copies"])
+    machine.report.equal("sets", sets, said["sets"])
+    calls, work = split(capture.rows())
+    linked = sum(calls.get((row["process"], row["correlation"]), {}).get("operation") ==
+                 "cuGraphLaunch" for row in work)
+    machine.report.equal("linked to cuGraphLaunch", linked, seen["device_work"])
+    launches = len({(row["graph"], row["graph_replay"]) for row in work if row["graph_node"]})
+    machine.report.equal("launches that nodes are of", launches, said["launches"])
+    lite = machine.trace(command, ["--mode", "lite"])
+    machine.report.equal("--mode lite: records", lite.report()["device_work"], said["launches"])
+
+
+@check("work")
 def millions(machine):
     """10 million kernels from 4 threads on 3 streams: none lost."""
     count = "20000" if machine.quick else "10000000"
