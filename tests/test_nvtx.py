@@ -172,6 +172,21 @@ def test_the_library_of_another_tool_stays_and_is_said(tap, program, run):
     assert not tap("run", "-q", "-f", "-o", "a.gputap", "--", "true", env=given).err
 
 
+def test_streams_and_devices_of_cuda_have_their_names(tap, gputap, build, repo, tmp_path, work):
+    subprocess.run(["cc", "-O1", "-Wall", "-Wno-unused-function", f"-I{repo}", "-o",
+                    tmp_path / "named", repo / "tests/cuda/named_program.c",
+                    build / "soft/cuda/libcuda.so.1", "-ldl"], check=True)
+    tap("run", "-f", "-o", "a.gputap", "--", gputap, "soft", "cuda", "--", tmp_path / "named")
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    labels = {o.get("label") for o in info["devices"]}
+    assert labels == {"the first one"}
+    tap("export", "a.gputap", "-o", "a.pftrace")
+    tracks = perfetto.ask(work / "a.pftrace", tracks="select name from track")["tracks"]
+    names = " ".join(r["name"] or "" for r in tracks)
+    for name in "before its work", "behind its work €", "the default one":
+        assert name in names
+
+
 # NVIDIA's own ------------------------------------------------------------------------
 
 @pytest.mark.skipif(not HEADERS, reason="needs NVTX 3's headers, in a folder that"

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "core/kernels.h"
+#include "runtime/cuda.h"
 #include "runtime/cuda/cuda_parts.h"
+#include "runtime/range_texts.h"
 
 enum { DEVICES = 64, STREAMS = 1 << 12, KERNELS = 1 << 13, PROBES = 32 };
 
@@ -37,12 +39,14 @@ static const struct {
 
 static _Atomic uint32_t lock;
 static _Atomic uint32_t devices[DEVICES]; /* numbers */
+static const char *_Atomic device_labels[DEVICES];
 
 static struct stream {
 	uint32_t context, stream; /* CUPTI's ids */
 	uint32_t number;          /* 0: the place is free */
 	bool is_default;          /* said before it was written */
 	bool is_written;
+	const char *label; /* the program's name for it; NULL: none */
 } streams[STREAMS];
 
 /* The reader's alone. */
@@ -100,6 +104,12 @@ static void describe_device(int device, struct gt_text *text)
 	gt_text_add(text, "clock", "host");
 }
 
+static void add_label(struct gt_text *text, const char *label)
+{
+	if (label)
+		gt_text_add(text, "label", label);
+}
+
 static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 {
 	struct gt_text text = {0};
@@ -110,6 +120,7 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 	if (!GT_CUDA_REAL(cuDeviceGet) || !GT_CUDA_REAL(cuDeviceGet)(&handle, (int)device))
 		describe_device(handle, &text);
 	gt_internal_leave();
+	add_label(&text, atomic_load_explicit(&device_labels[device], memory_order_acquire));
 	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
 	/* its stamps are the host's: CUPTI asks us for the time, and interpolates */
 	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
@@ -177,6 +188,7 @@ static void write_stream(struct gt_thread *t, const struct stream *s, uint32_t d
 		gt_text_add_number(&text, "properties", more->flags);
 		gt_text_add(&text, "priority", more->priority);
 	}
+	add_label(&text, s->label);
 	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_CUDA_DRIVER, s->number,
 			more ? more->handle : 0, gt_cuda_device(t, device), &text);
 }
@@ -214,7 +226,8 @@ static uint32_t current_device(void)
 	return CALL(cuCtxGetDevice, &device) ? 0 : (uint32_t)device;
 }
 
-void gt_cuda_stream_made(void *context, uint32_t context_id, void *handle)
+/* @label: the program's name for it, which stays; NULL: none */
+static void write_known_stream(void *context, uint32_t context_id, void *handle, const char *label)
 {
 	const struct gt_cupti_library *library = gt_cupti_owner_library();
 	struct gt_thread *t = gt_thread_own();
@@ -234,6 +247,8 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *handle)
 	s = find_stream(context_id, id);
 	if (s) {
 		s->is_written = true;
+		if (label)
+			s->label = label;
 		copy = *s;
 	}
 	give_lock();
@@ -243,6 +258,72 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *handle)
 			     &(struct stream_text){(uintptr_t)handle, text, flags});
 	gt_internal_leave();
 }
+
+void gt_cuda_stream_made(void *context, uint32_t context_id, void *handle)
+{
+	write_known_stream(context, context_id, handle, NULL);
+}
+
+/* Names -------------------------------------------------------------------------------------- */
+
+static const char *keep_label(const char *name)
+{
+	const struct gt_range_text *text = gt_range_text(name);
+
+	return text ? text->text : NULL;
+}
+
+/* Once more, if it was written. */
+static void name_device(struct gt_thread *t, int device, const char *name)
+{
+	uint32_t number;
+
+	if (device < 0 || device >= DEVICES)
+		return;
+	atomic_store_explicit(&device_labels[device], keep_label(name), memory_order_release);
+	number = atomic_load_explicit(&devices[device], memory_order_acquire);
+	if (number)
+		write_device(t, (uint32_t)device, number);
+}
+
+/* The default stream is that of the thread's context. */
+static void *context_of(void *stream)
+{
+	void *context = NULL;
+
+	if (!stream || CALL(cuStreamGetCtx, stream, &context))
+		CALL(cuCtxGetCurrent, &context);
+	return context;
+}
+
+static void name_stream(struct gt_thread *t, uint64_t handle, const char *name)
+{
+	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	void *stream = (void *)(uintptr_t)handle, *context;
+	uint32_t id;
+
+	(void)t;
+	if (!gt_cupti_owner_is_here() || !library || !library->cuptiGetContextId)
+		return;
+	gt_internal_enter();
+	context = context_of(stream);
+	if (context && !library->cuptiGetContextId(context, &id))
+		write_known_stream(context, id, stream, keep_label(name));
+	gt_internal_leave();
+}
+
+/* Contexts and events are in no report and no picture. */
+static void name_nothing(struct gt_thread *t, uint64_t handle, const char *name)
+{
+	(void)t, (void)handle, (void)name;
+}
+
+GT_PROVIDE(gt_cuda_names) = {
+	.device = name_device,
+	.context = name_nothing,
+	.stream = name_stream,
+	.event = name_nothing,
+};
 
 static void note_default(void *context, uint32_t context_id, uint8_t of_thread)
 {
