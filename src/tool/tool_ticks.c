@@ -18,6 +18,7 @@
 #include "core/recording.h"
 #include "gputap/tool.h"
 #include "tool/tool_buffer.h"
+#include "tool/tool_work.h"
 #include "util/clock_ns.h"
 
 enum { ANCHORS = 2048, TRIES = 3, FAR_NS = 1000000, PAIRS = 8 };
@@ -158,6 +159,19 @@ void gt_tool_ticks_convert(const struct gputap_record *records, size_t count)
 	}
 	if (locked)
 		gt_word_unlock(&map.lock);
+}
+
+uint64_t gt_tool_ticks_ns(uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (!ticks || gt_host_clock == GT_HOST_CLOCK_BOOTTIME)
+		return ticks;
+	gt_tool_ticks_start();
+	gt_word_lock(&map.lock);
+	ns = convert_ticks(ticks);
+	gt_word_unlock(&map.lock);
+	return ns;
 }
 
 void gt_tool_ticks_reset(void)

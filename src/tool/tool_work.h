@@ -88,6 +88,11 @@ void gt_work_item_drop(struct gt_work_item *p, bool counted);
  */
 void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end);
 
+/* Times for it of a runtime whose stamps are host ticks. start(): before the first of them, so that
+ * there is something to convert by. ns(0) is 0. */
+void gt_tool_ticks_start(void);
+uint64_t gt_tool_ticks_ns(uint64_t ticks);
+
 /* COMPLETE of all that are done. Return: how many. */
 uint32_t gt_tool_deliver(void);
 /* Is there something to deliver? */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A module for the software driver. */
+#include <unistd.h>
+
 #include "soft/cuda/cuda_api.h"
 
 __attribute__((visibility("default"))) int launches_seen = 0;
@@ -23,4 +25,11 @@ SOFT_CUDA_KERNEL(add_numbers, sizeof(int *), sizeof(int), sizeof(int))
 SOFT_CUDA_KERNEL(fault, sizeof(int *))
 {
 	**(int **)arguments[0] = 1;
+}
+
+/* Every block takes so many microseconds. */
+SOFT_CUDA_KERNEL(nap, sizeof(int))
+{
+	if (!at->thread_index.x)
+		usleep((useconds_t) * (int *)arguments[0]);
 }

@@ -9,6 +9,7 @@
 
 uint8_t gt_cuda_functions[CUPTI_CALLBACK_IDS];
 uint8_t gt_cuda_asked[CUPTI_CALLBACK_IDS];
+uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS];
 static bool asks_any;
 
 static bool begins(const char *name, const char *with)
@@ -46,6 +47,17 @@ static enum gt_cuda_function function_of(const char *name)
 	return GT_CUDA_NOTHING;
 }
 
+static enum gt_device_op op_of(const char *name)
+{
+	if (begins(name, "cuMemset"))
+		return GT_DEVICE_FILL;
+	if (begins(name, "cuMemcpyHto"))
+		return GT_DEVICE_WRITE;
+	if (begins(name, "cuMemcpyDtoH") || begins(name, "cuMemcpyAtoH"))
+		return GT_DEVICE_READ;
+	return begins(name, "cuMemcpy") ? GT_DEVICE_COPY : GT_DEVICE_KERNEL;
+}
+
 /* Operations have the numbers of CUPTI's callbacks. */
 static void look_at_operations(void)
 {
@@ -73,6 +85,8 @@ void gt_cuda_functions_find(const struct gt_cupti_library *library)
 
 		if (!library->cuptiGetCallbackName(CUPTI_DOMAIN_DRIVER, id, &name) && name)
 			gt_cuda_functions[id] = (uint8_t)function_of(name);
+		if (name)
+			gt_cuda_work_ops[id] = (uint8_t)op_of(name);
 	}
 }
 

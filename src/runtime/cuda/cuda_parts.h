@@ -89,6 +89,19 @@ bool gt_cuda_stream_open(void);
 /* Does anybody ask for device work: the session, paused or not (@ever), or a tool? */
 bool gt_cuda_work_wanted(bool ever);
 
+/* Of a function's work, as far as its name says it. */
+extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
+
+/* Tools (cuda_items.c) ---------------------------------------------------------------------- */
+
+/* The launch of that correlation id begins. @id: of its callback; @is_open: it is not known how
+ * many records will come, or whether any will. @records: so many, 0: not known. */
+void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records);
+/* It has returned. Thread: the same. */
+void gt_cuda_items_exit(uint32_t correlation, bool refused);
+/* A record of it has come. @r: as it is written; @device: as CUPTI numbers it. */
+void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);
+
 /* Callbacks (cuda_work.c) ------------------------------------------------------------------ */
 
 /* CUPTI's one callback. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
+#include "tool/tool_work.h"
 
 /* What all kinds of records have. */
 struct place {
@@ -35,28 +36,34 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* NULL: not to be recorded, or no room. */
-static struct gt_record_device *begin_record(struct gt_thread *t, enum gt_device_op op,
-					     const struct place *p)
+/* A record until it is whole. */
+struct draft {
+	struct gt_record_device record;
+	uint32_t correlation, device; /* CUPTI's */
+	bool is_recorded;             /* else only tools ask for it */
+};
+
+/* False: nobody asks for it. */
+static bool begin_record(struct gt_thread *t, struct draft *d, enum gt_device_op op,
+			 const struct place *p)
 {
 	struct gt_cuda_link link = {0};
-	struct gt_record_device *r;
-	uint32_t device, stream;
 	bool more = true, linked = gt_cuda_link_find(p->correlation, &link, &more);
+	uint32_t device, stream;
 
-	if (!t || !is_wanted(&link, linked))
-		return NULL;
+	d->is_recorded = t && is_wanted(&link, linked);
+	if (!d->is_recorded && (!t || !gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+		return false;
 	if (!linked)
 		report_unlinked(t);
-	if (more)
+	if (more && d->is_recorded)
 		gt_device_seen(t, GT_DOMAIN_CUDA_DRIVER);
 	device = gt_cuda_device(t, p->device);
 	stream = gt_cuda_stream(t, p->device, p->context, p->stream);
-	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER);
-	if (!r)
-		return NULL;
-	*r = (struct gt_record_device){
-		.head = {sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op,
+	d->correlation = p->correlation;
+	d->device = p->device;
+	d->record = (struct gt_record_device){
+		.head = {sizeof d->record / 8, GT_RECORD_DEVICE, (uint8_t)op,
 			 GT_DEVICE_REF(GT_DOMAIN_CUDA_DRIVER, device)},
 		.id = link.id,
 		.call_start = link.start,
@@ -66,12 +73,21 @@ static struct gt_record_device *begin_record(struct gt_thread *t, enum gt_device
 		.replay = link.replay,
 		.ordinal = link.replay && !p->whole ? CUPTI_NODE_NUMBER(p->node) : 0,
 	};
-	return r;
+	return true;
 }
 
-static void end_record(struct gt_thread *t)
+static void end_record(struct gt_thread *t, const struct draft *d)
 {
-	gt_ring_commit(t, sizeof(struct gt_record_device));
+	struct gt_record_device *r = d->is_recorded ? gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE,
+								      GT_DOMAIN_CUDA_DRIVER)
+						    : NULL;
+
+	if (r) {
+		*r = d->record;
+		gt_ring_commit(t, sizeof *r);
+	}
+	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+		gt_cuda_items_done(d->correlation, &d->record, d->device);
 }
 
 static void record_kernel(struct gt_thread *t, const struct cupti_kernel *k)
@@ -79,10 +95,12 @@ static void record_kernel(struct gt_thread *t, const struct cupti_kernel *k)
 	const struct place p = {k->correlation, k->device, k->context,    k->stream,
 				k->start,       k->end,    k->graph_node, false};
 	struct gt_cuda_kernel kernel = gt_cuda_kernel(t, k);
-	struct gt_record_device *r = kernel.wanted ? begin_record(t, GT_DEVICE_KERNEL, &p) : NULL;
+	struct gt_record_device *r;
+	struct draft d;
 
-	if (!r)
+	if (!kernel.wanted || !begin_record(t, &d, GT_DEVICE_KERNEL, &p))
 		return;
+	r = &d.record;
 	r->name = kernel.name;
 	r->queued = k->queued;
 	r->submitted = k->submitted;
@@ -93,7 +111,7 @@ static void record_kernel(struct gt_thread *t, const struct cupti_kernel *k)
 		r->global[i] = saturate((uint64_t)(uint32_t)k->grid[i] * (uint32_t)k->block[i]);
 		r->local[i] = (uint32_t)k->block[i];
 	}
-	end_record(t);
+	end_record(t, &d);
 }
 
 static const char *place_name(unsigned place)
@@ -150,13 +168,13 @@ static void record_copy(struct gt_thread *t, const struct cupti_copy *c)
 	const struct place p = {c->correlation, c->device, c->context,    c->stream,
 				c->start,       c->end,    c->graph_node, false};
 	uint32_t name = name_copy(t, c->copy_kind, c->source_kind, c->destination_kind);
-	struct gt_record_device *r = begin_record(t, op_of_copy(c->copy_kind), &p);
+	struct draft d;
 
-	if (!r)
+	if (!begin_record(t, &d, op_of_copy(c->copy_kind), &p))
 		return;
-	r->name = name;
-	r->bytes = c->bytes;
-	end_record(t);
+	d.record.name = name;
+	d.record.bytes = c->bytes;
+	end_record(t, &d);
 }
 
 static void record_copy_peer(struct gt_thread *t, const struct cupti_copy_peer *c)
@@ -166,14 +184,14 @@ static void record_copy_peer(struct gt_thread *t, const struct cupti_copy_peer *
 	uint32_t source = gt_cuda_device(t, c->source_device);
 	uint32_t destination = gt_cuda_device(t, c->destination_device);
 	uint32_t name = name_copy(t, CUPTI_COPY_PTOP, c->source_kind, c->destination_kind);
-	struct gt_record_device *r = begin_record(t, GT_DEVICE_COPY, &p);
+	struct draft d;
 
-	if (!r)
+	if (!begin_record(t, &d, GT_DEVICE_COPY, &p))
 		return;
-	r->name = name;
-	r->bytes = c->bytes;
-	r->endpoints = (struct gt_endpoints){source, destination, 0};
-	end_record(t);
+	d.record.name = name;
+	d.record.bytes = c->bytes;
+	d.record.endpoints = (struct gt_endpoints){source, destination, 0};
+	end_record(t, &d);
 }
 
 /* The value stands where a copy has its source. */
@@ -182,24 +200,24 @@ static void record_set(struct gt_thread *t, const struct cupti_set *s)
 	const struct place p = {s->correlation, s->device, s->context,    s->stream,
 				s->start,       s->end,    s->graph_node, false};
 	uint32_t name = name_set(t, s->memory_kind);
-	struct gt_record_device *r = begin_record(t, GT_DEVICE_FILL, &p);
+	struct draft d;
 
-	if (!r)
+	if (!begin_record(t, &d, GT_DEVICE_FILL, &p))
 		return;
-	r->name = name;
-	r->bytes = s->bytes;
-	r->object[0] = s->value;
-	end_record(t);
+	d.record.name = name;
+	d.record.bytes = s->bytes;
+	d.record.object[0] = s->value;
+	end_record(t, &d);
 }
 
 static void record_graph(struct gt_thread *t, const struct cupti_graph *g)
 {
 	const struct place p = {g->correlation, g->device, g->context, g->stream,
 				g->start,       g->end,    0,          true};
-	struct gt_record_device *r = begin_record(t, GT_DEVICE_GRAPH, &p);
+	struct draft d;
 
-	if (r)
-		end_record(t);
+	if (begin_record(t, &d, GT_DEVICE_GRAPH, &p))
+		end_record(t, &d);
 }
 
 void gt_cuda_record(struct gt_thread *t, const struct cupti_record *record)

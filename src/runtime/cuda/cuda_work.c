@@ -6,6 +6,7 @@
  * that is no loss: how many will come stands in the link since ENTER.
  * Never here, in a launch's callback: locks, allocation, calls of the driver. */
 #include "runtime/cuda/cuda_parts.h"
+#include "tool/tool_work.h"
 
 enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: it is over */
 
@@ -75,6 +76,11 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 		describe_graph(l, c);
 	if (gt_likely(is_counted(function)))
 		l->flags |= GT_CUDA_COUNTED;
+	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+		gt_cuda_items_enter(c->correlation, id,
+				    !(l->flags & GT_CUDA_COUNTED) || !l->records ||
+					    l->flags & GT_CUDA_GRAPH,
+				    l->flags & GT_CUDA_COUNTED ? l->records : 0);
 	atomic_store_explicit(&l->correlation, c->correlation, memory_order_release);
 	note_launch(c->correlation);
 }
@@ -101,6 +107,7 @@ static void exit_launch(const struct cupti_callback *c)
 		for (uint32_t i = l->records; i; i--)
 			gt_device_seen(t, GT_DOMAIN_CUDA_DRIVER);
 	}
+	gt_cuda_items_exit(c->correlation, !status || *status);
 	if (gt_unlikely(!is_context_known(c->context_id)))
 		gt_cuda_context_used(c->context, c->context_id);
 	if (gt_unlikely(!gt_cupti_owner_is_active()))

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Device work that tools are notified of, from its launch to its record.
+ *
+ *   callback, ENTER   an item is taken, tools get ENTER        launching thread
+ *   callback, EXIT    tools get EXIT                           launching thread
+ *   record            tools get COMPLETE                       reader of CUPTI's buffers
+ *
+ * A place for each of the last PLACES correlation ids. EXIT and the record come in any order;
+ * whoever comes second fills the item in, so that nobody writes it while EXIT is called.
+ * Of a launch whose records are not known before (a graph's; into a captured stream) the item is
+ * only kept. Each record makes one of its own, with the launch's call, thread and external ids,
+ * which has all three phases in the reader's thread.
+ * Its call retires when it is given back: behind its last record, or, where their number is not
+ * known, when the place is taken for another one.
+ * Locking: a spin lock around the places, with which no tool is called. Only where a tool asks for
+ * CUDA's work: else there is one load a launch and one a record. */
+#include <sched.h>
+#include <string.h>
+
+#include "runtime/cuda/cuda_parts.h"
+#include "tool/tool_work.h"
+
+enum { PLACES = 1 << 16 };
+
+/* What a record says. */
+struct details {
+	struct gt_record_device record;
+	uint32_t device; /* as CUPTI numbers it */
+};
+
+static struct place {
+	struct gt_work_item *item; /* NULL: free */
+	uint32_t correlation;
+	uint32_t records; /* kept: still to come; 0: not known */
+	bool is_kept, is_left, has_details;
+	struct details details;
+} places[PLACES];
+
+static _Atomic uint32_t lock;
+static _Thread_local uint32_t open_correlation; /* of the item that waits for its EXIT; 0: none */
+
+static void take_lock(void)
+{
+	while (atomic_exchange_explicit(&lock, 1, memory_order_acquire))
+		sched_yield();
+}
+
+static void give_lock(void)
+{
+	atomic_store_explicit(&lock, 0, memory_order_release);
+}
+
+static struct place *place_of(uint32_t correlation)
+{
+	return &places[correlation % PLACES];
+}
+
+/* With the lock. NULL: there is none. */
+static struct place *find_place(uint32_t correlation)
+{
+	struct place *p = place_of(correlation);
+
+	return p->item && p->correlation == correlation ? p : NULL;
+}
+
+static void put_item(uint32_t correlation, struct gt_work_item *item, bool is_kept,
+		     uint32_t records)
+{
+	struct place *p = place_of(correlation);
+	struct gt_work_item *old;
+	bool was_kept;
+
+	take_lock();
+	old = p->item;
+	was_kept = p->is_kept;
+	*p = (struct place){.item = item,
+			    .correlation = correlation,
+			    .records = records,
+			    .is_kept = is_kept};
+	give_lock();
+	if (old && was_kept)
+		gt_work_item_give(old);
+	else if (old)
+		gt_work_item_drop(old, true);
+}
+
+void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records)
+{
+	struct gt_work_item *item = gt_work_item_take(GT_DOMAIN_CUDA_DRIVER, true);
+
+	if (!item)
+		return;
+	gt_tool_ticks_start();
+	item->work.type = gt_cuda_work_ops[id];
+	item->dispatch = item->work.type == GT_DEVICE_KERNEL;
+	item->began = gt_ticks();
+	if (!is_open) {
+		if (!gt_work_item_enter(item))
+			return;
+		open_correlation = correlation;
+	}
+	put_item(correlation, item, is_open, records);
+}
+
+static void fill_item(struct gt_work_item *item, const struct details *d)
+{
+	const struct gt_record_device *r = &d->record;
+	struct gputap_work *w = &item->work;
+	bool is_kernel = r->head.detail == GT_DEVICE_KERNEL;
+
+	w->type = r->head.detail;
+	w->device = GT_DEVICE_REF_NUMBER(r->head.op);
+	w->device_handle = d->device;
+	w->queue = (uint32_t)r->queue;
+	w->name = r->name ? gt_string_text(r->name) : NULL;
+	w->bytes = r->bytes;
+	w->graph = (uint32_t)(r->queue >> 32);
+	w->replay = r->replay;
+	w->ordinal = r->ordinal;
+	if (!is_kernel)
+		return;
+	w->kernel = GT_KERNEL_SYMBOL(r->object[1]);
+	w->group_bytes = GT_KERNEL_GROUP_BYTES(r->object[1]);
+	w->private_bytes = GT_KERNEL_PRIVATE_BYTES(r->object[1]);
+	memcpy(w->grid, r->global, sizeof w->grid);
+	memcpy(w->group, r->local, sizeof w->group);
+}
+
+static void complete_item(struct gt_work_item *item, const struct details *d)
+{
+	gt_work_item_done(item, 0, gt_tool_ticks_ns(d->record.start),
+			  gt_tool_ticks_ns(d->record.end));
+}
+
+void gt_cuda_items_exit(uint32_t correlation, bool refused)
+{
+	struct gt_work_item *item = NULL;
+	bool completes = false;
+	struct details details;
+	struct place *p;
+
+	if (open_correlation != correlation)
+		return;
+	open_correlation = 0;
+	take_lock();
+	p = find_place(correlation);
+	if (p) {
+		item = p->item;
+		completes = p->has_details;
+		if (completes)
+			details = p->details;
+	}
+	give_lock();
+	if (!item)
+		return;
+	if (completes)
+		fill_item(item, &details);
+	gt_work_item_exit(item);
+	take_lock();
+	p = find_place(correlation);
+	if (p && p->item == item) {
+		if (!completes && p->has_details) { /* it came meanwhile */
+			completes = true;
+			details = p->details;
+			fill_item(item, &details);
+		}
+		p->is_left = true;
+		if (completes || refused)
+			p->item = NULL;
+	}
+	give_lock();
+	if (completes)
+		complete_item(item, &details);
+	else if (refused)
+		gt_work_item_drop(item, false);
+}
+
+/* A record of a launch that was kept: an item of its own. @launch: what that one knew. */
+static void complete_kept(const struct gputap_work *launch, uint64_t began, const struct details *d)
+{
+	struct gt_work_item *item = gt_work_item_take(GT_DOMAIN_CUDA_DRIVER, true);
+
+	if (!item)
+		return;
+	if (item->shared)
+		gt_correlation_put(item->shared);
+	item->shared = NULL;
+	item->work.thread = launch->thread;
+	item->work.correlation = launch->correlation;
+	memcpy(item->work.external, launch->external, sizeof item->work.external);
+	fill_item(item, d);
+	item->dispatch = item->work.type == GT_DEVICE_KERNEL;
+	if (!gt_work_item_enter(item))
+		return;
+	gt_work_item_exit(item);
+	item->entered = gt_tool_ticks_ns(began);
+	complete_item(item, d);
+}
+
+void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device)
+{
+	const struct details details = {*r, device};
+	struct gt_work_item *item = NULL, *over = NULL;
+	struct gputap_work launch;
+	uint64_t began = 0;
+	struct place *p;
+	bool is_kept = false;
+
+	take_lock();
+	p = find_place(correlation);
+	if (p && p->is_kept) {
+		is_kept = true;
+		launch = p->item->work;
+		began = p->item->began;
+		if (p->records && !--p->records) {
+			over = p->item;
+			p->item = NULL;
+		}
+	} else if (p && p->is_left) {
+		item = p->item;
+		p->item = NULL;
+	} else if (p) {
+		p->details = details;
+		p->has_details = true;
+	}
+	give_lock();
+	if (is_kept)
+		complete_kept(&launch, began, &details);
+	if (over)
+		gt_work_item_give(over);
+	if (!item)
+		return;
+	fill_item(item, &details);
+	complete_item(item, &details);
+}
