@@ -18,6 +18,7 @@ def training_step(machine):
     """Three steps of a transformer: Chrome JSON as Kineto's, Perfetto's own"""
     capture = machine.trace(machine.script("gpu_torch_train.py", "steps", "3"), seconds=180)
     trace = capture.export("train.json.gz")
+    capture.export("train.hta.json.gz")
     capture.export("train.pftrace")
     events = load(trace)
     by_category = collections.Counter(event.get("cat") for event in events)

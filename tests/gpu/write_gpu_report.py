@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/cuda-report.md of reports of tests/gpu/check_gpu.py.
+
+    tests/gpu/write_gpu_report.py REPORT.json .. > docs/cuda-report.md
+
+Where a check is in several reports of one kind of machine, the last one counts."""
+
+import json
+import sys
+
+CELL = 160
+HEAD = """# CUDA: the last report of `make test-gpu`
+
+What each part is, and how to run it: [cuda.md](cuda.md#on-a-machine-with-a-gpu). Made by
+`tests/gpu/write_gpu_report.py`. *Missed*: a figure that is not as good as promised. Figures of cost
+are medians, with the quartiles in parentheses; *on over off*: differences in one process, in which
+recording was paused by turns; *over bare*: differences to processes without gputap, run by turns.
+"""
+PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "costs")
+
+
+def read(paths):
+    """{GPU: ([machine of each report], {check: its lines})}"""
+    found = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        machine = report["machine"]
+        machines, checks = found.setdefault((machine["gpu"], machine["devices"]), ([], {}))
+        machines.append(machine)
+        fresh = {}
+        for line in report["lines"]:
+            fresh.setdefault(line["part"], []).append(line)
+        checks.update(fresh)
+    return found
+
+
+def show_cell(text):
+    text = str(text).replace("|", "\\|")
+    return text if len(text) <= CELL else text[:CELL - 3] + ".."
+
+
+def is_kept(line):
+    """Not where things lie on that machine."""
+    return not (line["part"] == "said/doctor" and line["verdict"] == "said")
+
+
+def show_part(part, checks):
+    lines = [line for name, found in checks.items() if name.split("/")[0] == part
+             for line in found if is_kept(line)]
+    if not lines:
+        return []
+    text = ["", f"### {part}", "", "| check | what | figure | |", "| --- | --- | --- | --- |"]
+    for line in lines:
+        cells = (line["part"].split("/")[1], line["what"], line["figure"], line["verdict"])
+        text.append("| " + " | ".join(map(show_cell, cells)) + " |")
+    return text
+
+
+def main(paths):
+    text = [HEAD.rstrip()]
+    for (gpu, devices), (machines, checks) in read(paths).items():
+        last = machines[-1]
+        text += ["", f"## {devices} x {gpu.replace(', ', ', driver ')}", "",
+                 f"{last['date']}; {last['processor']}, {last['cores']} cores, Linux "
+                 f"{last['kernel'].split('-')[0]},", f"Python {last['python']}, torch "
+                 f"{last.get('torch', '-')}, gputap {last['gputap']}."]
+        for part in PARTS:
+            text += show_part(part, checks)
+    print("\n".join(text))
+
+
+main(sys.argv[1:])
