@@ -158,6 +158,12 @@ def test_a_program_that_kills_itself_has_lost_nothing_of_before(trace):
     assert report["dropped"] == 0
 
 
+def test_exit_without_handlers_loses_nothing_of_before(trace):
+    report = trace("leave")
+    assert report["device_work"] == report["linked"] == 200
+    assert report["dropped"] == 0
+
+
 def test_a_context_that_goes_takes_no_record_with_it(trace):
     rows = device(trace("destroy", rows=True))
     assert [row["local_x"] for row in rows] == ["31"] * 3

@@ -21,11 +21,12 @@
 #include "tool/tool_work.h"
 #include "util/clock_ns.h"
 
-#define FLUSH_NS    (100 * GT_CUDA_MS)
-#define IDLE_NS     (1000 * GT_CUDA_MS)
-#define LEAVE_NS    (5000 * GT_CUDA_MS) /* for the helper to leave CUPTI at the end */
-#define LONG_PAUSE  10                  /* rounds without anybody who wants work */
-#define QUIET_AFTER 600                 /* rounds */
+#define FLUSH_NS         (100 * GT_CUDA_MS)
+#define IDLE_NS          (1000 * GT_CUDA_MS)
+#define LEAVE_NS         (5000 * GT_CUDA_MS) /* for the helper to leave CUPTI at the end */
+#define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* the same, at _exit() */
+#define LONG_PAUSE       10                  /* rounds without anybody who wants work */
+#define QUIET_AFTER      600                 /* rounds */
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -33,7 +34,10 @@ static struct {
 	_Atomic int32_t process;  /* that has a helper */
 	_Atomic uint32_t at_work; /* inside CUPTI, or about to be */
 	_Atomic uint32_t over;    /* the process is ending */
+	_Atomic uint32_t leaving; /* enum leaving: it ends without exit handlers */
 } helper;
+
+enum leaving { STAYS = 0, LEAVES, MAY_LEAVE };
 
 /* The thread ---------------------------------------------------------------------- */
 
@@ -57,19 +61,26 @@ static void follow_contexts(uint32_t *unwanted)
 		gt_cupti_owner_stop();
 }
 
+static bool is_leaving(void)
+{
+	return atomic_load_explicit(&helper.leaving, memory_order_acquire) == LEAVES;
+}
+
 static void *run_helper(void *arg)
 {
 	uint32_t quiet = 0, unwanted = 0;
 
 	gt_tool_thread_takes("gputap", NULL, arg);
 	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
-		bool launched = gt_cuda_work_launched();
+		bool launched = gt_cuda_work_launched(), leaves = is_leaving();
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
 		if (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
-			read_all(CUPTI_FLUSH_COMPLETED);
+			read_all(leaves ? CUPTI_FLUSH_FORCED : CUPTI_FLUSH_COMPLETED);
 			follow_contexts(&unwanted);
 		}
+		if (leaves)
+			atomic_store_explicit(&helper.leaving, MAY_LEAVE, memory_order_release);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
 		gt_tool_deliver();
 		quiet = launched ? 0 : quiet + 1;
@@ -94,6 +105,24 @@ static void at_end(void)
 	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks of its own */
 		read_all(CUPTI_FLUSH_FORCED);
 	gt_tool_deliver();
+}
+
+/* _exit(), maybe in a handler of signals that has interrupted anything: so the helper does all, and
+ * is waited for a moment only, because it may wait for what this thread holds. */
+void gt_cuda_helper_leave(void)
+{
+	const struct timespec step = {0, 50000};
+	uint64_t until;
+
+	if (!atomic_load(&helper.process) || atomic_load(&helper.process) != getpid() ||
+	    atomic_load(&helper.over))
+		return;
+	until = gt_clock_ns(CLOCK_MONOTONIC) + LEAVE_AT_ONCE_NS;
+	atomic_store_explicit(&helper.leaving, LEAVES, memory_order_release);
+	gt_cuda_helper_wake();
+	while (atomic_load_explicit(&helper.leaving, memory_order_acquire) != MAY_LEAVE &&
+	       gt_clock_ns(CLOCK_MONOTONIC) < until)
+		syscall(SYS_nanosleep, &step, NULL);
 }
 
 /* A tool flushes, stops or is finished. */

@@ -162,4 +162,9 @@ struct gt_cuda_affinity {
 void gt_cuda_affinity_widen(struct gt_cuda_affinity *affinity);
 void gt_cuda_affinity_restore(const struct gt_cuda_affinity *affinity);
 
+/* Helper (cuda_helper.c) ------------------------------------------------------------------ */
+
+/* _exit() is called. Signal: safe. */
+void gt_cuda_helper_leave(void);
+
 #endif
