@@ -98,6 +98,48 @@ def test_arguments_come_in_one_buffer(driver):
     assert driver("extra") == ["by a buffer: 7", "too short: 1"]
 
 
+def test_a_blocks_threads_wait_for_each_other(driver):
+    assert driver("barrier") == ["sums: 2080 2080 2080"]
+
+
+def test_a_fault_stays_with_its_context_until_that_is_gone(driver):
+    assert driver("fault") == [
+        "faulted: 700", "and stays so: 700", "after the reset: 709", "a new one: 0"
+    ]
+
+
+def test_a_cooperative_launch_must_fit(driver):
+    assert driver("cooperative") == ["too many: 720", "both ran: 3"]
+
+
+def test_a_library_has_kernels_that_are_launched_as_functions(driver):
+    assert driver("library") == [
+        "no kernel: 500", "add_numbers of its library: 1, variable of 4 bytes",
+        "its module is not ours to unload: 400", "threads 1024 shared 65536 registers 32",
+        "parameter 2 at 12, 4 bytes; a fourth: 1", "blocks 8, best grid 32 of 256", "ran: 1"
+    ]
+
+
+def test_a_pool_counts_what_it_has(driver):
+    assert driver("pool") == [
+        "used 12288 reserved 12288", "its pool: 1", "not empty: 1",
+        "used 0 reserved 4096 high 12288", "trimmed: 0", "used 100, by default 0",
+        "the default one again: 1"
+    ]
+
+
+def test_devices_copy_to_each_other(driver):
+    assert driver("peers", "--devices",
+                  "2") == ["can: 1", "not yet: 705", "again: 704", "copied: 9"]
+
+
+def test_memory_is_copied_by_rows_prefetched_and_registered(driver):
+    assert driver("memory") == [
+        "rows begin with 18 28 38", "not managed: 1", "type 2 managed 1 device 0",
+        "of nobody: type 0 managed 0 device -2", "flags 2, twice: 1", "no longer: 1", "limit 2048"
+    ]
+
+
 # CUPTI ---------------------------------------------------------------------------------
 
 
@@ -170,6 +212,13 @@ def test_a_graphs_work_has_node_ids_and_the_launchs_correlation(scene):
 
 def test_a_graph_is_one_span_when_asked(scene):
     assert scene("span")[1:] == ["graph 2 correlation 1 stream 8", "graph 2 correlation 2 stream 8"]
+
+
+def test_a_copy_between_devices_has_a_kind_of_its_own_if_that_is_on(scene):
+    assert scene("peers", "--devices", "2") == [
+        "copy kind 10 from 3 to 3 bytes 64 correlation 1 stream 7 async 0 graph 0 node 0",
+        "peer copy kind 10 bytes 128 from device 0 to device 1 correlation 2"
+    ]
 
 
 def test_full_buffers_come_back_and_a_window_ends_with_finalize(scene):
@@ -269,7 +318,10 @@ def test_the_list_of_functions_is_as_the_description(build):
 # Sanitizers ------------------------------------------------------------------------------
 
 SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", "graph", "span"]
-DRIVER_SCENES = ["graph", "child", "capture", "extra"]
+DRIVER_SCENES = [
+    "graph", "child", "capture", "extra", "barrier", "cooperative", "library", "pool", "peers",
+    "memory"
+]
 
 
 @pytest.mark.parametrize("program,name", [("cupti_client", name) for name in SCENES] +
@@ -281,7 +333,7 @@ def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name)
     place = programs if kind == "plain" else folder / "tests/soft"
     done = run([place / program, programs / "kernels.so", name],
                env={
-                   **conftest.SANITIZERS_STOP, "LD_LIBRARY_PATH":
+                   **conftest.SANITIZERS_STOP, "SOFT_CUDA_DEVICES": "2", "LD_LIBRARY_PATH":
                    f"{folder}/soft/cuda:{folder}/soft/cuda/cupti",
                    "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
                    "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1"

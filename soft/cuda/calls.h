@@ -247,6 +247,100 @@
 	B(cuStreamGetCaptureInfo_v3, _ptsz, (CUstream, stream), (int *, status), (uint64_t *, id), \
 	  (CUgraph *, graph), (const CUgraphNode **, from), (const CUgraphEdgeData **, data),      \
 	  (size_t *, count))                                                                       \
-	X(cuThreadExchangeStreamCaptureMode, (int *, mode))
+	X(cuThreadExchangeStreamCaptureMode, (int *, mode))                                        \
+	X(cuLibraryLoadData, (CUlibrary *, library), (const void *, image), (int *, options),      \
+	  (void **, values), (unsigned int, count), (int *, library_options),                      \
+	  (void **, library_values), (unsigned int, library_count))                                \
+	X(cuLibraryLoadFromFile, (CUlibrary *, library), (const char *, file), (int *, options),   \
+	  (void **, values), (unsigned int, count), (int *, library_options),                      \
+	  (void **, library_values), (unsigned int, library_count))                                \
+	X(cuLibraryUnload, (CUlibrary, library))                                                   \
+	X(cuLibraryGetKernel, (CUkernel *, kernel), (CUlibrary, library), (const char *, name))    \
+	X(cuLibraryGetModule, (CUmodule *, module), (CUlibrary, library))                          \
+	X(cuLibraryGetGlobal, (CUdeviceptr *, address), (size_t *, bytes), (CUlibrary, library),   \
+	  (const char *, name))                                                                    \
+	X(cuKernelGetFunction, (CUfunction *, function), (CUkernel, kernel))                       \
+	X(cuKernelGetName, (const char **, name), (CUkernel, kernel))                              \
+	X(cuKernelGetLibrary, (CUlibrary *, library), (CUkernel, kernel))                          \
+	X(cuKernelGetAttribute, (int *, value), (unsigned int, attribute), (CUkernel, kernel),     \
+	  (CUdevice, device))                                                                      \
+	X(cuKernelSetAttribute, (unsigned int, attribute), (int, value), (CUkernel, kernel),       \
+	  (CUdevice, device))                                                                      \
+	X(cuModuleGetLoadingMode, (int *, mode))                                                   \
+	X(cuFuncSetCacheConfig, (CUfunction, function), (int, config))                             \
+	X(cuFuncGetParamInfo, (CUfunction, function), (size_t, index), (size_t *, offset),         \
+	  (size_t *, bytes))                                                                       \
+	X(cuFuncIsLoaded, (int *, state), (CUfunction, function))                                  \
+	X(cuFuncLoad, (CUfunction, function))                                                      \
+	B(cuLaunchCooperativeKernel, _ptsz, (CUfunction, function), (unsigned int, grid_x),        \
+	  (unsigned int, grid_y), (unsigned int, grid_z), (unsigned int, block_x),                 \
+	  (unsigned int, block_y), (unsigned int, block_z), (unsigned int, shared),                \
+	  (CUstream, stream), (void **, parameters))                                               \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, blocks), (CUfunction, function),    \
+	  (int, block), (size_t, shared))                                                          \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *, blocks),                   \
+	  (CUfunction, function), (int, block), (size_t, shared), (unsigned int, flags))           \
+	X(cuOccupancyMaxPotentialBlockSize, (int *, grid), (int *, block), (CUfunction, function), \
+	  (CUoccupancyB2DSize *, shared_of), (size_t, shared), (int, limit))                       \
+	X(cuOccupancyMaxPotentialBlockSizeWithFlags, (int *, grid), (int *, block),                \
+	  (CUfunction, function), (CUoccupancyB2DSize *, shared_of), (size_t, shared),             \
+	  (int, limit), (unsigned int, flags))                                                     \
+	X(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *, shared), (CUfunction, function),     \
+	  (int, blocks), (int, block))                                                             \
+	X(cuMemPoolCreate, (CUmemoryPool *, pool), (const CUmemPoolProps *, properties))           \
+	X(cuMemPoolDestroy, (CUmemoryPool, pool))                                                  \
+	X(cuMemPoolTrimTo, (CUmemoryPool, pool), (size_t, bytes))                                  \
+	X(cuMemPoolSetAttribute, (CUmemoryPool, pool), (int, attribute), (void *, value))          \
+	X(cuMemPoolGetAttribute, (CUmemoryPool, pool), (int, attribute), (void *, value))          \
+	X(cuMemPoolSetAccess, (CUmemoryPool, pool), (const void *, accesses), (size_t, count))     \
+	X(cuDeviceGetDefaultMemPool, (CUmemoryPool *, pool), (CUdevice, device))                   \
+	X(cuDeviceGetMemPool, (CUmemoryPool *, pool), (CUdevice, device))                          \
+	X(cuDeviceSetMemPool, (CUdevice, device), (CUmemoryPool, pool))                            \
+	B(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *, address), (size_t, bytes),               \
+	  (CUmemoryPool, pool), (CUstream, stream))                                                \
+	B(cuMemPrefetchAsync, _ptsz, (CUdeviceptr, address), (size_t, bytes), (CUdevice, device),  \
+	  (CUstream, stream))                                                                      \
+	B(cuMemPrefetchAsync_v2, _ptsz, (CUdeviceptr, address), (size_t, bytes),                   \
+	  (CUmemLocation, location), (unsigned int, flags), (CUstream, stream))                    \
+	X(cuMemAdvise, (CUdeviceptr, address), (size_t, bytes), (int, advice), (CUdevice, device)) \
+	X(cuMemAdvise_v2, (CUdeviceptr, address), (size_t, bytes), (int, advice),                  \
+	  (CUmemLocation, location))                                                               \
+	B(cuMemcpyPeer, _ptds, (CUdeviceptr, to), (CUcontext, to_context), (CUdeviceptr, from),    \
+	  (CUcontext, from_context), (size_t, bytes))                                              \
+	B(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr, to), (CUcontext, to_context),                    \
+	  (CUdeviceptr, from), (CUcontext, from_context), (size_t, bytes), (CUstream, stream))     \
+	X(cuDeviceCanAccessPeer, (int *, can), (CUdevice, device), (CUdevice, peer))               \
+	X(cuDeviceGetP2PAttribute, (int *, value), (int, attribute), (CUdevice, from),             \
+	  (CUdevice, to))                                                                          \
+	X(cuCtxEnablePeerAccess, (CUcontext, peer), (unsigned int, flags))                         \
+	X(cuCtxDisablePeerAccess, (CUcontext, peer))                                               \
+	B(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *, copy))                                     \
+	B(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *, copy), (CUstream, stream))            \
+	B(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *, copy))                                     \
+	B(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *, copy), (CUstream, stream))            \
+	X(cuPointerGetAttribute, (void *, value), (int, attribute), (CUdeviceptr, address))        \
+	X(cuPointerGetAttributes, (unsigned int, count), (int *, attributes), (void **, values),   \
+	  (CUdeviceptr, address))                                                                  \
+	X(cuMemHostRegister_v2, (void *, address), (size_t, bytes), (unsigned int, flags))         \
+	X(cuMemHostUnregister, (void *, address))                                                  \
+	X(cuMemHostGetFlags, (unsigned int *, flags), (void *, address))                           \
+	X(cuCtxCreate_v4, (CUcontext *, context), (void *, parameters), (unsigned int, flags),     \
+	  (CUdevice, device))                                                                      \
+	X(cuCtxGetLimit, (size_t *, value), (int, limit))                                          \
+	X(cuCtxSetLimit, (int, limit), (size_t, value))                                            \
+	X(cuCtxGetCacheConfig, (int *, config))                                                    \
+	X(cuCtxSetCacheConfig, (int, config))                                                      \
+	X(cuCtxGetId, (CUcontext, context), (unsigned long long *, id))                            \
+	X(cuCtxGetDevice_v2, (CUdevice *, device), (CUcontext, context))                           \
+	X(cuCtxSynchronize_v2, (CUcontext, context))                                               \
+	B(cuStreamGetId, _ptsz, (CUstream, stream), (unsigned long long *, id))                    \
+	B(cuStreamGetDevice, _ptsz, (CUstream, stream), (CUdevice *, device))                      \
+	B(cuEventRecordWithFlags, _ptsz, (CUevent, event), (CUstream, stream),                     \
+	  (unsigned int, flags))                                                                   \
+	X(cuEventElapsedTime_v2, (float *, milliseconds), (CUevent, start), (CUevent, end))        \
+	X(cuDeviceGetPCIBusId, (char *, text), (int, length), (CUdevice, device))                  \
+	X(cuDeviceGetByPCIBusId, (CUdevice *, device), (const char *, text))                       \
+	V(cuProfilerStart)                                                                         \
+	V(cuProfilerStop)
 
 #endif

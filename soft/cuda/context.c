@@ -20,7 +20,8 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 				      .device = device,
 				      .id = ++ids,
 				      .flags = flags,
-				      .is_primary = is_primary};
+				      .is_primary = is_primary,
+				      .limits = {1024, 1 << 20, 8 << 20}};
 	c->legacy.context = c;
 	c->legacy.id = soft_cu_new_stream_id();
 	soft_cu_contexts = c;
@@ -271,4 +272,162 @@ int soft_cuCtxSynchronize(void)
 		return status;
 	soft_cu_drain_context(context);
 	return soft_cu_leave(context->failed);
+}
+
+/* Parameters of new kinds of contexts are not looked at. */
+int soft_cuCtxCreate_v4(CUcontext *context, void *parameters __attribute__((unused)),
+			unsigned int flags, CUdevice device)
+{
+	return soft_cuCtxCreate_v2(context, flags, device);
+}
+
+/* NULL: the thread's. Takes the lock, unless it fails. */
+static int enter_named(CUcontext *context)
+{
+	int status = soft_cu_check_driver();
+
+	if (!*context)
+		return soft_cu_enter(context);
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	return soft_cu_knows_context(*context) ? CUDA_SUCCESS
+					       : soft_cu_leave(CUDA_ERROR_INVALID_CONTEXT);
+}
+
+int soft_cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+	const int status = id ? enter_named(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*id = context->id;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
+{
+	const int status = device ? enter_named(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*device = context->device;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuCtxSynchronize_v2(CUcontext context)
+{
+	const int status = enter_named(&context);
+
+	if (status)
+		return status;
+	soft_cu_drain_context(context);
+	return soft_cu_leave(context->failed);
+}
+
+/* Limits and the cache's split are kept, and change nothing. */
+
+enum { LIMITS = sizeof((CUcontext)0)->limits / sizeof *((CUcontext)0)->limits };
+
+int soft_cuCtxGetLimit(size_t *value, int limit)
+{
+	CUcontext context;
+	const int status = value && limit >= 0 && limit < LIMITS ? soft_cu_enter(&context)
+								 : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*value = context->limits[limit];
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuCtxSetLimit(int limit, size_t value)
+{
+	CUcontext context;
+	const int status =
+		limit >= 0 && limit < LIMITS ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	context->limits[limit] = value;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuCtxGetCacheConfig(int *config)
+{
+	CUcontext context;
+	const int status = config ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*config = context->cache_config;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuCtxSetCacheConfig(int config)
+{
+	CUcontext context;
+	const int status = soft_cu_enter(&context);
+
+	if (status)
+		return status;
+	context->cache_config = config;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+/* Peers: each device reaches each other one's memory; a context must say that it wants to. ---- */
+
+int soft_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+	int status = can ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		status = check_device(peer);
+	if (!status)
+		*can = device != peer;
+	return status;
+}
+
+int soft_cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdevice to)
+{
+	enum { RANK = 1, ARRAYS = 4 };
+	int status = value && attribute >= RANK && attribute <= ARRAYS ? check_device(from)
+								       : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		status = check_device(to);
+	if (!status)
+		*value = attribute != RANK;
+	return status;
+}
+
+static int change_peer(CUcontext peer, bool enable)
+{
+	CUcontext context;
+	int status = soft_cu_enter(&context);
+	uint32_t bit;
+
+	if (status)
+		return status;
+	if (!soft_cu_knows_context(peer) || peer->device == context->device)
+		return soft_cu_leave(peer == context || !soft_cu_knows_context(peer)
+					     ? CUDA_ERROR_INVALID_CONTEXT
+					     : CUDA_ERROR_INVALID_DEVICE);
+	bit = UINT32_C(1) << peer->device;
+	if (!(context->peers & bit) == !enable)
+		status = enable ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+				: CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+	else
+		context->peers ^= bit;
+	return soft_cu_leave(status);
+}
+
+int soft_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : change_peer(peer, true);
+}
+
+int soft_cuCtxDisablePeerAccess(CUcontext peer)
+{
+	return change_peer(peer, false);
 }

@@ -70,6 +70,33 @@ typedef struct {
 typedef struct soft_cu_graph *CUgraph;
 typedef struct soft_cu_exec *CUgraphExec;
 typedef struct soft_cu_node *CUgraphNode;
+typedef struct soft_cu_library *CUlibrary;
+typedef struct soft_cu_function *CUkernel; /* a launch takes one as a function, too */
+typedef struct soft_cu_pool *CUmemoryPool;
+typedef size_t CUoccupancyB2DSize(int block);
+typedef struct {
+	int type, id;
+} CUmemLocation;
+typedef struct {
+	int allocType, handleTypes;
+	CUmemLocation location;
+	void *win32SecurityAttributes;
+	size_t maxSize;
+	unsigned char reserved[56];
+} CUmemPoolProps;
+typedef struct {
+	size_t srcXInBytes, srcY;
+	int srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	void *srcArray;
+	size_t srcPitch, dstXInBytes, dstY;
+	int dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	void *dstArray;
+	size_t dstPitch, WidthInBytes, Height;
+} CUDA_MEMCPY2D;
 typedef void CUhostFn(void *data);
 typedef void CUstreamCallback(CUstream stream, int status, void *data);
 
@@ -156,21 +183,28 @@ struct soft_cuda_position {
 		unsigned int x, y, z;
 	} block_index, thread_index, grid_dim, block_dim;
 	void *shared; /* the block's, all zero at its first thread */
+	void (*synchronize)(const struct soft_cuda_position *at); /* SOFT_CUDA_SYNCHRONIZE() */
+	void *block;                                              /* the driver's */
 };
 
 struct soft_cuda_parameters {
 	uint32_t count;
 	uint32_t bytes[16];
+	uint32_t synchronizes; /* a block's threads run at once */
 };
 
-#define SOFT_CUDA_KERNEL(name, ...)                                                                \
-	__attribute__((visibility("default")))                                                     \
-	const struct soft_cuda_parameters name##_parameters = {sizeof((uint32_t[]){__VA_ARGS__}) / \
-								       4,                          \
-							       {__VA_ARGS__}};                     \
-	__attribute__((visibility("default"))) void name(const struct soft_cuda_position *at,      \
-							 void **arguments);                        \
-	void name(const struct soft_cuda_position *at __attribute__((unused)),                     \
+/* A kernel whose threads wait for each other is made with SOFT_CUDA_BLOCK_KERNEL(); then there is
+ * a thread of the host for each thread of a block. */
+#define SOFT_CUDA_SYNCHRONIZE()           at->synchronize(at)
+#define SOFT_CUDA_KERNEL(name, ...)       SOFT_CUDA_ANY_KERNEL(name, 0, __VA_ARGS__)
+#define SOFT_CUDA_BLOCK_KERNEL(name, ...) SOFT_CUDA_ANY_KERNEL(name, 1, __VA_ARGS__)
+#define SOFT_CUDA_ANY_KERNEL(name, synchronizes, ...)                                         \
+	__attribute__((visibility("default")))                                                \
+	const struct soft_cuda_parameters name##_parameters = {                               \
+		sizeof((uint32_t[]){__VA_ARGS__}) / 4, {__VA_ARGS__}, synchronizes};          \
+	__attribute__((visibility("default"))) void name(const struct soft_cuda_position *at, \
+							 void **arguments);                   \
+	void name(const struct soft_cuda_position *at __attribute__((unused)),                \
 		  void **arguments __attribute__((unused)))
 
 /* Functions -------------------------------------------------------------------- */

@@ -121,7 +121,9 @@ struct soft_cu_allocation {
 	CUcontext context;
 	char *address;
 	size_t bytes;
-	bool is_host, is_managed;
+	bool is_host, is_managed, is_registered; /* registered: the program's own */
+	unsigned flags;                          /* of host memory */
+	CUmemoryPool pool;
 };
 
 struct soft_cu_context {
@@ -131,6 +133,9 @@ struct soft_cu_context {
 	unsigned flags, retained; /* of a primary one: by whom; others: 0 */
 	bool is_primary;
 	int failed; /* what its device answers from now on */
+	int cache_config;
+	uint32_t peers; /* a bit for each device whose memory it may reach */
+	size_t limits[8];
 	uint64_t numbers;
 	struct soft_cu_stream legacy, *streams;
 };
@@ -140,11 +145,25 @@ struct soft_cu_function {
 	CUmodule module;
 	const struct soft_cuda_parameters *parameters;
 	void (*call)(const struct soft_cuda_position *at, void **arguments);
+	int dynamic_shared; /* at most, in a block */
 	char name[];
+};
+
+struct soft_cu_pool {
+	struct soft_cu_pool *next;
+	CUdevice device;
+	bool is_default;
+	uint64_t threshold, reserved, reserved_high, used, used_high;
+	int reuse[3];
+};
+
+struct soft_cu_library {
+	CUmodule module;
 };
 
 struct soft_cu_module {
 	void *library;
+	CUlibrary owner; /* NULL: the program loaded it */
 	struct soft_cu_function *functions;
 };
 
@@ -156,6 +175,12 @@ extern struct soft_cu_context *soft_cu_contexts;
 
 /* The thread's contexts, the current one last. */
 enum { SOFT_CU_STACK = 32 };
+enum {
+	SOFT_CU_THREADS_OF_BLOCK = 1024,
+	SOFT_CU_REGISTERS_OF_THREAD = 32,
+	SOFT_CU_MULTIPROCESSORS = 4,
+	SOFT_CU_THREADS_OF_MULTIPROCESSOR = 2048
+};
 extern _Thread_local struct soft_cu_stack {
 	unsigned depth;
 	CUcontext at[SOFT_CU_STACK];
@@ -196,6 +221,20 @@ void soft_cu_release_event(CUevent event);
 /* The allocation that has all of it; NULL: there is none. */
 struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t bytes);
 void soft_cu_free_allocations(CUcontext context);
+/* An allocation of a context, by a pool or none. Return: a status. */
+struct soft_cu_request {
+	size_t bytes;
+	bool is_host, is_managed;
+	unsigned flags;
+	CUmemoryPool pool;
+};
+int soft_cu_allocate(CUcontext context, const struct soft_cu_request *request, void **memory);
+int soft_cu_register_memory(CUcontext context, void *address, size_t bytes, unsigned flags);
+bool soft_cu_unregister_memory(void *address);
+/* NULL: it is none. */
+CUmemoryPool soft_cu_get_pool(CUdevice device);
+bool soft_cu_knows_pool(CUmemoryPool pool);
+void soft_cu_change_pool(CUmemoryPool pool, int64_t bytes);
 /* Does what a task says; without the lock. Return: a status. */
 int soft_cu_run_kernel(const struct soft_cu_task *task);
 

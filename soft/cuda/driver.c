@@ -86,12 +86,30 @@ static const struct {
 	{CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
 	{CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
 	{CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	{CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "illegal state"},
 	{CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
 	{CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
 	{CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access"},
 	{CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
 	 "context is destroyed"},
+	{CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
+	 "peer access is already enabled"},
+	{CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED",
+	 "peer access has not been enabled"},
 	{CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+	{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+	 "too many blocks in cooperative launch"},
+	{CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+	{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+	 "not permitted when stream is capturing"},
+	{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+	 "capture failed due to an earlier error"},
+	{CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+	 "capture was begun in another stream"},
+	{CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+	 "a captured stream was not joined"},
+	{CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
+	 "the graph does not fit the executable one"},
 };
 
 static int describe_error(int error, const char **out, bool by_name)
@@ -211,4 +229,37 @@ int soft_cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice devic
 		if ((unsigned)values[i][0] == attribute)
 			*value = values[i][1];
 	return CUDA_SUCCESS;
+}
+
+int soft_cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
+{
+	const int status = text && length > 0 ? check_device(device) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		snprintf(text, (size_t)length, "0000:%02X:00.0", (unsigned)device + 1);
+	return status;
+}
+
+int soft_cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
+{
+	int status = device && text ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
+	char known[32];
+
+	for (CUdevice d = 0; !status && !soft_cuDeviceGetPCIBusId(known, sizeof known, d); d++)
+		if (!strcmp(known, text)) {
+			*device = d;
+			return CUDA_SUCCESS;
+		}
+	return status ? status : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/* For profilers of NVIDIA's. */
+int soft_cuProfilerStart(void)
+{
+	return soft_cu_check_driver();
+}
+
+int soft_cuProfilerStop(void)
+{
+	return soft_cu_check_driver();
 }

@@ -61,6 +61,10 @@ SOFT_CU_BOTH(cuStreamWaitEvent, _ptsz,
 	     (CUstream stream, CUevent event, unsigned int flags __attribute__((unused))),
 	     submit_event(SOFT_CU_TASK_WAIT, event, stream, per_thread))
 
+SOFT_CU_BOTH(cuEventRecordWithFlags, _ptsz,
+	     (CUevent event, CUstream stream, unsigned int flags __attribute__((unused))),
+	     submit_event(SOFT_CU_TASK_RECORD, event, stream, per_thread))
+
 static int await_event(CUevent event, bool waits)
 {
 	int status = event ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
@@ -100,4 +104,9 @@ int soft_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 	else
 		*milliseconds = (float)(int64_t)(end->host_ns - start->host_ns) / 1e6f;
 	return soft_cu_leave(status);
+}
+
+int soft_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+	return soft_cuEventElapsedTime(milliseconds, start, end);
 }

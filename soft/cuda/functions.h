@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What cuGetProcAddress() hands out: X(name that is asked for, release that brought this form,
  * symbol, its form for programs whose default stream is the thread's, or the symbol again). Forms
- * of one name stand together, the newest first. */
+ * of one name stand together, the newest first. NEEDSWORK: cuCtxCreate_v4, cuCtxGetDevice_v2,
+ * cuCtxSynchronize_v2 and cuEventElapsedTime_v2 are exported and not handed out. */
 #ifndef SOFT_CUDA_FUNCTIONS_H
 #define SOFT_CUDA_FUNCTIONS_H
 
@@ -120,7 +121,6 @@
 	SOFT_CUDA_PLAIN(X, cuGraphNodeGetType, 10000, cuGraphNodeGetType)                         \
 	SOFT_CUDA_PLAIN(X, cuGraphChildGraphNodeGetGraph, 10000, cuGraphChildGraphNodeGetGraph)   \
 	SOFT_CUDA_PLAIN(X, cuGraphKernelNodeSetParams, 12000, cuGraphKernelNodeSetParams_v2)      \
-	SOFT_CUDA_PLAIN(X, cuGraphInstantiate, 12000, cuGraphInstantiateWithFlags)                \
 	SOFT_CUDA_PLAIN(X, cuGraphInstantiate, 11000, cuGraphInstantiate_v2)                      \
 	SOFT_CUDA_PLAIN(X, cuGraphInstantiate, 10000, cuGraphInstantiate)                         \
 	SOFT_CUDA_PLAIN(X, cuGraphInstantiateWithFlags, 11040, cuGraphInstantiateWithFlags)       \
@@ -141,6 +141,74 @@
 	SOFT_CUDA_STREAM(X, cuStreamGetCaptureInfo, 12030, cuStreamGetCaptureInfo_v3)             \
 	SOFT_CUDA_STREAM(X, cuStreamGetCaptureInfo, 11030, cuStreamGetCaptureInfo_v2)             \
 	SOFT_CUDA_PLAIN(X, cuThreadExchangeStreamCaptureMode, 10010,                              \
-			cuThreadExchangeStreamCaptureMode)
+			cuThreadExchangeStreamCaptureMode)                                        \
+	SOFT_CUDA_PLAIN(X, cuLibraryLoadData, 12000, cuLibraryLoadData)                           \
+	SOFT_CUDA_PLAIN(X, cuLibraryLoadFromFile, 12000, cuLibraryLoadFromFile)                   \
+	SOFT_CUDA_PLAIN(X, cuLibraryUnload, 12000, cuLibraryUnload)                               \
+	SOFT_CUDA_PLAIN(X, cuLibraryGetKernel, 12000, cuLibraryGetKernel)                         \
+	SOFT_CUDA_PLAIN(X, cuLibraryGetModule, 12000, cuLibraryGetModule)                         \
+	SOFT_CUDA_PLAIN(X, cuLibraryGetGlobal, 12000, cuLibraryGetGlobal)                         \
+	SOFT_CUDA_PLAIN(X, cuKernelGetFunction, 12000, cuKernelGetFunction)                       \
+	SOFT_CUDA_PLAIN(X, cuKernelGetAttribute, 12000, cuKernelGetAttribute)                     \
+	SOFT_CUDA_PLAIN(X, cuKernelSetAttribute, 12000, cuKernelSetAttribute)                     \
+	SOFT_CUDA_PLAIN(X, cuKernelGetName, 12030, cuKernelGetName)                               \
+	SOFT_CUDA_PLAIN(X, cuKernelGetLibrary, 12050, cuKernelGetLibrary)                         \
+	SOFT_CUDA_PLAIN(X, cuModuleGetLoadingMode, 11070, cuModuleGetLoadingMode)                 \
+	SOFT_CUDA_PLAIN(X, cuFuncSetCacheConfig, 3000, cuFuncSetCacheConfig)                      \
+	SOFT_CUDA_PLAIN(X, cuFuncGetParamInfo, 12040, cuFuncGetParamInfo)                         \
+	SOFT_CUDA_PLAIN(X, cuFuncIsLoaded, 12040, cuFuncIsLoaded)                                 \
+	SOFT_CUDA_PLAIN(X, cuFuncLoad, 12040, cuFuncLoad)                                         \
+	SOFT_CUDA_STREAM(X, cuLaunchCooperativeKernel, 9000, cuLaunchCooperativeKernel)           \
+	SOFT_CUDA_PLAIN(X, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                     \
+			cuOccupancyMaxActiveBlocksPerMultiprocessor)                              \
+	SOFT_CUDA_PLAIN(X, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000,            \
+			cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)                     \
+	SOFT_CUDA_PLAIN(X, cuOccupancyMaxPotentialBlockSize, 6050,                                \
+			cuOccupancyMaxPotentialBlockSize)                                         \
+	SOFT_CUDA_PLAIN(X, cuOccupancyMaxPotentialBlockSizeWithFlags, 7000,                       \
+			cuOccupancyMaxPotentialBlockSizeWithFlags)                                \
+	SOFT_CUDA_PLAIN(X, cuOccupancyAvailableDynamicSMemPerBlock, 10020,                        \
+			cuOccupancyAvailableDynamicSMemPerBlock)                                  \
+	SOFT_CUDA_PLAIN(X, cuMemPoolCreate, 11020, cuMemPoolCreate)                               \
+	SOFT_CUDA_PLAIN(X, cuMemPoolDestroy, 11020, cuMemPoolDestroy)                             \
+	SOFT_CUDA_PLAIN(X, cuMemPoolTrimTo, 11020, cuMemPoolTrimTo)                               \
+	SOFT_CUDA_PLAIN(X, cuMemPoolSetAttribute, 11020, cuMemPoolSetAttribute)                   \
+	SOFT_CUDA_PLAIN(X, cuMemPoolGetAttribute, 11020, cuMemPoolGetAttribute)                   \
+	SOFT_CUDA_PLAIN(X, cuMemPoolSetAccess, 11020, cuMemPoolSetAccess)                         \
+	SOFT_CUDA_PLAIN(X, cuDeviceGetDefaultMemPool, 11020, cuDeviceGetDefaultMemPool)           \
+	SOFT_CUDA_PLAIN(X, cuDeviceGetMemPool, 11020, cuDeviceGetMemPool)                         \
+	SOFT_CUDA_PLAIN(X, cuDeviceSetMemPool, 11020, cuDeviceSetMemPool)                         \
+	SOFT_CUDA_STREAM(X, cuMemAllocFromPoolAsync, 11020, cuMemAllocFromPoolAsync)              \
+	SOFT_CUDA_STREAM(X, cuMemPrefetchAsync, 12020, cuMemPrefetchAsync_v2)                     \
+	SOFT_CUDA_STREAM(X, cuMemPrefetchAsync, 8000, cuMemPrefetchAsync)                         \
+	SOFT_CUDA_PLAIN(X, cuMemAdvise, 12020, cuMemAdvise_v2)                                    \
+	SOFT_CUDA_PLAIN(X, cuMemAdvise, 8000, cuMemAdvise)                                        \
+	SOFT_CUDA_DEFAULT(X, cuMemcpyPeer, 4000, cuMemcpyPeer)                                    \
+	SOFT_CUDA_STREAM(X, cuMemcpyPeerAsync, 4000, cuMemcpyPeerAsync)                           \
+	SOFT_CUDA_PLAIN(X, cuDeviceCanAccessPeer, 4000, cuDeviceCanAccessPeer)                    \
+	SOFT_CUDA_PLAIN(X, cuDeviceGetP2PAttribute, 8000, cuDeviceGetP2PAttribute)                \
+	SOFT_CUDA_PLAIN(X, cuCtxEnablePeerAccess, 4000, cuCtxEnablePeerAccess)                    \
+	SOFT_CUDA_PLAIN(X, cuCtxDisablePeerAccess, 4000, cuCtxDisablePeerAccess)                  \
+	SOFT_CUDA_DEFAULT(X, cuMemcpy2D, 3020, cuMemcpy2D_v2)                                     \
+	SOFT_CUDA_STREAM(X, cuMemcpy2DAsync, 3020, cuMemcpy2DAsync_v2)                            \
+	SOFT_CUDA_DEFAULT(X, cuMemcpy3D, 3020, cuMemcpy3D_v2)                                     \
+	SOFT_CUDA_STREAM(X, cuMemcpy3DAsync, 3020, cuMemcpy3DAsync_v2)                            \
+	SOFT_CUDA_PLAIN(X, cuPointerGetAttribute, 4000, cuPointerGetAttribute)                    \
+	SOFT_CUDA_PLAIN(X, cuPointerGetAttributes, 7000, cuPointerGetAttributes)                  \
+	SOFT_CUDA_PLAIN(X, cuMemHostRegister, 6050, cuMemHostRegister_v2)                         \
+	SOFT_CUDA_PLAIN(X, cuMemHostUnregister, 4000, cuMemHostUnregister)                        \
+	SOFT_CUDA_PLAIN(X, cuMemHostGetFlags, 2030, cuMemHostGetFlags)                            \
+	SOFT_CUDA_PLAIN(X, cuCtxGetLimit, 3010, cuCtxGetLimit)                                    \
+	SOFT_CUDA_PLAIN(X, cuCtxSetLimit, 3010, cuCtxSetLimit)                                    \
+	SOFT_CUDA_PLAIN(X, cuCtxGetCacheConfig, 3020, cuCtxGetCacheConfig)                        \
+	SOFT_CUDA_PLAIN(X, cuCtxSetCacheConfig, 3020, cuCtxSetCacheConfig)                        \
+	SOFT_CUDA_PLAIN(X, cuCtxGetId, 12000, cuCtxGetId)                                         \
+	SOFT_CUDA_STREAM(X, cuStreamGetId, 12000, cuStreamGetId)                                  \
+	SOFT_CUDA_STREAM(X, cuStreamGetDevice, 12080, cuStreamGetDevice)                          \
+	SOFT_CUDA_STREAM(X, cuEventRecordWithFlags, 11010, cuEventRecordWithFlags)                \
+	SOFT_CUDA_PLAIN(X, cuDeviceGetPCIBusId, 4010, cuDeviceGetPCIBusId)                        \
+	SOFT_CUDA_PLAIN(X, cuDeviceGetByPCIBusId, 4010, cuDeviceGetByPCIBusId)                    \
+	SOFT_CUDA_PLAIN(X, cuProfilerStart, 4000, cuProfilerStart)                                \
+	SOFT_CUDA_PLAIN(X, cuProfilerStop, 4000, cuProfilerStop)
 
 #endif

@@ -37,6 +37,10 @@ static void *forget_allocation(struct soft_cu_allocation *a)
 	*link = a->next;
 	if (!a->is_host)
 		used[a->context->device] -= a->bytes;
+	if (a->pool)
+		soft_cu_change_pool(a->pool, -(int64_t)a->bytes);
+	if (a->is_registered)
+		memory = NULL; /* it is the program's */
 	free(a);
 	return memory;
 }
@@ -52,46 +56,83 @@ void soft_cu_free_allocations(CUcontext context)
 
 /* Allocations ---------------------------------------------------------------------- */
 
-/* With the lock. */
-static int allocate_in(CUcontext context, size_t bytes, bool is_host, void **out)
+static bool add_allocation(CUcontext context, const struct soft_cu_request *r, void *memory)
 {
-	struct soft_cu_allocation *a = NULL;
-	void *memory = NULL;
+	struct soft_cu_allocation *a = calloc(1, sizeof *a);
 
-	if (!bytes)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (soft_cu_fails(SOFT_CU_FAIL_ALLOCATE) ||
-	    (!is_host && bytes > soft_cu_config.memory_bytes - used[context->device]))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	a = calloc(1, sizeof *a);
-	if (!a || posix_memalign(&memory, ALIGNMENT, bytes)) {
-		free(a);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
+	if (!a)
+		return false;
 	*a = (struct soft_cu_allocation){.next = allocations,
 					 .context = context,
 					 .address = memory,
-					 .bytes = bytes,
-					 .is_host = is_host};
+					 .bytes = r->bytes,
+					 .is_host = r->is_host,
+					 .is_managed = r->is_managed,
+					 .flags = r->flags,
+					 .pool = r->pool};
 	allocations = a;
-	if (!is_host)
-		used[context->device] += bytes;
+	if (!r->is_host)
+		used[context->device] += r->bytes;
+	if (r->pool)
+		soft_cu_change_pool(r->pool, (int64_t)r->bytes);
+	return true;
+}
+
+int soft_cu_allocate(CUcontext context, const struct soft_cu_request *r, void **out)
+{
+	void *memory = NULL;
+
+	if (!r->bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (soft_cu_fails(SOFT_CU_FAIL_ALLOCATE) ||
+	    (!r->is_host && r->bytes > soft_cu_config.memory_bytes - used[context->device]) ||
+	    posix_memalign(&memory, ALIGNMENT, r->bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!add_allocation(context, r, memory)) {
+		free(memory);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	*out = memory;
 	return CUDA_SUCCESS;
 }
 
-static int allocate(void **out, size_t bytes, bool is_host)
+int soft_cu_register_memory(CUcontext context, void *address, size_t bytes, unsigned flags)
+{
+	const struct soft_cu_request r = {.bytes = bytes, .is_host = true, .flags = flags};
+
+	if (!address || !bytes || soft_cu_find_allocation(address, bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!add_allocation(context, &r, address))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	allocations->is_registered = true;
+	return CUDA_SUCCESS;
+}
+
+bool soft_cu_unregister_memory(void *address)
+{
+	struct soft_cu_allocation *a = soft_cu_find_allocation(address, 0);
+
+	if (!a || a->address != address || !a->is_registered)
+		return false;
+	forget_allocation(a);
+	return true;
+}
+
+static int allocate(void **out, const struct soft_cu_request *request)
 {
 	CUcontext context;
 	const int status = out ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
 
-	return status ? status : soft_cu_leave(allocate_in(context, bytes, is_host, out));
+	return status ? status : soft_cu_leave(soft_cu_allocate(context, request, out));
 }
 
-static int allocate_device(CUdeviceptr *address, size_t bytes)
+static int allocate_device(CUdeviceptr *address, size_t bytes, bool is_managed)
 {
 	void *memory;
-	const int status = address ? allocate(&memory, bytes, false) : CUDA_ERROR_INVALID_VALUE;
+	const int status =
+		address ? allocate(&memory, &(struct soft_cu_request){.bytes = bytes,
+								      .is_managed = is_managed})
+			: CUDA_ERROR_INVALID_VALUE;
 
 	if (!status)
 		*address = (uintptr_t)memory;
@@ -138,7 +179,7 @@ int soft_cuMemGetInfo_v2(size_t *available, size_t *total)
 
 int soft_cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
-	return allocate_device(address, bytes);
+	return allocate_device(address, bytes, false);
 }
 
 int soft_cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
@@ -148,12 +189,12 @@ int soft_cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 	if (!pitch)
 		return CUDA_ERROR_INVALID_VALUE;
 	*pitch = (width + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-	return allocate_device(address, *pitch * height);
+	return allocate_device(address, *pitch * height, false);
 }
 
 int soft_cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
-	return flags == 1 || flags == 2 ? allocate_device(address, bytes)
+	return flags == 1 || flags == 2 ? allocate_device(address, bytes, true)
 					: CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -164,13 +205,13 @@ int soft_cuMemFree_v2(CUdeviceptr address)
 
 int soft_cuMemAllocHost_v2(void **address, size_t bytes)
 {
-	return allocate(address, bytes, true);
+	return soft_cuMemHostAlloc(address, bytes, 0);
 }
 
 int soft_cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 {
-	(void)flags;
-	return allocate(address, bytes, true);
+	return allocate(address,
+			&(struct soft_cu_request){.bytes = bytes, .is_host = true, .flags = flags});
 }
 
 int soft_cuMemFreeHost(void *address)
@@ -207,24 +248,38 @@ int soft_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
 	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
-static int allocate_async(CUdeviceptr *address, size_t bytes, CUstream stream, bool per_thread)
+/* @pool: NULL: the device's. */
+static int allocate_async(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream,
+			  bool per_thread)
 {
+	struct soft_cu_request r = {.bytes = bytes, .pool = pool};
+	struct soft_cu_stream *s;
 	void *memory;
 	CUcontext context;
 	int status = address ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
 
 	if (status)
 		return status;
-	status = soft_cu_find_stream(context, stream, per_thread)
-			 ? allocate_in(context, bytes, false, &memory)
-			 : CUDA_ERROR_INVALID_HANDLE;
+	s = soft_cu_find_stream(context, stream, per_thread);
+	if (!pool)
+		r.pool = soft_cu_get_pool(context->device);
+	if (!s || !r.pool || !soft_cu_knows_pool(r.pool))
+		status = CUDA_ERROR_INVALID_HANDLE;
+	else if (s->capture)
+		status = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	else
+		status = soft_cu_allocate(context, &r, &memory);
 	if (!status)
 		*address = (uintptr_t)memory;
 	return soft_cu_leave(status);
 }
 
 SOFT_CU_BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
-	     allocate_async(address, bytes, stream, per_thread))
+	     allocate_async(address, bytes, NULL, stream, per_thread))
+SOFT_CU_BOTH(cuMemAllocFromPoolAsync, _ptsz,
+	     (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+	     pool ? allocate_async(address, bytes, pool, stream, per_thread)
+		  : CUDA_ERROR_INVALID_VALUE)
 
 static int free_async(void *address, CUstream stream, bool per_thread)
 {
@@ -239,7 +294,7 @@ static int free_async(void *address, CUstream stream, bool per_thread)
 		return status;
 	}
 	s = soft_cu_find_stream(context, stream, per_thread);
-	a = s ? find_begin(address, false) : NULL;
+	a = s && !s->capture ? find_begin(address, false) : NULL;
 	if (!a) {
 		free(task);
 		return soft_cu_leave(s ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
@@ -368,6 +423,14 @@ SOFT_CU_BOTH(cuMemcpyDtoHAsync_v2, _ptsz,
 SOFT_CU_BOTH(cuMemcpyDtoDAsync_v2, _ptsz,
 	     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
 	     COPY(host_address(to), host_address(from), bytes, DEVICE, DEVICE, stream, false))
+SOFT_CU_BOTH(cuMemcpyPeer, _ptds,
+	     (CUdeviceptr to, CUcontext to_context __attribute__((unused)), CUdeviceptr from,
+	      CUcontext from_context __attribute__((unused)), size_t bytes),
+	     COPY(host_address(to), host_address(from), bytes, DEVICE, DEVICE, NULL, true))
+SOFT_CU_BOTH(cuMemcpyPeerAsync, _ptsz,
+	     (CUdeviceptr to, CUcontext to_context __attribute__((unused)), CUdeviceptr from,
+	      CUcontext from_context __attribute__((unused)), size_t bytes, CUstream stream),
+	     COPY(host_address(to), host_address(from), bytes, DEVICE, DEVICE, stream, false))
 
 static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t count, CUstream stream,
 		      bool per_thread, bool waits)
@@ -488,3 +551,55 @@ int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *s, struct soft_cu_task 
 	*out = task;
 	return CUDA_SUCCESS;
 }
+
+/* What is not ours is read and written before the call returns. */
+static int submit_rows(const CUDA_MEMCPY3D *copy, CUstream stream, bool per_thread, bool waits)
+{
+	struct soft_cu_task *task;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = copy ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	s = soft_cu_find_stream(context, stream, per_thread);
+	status = s ? soft_cu_make_copy_task(copy, &task) : CUDA_ERROR_INVALID_HANDLE;
+	if (status)
+		return soft_cu_leave(status);
+	task->work.is_async = !waits;
+	if (!s->capture &&
+	    (!soft_cu_find_allocation(task->to, 1) || !soft_cu_find_allocation(task->from, 1)))
+		waits = true;
+	return soft_cu_leave(soft_cu_submit(s, task, waits));
+}
+
+static int submit_plane(const CUDA_MEMCPY2D *c, CUstream stream, bool per_thread, bool waits)
+{
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	return submit_rows(&(CUDA_MEMCPY3D){.srcXInBytes = c->srcXInBytes,
+					    .srcY = c->srcY,
+					    .srcMemoryType = c->srcMemoryType,
+					    .srcHost = c->srcHost,
+					    .srcDevice = c->srcDevice,
+					    .srcPitch = c->srcPitch,
+					    .dstXInBytes = c->dstXInBytes,
+					    .dstY = c->dstY,
+					    .dstMemoryType = c->dstMemoryType,
+					    .dstHost = c->dstHost,
+					    .dstDevice = c->dstDevice,
+					    .dstPitch = c->dstPitch,
+					    .WidthInBytes = c->WidthInBytes,
+					    .Height = c->Height,
+					    .Depth = 1},
+			   stream, per_thread, waits);
+}
+
+SOFT_CU_BOTH(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *copy),
+	     submit_plane(copy, NULL, per_thread, true))
+SOFT_CU_BOTH(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *copy, CUstream stream),
+	     submit_plane(copy, stream, per_thread, false))
+SOFT_CU_BOTH(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *copy),
+	     submit_rows(copy, NULL, per_thread, true))
+SOFT_CU_BOTH(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *copy, CUstream stream),
+	     submit_rows(copy, stream, per_thread, false))

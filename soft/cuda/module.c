@@ -15,7 +15,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-enum { THREADS_OF_BLOCK = 1024, REGISTERS_OF_THREAD = 32 };
+enum { SHARED_OF_BLOCK = 48 << 10 };
 
 /* Loading -------------------------------------------------------------------------- */
 
@@ -59,12 +59,6 @@ static void *open_image(const void *image, size_t bytes)
 
 static int load_image(CUmodule *module, const void *image, size_t bytes)
 {
-	CUcontext context;
-	int status = soft_cu_enter(&context);
-
-	if (status)
-		return status;
-	soft_cu_leave(0);
 	if (!bytes || soft_cu_fails(SOFT_CU_FAIL_MODULE))
 		return CUDA_ERROR_INVALID_IMAGE;
 	*module = calloc(1, sizeof **module);
@@ -78,10 +72,48 @@ static int load_image(CUmodule *module, const void *image, size_t bytes)
 	return CUDA_ERROR_INVALID_IMAGE;
 }
 
+static int load_file(CUmodule *module, const char *file)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC), status;
+	struct stat st;
+	void *image = MAP_FAILED;
+
+	if (fd < 0)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(ElfW(Ehdr)))
+		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (image == MAP_FAILED)
+		return CUDA_ERROR_INVALID_IMAGE;
+	status = load_image(module, image, image_bytes(image) ? (size_t)st.st_size : 0);
+	munmap(image, (size_t)st.st_size);
+	return status;
+}
+
+static void unload(CUmodule module)
+{
+	for (struct soft_cu_function *f = module->functions, *next; f; f = next) {
+		next = f->next;
+		free(f);
+	}
+	dlclose(module->library);
+	free(module);
+}
+
+/* Modules want a context, libraries none. */
+static int check_context(void)
+{
+	CUcontext context;
+	const int status = soft_cu_enter(&context);
+
+	return status ? status : soft_cu_leave(CUDA_SUCCESS);
+}
+
 int soft_cuModuleLoadData(CUmodule *module, const void *image)
 {
-	return module && image ? load_image(module, image, image_bytes(image))
-			       : CUDA_ERROR_INVALID_VALUE;
+	const int status = module && image ? check_context() : CUDA_ERROR_INVALID_VALUE;
+
+	return status ? status : load_image(module, image, image_bytes(image));
 }
 
 int soft_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
@@ -95,40 +127,109 @@ int soft_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int co
 
 int soft_cuModuleLoad(CUmodule *module, const char *file)
 {
-	int fd = module && file ? open(file, O_RDONLY | O_CLOEXEC) : -1, status;
-	struct stat st;
-	void *image = MAP_FAILED;
+	const int status = module && file ? check_context() : CUDA_ERROR_INVALID_VALUE;
 
-	if (!module || !file)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (fd < 0)
-		return CUDA_ERROR_FILE_NOT_FOUND;
-	if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(ElfW(Ehdr)))
-		image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (image == MAP_FAILED)
-		return CUDA_ERROR_INVALID_IMAGE;
-	status = load_image(module, image, image_bytes(image) ? (size_t)st.st_size : 0);
-	munmap(image, (size_t)st.st_size);
-	return status;
+	return status ? status : load_file(module, file);
 }
 
 int soft_cuModuleUnload(CUmodule module)
 {
 	CUcontext context;
-	const int status = module ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_HANDLE;
+	const int status =
+		module && !module->owner ? soft_cu_enter(&context) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (status)
 		return status;
 	soft_cu_drain_context(context);
 	soft_cu_leave(0);
-	for (struct soft_cu_function *f = module->functions, *next; f; f = next) {
-		next = f->next;
-		free(f);
-	}
-	dlclose(module->library);
-	free(module);
+	unload(module);
 	return CUDA_SUCCESS;
+}
+
+/* Libraries ------------------------------------------------------------------------- */
+
+static int make_library(CUlibrary *out, const void *image, const char *file)
+{
+	CUmodule module;
+	int status = out && (image || file) ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
+
+	if (!status)
+		status = image ? load_image(&module, image, image_bytes(image))
+			       : load_file(&module, file);
+	if (status)
+		return status;
+	*out = malloc(sizeof **out);
+	if (!*out) {
+		unload(module);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	(*out)->module = module;
+	module->owner = *out;
+	return CUDA_SUCCESS;
+}
+
+/* Options are the compiler's; there is none. */
+int soft_cuLibraryLoadData(CUlibrary *library, const void *image,
+			   int *options __attribute__((unused)),
+			   void **values __attribute__((unused)),
+			   unsigned int count __attribute__((unused)),
+			   int *library_options __attribute__((unused)),
+			   void **library_values __attribute__((unused)),
+			   unsigned int library_count __attribute__((unused)))
+{
+	return make_library(library, image, NULL);
+}
+
+int soft_cuLibraryLoadFromFile(CUlibrary *library, const char *file,
+			       int *options __attribute__((unused)),
+			       void **values __attribute__((unused)),
+			       unsigned int count __attribute__((unused)),
+			       int *library_options __attribute__((unused)),
+			       void **library_values __attribute__((unused)),
+			       unsigned int library_count __attribute__((unused)))
+{
+	return make_library(library, NULL, file);
+}
+
+/* All work is waited for. */
+int soft_cuLibraryUnload(CUlibrary library)
+{
+	const int status = library ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	for (CUcontext c = soft_cu_contexts; c; c = c->next)
+		soft_cu_drain_context(c);
+	pthread_mutex_unlock(&soft_cu_lock);
+	unload(library->module);
+	free(library);
+	return CUDA_SUCCESS;
+}
+
+int soft_cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+	if (!module || !library)
+		return CUDA_ERROR_INVALID_VALUE;
+	*module = library->module;
+	return soft_cu_check_driver();
+}
+
+int soft_cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+			    const char *name)
+{
+	return library ? soft_cuModuleGetGlobal_v2(address, bytes, library->module, name)
+		       : CUDA_ERROR_INVALID_VALUE;
+}
+
+int soft_cuModuleGetLoadingMode(int *mode)
+{
+	enum { EAGER = 1 };
+
+	if (!mode)
+		return CUDA_ERROR_INVALID_VALUE;
+	*mode = EAGER;
+	return soft_cu_check_driver();
 }
 
 /* What they have ------------------------------------------------------------------- */
@@ -148,6 +249,7 @@ static CUfunction find_function(CUmodule module, const char *name)
 		return NULL;
 	strcpy(f->name, name);
 	f->module = module;
+	f->dynamic_shared = SHARED_OF_BLOCK;
 	f->parameters = dlsym(module->library, symbol);
 	*(void **)&f->call = dlsym(module->library, name);
 	if (!f->parameters || !f->call || f->parameters->count > 16) {
@@ -189,36 +291,16 @@ int soft_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 	return CUDA_SUCCESS;
 }
 
-/* Number 0 is CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK. */
-int soft_cuFuncGetAttribute(int *value, unsigned int attribute, CUfunction function)
+int soft_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-	if (!value || !function)
-		return CUDA_ERROR_INVALID_VALUE;
-	*value = attribute == 0 ? THREADS_OF_BLOCK : 0;
-	return soft_cu_check_driver();
-}
+	const int status =
+		kernel && library && name ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
 
-int soft_cuFuncSetAttribute(CUfunction function, unsigned int attribute, int value)
-{
-	(void)attribute;
-	(void)value;
-	return function ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
-}
-
-int soft_cuFuncGetName(const char **name, CUfunction function)
-{
-	if (!name || !function)
-		return CUDA_ERROR_INVALID_VALUE;
-	*name = function->name;
-	return soft_cu_check_driver();
-}
-
-int soft_cuFuncGetModule(CUmodule *module, CUfunction function)
-{
-	if (!module || !function)
-		return CUDA_ERROR_INVALID_VALUE;
-	*module = function->module;
-	return soft_cu_check_driver();
+	if (status)
+		return status;
+	pthread_mutex_lock(&soft_cu_lock);
+	*kernel = find_function(library->module, name);
+	return soft_cu_leave(*kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
 /* Launches ------------------------------------------------------------------------- */
@@ -293,8 +375,8 @@ int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction f, void **
 
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!threads || threads > THREADS_OF_BLOCK || !config->gridDimX || !config->gridDimY ||
-	    !config->gridDimZ)
+	if (!threads || threads > SOFT_CU_THREADS_OF_BLOCK || !config->gridDimX ||
+	    !config->gridDimY || !config->gridDimZ)
 		return CUDA_ERROR_INVALID_VALUE;
 	task = soft_cu_make_task(SOFT_CU_TASK_KERNEL);
 	if (!task)
@@ -311,7 +393,7 @@ int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction f, void **
 		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
 		.dynamic_shared = config->sharedMemBytes,
-		.registers = REGISTERS_OF_THREAD,
+		.registers = SOFT_CU_REGISTERS_OF_THREAD,
 		.is_cooperative = has_attribute(config, COOPERATIVE),
 	};
 	if (!task->arguments) {
@@ -345,6 +427,31 @@ static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters,
 	return soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* Its blocks are to run at once, so they must fit. */
+static int launch_cooperative(const CUlaunchConfig *c, CUfunction f, void **parameters,
+			      bool per_thread)
+{
+	enum { BYTES = 72, COOPERATIVE = 2 };
+	const uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
+	const uint64_t blocks = (uint64_t)c->gridDimX * c->gridDimY * c->gridDimZ;
+	uint32_t attribute[BYTES / 4] = {[0] = COOPERATIVE, [2] = 1};
+	CUlaunchConfig config = *c;
+
+	if (threads &&
+	    blocks > SOFT_CU_MULTIPROCESSORS * (SOFT_CU_THREADS_OF_MULTIPROCESSOR / threads))
+		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+	config.attrs = attribute;
+	config.numAttrs = 1;
+	return launch(&config, f, parameters, NULL, per_thread);
+}
+
+SOFT_CU_BOTH(cuLaunchCooperativeKernel, _ptsz,
+	     (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+	      unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+	      CUstream stream, void **parameters),
+	     launch_cooperative(&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z,
+						  shared, stream, NULL, 0},
+				function, parameters, per_thread))
 SOFT_CU_BOTH(cuLaunchKernelEx, _ptsz,
 	     (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),
 	     config ? launch(config, function, parameters, extra, per_thread)

@@ -137,6 +137,34 @@ static int get_context(CUstream stream, CUcontext *context, bool per_thread)
 SOFT_CU_BOTH(cuStreamGetCtx, _ptsz, (CUstream stream, CUcontext *context),
 	     get_context(stream, context, per_thread))
 
+static int get_id(CUstream stream, unsigned long long *id, bool per_thread)
+{
+	struct soft_cu_stream *s;
+	const int status = id ? enter_stream(stream, per_thread, &s) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*id = s->id;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+SOFT_CU_BOTH(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id),
+	     get_id(stream, id, per_thread))
+
+static int get_device(CUstream stream, CUdevice *device, bool per_thread)
+{
+	struct soft_cu_stream *s;
+	const int status = device ? enter_stream(stream, per_thread, &s) : CUDA_ERROR_INVALID_VALUE;
+
+	if (status)
+		return status;
+	*device = s->context->device;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+SOFT_CU_BOTH(cuStreamGetDevice, _ptsz, (CUstream stream, CUdevice *device),
+	     get_device(stream, device, per_thread))
+
 static int submit_host(CUstream stream, CUhostFn *host, CUstreamCallback *callback, void *data,
 		       bool per_thread)
 {

@@ -232,6 +232,23 @@ static void show_work(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
+/* Between devices: a record of kind MEMCPY2 if that is on. */
+static void show_peers(void)
+{
+	CUcontext second;
+	CUdeviceptr there;
+
+	CHECK(cuCtxCreate_v2(&second, 0, 1));
+	CHECK(cuMemAlloc_v2(&there, 4096));
+	CHECK(cuCtxSetCurrent(context));
+	enable_work();
+	CHECK(cuMemcpyPeer(memory, context, there, second, 64));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2));
+	CHECK(cuMemcpyPeerAsync(there, second, memory, context, 128, stream));
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
 static void show_calls(void)
 {
 	enable_work();
@@ -537,6 +554,7 @@ int main(int argc, char **argv)
 		{"version", show_version},
 		{"graph", show_graph},
 		{"span", show_span},
+		{"peers", show_peers},
 	};
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);

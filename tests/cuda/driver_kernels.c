@@ -22,6 +22,31 @@ SOFT_CUDA_KERNEL(add_numbers, sizeof(int *), sizeof(int), sizeof(int))
 		numbers[i] += *(int *)arguments[2];
 }
 
+/* Each block's threads: neighbours' numbers, summed up in shared memory. */
+SOFT_CUDA_BLOCK_KERNEL(sum_block, sizeof(int *))
+{
+	int *sums = *(int **)arguments[0], *shared = at->shared;
+	const unsigned i = at->thread_index.x;
+
+	shared[i] = (int)i + 1;
+	SOFT_CUDA_SYNCHRONIZE();
+	for (unsigned step = at->block_dim.x / 2; step; step /= 2) {
+		if (i < step)
+			shared[i] += shared[i + step];
+		SOFT_CUDA_SYNCHRONIZE();
+	}
+	if (i == 0)
+		sums[at->block_index.x] = shared[0];
+}
+
+/* One of its threads faults, the others wait. */
+SOFT_CUDA_BLOCK_KERNEL(fault_block, sizeof(int *))
+{
+	if (at->thread_index.x == 3)
+		**(int **)arguments[0] = 1;
+	SOFT_CUDA_SYNCHRONIZE();
+}
+
 SOFT_CUDA_KERNEL(fault, sizeof(int *))
 {
 	**(int **)arguments[0] = 1;

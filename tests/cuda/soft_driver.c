@@ -246,6 +246,201 @@ static void show_extra(void)
 	printf("too short: %d\n", cuLaunchKernel(add, 4, 1, 1, 256, 1, 1, 0, stream, NULL, extra));
 }
 
+static void show_barrier(void)
+{
+	void *arguments[] = {&memory};
+	CUfunction sum;
+
+	CHECK(cuModuleGetFunction(&sum, module, "sum_block"));
+	CHECK(cuLaunchKernel(sum, 3, 1, 1, 64, 1, 1, 64 * sizeof(int), stream, arguments, NULL));
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuMemcpyDtoH_v2(numbers, memory, 3 * sizeof(int)));
+	printf("sums: %d %d %d\n", numbers[0], numbers[1], numbers[2]);
+}
+
+static void show_fault_behind_a_barrier(void)
+{
+	CUdeviceptr nowhere = 16;
+	void *arguments[] = {&nowhere};
+	CUfunction f;
+
+	CHECK(cuModuleGetFunction(&f, module, "fault_block"));
+	CHECK(cuLaunchKernel(f, 2, 1, 1, 8, 1, 1, 0, stream, arguments, NULL));
+	printf("faulted: %d\n", cuStreamSynchronize(stream));
+	printf("and stays so: %d\n", cuMemAlloc_v2(&memory, 16));
+	CHECK(cuDevicePrimaryCtxReset_v2(0));
+	printf("after the reset: %d\n", cuMemAlloc_v2(&memory, 16));
+	CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+	CHECK(cuCtxSetCurrent(context));
+	printf("a new one: %d\n", cuMemAlloc_v2(&memory, 16));
+}
+
+static void show_cooperative(void)
+{
+	CUlaunchConfig config = {4, 1, 1, 256, 1, 1, 0, stream, NULL, 0};
+
+	CHECK(cuLaunchCooperativeKernel(add, 4, 1, 1, 256, 1, 1, 0, stream, add_one));
+	printf("too many: %d\n",
+	       cuLaunchCooperativeKernel(add, 1000, 1, 1, 256, 1, 1, 0, stream, add_one));
+	CHECK(cuLaunchKernelEx(&config, add, add_two, NULL));
+	show_numbers("both ran");
+}
+
+/* Kernels ---------------------------------------------------------------------------- */
+
+static size_t get_shared(int block)
+{
+	return (size_t)block * 64;
+}
+
+static void show_library(void)
+{
+	CUlibrary library, of;
+	CUkernel kernel;
+	CUfunction function;
+	CUmodule inner;
+	CUdeviceptr variable;
+	const char *name;
+	size_t bytes, offset;
+	int value, grid, block;
+
+	CHECK(cuLibraryLoadFromFile(&library, module_file, NULL, NULL, 0, NULL, NULL, 0));
+	CHECK(cuLibraryGetKernel(&kernel, library, "add_numbers"));
+	printf("no kernel: %d\n", cuLibraryGetKernel(&function, library, "nothing"));
+	CHECK(cuKernelGetFunction(&function, kernel));
+	CHECK(cuKernelGetName(&name, kernel));
+	CHECK(cuKernelGetLibrary(&of, kernel));
+	CHECK(cuLibraryGetModule(&inner, library));
+	CHECK(cuLibraryGetGlobal(&variable, &bytes, library, "launches_seen"));
+	printf("%s of its library: %d, variable of %zu bytes\n", name, of == library, bytes);
+	printf("its module is not ours to unload: %d\n", cuModuleUnload(inner));
+	CHECK(cuFuncGetAttribute(&value, 0, function));
+	printf("threads %d", value);
+	CHECK(cuFuncSetAttribute(function, 8, 65536));
+	CHECK(cuKernelGetAttribute(&value, 8, kernel, 0));
+	printf(" shared %d", value);
+	CHECK(cuFuncGetAttribute(&value, 4, function));
+	printf(" registers %d\n", value);
+	CHECK(cuFuncGetParamInfo(function, 2, &offset, &bytes));
+	printf("parameter 2 at %zu, %zu bytes; a fourth: %d\n", offset, bytes,
+	       cuFuncGetParamInfo(function, 3, &offset, &bytes));
+	CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, 256, 0));
+	CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, get_shared, 0, 300));
+	printf("blocks %d, best grid %d of %d\n", value, grid, block);
+	add = (CUfunction)kernel;
+	CHECK(cuLaunchKernel(add, 4, 1, 1, 256, 1, 1, 0, stream, add_one, NULL));
+	show_numbers("ran");
+	CHECK(cuLibraryUnload(library));
+}
+
+/* Memory ----------------------------------------------------------------------------- */
+
+static unsigned long long get_figure(CUmemoryPool pool, int attribute)
+{
+	uint64_t value = 0;
+
+	CHECK(cuMemPoolGetAttribute(pool, attribute, &value));
+	return value;
+}
+
+static void show_pool(void)
+{
+	const CUmemPoolProps properties = {.allocType = 1, .location = {1, 0}};
+	uint64_t threshold = 4096;
+	CUmemoryPool pool, found;
+	CUdeviceptr a, b;
+
+	CHECK(cuMemPoolCreate(&pool, &properties));
+	CHECK(cuMemPoolSetAttribute(pool, 4, &threshold));
+	CHECK(cuMemAllocFromPoolAsync(&a, 4096, pool, stream));
+	CHECK(cuMemAllocFromPoolAsync(&b, 8192, pool, stream));
+	printf("used %llu reserved %llu\n", get_figure(pool, 7), get_figure(pool, 5));
+	CHECK(cuPointerGetAttribute(&found, 17, b));
+	printf("its pool: %d\n", found == pool);
+	printf("not empty: %d\n", cuMemPoolDestroy(pool));
+	CHECK(cuMemFreeAsync(a, stream));
+	CHECK(cuMemFreeAsync(b, stream));
+	printf("used %llu reserved %llu high %llu\n", get_figure(pool, 7), get_figure(pool, 5),
+	       get_figure(pool, 8));
+	CHECK(cuMemPoolTrimTo(pool, 0));
+	printf("trimmed: %llu\n", get_figure(pool, 5));
+	CHECK(cuDeviceSetMemPool(0, pool));
+	CHECK(cuMemAllocAsync(&a, 100, stream));
+	CHECK(cuDeviceGetDefaultMemPool(&found, 0));
+	printf("used %llu, by default %llu\n", get_figure(pool, 7), get_figure(found, 7));
+	CHECK(cuMemFreeAsync(a, stream));
+	CHECK(cuMemPoolDestroy(pool));
+	CHECK(cuDeviceGetMemPool(&pool, 0));
+	printf("the default one again: %d\n", pool == found);
+}
+
+static void show_peers(void)
+{
+	CUcontext second;
+	CUdeviceptr there;
+	int can;
+
+	CHECK(cuDeviceCanAccessPeer(&can, 0, 1));
+	printf("can: %d\n", can);
+	CHECK(cuCtxCreate_v2(&second, 0, 1));
+	CHECK(cuMemAlloc_v2(&there, 4096));
+	CHECK(cuMemsetD32_v2(there, 9, 1024));
+	CHECK(cuCtxSetCurrent(context));
+	printf("not yet: %d\n", cuCtxDisablePeerAccess(second));
+	CHECK(cuCtxEnablePeerAccess(second, 0));
+	printf("again: %d\n", cuCtxEnablePeerAccess(second, 0));
+	CHECK(cuMemcpyPeerAsync(memory, context, there, second, 4000, stream));
+	show_numbers("copied");
+	CHECK(cuCtxDestroy_v2(second));
+}
+
+static void show_memory(void)
+{
+	static char pageable[64][64];
+	CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+			      .srcHost = pageable,
+			      .srcPitch = 64,
+			      .srcXInBytes = 8,
+			      .srcY = 1,
+			      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			      .dstDevice = memory,
+			      .dstPitch = 32,
+			      .WidthInBytes = 16,
+			      .Height = 3};
+	int attributes[] = {2, 8, 9}, type, is_managed, device;
+	void *values[] = {&type, &is_managed, &device};
+	CUdeviceptr managed;
+	unsigned flags;
+	size_t limit;
+
+	for (int y = 0; y < 64; y++)
+		for (int x = 0; x < 64; x++)
+			pageable[y][x] = (char)(y * 10 + x);
+	CHECK(cuMemcpy2D_v2(&copy));
+	CHECK(cuMemcpyDtoH_v2(numbers, memory, 128));
+	printf("rows begin with %d %d %d\n", ((char *)numbers)[0], ((char *)numbers)[32],
+	       ((char *)numbers)[64]);
+	CHECK(cuMemAllocManaged(&managed, 4096, 1));
+	((int *)(uintptr_t)managed)[0] = 5;
+	CHECK(cuMemPrefetchAsync(managed, 4096, 0, stream));
+	CHECK(cuMemPrefetchAsync_v2(managed, 4096, (CUmemLocation){1, 0}, 0, stream));
+	CHECK(cuMemAdvise(managed, 4096, 1, 0));
+	printf("not managed: %d\n", cuMemPrefetchAsync(memory, 4, 0, stream));
+	CHECK(cuPointerGetAttributes(3, attributes, values, managed));
+	printf("type %d managed %d device %d\n", type, is_managed, device);
+	CHECK(cuPointerGetAttributes(3, attributes, values, (uintptr_t)&type));
+	printf("of nobody: type %d managed %d device %d\n", type, is_managed, device);
+	CHECK(cuMemHostRegister_v2(pageable, sizeof pageable, 2));
+	CHECK(cuMemHostGetFlags(&flags, &pageable[3]));
+	printf("flags %u, twice: %d\n", flags, cuMemHostRegister_v2(pageable, 64, 0));
+	CHECK(cuMemHostUnregister(pageable));
+	printf("no longer: %d\n", cuMemHostUnregister(pageable));
+	CHECK(cuCtxSetLimit(0, 2048));
+	CHECK(cuCtxGetLimit(&limit, 0));
+	printf("limit %zu\n", limit);
+	CHECK(cuMemFree_v2(managed));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -256,6 +451,13 @@ int main(int argc, char **argv)
 		{"child", show_child},
 		{"capture", show_capture},
 		{"extra", show_extra},
+		{"barrier", show_barrier},
+		{"fault", show_fault_behind_a_barrier},
+		{"cooperative", show_cooperative},
+		{"library", show_library},
+		{"pool", show_pool},
+		{"peers", show_peers},
+		{"memory", show_memory},
 	};
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
