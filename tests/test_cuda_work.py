@@ -175,3 +175,39 @@ def test_what_is_launched_in_a_pause_is_not_recorded(trace, build, ms):
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), ms, rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]
+
+
+def test_a_graphs_nodes_are_linked_to_their_launch_and_have_places_in_it(trace, run, gputap):
+    """And what is captured is no device work: nothing is counted as unfinished."""
+    rows = trace("graph", "3", rows=True)
+    calls = {row["correlation"]: row for row in rows if row["kind"] == "call"}
+    found = device(rows)
+    assert len(found) == 2 * 3 * 3
+    assert {calls[row["correlation"]]["operation"] for row in found} == {"cuGraphLaunch"}
+    graphs = {}
+    for row in found:
+        nodes = graphs.setdefault(row["graph"], {}).setdefault(row["graph_replay"], [])
+        nodes.append((int(row["graph_node"]), row["operation"]))
+    assert len(graphs) == 2
+    for replays in graphs.values():
+        assert sorted(replays) == ["1", "2", "3"]
+        assert [sorted(nodes) for nodes in replays.values()
+                ] == [[(0, "kernel"), (1, "write"), (2, "fill")]] * 3
+    assert json.loads(run([gputap, "report", "--json", "w.gputap"]).out)["dropped"] == 0
+
+
+def test_lite_has_a_graphs_launch_as_one(trace, run, gputap):
+    rows = device(trace("graph", "3", options=["--mode", "lite"], rows=True))
+    assert [row["operation"] for row in rows] == ["graph"] * 6
+    assert len({row["name"] for row in rows}) == 2 and all(row["name"] for row in rows)
+    assert json.loads(run([gputap, "report", "--json", "w.gputap"]).out)["dropped"] == 0
+
+
+def test_lite_has_kernels_and_no_copies(trace):
+    rows = device(trace("identities", "20", options=["--mode", "lite"], rows=True))
+    assert {row["operation"] for row in rows} == {"kernel"} and len(rows) == 64
+
+
+def test_kernels_that_were_not_chosen_are_not_recorded_and_not_counted(trace):
+    report = trace("identities", "20", options=["--kernels", "nothing_like_it"])
+    assert report["device_work"] == 16 and report["dropped"] == 0

@@ -7,6 +7,7 @@
  *   work_program MODULE leave          _exit() when all is done
  *   work_program MODULE kill           SIGKILL of itself, half a second after all is done
  *   work_program MODULE destroy        the context is destroyed at once, and made again
+ *   work_program MODULE graph N        two graphs of a kernel, a copy and a set, N launches of each
  *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause, which lasts so long */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -115,6 +116,34 @@ static void fork_children(void)
 	DO(cuCtxSynchronize());
 }
 
+/* Captured: what a stream is given meanwhile is no device work. */
+static CUgraphExec make_graph(unsigned block)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+
+	DO(cuStreamBeginCapture_v2(streams[0], 0));
+	launch(block, streams[0]);
+	DO(cuMemcpyHtoDAsync_v2(memory, host, block * 8, streams[0]));
+	DO(cuMemsetD8Async(memory, 7, block * 8 + 4, streams[0]));
+	DO(cuStreamEndCapture(streams[0], &graph));
+	DO(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	DO(cuGraphDestroy(graph));
+	return exec;
+}
+
+static void launch_graphs(int launches)
+{
+	CUgraphExec execs[2] = {make_graph(41), make_graph(42)};
+
+	for (int i = 0; i < launches; i++)
+		for (int k = 0; k < 2; k++)
+			DO(cuGraphLaunch(execs[k], streams[1 + k]));
+	DO(cuCtxSynchronize());
+	for (int k = 0; k < 2; k++)
+		DO(cuGraphExecDestroy(execs[k]));
+}
+
 static void pause_and_go_on(const char *library, unsigned ms)
 {
 	void *found = dlopen(library, RTLD_NOW);
@@ -161,6 +190,8 @@ int main(int count, char **words)
 			DO(cuCtxDestroy_v2(context));
 			open_device(words[1]);
 		}
+	} else if (!strcmp(scene, "graph")) {
+		launch_graphs(atoi(words[3]));
 	} else if (!strcmp(scene, "pauses")) {
 		pause_and_go_on(words[3], count > 4 ? (unsigned)atoi(words[4]) : 0);
 	} else {

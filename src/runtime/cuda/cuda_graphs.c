@@ -5,11 +5,12 @@
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "runtime/cuda/cuda_parts.h"
 
-enum { BUCKETS = 1024, DEPTH_MAX = 16 };
+enum { BUCKETS = 1024, NAMES = 4096, DEPTH_MAX = 16 };
 enum { NODE_KERNEL = 0, NODE_COPY = 1, NODE_SET = 2, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };
 
 static struct graph {
@@ -17,6 +18,11 @@ static struct graph {
 	void *_Atomic exec;
 	_Atomic uint32_t number, launches, records;
 } * _Atomic buckets[BUCKETS];
+
+/* Names by the objects' numbers; a later graph may take an earlier one's place. */
+static struct {
+	_Atomic uint32_t number, name;
+} names[NAMES];
 
 struct count {
 	uint32_t nodes, kernels, copies, sets;
@@ -106,12 +112,27 @@ static void count_nodes(void *graph, unsigned depth, struct count *count)
 		munmap(list, nodes * sizeof *list);
 }
 
+static void keep_name(uint32_t number, uint32_t name)
+{
+	atomic_store(&names[number % NAMES].number, 0);
+	atomic_store(&names[number % NAMES].name, name);
+	atomic_store(&names[number % NAMES].number, number);
+}
+
+uint32_t gt_cuda_graph_name(uint32_t number)
+{
+	return number && atomic_load(&names[number % NAMES].number) == number
+		       ? atomic_load(&names[number % NAMES].name)
+		       : 0;
+}
+
 static void write_graph(struct gt_thread *t, uint32_t number, void *exec, const struct count *c)
 {
 	struct gt_text text = {0};
 	char name[32];
 
 	snprintf(name, sizeof name, "graph %u", (unsigned)number);
+	keep_name(number, gt_string_id(t, name, strlen(name)));
 	gt_text_add(&text, "name", name);
 	gt_text_add_number(&text, "nodes", c->nodes);
 	gt_text_add_number(&text, "kernels", c->kernels);

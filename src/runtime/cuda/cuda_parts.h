@@ -136,6 +136,8 @@ struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_ker
 /* In callbacks, at their EXIT: what the program has made. @parameters: the function's. */
 void gt_cuda_graph_made(void *exec, void *graph);
 void gt_cuda_graph_gone(void *exec);
+/* "graph 3": string id by the object's number; 0: not known any more. */
+uint32_t gt_cuda_graph_name(uint32_t number);
 /* A launch of it begins. Return: its object's number; 0: not known. @records: that it will give;
  * 0: not known. */
 uint32_t gt_cuda_graph_launch(void *exec, uint32_t *replay, uint32_t *records);

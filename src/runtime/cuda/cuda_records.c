@@ -216,8 +216,10 @@ static void record_graph(struct gt_thread *t, const struct cupti_graph *g)
 				g->start,       g->end,    0,          true};
 	struct draft d;
 
-	if (begin_record(t, &d, GT_DEVICE_GRAPH, &p))
-		end_record(t, &d);
+	if (!begin_record(t, &d, GT_DEVICE_GRAPH, &p))
+		return;
+	d.record.name = gt_cuda_graph_name((uint32_t)(d.record.queue >> 32));
+	end_record(t, &d);
 }
 
 void gt_cuda_record(struct gt_thread *t, const struct cupti_record *record)

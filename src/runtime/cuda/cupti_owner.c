@@ -14,6 +14,7 @@
 
 #include "core/recording.h"
 #include "runtime/cuda/cuda_parts.h"
+#include "tool/tool_work.h"
 
 enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
 
@@ -61,7 +62,7 @@ static void end_change(void)
 
 static void say(const char *text)
 {
-	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_CUDA_DRIVER, 0, text);
 }
 
 static void say_status(const char *what, int status)
@@ -246,12 +247,13 @@ void gt_cupti_owner_spare_kind(uint32_t kind, bool spared)
 static uint64_t kinds_wanted(void)
 {
 	const struct gt_session *session = atomic_load(&gt_recording.session);
-	uint64_t kinds = UINT64_C(1) << CUPTI_KIND_KERNEL | UINT64_C(1) << CUPTI_KIND_COPY |
-			 UINT64_C(1) << CUPTI_KIND_SET | UINT64_C(1) << CUPTI_KIND_COPY_PEER;
+	const uint64_t moves = UINT64_C(1) << CUPTI_KIND_COPY | UINT64_C(1) << CUPTI_KIND_SET |
+			       UINT64_C(1) << CUPTI_KIND_COPY_PEER;
+	uint64_t kinds = UINT64_C(1) << CUPTI_KIND_KERNEL;
 
-	if (session && session->mode == GT_MODE_LITE)
-		kinds |= UINT64_C(1) << CUPTI_KIND_GRAPH;
-	return kinds;
+	if (gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER) || !session || session->mode != GT_MODE_LITE)
+		return kinds | moves;
+	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
 }
 
 /* Kernels are needed; a release without one of the others has calls without such work. */
