@@ -41,7 +41,8 @@ bool soft_cu_begin_call(struct soft_cu_call *call)
 	if (!tool)
 		return false;
 	set_context(call);
-	call->outer = soft_cu_call;
+	/* around a runtime's call there is none: one that is there was left by a jump */
+	call->outer = call->domain == SOFT_CU_RUNTIME_CALLS ? NULL : soft_cu_call;
 	in_tool = true;
 	tool->begin_call(call);
 	in_tool = false;

@@ -59,6 +59,16 @@ static bool asks_work_of(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
+/* Does it notify tools of such a domain's calls? */
+static bool notifies_of_work_of(const struct gt_context *c, unsigned domain)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		if (gt_domain_traits[d].work == gt_domain_traits[domain].work &&
+		    notifies_of_domain(c, d))
+			return true;
+	return false;
+}
+
 /* Does somebody's device activity, or his view of all calls, go through this operation's wrap? */
 static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
 {
@@ -66,7 +76,7 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 
 	if (!operation->wrap)
 		return false;
-	if (operation->wrap_always && notifies_of_domain(c, domain))
+	if (operation->wrap_always && notifies_of_work_of(c, domain))
 		return true;
 	return (operation->wrap_always || c->device_activity || c->notify_work) &&
 	       asks_work_of(c, domain);
@@ -250,6 +260,7 @@ void gt_context_set_started(struct gt_context *c, bool started)
 }
 
 void (*gt_contexts_resume_hook)(void);
+void (*gt_contexts_changed_hook)(void);
 
 void gt_contexts_pause(bool paused)
 {
@@ -260,6 +271,7 @@ void gt_contexts_pause(bool paused)
 		atomic_fetch_add_explicit(&gt_pauses, 1, memory_order_relaxed);
 	gt_context_set_started(&session_context, !paused);
 	gt_core_unlock();
+	gt_contexts_changed();
 }
 
 bool gt_session_asks(uint32_t op)

@@ -43,6 +43,17 @@ void gt_contexts_pause(bool paused);
  * long pause; NULL: nothing does. Set by a constructor. */
 extern void (*gt_contexts_resume_hook)(void) __attribute__((visibility("hidden")));
 
+/* Called when a context has been started or stopped, or the program's pause has begun or ended,
+ * without a lock: for what is asked of calls that have no taps; NULL: nothing is. Set by a
+ * constructor. */
+extern void (*gt_contexts_changed_hook)(void) __attribute__((visibility("hidden")));
+
+static inline void gt_contexts_changed(void)
+{
+	if (gt_contexts_changed_hook)
+		gt_contexts_changed_hook();
+}
+
 /* Twice how often the program has paused, + 1 while it does. */
 extern _Atomic uint32_t gt_pauses __attribute__((visibility("hidden")));
 

@@ -34,7 +34,6 @@ struct open_call {
 	uint64_t id, start;
 	uint32_t epoch, depth;
 	bool is_recorded, is_notified;
-	bool is_cause; /* gt_thread.api_id is this one's */
 	struct gt_tool_frame frame;
 	alignas(8) uint8_t held[HELD_BYTES]; /* arguments, for tools */
 };
@@ -154,7 +153,7 @@ static struct open_call *push_call(const struct gt_announcement *a)
 	c->arguments = a->arguments;
 	c->at = a->at;
 	c->word = a->at ? gt_stack_word(a->at) : 0;
-	c->is_recorded = c->is_notified = c->is_cause = false;
+	c->is_recorded = c->is_notified = false;
 	c->frame.mark = 0;
 	return c;
 }
@@ -187,7 +186,6 @@ static struct gt_thread *find_thread(enum gt_domain domain, uintptr_t at)
 	return gt_thread_attach_call(t, domain, at);
 }
 
-/* What is called inside, and what device work that causes, is this call's. */
 static void begin_recording(struct open_call *c)
 {
 	const uint32_t op = c->table->operations[c->index].op;
@@ -204,10 +202,6 @@ static void begin_recording(struct open_call *c)
 	c->epoch = t->epoch;
 	c->is_recorded = true;
 	c->start = gt_ticks();
-	if (!t->api_id) {
-		c->is_cause = true;
-		gt_api_enter(t, c->id, c->start);
-	}
 }
 
 struct arguments {
@@ -356,9 +350,23 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 		t->depth = c->depth + 1;
 		write_record(t, c, call, status, end);
 	}
-	if (c->is_cause)
-		gt_api_leave(t);
 	gt_call_end(t);
+}
+
+uint64_t gt_announced_open(uint64_t *start)
+{
+	const struct open_calls *open = open_calls;
+	const uintptr_t here = GT_HERE();
+
+	for (unsigned i = open ? open->count : 0; i-- > 0;) {
+		const struct open_call *c = &open->calls[i];
+
+		if (!c->is_recorded || c->epoch != gt_thread.epoch || is_left(c, here))
+			continue;
+		*start = c->start;
+		return c->id;
+	}
+	return 0;
 }
 
 /* Begin and end ---------------------------------------------------------------------------- */

@@ -38,6 +38,10 @@ void gt_announced_begin(const struct gt_announcement *a) __attribute__((visibili
 void gt_announced_end(const struct gt_announcement *a, int32_t status)
 	__attribute__((visibility("hidden")));
 
+/* The innermost recorded call that is announced and open in this thread, and when it began. 0:
+ * there is none. */
+uint64_t gt_announced_open(uint64_t *start) __attribute__((visibility("hidden")));
+
 /* Once, before the first call. */
 void gt_announced_init(enum gt_domain domain) __attribute__((visibility("hidden")));
 

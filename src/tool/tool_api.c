@@ -185,7 +185,9 @@ int gputap_context_select(struct gputap_context *ctx, uint32_t domain, const uin
 	if (!ctx->place || !ctx->place->calls[domain].fn)
 		return unlock_and_return(-ENOENT);
 	gt_tool_calls_select(ctx, domain, set, selected != 0);
-	return unlock_and_return(0);
+	gt_core_unlock();
+	gt_contexts_changed();
+	return 0;
 }
 
 int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,

@@ -134,6 +134,7 @@ void gt_tool_context_start(struct gputap_context *ctx)
 	}
 	gt_context_set_started(&ctx->core, true);
 	gt_core_unlock();
+	gt_contexts_changed();
 	if (starts)
 		gt_tool_objects_replay((uint32_t)(c - gt_tool_pool),
 				       atomic_load_explicit(&c->generation, memory_order_relaxed));
@@ -151,6 +152,7 @@ void gt_tool_context_stop(struct gputap_context *ctx, bool finish)
 	}
 	gt_context_set_started(&ctx->core, false);
 	gt_core_unlock();
+	gt_contexts_changed();
 	if (c)
 		wait_for_callbacks((uint32_t)(c - gt_tool_pool));
 }

@@ -17,6 +17,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 #include "runtime/cuda/cuda_parts.h"
+#include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool.h"
 #include "tool/tool_work.h"
 #include "util/clock_ns.h"
@@ -54,11 +55,12 @@ static void read_all(uint32_t flag)
 /* Contexts have changed: CUPTI goes after a long pause, and comes back. */
 static void follow_contexts(uint32_t *unwanted)
 {
-	*unwanted = gt_cuda_work_wanted(false) ? 0 : *unwanted + 1;
+	*unwanted = gt_cuda_work_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
 	if (!*unwanted)
 		gt_cupti_owner_start();
 	else if (*unwanted > LONG_PAUSE)
 		gt_cupti_owner_stop();
+	gt_cupti_owner_follow_calls();
 }
 
 static bool is_leaving(void)
@@ -152,6 +154,11 @@ static void start_helper(void)
 
 /* Before the first call of the driver ----------------------------------------------------- */
 
+static bool wants_records(void)
+{
+	return gt_cuda_work_wanted(true);
+}
+
 static const struct gt_cupti_user user = {
 	.callback = gt_cuda_work_callback,
 	.request = gt_cupti_request,
@@ -159,6 +166,7 @@ static const struct gt_cupti_user user = {
 	.find_functions = gt_cuda_functions_find,
 	.is_needed = gt_cuda_callback_needed,
 	.started = start_helper,
+	.wants_records = wants_records,
 };
 
 /* CUPTI may have gone in the pause. It comes back before recording does. */
@@ -168,10 +176,21 @@ static void resume(void)
 		gt_cupti_owner_start();
 }
 
+/* What is asked of the runtime's calls is CUPTI's to know before the next one. */
+static void follow_calls(void)
+{
+	if (!gt_cuda_is_used())
+		return;
+	if (gt_cuda_runtime_wanted())
+		gt_cupti_owner_start();
+	gt_cupti_owner_follow_calls();
+}
+
 __attribute__((constructor)) static void be_user(void)
 {
 	gt_cupti_owner_use(&user);
 	gt_contexts_resume_hook = resume;
+	gt_contexts_changed_hook = follow_calls;
 }
 
 /* Before the real one: kinds that are on before a context is made leave nothing behind when they go
@@ -179,7 +198,7 @@ __attribute__((constructor)) static void be_user(void)
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
 	gt_cuda_table_is(call->table);
-	if (gt_cuda_work_wanted(true) || (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted()))
+	if (gt_cuda_work_wanted(true) || gt_cuda_runtime_wanted())
 		gt_cupti_owner_start();
 	return ((gt_cuda_driver_cuInit_fn *)call->tap->real)(flags);
 }

@@ -26,13 +26,6 @@
 
 /* Links (cuda_work.c) -------------------------------------------------------------------- */
 
-/* The runtime API's call that is open in this thread: used where no driver call is recorded. */
-struct gt_cuda_open_call {
-	uint64_t id, start;
-};
-extern _Thread_local struct gt_cuda_open_call gt_cuda_runtime_open
-	__attribute__((visibility("hidden")));
-
 enum gt_cuda_link_flag {
 	GT_CUDA_RECORDED = 1, /* the session asks for its work */
 	GT_CUDA_COUNTED = 2,  /* `records` of it are counted as seen when the call succeeds */
@@ -150,6 +143,7 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);
+bool gt_cuda_is_used(void); /* cuInit() has been called */
 
 /* The helper looks now: much was launched. */
 void gt_cuda_helper_wake(void);

@@ -53,14 +53,21 @@ bool gt_cuda_runtime_wanted(void)
 	return false;
 }
 
-void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on))
+bool gt_cuda_runtime_needs(uint32_t id)
+{
+	return id < NUMBERS && places[id] && gt_announced_is_wanted(table, places[id] - 1u);
+}
+
+void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on), bool again)
 {
 	make_known();
 	for (uint32_t i = 0; i < table->operation_count; i++) {
 		const uint32_t number = GT_OP_NUMBER(table->operations[i].op);
 		const bool on = gt_announced_is_wanted(table, i);
+		const bool was =
+			atomic_exchange_explicit(&enabled[number], on, memory_order_relaxed);
 
-		if (atomic_exchange_explicit(&enabled[number], on, memory_order_relaxed) || on)
+		if (on != was || (on && again))
 			enable(number, on);
 	}
 }

@@ -10,9 +10,12 @@
  * work is asked for. The program uses CUDA. */
 bool gt_cuda_runtime_wanted(void) __attribute__((visibility("hidden")));
 
-/* After subscribing, and when contexts have changed: @enable is called for each callback id that is
- * to be on, and for those that are not any more. */
-void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on))
+/* Is this callback to be on? */
+bool gt_cuda_runtime_needs(uint32_t id) __attribute__((visibility("hidden")));
+
+/* Contexts have changed: @enable is called for each callback id that is to be on and was not, and
+ * for each that was on and is not to be. @again: after subscribing: nothing was on. */
+void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on), bool again)
 	__attribute__((visibility("hidden")));
 
 /* A callback of CUPTI's domain 2; @data: struct cupti_callback. No lock is held. */

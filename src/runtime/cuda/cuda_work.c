@@ -5,12 +5,12 @@
  * What is seen is counted at EXIT, when the driver has taken the work. A record that comes before
  * that is no loss: how many will come stands in the link since ENTER.
  * Never here, in a launch's callback: locks, allocation, calls of the driver. */
+#include "runtime/announced.h"
 #include "runtime/cuda/cuda_parts.h"
+#include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool_work.h"
 
 enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: it is over */
-
-_Thread_local struct gt_cuda_open_call gt_cuda_runtime_open;
 
 static _Atomic uint32_t launched; /* since the helper has looked */
 static _Atomic uint32_t captures; /* begun and not ended */
@@ -55,10 +55,8 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 	const struct gt_thread *t = &gt_thread;
 	uint64_t call = t->api_id, start = t->api_start;
 
-	if (gt_unlikely(!call)) {
-		call = gt_cuda_runtime_open.id;
-		start = call ? gt_cuda_runtime_open.start : 0;
-	}
+	if (gt_unlikely(!call)) /* no driver call is recorded: the runtime's that it is in */
+		call = gt_announced_open(&start);
 	atomic_store_explicit(&l->correlation, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	l->id = call;
@@ -156,7 +154,7 @@ void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data
 	(void)user;
 	if (domain == CUPTI_DOMAIN_DRIVER)
 		handle_driver(id, data);
-	else if (domain == CUPTI_DOMAIN_RUNTIME && gt_cuda_runtime_callback)
+	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		gt_cuda_runtime_callback(id, data);
 	if (gt_cupti_guest_callback)
 		gt_cupti_guest_callback(domain, id, data);

@@ -25,9 +25,4 @@ GT_CUPTI_WEAK bool gt_cupti_guest_present(void);
 /* Why CUPTI is not to be used at all; NULL: it may be. */
 GT_CUPTI_WEAK const char *gt_cupti_guest_other(void);
 
-/* The runtime API (cuda_runtime_calls.c). */
-GT_CUPTI_WEAK bool gt_cuda_runtime_wanted(void);
-GT_CUPTI_WEAK void gt_cuda_runtime_callback(uint32_t id, const void *data);
-GT_CUPTI_WEAK void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on));
-
 #endif

@@ -14,6 +14,7 @@
 
 #include "core/recording.h"
 #include "runtime/cuda/cuda_parts.h"
+#include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool_work.h"
 
 enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
@@ -195,7 +196,11 @@ bool gt_cupti_owner_needs_kind(uint32_t kind)
 
 bool gt_cupti_owner_needs_callback(int domain, uint32_t id)
 {
-	return domain == CUPTI_DOMAIN_DRIVER && gt_cupti_owner_is_active() && user->is_needed(id);
+	if (!gt_cupti_owner_is_active())
+		return false;
+	return domain == CUPTI_DOMAIN_DRIVER
+		       ? atomic_load(&owner.kinds) && user->is_needed(id)
+		       : domain == CUPTI_DOMAIN_RUNTIME && gt_cuda_runtime_needs(id);
 }
 
 bool gt_cupti_enable_callback(int domain, uint32_t id, bool on)
@@ -216,11 +221,16 @@ static bool enable_runtime(uint32_t id, bool on)
 
 void gt_cupti_owner_enable_callbacks(void)
 {
-	for (uint32_t id = 1; id < CUPTI_CALLBACK_IDS; id++)
+	for (uint32_t id = 1; atomic_load(&owner.kinds) && id < CUPTI_CALLBACK_IDS; id++)
 		if (user->is_needed(id))
 			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, true);
-	if (gt_cuda_runtime_enable)
-		gt_cuda_runtime_enable(enable_runtime);
+	gt_cuda_runtime_enable(enable_runtime, true);
+}
+
+void gt_cupti_owner_follow_calls(void)
+{
+	if (atomic_load(&owner.subscriber) && gt_cupti_owner_is_here())
+		gt_cuda_runtime_enable(enable_runtime, false);
 }
 
 static void disable_callbacks(void)
@@ -294,11 +304,17 @@ static bool is_refused(const char *what, int status)
 	return status != CUPTI_SUCCESS;
 }
 
+static bool start_records(void)
+{
+	return !is_refused("cuptiActivityRegisterCallbacks()", register_callbacks()) &&
+	       !is_refused("cuptiActivityEnable()", enable_kinds());
+}
+
+/* Without device work: for the runtime's calls alone. */
 static bool start_with_library(void)
 {
 	return !is_refused("cuptiSubscribe()", subscribe()) &&
-	       !is_refused("cuptiActivityRegisterCallbacks()", register_callbacks()) &&
-	       !is_refused("cuptiActivityEnable()", enable_kinds());
+	       (!user->wants_records() || start_records());
 }
 
 static int finalize(void)
@@ -351,11 +367,20 @@ static void start(void)
 	gt_cuda_affinity_restore(&affinity);
 }
 
+static void start_more(void)
+{
+	if (start_records())
+		gt_cupti_owner_enable_callbacks();
+	else
+		atomic_store(&owner.state, REFUSED);
+}
+
 void gt_cupti_owner_start(void)
 {
 	uint32_t state = atomic_load_explicit(&owner.state, memory_order_acquire);
 
-	if (!user || state == ACTIVE || state == REFUSED || !gt_cupti_owner_is_here())
+	if (!user || state == REFUSED || !gt_cupti_owner_is_here() ||
+	    (state == ACTIVE && (atomic_load(&owner.kinds) || !user->wants_records())))
 		return;
 	gt_internal_enter();
 	begin_change();
@@ -364,6 +389,8 @@ void gt_cupti_owner_start(void)
 		atomic_store(&owner.state, ACTIVE); /* its kinds are on still */
 	else if (state == CLOSED)
 		start();
+	else if (state == ACTIVE && !atomic_load(&owner.kinds)) /* there were calls alone */
+		start_more();
 	end_change();
 	gt_internal_leave();
 }

@@ -22,6 +22,7 @@ struct gt_cupti_user {
 	void (*find_functions)(const struct gt_cupti_library *library); /* it is open */
 	bool (*is_needed)(uint32_t id); /* callback of the driver's functions */
 	void (*started)(void);          /* kinds are on */
+	bool (*wants_records)(void);    /* of device work; else the runtime's calls alone */
 };
 void gt_cupti_owner_use(const struct gt_cupti_user *user);
 
@@ -61,6 +62,8 @@ bool gt_cupti_owner_needs_callback(int domain, uint32_t id);
 void gt_cupti_owner_enable_callbacks(void);
 /* One more callback of ours, or not any more. Return: it is on. */
 bool gt_cupti_enable_callback(int domain, uint32_t id, bool on);
+/* Contexts have changed: the callbacks of the runtime's calls follow. */
+void gt_cupti_owner_follow_calls(void);
 /* A guest needs records that this kind of ours keeps away: off during its turn. */
 void gt_cupti_owner_spare_kind(uint32_t kind, bool spared);
 

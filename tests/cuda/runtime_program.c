@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* A program of the CUDA runtime API on the stand-in runtime. It prints how often it called each
+ * function, as JSON, and addresses that the test looks for. Built with cudart.c inside, or linked
+ * with libcudart.so.13.
+ *
+ *   runtime_program MODULE every            each function once or so
+ *   runtime_program MODULE threads COUNT    launches, copies and sets from so many threads
+ *   runtime_program MODULE jump             leaves a call by a jump
+ *   runtime_program MODULE fork             a child that calls the runtime; the parent after it */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "soft/cuda/cudart/cudart_api.h"
+
+enum { NUMBERS = 256, ROUNDS = 20 };
+
+static struct {
+	const char *name;
+	_Atomic int count;
+} counts[64];
+
+static _Atomic int *find_count(const char *name)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	unsigned i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (counts[i].name && strcmp(counts[i].name, name))
+		i++;
+	counts[i].name = name;
+	pthread_mutex_unlock(&lock);
+	return &counts[i].count;
+}
+
+/* Counted, and must return that. */
+#define GIVES(status, function, ...)                                                 \
+	do {                                                                         \
+		(*find_count(#function))++;                                          \
+		int found = function(__VA_ARGS__);                                   \
+		if (found != (status)) {                                             \
+			printf("line %d: %s gave %d\n", __LINE__, #function, found); \
+			fflush(stdout);                                              \
+			_exit(1);                                                    \
+		}                                                                    \
+	} while (0)
+#define CALL(function, ...) GIVES(cudaSuccess, function, __VA_ARGS__)
+
+static void print_counts(void)
+{
+	printf("{");
+	for (unsigned i = 0; counts[i].name; i++)
+		printf("%s\"%s\": %d", i ? ", " : "", counts[i].name, counts[i].count);
+	printf("}\n");
+	fflush(stdout);
+}
+
+static void add_numbers(void)
+{
+}
+
+static void launch(int *numbers, cudaStream_t stream)
+{
+	unsigned count = NUMBERS;
+	int more = 1;
+	void *arguments[] = {&numbers, &count, &more};
+	const dim3 grid = {4, 1, 1}, block = {64, 1, 1};
+
+	CALL(cudaLaunchKernel, (const void *)add_numbers, grid, block, arguments, 16, stream);
+}
+
+static void note(void *data)
+{
+	++*(_Atomic int *)data;
+}
+
+static void call_of_devices(void)
+{
+	int version, count, device, attribute;
+
+	CALL(cudaDriverGetVersion, &version);
+	CALL(cudaRuntimeGetVersion, &version);
+	CALL(cudaGetDeviceCount, &count);
+	CALL(cudaSetDevice, 0);
+	CALL(cudaGetDevice, &device);
+	CALL(cudaDeviceGetAttribute, &attribute, 1, 0);
+	GIVES(cudaErrorInvalidDevice, cudaSetDevice, 77);
+	GIVES(cudaErrorInvalidDevice, cudaPeekAtLastError);
+	GIVES(cudaErrorInvalidDevice, cudaGetLastError);
+	CALL(cudaGetLastError);
+}
+
+static void call_of_memory(void)
+{
+	void *address, *host, *managed, *function = NULL;
+	size_t pitch, available, total;
+	int status;
+
+	CALL(cudaMallocPitch, &address, &pitch, 100, 5);
+	CALL(cudaFree, address);
+	CALL(cudaMallocHost, &host, 4096);
+	CALL(cudaFreeHost, host);
+	CALL(cudaHostAlloc, &host, 8192, 3);
+	CALL(cudaFreeHost, host);
+	CALL(cudaMallocManaged, &managed, 4096, 1);
+	CALL(cudaFree, managed);
+	CALL(cudaMemGetInfo, &available, &total);
+	CALL(cudaGetDriverEntryPointByVersion, "cuMemAlloc", &function, 12000, 0, &status);
+	GIVES(cudaErrorMemoryAllocation, cudaMalloc, &address, (size_t)1 << 60);
+}
+
+static void call_of_streams(void)
+{
+	static _Atomic int notes;
+	cudaStream_t stream, other;
+	cudaEvent_t start, end;
+	float milliseconds;
+	void *memory;
+	int numbers[NUMBERS] = {0};
+
+	CALL(cudaStreamCreate, &stream);
+	CALL(cudaStreamCreateWithFlags, &other, 1);
+	CALL(cudaEventCreate, &start);
+	CALL(cudaEventCreateWithFlags, &end, 0);
+	CALL(cudaMallocAsync, &memory, sizeof numbers, stream);
+	CALL(cudaEventRecord, start, stream);
+	CALL(cudaMemsetAsync, memory, 0, sizeof numbers, stream);
+	CALL(cudaMemcpyAsync, memory, numbers, sizeof numbers, cudaMemcpyHostToDevice, stream);
+	launch(memory, stream);
+	CALL(cudaLaunchHostFunc, stream, note, &notes);
+	CALL(cudaEventRecord, end, stream);
+	CALL(cudaStreamWaitEvent, other, end, 0);
+	CALL(cudaEventSynchronize, end);
+	CALL(cudaEventQuery, end);
+	CALL(cudaEventElapsedTime, &milliseconds, start, end);
+	CALL(cudaFreeAsync, memory, stream);
+	CALL(cudaStreamSynchronize, stream);
+	CALL(cudaStreamQuery, stream);
+	CALL(cudaEventDestroy, start);
+	CALL(cudaEventDestroy, end);
+	CALL(cudaStreamDestroy, stream);
+	CALL(cudaStreamDestroy, other);
+}
+
+static void call_of_copies(void)
+{
+	int numbers[NUMBERS] = {0};
+	unsigned count = NUMBERS;
+	int more = 1;
+	void *memory, *arguments[] = {&memory, &count, &more};
+	const cudaLaunchConfig_t config = {.gridDim = {8, 1, 1},
+					   .blockDim = {32, 1, 1},
+					   .dynamicSmemBytes = 64};
+
+	CALL(cudaMalloc, &memory, sizeof numbers);
+	printf("memory %p\n", memory);
+	printf("kernel %p\n", (void *)add_numbers);
+	CALL(cudaMemset, memory, 0, sizeof numbers);
+	CALL(cudaMemcpy, memory, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+	launch(memory, NULL);
+	CALL(cudaLaunchKernelExC, &config, (const void *)add_numbers, arguments);
+	CALL(cudaDeviceSynchronize);
+	CALL(cudaMemcpy, numbers, memory, sizeof numbers, cudaMemcpyDeviceToHost);
+	CALL(cudaFree, memory);
+	if (numbers[NUMBERS - 1] != 2)
+		printf("the kernels wrote %d\n", numbers[NUMBERS - 1]);
+}
+
+static void *work(void *data)
+{
+	cudaStream_t stream;
+	void *memory;
+
+	(void)data;
+	CALL(cudaStreamCreate, &stream);
+	CALL(cudaMalloc, &memory, NUMBERS * sizeof(int));
+	for (int i = 0; i < ROUNDS; i++) {
+		CALL(cudaMemsetAsync, memory, 0, NUMBERS * sizeof(int), stream);
+		launch(memory, stream);
+	}
+	CALL(cudaStreamSynchronize, stream);
+	CALL(cudaFree, memory);
+	CALL(cudaStreamDestroy, stream);
+	return NULL;
+}
+
+static void run_threads(int count)
+{
+	pthread_t threads[16];
+
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static sigjmp_buf back;
+
+static void leave(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+/* As far down in the stack as it says, and a call there. */
+static __attribute__((noinline)) void call_deep(int depth)
+{
+	volatile char room[256];
+
+	memset((void *)room, depth, sizeof room);
+	if (depth)
+		call_deep(depth - 1);
+	else
+		CALL(cudaDeviceSynchronize);
+}
+
+/* The runtime writes the new address where nothing can be written. */
+static void jump_out(void)
+{
+	signal(SIGSEGV, leave);
+	for (volatile int i = 0; i < 3; i++) {
+		if (!sigsetjmp(back, 1)) {
+			cudaMalloc((void **)8, 64);
+			printf("no fault\n");
+		}
+		CALL(cudaDeviceSynchronize);
+		call_deep(20);
+	}
+}
+
+static void fork_child(void)
+{
+	int status, count;
+	pid_t child = fork();
+
+	if (!child) {
+		cudaGetDeviceCount(&count); /* CUDA is not there in a child; nobody hangs */
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	if (status)
+		printf("child: %d\n", status);
+	CALL(cudaDeviceSynchronize);
+}
+
+int main(int argc, char **argv)
+{
+	const char *scene = argc > 2 ? argv[2] : "";
+	int device;
+	void **image = __cudaRegisterFatBinary(argv[1]);
+
+	__cudaRegisterFunction(image, (const char *)add_numbers, NULL, "add_numbers", -1, NULL,
+			       NULL, NULL, NULL, NULL);
+	__cudaRegisterFatBinaryEnd(image);
+	if (cudaGetDevice(&device)) /* this one initialises the driver */
+		return 1;
+	if (!strcmp(scene, "every")) {
+		call_of_devices();
+		call_of_memory();
+		call_of_streams();
+		call_of_copies();
+	} else if (!strcmp(scene, "threads")) {
+		run_threads(atoi(argv[3]));
+	} else if (!strcmp(scene, "jump")) {
+		jump_out();
+	} else if (!strcmp(scene, "fork")) {
+		fork_child();
+	}
+	print_counts();
+	return 0;
+}
