@@ -113,6 +113,8 @@ _gputap_soft() {
 		fi
 		return
 		;;
+	--cupti) _gputap_words "11.8 12.9 13.0 13.5 none"; return ;;
+	--cupti-fail) _gputap_list "subscribe register privileges compatible buffers start"; return ;;
 	--gpus | --memory | --clock-epoch | --clock-skew | --clock-drift) return ;;
 	--devices | --tiles | --clock-hz | --kernel-bits) return ;;
 	esac
@@ -124,7 +126,7 @@ _gputap_soft() {
 		cuda) _gputap_words "$cuda" ;;
 		amdgpu) _gputap_words "$amdgpu" ;;
 		level-zero) _gputap_words "$level_zero" ;;
-		*) _gputap_words "$amdgpu $level_zero" ;;
+		*) _gputap_words "$amdgpu $level_zero $cuda" ;;
 		esac
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
