@@ -240,6 +240,14 @@ def test_records_without_a_buffer_are_dropped_and_counted(scene):
     assert records(scene("faults", "--cupti-fail", "buffers"), "records") == ["records 0"]
 
 
+def test_the_second_form_and_the_first_exclude_each_other(scene):
+    lines = scene("second-form", "--cupti", "13.5")
+    assert [line for line in lines if not line.startswith("kernel")] == [
+        "subscribe: 0", "the first form: 39 14 14", "records 2", "after it: 39"
+    ]
+    assert scene("second-form") == ["subscribe: 27"]  # 13.0 has none
+
+
 def test_times_are_real_time_or_the_clients(scene):
     assert scene("clock") == ["real time: 1", "callback: 10"]
 

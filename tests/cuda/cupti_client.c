@@ -513,6 +513,40 @@ static void show_faults(void)
 	count_again(1);
 }
 
+static void request_v2(uint8_t **buffer, size_t *size, size_t *most,
+		       CUpti_BufferCallbackRequestInfo *info)
+{
+	(void)info;
+	request(buffer, size, most);
+}
+
+static void complete_v2(uint8_t *buffer, size_t size, size_t valid,
+			CUpti_BufferCallbackCompleteInfo *info)
+{
+	(void)info;
+	complete(NULL, 0, buffer, size, valid);
+}
+
+static void show_second_form(void)
+{
+	CUpti_SubscriberParams parameters = {.structSize = sizeof parameters};
+	CUpti_SubscriberHandle s, other;
+	const int status = cuptiSubscribe_v2(&s, on_call, NULL, &parameters);
+
+	printf("subscribe: %d\n", status);
+	if (status)
+		return;
+	CHECK(cuptiActivityRegisterCallbacks_v2(s, request_v2, complete_v2));
+	CHECK(cuptiActivityEnable_v2(s, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, NULL));
+	printf("the first form: %d %d %d\n", cuptiSubscribe(&other, on_call, NULL),
+	       cuptiActivityRegisterCallbacks(request, complete),
+	       cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+	count_again(2);
+	CHECK(cuptiFinalize());
+	CHECK(cuptiSubscribe(&other, on_call, NULL));
+	printf("after it: %d\n", cuptiSubscribe_v2(&s, on_call, NULL, &parameters));
+}
+
 static void show_version(void)
 {
 	uint32_t version;
@@ -555,6 +589,7 @@ int main(int argc, char **argv)
 		{"graph", show_graph},
 		{"span", show_span},
 		{"peers", show_peers},
+		{"second-form", show_second_form},
 	};
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);

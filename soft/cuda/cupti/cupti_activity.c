@@ -467,7 +467,7 @@ static void add_present(int kind)
 			add_context(id, device, null_stream);
 }
 
-int cuptiActivityEnable(int kind)
+int soft_cupti_enable(int kind)
 {
 	int status = check_kind("cuptiActivityEnable", kind);
 
@@ -479,7 +479,13 @@ int cuptiActivityEnable(int kind)
 	return CUPTI_SUCCESS;
 }
 
-int cuptiActivityDisable(int kind)
+int cuptiActivityEnable(int kind)
+{
+	return soft_cupti_take_form(SOFT_CUPTI_V1) ? soft_cupti_enable(kind)
+						   : CUPTI_ERROR_NOT_COMPATIBLE;
+}
+
+int soft_cupti_disable(int kind)
 {
 	const int status = check_kind("cuptiActivityDisable", kind);
 
@@ -493,6 +499,12 @@ int cuptiActivityDisable(int kind)
 			__atomic_store_n(&of_runtime[i], 0, __ATOMIC_RELAXED);
 	}
 	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityDisable(int kind)
+{
+	return soft_cupti_take_form(SOFT_CUPTI_V1) ? soft_cupti_disable(kind)
+						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
 static int switch_context(CUcontext context, int kind, bool enable)
@@ -599,6 +611,7 @@ int cuptiFinalize(void)
 	drop_kinds();
 	soft_cupti_drop_records();
 	soft_cupti_drop_clock();
+	soft_cupti_drop_form();
 	return CUPTI_SUCCESS;
 }
 

@@ -111,6 +111,28 @@ typedef struct {
 	CUstream stream;
 } CUpti_SynchronizeData;
 
+/* Of the functions _v2, which came with 13.2. */
+typedef struct {
+	size_t structSize;
+	const char *subscriberName;
+	char *oldSubscriberName;
+	size_t oldSubscriberSize;
+	uint8_t allowMultipleSubscribers, padding[7];
+} CUpti_SubscriberParams;
+typedef struct {
+	size_t structSize;
+} CUpti_BufferCallbackRequestInfo;
+typedef struct {
+	size_t structSize;
+	uint64_t threadId;
+	void **ppRecordLayouts; /* of chosen fields, which we have not */
+	size_t numRecordLayouts;
+} CUpti_BufferCallbackCompleteInfo;
+typedef void (*CUpti_BuffersCallbackRequestFunc_v2)(uint8_t **buffer, size_t *size, size_t *records,
+						    CUpti_BufferCallbackRequestInfo *info);
+typedef void (*CUpti_BuffersCallbackCompleteFunc_v2)(uint8_t *buffer, size_t size, size_t valid,
+						     CUpti_BufferCallbackCompleteInfo *info);
+
 /* Records -------------------------------------------------------------------------- */
 
 typedef struct {
@@ -299,6 +321,20 @@ CUDA_API int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id);
 CUDA_API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id);
 CUDA_API int cuptiSetThreadIdType(int type);
 CUDA_API int cuptiGetThreadIdType(int *type);
+
+CUDA_API int cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+			       void *user, CUpti_SubscriberParams *parameters);
+CUDA_API int cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, uint64_t *timestamp);
+CUDA_API int cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber,
+					       CUpti_BuffersCallbackRequestFunc_v2 requested,
+					       CUpti_BuffersCallbackCompleteFunc_v2 completed);
+CUDA_API int cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, int kind, void *config);
+CUDA_API int cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, int kind, void *config);
+CUDA_API int cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uint8_t *buffer,
+					   size_t valid, CUpti_Activity **record);
+CUDA_API int cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscriber,
+						  CUcontext context, uint32_t stream,
+						  size_t *dropped);
 
 CUDA_API int cuptiGetContextId(CUcontext context, uint32_t *id);
 CUDA_API int cuptiGetDeviceId(CUcontext context, uint32_t *id);

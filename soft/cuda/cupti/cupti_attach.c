@@ -70,6 +70,22 @@ int soft_cupti_attach(const char *function)
 		       : CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 }
 
+static int taken_form; /* atomic */
+
+bool soft_cupti_take_form(enum soft_cupti_form form)
+{
+	int none = SOFT_CUPTI_NO_FORM;
+
+	return __atomic_compare_exchange_n(&taken_form, &none, form, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE) ||
+	       none == (int)form;
+}
+
+void soft_cupti_drop_form(void)
+{
+	__atomic_store_n(&taken_form, SOFT_CUPTI_NO_FORM, __ATOMIC_RELEASE);
+}
+
 bool soft_cupti_fails(enum soft_cupti_fault fault)
 {
 	return soft_fault_now(&soft_cupti_config.cupti_faults[fault]);

@@ -238,17 +238,13 @@ const char *soft_cupti_keep_name(const char *name)
 
 /* The client's side ---------------------------------------------------------------------- */
 
-int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
-				   CUpti_BuffersCallbackCompleteFunc completed)
+int soft_cupti_register(CUpti_BuffersCallbackRequestFunc requested,
+			CUpti_BuffersCallbackCompleteFunc completed)
 {
-	int status = requested && completed ? soft_cupti_attach("cuptiActivityRegisterCallbacks")
-					    : CUPTI_ERROR_INVALID_PARAMETER;
 	pthread_t thread;
 
-	if (!status && soft_cupti_fails(SOFT_CUPTI_FAIL_REGISTER))
-		status = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	if (status)
-		return status;
+	if (soft_cupti_fails(SOFT_CUPTI_FAIL_REGISTER))
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	pthread_mutex_lock(&lock);
 	request = requested;
 	complete = completed;
@@ -258,6 +254,19 @@ int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
 	}
 	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;
+}
+
+int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+				   CUpti_BuffersCallbackCompleteFunc completed)
+{
+	const int status = requested && completed
+				   ? soft_cupti_attach("cuptiActivityRegisterCallbacks")
+				   : CUPTI_ERROR_INVALID_PARAMETER;
+
+	if (status)
+		return status;
+	return soft_cupti_take_form(SOFT_CUPTI_V1) ? soft_cupti_register(requested, completed)
+						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
 /* @flag 1 hands back a buffer without records, too. */

@@ -68,14 +68,11 @@ bool soft_cupti_launches(uint32_t number)
 
 /* The subscriber -------------------------------------------------------------------- */
 
-int cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *user)
+int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+			 void *user)
 {
 	CUpti_CallbackFunc none = NULL;
-	int status = subscriber && callback ? soft_cupti_attach("cuptiSubscribe")
-					    : CUPTI_ERROR_INVALID_PARAMETER;
 
-	if (status)
-		return status;
 	if (soft_cupti_fails(SOFT_CUPTI_FAIL_SUBSCRIBE) ||
 	    __atomic_load_n(&the_one.callback, __ATOMIC_ACQUIRE))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -85,6 +82,18 @@ int cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callba
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	*subscriber = &the_one;
 	return CUPTI_SUCCESS;
+}
+
+int cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *user)
+{
+	const int status = subscriber && callback ? soft_cupti_attach("cuptiSubscribe")
+						  : CUPTI_ERROR_INVALID_PARAMETER;
+
+	if (status)
+		return status;
+	return soft_cupti_take_form(SOFT_CUPTI_V1)
+		       ? soft_cupti_subscribe(subscriber, callback, user)
+		       : CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 }
 
 static void switch_domain(int domain, uint32_t enable)
@@ -100,7 +109,7 @@ void soft_cupti_drop_subscriber(void)
 		switch_domain(i, 0);
 }
 
-static int check(const char *function, CUpti_SubscriberHandle subscriber)
+int soft_cupti_check_subscriber(const char *function, CUpti_SubscriberHandle subscriber)
 {
 	const int status = soft_cupti_open(function);
 
@@ -113,7 +122,7 @@ static int check(const char *function, CUpti_SubscriberHandle subscriber)
 
 int cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {
-	const int status = check("cuptiUnsubscribe", subscriber);
+	const int status = soft_cupti_check_subscriber("cuptiUnsubscribe", subscriber);
 
 	if (!status)
 		soft_cupti_drop_subscriber();
@@ -123,7 +132,7 @@ int cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 int cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber, int domain,
 			CUpti_CallbackId id)
 {
-	const int status = check("cuptiEnableCallback", subscriber);
+	const int status = soft_cupti_check_subscriber("cuptiEnableCallback", subscriber);
 
 	if (status)
 		return status;
@@ -135,7 +144,7 @@ int cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber, int 
 
 int cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, int domain)
 {
-	const int status = check("cuptiEnableDomain", subscriber);
+	const int status = soft_cupti_check_subscriber("cuptiEnableDomain", subscriber);
 
 	if (status)
 		return status;
@@ -147,7 +156,7 @@ int cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, int do
 
 int cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle subscriber)
 {
-	const int status = check("cuptiEnableAllDomains", subscriber);
+	const int status = soft_cupti_check_subscriber("cuptiEnableAllDomains", subscriber);
 
 	for (int i = 1; !status && i < CUPTI_CB_DOMAIN_SIZE; i++)
 		switch_domain(i, enable);
@@ -157,7 +166,7 @@ int cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle subscriber)
 int cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle subscriber, int domain,
 			  CUpti_CallbackId id)
 {
-	const int status = check("cuptiGetCallbackState", subscriber);
+	const int status = soft_cupti_check_subscriber("cuptiGetCallbackState", subscriber);
 
 	if (status)
 		return status;

@@ -3,6 +3,7 @@
  *
  *   cupti_activity.c  kinds that are on; calls and work become records; Finalize
  *   cupti_callback.c  the subscriber, and what it is called for
+ *   cupti_v2.c        the functions _v2
  *   cupti_buffer.c    records on their way into the client's buffers
  *   cupti_layout.c    how long a record is in which version
  *   cupti_attach.c    the driver below, settings, clock, ids
@@ -33,7 +34,12 @@ int soft_cupti_attach(const char *function);
 /* The same without attaching: for functions that work before. */
 int soft_cupti_open(const char *function);
 extern const struct soft_cu_tools_table *soft_cupti_table; /* set by both */
-extern const struct soft_cu_tool *soft_cupti_tool;         /* set when the library is loaded */
+/* Functions of the first form and functions _v2 exclude each other until Finalize: whichever comes
+ * first. Return: whether the caller's may go on. */
+enum soft_cupti_form { SOFT_CUPTI_NO_FORM, SOFT_CUPTI_V1, SOFT_CUPTI_V2 };
+bool soft_cupti_take_form(enum soft_cupti_form form);
+void soft_cupti_drop_form(void);
+extern const struct soft_cu_tool *soft_cupti_tool; /* set when the library is loaded */
 uint64_t soft_cupti_now(void);
 void soft_cupti_drop_clock(void);
 uint32_t soft_cupti_thread_id(void);
@@ -46,6 +52,15 @@ void soft_cupti_call_synchronize(const struct soft_cu_call *call);
 void soft_cupti_drop_subscriber(void);
 /* Whether the driver's function of that number launches work, or waits for it. */
 bool soft_cupti_launches(uint32_t number);
+
+int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+			 void *user);
+int soft_cupti_check_subscriber(const char *function, CUpti_SubscriberHandle subscriber);
+/* Kinds, whichever form asks. */
+int soft_cupti_enable(int kind);
+int soft_cupti_disable(int kind);
+int soft_cupti_register(CUpti_BuffersCallbackRequestFunc requested,
+			CUpti_BuffersCallbackCompleteFunc completed);
 
 /* Records: soft_cupti_add_record() copies @size bytes of @record; its buffer may be asked for by
  * soft_cupti_request_buffer(), in the thread of a call. */
