@@ -38,14 +38,15 @@ def test_device_work_is_whole_on_the_software_driver(check_gpu):
     """But for the ends that leave a thread of gputap's 300 ms, which it may not get here."""
     ends = ["exit", "_exit_at_once", "fault", "destroy", "reset", "fork"]
     words = [word for name in ends for word in ("-k", f"ends/{name}")]
-    done, lines = check_gpu("--soft", "-k", "work/", *words)
+    done, lines = check_gpu("--soft", "-k", "work/", "-k", "several", "-k", "said", *words)
     verdicts = [line["verdict"] for line in lines]
     assert "FAILS" not in verdicts and verdicts.count("ok") > 25, done.out
 
 
 def test_calls_are_those_that_another_user_of_cupti_counts(check_gpu):
-    _, lines = check_gpu("--soft", "-k", "calls/driver_program")
-    assert lines[0]["verdict"] == "ok" and lines[0]["what"] == "driver API, --no-device"
+    done, lines = check_gpu("--soft", "-k", "calls/", "-k", "beside/")
+    verdicts = [line["verdict"] for line in lines]
+    assert "FAILS" not in verdicts and verdicts.count("ok") == 6, done.out
 
 
 def test_without_a_gpu_it_says_so(check_gpu):

@@ -24,6 +24,7 @@ sys.path.insert(0, str(REPO / "tools"))
 
 import packed  # noqa: E402
 
+SOFT_DEVICES = 2
 CHECKS = []  # (part, function) in the order of their files
 
 
@@ -160,7 +161,7 @@ class Machine:
         self.work, self.programs, self.report, self.count = work, work, None, 0
         self.python, self.built, self.building = sys.executable, {}, threading.Lock()
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("GPUTAP_")}
-        self.devices = 1 if soft else count_devices()
+        self.devices = SOFT_DEVICES if soft else count_devices()
         self.own = dict(self.product.environment)  # of gputap's command; the program's is `theirs`
         self.theirs = ["env"]
         if "LD_LIBRARY_PATH" in self.own and not soft:
@@ -208,7 +209,8 @@ class Machine:
     def program(self, *words):
         """The command line of gpu_program."""
         line = [self.compile_c("gpu_program", "gpu_program.c"), self.module(), *words]
-        return [self.gputap, "soft", "cuda", "--", *line] if self.soft else line
+        soft = [self.gputap, "soft", "cuda", "--devices", SOFT_DEVICES, "--"]
+        return [*soft, *line] if self.soft else line
 
     def runtime_program(self, cudart, *words):
         self.need_gpu()
@@ -280,13 +282,14 @@ class Machine:
     def tap(self, *words):
         return self.run([self.gputap, *words], 300, self.own).stdout
 
-    def trace(self, command, options=(), env=None, seconds=120, status=0, own=None):
+    def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
+              quiet=True):
         """Capture of @command under `gputap run`; @env is the program's, @own gputap's, too."""
         self.count += 1
         path = self.work / f"{self.count}.gputap"
         begin = time.monotonic()
         settings = [f"{k}={v}" for k, v in (env or {}).items()]
-        done = self.run([self.gputap, "run", "-q", "-f", "-o", path, *options, "--",
+        done = self.run([self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",
                          *self.theirs, *settings, *command], seconds, {**self.own, **(own or {})},
                         status)
         return Capture(self, path, done, time.monotonic() - begin)

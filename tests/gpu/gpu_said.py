@@ -10,13 +10,14 @@ from gpu_harness import check, last_json
 def no_cupti(machine):
     """CUPTI cannot be opened: calls are recorded, one sentence says the rest."""
     command = machine.program("count", "2000")
-    capture = machine.trace(command, own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
+    capture = machine.trace(command, quiet=False,
+                            own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
     machine.report.equal("calls", capture.calls().get("cuLaunchKernel", 0),
                          capture.said["kernels"])
     machine.report.judge("device work", f"{capture.report()['device_work']:,}",
                          not capture.report()["device_work"])
-    lines = [line for line in capture.err.splitlines() if "upti" in line.lower()]
-    machine.report.judge("sentence", " ".join(lines)[:300] or "none", len(lines) >= 1)
+    lines = [" ".join(line.split()) for line in capture.err.splitlines() if "CUPTI" in line]
+    machine.report.judge("sentence", " ".join(lines) or "none", len(lines) == 1)
 
 
 @check("said")
