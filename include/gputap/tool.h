@@ -511,10 +511,10 @@ enum gputap_object_type {
 
 /* An object of a runtime. Texts stay until the process ends; the rest is valid during the
  * callback. HIP's own are its streams and graphs: its devices, queues, code objects and kernel
- * symbols are HSA's. refdev's are its devices, and its streams as queues; they are not unloaded
- * before the process ends. OpenCL says only when an object is made: its contexts, queues and
- * kernels (as kernel symbols: of no code object, the handle is the cl_kernel) are unloaded when
- * their handle stands for another one, or when the process ends. */
+ * symbols are HSA's. CUDA's are its devices. refdev's are its devices, and its streams as queues;
+ * they are not unloaded before the process ends. OpenCL says only when an object is made: its
+ * contexts, queues and kernels (as kernel symbols: of no code object, the handle is the cl_kernel)
+ * are unloaded when their handle stands for another one, or when the process ends. */
 struct gputap_object {
 	size_t size;           /* of this description */
 	uint32_t domain, type; /* enum gputap_object_type */

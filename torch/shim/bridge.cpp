@@ -210,6 +210,7 @@ class session final : public lk::IActivityProfilerSession
 	const bool beside_gpus_; // CUDA's, ROCm's or XPU's are in this profile, too
 	bool is_filtered_; // device work was asked for, so what was not asked for is not wanted
 	bool open_ = false;
+	bool has_cuda_ = false; // CUDA's work comes from us in this profile
 	uint64_t lost_before_ = 0;
 	gputap_clock_pair began_ = {}, ended_ = {};
 	std::map<int32_t, row> rows_;
@@ -237,6 +238,9 @@ void session::start()
 		began_.size = ended_.size = sizeof began_;
 		tool.gputap_clock_read(&began_);
 		tool.gputap_context_start(b.context);
+		// one way only: not beside Kineto's own
+		has_cuda_ = b.takes_cuda && !beside_gpus_ && b.cuda_context &&
+			    !tool.gputap_context_start(b.cuda_context);
 	}
 	asked.size = sizeof asked;
 	asked.config = config_.empty() ? nullptr : config_.c_str();
@@ -257,7 +261,16 @@ void session::close_sources()
 	b.unfinished = 0;
 	if (b.context) {
 		tool.gputap_context_stop(b.context);
+		if (has_cuda_)
+			tool.gputap_context_stop(b.cuda_context);
 		tool.gputap_context_drain(b.context, DRAIN_NS, &b.unfinished);
+		if (has_cuda_) {
+			uint64_t open = 0;
+
+			tool.gputap_context_drain(b.cuda_context, DRAIN_NS, &open);
+			b.unfinished += open;
+		}
+		has_cuda_ = false;
 		tool.gputap_clock_read(&ended_);
 	}
 	if (b.plugin_count)
@@ -466,6 +479,13 @@ EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 EXPORT void gputap_bridge_show_waits(int show)
 {
 	the().shows_waits = show != 0;
+}
+
+// Whether profiles that begin from now on have CUDA's calls and work from us, where Kineto does not
+// record them itself.
+EXPORT void gputap_bridge_take_cuda(int take)
+{
+	the().takes_cuda = take != 0;
 }
 
 // Of the last profile: "kept", "outside", "unlinked", "lost", "unfinished", "unshown",

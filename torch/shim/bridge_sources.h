@@ -25,6 +25,7 @@ namespace
 enum {
 	DEVICES_OF_DOMAIN = 1000, // a domain's devices have numbers from here on, away from CUDA's
 	DEVICES_OF_PLUGIN = 100000,
+	CALLS_MAX = 4096, // of a domain
 };
 
 // gputap's functions, found in its libraries. NULL: not there.
@@ -72,13 +73,17 @@ struct bridge {
 	uint64_t lost = 0;                      // by the buffer, since it was made; and by us
 	uint64_t no_memory = 0;
 	gputap_context *context = nullptr;
+	gputap_context *cuda_context =
+		nullptr; // CUDA's, apart: it is started if a profile takes it
 	gputap_buffer *buffer = nullptr;
 	const gputap_plugin_stacks *stacks = nullptr;
 	int plugin_count = 0;
 	int hsa = 0;         // number of HSA's domain
+	int cuda = 0;        // .. of CUDA's
 	int32_t process = 0; // getpid() is a system call
 	bool registered = false;
 	bool shows_waits = false;
+	bool takes_cuda = false;
 	// of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
 	uint64_t unshown = 0;       // samples of counters that this torch cannot write
@@ -103,6 +108,9 @@ ActivityType type_of_work(uint32_t type)
 
 const char *name_of_work(const gputap_work &w)
 {
+	// CUDA's copies and sets are called as Kineto calls them
+	if (w.type != GPUTAP_WORK_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
+		return w.name;
 	switch (w.type) {
 	case GPUTAP_WORK_READ: return "Memcpy DtoH (Device -> Host)";
 	case GPUTAP_WORK_WRITE: return "Memcpy HtoD (Host -> Device)";
@@ -116,6 +124,12 @@ bool is_shown(const gputap_work &w)
 {
 	return w.type != GPUTAP_WORK_MARKER && w.type != GPUTAP_WORK_BARRIER &&
 	       w.type != GPUTAP_WORK_SCRATCH && w.start && w.end >= w.start;
+}
+
+// CUDA's devices have CUDA's numbers: no others of them are in a profile that has these.
+int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint64_t handle)
+{
+	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);
 }
 
 void take_work(bridge &b, const gputap_work &w)
@@ -132,7 +146,7 @@ void take_work(bridge &b, const gputap_work &w)
 		r.block[i] = w.group[i] ? w.group[i] : 1;
 		r.grid[i] = std::max(1u, w.grid[i] / r.block[i]);
 	}
-	r.device = (int32_t)(w.domain * DEVICES_OF_DOMAIN + w.device);
+	r.device = number_of_device(b, w.domain, w.device, w.device_handle);
 	r.stream = (int32_t)std::max<uint64_t>(1, w.queue);
 	r.type = (uint8_t)type_of_work(w.type);
 	b.no_memory += !b.records.add(r);
@@ -152,7 +166,8 @@ void take_call(bridge &b, const gputap_record_call &c)
 	r.correlation = c.correlation;
 	r.name = name ? name : "call";
 	r.device = b.process, r.stream = (int32_t)c.thread;
-	r.type = (uint8_t)ActivityType::CUDA_RUNTIME;
+	r.type = (uint8_t)((int)c.domain == b.cuda ? ActivityType::CUDA_DRIVER
+						   : ActivityType::CUDA_RUNTIME);
 	r.call = true;
 	b.no_memory += !b.records.add(r);
 }
@@ -177,7 +192,7 @@ void take_object(const gputap_object *o, uint64_t *, void *)
 
 	if (o->phase == GPUTAP_PHASE_LOAD && o->type == GPUTAP_OBJECT_DEVICE && o->name)
 		try {
-			b.devices[(int32_t)(o->domain * DEVICES_OF_DOMAIN + o->number)] =
+			b.devices[number_of_device(b, o->domain, o->number, o->handle)] =
 				b.texts.clean(o->name);
 		} catch (const std::bad_alloc &) {
 			b.no_memory++; // its row is called by its number
@@ -197,6 +212,46 @@ bool has_plugin(const bridge &b, const char *name)
 	return false;
 }
 
+// What torch shows of CUDA's calls: those that submit, wait, or allocate. An operator makes four
+// others for one of these.
+bool is_shown_call(const char *name)
+{
+	static const char *const beginnings[] = {
+		"cuLaunch",    "cuMemcpy",   "cuMemset",     "cuMemAlloc",   "cuMemFree",
+		"cuMemHost",   "cuMemMap",   "cuMemCreate",  "cuMemRelease", "cuGraphLaunch",
+		"cuGraphInst", "cuModuleLo", "cuLibraryLo",  "cuEventRec",   "cuEventSync",
+		"cuStreamSyn", "cuStreamWa", "cuCtxSynchro",
+	};
+
+	for (const char *beginning : beginnings)
+		if (!strncmp(name, beginning, strlen(beginning)))
+			return true;
+	return false;
+}
+
+// Return: 0; -1: it cannot be had.
+int ask_for_cuda(bridge &b, const gputap_context_opts &options)
+{
+	const int domain = tool.gputap_domain_find("cuda_driver");
+	std::vector<uint32_t> calls;
+
+	if (domain <= 0 || has_plugin(b, "cuda") ||
+	    tool.gputap_context_create(&options, &b.cuda_context))
+		return -1;
+	b.cuda = domain;
+	for (uint32_t i = 0; i < CALLS_MAX; i++) {
+		const char *name = tool.gputap_operation_name((uint32_t)domain, i);
+
+		if (name && is_shown_call(name))
+			calls.push_back(i);
+	}
+	tool.gputap_context_buffer(b.cuda_context, (uint32_t)domain, calls.data(), calls.size(),
+				   GPUTAP_WORK_ALL, 0, b.buffer);
+	tool.gputap_context_objects(b.cuda_context, (uint32_t)domain, 1u << GPUTAP_OBJECT_DEVICE, 0,
+				    take_object, nullptr);
+	return 0;
+}
+
 // As a tool: before a runtime's first call, so that there are taps; stopped until a profile starts.
 int ask_tool_api(void *)
 {
@@ -211,6 +266,11 @@ int ask_tool_api(void *)
 	    tool.gputap_context_create(&options, &b.context))
 		return -1;
 	b.hsa = tool.gputap_domain_find("hsa_core");
+	try {
+		ask_for_cuda(b, options);
+	} catch (const std::bad_alloc &) {
+		b.no_memory++;
+	}
 	for (const char *name : domains) {
 		int domain = tool.gputap_domain_find(name);
 

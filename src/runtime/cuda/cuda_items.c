@@ -233,3 +233,21 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	fill_item(item, &details);
 	complete_item(item, &details);
 }
+
+void gt_cuda_items_device(uint32_t number, uint32_t device)
+{
+	char name[128] = "";
+	struct gputap_object o = {.domain = GT_DOMAIN_CUDA_DRIVER,
+				  .type = GPUTAP_OBJECT_DEVICE,
+				  .number = number,
+				  .handle = device,
+				  .device_handle = device,
+				  .storage_file = -1};
+
+	gt_internal_enter();
+	if (GT_CUDA_REAL(cuDeviceGetName) &&
+	    !GT_CUDA_REAL(cuDeviceGetName)(name, sizeof name - 1, (int)device) && *name)
+		o.name = gt_tool_text(name, strlen(name));
+	gt_internal_leave();
+	gt_tool_object_loaded(gt_tool_object_add(&o, NULL));
+}

@@ -21,6 +21,7 @@ if not hasattr(torch, '__version__'):  # a folder of that name is all that Pytho
         name='torch')
 from torch import profiler as _profiler  # noqa: E402
 
+import gputap  # noqa: E402
 from gputap import _shim  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
@@ -71,7 +72,13 @@ def _end_open_profile():
         torch._C._autograd._disable_profiler()
 
 
+def _takes_cuda():
+    return os.environ.get('GPUTAP_TORCH_CUDA', '') not in ('', '0')
+
+
 _bridge = _register()
+if _bridge:
+    _bridge.gputap_bridge_take_cuda(int(_takes_cuda()))
 atexit.register(_end_open_profile)
 
 
@@ -112,13 +119,25 @@ def plugins():
     return found
 
 
+def _without_cuda(activities):
+    """Kineto's own way to CUDA is CUPTI; without this activity it does not use it."""
+    return [a for a in activities or [] if a != _profiler.ProfilerActivity.CUDA]
+
+
 class profile(_profiler.profile):
     """torch.profiler.profile that counts device time of backends that torch does not know.
     `waits`: with the times that streams of plug-ins' devices waited, as torch's own has them for
-    CUDA where enable_cuda_sync_events is set; they add to the device's total."""
+    CUDA where enable_cuda_sync_events is set; they add to the device's total.
+    `cuda`: CUDA's calls and work come from gputap, and not from Kineto: under `gputap run` only.
+    None: as GPUTAP_TORCH_CUDA says, which holds for torch's own profile, too."""
 
-    def __init__(self, *args, activities=None, waits=False, **keywords):
+    def __init__(self, *args, activities=None, waits=False, cuda=None, **keywords):
         self._waits = waits
+        self._cuda = _takes_cuda() if cuda is None else cuda
+        if self._cuda:
+            activities = _without_cuda(activities)
+            if not gputap._library:
+                _shim.say('no CUDA in this profile: it is for programs under gputap run')
         super().__init__(*args, activities=activities or [_profiler.ProfilerActivity.CPU],
                          **keywords)
 
@@ -130,6 +149,7 @@ class profile(_profiler.profile):
         _open_profile = self
         if _bridge:
             _bridge.gputap_bridge_show_waits(int(self._waits))
+            _bridge.gputap_bridge_take_cuda(int(self._cuda))
         try:
             super().prepare_trace()
         except BaseException:
@@ -142,6 +162,8 @@ class profile(_profiler.profile):
             super().stop_trace()
         finally:
             _open_profile = None
+            if _bridge:
+                _bridge.gputap_bridge_take_cuda(int(_takes_cuda()))
         # any word but None makes torch add up what it has; before its first look at events
         if self.profiler and self.profiler.use_device is None:
             self.profiler.use_device = 'device'
