@@ -15,9 +15,15 @@ def static_cudart(machine):
     rows = [row for row in capture.rows() if row["kind"] == "call"]
     mine = {(row["process"], row["correlation"]) for row in rows
             if row["domain"] == "cuda_runtime"}
-    launches = [row for row in rows if row["operation"] == "cuLaunchKernel"]
-    inside = sum((row["process"], row["parent"]) in mine for row in launches)
-    machine.report.equal("cuLaunchKernel inside a call of the runtime API", inside, len(launches))
+    # a call with arguments, and one without: where it stands in the stack is found in other ways
+    for name in ("cuLaunchKernel", "cuCtxSynchronize"):
+        found = [row for row in rows if row["operation"] == name]
+        inside = sum((row["process"], row["parent"]) in mine for row in found)
+        machine.report.equal(f"{name} inside a call of the runtime API", inside, len(found))
+    alone = [row["operation"] for row in rows if row["domain"] == "cuda_driver"
+             and row["depth"] == "0" and row["operation"] != "cuGetProcAddress_v2"]
+    machine.report.say("driver calls in no call of the runtime API, but cuGetProcAddress_v2",
+                       f"{len(alone)}: {', '.join(sorted(set(alone))[:12])}")
     seen = capture.report()
     machine.report.equal("device work linked", seen["linked"], seen["device_work"])
 
