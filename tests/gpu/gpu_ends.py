@@ -2,9 +2,11 @@
 """However a program ends, what its device had completed is in the capture, and the program does and
 says what it does without gputap."""
 
+import os
+import shutil
 import signal
 
-from gpu_harness import check
+from gpu_harness import Missing, check
 
 WAYS = {
     "exit": 0,
@@ -66,3 +68,22 @@ def cudart_reset(machine):
     """static cudart: cudaDeviceReset(), and on"""
     capture = try_end(machine, "cudaDeviceReset", machine.runtime_program("static", "reset"), 0)
     machine.report.equal("kernels", capture.kernels("add_one"), capture.said["kernels"])
+
+
+@check("ends")
+def mps(machine):
+    """Under the Multi-Process Service, which GPU_MPS=1 allows this check to start for itself"""
+    machine.need_gpu()
+    control = shutil.which("nvidia-cuda-mps-control")
+    if not control or os.environ.get("GPU_MPS") != "1":
+        raise Missing("needs GPU_MPS=1 and nvidia-cuda-mps-control")
+    folders = {f"CUDA_MPS_{name}_DIRECTORY": machine.work / name for name in ("PIPE", "LOG")}
+    for folder in folders.values():
+        folder.mkdir()
+    machine.run([control, "-d"], 30, folders)
+    try:
+        capture = machine.trace(machine.program("count", "20000"), env=folders, seconds=60)
+    finally:
+        machine.run(["sh", "-c", f"echo quit | {control}"], 30, folders, status=None)
+    machine.report.equal("kernels", capture.kernels("tiny"), capture.said["kernels"])
+    machine.report.equal("linked", capture.report()["linked"], capture.said["kernels"])
