@@ -191,6 +191,26 @@ def test_objects_have_ids_and_records(scene):
     ]
 
 
+def test_driver_calls_inside_a_runtimes_call_have_its_id_and_no_record(scene):
+    lines = scene("runtime")
+    assert records(lines, "called") == [
+        "called for domain 2 id 211 cudaLaunchKernel_v7000 correlation 1 add_numbers",
+        "called for domain 1 id 307 cuLaunchKernel correlation 1 add_numbers",
+        "called for domain 1 id 307 cuLaunchKernel correlation 1 add_numbers",
+        "called for domain 2 id 211 cudaLaunchKernel_v7000 correlation 1 add_numbers"
+    ]
+    assert records(lines, "runtime") == ["runtime 211 correlation 1"]
+    assert correlation(records(lines, "kernel")[0]) == 1
+    assert [line.split()[1] for line in records(lines, "driver")] == ["cuStreamSynchronize"]
+
+
+def test_kinds_can_be_on_in_one_context_alone(scene):
+    assert scene("context") == [
+        "set value 1 bytes 64 correlation 1 stream 9 graph 0 node 0", "attribute 1; too small: 10",
+        "no kind: 21"
+    ]
+
+
 def test_an_external_id_belongs_to_calls_with_records(scene):
     lines = scene("external")
     assert lines[0] == "popped 77, then 18"
@@ -325,7 +345,8 @@ def test_the_list_of_functions_is_as_the_description(build):
 
 # Sanitizers ------------------------------------------------------------------------------
 
-SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", "graph", "span"]
+SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", "graph", "span",
+          "runtime", "context", "peers"]
 DRIVER_SCENES = [
     "graph", "child", "capture", "extra", "barrier", "cooperative", "library", "pool", "peers",
     "memory"

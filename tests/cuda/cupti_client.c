@@ -13,6 +13,7 @@
 
 #include "generated/cuda_driver_ops.h"
 #include "soft/cuda/cupti/cupti_api.h"
+#include "soft/cuda/tools.h"
 
 enum { NUMBERS = 1000, BUFFER = 16384 };
 
@@ -299,6 +300,80 @@ static void show_objects(void)
 	printf("stream has id %u\n", id);
 	printf("no stream: %d\n", cuptiGetStreamId(context, (CUstream)&id, &id));
 	CHECK(cuptiActivityFlushAll(0));
+}
+
+/* A call of a runtime round a launch, as a libcudart would make it. */
+static void call_runtime(const struct soft_cu_tools_table *table)
+{
+	enum { ID_OF_CUDA_LAUNCH_KERNEL = 211 };
+	struct soft_cu_call call = {.domain = SOFT_CU_RUNTIME_CALLS,
+				    .number = ID_OF_CUDA_LAUNCH_KERNEL,
+				    .name = "cudaLaunchKernel_v7000",
+				    .symbol = "add_numbers"};
+	const bool is_seen = table->begin_call(&call);
+	const int status = 0;
+
+	CHECK(cuStreamQuery(stream));
+	launch(stream);
+	if (is_seen)
+		table->end_call(&call, &status);
+}
+
+static void on_runtime(void *user, int domain, CUpti_CallbackId id, const void *data)
+{
+	const CUpti_CallbackData *c = data;
+
+	(void)user;
+	printf("called for domain %d id %u %s correlation %u %s\n", domain, id, c->functionName,
+	       c->correlationId, c->symbolName);
+}
+
+static void show_runtime(void)
+{
+	const struct soft_cu_tools_table *table;
+	CUpti_SubscriberHandle s;
+	CUuuid id;
+
+	memcpy(id.bytes, SOFT_CU_TOOLS_ID, sizeof id.bytes);
+	CHECK(cuGetExportTable((const void **)&table, &id));
+	enable_work();
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
+	CHECK(cuptiSubscribe(&s, on_runtime, NULL));
+	CHECK(cuptiEnableCallback(1, s, CUPTI_CB_DOMAIN_DRIVER_API, GT_CUDA_DRIVER_cuLaunchKernel));
+	CHECK(cuptiEnableCallback(1, s, CUPTI_CB_DOMAIN_RUNTIME_API, 211));
+	call_runtime(table);
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuptiActivityFlushAll(0));
+}
+
+/* Kinds of one context alone; attributes. */
+static void show_context(void)
+{
+	CUcontext second;
+	CUstream there;
+	CUdeviceptr elsewhere;
+	size_t size = 1;
+	uint8_t zeroed = 1;
+
+	CHECK(cuCtxCreate_v2(&second, 0, 0));
+	CHECK(cuStreamCreate(&there, 0));
+	CHECK(cuMemAlloc_v2(&elsewhere, 64));
+	CHECK(cuptiActivityRegisterCallbacks(request, complete));
+	CHECK(cuptiActivityEnableContext(second, CUPTI_ACTIVITY_KIND_MEMSET));
+	CHECK(cuMemsetD8_v2(elsewhere, 1, 64));
+	CHECK(cuCtxSetCurrent(context));
+	CHECK(cuMemsetD8_v2(memory, 2, 64));
+	CHECK(cuCtxSetCurrent(second));
+	CHECK(cuptiActivityDisableContext(second, CUPTI_ACTIVITY_KIND_MEMSET));
+	CHECK(cuMemsetD8_v2(elsewhere, 3, 64));
+	CHECK(cuptiActivityFlushAll(0));
+	CHECK(cuptiActivitySetAttribute(5, &size, &zeroed));
+	zeroed = 0;
+	CHECK(cuptiActivityGetAttribute(5, &size, &zeroed));
+	printf("attribute %u; too small: %d\n", zeroed,
+	       cuptiActivityGetAttribute(0, &size, &zeroed));
+	printf("no kind: %d\n", cuptiActivityEnable(1000));
 }
 
 static void show_external(void)
@@ -589,6 +664,8 @@ int main(int argc, char **argv)
 		{"graph", show_graph},
 		{"span", show_span},
 		{"peers", show_peers},
+		{"runtime", show_runtime},
+		{"context", show_context},
 		{"second-form", show_second_form},
 	};
 
