@@ -29,6 +29,8 @@ enum gt_cupti_op {
 	GT_CUPTI_cuptiFinalize = 22,
 	GT_CUPTI_cuptiActivitySetAttribute = 23,
 	GT_CUPTI_cuptiGetVersion = 24,
+	GT_CUPTI_cuptiActivityPushExternalCorrelationId = 25,
+	GT_CUPTI_cuptiActivityPopExternalCorrelationId = 26,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -58,6 +60,8 @@ enum gt_cupti_index {
 	GT_CUPTI_INDEX_cuptiFinalize,
 	GT_CUPTI_INDEX_cuptiActivitySetAttribute,
 	GT_CUPTI_INDEX_cuptiGetVersion,
+	GT_CUPTI_INDEX_cuptiActivityPushExternalCorrelationId,
+	GT_CUPTI_INDEX_cuptiActivityPopExternalCorrelationId,
 	GT_CUPTI_INDEX_COUNT
 };
 

@@ -30,6 +30,8 @@ int gt_cupti_wrap_cuptiActivityRegisterTimestampCallback(const struct gt_call *c
 int gt_cupti_wrap_cuptiGetTimestamp(const struct gt_call *call, uint64_t *timestamp) GT_WRAP;
 int gt_cupti_wrap_cuptiFinalize(const struct gt_call *call) GT_WRAP;
 int gt_cupti_wrap_cuptiActivitySetAttribute(const struct gt_call *call, uint32_t attr, size_t *valueSize, void *value) GT_WRAP;
+int gt_cupti_wrap_cuptiActivityPushExternalCorrelationId(const struct gt_call *call, uint32_t kind, uint64_t id_) GT_WRAP;
+int gt_cupti_wrap_cuptiActivityPopExternalCorrelationId(const struct gt_call *call, uint32_t kind, uint64_t *lastId) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef int gt_cupti_cuptiSubscribe_fn(void **subscriber, void *callback, void *userdata);
@@ -57,6 +59,8 @@ typedef int gt_cupti_cuptiGetTimestamp_fn(uint64_t *timestamp);
 typedef int gt_cupti_cuptiFinalize_fn(void);
 typedef int gt_cupti_cuptiActivitySetAttribute_fn(uint32_t attr, size_t *valueSize, void *value);
 typedef int gt_cupti_cuptiGetVersion_fn(uint32_t *version);
+typedef int gt_cupti_cuptiActivityPushExternalCorrelationId_fn(uint32_t kind, uint64_t id_);
+typedef int gt_cupti_cuptiActivityPopExternalCorrelationId_fn(uint32_t kind, uint64_t *lastId);
 
 /* Arguments of operations as one struct each. */
 struct gt_cupti_args_cuptiSubscribe { void **subscriber; void *callback; void *userdata; };
@@ -83,5 +87,7 @@ struct gt_cupti_args_cuptiActivityRegisterTimestampCallback { void *funcTimestam
 struct gt_cupti_args_cuptiGetTimestamp { uint64_t *timestamp; };
 struct gt_cupti_args_cuptiActivitySetAttribute { uint32_t attr; size_t *valueSize; void *value; };
 struct gt_cupti_args_cuptiGetVersion { uint32_t *version; };
+struct gt_cupti_args_cuptiActivityPushExternalCorrelationId { uint32_t kind; uint64_t id_; };
+struct gt_cupti_args_cuptiActivityPopExternalCorrelationId { uint32_t kind; uint64_t *lastId; };
 
 #endif

@@ -2,6 +2,8 @@
 """Programs that use CUPTI themselves, as torch.profiler does (tests/cuda/kineto_like.c), on the
 software driver: they get what they get without gputap, and gputap records everything."""
 import json
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -59,7 +61,8 @@ def beside(run, gputap, programs, work):
 def launches(words):
     """What the program launches."""
     counts = [word.split("=") for word in words if word[-1].isdigit()]
-    return sum(int(count) + (0 if name == "run" else 5 if name == "callbacks" else BEHIND)
+    behind = {"run": 0, "callbacks": 5}
+    return sum((4 if name == "graph" else 1) * int(count) + behind.get(name, BEHIND)
                for name, count in counts)
 
 
@@ -153,6 +156,109 @@ def test_a_graphs_launches_as_one_do_not_keep_its_records_away(beside, bare):
     check_session(said[0], 300)
     assert report["device_work"] == launches(words) and report["dropped"] == 0
     assert said == bare("opened", *words)
+
+
+def test_it_gets_each_node_of_a_graph(beside, bare):
+    words = ["graph=30", "run=10", "graph=20"]
+    said, report = beside("opened", *words)
+    assert [row["kernels"] for row in said[:2]] == [120, 80]
+    check_ours(report, words)
+    assert said == bare("opened", *words)
+
+
+def test_in_lite_it_gets_each_node_of_a_graph(beside, bare):
+    words = ["run=10", "graph=30", "run=10"]
+    said, report = beside("opened", *words, options=["--mode", "lite"])
+    assert said[0]["kernels"] == said[0]["work"] == 120
+    assert report["device_work"] == launches(words)
+    assert said == bare("opened", *words)
+
+
+@pytest.fixture
+def roctx(build):
+    return {"KINETO_LIKE_ROCTX": build / "src/compat/roctx/libroctx64.so.4"}
+
+
+@pytest.mark.parametrize("subscribed", [["subscribe"], ["profile=100"], []])
+def test_recording_may_begin_when_it_is_there(beside, bare, roctx, subscribed):
+    words = ["pause", *subscribed, "run=30", "profile=70", "resume", "run=50", "profile=40"]
+    said, report = beside("opened", *words, env=roctx)
+    check_session(said[-2], 40)
+    assert report["device_work"] == report["linked"] == launches(words[-2:])
+    assert said == bare("opened", *words, env=roctx)
+
+
+def test_recording_may_pause_and_go_on_between_its_sessions(beside, bare, roctx):
+    words = [
+        "run=50", "profile=100", "pause", "run=30", "profile=70", "run=20", "resume", "run=50",
+        "profile=40"
+    ]
+    said, report = beside("opened", *words, env=roctx)
+    assert [row["kernels"] for row in said[:3]] == [100, 70, 40]
+    ours = words[:2] + words[-2:]
+    assert report["device_work"] == report["linked"] == launches(ours)
+    assert said == bare("opened", *words, env=roctx)
+
+
+def test_a_forks_child_beside_it_is_no_concern(beside, bare):
+    words = ["profile=100", "fork", "run=20", "profile=50", "fork"]
+    said, report = beside("opened", *words)
+    check_session(said[0], 100)
+    check_session(said[1], 50)
+    check_ours(report, words)
+    assert said == bare("opened", *words)
+
+
+def events(run, gputap):
+    info = json.loads(run([gputap, "info", "--json", "share.gputap"]).out)
+    return [event["text"] for event in info["events"]]
+
+
+def test_who_subscribes_by_the_way_that_excludes_others_has_it_alone(beside, run, gputap):
+    words = ["run=50", "v2", "run=20"]
+    said, report = beside("opened", *words)
+    assert said == [{"v2": 0}]
+    assert report["device_work"] == report["linked"] == 50
+    assert any("cuptiSubscribe_v2()" in text for text in events(run, gputap))
+
+
+def test_a_second_copy_of_the_same_release_is_served(beside, build, tmp_path):
+    copy = tmp_path / "libcupti.so.13"
+    shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
+    words = ["run=20", "profile=300", "run=20"]
+    said, report = beside("opened", *words,
+                          env={"KINETO_LIKE_CUPTI": copy,
+                               "GPUTAP_CUPTI": build / "soft/cuda/cupti/libcupti.so.13"})
+    check_session(said[0], 300)
+    check_ours(report, words)
+
+
+def test_a_second_copy_of_another_release_is_left_to_itself(run, gputap, build, programs, work):
+    # pylint: disable=unused-argument
+    names = set(re.findall(r"X\((cupti\w+)\)", (REPO / "tests/cuda/kineto_like.c").read_text()))
+    (work / "copy.c").write_text(
+        "int cuptiGetVersion(unsigned *version)\n{\n\t*version = 28;\n\treturn 0;\n}\n" +
+        "".join(f"int {name}(void)\n{{\n\treturn 39;\n}}\n" for name in sorted(names)))
+    run(["cc", "-shared", "-fPIC", "copy.c", "-o", "libcupti.so.12"])
+    done = run([
+        gputap, "run", "-q", "-o", "share.gputap", "--", gputap, "soft", "cuda", "--",
+        programs / "opened", programs / "kernels.so", "run=20", "subscribe"
+    ], status=1, env={"KINETO_LIKE_CUPTI": work / "libcupti.so.12",
+                      "GPUTAP_CUPTI": build / "soft/cuda/cupti/libcupti.so.13"})
+    assert done.err.splitlines()[0] == "cuptiSubscribe: 39"
+    assert any("a second CUPTI of another release" in text for text in events(run, gputap))
+    assert json.loads(run([gputap, "report", "--json", "share.gputap"]).out)["device_work"] == 20
+
+
+@pytest.mark.parametrize("name", ["libToolsInjection64.so", "libcuda-injection.so"])
+def test_a_profiler_of_nvidias_around_the_program_has_it(beside, run, gputap, work, name):
+    (work / "empty.c").write_text("int InitializeInjection(void)\n{\n\treturn 1;\n}\n")
+    run(["cc", "-shared", "-fPIC", "empty.c", "-o", name])
+    words = ["run=20", "profile=300"]
+    said, report = beside("opened", *words, env={"CUDA_INJECTION64_PATH": work / name})
+    check_session(said[0], 300)
+    assert report["device_work"] == 0
+    assert any("is around this program" in text for text in events(run, gputap))
 
 
 def test_its_calls_are_recorded_on_request(beside):

@@ -11,7 +11,13 @@
  *     callbacks=N                   callbacks of all the driver's functions, with N kernels
  *     poor=N                        a session that gives CUPTI no buffer
  *     second                        a second subscriber
+ *     graph=N                       a session with N launches of a graph of four kernels
  *     finalize                      cuptiFinalize(), and all is subscribed anew in the next session
+ *     subscribe                     now, and not in the first session
+ *     v2                            cuptiSubscribe_v2()
+ *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
+ *                                   names
+ *     fork                          a child that ends at once
  *
  * Built with -DLINKED it is linked with libcupti.so.13, which is called at load time; else it opens
  * it (the file that KINETO_LIKE_CUPTI names) and looks its functions up. */
@@ -20,7 +26,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -29,6 +37,7 @@
 
 #define FUNCTIONS(X)                              \
 	X(cuptiSubscribe)                         \
+	X(cuptiSubscribe_v2)                      \
 	X(cuptiUnsubscribe)                       \
 	X(cuptiEnableCallback)                    \
 	X(cuptiEnableDomain)                      \
@@ -274,6 +283,55 @@ static void run(long kernels, int external)
 	CUDA(cuCtxSynchronize, );
 }
 
+static CUgraphExec graph;
+static CUstream stream;
+enum { GRAPH_KERNELS = 4 };
+
+static void make_graph(void)
+{
+	unsigned count = 4, add = 1;
+	void *arguments[] = {&numbers, &count, &add};
+	CUgraph built;
+
+	CUDA(cuStreamCreate, &stream, 1);
+	CUDA(cuStreamBeginCapture_v2, stream, 0);
+	for (int i = 0; i < GRAPH_KERNELS; i++)
+		CUDA(cuLaunchKernel, add_numbers, 1, 1, 1, 4, 1, 1, 0, stream, arguments, NULL);
+	CUDA(cuStreamEndCapture, stream, &built);
+	CUDA(cuGraphInstantiateWithFlags, &graph, built, 0);
+	CUDA(cuGraphDestroy, built);
+}
+
+static void run_graph(long launches, int external)
+{
+	(void)external;
+	for (long i = 0; i < launches; i++)
+		CUDA(cuGraphLaunch, graph, stream);
+	CUDA(cuCtxSynchronize, );
+}
+
+static void control_recording(const char *function)
+{
+	void *library = dlopen(getenv("KINETO_LIKE_ROCTX"), RTLD_NOW);
+	int (*control)(uint64_t) = NULL;
+
+	if (library)
+		*(void **)&control = dlsym(library, function);
+	if (!control)
+		exit(3);
+	control(0);
+}
+
+static void fork_child(void)
+{
+	int status;
+
+	if (fork() == 0)
+		_exit(0);
+	wait(&status);
+	check("child", status);
+}
+
 static void call_back(void *user, int domain, CUpti_CallbackId id, const void *data)
 {
 	const CUpti_CallbackData *call = data;
@@ -312,7 +370,8 @@ static const int kineto_kinds[] = {
 };
 enum { KINETO_KINDS = sizeof kineto_kinds / sizeof *kineto_kinds };
 
-static void profile(const char *name, long kernels, const int *kinds, int kind_count, int external)
+static void profile(const char *name, long kernels, const int *kinds, int kind_count, int external,
+		    void (*run_it)(long kernels, int external))
 {
 	subscribe();
 	CUPTI(cuptiActivityRegisterCallbacks, request_buffer, complete_buffer);
@@ -321,7 +380,7 @@ static void profile(const char *name, long kernels, const int *kinds, int kind_c
 	for (int i = 0; i < kind_count; i++)
 		CUPTI(cuptiActivityEnable, kinds[i]);
 	CUPTI(cuptiGetTimestamp, &begin_time);
-	run(kernels, external);
+	run_it(kernels, external);
 	CUPTI(cuptiGetTimestamp, &end_time);
 	for (int i = 0; i < kind_count; i++)
 		CUPTI(cuptiActivityDisable, kinds[i]);
@@ -362,19 +421,34 @@ static void take_word(const char *word)
 	} else if (!strncmp(word, "run=", 4)) {
 		run(count, 0);
 	} else if (!strncmp(word, "profile=", 8)) {
-		profile("profile", count, kineto_kinds, KINETO_KINDS, 1);
+		profile("profile", count, kineto_kinds, KINETO_KINDS, 1, run);
 	} else if (!strncmp(word, "api=", 4)) {
-		profile("api", count, driver_kind, 1, 0);
+		profile("api", count, driver_kind, 1, 0, run);
 	} else if (!strncmp(word, "poor=", 5)) {
 		is_poor = 1;
-		profile("poor", count, kineto_kinds, KINETO_KINDS, 1);
+		profile("poor", count, kineto_kinds, KINETO_KINDS, 1, run);
 		is_poor = 0;
+	} else if (!strncmp(word, "graph=", 6)) {
+		if (!graph)
+			make_graph();
+		profile("graph", count, kineto_kinds, KINETO_KINDS, 0, run_graph);
 	} else if (!strncmp(word, "callbacks=", 10)) {
 		watch(count);
 	} else if (!strcmp(word, "second")) {
 		subscribe();
 		printf("{\"second\": %d}\n",
 		       FUNCTION(cuptiSubscribe)(&other, call_back, &subscriber));
+	} else if (!strcmp(word, "subscribe")) {
+		subscribe();
+	} else if (!strcmp(word, "v2")) {
+		printf("{\"v2\": %d}\n",
+		       FUNCTION(cuptiSubscribe_v2)(&other, call_back, &subscriber, NULL));
+	} else if (!strcmp(word, "pause")) {
+		control_recording("roctxProfilerPause");
+	} else if (!strcmp(word, "resume")) {
+		control_recording("roctxProfilerResume");
+	} else if (!strcmp(word, "fork")) {
+		fork_child();
 	} else if (!strcmp(word, "finalize")) {
 		CUPTI(cuptiFinalize, );
 		subscriber = NULL;

@@ -121,12 +121,20 @@ void gt_cupti_guest_set_callback(int domain, uint32_t id, bool on)
 		atomic_fetch_and(&guest.callbacks[domain][id / 32], ~(1u << id % 32));
 }
 
-bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
+bool gt_cupti_guest_has_callback(int domain, uint32_t id)
 {
 	return is_callback(domain, id) &&
 	       (atomic_load_explicit(&guest.callbacks[domain][id / 32], memory_order_relaxed) >>
 			id % 32 &
 		1);
+}
+
+/* Those that note launches, too, as long as its turn lasts. */
+bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
+{
+	return gt_cupti_guest_has_callback(domain, id) ||
+	       (domain == CUPTI_DOMAIN_DRIVER &&
+		atomic_load_explicit(&guest.active, memory_order_relaxed));
 }
 
 /* Which launches are of the guest's turn: the first and the last one that began in it. */
@@ -148,7 +156,7 @@ void gt_cupti_guest_callback(int domain, uint32_t id, const void *data)
 	if (domain == CUPTI_DOMAIN_DRIVER &&
 	    atomic_load_explicit(&guest.active, memory_order_relaxed))
 		note_launch(data);
-	if (!gt_cupti_guest_needs_callback(domain, id))
+	if (!gt_cupti_guest_has_callback(domain, id))
 		return;
 	callback = atomic_load_explicit(&guest.callback, memory_order_acquire);
 	if (callback)

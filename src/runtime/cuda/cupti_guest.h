@@ -69,6 +69,7 @@ void gt_cupti_guest_unsubscribe(void);
 bool gt_cupti_guest_subscribed(void);
 /* One id; UINT32_MAX: all of the domain. */
 void gt_cupti_guest_set_callback(int domain, uint32_t id, bool on);
+bool gt_cupti_guest_has_callback(int domain, uint32_t id);
 
 /* NULL, NULL: none any more. */
 void gt_cupti_guest_register(cupti_request_fn *request, cupti_complete_fn *complete);

@@ -242,7 +242,7 @@ static void disable_callbacks(void)
 
 void gt_cupti_owner_spare_kind(uint32_t kind, bool spared)
 {
-	if (!gt_cupti_owner_needs_kind(kind))
+	if (!gt_cupti_owner_needs_kind(kind) || spared == (atomic_load(&owner.spared) >> kind & 1))
 		return;
 	if (spared)
 		owner.library.cuptiActivityDisable((int)kind);
@@ -266,14 +266,26 @@ static uint64_t kinds_wanted(void)
 	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
 }
 
+/* A guest that came first wants what this kind keeps away. */
+static bool is_spared(uint32_t kind)
+{
+	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_guest_needs_kind &&
+		      gt_cupti_guest_needs_kind(CUPTI_KIND_KERNEL);
+
+	if (spared)
+		atomic_fetch_or(&owner.spared, UINT64_C(1) << kind);
+	return spared;
+}
+
 /* Kernels are needed; a release without one of the others has calls without such work. */
 static int enable_kinds(void)
 {
 	uint64_t kinds = kinds_wanted();
 	int status = CUPTI_SUCCESS;
 
+	atomic_store(&owner.spared, 0);
 	for (uint32_t kind = 0; kind < 64; kind++)
-		if (kinds >> kind & 1) {
+		if (kinds >> kind & 1 && !is_spared(kind)) {
 			int answer = owner.library.cuptiActivityEnable((int)kind);
 
 			if (answer && kind == CUPTI_KIND_KERNEL)

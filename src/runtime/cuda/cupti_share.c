@@ -71,7 +71,7 @@ static void report_copy(const char *path, const struct gt_cupti_library *library
 		 "%.180s, a second CUPTI of another release beside %.180s: whoever uses it gets "
 		 "nothing; name it in GPUTAP_CUPTI, or gputap run --no-device",
 		 path, library->path);
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_CUPTI, 0, text);
+	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
 }
 
 static enum decision decide(unsigned instance)
@@ -80,7 +80,7 @@ static enum decision decide(unsigned instance)
 	const struct gt_cupti_library *library;
 	uint32_t version = 0;
 
-	if (!is_wanted())
+	if (!is_wanted() || gt_cupti_guest_other())
 		return ALONE;
 	if (!gt_cupti_owner_library() && !gt_cupti_owner_open_at(state->base))
 		return ALONE;
@@ -171,7 +171,7 @@ static int set_domain(struct gt_tap *taps, bool on, int domain)
 	if (on || !has_callbacks(domain))
 		return REAL(taps, cuptiEnableDomain)(on, subscriber, domain);
 	for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
-		if (gt_cupti_guest_needs_callback(domain, id) &&
+		if (gt_cupti_guest_has_callback(domain, id) &&
 		    !gt_cupti_owner_needs_callback(domain, id))
 			REAL(taps, cuptiEnableCallback)(0, subscriber, domain, id);
 	return CUPTI_SUCCESS;
@@ -195,7 +195,7 @@ int WRAP(cuptiUnsubscribe)(const struct gt_call *call, void *subscriber)
 		return real(subscriber);
 	for (int domain = 1; domain < CUPTI_DOMAIN_COUNT; domain++)
 		for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
-			if (gt_cupti_guest_needs_callback(domain, id)) {
+			if (gt_cupti_guest_has_callback(domain, id)) {
 				set_guests_domain(taps, false, domain);
 				break;
 			}
@@ -256,7 +256,7 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 		return real(on, subscriber, domain, id);
 	status = REAL(taps, cuptiGetCallbackState)(on, gt_cupti_owner_subscriber(), domain, id);
 	if (status == CUPTI_SUCCESS)
-		*on = gt_cupti_guest_needs_callback(domain, id);
+		*on = gt_cupti_guest_has_callback(domain, id);
 	return status;
 }
 
@@ -455,6 +455,25 @@ int WRAP(cuptiActivityGetNumDroppedRecords)(const struct gt_call *call, void *co
 	if (taps && status == CUPTI_SUCCESS)
 		*dropped += gt_cupti_guest_take_dropped();
 	return status;
+}
+
+/* The thread's stack of numbers is the library's. */
+int WRAP(cuptiActivityPushExternalCorrelationId)(const struct gt_call *call, uint32_t kind,
+						 uint64_t id)
+{
+	struct gt_tap *taps = find_served(call);
+
+	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
+		    cuptiActivityPushExternalCorrelationId)(kind, id);
+}
+
+int WRAP(cuptiActivityPopExternalCorrelationId)(const struct gt_call *call, uint32_t kind,
+						uint64_t *last)
+{
+	struct gt_tap *taps = find_served(call);
+
+	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
+		    cuptiActivityPopExternalCorrelationId)(kind, last);
 }
 
 /* Clock, library --------------------------------------------------------------------------- */
