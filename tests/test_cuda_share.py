@@ -269,3 +269,21 @@ def test_its_calls_are_recorded_on_request(beside):
     assert calls["cuptiActivityEnable"] == calls["cuptiActivityDisable"] == 6
     _, report = beside("opened", *words)
     assert "cuptiSubscribe" not in {row["name"] for row in report["operations"]}
+
+
+@pytest.mark.parametrize("program", ["linked", "opened"])
+def test_tools_without_a_session_share_it_too(run, build, programs, bare, tmp_path, program):
+    tool = tmp_path / "work_counter.so"
+    library = build / "libgputap.so.0"
+    run(["cc", "-shared", "-fPIC", f"-I{REPO}/include", REPO / "tests/cuda/work_counter.c", "-o",
+         tool, library, f"-Wl,-rpath,{build}"])
+    words = ["clock=none", "run=20", "profile=300", "callbacks=10", "profile=50", "run=5"]
+    done = run([programs / program, programs / "kernels.so", *words],
+               env={
+                   "LD_LIBRARY_PATH": f"{build}/soft/cuda:{build}/soft/cuda/cupti",
+                   "LD_PRELOAD": library,
+                   "GPUTAP_TOOLS": tool
+               })
+    assert [json.loads(line) for line in done.out.splitlines()] == bare(program, *words)
+    told = json.loads(done.err.splitlines()[-1])
+    assert told["complete"] == told["linked"] == told["kernel"] == launches(words)
