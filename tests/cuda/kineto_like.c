@@ -14,7 +14,7 @@
  *     graph=N                       a session with N launches of a graph of four kernels
  *     finalize                      cuptiFinalize(), and all is subscribed anew in the next session
  *     subscribe                     now, and not in the first session
- *     v2                            cuptiSubscribe_v2()
+ *     v2=N                          a session of cuptiSubscribe_v2()'s with N kernels
  *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
@@ -52,7 +52,11 @@
 	X(cuptiActivityGetNextRecord)             \
 	X(cuptiActivityGetNumDroppedRecords)      \
 	X(cuptiActivityPushExternalCorrelationId) \
-	X(cuptiActivityPopExternalCorrelationId)
+	X(cuptiActivityPopExternalCorrelationId)  \
+	X(cuptiActivityRegisterCallbacks_v2)      \
+	X(cuptiActivityEnable_v2)                 \
+	X(cuptiActivityDisable_v2)                \
+	X(cuptiActivityGetNextRecord_v2)
 
 #ifdef LINKED
 #define FUNCTION(name) name
@@ -407,12 +411,51 @@ static void watch(long kernels)
 	       launches_seen, others_seen, strangers, on[0] != 0, on[1] != 0, on[2] != 0);
 }
 
+/* The other form, which excludes the first one. */
+static CUpti_SubscriberHandle other;
+static long other_kernels;
+
+static void request_other(uint8_t **buffer, size_t *size, size_t *records,
+			  CUpti_BufferCallbackRequestInfo *info)
+{
+	(void)info;
+	*size = BUFFER_BYTES;
+	*buffer = aligned_alloc(8, BUFFER_BYTES);
+	*records = 0;
+}
+
+static void complete_other(uint8_t *buffer, size_t size, size_t valid,
+			   CUpti_BufferCallbackCompleteInfo *info)
+{
+	CUpti_Activity *record = NULL;
+
+	(void)size;
+	(void)info;
+	while (!FUNCTION(cuptiActivityGetNextRecord_v2)(other, buffer, valid, &record))
+		other_kernels += record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	free(buffer);
+}
+
+static void profile_other(long kernels)
+{
+	CUpti_SubscriberParams parameters = {.structSize = sizeof parameters};
+	int kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+
+	CUPTI(cuptiSubscribe_v2, &other, call_back, &subscriber, &parameters);
+	CUPTI(cuptiActivityRegisterCallbacks_v2, other, request_other, complete_other);
+	CUPTI(cuptiActivityEnable_v2, other, kind, NULL);
+	run(kernels, 0);
+	CUPTI(cuptiActivityFlushAll, 1);
+	CUPTI(cuptiActivityDisable_v2, other, kind, NULL);
+	printf("{\"v2\": %ld}\n", other_kernels);
+}
+
 static void take_word(const char *word)
 {
 	const char *value = strchr(word, '=');
 	long count = value ? atol(value + 1) : 0;
 	static const int driver_kind[] = {CUPTI_ACTIVITY_KIND_DRIVER};
-	CUpti_SubscriberHandle other = NULL;
+	CUpti_SubscriberHandle second = NULL;
 
 	if (!strncmp(word, "clock=", 6)) {
 		session_clock = !strcmp(value, "=ticks")  ? read_ticks
@@ -437,12 +480,11 @@ static void take_word(const char *word)
 	} else if (!strcmp(word, "second")) {
 		subscribe();
 		printf("{\"second\": %d}\n",
-		       FUNCTION(cuptiSubscribe)(&other, call_back, &subscriber));
+		       FUNCTION(cuptiSubscribe)(&second, call_back, &subscriber));
 	} else if (!strcmp(word, "subscribe")) {
 		subscribe();
-	} else if (!strcmp(word, "v2")) {
-		printf("{\"v2\": %d}\n",
-		       FUNCTION(cuptiSubscribe_v2)(&other, call_back, &subscriber, NULL));
+	} else if (!strncmp(word, "v2=", 3)) {
+		profile_other(count);
 	} else if (!strcmp(word, "pause")) {
 		control_recording("roctxProfilerPause");
 	} else if (!strcmp(word, "resume")) {
