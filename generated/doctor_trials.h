@@ -3,6 +3,7 @@
 #define GPUTAP_GENERATED_DOCTOR_TRIALS_H
 
 #define GT_DOCTOR_TRIALS(X) \
+	X(cuda) \
 	X(hsa) \
 	X(opencl)
 

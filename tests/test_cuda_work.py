@@ -211,3 +211,13 @@ def test_lite_has_kernels_and_no_copies(trace):
 def test_kernels_that_were_not_chosen_are_not_recorded_and_not_counted(trace):
     report = trace("identities", "20", options=["--kernels", "nothing_like_it"])
     assert report["device_work"] == 16 and report["dropped"] == 0
+
+
+def test_doctor_names_the_device_and_the_cupti(run, gputap, build, driver):
+    folders = f"{driver.parent}:{build / 'soft/cuda/cupti'}"
+    out = run([gputap, "doctor"], status=None, env={"LD_LIBRARY_PATH": folders}).out
+    assert "gputap software CUDA device (driver for CUDA 13.0)" in out
+    assert f"{build / 'soft/cuda/cupti/libcupti.so.13'}: device work is recorded with it" in out
+    found = run([gputap, "doctor"], status=None,
+                env={"LD_LIBRARY_PATH": folders, "SOFT_CUDA_DEVICES": "0"}).out
+    assert "the driver has no device: cuInit() answers 100" in found
