@@ -34,6 +34,7 @@ const struct grid_column info_code_kernel_columns[] = {
 	{"kernarg_bytes", "arguments", GRID_BYTES, GRID_IF_ANY, 3, false},
 	{"group_bytes", "local memory", GRID_BYTES, GRID_IF_ANY, 0, false},
 	{"private_bytes", "scratch", GRID_BYTES, GRID_IF_ANY, 0, false},
+	{"registers", "registers", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"vgprs", "VGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"sgprs", "SGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"vgpr_granules", "vgpr granules", GRID_COUNT, GRID_DATA, 0, false},
@@ -232,6 +233,7 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 		*cell++ = number(o, "kernarg_bytes");
 		*cell++ = number(o, "group_bytes");
 		*cell++ = number(o, "private_bytes");
+		*cell++ = number(o, "registers");
 		*cell++ = registers(o, find_device(capture, object), "vgpr_granules", true);
 		*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
 		*cell++ = number(o, "vgpr_granules");

@@ -294,7 +294,7 @@ def test_doctor_shows_a_session_to_recover(tap, build, run, work):
 def test_run_that_saw_nothing_says_what_is_here(tap, work):
     told = tap("run", "true").err
     assert (
-        "true used no runtime that gputap can trace (OpenCL, HIP, HSA, Level Zero);"
+        "true used no runtime that gputap can trace (OpenCL, HIP, HSA, Level Zero, CUDA);"
         " here: OpenCL with" in told
     )
     assert ("HIP" in told.partition("here: ")[2]) == any(

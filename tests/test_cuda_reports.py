@@ -60,7 +60,7 @@ def test_a_wait_is_split_by_the_work_that_it_waited_for(trace, report):
     assert rows["cuCtxSynchronize"]["unsplit_ns"] == 0
 
 
-def test_work_has_what_torch_profiler_says_of_it(trace, run, gputap, work):
+def test_work_has_what_torch_profiler_says_of_it(trace, report, run, gputap, work):
     trace("work", "3")
     run([gputap, "export", "-f", "r.gputap", "-o", "r.json"])
     trace_file = json.loads((work / "r.json").read_text())
@@ -80,7 +80,9 @@ def test_work_has_what_torch_profiler_says_of_it(trace, run, gputap, work):
         assert kernel["blocks per SM"] == 4 / device["numSms"]
         assert kernel["warps per SM"] == 4 * 8 / device["numSms"]
         assert kernel["context"] >= 1 and kernel["stream"] >= 1
-        assert kernel["shared memory"] == 0
+        assert kernel["shared memory"] == 0 and kernel["registers per thread"] == 32
+    (symbol, ) = report("--table", "kernel_symbols")["kernel_symbols"]
+    assert (symbol["name"], symbol["registers"], symbol["dispatches"]) == ("add_numbers", 32, 3)
     assert device["warpSize"] == 32 and device["totalGlobalMem"] == 8 << 30
 
 

@@ -85,7 +85,8 @@ static char *put_numbers(char *p, const struct gt_object_info *device)
 	for (const char *const *key = keys; *key; key++) {
 		const char *text = gt_object_value(device, *key);
 
-		if (!text || !*text || text[strspn(text, "0123456789")])
+		if (!text || !*text || text[strspn(text, "0123456789")] ||
+		    (!strcmp(text, "0") && strcmp(*key, "computeMinor") != 0))
 			continue;
 		*p++ = ',';
 		p = gt_chrome_put_quoted(p, *key);
