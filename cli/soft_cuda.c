@@ -34,8 +34,8 @@ static const char help[] =
 	"      --memory SIZE      of each: 512M, 16G; 8G by default\n"
 	"      --fail WHAT        init, allocate, module, launch, kernel; each one, or\n"
 	"                         launch:2, or launch:2+\n"
-	"      --cupti VERSION    of the stand-in for CUPTI: 11.8, 12.9, 13.0, 13.5, none;\n"
-	"                         13.0 by default\n"
+	"      --cupti VERSION    of the stand-in for CUPTI: 11.8, 12.9, 13.0, 13.5\n"
+	"                         or none; 13.0 by default\n"
 	"      --cupti-fail WHAT  subscribe, register, privileges, compatible, buffers,\n"
 	"                         start; as above\n"
 	"  -h, --help\n";

@@ -187,7 +187,7 @@ def test_objects_have_ids_and_records(scene):
     assert scene("objects", "--devices", "2") == [
         "context has id 1 device 0", "null stream has id 7", "stream has id 8", "no stream: 20",
         "device 0 gputap software CUDA device", "device 1 gputap software CUDA device",
-        "context 1 device 0 null stream 7"
+        "context 1 device 0 null stream 7", "context 1 device 0 null stream 7"
     ]
 
 

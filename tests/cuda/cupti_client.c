@@ -291,6 +291,8 @@ static void show_objects(void)
 	CHECK(cuptiActivityRegisterCallbacks(request, complete));
 	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE));
 	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT));
+	CHECK(cuptiActivityEnableAndDump(CUPTI_ACTIVITY_KIND_CONTEXT));
 	CHECK(cuptiGetContextId(context, &id));
 	CHECK(cuptiGetDeviceId(context, &device));
 	printf("context has id %u device %u\n", id, device);

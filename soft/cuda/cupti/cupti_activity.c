@@ -485,6 +485,18 @@ int cuptiActivityEnable(int kind)
 						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
+/* What there is already has its records, also if the kind was on before. */
+int cuptiActivityEnableAndDump(int kind)
+{
+	const bool was_on = kind > 0 && kind < CUPTI_ACTIVITY_KIND_COUNT &&
+			    __atomic_load_n(&kinds, __ATOMIC_RELAXED) & BIT(kind);
+	const int status = cuptiActivityEnable(kind);
+
+	if (!status && was_on)
+		add_present(kind);
+	return status;
+}
+
 int soft_cupti_disable(int kind)
 {
 	const int status = check_kind("cuptiActivityDisable", kind);

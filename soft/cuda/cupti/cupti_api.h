@@ -302,6 +302,7 @@ CUDA_API int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc req
 					    CUpti_BuffersCallbackCompleteFunc completed);
 CUDA_API int cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp);
 CUDA_API int cuptiActivityEnable(int kind);
+CUDA_API int cuptiActivityEnableAndDump(int kind);
 CUDA_API int cuptiActivityDisable(int kind);
 CUDA_API int cuptiActivityEnableContext(CUcontext context, int kind);
 CUDA_API int cuptiActivityDisableContext(CUcontext context, int kind);
