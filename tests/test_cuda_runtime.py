@@ -205,6 +205,13 @@ def test_the_child_of_a_fork_ends_and_the_parent_goes_on(trace):
     assert names(calls(rows, "cuda_runtime"))["cudaDeviceSynchronize"] == 1
 
 
+def test_pauses_of_the_program_hold_for_its_next_call(build, trace):
+    done, rows = trace("pause", build / "src/compat/roctx/libroctx64.so.4")
+    assert names(calls(rows, "cuda_runtime")) == counted(done) == {
+        "cudaDeviceSynchronize": 20, "cudaPeekAtLastError": 20
+    }
+
+
 def test_a_report_takes_waits_from_the_drivers_calls(run, gputap, trace):
     trace("every", options=["--mode", "cudart"])
     report = json.loads(run([gputap, "report", "--json", "--top", "0", "r.gputap"]).out)
@@ -258,3 +265,13 @@ def test_a_context_that_starts_in_the_middle_is_notified_from_the_next_call_on(t
     # it starts in the cuMemAlloc_v2 of the cudaMalloc that fails
     assert lines[0][:2] == ["enter", "cudaStreamCreate"]
     assert ["enter", "cudaLaunchKernel"] in [line[:2] for line in lines]
+
+
+def test_work_that_a_tool_is_notified_of_is_caused_by_the_runtimes_call(tool_lines):
+    lines = tool_lines("work")
+    by_number = {line[2]: line[1] for line in lines if line[0] == "enter"}
+    caused = collections.Counter(by_number.get(line[2]) for line in lines if line[0] == "work")
+    assert caused == {
+        "cudaLaunchKernel": 2, "cudaLaunchKernelExC": 1, "cudaMemcpy": 2, "cudaMemcpyAsync": 1,
+        "cudaMemset": 1, "cudaMemsetAsync": 1
+    }

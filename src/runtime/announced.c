@@ -28,10 +28,9 @@ enum { OPEN_MOST = 8, ARGUMENTS_MOST = 24, HELD_BYTES = 256 };
 
 struct open_call {
 	const struct gt_table *table;
-	const void *arguments;
 	uint32_t index, word;
 	uintptr_t at;
-	uint64_t id, start;
+	uint64_t key, id, start;
 	uint32_t epoch, depth;
 	bool is_recorded, is_notified;
 	struct gt_tool_frame frame;
@@ -150,7 +149,7 @@ static struct open_call *push_call(const struct gt_announcement *a)
 	c = &open->calls[open->count++];
 	c->table = a->table;
 	c->index = a->index;
-	c->arguments = a->arguments;
+	c->key = a->key;
 	c->at = a->at;
 	c->word = a->at ? gt_stack_word(a->at) : 0;
 	c->is_recorded = c->is_notified = false;
@@ -166,7 +165,7 @@ static struct open_call *find_call(const struct gt_announcement *a)
 	for (unsigned i = open ? open->count : 0; i-- > 0;) {
 		struct open_call *c = &open->calls[i];
 
-		if (c->table != a->table || c->index != a->index || c->arguments != a->arguments)
+		if (c->table != a->table || c->index != a->index || c->key != a->key)
 			continue;
 		while (open->count > i + 1)
 			drop_call(open);
@@ -381,15 +380,15 @@ static uint32_t arguments_bytes(const struct gt_operation_info *info)
 }
 
 /* Tools get a copy: what they change in it changes nothing. */
-static void notify_begin(struct open_call *c)
+static void notify_begin(struct open_call *c, const void *arguments)
 {
 	uint32_t bytes =
-		c->arguments ? arguments_bytes(gt_operation(c->table->operations[c->index].op)) : 0;
+		arguments ? arguments_bytes(gt_operation(c->table->operations[c->index].op)) : 0;
 
 	if (bytes > HELD_BYTES)
 		bytes = 0;
 	if (bytes)
-		memcpy(c->held, c->arguments, bytes);
+		memcpy(c->held, arguments, bytes);
 	c->is_notified = gt_tool_call_enter_at(&c->frame, c->at ? c->at : GT_HERE(), c->table,
 					       c->index, bytes ? c->held : NULL, bytes);
 }
@@ -404,7 +403,7 @@ void gt_announced_begin(const struct gt_announcement *a)
 		return;
 	c = push_call(a);
 	if (c && gt_tap_services(tap) & GT_SERVICE_NOTIFY)
-		notify_begin(c);
+		notify_begin(c, a->arguments);
 	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM) /* now: that may have started tools */
 		begin_recording(c);
 	errno = saved;

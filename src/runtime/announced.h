@@ -17,8 +17,11 @@ struct gt_announcement {
 	const struct gt_table *table;
 	uint32_t index; /* of the operation */
 	/* struct of the arguments, one after the other, as C lays it out; NULL: it has none, or
-	 * they are not known. The same at the end as at the begin */
+	 * they are not known */
 	const void *arguments;
+	/* the same at the end as at the begin, and of no other open call of the operation in the
+	 * thread */
+	uint64_t key;
 	/* of the begin: where the call stands in the stack: above all that is called inside of it,
 	 * below its caller; and what lies just below that address does not change until it ends.
 	 * 0: not known; then a call inside of it is taken for one beside it */

@@ -6,11 +6,14 @@
  *   runtime_program MODULE every            each function once or so
  *   runtime_program MODULE threads COUNT    launches, copies and sets from so many threads
  *   runtime_program MODULE jump             leaves a call by a jump
- *   runtime_program MODULE fork             a child that calls the runtime; the parent after it */
+ *   runtime_program MODULE fork             a child that calls the runtime; the parent after it
+ *   runtime_program MODULE pause LIBRARY    pauses recording between calls */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +252,26 @@ static void fork_child(void)
 	CALL(cudaDeviceSynchronize);
 }
 
+/* By ROCTx, whose library is named. */
+static void pause_recording(const char *library)
+{
+	void *roctx = dlopen(library, RTLD_NOW);
+	int (*pause)(uint64_t), (*resume)(uint64_t);
+
+	if (!roctx)
+		return;
+	*(void **)&pause = dlsym(roctx, "roctxProfilerPause");
+	*(void **)&resume = dlsym(roctx, "roctxProfilerResume");
+	for (int i = 0; i < ROUNDS; i++) {
+		CALL(cudaDeviceSynchronize);
+		pause(0);
+		cudaDeviceSynchronize();
+		cudaGetLastError();
+		resume(0);
+		CALL(cudaPeekAtLastError);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *scene = argc > 2 ? argv[2] : "";
@@ -271,6 +294,8 @@ int main(int argc, char **argv)
 		jump_out();
 	} else if (!strcmp(scene, "fork")) {
 		fork_child();
+	} else if (!strcmp(scene, "pause")) {
+		pause_recording(argv[3]);
 	}
 	print_counts();
 	return 0;

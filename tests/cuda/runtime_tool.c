@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool that is notified of the CUDA runtime's calls, and of the driver's cuLaunchKernel, and
  * prints them: phase, name, number, parent, status, arguments. RUNTIME_TOOL=late: its context
- * starts with the first cuMemAlloc_v2, in the middle of a call of the runtime. */
+ * starts with the first cuMemAlloc_v2, in the middle of a call of the runtime; work: of the
+ * runtime's calls and of work alone. */
 #include <gputap/tool.h>
 
 #include <stdio.h>
@@ -40,6 +41,15 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	printf("tool: %s\n", line);
 }
 
+static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+{
+	(void)data;
+	(void)user;
+	if (work->phase == GPUTAP_PHASE_COMPLETE)
+		printf("tool: work %s %llu\n", gputap_work_name(work->type),
+		       (unsigned long long)work->correlation);
+}
+
 static void start_late(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
@@ -56,8 +66,13 @@ static int start(void *user)
 
 	(void)user;
 	if (gputap_context_create(&opts, &context) || gputap_context_create(&opts, &early) ||
-	    gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_RUNTIME, NULL, 0, 0, on_call, NULL) ||
-	    gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_DRIVER, &launch, 1, 0, on_call, NULL))
+	    gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_RUNTIME, NULL, 0, 0, on_call, NULL))
+		return -1;
+	if (how && !strcmp(how, "work"))
+		return gputap_context_work(context, GPUTAP_DOMAIN_CUDA_DRIVER, GPUTAP_WORK_ALL,
+					   on_work, NULL) ||
+		       gputap_context_start(context);
+	if (gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_DRIVER, &launch, 1, 0, on_call, NULL))
 		return -1;
 	if (!how || strcmp(how, "late"))
 		return gputap_context_start(context);

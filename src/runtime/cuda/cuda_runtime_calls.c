@@ -103,6 +103,7 @@ void gt_cuda_runtime_callback(uint32_t id, const void *data)
 	const struct gt_announcement a = {.table = table,
 					  .index = place - 1,
 					  .arguments = c->parameters,
+					  .key = c->correlation,
 					  .at = find_place(c),
 					  .name = c->symbol};
 
