@@ -212,6 +212,14 @@ def test_pauses_of_the_program_hold_for_its_next_call(build, trace):
     }
 
 
+@pytest.mark.parametrize("options", [[], ["--no-device"]])
+def test_callbacks_of_the_programs_own_user_of_cupti_stay(trace, options):
+    done, rows = trace("share", options=[*DRIVER, *options])
+    assert "subscribe 0\n" in done.out and "seen 40 40\n" in done.out, done.out
+    assert "not asked for" not in done.out
+    assert names(calls(rows, "cuda_runtime")) == counted(done)
+
+
 def test_a_report_takes_waits_from_the_drivers_calls(run, gputap, trace):
     trace("every", options=["--mode", "cudart"])
     report = json.loads(run([gputap, "report", "--json", "--top", "0", "r.gputap"]).out)

@@ -7,7 +7,8 @@
  *   runtime_program MODULE threads COUNT    launches, copies and sets from so many threads
  *   runtime_program MODULE jump             leaves a call by a jump
  *   runtime_program MODULE fork             a child that calls the runtime; the parent after it
- *   runtime_program MODULE pause LIBRARY    pauses recording between calls */
+ *   runtime_program MODULE pause LIBRARY    pauses recording between calls
+ *   runtime_program MODULE share            uses CUPTI's callbacks itself */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -272,6 +273,43 @@ static void pause_recording(const char *library)
 	}
 }
 
+/* A user of CUPTI of the program's own: it asks for two functions' callbacks, then for none. */
+static int seen[2];
+
+static void see(void *user, int domain, uint32_t id, const void *data)
+{
+	(void)user;
+	(void)data;
+	if (domain == 2 && (id == 10 || id == 165)) /* cudaGetLastError, cudaDeviceSynchronize */
+		seen[id == 165]++;
+	else
+		printf("not asked for: %d %u\n", domain, id);
+}
+
+static void share(void)
+{
+	void *cupti = dlopen("libcupti.so.13", RTLD_NOW), *subscriber = NULL;
+	int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *);
+	int (*enable)(uint32_t, void *, int, uint32_t), (*enable_domain)(uint32_t, void *, int);
+
+	if (!cupti)
+		return;
+	*(void **)&subscribe = dlsym(cupti, "cuptiSubscribe");
+	*(void **)&enable = dlsym(cupti, "cuptiEnableCallback");
+	*(void **)&enable_domain = dlsym(cupti, "cuptiEnableDomain");
+	printf("subscribe %d\n", subscribe(&subscriber, see, NULL));
+	enable(1, subscriber, 2, 10);
+	enable(1, subscriber, 2, 165);
+	for (int i = 0; i < ROUNDS; i++) {
+		CALL(cudaDeviceSynchronize);
+		CALL(cudaGetLastError);
+		CALL(cudaPeekAtLastError);
+	}
+	enable_domain(0, subscriber, 2);
+	CALL(cudaDeviceSynchronize);
+	printf("seen %d %d\n", seen[0], seen[1]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *scene = argc > 2 ? argv[2] : "";
@@ -296,6 +334,8 @@ int main(int argc, char **argv)
 		fork_child();
 	} else if (!strcmp(scene, "pause")) {
 		pause_recording(argv[3]);
+	} else if (!strcmp(scene, "share")) {
+		share();
 	}
 	print_counts();
 	return 0;
