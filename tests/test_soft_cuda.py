@@ -241,6 +241,10 @@ def test_a_copy_between_devices_has_a_kind_of_its_own_if_that_is_on(scene):
     ]
 
 
+def test_every_record_is_linked_with_many_threads_and_one_that_flushes(scene):
+    assert scene("threads") == ["1200 of 1200, 0 without a call"]
+
+
 def test_full_buffers_come_back_and_a_window_ends_with_finalize(scene):
     lines = scene("windows")
     assert records(lines, "records") == [
@@ -346,7 +350,7 @@ def test_the_list_of_functions_is_as_the_description(build):
 # Sanitizers ------------------------------------------------------------------------------
 
 SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", "graph", "span",
-          "runtime", "context", "peers"]
+          "runtime", "context", "peers", "threads"]
 DRIVER_SCENES = [
     "graph", "child", "capture", "extra", "barrier", "cooperative", "library", "pool", "peers",
     "memory"

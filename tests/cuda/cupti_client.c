@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -532,6 +533,90 @@ static void show_clock(void)
 	CHECK(cuptiActivityRegisterTimestampCallback(NULL));
 }
 
+/* Threads that share streams, and one that flushes: each record belongs to a launch. */
+enum { THREADS = 4, STREAMS = 3, LAUNCHES = 300 };
+static uint8_t called[THREADS * LAUNCHES + 1];
+static CUstream shared[STREAMS];
+static int is_over, found, unknown;
+
+static void count_linked(CUcontext c, uint32_t s, uint8_t *buffer, size_t size, size_t valid)
+{
+	CUpti_Activity *r = NULL;
+
+	(void)c;
+	(void)s;
+	(void)size;
+	pthread_mutex_lock(&lock);
+	while (!cuptiActivityGetNextRecord(buffer, valid, &r)) {
+		const CUpti_ActivityKernel13 *k = (const void *)r;
+
+		found++;
+		unknown += k->correlationId > THREADS * LAUNCHES ||
+			   !__atomic_load_n(&called[k->correlationId], __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&lock);
+	free(buffer);
+}
+
+static void mark_called(void *user, int domain, CUpti_CallbackId id, const void *data)
+{
+	const CUpti_CallbackData *c = data;
+
+	(void)user;
+	(void)domain;
+	(void)id;
+	if (c->callbackSite == CUPTI_API_ENTER && c->correlationId <= THREADS * LAUNCHES)
+		__atomic_store_n(&called[c->correlationId], 1, __ATOMIC_RELAXED);
+}
+
+static void *launch_many(void *data)
+{
+	CUdeviceptr nothing = 0;
+	int none = 0;
+	void *arguments[] = {&nothing, &none, &none};
+
+	(void)data;
+	CHECK(cuCtxSetCurrent(context));
+	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1: nothing is added */
+		CHECK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, shared[i % STREAMS], arguments,
+				     NULL));
+	return NULL;
+}
+
+static void *flush_often(void *data)
+{
+	(void)data;
+	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+		CHECK(cuptiActivityFlushAll(0));
+		usleep(500);
+	}
+	return NULL;
+}
+
+static void show_threads(void)
+{
+	pthread_t threads[THREADS + 1];
+	CUpti_SubscriberHandle s;
+
+	buffer_bytes = 2048;
+	for (int i = 0; i < STREAMS; i++)
+		CHECK(cuStreamCreate(&shared[i], CU_STREAM_NON_BLOCKING));
+	CHECK(cuptiSubscribe(&s, mark_called, NULL));
+	CHECK(cuptiEnableCallback(1, s, CUPTI_CB_DOMAIN_DRIVER_API, GT_CUDA_DRIVER_cuLaunchKernel));
+	CHECK(cuptiActivityRegisterCallbacks(request, count_linked));
+	CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, launch_many, NULL);
+	pthread_create(&threads[THREADS], NULL, flush_often, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(cuCtxSynchronize());
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+	pthread_join(threads[THREADS], NULL);
+	CHECK(cuptiActivityFlushAll(1));
+	printf("%d of %d, %d without a call\n", found, THREADS * LAUNCHES, unknown);
+}
+
 /* NVIDIA's hangs; ours aborts. */
 static void show_fork(void)
 {
@@ -542,6 +627,9 @@ static void show_fork(void)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
+		const struct rlimit none = {0, 0};
+
+		setrlimit(RLIMIT_CORE, &none);
 		cuptiActivityFlushAll(0);
 		_exit(0);
 	}
@@ -668,6 +756,7 @@ int main(int argc, char **argv)
 		{"peers", show_peers},
 		{"runtime", show_runtime},
 		{"context", show_context},
+		{"threads", show_threads},
 		{"second-form", show_second_form},
 	};
 
