@@ -213,8 +213,8 @@ static void choose_keys(struct summary *s, unsigned by)
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] =
 		by & of_calls ? by & of_calls : SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
-	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] =
-		by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
+	s->keys[SUMMARY_COPIES] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
+	s->keys[SUMMARY_OTHER] = by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
 	s->track_keys = by & ~(unsigned)SUMMARY_DEVICE;
 }
 

@@ -313,7 +313,7 @@ int gt_report_short(const char *capture, FILE *out)
 		.keys = {[SUMMARY_CALLS] = SUMMARY_NAME,
 			 [SUMMARY_RANGES] = SUMMARY_NAME,
 			 [SUMMARY_KERNELS] = SUMMARY_NAME | SUMMARY_DEVICE,
-			 [SUMMARY_COPIES] = SUMMARY_DEVICE,
+			 [SUMMARY_COPIES] = SUMMARY_NAME | SUMMARY_DEVICE,
 			 [SUMMARY_OTHER] = SUMMARY_DEVICE},
 		.progress = true,
 	};

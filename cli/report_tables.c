@@ -565,6 +565,29 @@ static const char *direction(enum gt_device_op op)
 	}
 }
 
+/* "host to device (Pageable)": with the kind of memory that is not the device's, where it is
+ * known. */
+static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
+				       const struct summary_group *row)
+{
+	static const char device[] = "Device";
+	const char *name = s->keys[SUMMARY_COPIES] & SUMMARY_NAME && row->name != LOOKUP_NONE
+				   ? texts_get(&s->names, row->name)
+				   : "",
+		   *from = strstr(name, " ("), *to = strstr(name, " -> ");
+	const char *text = direction(row->device_op);
+
+	if (!from || !to || from > to)
+		return cell_text(text);
+	from += strlen(" (");
+	to += strlen(" -> ");
+	if (strncmp(from, device, strlen(device)) == 0)
+		return strncmp(to, device, strlen(device)) == 0
+			       ? cell_text(text)
+			       : cell_text(grid_keep(g, "%s (%s", text, to));
+	return cell_text(grid_keep(g, "%s (%.*s)", text, (int)(to - strlen(" -> ") - from), from));
+}
+
 /* Mapping hands out an address and may move nothing: no rate. */
 static bool moves_bytes(enum gt_device_op op)
 {
@@ -594,7 +617,7 @@ static void make_copies(struct grid *g, const struct summary *s)
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = cell_text(gt_device_op_name(row->device_op));
-		*cell++ = cell_text(direction(row->device_op));
+		*cell++ = direction_cell(g, s, row);
 	}
 	sort_by(g, "total_ns");
 }

@@ -38,6 +38,7 @@ struct summary_entry {
 	const struct gt_item *item;
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
+	uint32_t brief;              /* name of work, of copies the direction alone */
 	uint32_t ranges;             /* around it */
 	uint32_t scope, category;    /* of a range */
 	enum gt_operation_kind kind; /* of a call */
@@ -141,6 +142,14 @@ static uint32_t kernel_name(struct summary_reading *r, const struct gt_item *ite
 		idmap_put(&r->strings, key, name);
 	}
 	return name;
+}
+
+/* Of a copy or a set: its direction; CUDA's says between which kinds of memory, too. */
+static uint32_t copy_name(struct summary_reading *r, const struct gt_item *item, uint32_t direction)
+{
+	uint32_t name = item->name ? kernel_name(r, item) : direction;
+
+	return strncmp(texts_get(&r->s->names, name), "Mem", 3) == 0 ? name : direction;
 }
 
 static uint32_t add_thread(struct summary_reading *r, uint32_t process, uint32_t ordinal)
@@ -714,7 +723,7 @@ static void add_busy(struct summary_track *d, const struct summary_entry *e)
 	const struct gt_item *item = e->item;
 	struct timeline_span span = {item->start_ns, item->end_ns,
 				     item->queued_ns ? item->queued_ns : item->call_start_ns,
-				     e->name, e->name};
+				     e->brief, e->brief};
 
 	if (!is_work(item))
 		return;
@@ -740,10 +749,11 @@ static struct summary_entry entry_of_work(struct summary_reading *r, const struc
 	};
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
-	e.name = item->device_op == GT_DEVICE_KERNEL ||
-				 (item->device_op == GT_DEVICE_SCRATCH && item->name)
-			 ? kernel_name(r, item)
-			 : intern_name(s, gt_device_op_name(item->device_op));
+	e.brief = item->device_op == GT_DEVICE_KERNEL ||
+				  (item->device_op == GT_DEVICE_SCRATCH && item->name)
+			  ? kernel_name(r, item)
+			  : intern_name(s, gt_device_op_name(item->device_op));
+	e.name = e.class == SUMMARY_COPIES ? copy_name(r, item, e.brief) : e.brief;
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
 	if (item->id)

@@ -2,6 +2,7 @@
 """What people, programs and tools get to see of CUDA, on the driver and the CUPTI in software."""
 import json
 import subprocess
+import warnings
 
 import pytest
 
@@ -58,6 +59,37 @@ def test_a_wait_is_split_by_the_work_that_it_waited_for(trace, report):
         assert row["wait_ns"] + row["moving_ns"] + row["runtime_ns"] + row["unsplit_ns"] == row[
             "total_ns"]
     assert rows["cuCtxSynchronize"]["unsplit_ns"] == 0
+
+
+def test_copies_are_told_apart_by_the_memory_that_they_are_between(trace, report):
+    trace("work", "3")
+    rows = {row["direction"]: row["count"] for row in report()["copies"]}
+    assert rows == {
+        "host to device (Pageable)": 3,
+        "device to host (Pageable)": 3,
+        "fill": 3
+    }
+    by_device = report("--by", "device")["copies"]
+    assert {row["direction"]: row["count"] for row in by_device} == {
+        "host to device": 3, "device to host": 3, "fill": 3}
+
+
+@pytest.fixture
+def analysis(trace, run, gputap, work):
+    trace("work", "500")  # HTA fails on files of a hundred events
+    run([gputap, "export", "-f", "r.gputap", "-o", "r.hta.json.gz"])
+    warnings.simplefilter("ignore")
+    from hta.trace_analysis import TraceAnalysis
+    return TraceAnalysis(trace_files={0: str(work / "r.hta.json.gz")})
+
+
+def test_hta_links_all_work_and_knows_each_launch(analysis):
+    trace_rows = analysis.t.get_trace(0)
+    work = trace_rows[trace_rows["stream"] > 0]
+    assert len(work) == 2000 and (work["index_correlation"] > 0).all()
+    assert len(analysis.get_cuda_kernel_launch_stats(visualize=False)[0]) == 2000
+    assert {name for _, name in analysis.get_memory_bw_summary().index} <= {
+        "Memcpy DtoH", "Memcpy HtoD", "Memset"}
 
 
 def test_work_has_what_torch_profiler_says_of_it(trace, report, run, gputap, work):
