@@ -61,7 +61,7 @@ def beside(run, gputap, programs, work):
 def launches(words):
     """What the program launches."""
     counts = [word.split("=") for word in words if word[-1].isdigit()]
-    behind = {"run": 0, "callbacks": 5}
+    behind = {"run": 0, "callbacks": 5, "leave": 0, "flush": 0}
     return sum((4 if name == "graph" else 1) * int(count) + behind.get(name, BEHIND)
                for name, count in counts)
 
@@ -140,6 +140,20 @@ def test_its_finalisation_ends_its_part_alone(beside):
     said, report = beside("opened", *words)
     check_session(said[0], 100)
     check_session(said[1], 200)
+    check_ours(report, words)
+
+
+def test_it_is_not_called_after_its_end(beside):
+    words = ["run=10", "leave=2000"]
+    said, report = beside("opened", *words)
+    assert said == []
+    check_ours(report, words)
+
+
+def test_it_gets_its_records_when_the_program_ends_in_a_session(beside):
+    words = ["clock=none", "run=10", "flush=700"]
+    said, report = beside("opened", *words)
+    check_session(said[0], 700)
     check_ours(report, words)
 
 

@@ -15,6 +15,9 @@
  *     finalize                      cuptiFinalize(), and all is subscribed anew in the next session
  *     subscribe                     now, and not in the first session
  *     v2=N                          a session of cuptiSubscribe_v2()'s with N kernels
+ *     leave=N                       N kernels of a session that the program ends in; whoever calls
+ *                                   it from then on, aborts it
+ *     flush=N                       the same, but an exit handler ends the session
  *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
@@ -134,8 +137,17 @@ static unsigned buffer_count;
 static long strangers;
 static int is_poor;
 
+static int is_over;
+
+static void be_alive(void)
+{
+	if (is_over)
+		abort();
+}
+
 static void request_buffer(uint8_t **buffer, size_t *size, size_t *records)
 {
+	be_alive();
 	*records = 0;
 	*size = 0;
 	*buffer = NULL;
@@ -158,6 +170,7 @@ static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
 
 	(void)context;
 	(void)stream;
+	be_alive();
 	pthread_mutex_lock(&lock);
 	while (i < buffer_count && (buffers[i].bytes != buffer || buffers[i].is_back))
 		i++;
@@ -374,8 +387,9 @@ static const int kineto_kinds[] = {
 };
 enum { KINETO_KINDS = sizeof kineto_kinds / sizeof *kineto_kinds };
 
-static void profile(const char *name, long kernels, const int *kinds, int kind_count, int external,
-		    void (*run_it)(long kernels, int external))
+typedef void run_fn(long kernels, int external);
+
+static void begin_session(long kernels, const int *kinds, int kind_count, int external, run_fn *fn)
 {
 	subscribe();
 	CUPTI(cuptiActivityRegisterCallbacks, request_buffer, complete_buffer);
@@ -384,13 +398,31 @@ static void profile(const char *name, long kernels, const int *kinds, int kind_c
 	for (int i = 0; i < kind_count; i++)
 		CUPTI(cuptiActivityEnable, kinds[i]);
 	CUPTI(cuptiGetTimestamp, &begin_time);
-	run_it(kernels, external);
+	fn(kernels, external);
 	CUPTI(cuptiGetTimestamp, &end_time);
+}
+
+static void profile(const char *name, long kernels, const int *kinds, int kind_count, int external,
+		    run_fn *fn)
+{
+	begin_session(kernels, kinds, kind_count, external, fn);
 	for (int i = 0; i < kind_count; i++)
 		CUPTI(cuptiActivityDisable, kinds[i]);
 	run(3, 0); /* not the session's */
 	CUPTI(cuptiActivityFlushAll, 1);
 	print_session(name, external ? 3 : 1);
+}
+
+static void go_away(void)
+{
+	is_over = 1;
+}
+
+/* As NVIDIA's own samples do. */
+static void flush_at_exit(void)
+{
+	CUPTI(cuptiActivityFlushAll, 1);
+	print_session("flush", 3);
 }
 
 static void watch(long kernels)
@@ -483,6 +515,11 @@ static void take_word(const char *word)
 		       FUNCTION(cuptiSubscribe)(&second, call_back, &subscriber));
 	} else if (!strcmp(word, "subscribe")) {
 		subscribe();
+	} else if (!strncmp(word, "leave=", 6) || !strncmp(word, "flush=", 6)) {
+		if (*word == 'l')
+			atexit(go_away);
+		begin_session(count, kineto_kinds, KINETO_KINDS, 1, run);
+		exit(0);
 	} else if (!strncmp(word, "v2=", 3)) {
 		profile_other(count);
 	} else if (!strcmp(word, "pause")) {
@@ -509,6 +546,8 @@ int main(int count, char **words)
 	if (count < 3)
 		return 2;
 	correlations = malloc(CORRELATIONS);
+	if (!strncmp(words[count - 1], "flush=", 6))
+		atexit(flush_at_exit);
 	open_cupti();
 	CUDA(cuInit, 0);
 	CUDA(cuDeviceGet, &device, 0);

@@ -52,6 +52,14 @@ static void read_all(uint32_t flag)
 	gt_internal_leave();
 }
 
+/* At the end. */
+static void read_last(void)
+{
+	gt_cupti_guest_hold(true);
+	read_all(CUPTI_FLUSH_FORCED);
+	gt_cupti_guest_hold(false);
+}
+
 /* Contexts have changed: CUPTI goes after a long pause, and comes back. */
 static void follow_contexts(uint32_t *unwanted)
 {
@@ -78,7 +86,10 @@ static void *run_helper(void *arg)
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
 		if (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
-			read_all(leaves ? CUPTI_FLUSH_FORCED : CUPTI_FLUSH_COMPLETED);
+			if (leaves)
+				read_last();
+			else
+				read_all(CUPTI_FLUSH_COMPLETED);
 			follow_contexts(&unwanted);
 		}
 		if (leaves)
@@ -105,7 +116,7 @@ static void at_end(void)
 	       gt_clock_ns(CLOCK_MONOTONIC) < until)
 		syscall(SYS_nanosleep, &pause, NULL);
 	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks of its own */
-		read_all(CUPTI_FLUSH_FORCED);
+		read_last();
 	gt_tool_deliver();
 }
 

@@ -18,7 +18,7 @@
 #include "core/tap.h"
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
-#include "runtime/cuda/cupti_guest_weak.h"
+#include "runtime/cuda/cupti_guest.h"
 #include "runtime/cuda/cupti_owner.h"
 
 #define GT_CUDA_MS    UINT64_C(1000000)

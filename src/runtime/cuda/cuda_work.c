@@ -156,6 +156,5 @@ void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data
 		handle_driver(id, data);
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		gt_cuda_runtime_callback(id, data);
-	if (gt_cupti_guest_callback)
-		gt_cupti_guest_callback(domain, id, data);
+	gt_cupti_guest_callback(domain, id, data);
 }

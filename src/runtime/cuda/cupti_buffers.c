@@ -82,7 +82,7 @@ void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	uint8_t *ours;
 
-	if (gt_cupti_guest_request && gt_cupti_guest_request(buffer, bytes, records))
+	if (gt_cupti_guest_request(buffer, bytes, records))
 		return;
 	ours = take_free();
 	if (!ours) {
@@ -145,8 +145,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 		gt_internal_leave();
 		end_reading();
 	}
-	if (gt_cupti_guest_complete &&
-	    gt_cupti_guest_complete(context, stream, buffer, bytes, valid))
+	if (gt_cupti_guest_complete(context, stream, buffer, bytes, valid))
 		return;
 	if (bytes != BYTES - HEAD)
 		return;

@@ -17,7 +17,13 @@
 
 #include "core/thread.h"
 
-enum { BUFFERS_MAX = 1024, CONTEXTS_MAX = 64, IDS = CUPTI_CALLBACK_IDS, WORDS = (IDS + 31) / 32 };
+enum {
+	BUFFERS_MAX = 1024,
+	HELD_MAX = 256,
+	CONTEXTS_MAX = 64,
+	IDS = CUPTI_CALLBACK_IDS,
+	WORDS = (IDS + 31) / 32
+};
 
 struct reading {
 	uint64_t ticks, time;
@@ -47,6 +53,13 @@ static struct {
 	struct gt_cupti_turn turn;
 	uint8_t *buffers[BUFFERS_MAX]; /* of the guest's, which CUPTI has */
 	unsigned buffer_count;
+	/* at the end: what came back to it, until it flushes CUPTI itself */
+	bool holds;
+	struct held {
+		uint8_t *buffer;
+		size_t bytes, valid;
+	} held[HELD_MAX];
+	unsigned held_count;
 	size_t dropped;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -422,7 +435,7 @@ bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
 	cupti_request_fn *request;
 
 	lock();
-	request = atomic_load(&guest.active) ? guest.request : NULL;
+	request = atomic_load(&guest.active) && !guest.holds ? guest.request : NULL;
 	complete = guest.complete;
 	unlock();
 	if (!request)
@@ -463,34 +476,80 @@ static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextR
 	}
 }
 
-bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
-			     size_t valid)
+/* True: later. NULL: one of the owner's, of which the guest gets nothing then. */
+static bool hold_buffer(uint8_t *buffer, size_t bytes, size_t valid)
 {
-	cuptiActivityGetNextRecord_fn *next = guest.next;
-	bool is_guests = forget_buffer(buffer), active;
+	bool held;
+
+	lock();
+	held = guest.holds;
+	if (held && buffer && guest.held_count < HELD_MAX)
+		guest.held[guest.held_count++] = (struct held){buffer, bytes, valid};
+	unlock();
+	return held;
+}
+
+void gt_cupti_guest_hold(bool hold)
+{
+	lock();
+	guest.holds = hold;
+	unlock();
+}
+
+/* To the guest, what is its. */
+static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid,
+			bool is_guests)
+{
+	cuptiActivityGetNextRecord_fn *next;
 	cupti_complete_fn *complete;
 	cupti_request_fn *request;
 	struct gt_cupti_turn turn;
 	struct reading began;
 	cupti_time_fn *clock;
+	bool active;
 
 	lock();
 	active = atomic_load(&guest.active);
 	request = guest.request;
 	complete = guest.complete;
 	clock = guest.clock;
+	next = guest.next;
 	began = guest.began;
 	turn = guest.turn;
 	turn.first = atomic_load(&guest.first);
 	unlock();
-	if (!complete || (!is_guests && (!active || !request || !valid)))
-		return is_guests;
+	if (!complete || !next || (!is_guests && (!active || !request || !valid)))
+		return;
 	set_conversion(&turn, clock, &began);
 	if (is_guests)
 		complete(context, stream, buffer, bytes,
 			 gt_cupti_guest_filter(&turn, next, buffer, valid));
 	else if (gt_cupti_guest_count(&turn, next, buffer, valid))
 		copy_records(&turn, next, request, complete, buffer, valid);
+}
+
+void gt_cupti_guest_give_held(void)
+{
+	struct held held = {NULL, 0, 0};
+
+	do {
+		if (held.buffer)
+			give_buffer(NULL, 0, held.buffer, held.bytes, held.valid, true);
+		held.buffer = NULL;
+		lock();
+		if (guest.held_count)
+			held = guest.held[--guest.held_count];
+		unlock();
+	} while (held.buffer);
+}
+
+bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			     size_t valid)
+{
+	bool is_guests = forget_buffer(buffer);
+
+	if (!hold_buffer(is_guests ? buffer : NULL, bytes, valid))
+		give_buffer(context, stream, buffer, bytes, valid, is_guests);
 	return is_guests;
 }
 

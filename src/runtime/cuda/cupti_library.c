@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/cupti_guest_weak.h"
+#include "runtime/cuda/cupti_guest.h"
 
 static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
 
@@ -21,7 +21,7 @@ static void *find_function(void *handle, const char *name)
 {
 	void *function = dlsym(handle, name);
 
-	return function && gt_cupti_real ? gt_cupti_real(function) : function;
+	return function ? gt_cupti_real(function) : NULL;
 }
 
 /* Return: a name that it lacks; NULL: it has all that are needed. */

@@ -209,7 +209,7 @@ bool gt_cupti_enable_callback(int domain, uint32_t id, bool on)
 
 	if (!subscriber)
 		return false;
-	if (!on && gt_cupti_guest_needs_callback && gt_cupti_guest_needs_callback(domain, id))
+	if (!on && gt_cupti_guest_needs_callback(domain, id))
 		return true;
 	return owner.library.cuptiEnableCallback(on, subscriber, domain, id) == 0 && on;
 }
@@ -269,8 +269,7 @@ static uint64_t kinds_wanted(void)
 /* A guest that came first wants what this kind keeps away. */
 static bool is_spared(uint32_t kind)
 {
-	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_guest_needs_kind &&
-		      gt_cupti_guest_needs_kind(CUPTI_KIND_KERNEL);
+	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_guest_needs_kind(CUPTI_KIND_KERNEL);
 
 	if (spared)
 		atomic_fetch_or(&owner.spared, UINT64_C(1) << kind);
@@ -302,8 +301,7 @@ static void disable_kinds(void)
 	uint64_t kinds = atomic_exchange(&owner.kinds, 0);
 
 	for (uint32_t kind = 0; kind < 64; kind++)
-		if (kinds >> kind & 1 &&
-		    !(gt_cupti_guest_needs_kind && gt_cupti_guest_needs_kind(kind)))
+		if (kinds >> kind & 1 && !gt_cupti_guest_needs_kind(kind))
 			owner.library.cuptiActivityDisable((int)kind);
 }
 
@@ -340,7 +338,7 @@ static int finalize(void)
 
 static bool has_guest(void)
 {
-	return gt_cupti_guest_present && gt_cupti_guest_present();
+	return gt_cupti_guest_present();
 }
 
 /* Half of it has been refused: nothing stays. Where not even a subscriber was given, CUPTI is
@@ -356,7 +354,7 @@ static void undo(bool open)
 
 static void start(void)
 {
-	const char *other = gt_cupti_guest_other ? gt_cupti_guest_other() : NULL;
+	const char *other = gt_cupti_guest_other();
 	struct gt_cuda_affinity affinity;
 	char text[256];
 	bool open = false;

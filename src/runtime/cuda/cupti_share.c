@@ -413,6 +413,7 @@ int WRAP(cuptiActivityEnableRuntimeApi)(const struct gt_call *call, uint32_t id,
 
 static void end_flush(void)
 {
+	gt_cupti_guest_give_held();
 	gt_cupti_guest_flushed();
 	if (gt_cupti_guest_begins())
 		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, false);
