@@ -143,8 +143,17 @@ def test_its_finalisation_ends_its_part_alone(beside):
     check_ours(report, words)
 
 
+def test_what_gputap_flushes_does_not_use_up_its_buffers(beside):
+    """Of a session of a second: one is filled, one is CUPTI's, one may be CUPTI's next."""
+    words = ["run=10", "slow=50"]
+    said, report = beside("opened", *words)
+    check_session(said[0], 50)
+    assert said[1]["buffers"] <= 3
+    check_ours(report, words)
+
+
 def test_it_is_not_called_after_its_end(beside):
-    words = ["run=10", "leave=2000"]
+    words = ["run=10", "leave=50"]
     said, report = beside("opened", *words)
     assert said == []
     check_ours(report, words)

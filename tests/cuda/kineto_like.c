@@ -18,6 +18,7 @@
  *     leave=N                       N kernels of a session that the program ends in; whoever calls
  *                                   it from then on, aborts it
  *     flush=N                       the same, but an exit handler ends the session
+ *     slow=N                        a session with a kernel every 20 ms, and how many buffers it took
  *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
@@ -327,6 +328,17 @@ static void run_graph(long launches, int external)
 	CUDA(cuCtxSynchronize, );
 }
 
+static long buffers_taken;
+
+static void run_slowly(long kernels, int external)
+{
+	for (long i = 0; i < kernels; i++) {
+		run(1, external);
+		usleep(20000);
+	}
+	buffers_taken = buffer_count;
+}
+
 static void control_recording(const char *function)
 {
 	void *library = dlopen(getenv("KINETO_LIKE_ROCTX"), RTLD_NOW);
@@ -515,6 +527,9 @@ static void take_word(const char *word)
 		       FUNCTION(cuptiSubscribe)(&second, call_back, &subscriber));
 	} else if (!strcmp(word, "subscribe")) {
 		subscribe();
+	} else if (!strncmp(word, "slow=", 5)) {
+		profile("slow", count, kineto_kinds, KINETO_KINDS, 1, run_slowly);
+		printf("{\"buffers\": %ld}\n", buffers_taken);
 	} else if (!strncmp(word, "leave=", 6) || !strncmp(word, "flush=", 6)) {
 		if (*word == 'l')
 			atexit(go_away);

@@ -13,13 +13,15 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "core/thread.h"
 
 enum {
 	BUFFERS_MAX = 1024,
-	HELD_MAX = 256,
+	FILLED_MAX = 64,
+	KEPT_MAX = 16,
 	CONTEXTS_MAX = 64,
 	IDS = CUPTI_CALLBACK_IDS,
 	WORDS = (IDS + 31) / 32
@@ -53,13 +55,18 @@ static struct {
 	struct gt_cupti_turn turn;
 	uint8_t *buffers[BUFFERS_MAX]; /* of the guest's, which CUPTI has */
 	unsigned buffer_count;
-	/* at the end: what came back to it, until it flushes CUPTI itself */
-	bool holds;
-	struct held {
+	/* What came back between its own flushes. CUPTI is flushed ten times a second by the owner,
+	 * and would fill buffers of the guest's a little each; so they are filled up here. */
+	struct filled {
 		uint8_t *buffer;
 		size_t bytes, valid;
-	} held[HELD_MAX];
-	unsigned held_count;
+	} filled[FILLED_MAX]; /* the last one is still being filled */
+	unsigned filled_count, spare_count;
+	struct filled spare[FILLED_MAX]; /* empty again: for CUPTI's next request */
+	unsigned flushing;               /* it flushes CUPTI itself */
+	bool holds;                      /* it is not to be called */
+	struct filled kept[KEPT_MAX];    /* copies of buffers of the owner's, of then */
+	unsigned kept_count;
 	size_t dropped;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -358,14 +365,6 @@ void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on)
 	unlock();
 }
 
-void gt_cupti_guest_flushed(void)
-{
-	lock();
-	if (!has_kinds())
-		atomic_store(&guest.active, false);
-	unlock();
-}
-
 bool gt_cupti_guest_needs_kind(uint32_t kind)
 {
 	bool needs;
@@ -382,7 +381,7 @@ bool gt_cupti_guest_present(void)
 
 	lock();
 	present = atomic_load(&guest.subscribed) || atomic_load(&guest.active) || has_kinds() ||
-		  guest.buffer_count;
+		  guest.buffer_count || guest.filled_count;
 	unlock();
 	return present;
 }
@@ -431,18 +430,23 @@ static bool forget_buffer(uint8_t *buffer)
 
 bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
+	struct filled spare = {NULL, 0, 0};
 	cupti_complete_fn *complete;
 	cupti_request_fn *request;
 
 	lock();
 	request = atomic_load(&guest.active) && !guest.holds ? guest.request : NULL;
 	complete = guest.complete;
+	if (request && guest.spare_count)
+		spare = guest.spare[--guest.spare_count];
 	unlock();
 	if (!request)
 		return false;
-	*buffer = NULL;
-	*bytes = *records = 0;
-	request(buffer, bytes, records);
+	*buffer = spare.buffer;
+	*bytes = spare.bytes;
+	*records = 0;
+	if (!spare.buffer)
+		request(buffer, bytes, records);
 	if (*buffer && *bytes && remember_buffer(*buffer))
 		return true;
 	if (*buffer)
@@ -474,19 +478,6 @@ static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextR
 		records += fits;
 		valid -= fits;
 	}
-}
-
-/* True: later. NULL: one of the owner's, of which the guest gets nothing then. */
-static bool hold_buffer(uint8_t *buffer, size_t bytes, size_t valid)
-{
-	bool held;
-
-	lock();
-	held = guest.holds;
-	if (held && buffer && guest.held_count < HELD_MAX)
-		guest.held[guest.held_count++] = (struct held){buffer, bytes, valid};
-	unlock();
-	return held;
 }
 
 void gt_cupti_guest_hold(bool hold)
@@ -528,27 +519,106 @@ static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
 		copy_records(&turn, next, request, complete, buffer, valid);
 }
 
-void gt_cupti_guest_give_held(void)
+/* With the lock: behind what has come back before, if there is room. */
+static bool append_records(const struct filled *more)
 {
-	struct held held = {NULL, 0, 0};
+	struct filled *last = guest.filled_count ? &guest.filled[guest.filled_count - 1] : NULL;
 
-	do {
-		if (held.buffer)
-			give_buffer(NULL, 0, held.buffer, held.bytes, held.valid, true);
-		held.buffer = NULL;
-		lock();
-		if (guest.held_count)
-			held = guest.held[--guest.held_count];
-		unlock();
-	} while (held.buffer);
+	if (!last || last->bytes - last->valid < more->valid || guest.spare_count == FILLED_MAX)
+		return false;
+	memcpy(last->buffer + last->valid, more->buffer, more->valid);
+	last->valid += more->valid;
+	guest.spare[guest.spare_count++] = (struct filled){more->buffer, more->bytes, 0};
+	return true;
+}
+
+/* With the lock. Return: a buffer that is full and may go back to the guest; NULL in it: none. */
+static struct filled fill_up(const struct filled *back)
+{
+	struct filled full = {NULL, 0, 0};
+
+	if (append_records(back))
+		return full;
+	if (guest.filled_count == FILLED_MAX || (guest.filled_count && !guest.holds)) {
+		full = guest.filled[0];
+		guest.filled_count--;
+		memmove(guest.filled, guest.filled + 1, guest.filled_count * sizeof full);
+	}
+	guest.filled[guest.filled_count++] = *back;
+	return full;
+}
+
+/* A buffer of the owner's that comes back while the guest must not be called. */
+static void keep_copy(const uint8_t *buffer, size_t valid)
+{
+	uint8_t *copy = MAP_FAILED;
+
+	if (valid && atomic_load(&guest.active) && guest.kept_count < KEPT_MAX)
+		copy = mmap(NULL, valid, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	if (copy == MAP_FAILED)
+		return;
+	memcpy(copy, buffer, valid);
+	guest.kept[guest.kept_count++] = (struct filled){copy, valid, valid};
+}
+
+static bool take(struct filled *list, unsigned *count, struct filled *out)
+{
+	bool any;
+
+	lock();
+	any = *count != 0;
+	if (any) {
+		*out = list[0];
+		memmove(list, list + 1, --*count * sizeof *list);
+	}
+	unlock();
+	return any;
+}
+
+void gt_cupti_guest_begin_flush(void)
+{
+	lock();
+	guest.flushing++;
+	unlock();
+}
+
+void gt_cupti_guest_end_flush(void)
+{
+	struct filled f;
+
+	while (take(guest.kept, &guest.kept_count, &f)) {
+		give_buffer(NULL, 0, f.buffer, f.bytes, f.valid, false);
+		munmap(f.buffer, f.bytes);
+	}
+	while (take(guest.filled, &guest.filled_count, &f) ||
+	       take(guest.spare, &guest.spare_count, &f))
+		give_buffer(NULL, 0, f.buffer, f.bytes, f.valid, true);
+	lock();
+	guest.flushing--;
+	if (!has_kinds())
+		atomic_store(&guest.active, false);
+	unlock();
 }
 
 bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			     size_t valid)
 {
-	bool is_guests = forget_buffer(buffer);
+	const struct filled back = {buffer, bytes, valid};
+	bool is_guests = forget_buffer(buffer), flushing, holds;
+	struct filled full = {NULL, 0, 0};
 
-	if (!hold_buffer(is_guests ? buffer : NULL, bytes, valid))
+	lock();
+	flushing = guest.flushing != 0;
+	holds = guest.holds;
+	if (is_guests && !flushing)
+		full = fill_up(&back);
+	else if (holds)
+		keep_copy(buffer, valid);
+	unlock();
+	if (full.buffer)
+		give_buffer(context, stream, full.buffer, full.bytes, full.valid, true);
+	if (is_guests ? flushing : !holds)
 		give_buffer(context, stream, buffer, bytes, valid, is_guests);
 	return is_guests;
 }

@@ -44,8 +44,9 @@ bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records);
 bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			     size_t valid);
 
-/* Around a flush of the owner's at the process's end: the guest may be gone already, or stand in the
- * middle of something, and is not called. It gets its buffers if it flushes CUPTI itself later. */
+/* Around a flush of the owner's at the process's end: the guest may be gone already, or stand in
+ * the middle of something, and is not called. It gets its records if it flushes CUPTI itself
+ * later. */
 void gt_cupti_guest_hold(bool hold);
 
 /* CUPTI dropped @count records, and the owner has asked for that count. */
@@ -89,9 +90,10 @@ void gt_cupti_guest_add_kind(void *context, uint32_t kind, bool owned);
 void gt_cupti_guest_remove_kind(void *context, uint32_t kind, bool owned);
 /* A record for each call of one function. @kind: CUPTI_KIND_DRIVER or _RUNTIME. */
 void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on);
-/* CUPTI was flushed: if nothing of the guest's is on, its turn ends. */
-void gt_cupti_guest_flushed(void);
-void gt_cupti_guest_give_held(void);
+/* Around a flush of the guest's: it gets all that is its. If nothing of its is on behind that, its
+ * turn ends. */
+void gt_cupti_guest_begin_flush(void);
+void gt_cupti_guest_end_flush(void);
 size_t gt_cupti_guest_take_dropped(void);
 /* It has finalised CUPTI: nothing of it is left. */
 void gt_cupti_guest_forget(void);

@@ -413,8 +413,7 @@ int WRAP(cuptiActivityEnableRuntimeApi)(const struct gt_call *call, uint32_t id,
 
 static void end_flush(void)
 {
-	gt_cupti_guest_give_held();
-	gt_cupti_guest_flushed();
+	gt_cupti_guest_end_flush();
 	if (gt_cupti_guest_begins())
 		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, false);
 }
@@ -424,8 +423,11 @@ int WRAP(cuptiActivityFlushAll)(const struct gt_call *call, uint32_t flag)
 	struct gt_tap *taps = find_served(call);
 	gt_cupti_cuptiActivityFlushAll_fn *real =
 		REAL(taps ? taps : gt_cupti_taps[call->table->instance], cuptiActivityFlushAll);
-	int status = real(flag);
+	int status;
 
+	if (taps)
+		gt_cupti_guest_begin_flush();
+	status = real(flag);
 	if (taps)
 		end_flush();
 	return status;
@@ -437,8 +439,11 @@ int WRAP(cuptiActivityFlush)(const struct gt_call *call, void *context, uint32_t
 	struct gt_tap *taps = find_served(call);
 	gt_cupti_cuptiActivityFlush_fn *real =
 		REAL(taps ? taps : gt_cupti_taps[call->table->instance], cuptiActivityFlush);
-	int status = real(context, stream, flag);
+	int status;
 
+	if (taps)
+		gt_cupti_guest_begin_flush();
+	status = real(context, stream, flag);
 	if (taps)
 		end_flush();
 	return status;
