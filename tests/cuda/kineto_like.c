@@ -18,7 +18,7 @@
  *     leave=N                       N kernels of a session that the program ends in; whoever calls
  *                                   it from then on, aborts it
  *     flush=N                       the same, but an exit handler ends the session
- *     slow=N                        a session with a kernel every 20 ms, and how many buffers it took
+ *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
  *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
