@@ -203,6 +203,17 @@ def test_lite_has_a_graphs_launch_as_one(trace, run, gputap):
     assert json.loads(run([gputap, "report", "--json", "w.gputap"]).out)["dropped"] == 0
 
 
+def test_what_moves_nothing_and_nodes_that_are_off_are_not_missed(trace):
+    report = trace("nothing")
+    assert report["dropped"] == 0
+
+
+def test_a_long_kernel_is_linked_though_many_came_and_went_meanwhile(trace):
+    report = trace("long", "70000", options=["--no-args"])
+    assert report["device_work"] == report["linked"] == 280001
+    assert report["dropped"] == 0
+
+
 def test_lite_has_kernels_and_no_copies(trace):
     rows = device(trace("identities", "20", options=["--mode", "lite"], rows=True))
     assert {row["operation"] for row in rows} == {"kernel"} and len(rows) == 64

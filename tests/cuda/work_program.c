@@ -8,6 +8,8 @@
  *   work_program MODULE kill           SIGKILL of itself, half a second after all is done
  *   work_program MODULE destroy        the context is destroyed at once, and made again
  *   work_program MODULE graph N        two graphs of a kernel, a copy and a set, N launches of each
+ *   work_program MODULE nothing        a copy and a set of no bytes, and a node that is off
+ *   work_program MODULE long N         a kernel of 4 s, and meanwhile N items of each thread
  *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause, which lasts so long */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -144,6 +146,40 @@ static void launch_graphs(int launches)
 		DO(cuGraphExecDestroy(execs[k]));
 }
 
+static void do_nothing(void)
+{
+	CUgraphExec exec;
+	CUgraph graph;
+	CUgraphNode nodes[3];
+	size_t count = 3;
+
+	DO(cuMemcpyHtoDAsync_v2(memory, host, 0, streams[0]));
+	DO(cuMemsetD8Async(memory, 7, 0, streams[0]));
+	DO(cuStreamBeginCapture_v2(streams[0], 0));
+	launch(51, streams[0]);
+	launch(52, streams[0]);
+	DO(cuStreamEndCapture(streams[0], &graph));
+	DO(cuGraphGetNodes(graph, nodes, &count));
+	DO(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	DO(cuGraphNodeSetEnabled(exec, nodes[0], 0));
+	DO(cuGraphLaunch(exec, streams[0]));
+	DO(cuCtxSynchronize());
+}
+
+/* More than the links that are kept at hand. */
+static void launch_long(void)
+{
+	int us = 4000000;
+	void *arguments[] = {&us};
+	CUfunction nap;
+	CUstream own;
+
+	DO(cuModuleGetFunction(&nap, module, "nap"));
+	DO(cuStreamCreate(&own, 1));
+	DO(cuLaunchKernel(nap, 1, 1, 1, 1, 1, 1, 0, own, arguments, NULL));
+	work_in_threads();
+}
+
 static void pause_and_go_on(const char *library, unsigned ms)
 {
 	void *found = dlopen(library, RTLD_NOW);
@@ -192,6 +228,11 @@ int main(int count, char **words)
 		}
 	} else if (!strcmp(scene, "graph")) {
 		launch_graphs(atoi(words[3]));
+	} else if (!strcmp(scene, "nothing")) {
+		do_nothing();
+	} else if (!strcmp(scene, "long")) {
+		items = atoi(words[3]);
+		launch_long();
 	} else if (!strcmp(scene, "pauses")) {
 		pause_and_go_on(words[3], count > 4 ? (unsigned)atoi(words[4]) : 0);
 	} else {

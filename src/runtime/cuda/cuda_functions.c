@@ -38,6 +38,7 @@ static enum gt_cuda_function function_of(const char *name)
 		{"cuStreamEndCapture", GT_CUDA_END_CAPTURE},
 		{"cuGraphInstantiate", GT_CUDA_INSTANTIATE},
 		{"cuGraphExecDestroy", GT_CUDA_EXEC_DESTROY},
+		{"cuGraphNodeSetEnabled", GT_CUDA_NODE_ENABLE},
 		{"cuStreamCreate", GT_CUDA_STREAM_CREATE},
 	};
 

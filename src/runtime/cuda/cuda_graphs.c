@@ -169,6 +169,14 @@ void gt_cuda_graph_gone(void *exec)
 		atomic_store(&g->number, 0);
 }
 
+void gt_cuda_graph_changed(void *exec)
+{
+	struct graph *g = find_graph(exec);
+
+	if (g)
+		atomic_store(&g->records, 0);
+}
+
 uint32_t gt_cuda_graph_launch(void *exec, uint32_t *replay, uint32_t *records)
 {
 	struct graph *g = find_graph(exec);

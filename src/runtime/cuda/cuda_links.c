@@ -10,9 +10,10 @@
  * what is still waited for out of the older half: a kernel may run for minutes meanwhile. */
 #include "runtime/cuda/cuda_parts.h"
 
-enum { KEPT = 1 << 16, PROBES = 64 };
+enum { KEPT = 1 << 18, PROBES = 64 };
 
 struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS];
+_Atomic uint32_t gt_cuda_links_newest;
 
 /* The helper's. */
 static struct progress {
@@ -96,8 +97,12 @@ static void keep_link(const struct gt_cuda_link *link, uint32_t records)
 
 void gt_cuda_links_keep(void)
 {
-	uint32_t until = newest - GT_CUDA_LINKS / 4;
+	uint32_t launched = atomic_load_explicit(&gt_cuda_links_newest, memory_order_relaxed);
+	uint32_t until;
 
+	if ((int32_t)(launched - newest) > 0)
+		newest = launched;
+	until = newest - GT_CUDA_LINKS / 4;
 	if (newest < GT_CUDA_LINKS / 2 || (int32_t)(newest - swept) < GT_CUDA_LINKS / 2)
 		return;
 	if (until - swept > GT_CUDA_LINKS)

@@ -44,6 +44,9 @@ struct gt_cuda_link {
 enum { GT_CUDA_LINKS = 1 << 18 };
 extern struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS] __attribute__((visibility("hidden")));
 
+/* Of about the newest launch: stored now and then. */
+extern _Atomic uint32_t gt_cuda_links_newest __attribute__((visibility("hidden")));
+
 /* For the helper, which alone reads links: */
 /* A record of that correlation id has come. False: no link. @more: more have come than were counted
  * as seen. */
@@ -63,6 +66,7 @@ enum gt_cuda_function {
 	GT_CUDA_END_CAPTURE,
 	GT_CUDA_INSTANTIATE,
 	GT_CUDA_EXEC_DESTROY,
+	GT_CUDA_NODE_ENABLE,
 	GT_CUDA_STREAM_CREATE,
 };
 /* By callback id: enum gt_cuda_function; does the session ask for its work? */
@@ -131,6 +135,8 @@ struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_ker
 /* In callbacks, at their EXIT: what the program has made. @parameters: the function's. */
 void gt_cuda_graph_made(void *exec, void *graph);
 void gt_cuda_graph_gone(void *exec);
+/* A node of it is switched off or on: how many run is not known from now on. */
+void gt_cuda_graph_changed(void *exec);
 /* "graph 3": string id by the object's number; 0: not known any more. */
 uint32_t gt_cuda_graph_name(uint32_t number);
 /* A launch of it begins. Return: its object's number; 0: not known. @records: that it will give;

@@ -24,8 +24,10 @@ static void note_launch(uint32_t correlation)
 {
 	if (!atomic_load_explicit(&launched, memory_order_relaxed))
 		atomic_store_explicit(&launched, 1, memory_order_relaxed);
-	if (gt_unlikely(!(correlation % (GT_CUDA_LINKS / 4))))
+	if (gt_unlikely(!(correlation % (GT_CUDA_LINKS / 8)))) {
+		atomic_store_explicit(&gt_cuda_links_newest, correlation, memory_order_relaxed);
 		gt_cuda_helper_wake();
+	}
 }
 
 static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *c)
@@ -40,12 +42,15 @@ static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *
 	l->records = records;
 }
 
-/* Is it known that records will come? What a captured stream is given has none, and a kernel that
- * the session has not chosen neither: then each is counted when it comes. */
-static bool is_counted(enum gt_cuda_function function)
+/* Is it known that records will come? What a captured stream is given has none, nor a copy of
+ * nothing, nor a kernel that the session has not chosen: then each is counted when it comes. */
+static bool is_counted(const struct gt_thread *t, enum gt_cuda_function function)
 {
-	return !atomic_load_explicit(&captures, memory_order_relaxed) &&
-	       (function == GT_CUDA_MOVE || !gt_tap_options.choose_kernels);
+	if (atomic_load_explicit(&captures, memory_order_relaxed))
+		return false;
+	if (function == GT_CUDA_MOVE)
+		return !t->api_id || t->api_bytes;
+	return !gt_tap_options.choose_kernels;
 }
 
 static void enter_launch(const struct cupti_callback *c, uint32_t id,
@@ -72,7 +77,7 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 	}
 	if (gt_unlikely(function == GT_CUDA_GRAPH_LAUNCH))
 		describe_graph(l, c);
-	if (gt_likely(is_counted(function)))
+	if (gt_likely(is_counted(t, function)))
 		l->flags |= GT_CUDA_COUNTED;
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
 		gt_cuda_items_enter(c->correlation, id,
@@ -126,6 +131,7 @@ static void note_other(const struct cupti_callback *c, enum gt_cuda_function fun
 	case GT_CUDA_BEGIN_CAPTURE: atomic_fetch_add(&captures, 1); break;
 	case GT_CUDA_INSTANTIATE: gt_cuda_graph_made(*(void **)parameters[0], parameters[1]); break;
 	case GT_CUDA_EXEC_DESTROY: gt_cuda_graph_gone(parameters[0]); break;
+	case GT_CUDA_NODE_ENABLE: gt_cuda_graph_changed(parameters[0]); break;
 	case GT_CUDA_STREAM_CREATE:
 		gt_cuda_stream_made(c->context, c->context_id, *(void **)parameters[0]);
 		break;

@@ -182,10 +182,11 @@ void gt_cupti_buffers_read(struct gt_thread *t)
 
 	if (!begin_reading())
 		return;
+	gt_cuda_links_keep();
 	while ((head = take_filled()) != NULL) {
 		read_records(t, head->buffer, head->valid);
 		give_free(head->buffer);
+		gt_cuda_links_keep();
 	}
-	gt_cuda_links_keep();
 	end_reading();
 }
