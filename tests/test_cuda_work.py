@@ -170,11 +170,13 @@ def test_a_context_that_goes_takes_no_record_with_it(trace):
 
 
 @pytest.mark.parametrize("ms", ["0", "3000"])
-def test_what_is_launched_in_a_pause_is_not_recorded(trace, build, ms):
+def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, ms):
     """A long one takes CUPTI out of the process, and it comes back."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), ms, rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]
+    report = json.loads(run([gputap, "report", "--json", "w.gputap"]).out)
+    assert report["linked"] == 2 and report["dropped"] == 0
 
 
 def test_a_graphs_nodes_are_linked_to_their_launch_and_have_places_in_it(trace, run, gputap):

@@ -177,6 +177,7 @@ static const struct gt_cupti_user user = {
 	.find_functions = gt_cuda_functions_find,
 	.is_needed = gt_cuda_callback_needed,
 	.started = start_helper,
+	.restarts = gt_cupti_buffers_restart,
 	.wants_records = wants_records,
 };
 

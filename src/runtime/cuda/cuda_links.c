@@ -8,6 +8,8 @@
  * `correlation`, stores the rest, stores `correlation` (release). Who reads: the helper, which
  * looks at `correlation` before and after. When half of the table's ids have gone by, it takes
  * what is still waited for out of the older half: a kernel may run for minutes meanwhile. */
+#include <string.h>
+
 #include "runtime/cuda/cuda_parts.h"
 
 enum { KEPT = 1 << 18, PROBES = 64 };
@@ -24,6 +26,7 @@ static struct kept {
 	uint32_t records;
 } kept[KEPT];
 static uint32_t newest, swept;
+static bool keeps_any;
 
 /* The table's place may be written for another id just now. */
 static bool copy_link(uint32_t correlation, struct gt_cuda_link *link)
@@ -93,6 +96,7 @@ static void keep_link(const struct gt_cuda_link *link, uint32_t records)
 	}
 	oldest->link = *link;
 	oldest->records = records;
+	keeps_any = true;
 }
 
 void gt_cuda_links_keep(void)
@@ -116,4 +120,15 @@ void gt_cuda_links_keep(void)
 		    records < link.records)
 			keep_link(&link, records);
 	}
+}
+
+void gt_cuda_links_forget(void)
+{
+	atomic_store_explicit(&gt_cuda_links_newest, 0, memory_order_relaxed);
+	newest = 0;
+	swept = 0;
+	memset(progress, 0, sizeof progress);
+	if (keeps_any)
+		memset(kept, 0, sizeof kept);
+	keeps_any = false;
 }

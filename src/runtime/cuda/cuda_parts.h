@@ -53,6 +53,8 @@ extern _Atomic uint32_t gt_cuda_links_newest __attribute__((visibility("hidden")
 bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *more);
 /* Links that are still waited for are kept where later launches do not overwrite them. */
 void gt_cuda_links_keep(void);
+/* CUPTI will count its ids anew. */
+void gt_cuda_links_forget(void);
 
 /* Functions (cuda_functions.c) ------------------------------------------------------------- */
 
@@ -114,6 +116,8 @@ void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records);
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 /* Read what has come back. Thread: one at a time; others leave it to that one. */
 void gt_cupti_buffers_read(struct gt_thread *t);
+/* CUPTI was gone: what came before is read, then its links are forgotten. */
+void gt_cupti_buffers_restart(void);
 
 /* Records (cuda_records.c) ---------------------------------------------------------------- */
 

@@ -176,17 +176,31 @@ static struct head *take_filled(void)
 	return head;
 }
 
-void gt_cupti_buffers_read(struct gt_thread *t)
+static void read_filled(struct gt_thread *t)
 {
 	struct head *head;
 
-	if (!begin_reading())
-		return;
 	gt_cuda_links_keep();
 	while ((head = take_filled()) != NULL) {
 		read_records(t, head->buffer, head->valid);
 		give_free(head->buffer);
 		gt_cuda_links_keep();
 	}
+}
+
+void gt_cupti_buffers_read(struct gt_thread *t)
+{
+	if (!begin_reading())
+		return;
+	read_filled(t);
+	end_reading();
+}
+
+void gt_cupti_buffers_restart(void)
+{
+	while (!begin_reading())
+		sched_yield();
+	read_filled(gt_thread_own());
+	gt_cuda_links_forget();
 	end_reading();
 }

@@ -27,6 +27,7 @@ static struct {
 	_Atomic bool has_library;
 	void *_Atomic subscriber;
 	_Atomic bool registered;
+	_Atomic bool was_gone;   /* since it was opened last */
 	_Atomic uint64_t kinds;  /* of ours: bit per kind */
 	_Atomic uint64_t spared; /* of these, off for a guest */
 } owner;
@@ -331,6 +332,7 @@ static int finalize(void)
 {
 	int status = owner.library.cuptiFinalize();
 
+	atomic_store(&owner.was_gone, true);
 	atomic_store(&owner.subscriber, NULL);
 	atomic_store(&owner.registered, false);
 	return status;
@@ -365,6 +367,8 @@ static void start(void)
 		say(text);
 	else
 		open = true;
+	if (atomic_exchange(&owner.was_gone, false))
+		user->restarts();
 	gt_cuda_affinity_widen(&affinity);
 	if (open && start_with_library()) {
 		atomic_store(&owner.state, ACTIVE);

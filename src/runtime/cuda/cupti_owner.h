@@ -22,6 +22,7 @@ struct gt_cupti_user {
 	void (*find_functions)(const struct gt_cupti_library *library); /* it is open */
 	bool (*is_needed)(uint32_t id); /* callback of the driver's functions */
 	void (*started)(void);          /* kinds are on */
+	void (*restarts)(void);         /* CUPTI was gone: it may count its ids anew */
 	bool (*wants_records)(void);    /* of device work; else the runtime's calls alone */
 };
 void gt_cupti_owner_use(const struct gt_cupti_user *user);
