@@ -122,8 +122,9 @@ static void count_dropped(void *context, uint32_t stream)
 	struct gt_thread *t = gt_thread_own();
 	size_t dropped = 0;
 
-	if (library->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) || !t)
-		return;
+	if (library->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) || !t ||
+	    !gt_cuda_stream_open())
+		return; /* in a pause nothing was counted as seen */
 	for (; dropped; dropped--)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER, GT_DROP_RUNTIME);
 }
