@@ -24,7 +24,11 @@
 	X(19, PRIVATEUSE1, "privateuse1", "vendors' plug-ins") \
 	X(20, UNIFIED_RUNTIME, "unified_runtime", "Unified Runtime API") \
 	X(21, CUPTI, "cupti", "CUPTI") \
-	X(22, NVTX, "nvtx", "NVTX ranges and marks")
+	X(22, NVTX, "nvtx", "NVTX ranges and marks") \
+	X(23, NCCL, "nccl", "NCCL collectives") \
+	X(24, CUBLAS, "cublas", "cuBLAS") \
+	X(25, CUDNN, "cudnn", "cuDNN") \
+	X(26, CUBLASLT, "cublaslt", "cuBLASLt")
 
 /* Room in every array by domain. It is part of the layout of shared memory. */
 #define GT_DOMAINS_MOST 32

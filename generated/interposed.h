@@ -17,6 +17,10 @@
 	GT_INTERPOSED_UNIFIED_RUNTIME(X) \
 	X(cuda_driver, "cuGetExportTable", NULL, NULL, gt_wants_unregistered, true) \
 	X(roctx, "roctxRangePushA", NULL, "gputap_roctx", gt_wants_unregistered, true) \
-	X(refdev, "refdevLaunchKernel", NULL, NULL, gt_wants_unregistered, true)
+	X(refdev, "refdevLaunchKernel", NULL, NULL, gt_wants_unregistered, true) \
+	X(nccl, "ncclGetUniqueId", NULL, "mscclLoadAlgo", gt_wants_unregistered, true) \
+	X(cublas, "cublasCreate_v2", NULL, NULL, gt_wants_unregistered, true) \
+	X(cudnn, "cudnnCreate", NULL, NULL, gt_wants_unregistered, true) \
+	X(cublaslt, "cublasLtCreate", NULL, NULL, gt_wants_unregistered, true)
 
 #endif

@@ -26,6 +26,10 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_UNIFIED_RUNTIME = 20, /* Unified Runtime API */
 	GPUTAP_DOMAIN_CUPTI = 21, /* CUPTI */
 	GPUTAP_DOMAIN_NVTX = 22, /* NVTX ranges and marks */
+	GPUTAP_DOMAIN_NCCL = 23, /* NCCL collectives */
+	GPUTAP_DOMAIN_CUBLAS = 24, /* cuBLAS */
+	GPUTAP_DOMAIN_CUDNN = 25, /* cuDNN */
+	GPUTAP_DOMAIN_CUBLASLT = 26, /* cuBLASLt */
 };
 
 #endif
