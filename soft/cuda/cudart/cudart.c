@@ -2,6 +2,7 @@
 /* libcudart.so.13, in a small part: what tests of the runtime API call. Each function is announced
  * to a tool with its arguments as one struct, as NVIDIA's runtime does it, and calls the driver as
  * that one does. */
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -563,17 +564,15 @@ static const char *name_of(const void *function)
 
 static cudaError_t load(struct kernel *k)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	cudaError_t status = cudaSuccess;
-	CUfunction handle = __atomic_load_n(&k->handle, __ATOMIC_ACQUIRE);
 
-	if (handle)
-		return status;
+	pthread_mutex_lock(&lock);
 	if (!k->image->module)
 		status = soft_rt.cuModuleLoad(&k->image->module, k->image->file);
-	if (!status)
-		status = soft_rt.cuModuleGetFunction(&handle, k->image->module, k->name);
-	if (!status)
-		__atomic_store_n(&k->handle, handle, __ATOMIC_RELEASE);
+	if (!status && !k->handle)
+		status = soft_rt.cuModuleGetFunction(&k->handle, k->image->module, k->name);
+	pthread_mutex_unlock(&lock);
 	return status;
 }
 
