@@ -341,6 +341,28 @@
 	X(cuDeviceGetPCIBusId, (char *, text), (int, length), (CUdevice, device))                  \
 	X(cuDeviceGetByPCIBusId, (CUdevice *, device), (const char *, text))                       \
 	V(cuProfilerStart)                                                                         \
-	V(cuProfilerStop)
+	V(cuProfilerStop)                                                                          \
+	X(cuGraphNodeGetDependencies, (CUgraphNode, node), (CUgraphNode *, nodes),                 \
+	  (size_t *, count))                                                                       \
+	X(cuGraphNodeGetDependencies_v2, (CUgraphNode, node), (CUgraphNode *, nodes),              \
+	  (CUgraphEdgeData *, data), (size_t *, count))                                            \
+	X(cuGraphNodeGetDependentNodes, (CUgraphNode, node), (CUgraphNode *, nodes),               \
+	  (size_t *, count))                                                                       \
+	X(cuGraphNodeGetDependentNodes_v2, (CUgraphNode, node), (CUgraphNode *, nodes),            \
+	  (CUgraphEdgeData *, data), (size_t *, count))                                            \
+	X(cuGraphKernelNodeGetParams_v2, (CUgraphNode, node),                                      \
+	  (CUDA_KERNEL_NODE_PARAMS *, parameters))                                                 \
+	B(cuMemsetD2D8_v2, _ptds, (CUdeviceptr, to), (size_t, pitch), (unsigned char, value),      \
+	  (size_t, width), (size_t, height))                                                       \
+	B(cuMemsetD2D16_v2, _ptds, (CUdeviceptr, to), (size_t, pitch), (unsigned short, value),    \
+	  (size_t, width), (size_t, height))                                                       \
+	B(cuMemsetD2D32_v2, _ptds, (CUdeviceptr, to), (size_t, pitch), (unsigned int, value),      \
+	  (size_t, width), (size_t, height))                                                       \
+	B(cuMemsetD2D8Async, _ptsz, (CUdeviceptr, to), (size_t, pitch), (unsigned char, value),    \
+	  (size_t, width), (size_t, height), (CUstream, stream))                                   \
+	B(cuMemsetD2D16Async, _ptsz, (CUdeviceptr, to), (size_t, pitch), (unsigned short, value),  \
+	  (size_t, width), (size_t, height), (CUstream, stream))                                   \
+	B(cuMemsetD2D32Async, _ptsz, (CUdeviceptr, to), (size_t, pitch), (unsigned int, value),    \
+	  (size_t, width), (size_t, height), (CUstream, stream))
 
 #endif

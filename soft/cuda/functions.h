@@ -209,6 +209,17 @@
 	SOFT_CUDA_PLAIN(X, cuDeviceGetPCIBusId, 4010, cuDeviceGetPCIBusId)                        \
 	SOFT_CUDA_PLAIN(X, cuDeviceGetByPCIBusId, 4010, cuDeviceGetByPCIBusId)                    \
 	SOFT_CUDA_PLAIN(X, cuProfilerStart, 4000, cuProfilerStart)                                \
-	SOFT_CUDA_PLAIN(X, cuProfilerStop, 4000, cuProfilerStop)
+	SOFT_CUDA_PLAIN(X, cuProfilerStop, 4000, cuProfilerStop)                                  \
+	SOFT_CUDA_PLAIN(X, cuGraphNodeGetDependencies, 12030, cuGraphNodeGetDependencies_v2)      \
+	SOFT_CUDA_PLAIN(X, cuGraphNodeGetDependencies, 10000, cuGraphNodeGetDependencies)         \
+	SOFT_CUDA_PLAIN(X, cuGraphNodeGetDependentNodes, 12030, cuGraphNodeGetDependentNodes_v2)  \
+	SOFT_CUDA_PLAIN(X, cuGraphNodeGetDependentNodes, 10000, cuGraphNodeGetDependentNodes)     \
+	SOFT_CUDA_PLAIN(X, cuGraphKernelNodeGetParams, 12000, cuGraphKernelNodeGetParams_v2)      \
+	SOFT_CUDA_DEFAULT(X, cuMemsetD2D8, 3020, cuMemsetD2D8_v2)                                 \
+	SOFT_CUDA_STREAM(X, cuMemsetD2D8Async, 3020, cuMemsetD2D8Async)                           \
+	SOFT_CUDA_DEFAULT(X, cuMemsetD2D16, 3020, cuMemsetD2D16_v2)                               \
+	SOFT_CUDA_STREAM(X, cuMemsetD2D16Async, 3020, cuMemsetD2D16Async)                         \
+	SOFT_CUDA_DEFAULT(X, cuMemsetD2D32, 3020, cuMemsetD2D32_v2)                               \
+	SOFT_CUDA_STREAM(X, cuMemsetD2D32Async, 3020, cuMemsetD2D32Async)
 
 #endif

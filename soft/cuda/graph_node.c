@@ -442,3 +442,79 @@ int soft_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 	*graph = node->child;
 	return soft_cu_leave(*graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
+
+/* @nodes: NULL: only how many. */
+static int list_neighbours(CUgraphNode node, CUgraphNode *nodes, size_t *count, bool behind)
+{
+	const int status = count ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;
+	size_t found = 0;
+
+	if (status)
+		return status;
+	for (CUgraphNode n = node->graph->first; n; n = n->next) {
+		if (!(behind ? waits_for(n, node) : waits_for(node, n)))
+			continue;
+		if (nodes && found == *count)
+			break;
+		if (nodes)
+			nodes[found] = n;
+		found++;
+	}
+	*count = found;
+	return soft_cu_leave(CUDA_SUCCESS);
+}
+
+int soft_cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+	return list_neighbours(node, nodes, count, false);
+}
+
+int soft_cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data,
+				       size_t *count)
+{
+	const int status = list_neighbours(node, nodes, count, false);
+
+	if (!status && data)
+		memset(data, 0, *count * sizeof *data);
+	return status;
+}
+
+int soft_cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+	return list_neighbours(node, nodes, count, true);
+}
+
+int soft_cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
+					 CUgraphEdgeData *data, size_t *count)
+{
+	const int status = list_neighbours(node, nodes, count, true);
+
+	if (!status && data)
+		memset(data, 0, *count * sizeof *data);
+	return status;
+}
+
+/* The arguments are the node's, as long as it keeps them. */
+int soft_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+	const int status = parameters ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;
+	const struct soft_cu_task *t;
+
+	if (status)
+		return status;
+	if (node->type != CU_GRAPH_NODE_TYPE_KERNEL)
+		return soft_cu_leave(CUDA_ERROR_INVALID_VALUE);
+	t = node->task;
+	*parameters = (CUDA_KERNEL_NODE_PARAMS){
+		.func = t->function,
+		.gridDimX = t->position.grid_dim.x,
+		.gridDimY = t->position.grid_dim.y,
+		.gridDimZ = t->position.grid_dim.z,
+		.blockDimX = t->position.block_dim.x,
+		.blockDimY = t->position.block_dim.y,
+		.blockDimZ = t->position.block_dim.z,
+		.sharedMemBytes = t->shared,
+		.kernelParams = t->arguments,
+	};
+	return soft_cu_leave(CUDA_SUCCESS);
+}

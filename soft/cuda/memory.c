@@ -603,3 +603,37 @@ SOFT_CU_BOTH(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *copy),
 	     submit_rows(copy, NULL, per_thread, true))
 SOFT_CU_BOTH(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *copy, CUstream stream),
 	     submit_rows(copy, stream, per_thread, false))
+
+static int submit_set_rows(const CUDA_MEMSET_NODE_PARAMS *set, CUstream stream, bool per_thread,
+			   bool waits)
+{
+	struct soft_cu_task *task;
+	struct soft_cu_stream *s;
+	CUcontext context;
+	int status = soft_cu_enter(&context);
+
+	if (status)
+		return status;
+	s = soft_cu_find_stream(context, stream, per_thread);
+	status = s ? soft_cu_make_set_task(set, &task) : CUDA_ERROR_INVALID_HANDLE;
+	if (status)
+		return soft_cu_leave(status);
+	task->work.is_async = !waits;
+	return soft_cu_leave(soft_cu_submit(s, task, waits));
+}
+
+#define SET_ROWS(bits, type)                                                                       \
+	SOFT_CU_BOTH(cuMemsetD2D##bits##_v2, _ptds,                                                \
+		     (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height),      \
+		     submit_set_rows(&(CUDA_MEMSET_NODE_PARAMS){to, pitch, value, bits / 8, width, \
+								height},                           \
+				     NULL, per_thread, true))                                      \
+	SOFT_CU_BOTH(cuMemsetD2D##bits##Async, _ptsz,                                              \
+		     (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height,       \
+		      CUstream stream),                                                            \
+		     submit_set_rows(&(CUDA_MEMSET_NODE_PARAMS){to, pitch, value, bits / 8, width, \
+								height},                           \
+				     stream, per_thread, false))
+SET_ROWS(8, unsigned char)
+SET_ROWS(16, unsigned short)
+SET_ROWS(32, unsigned int)

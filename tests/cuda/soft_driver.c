@@ -105,7 +105,7 @@ static void show_graph(void)
 {
 	CUgraphNode nodes[5], found[10], to[10];
 	CUgraph graph = build_graph(nodes), clone;
-	CUDA_KERNEL_NODE_PARAMS changed = kernel_node(add_two);
+	CUDA_KERNEL_NODE_PARAMS changed = kernel_node(add_two), known;
 	CUgraphExecUpdateResultInfo result;
 	CUgraphExec exec;
 	size_t n = 10, roots, edges = 10;
@@ -116,6 +116,12 @@ static void show_graph(void)
 	CHECK(cuGraphGetEdges(graph, found, to, &edges));
 	CHECK(cuGraphNodeGetType(nodes[4], &type));
 	printf("%zu nodes, %zu roots, %zu edges, the last one's type %d\n", n, roots, edges, type);
+	n = roots = 10;
+	CHECK(cuGraphNodeGetDependencies(nodes[4], found, &n));
+	CHECK(cuGraphNodeGetDependentNodes(nodes[1], found, &roots));
+	CHECK(cuGraphKernelNodeGetParams_v2(nodes[2], &known));
+	printf("%zu before it, %zu behind the first kernel, a kernel adds %d in blocks of %u\n", n,
+	       roots, *(int *)known.kernelParams[2], known.blockDimX);
 	printf("a circle: %d\n", cuGraphAddDependencies(graph, &nodes[4], &nodes[0], 1));
 	CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
 	CHECK(cuGraphLaunch(exec, stream));
@@ -420,6 +426,11 @@ static void show_memory(void)
 	CHECK(cuMemcpyDtoH_v2(numbers, memory, 128));
 	printf("rows begin with %d %d %d\n", ((char *)numbers)[0], ((char *)numbers)[32],
 	       ((char *)numbers)[64]);
+	CHECK(cuMemsetD32_v2(memory, 0, 32));
+	CHECK(cuMemsetD2D16Async(memory, 32, 0x0101, 4, 2, stream));
+	CHECK(cuStreamSynchronize(stream));
+	CHECK(cuMemcpyDtoH_v2(numbers, memory, 128));
+	printf("set: %x %x %x %x\n", numbers[0], numbers[2], numbers[8], numbers[16]);
 	CHECK(cuMemAllocManaged(&managed, 4096, 1));
 	((int *)(uintptr_t)managed)[0] = 5;
 	CHECK(cuMemPrefetchAsync(managed, 4096, 0, stream));
