@@ -77,7 +77,8 @@ def correlation(line):
 def test_a_graph_is_built_launched_changed_and_updated(driver):
     assert driver("graph") == [
         "5 nodes, 1 roots, 5 edges, the last one's type 1",
-        "2 before it, 2 behind the first kernel, a kernel adds 2 in blocks of 256", "a circle: 1", "launched twice: 8",
+        "2 before it, 2 behind the first kernel, a kernel adds 2 in blocks of 256", "a circle: 1",
+        "launched twice: 8",
         "host calls: 2", "with other arguments: 9", "a node less: 7", "updated: 9",
         "another shape: 910, result 2", "destroyed again: 1"
     ]
@@ -136,7 +137,8 @@ def test_devices_copy_to_each_other(driver):
 
 def test_memory_is_copied_by_rows_prefetched_and_registered(driver):
     assert driver("memory") == [
-        "rows begin with 18 28 38", "set: 1010101 0 1010101 0", "not managed: 1", "type 2 managed 1 device 0",
+        "rows begin with 18 28 38", "set: 1010101 0 1010101 0", "not managed: 1",
+        "type 2 managed 1 device 0",
         "of nobody: type 0 managed 0 device -2", "flags 2, twice: 1", "no longer: 1", "limit 2048"
     ]
 
