@@ -1,10 +1,30 @@
 # SPDX-License-Identifier: MIT
 """What is recorded beside the driver's calls: the runtime API on request, NVTX, memory."""
 
+import collections
+
 from gpu_calls import RUNTIME, compare
 from gpu_harness import check
 
 RUNTIME_TOO = ["-d", "cuda_driver,cuda_runtime"]
+
+
+def find_within(rows):
+    """Driver calls that began while a call of the runtime API was open in their thread: how many,
+    and how many have it as their parent."""
+    threads = collections.defaultdict(list)
+    for row in sorted(rows, key=lambda row: int(row["start_ns"])):
+        threads[row["tid"]].append(row)
+    within = children = 0
+    for calls in threads.values():
+        outer = None
+        for row in calls:
+            if row["domain"] == "cuda_runtime":
+                outer = row
+            elif outer and int(row["end_ns"]) <= int(outer["end_ns"]):
+                within += 1
+                children += row["parent"] == outer["correlation"] or row["depth"] != "1"
+    return within, children
 
 
 @check("runtime")
@@ -15,15 +35,16 @@ def static_cudart(machine):
     rows = [row for row in capture.rows() if row["kind"] == "call"]
     mine = {(row["process"], row["correlation"]) for row in rows
             if row["domain"] == "cuda_runtime"}
-    # a call with arguments, and one without: where it stands in the stack is found in other ways
-    for name in ("cuLaunchKernel", "cuCtxSynchronize"):
-        found = [row for row in rows if row["operation"] == name]
-        inside = sum((row["process"], row["parent"]) in mine for row in found)
-        machine.report.equal(f"{name} inside a call of the runtime API", inside, len(found))
-    alone = [row["operation"] for row in rows if row["domain"] == "cuda_driver"
-             and row["depth"] == "0" and row["operation"] != "cuGetProcAddress_v2"]
-    machine.report.say("driver calls in no call of the runtime API, but cuGetProcAddress_v2",
-                       f"{len(alone)}: {', '.join(sorted(set(alone))[:12])}")
+    found = [row for row in rows if row["operation"] == "cuLaunchKernel"]
+    inside = sum((row["process"], row["parent"]) in mine for row in found)
+    machine.report.equal("cuLaunchKernel inside a call of the runtime API", inside, len(found))
+    within, children = find_within(rows)
+    machine.report.equal("driver calls in the time of a runtime's call of their thread that are its"
+                         " children", children, within)
+    alone = collections.Counter(row["operation"] for row in rows if row["depth"] == "0"
+                                and row["domain"] == "cuda_driver")
+    machine.report.say("driver calls in no call of the runtime API", ", ".join(
+        f"{name} {calls}" for name, calls in alone.most_common(8)))
     seen = capture.report()
     machine.report.equal("device work linked", seen["linked"], seen["device_work"])
 
