@@ -147,6 +147,12 @@ def test_what_a_schema_does_not_say_is_bytes(said, tap, work):
     assert payload == [[1, -2, 3], "a word", "0x0102ff", {"kind": 3, "bytes": "0x000000fcff"}]
 
 
+def test_a_schema_in_itself_is_bytes(said, tap, work):
+    said("itself")
+    payload = events(tap, work)["(no name)"]["payload"]
+    assert payload.startswith('{"bytes":"0x0000')
+
+
 def test_locks_are_counted_by_function(said, tap):
     said("locks")
     out = tap("report", "--csv", "-t", "operations", "a.gputap").out
@@ -191,7 +197,8 @@ def test_streams_and_devices_of_cuda_have_their_names(tap, gputap, build, repo, 
 
 @pytest.mark.skipif(not HEADERS, reason="needs NVTX 3's headers, in a folder that"
                     " GPUTAP_NVTX_HEADERS names")
-@pytest.mark.parametrize("what", ["one", "overlap", "threads", "payloads", "cut", "locks"])
+@pytest.mark.parametrize("what", ["one", "overlap", "threads", "payloads", "cut", "itself",
+                                  "locks"])
 def test_nvidias_headers_do_what_our_own_do(said, tmp_path, repo, program, what):
     theirs = compile_form("headers", tmp_path / "nvtx_said", repo)
 

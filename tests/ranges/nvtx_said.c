@@ -2,7 +2,7 @@
 /* What NVTX has: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's own
  * headers; -DLEGACY: what NVTX 2 has, too. Prints what NVTX's functions return.
  *
- *   nvtx_said [one | overlap | threads | payloads | cut | locks] */
+ *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks] */
 #ifdef HEADERS
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -242,6 +242,31 @@ static int say_payloads(const char *what)
 #endif
 
 #if !defined(LEGACY)
+/* A schema whose entries are of that schema. */
+static int say_itself(void)
+{
+	enum { ITSELF = 1 << 24, ENTRIES = 32 };
+	nvtxPayloadSchemaEntry_t entries[ENTRIES];
+	nvtxDomainHandle_t d = nvtxDomainCreateA("itself");
+	nvtxPayloadData_t data = {ITSELF, sizeof entries, entries};
+	nvtxPayloadSchemaAttr_t a;
+
+	memset(&a, 0, sizeof a);
+	memset(entries, 0, sizeof entries);
+	for (int i = 0; i < ENTRIES; i++)
+		entries[i].type = ITSELF;
+	a.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+		      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+		      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+	a.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+	a.entries = entries;
+	a.numEntries = ENTRIES;
+	a.schemaId = ITSELF;
+	nvtxPayloadSchemaRegister(d, &a);
+	nvtxRangePushPayload(d, &data, 1);
+	return nvtxDomainRangePop(d);
+}
+
 static int lock(void)
 {
 	nvtxDomainHandle_t d = nvtxDomainCreateA("locks");
@@ -277,6 +302,8 @@ int main(int argc, char **argv)
 #ifndef LEGACY
 	if (!strcmp(what, "payloads") || !strcmp(what, "cut"))
 		return say_payloads(what);
+	if (!strcmp(what, "itself"))
+		return say_itself();
 	if (!strcmp(what, "locks"))
 		return lock();
 #endif

@@ -25,7 +25,10 @@ struct gt_nvtx_schema {
 	uint64_t id;
 	const char *name;
 	bool is_static;
-	size_t bytes, packed;
+	size_t bytes;  /* as the program says; 0: it does not */
+	size_t packed; /* the most that its entries are aligned to; 0: as they like */
+	/* of one in another one; known when it is registered, so that none is in itself */
+	size_t size, align;
 	size_t count;
 	struct nvtx_enum_value *values; /* of an enum; NULL: it is a schema, with.. */
 	struct nvtx_entry entries[];
@@ -88,58 +91,6 @@ static uint64_t add_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 	return s->id;
 }
 
-uint64_t gt_nvtx_schema_add(struct gt_nvtx_domain *domain, const struct nvtx_schema_attributes *a)
-{
-	const uint64_t needed = NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_COUNT;
-	uint64_t id = a && (a->fields & NVTX_SCHEMA_HAS_ID) ? a->id : 0;
-	struct gt_nvtx_schema *s;
-
-	if (!a || (a->fields & needed) != needed || !a->entries || a->entry_count > ENTRIES_MOST)
-		return 0;
-	s = gt_arena_take(sizeof *s + a->entry_count * sizeof *s->entries);
-	if (!s)
-		return 0;
-	*s = (struct gt_nvtx_schema){
-		.name = a->fields & NVTX_SCHEMA_HAS_NAME ? keep_name(a->name) : NULL,
-		.is_static = a->fields & NVTX_SCHEMA_HAS_TYPE && a->type == NVTX_SCHEMA_STATIC,
-		.bytes = a->fields & NVTX_SCHEMA_HAS_BYTES ? a->bytes : 0,
-		.packed = a->fields & NVTX_SCHEMA_HAS_PACKED ? a->packed : 0,
-		.count = a->entry_count,
-	};
-	for (size_t i = 0; i < a->entry_count; i++) {
-		s->entries[i] = a->entries[i];
-		s->entries[i].name = keep_name(a->entries[i].name);
-	}
-	return add_schema(domain, s, id);
-}
-
-uint64_t gt_nvtx_enum_add(struct gt_nvtx_domain *domain, const struct nvtx_enum_attributes *a)
-{
-	const uint64_t needed = NVTX_ENUM_HAS_ENTRIES | NVTX_ENUM_HAS_COUNT;
-	uint64_t id = a && (a->fields & NVTX_ENUM_HAS_ID) ? a->id : 0;
-	struct nvtx_enum_value *values;
-	struct gt_nvtx_schema *s;
-
-	if (!a || (a->fields & needed) != needed || !a->entries || a->entry_count > 4096)
-		return 0;
-	s = gt_arena_take(sizeof *s);
-	values = s ? gt_arena_take((a->entry_count + 1) * sizeof *values) : NULL;
-	if (!values)
-		return 0;
-	*s = (struct gt_nvtx_schema){
-		.name = a->fields & NVTX_ENUM_HAS_NAME ? keep_name(a->name) : NULL,
-		.is_static = true,
-		.bytes = a->fields & NVTX_ENUM_HAS_BYTES ? a->bytes : 0,
-		.count = a->entry_count,
-		.values = values,
-	};
-	for (size_t i = 0; i < a->entry_count; i++) {
-		values[i] = a->entries[i];
-		values[i].name = keep_name(a->entries[i].name);
-	}
-	return add_schema(domain, s, id);
-}
-
 /* Sizes ------------------------------------------------------------------------ */
 
 /* 0: not known. */
@@ -175,15 +126,11 @@ static bool is_text_elsewhere(const struct nvtx_entry *e)
 	       (e->flags & NVTX_ENTRY_POINTER || (!e->detail && !(e->flags & NVTX_ENTRY_ARRAY)));
 }
 
-static size_t schema_bytes(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s,
-			   size_t *align, unsigned depth);
-
 /* Of one element. *align is as its type has it. 0: not known. */
 static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_entry *e,
-			    size_t *align, unsigned depth)
+			    size_t *align)
 {
 	const struct gt_nvtx_schema *inside;
-	size_t bytes;
 
 	if (is_text_elsewhere(e) || e->flags & NVTX_ENTRY_POINTER)
 		return *align = 8;
@@ -192,11 +139,8 @@ static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_ent
 	if (e->type < NVTX_SCHEMA_FIRST)
 		return *align = plain_bytes(e->type);
 	inside = find_schema(domain, e->type);
-	bytes = inside && inside->is_static ? inside->bytes : 0;
-	*align = inside && inside->values ? bytes : 1;
-	if (inside && !inside->values && depth < DEPTH_MOST)
-		return schema_bytes(domain, inside, align, depth + 1);
-	return bytes;
+	*align = inside ? inside->align : 1;
+	return inside && inside->is_static ? inside->size : 0;
 }
 
 /* How many of them. 0: not known. */
@@ -213,10 +157,10 @@ static size_t element_count(const struct nvtx_entry *e)
 
 /* Where the entry is: behind what is before, as a C struct has it. False: not known. */
 static bool place_entry(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s, size_t i,
-			size_t *at, size_t *end, size_t *most_align, unsigned depth)
+			size_t *at, size_t *end, size_t *most_align)
 {
 	const struct nvtx_entry *e = &s->entries[i];
-	size_t align = 1, bytes = element_bytes(domain, e, &align, depth), count = element_count(e);
+	size_t align = 1, bytes = element_bytes(domain, e, &align), count = element_count(e);
 
 	if (!bytes || !count || count > UINT32_MAX || bytes > UINT32_MAX || !align)
 		return false;
@@ -228,18 +172,76 @@ static bool place_entry(struct gt_nvtx_domain *domain, const struct gt_nvtx_sche
 	return true;
 }
 
-static size_t schema_bytes(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s,
-			   size_t *align, unsigned depth)
+static void measure_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema *s)
 {
-	size_t at = 0, end = 0, farthest = 0;
+	size_t at = 0, end = 0, farthest = 0, align = 1;
 
-	*align = 1;
+	s->size = s->bytes;
 	for (size_t i = 0; i < s->count; i++) {
-		if (!place_entry(domain, s, i, &at, &end, align, depth))
-			return s->bytes;
+		if (!place_entry(domain, s, i, &at, &end, &align))
+			return;
 		farthest = end > farthest ? end : farthest;
 	}
-	return s->bytes ? s->bytes : (farthest + *align - 1) / *align * *align;
+	s->align = align;
+	if (!s->bytes)
+		s->size = (farthest + align - 1) / align * align;
+}
+
+/* Registration ------------------------------------------------------------------ */
+
+uint64_t gt_nvtx_schema_add(struct gt_nvtx_domain *domain, const struct nvtx_schema_attributes *a)
+{
+	const uint64_t needed = NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_COUNT;
+	uint64_t id = a && (a->fields & NVTX_SCHEMA_HAS_ID) ? a->id : 0;
+	struct gt_nvtx_schema *s;
+
+	if (!a || (a->fields & needed) != needed || !a->entries || a->entry_count > ENTRIES_MOST)
+		return 0;
+	s = gt_arena_take(sizeof *s + a->entry_count * sizeof *s->entries);
+	if (!s)
+		return 0;
+	*s = (struct gt_nvtx_schema){
+		.name = a->fields & NVTX_SCHEMA_HAS_NAME ? keep_name(a->name) : NULL,
+		.is_static = a->fields & NVTX_SCHEMA_HAS_TYPE && a->type == NVTX_SCHEMA_STATIC,
+		.bytes = a->fields & NVTX_SCHEMA_HAS_BYTES ? a->bytes : 0,
+		.packed = a->fields & NVTX_SCHEMA_HAS_PACKED ? a->packed : 0,
+		.align = 1,
+		.count = a->entry_count,
+	};
+	for (size_t i = 0; i < a->entry_count; i++) {
+		s->entries[i] = a->entries[i];
+		s->entries[i].name = keep_name(a->entries[i].name);
+	}
+	measure_schema(domain, s);
+	return add_schema(domain, s, id);
+}
+
+uint64_t gt_nvtx_enum_add(struct gt_nvtx_domain *domain, const struct nvtx_enum_attributes *a)
+{
+	const uint64_t needed = NVTX_ENUM_HAS_ENTRIES | NVTX_ENUM_HAS_COUNT;
+	uint64_t id = a && (a->fields & NVTX_ENUM_HAS_ID) ? a->id : 0;
+	struct nvtx_enum_value *values;
+	struct gt_nvtx_schema *s;
+
+	if (!a || (a->fields & needed) != needed || !a->entries || a->entry_count > 4096)
+		return 0;
+	s = gt_arena_take(sizeof *s);
+	values = s ? gt_arena_take((a->entry_count + 1) * sizeof *values) : NULL;
+	if (!values)
+		return 0;
+	*s = (struct gt_nvtx_schema){
+		.name = a->fields & NVTX_ENUM_HAS_NAME ? keep_name(a->name) : NULL,
+		.is_static = true,
+		.size = a->fields & NVTX_ENUM_HAS_BYTES ? a->bytes : 0,
+		.align = a->fields & NVTX_ENUM_HAS_BYTES ? a->bytes : 1,
+		.count = a->entry_count,
+		.values = values,
+	};
+	for (size_t i = 0; i < a->entry_count; i++) {
+		values[i] = a->entries[i];
+		values[i].name = keep_name(a->entries[i].name);
+	}
+	return add_schema(domain, s, id);
 }
 
 /* Values ----------------------------------------------------------------------- */
@@ -347,7 +349,7 @@ static void put_element(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 static void put_entry(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		      const struct nvtx_entry *e, struct element x, unsigned depth)
 {
-	size_t align = 1, bytes = element_bytes(domain, e, &align, depth), count = element_count(e);
+	size_t align = 1, bytes = element_bytes(domain, e, &align), count = element_count(e);
 
 	if (is_text(e->type) && !is_text_elsewhere(e)) {
 		gt_nvtx_put_quoted(o, (const char *)x.data, x.bytes);
@@ -388,8 +390,8 @@ static void put_schema(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 	for (size_t i = 0; i < s->count; i++) {
 		const struct nvtx_entry *e = &s->entries[i];
 		size_t before = end;
-		bool known = place_entry(domain, s, i, &at, &end, &align, depth) &&
-			     end <= x.bytes && at <= end;
+		bool known =
+			place_entry(domain, s, i, &at, &end, &align) && end <= x.bytes && at <= end;
 
 		if (known && e->flags & (NVTX_ENTRY_HIDE | NVTX_ENTRY_MESSAGE))
 			continue;
@@ -415,11 +417,11 @@ static struct element get_element(struct gt_nvtx_domain *domain, const struct nv
 {
 	const struct gt_nvtx_schema *s =
 		p->schema < NVTX_SCHEMA_FIRST ? NULL : find_schema(domain, p->schema);
-	size_t align = 1, bytes = p->bytes;
+	size_t bytes = p->bytes;
 
 	if (bytes == SIZE_MAX)
 		bytes = is_text(p->schema) && p->data ? strnlen(p->data, GT_NVTX_TEXT_BYTES)
-			: s && s->is_static           ? schema_bytes(domain, s, &align, 0)
+			: s && s->is_static           ? s->size
 			: s                           ? 0
 						      : plain_bytes(p->schema);
 	return (struct element){p->data, p->data ? bytes : 0};
@@ -479,7 +481,7 @@ static const char *find_message(struct gt_nvtx_domain *domain, const struct gt_n
 		const struct nvtx_entry *e = &s->entries[i];
 		struct element value;
 
-		if (!place_entry(domain, s, i, &at, &end, &align, 0) || end > x.bytes || at > end)
+		if (!place_entry(domain, s, i, &at, &end, &align) || end > x.bytes || at > end)
 			break;
 		value = (struct element){x.data + at, end - at};
 		if (!(e->flags & NVTX_ENTRY_MESSAGE) || !load_word(value))
