@@ -234,9 +234,10 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	complete_item(item, &details);
 }
 
-void gt_cuda_items_device(uint32_t number, uint32_t device)
+void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text)
 {
-	char name[128] = "";
+	static const char key[] = "name=";
+	const char *name = text->data + strlen(key);
 	struct gputap_object o = {.domain = GT_DOMAIN_CUDA_DRIVER,
 				  .type = GPUTAP_OBJECT_DEVICE,
 				  .number = number,
@@ -244,10 +245,7 @@ void gt_cuda_items_device(uint32_t number, uint32_t device)
 				  .device_handle = device,
 				  .storage_file = -1};
 
-	gt_internal_enter();
-	if (GT_CUDA_REAL(cuDeviceGetName) &&
-	    !GT_CUDA_REAL(cuDeviceGetName)(name, sizeof name - 1, (int)device) && *name)
+	if (text->bytes > strlen(key) && !strncmp(text->data, key, strlen(key)))
 		o.name = gt_tool_text(name, strlen(name));
-	gt_internal_leave();
 	gt_tool_object_loaded(gt_tool_object_add(&o, NULL));
 }

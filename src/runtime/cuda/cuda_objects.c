@@ -124,7 +124,7 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
 	/* its stamps are the host's: CUPTI asks us for the time, and interpolates */
 	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
-	gt_cuda_items_device(number, device);
+	gt_cuda_items_device(number, device, &text);
 }
 
 uint32_t gt_cuda_device(struct gt_thread *t, uint32_t device)

@@ -98,8 +98,9 @@ extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("h
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records);
 /* It has returned. Thread: the same. */
 void gt_cuda_items_exit(uint32_t correlation, bool refused);
-/* A device of that object's number: tools are notified of it. @device: as CUPTI numbers it. */
-void gt_cuda_items_device(uint32_t number, uint32_t device);
+/* A device of that object's number: tools are notified of it. @device: as CUPTI numbers it; @text:
+ * of the object, its name first. */
+void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text);
 /* A record of it has come. @r: as it is written; @device: as CUPTI numbers it. */
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);
 
