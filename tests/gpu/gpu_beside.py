@@ -2,7 +2,8 @@
 """torch.profiler (Kineto) in a program that gputap records: both get everything, and torch sees no
 difference."""
 
-from gpu_harness import check, last_json
+import packed
+from gpu_harness import REPO, check, last_json
 
 NOISE = ("CUDA profiler activities will be missing", "CUPTI_ERROR", "cupti error")
 
@@ -58,3 +59,25 @@ def other_user(machine):
                          bool(theirs) and wanted in theirs[-1] and
                          f"linked {capture.said['kernels']}," in theirs[-1])
     machine.report.equal("ours", capture.kernels("tiny"), capture.said["kernels"])
+
+
+@check("beside")
+def from_us(machine):
+    """torch.profiler with its CUDA work from gputap, beside Kineto's own profile of the same"""
+    command = machine.script("gpu_torch_from_us.py", machine.gputap)
+    site = machine.work / "site"
+    machine.run([machine.python, "-m", "pip", "install", "-q", "--no-deps", "--no-index",
+                 "--target", site, REPO / "torch"], 250)
+    libraries = packed.Product(machine.build, ["libgputap.so.0", "libgputap-plugin.so.0"]).files
+    said = last_json(machine.run(command, 120, {
+        **machine.own, "PYTHONPATH": site,
+        "GPUTAP_LIBRARIES": ":".join(str(path.parent) for path in libraries.values())}))
+    machine.report.equal("kernels from us, Kineto's", said["kernels_from_us"],
+                         said["kernels_by_kineto"])
+    machine.report.judge("same names and counts", str(said["same_names_and_counts"]),
+                         said["same_names_and_counts"])
+    machine.report.judge("kernels without their operator", str(said["without_operator"]),
+                         not said["without_operator"])
+    machine.report.judge("kernels whose description differs from Kineto's",
+                         ", ".join(f"{name[:40]}: {both}" for name, both in
+                                   said["differ"].items()) or "none", not said["differ"])

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What recording costs, beside what CUPTI alone and Kineto cost for the same work. A program
-measures itself in rounds; where recording can be paused, each round has a part with and one
-without, and the difference is of one process. Programs that are compared run by turns."""
+measures itself in rounds: never (before recording has begun for the first time), and then on and
+off by turns; the differences are of one process each. Between processes the speed of such machines
+differs by more than what is measured here."""
 
 import statistics
 
-from gpu_harness import check, last_json, quartiles, show_spread
+from gpu_harness import check, last_json, show_spread
 
 GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
@@ -20,7 +21,9 @@ class Mode:
 
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
-        self.medians, self.offs, self.differences, self.faults = [], [], [], []
+        self.medians, self.faults = [], []
+        self.differences = []  # on over off: (difference, its share)
+        self.whole, self.left = [], []  # on over never; off over never
 
     def run(self, machine, command):
         if self.traced is None:
@@ -31,9 +34,16 @@ class Mode:
             capture.remove()
         self.medians.append(statistics.median(said["on"]))
         self.faults.append(said.get("faults", 0))
-        if said["off"]:
-            self.offs.append(statistics.median(said["off"]))
-        self.differences += [on - off for on, off in zip(said["on"], said["off"])]
+        off = said["off"] and statistics.median(said["off"])
+        self.differences += [(a - b, (a - b) / off) for a, b in zip(said["on"], said["off"])]
+        if said["never"]:
+            never = statistics.median(said["never"])
+            self.whole += [(a - never, (a - never) / never) for a in said["on"]]
+            self.left += [(a - never, (a - never) / never) for a in said["off"]]
+
+    def price(self):
+        """(difference, share), medians"""
+        return tuple(map(statistics.median, zip(*self.differences)))
 
 
 def cupti_alone(machine, kinds, words):
@@ -49,29 +59,31 @@ def measure(machine, command, modes, turns):
             modes[names[(i + turn) % len(names)]].run(machine, command)
 
 
-def over(mode, bare):
-    """Differences to the same turn's process without anything."""
-    return [a - b for a, b in zip(mode.medians, bare.medians)]
-
-
-def say_modes(machine, modes, unit="ns", share=True):
-    bare = modes["bare"]
-    base = statistics.median(bare.medians)
-    machine.report.say("bare", show_spread(bare.medians, unit))
+def say_modes(machine, modes, unit="ns"):
     for name, mode in modes.items():
-        if mode is bare:
-            continue
         faults = f"; {max(mode.faults):.0f} page faults in a round" if any(mode.faults) else ""
         machine.report.say(name, show_spread(mode.medians, unit) + faults)
-        figures = {"over bare": over(mode, bare), "on over off": mode.differences}
+        figures = {"on over off": mode.differences, "on over never": mode.whole,
+                   "what off leaves": mode.left}
         for what, values in figures.items():
             if values:
-                part = f", {statistics.median(values) / base:+.2%}" if share else ""
-                machine.report.say(f"{name}: {what}", show_spread(values, unit) + part)
-        if mode.offs:
-            left = show_spread([off - b for off, b in zip(mode.offs, bare.medians)], unit)
-            machine.report.say(f"{name}: off", f"{show_spread(mode.offs, unit)}; over bare {left}")
-    return base
+                share = statistics.median(part for _, part in values)
+                machine.report.say(f"{name}: {what}", show_spread([ns for ns, _ in values], unit) +
+                                   f", {share:+.2%}")
+
+
+def rounds(machine, most):
+    return "3" if machine.quick else str(most)
+
+
+def turns(machine, most):
+    return 1 if machine.quick else most
+
+
+def promise_over(machine, modes, ours, theirs, most):
+    more = modes[ours].price()[0] - modes[theirs].price()[0]
+    machine.report.promise(f"{ours} at most {most} ns over {theirs}", f"{more:+,.0f} ns",
+                           more <= most)
 
 
 def say_stamps(machine, count, over_what):
@@ -84,82 +96,64 @@ def say_stamps(machine, count, over_what):
     machine.report.say("a time stamp", text)
 
 
-def best(mode, bare):
-    """The difference to go by: in one process, where it was measured so."""
-    return quartiles(mode.differences or over(mode, bare))[1]
-
-
 @check("costs")
 def nothing(machine):
-    """A driver call that does nothing, recorded and paused in one process."""
-    rounds = "4" if machine.quick else "60"
-    command = machine.program("cost", "nothing", rounds)
-    modes = {"bare": Mode(), "recorded, --no-device": Mode(["--no-device"], [machine.pauses()]),
-             "recorded, --no-device --no-args": Mode(["--no-device", "--no-args"],
-                                                     [machine.pauses()]),
-             "recorded, with device work": Mode([], [machine.pauses()])}
-    measure(machine, command, modes, 1 if machine.quick else 3)
-    say_modes(machine, modes, share=False)
+    """A driver call that does nothing."""
+    command, pauses = machine.program("cost", "nothing", rounds(machine, 60)), [machine.pauses()]
+    modes = {"bare": Mode(), "recorded, --no-device": Mode(["--no-device"], pauses),
+             "recorded, with device work": Mode([], pauses)}
+    measure(machine, command, modes, turns(machine, 3))
+    say_modes(machine, modes)
     say_stamps(machine, 2, 0)
-    cost = best(modes["recorded, --no-device"], modes["bare"])
+    cost, _ = modes["recorded, --no-device"].price()
     machine.report.promise(f"at most {PER_CALL_NS} ns", f"{cost:.1f} ns", cost <= PER_CALL_NS)
 
 
 @check("costs")
 def launch(machine):
     """cuLaunchKernel of an empty kernel, in bursts of 250"""
-    rounds = "3" if machine.quick else "60"
-    command = machine.program("cost", "launch", rounds)
-    pauses = machine.pauses()
-    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], [pauses]),
-             "with device work": Mode([]),
-             "with device work, paused by turns": Mode([], [pauses]),
+    command, pauses = machine.program("cost", "launch", rounds(machine, 60)), [machine.pauses()]
+    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
+             "with device work": Mode([], pauses),
              "CUPTI alone": cupti_alone(machine, ALL_WORK, [machine.cupti_user()])}
-    measure(machine, command, modes, 1 if machine.quick else 5)
+    measure(machine, command, modes, turns(machine, 5))
     say_modes(machine, modes)
-    more = best(modes["with device work, paused by turns"], modes["bare"]) - best(
-        modes["CUPTI alone"], modes["bare"])
-    machine.report.promise(f"with device work at most CUPTI's own and {OVER_CUPTI_NS} ns",
-                           f"{more:+,.0f} ns", more <= OVER_CUPTI_NS)
+    promise_over(machine, modes, "with device work", "CUPTI alone", OVER_CUPTI_NS)
 
 
 @check("costs")
 def torch_operator(machine):
     """x.add_(1.0) on 64 numbers, launch-bound"""
-    command = machine.script("gpu_torch_cost.py", "8" if machine.quick else "40")
-    pauses = machine.pauses()
-    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], ["pause", pauses]),
-             "with device work": Mode([]),
-             "with device work, paused by turns": Mode([], ["pause", pauses]),
+    command = machine.script("gpu_torch_cost.py", rounds(machine, 60))
+    pauses = ["pause", machine.pauses()]
+    modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
+             "with device work": Mode([], pauses),
              "CUPTI alone": cupti_alone(machine, ALL_WORK, ["cupti", machine.cupti_user()]),
              "torch.profiler, CUDA": Mode(words=["kineto"])}
-    measure(machine, command, modes, 1 if machine.quick else 3)
-    base = say_modes(machine, modes)
-    bare = modes["bare"]
-    say_stamps(machine, STAMPS, base)
-    calls = best(modes["driver calls, --no-device"], bare)
+    measure(machine, command, modes, turns(machine, 3))
+    say_modes(machine, modes)
+    say_stamps(machine, STAMPS, statistics.median(modes["bare"].medians))
+    cost, share = modes["driver calls, --no-device"].price()
     machine.report.promise(f"driver calls at most {OPERATOR_SHARE:.0%} over bare",
-                           f"{calls:+,.0f} ns, {calls / base:+.2%}", calls / base <= OPERATOR_SHARE)
-    more = best(modes["with device work, paused by turns"], bare) - best(modes["CUPTI alone"], bare)
-    machine.report.promise(f"with device work at most CUPTI's own and {OVER_CUPTI_NS} ns",
-                           f"{more:+,.0f} ns", more <= OVER_CUPTI_NS)
+                           f"{cost:+,.0f} ns, {share:+.2%}", share <= OPERATOR_SHARE)
+    promise_over(machine, modes, "with device work", "CUPTI alone", OVER_CUPTI_NS)
 
 
 def make_step_check(how):
     def step(machine):
-        words = ["cost", how, "4" if machine.quick else "20"]
-        command = machine.script("gpu_torch_train.py", *words)
-        cache = {"TORCHINDUCTOR_CACHE_DIR": machine.work / "inductor",
-                 "TRITON_CACHE_DIR": machine.work / "triton"}
+        command = machine.script("gpu_torch_train.py", "cost", how, rounds(machine, 30))
+        pauses = [machine.pauses()]
+        cache = {"TORCHINDUCTOR_CACHE_DIR": machine.programs / "inductor",
+                 "TRITON_CACHE_DIR": machine.programs / "triton"}
         modes = {"bare": Mode(env=cache),
-                 "driver calls, --no-device": Mode(["--no-device"], [machine.pauses()], cache),
-                 "with device work": Mode([], [machine.pauses()], cache)}
+                 "driver calls, --no-device": Mode(["--no-device"], pauses, cache),
+                 "with device work": Mode([], pauses, cache)}
         measure(machine, command, modes, 1)
-        base = say_modes(machine, modes, "us")
+        say_modes(machine, modes, "us")
         for name in ("driver calls, --no-device", "with device work"):
-            cost = best(modes[name], modes["bare"]) / base
-            machine.report.promise(f"{name}: at most {STEP_SHARE:.0%}", f"{cost:+.2%}",
-                                   cost <= STEP_SHARE)
+            share = modes[name].price()[1]
+            machine.report.promise(f"{name}: at most {STEP_SHARE:.0%}", f"{share:+.2%}",
+                                   share <= STEP_SHARE)
 
     step.__name__ = f"step_{how}"
     step.__doc__ = f"A training step of a transformer of 124 million parameters in bf16, {how}"
@@ -173,28 +167,22 @@ make_step_check("compiled")
 @check("costs")
 def graph(machine):
     """A graph of 12 nodes: 10 kernels, a copy, a set"""
-    command = machine.program("cost", "graph", "4" if machine.quick else "40")
+    command = machine.program("cost", "graph", rounds(machine, 40))
     pauses, user = [machine.pauses()], [machine.cupti_user()]
     modes = {"bare": Mode(), "GRAPH_TRACE alone": cupti_alone(machine, GRAPH_TRACE, user),
              "gputap, --mode lite": Mode(["--mode", "lite"], pauses),
              "each node, CUPTI alone": cupti_alone(machine, ALL_WORK, user),
              "gputap, each node": Mode([], pauses)}
-    measure(machine, command, modes, 1 if machine.quick else 5)
+    measure(machine, command, modes, turns(machine, 3))
     say_modes(machine, modes)
-    bare = modes["bare"]
-    more = best(modes["gputap, --mode lite"], bare) - best(modes["GRAPH_TRACE alone"], bare)
-    machine.report.promise(f"--mode lite at most GRAPH_TRACE's price and {GRAPH_OVER_NS} ns",
-                           f"{more:+,.0f} ns", more <= GRAPH_OVER_NS)
+    promise_over(machine, modes, "gputap, --mode lite", "GRAPH_TRACE alone", GRAPH_OVER_NS)
 
 
 @check("costs")
 def runtime_calls(machine):
     """What -d cuda_runtime adds to an operator of torch"""
-    command = machine.script("gpu_torch_cost.py", "8" if machine.quick else "40")
-    pauses = ["pause", machine.pauses()]
-    modes = {"bare": Mode(),
-             "both APIs, --no-device": Mode(["-d", "cuda_driver,cuda_runtime", "--no-device"],
-                                            pauses),
-             "both APIs, with device work": Mode(["-d", "cuda_driver,cuda_runtime"], pauses)}
-    measure(machine, command, modes, 1 if machine.quick else 2)
+    command = machine.script("gpu_torch_cost.py", rounds(machine, 40))
+    modes = {"both APIs, --no-device": Mode(["-d", "cuda_driver,cuda_runtime", "--no-device"],
+                                            ["pause", machine.pauses()])}
+    measure(machine, command, modes, 1)
     say_modes(machine, modes)

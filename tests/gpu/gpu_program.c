@@ -432,8 +432,16 @@ static long page_faults(void)
 	return used.ru_minflt;
 }
 
-/* Prints ns of each round: {"on": [..], "off": [..], "faults": in a round of "on"}; without pauses
- * all are in "on". */
+static void print_rounds(const char *name, const double *ns, int rounds)
+{
+	printf("\"%s\": [", name);
+	for (int i = 0; i < rounds; i++)
+		printf("%s%.1f", i ? ", " : "", ns[i]);
+	printf("], ");
+}
+
+/* Prints ns of each round: {"on": [..], "off": [..], "never": [..], "faults": in a round of "on"}.
+ * Without pauses all are in "on"; "never" is before recording began for the first time. */
 static int cost(const char *what, int rounds, const char *pauses)
 {
 	double (*measure)(void) = !strcmp(what, "nothing") ? nothing_round
@@ -441,15 +449,22 @@ static int cost(const char *what, int rounds, const char *pauses)
 				  : !strcmp(what, "graph") ? graph_round
 							   : launch_round;
 	double *off = calloc(rounds, sizeof *off), *on = calloc(rounds, sizeof *on);
+	double *never = calloc(rounds, sizeof *never);
 	long faults = 0;
 
-	start(1 << 20);
-	if (pauses)
+	if (pauses) {
 		find_pauses(pauses);
+		pause_recording(0);
+	}
+	start(1 << 20);
 	if (measure == graph_round)
 		make_graph();
 	for (int i = 0; i < 3; i++)
 		measure();
+	for (int i = 0; pauses && i < rounds; i++)
+		never[i] = measure();
+	if (pauses)
+		resume_recording(0);
 	for (int i = 0; i < rounds; i++) {
 		if (pauses) {
 			pause_recording(0);
@@ -462,13 +477,11 @@ static int cost(const char *what, int rounds, const char *pauses)
 		on[i] = measure();
 		faults += page_faults();
 	}
-	printf("{\"on\": [");
-	for (int i = 0; i < rounds; i++)
-		printf("%s%.1f", i ? ", " : "", on[i]);
-	printf("], \"off\": [");
-	for (int i = 0; pauses && i < rounds; i++)
-		printf("%s%.1f", i ? ", " : "", off[i]);
-	printf("], \"faults\": %.2f}\n", (double)faults / rounds);
+	printf("{");
+	print_rounds("on", on, rounds);
+	print_rounds("off", off, pauses ? rounds : 0);
+	print_rounds("never", never, pauses ? rounds : 0);
+	printf("\"faults\": %.2f}\n", (double)faults / rounds);
 	return 0;
 }
 

@@ -3,7 +3,8 @@
 
     gpu_torch_cost.py ROUNDS [none | pause LIBROCTX64 | cupti LIBRARY | kineto]
 
-Every other round is one in which recording is paused (CUPTI: finalised; Kineto: no session)."""
+Every other round is one in which recording is paused (CUPTI: finalised; Kineto: no session). Rounds
+before recording has begun for the first time are in "never"."""
 import contextlib
 import ctypes
 import json
@@ -17,8 +18,6 @@ import torch
 BURSTS, BURST = 4, 300
 rounds, way = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "none"
 library = ctypes.CDLL(sys.argv[3], mode=ctypes.RTLD_GLOBAL) if len(sys.argv) > 3 else None
-x = torch.ones(64, device="cuda")
-add = x.add_
 
 
 def settle():
@@ -49,6 +48,12 @@ def switch(on):
         (library.gpu_cupti_start if on else library.gpu_cupti_stop)()
 
 
+def leave_off():
+    """Before CUDA is there."""
+    if way == "pause":
+        switch(False)
+
+
 def round_of(on):
     profiler = contextlib.nullcontext()
     if way == "kineto" and on:
@@ -64,13 +69,17 @@ def round_of(on):
 
 
 everywhere, faults = os.sched_getaffinity(0), []
-found = {"on": [], "off": []}
+found = {"on": [], "off": [], "never": []}
+leave_off()
+x = torch.ones(64, device="cuda")
+add = x.add_
 for _ in range(3000):
     add(1.0)
 torch.cuda.synchronize()
-if way == "cupti":
-    switch(True)
 settle()
+if way != "none":
+    found["never"] = [round_of(False) for _ in range(rounds)]
+    switch(True)
 for _ in range(rounds):
     if way != "none":
         switch(False)

@@ -3,7 +3,8 @@
 
     gpu_torch_train.py steps N                            N steps, after two to warm up
     gpu_torch_train.py cost eager|compiled R [LIBROCTX64] us a step, R rounds of 5 steps; with the
-                                                          library every other round is paused"""
+                                                          library every other round is paused, and
+                                                          R/2 are before recording ever began"""
 import ctypes
 import json
 import sys
@@ -46,6 +47,9 @@ class Model(nn.Module):
         return nn.functional.cross_entropy(scores.view(-1, WORDS), wanted.view(-1))
 
 
+library = ctypes.CDLL(sys.argv[4]) if len(sys.argv) > 4 else None
+if library:
+    library.roctxProfilerPause(ctypes.c_uint64(0))
 torch.manual_seed(1)
 model = Model().to("cuda", torch.bfloat16)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
@@ -71,8 +75,10 @@ if sys.argv[1] == "steps":
     print(json.dumps({"parameters": sum(p.numel() for p in model.parameters())}))
     sys.exit()
 steps(2 * STEPS)
-found, rounds = {"on": [], "off": []}, int(sys.argv[3])
-library = ctypes.CDLL(sys.argv[4]) if len(sys.argv) > 4 else None
+found, rounds = {"on": [], "off": [], "never": []}, int(sys.argv[3])
+if library:
+    found["never"] = [steps(STEPS) for _ in range(rounds // 2)]
+    library.roctxProfilerResume(ctypes.c_uint64(0))
 for _ in range(rounds):
     if library:
         library.roctxProfilerPause(ctypes.c_uint64(0))
