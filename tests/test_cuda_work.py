@@ -205,6 +205,14 @@ def test_lite_has_a_graphs_launch_as_one(trace, run, gputap):
     assert json.loads(run([gputap, "report", "--json", "w.gputap"]).out)["dropped"] == 0
 
 
+def test_a_copy_between_devices_is_linked_and_named(trace, run, gputap):
+    (row, ) = device(trace("peer", soft=["--devices", "2"], rows=True))
+    assert row["operation"] == "copy" and row["bytes"] == "4000"
+    assert row["name"] == "Memcpy PtoP (Device -> Device)"
+    report = json.loads(run([gputap, "report", "--json", "w.gputap"]).out)
+    assert report["linked"] == 1 and report["dropped"] == 0
+
+
 def test_what_moves_nothing_and_nodes_that_are_off_are_not_missed(trace):
     report = trace("nothing")
     assert report["dropped"] == 0

@@ -9,6 +9,7 @@
  *   work_program MODULE destroy        the context is destroyed at once, and made again
  *   work_program MODULE graph N        two graphs of a kernel, a copy and a set, N launches of each
  *   work_program MODULE nothing        a copy and a set of no bytes, and a node that is off
+ *   work_program MODULE peer           a copy of 4,000 bytes from the second device to the first
  *   work_program MODULE long N         a kernel of 4 s, and meanwhile N items of each thread
  *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause, which lasts so long */
 #define _GNU_SOURCE
@@ -166,6 +167,20 @@ static void do_nothing(void)
 	DO(cuCtxSynchronize());
 }
 
+static void copy_from_peer(void)
+{
+	CUcontext other;
+	CUdeviceptr there;
+	CUdevice device;
+
+	DO(cuDeviceGet(&device, 1));
+	DO(cuCtxCreate_v2(&other, 0, device));
+	DO(cuMemAlloc_v2(&there, 4000));
+	DO(cuCtxSetCurrent(context));
+	DO(cuMemcpyPeer(memory, context, there, other, 4000));
+	DO(cuCtxSynchronize());
+}
+
 /* More than the links that are kept at hand. */
 static void launch_long(void)
 {
@@ -230,6 +245,8 @@ int main(int count, char **words)
 		launch_graphs(atoi(words[3]));
 	} else if (!strcmp(scene, "nothing")) {
 		do_nothing();
+	} else if (!strcmp(scene, "peer")) {
+		copy_from_peer();
 	} else if (!strcmp(scene, "long")) {
 		items = atoi(words[3]);
 		launch_long();
