@@ -282,7 +282,7 @@ static void print_session(const char *name, int linked)
 static CUfunction add_numbers;
 static CUdeviceptr numbers;
 static CUpti_SubscriberHandle subscriber;
-static long contexts_seen, launches_seen, others_seen;
+static long contexts_seen, launches_seen, others_seen, calls_seen;
 
 static void run(long kernels, int external)
 {
@@ -372,7 +372,9 @@ static void call_back(void *user, int domain, CUpti_CallbackId id, const void *d
 		contexts_seen++;
 	} else if (domain != CUPTI_CB_DOMAIN_DRIVER_API) {
 		others_seen++;
-	} else if (strstr(call->functionName, "cuLaunchKernel")) {
+	} else if (!strstr(call->functionName, "cuLaunchKernel")) {
+		calls_seen += call->callbackSite == CUPTI_API_ENTER;
+	} else {
 		/* the word between ENTER and EXIT is this subscriber's */
 		if (call->callbackSite == CUPTI_API_ENTER)
 			*call->correlationData = 4711;
@@ -440,19 +442,25 @@ static void flush_at_exit(void)
 static void watch(long kernels)
 {
 	uint32_t on[3] = {7, 7, 7};
+	CUstream made;
 
 	subscribe();
-	launches_seen = 0;
+	launches_seen = calls_seen = 0;
 	CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	CUPTI(cuptiGetCallbackState, &on[0], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
 	run(kernels, 0);
+	CUDA(cuStreamCreate, &made, 1); /* gputap asks the driver about it */
+	CUDA(cuStreamDestroy_v2, made);
+	make_graph();
 	CUPTI(cuptiEnableDomain, 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	CUPTI(cuptiGetCallbackState, &on[1], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
 	run(5, 0);
 	CUPTI(cuptiGetCallbackState, &on[2], subscriber, CUPTI_CB_DOMAIN_RESOURCE, 2);
-	printf("{\"callbacks\": %ld, \"others\": %ld, \"strangers\": %ld, \"states\": "
+	printf("{\"callbacks\": %ld, \"calls\": %ld, \"others\": %ld, \"strangers\": %ld, "
+	       "\"states\": "
 	       "[%d, %d, %d]}\n",
-	       launches_seen, others_seen, strangers, on[0] != 0, on[1] != 0, on[2] != 0);
+	       launches_seen, calls_seen, others_seen, strangers, on[0] != 0, on[1] != 0,
+	       on[2] != 0);
 }
 
 /* The other form, which excludes the first one. */

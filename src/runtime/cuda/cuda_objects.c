@@ -70,7 +70,16 @@ static void give_lock(void)
 
 /* Devices ---------------------------------------------------------------------------------- */
 
-#define CALL(name, ...) (GT_CUDA_REAL(name) ? GT_CUDA_REAL(name)(__VA_ARGS__) : -1)
+static int end_own_call(int status)
+{
+	gt_internal_leave();
+	return status;
+}
+
+/* Ours, and nobody else's who follows calls. */
+#define CALL(name, ...)                                                                            \
+	(GT_CUDA_REAL(name) ? (gt_internal_enter(), end_own_call(GT_CUDA_REAL(name)(__VA_ARGS__))) \
+			    : -1)
 
 static void describe_device(int device, struct gt_text *text)
 {

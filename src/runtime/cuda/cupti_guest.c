@@ -173,6 +173,8 @@ void gt_cupti_guest_callback(int domain, uint32_t id, const void *data)
 {
 	cupti_callback_fn *callback;
 
+	if (gt_thread.internal) /* a call of gputap's own */
+		return;
 	if (domain == CUPTI_DOMAIN_DRIVER &&
 	    atomic_load_explicit(&guest.active, memory_order_relaxed))
 		note_launch(data);
