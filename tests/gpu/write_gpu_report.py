@@ -14,8 +14,9 @@ HEAD = """# CUDA: the last report of `make test-gpu`
 
 What each part is, and how to run it: [cuda.md](cuda.md#on-a-machine-with-a-gpu). Made by
 `tests/gpu/write_gpu_report.py`. *Missed*: a figure that is not as good as promised. Figures of cost
-are medians, with the quartiles in parentheses; *on over off*: differences in one process, in which
-recording was paused by turns; *over bare*: differences to processes without gputap, run by turns.
+are medians, with the quartiles in parentheses. They are differences in one process: *on over off*,
+recording and paused by turns; *on over never*, to rounds before recording had begun for the first
+time; *what off leaves*, a pause to those. Between processes such a machine differs by more.
 """
 PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "costs")
 
