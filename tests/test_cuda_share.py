@@ -286,6 +286,13 @@ def test_a_profiler_of_nvidias_around_the_program_has_it(beside, run, gputap, wo
     assert any("is around this program" in text for text in events(run, gputap))
 
 
+def test_both_get_everything_while_other_threads_launch(beside):
+    said, report = beside("opened", "run=5", "threads=1000")
+    assert said[0] == {"sessions": 10, "strangers": 0}
+    assert report["device_work"] == report["linked"] == 5 + 3 * 1000 + 10 * 5
+    assert report["dropped"] == 0
+
+
 def test_its_calls_are_recorded_on_request(beside):
     words = ["profile=10"]
     _, report = beside("opened", *words, options=["-d", "cupti,cuda_driver"])

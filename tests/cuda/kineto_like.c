@@ -19,6 +19,7 @@
  *                                   it from then on, aborts it
  *     flush=N                       the same, but an exit handler ends the session
  *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
+ *     threads=N                     three threads with N kernels each, and sessions meanwhile
  *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
@@ -439,6 +440,34 @@ static void flush_at_exit(void)
 	print_session("flush", 3);
 }
 
+enum { THREADS = 3, SESSIONS = 10 };
+
+static CUcontext context;
+
+static void *run_in_thread(void *kernels)
+{
+	CUDA(cuCtxSetCurrent, context);
+	run(*(long *)kernels, 0);
+	return NULL;
+}
+
+static void profile_threads(long kernels)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		check("pthread_create", pthread_create(&threads[i], NULL, run_in_thread, &kernels));
+	for (int i = 0; i < SESSIONS; i++) {
+		begin_session(5, kineto_kinds, KINETO_KINDS, 1, run);
+		for (int k = 0; k < KINETO_KINDS; k++)
+			CUPTI(cuptiActivityDisable, kineto_kinds[k]);
+		CUPTI(cuptiActivityFlushAll, 1);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("{\"sessions\": %d, \"strangers\": %ld}\n", SESSIONS, strangers);
+}
+
 static void watch(long kernels)
 {
 	uint32_t on[3] = {7, 7, 7};
@@ -538,6 +567,8 @@ static void take_word(const char *word)
 	} else if (!strncmp(word, "slow=", 5)) {
 		profile("slow", count, kineto_kinds, KINETO_KINDS, 1, run_slowly);
 		printf("{\"buffers\": %ld}\n", buffers_taken);
+	} else if (!strncmp(word, "threads=", 8)) {
+		profile_threads(count);
 	} else if (!strncmp(word, "leave=", 6) || !strncmp(word, "flush=", 6)) {
 		if (*word == 'l')
 			atexit(go_away);
@@ -562,7 +593,6 @@ static void take_word(const char *word)
 
 int main(int count, char **words)
 {
-	CUcontext context;
 	CUmodule module;
 	CUdevice device;
 
