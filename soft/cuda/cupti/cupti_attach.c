@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stand-in as a whole: the driver that it attaches to, its settings and its clock. */
+#define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,20 @@ static bool is_forked;
 static CUpti_TimestampCallbackFunc timestamp_callback; /* atomic */
 static int thread_id_type;                             /* atomic */
 
+/* Without a setting the file's name says the release, as NVIDIA's do: a program may map two. */
+static void choose_release(void)
+{
+	const char *set = getenv("SOFT_CUDA_CUPTI_VERSION");
+	Dl_info file;
+
+	if ((set && *set) || !dladdr(&soft_cupti_config, &file) || !file.dli_fname)
+		return;
+	if (strstr(file.dli_fname, "libcupti.so.12"))
+		soft_cupti_config.cupti_version = SOFT_CUPTI_12_9;
+	else if (strstr(file.dli_fname, "libcupti.so.11.8"))
+		soft_cupti_config.cupti_version = SOFT_CUPTI_11_8;
+}
+
 static void mark_fork(void)
 {
 	is_forked = true;
@@ -37,6 +52,7 @@ static void open_driver(void)
 	pthread_atfork(NULL, NULL, mark_fork);
 	if (!soft_cu_config_read(&soft_cupti_config, why, sizeof why))
 		dprintf(2, "soft/cuda/cupti: %s\n", why);
+	choose_release();
 	if (soft_cupti_config.cupti_version == SOFT_CUPTI_NONE) /* somebody loads it all the same */
 		soft_cupti_config.cupti_version = SOFT_CUPTI_13_0;
 	if (driver)

@@ -16,8 +16,8 @@
  * A process whose session and tools do not ask for CUDA's device work is left alone. So are the
  * functions _v2 of 13.2 and later: who subscribes in that way gets CUPTI for itself, and our device
  * work ends there. A second copy of libcupti is served if it is of the same release as the one that
- * is used, whose records then look the same; else it is left alone, and fails as it would beside
- * any other copy. */
+ * is used, whose records then look the same. Of another release it has CUPTI for itself, too: it
+ * would be refused beside a copy that is in use. Unless another user has that one, as without us. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,15 +63,20 @@ static struct gt_tap *find_owners_taps(const struct gt_cupti_library *library)
 	return NULL;
 }
 
-static void report_copy(const char *path, const struct gt_cupti_library *library)
+static void leave_to_copy(const char *path, const struct gt_cupti_library *library)
 {
+	bool taken = gt_cupti_guest_subscribed();
 	char text[512];
 
 	snprintf(text, sizeof text,
-		 "%.180s, a second CUPTI of another release beside %.180s: whoever uses it gets "
-		 "nothing; name it in GPUTAP_CUPTI, or gputap run --no-device",
-		 path, library->path);
-	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
+		 "%.150s, a second CUPTI of another release beside %.150s, is used by the program: "
+		 "%s; GPUTAP_CUPTI names one for both",
+		 path, library->path,
+		 taken ? "it gets nothing" : "the program's device work is recorded until here");
+	if (taken)
+		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
+	else if (!atomic_exchange(&stepped_aside, true))
+		gt_cupti_owner_step_aside(text);
 }
 
 static enum decision decide(unsigned instance)
@@ -94,7 +99,7 @@ static enum decision decide(unsigned instance)
 	    version == library->version && served_by[instance])
 		return SERVED;
 	if (library)
-		report_copy(state->path, library);
+		leave_to_copy(state->path, library);
 	return ALONE;
 }
 
