@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -304,6 +305,17 @@ class names
 			e = {text, is_clean(text) ? text : mend(text)};
 		return e.to;
 	}
+	// The same of a kernel, by its name in C++, as Kineto calls its own.
+	const char *clean_kernel(const char *text)
+	{
+		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
+
+		if (text[0] != '_' || text[1] != 'Z')
+			return clean(text);
+		if (e.from != text)
+			e = {text, demangle(text)};
+		return e.to;
+	}
 
       private:
 	enum { RECENT = 1024 };
@@ -319,6 +331,15 @@ class names
 		while (is_fit(*text))
 			text++;
 		return !*text;
+	}
+	const char *demangle(const char *text)
+	{
+		int status;
+		char *name = abi::__cxa_demangle(text, nullptr, nullptr, &status);
+		const char *kept = mend(name ? name : text);
+
+		free(name);
+		return kept;
 	}
 	const char *mend(const char *text)
 	{

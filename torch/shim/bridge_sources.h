@@ -141,7 +141,8 @@ void take_work(bridge &b, const gputap_work &w)
 	r.start = w.start, r.end = w.end;
 	r.op = w.external[0], r.user = w.external[1];
 	r.correlation = w.correlation, r.bytes = w.bytes;
-	r.name = b.texts.clean(name_of_work(w));
+	r.name = w.type == GPUTAP_WORK_KERNEL ? b.texts.clean_kernel(name_of_work(w))
+					      : b.texts.clean(name_of_work(w));
 	for (int i = 0; i < 3; i++) {
 		r.block[i] = w.group[i] ? w.group[i] : 1;
 		r.grid[i] = std::max(1u, w.grid[i] / r.block[i]);
