@@ -34,12 +34,12 @@ const struct grid_column info_code_kernel_columns[] = {
 	{"kernarg_bytes", "arguments", GRID_BYTES, GRID_IF_ANY, 3, false},
 	{"group_bytes", "local memory", GRID_BYTES, GRID_IF_ANY, 0, false},
 	{"private_bytes", "scratch", GRID_BYTES, GRID_IF_ANY, 0, false},
-	{"registers", "registers", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"vgprs", "VGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"sgprs", "SGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
 	{"vgpr_granules", "vgpr granules", GRID_COUNT, GRID_DATA, 0, false},
 	{"sgpr_granules", "sgpr granules", GRID_COUNT, GRID_DATA, 0, false},
 	{"spill_bytes", "spilled", GRID_BYTES, GRID_IF_ANY, 0, false},
+	{"registers", "registers", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"simd", "SIMD", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"loaded_ns", "from", GRID_NS, GRID_DATA, 0, false},
 	{"unloaded_ns", "until", GRID_NS, GRID_DATA, 0, false},
@@ -233,12 +233,12 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 		*cell++ = number(o, "kernarg_bytes");
 		*cell++ = number(o, "group_bytes");
 		*cell++ = number(o, "private_bytes");
-		*cell++ = number(o, "registers");
 		*cell++ = registers(o, find_device(capture, object), "vgpr_granules", true);
 		*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
 		*cell++ = number(o, "vgpr_granules");
 		*cell++ = number(o, "sgpr_granules");
 		*cell++ = number(o, "spill_bytes");
+		*cell++ = number(o, "registers");
 		*cell++ = number(o, "simd");
 		*cell++ = since_start(capture, o->begin_ns);
 		*cell++ = since_start(capture, o->end_ns);

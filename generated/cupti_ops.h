@@ -31,6 +31,14 @@ enum gt_cupti_op {
 	GT_CUPTI_cuptiGetVersion = 24,
 	GT_CUPTI_cuptiActivityPushExternalCorrelationId = 25,
 	GT_CUPTI_cuptiActivityPopExternalCorrelationId = 26,
+	GT_CUPTI_cuptiActivityGetNextRecord = 27,
+	GT_CUPTI_cuptiGetDeviceId = 28,
+	GT_CUPTI_cuptiGetContextId = 29,
+	GT_CUPTI_cuptiGetStreamId = 30,
+	GT_CUPTI_cuptiGetStreamIdEx = 31,
+	GT_CUPTI_cuptiGetGraphId = 32,
+	GT_CUPTI_cuptiGetGraphExecId = 33,
+	GT_CUPTI_cuptiGetGraphNodeId = 34,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -62,6 +70,14 @@ enum gt_cupti_index {
 	GT_CUPTI_INDEX_cuptiGetVersion,
 	GT_CUPTI_INDEX_cuptiActivityPushExternalCorrelationId,
 	GT_CUPTI_INDEX_cuptiActivityPopExternalCorrelationId,
+	GT_CUPTI_INDEX_cuptiActivityGetNextRecord,
+	GT_CUPTI_INDEX_cuptiGetDeviceId,
+	GT_CUPTI_INDEX_cuptiGetContextId,
+	GT_CUPTI_INDEX_cuptiGetStreamId,
+	GT_CUPTI_INDEX_cuptiGetStreamIdEx,
+	GT_CUPTI_INDEX_cuptiGetGraphId,
+	GT_CUPTI_INDEX_cuptiGetGraphExecId,
+	GT_CUPTI_INDEX_cuptiGetGraphNodeId,
 	GT_CUPTI_INDEX_COUNT
 };
 

@@ -32,6 +32,14 @@ int gt_cupti_wrap_cuptiFinalize(const struct gt_call *call) GT_WRAP;
 int gt_cupti_wrap_cuptiActivitySetAttribute(const struct gt_call *call, uint32_t attr, size_t *valueSize, void *value) GT_WRAP;
 int gt_cupti_wrap_cuptiActivityPushExternalCorrelationId(const struct gt_call *call, uint32_t kind, uint64_t id_) GT_WRAP;
 int gt_cupti_wrap_cuptiActivityPopExternalCorrelationId(const struct gt_call *call, uint32_t kind, uint64_t *lastId) GT_WRAP;
+int gt_cupti_wrap_cuptiActivityGetNextRecord(const struct gt_call *call, void *buffer, size_t validBufferSizeBytes, void **record) GT_WRAP;
+int gt_cupti_wrap_cuptiGetDeviceId(const struct gt_call *call, void *context, uint32_t *deviceId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetContextId(const struct gt_call *call, void *context, uint32_t *contextId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetStreamId(const struct gt_call *call, void *context, void *stream, uint32_t *streamId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetStreamIdEx(const struct gt_call *call, void *context, void *stream, uint8_t perThreadStream, uint32_t *streamId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetGraphId(const struct gt_call *call, void *graph, uint32_t *pId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetGraphExecId(const struct gt_call *call, void *graphExec, uint32_t *pId) GT_WRAP;
+int gt_cupti_wrap_cuptiGetGraphNodeId(const struct gt_call *call, void *node, uint64_t *nodeId) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef int gt_cupti_cuptiSubscribe_fn(void **subscriber, void *callback, void *userdata);
@@ -61,6 +69,14 @@ typedef int gt_cupti_cuptiActivitySetAttribute_fn(uint32_t attr, size_t *valueSi
 typedef int gt_cupti_cuptiGetVersion_fn(uint32_t *version);
 typedef int gt_cupti_cuptiActivityPushExternalCorrelationId_fn(uint32_t kind, uint64_t id_);
 typedef int gt_cupti_cuptiActivityPopExternalCorrelationId_fn(uint32_t kind, uint64_t *lastId);
+typedef int gt_cupti_cuptiActivityGetNextRecord_fn(void *buffer, size_t validBufferSizeBytes, void **record);
+typedef int gt_cupti_cuptiGetDeviceId_fn(void *context, uint32_t *deviceId);
+typedef int gt_cupti_cuptiGetContextId_fn(void *context, uint32_t *contextId);
+typedef int gt_cupti_cuptiGetStreamId_fn(void *context, void *stream, uint32_t *streamId);
+typedef int gt_cupti_cuptiGetStreamIdEx_fn(void *context, void *stream, uint8_t perThreadStream, uint32_t *streamId);
+typedef int gt_cupti_cuptiGetGraphId_fn(void *graph, uint32_t *pId);
+typedef int gt_cupti_cuptiGetGraphExecId_fn(void *graphExec, uint32_t *pId);
+typedef int gt_cupti_cuptiGetGraphNodeId_fn(void *node, uint64_t *nodeId);
 
 /* Arguments of operations as one struct each. */
 struct gt_cupti_args_cuptiSubscribe { void **subscriber; void *callback; void *userdata; };
@@ -89,5 +105,13 @@ struct gt_cupti_args_cuptiActivitySetAttribute { uint32_t attr; size_t *valueSiz
 struct gt_cupti_args_cuptiGetVersion { uint32_t *version; };
 struct gt_cupti_args_cuptiActivityPushExternalCorrelationId { uint32_t kind; uint64_t id_; };
 struct gt_cupti_args_cuptiActivityPopExternalCorrelationId { uint32_t kind; uint64_t *lastId; };
+struct gt_cupti_args_cuptiActivityGetNextRecord { void *buffer; size_t validBufferSizeBytes; void **record; };
+struct gt_cupti_args_cuptiGetDeviceId { void *context; uint32_t *deviceId; };
+struct gt_cupti_args_cuptiGetContextId { void *context; uint32_t *contextId; };
+struct gt_cupti_args_cuptiGetStreamId { void *context; void *stream; uint32_t *streamId; };
+struct gt_cupti_args_cuptiGetStreamIdEx { void *context; void *stream; uint8_t perThreadStream; uint32_t *streamId; };
+struct gt_cupti_args_cuptiGetGraphId { void *graph; uint32_t *pId; };
+struct gt_cupti_args_cuptiGetGraphExecId { void *graphExec; uint32_t *pId; };
+struct gt_cupti_args_cuptiGetGraphNodeId { void *node; uint64_t *nodeId; };
 
 #endif

@@ -247,8 +247,9 @@ def test_who_subscribes_by_the_way_that_excludes_others_has_it_alone(beside, bar
     assert any("cuptiSubscribe_v2()" in text for text in events(run, gputap))
 
 
-def test_a_second_copy_of_the_same_release_is_served(beside, build, tmp_path):
-    copy = tmp_path / "libcupti.so.13"
+@pytest.mark.parametrize("name", ["libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"])
+def test_a_second_copy_that_is_not_newer_is_served(beside, build, tmp_path, name):
+    copy = tmp_path / name  # the stand-in is of the release that its name says
     shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
     words = ["run=20", "profile=300", "run=20"]
     said, report = beside("opened", *words,
@@ -258,15 +259,17 @@ def test_a_second_copy_of_the_same_release_is_served(beside, build, tmp_path):
     check_ours(report, words)
 
 
-def test_a_second_copy_of_another_release_has_cupti_for_itself(beside, run, gputap, build, tmp_path):
-    copy = tmp_path / "libcupti.so.12"
+def test_a_second_copy_that_is_newer_is_left_to_itself(run, gputap, build, programs, work):
+    copy = work / "libcupti.so.12"
     shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
-    said, report = beside("opened", "run=20", "profile=300", "run=5",
-                          env={"KINETO_LIKE_CUPTI": copy,
-                               "GPUTAP_CUPTI": build / "soft/cuda/cupti/libcupti.so.13"})
-    check_session(said[0], 300)
-    assert report["device_work"] == report["linked"] == 20
-    assert any("a second CUPTI of another release" in text for text in events(run, gputap))
+    done = run([
+        gputap, "run", "-q", "-o", "share.gputap", "--", gputap, "soft", "cuda", "--",
+        programs / "opened", programs / "kernels.so", "run=20", "subscribe"
+    ], status=1, env={"KINETO_LIKE_CUPTI": build / "soft/cuda/cupti/libcupti.so.13",
+                      "GPUTAP_CUPTI": copy})
+    assert done.err.splitlines()[0] == "cuptiSubscribe: 39"
+    assert any("a second CUPTI and newer than" in text for text in events(run, gputap))
+    assert json.loads(run([gputap, "report", "--json", "share.gputap"]).out)["device_work"] == 20
 
 
 @pytest.mark.parametrize("name", ["libToolsInjection64.so", "libcuda-injection.so"])

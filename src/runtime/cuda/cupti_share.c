@@ -15,9 +15,10 @@
  *
  * A process whose session and tools do not ask for CUDA's device work is left alone. So are the
  * functions _v2 of 13.2 and later: who subscribes in that way gets CUPTI for itself, and our device
- * work ends there. A second copy of libcupti is served if it is of the same release as the one that
- * is used, whose records then look the same. Of another release it has CUPTI for itself, too: it
- * would be refused beside a copy that is in use. Unless another user has that one, as without us. */
+ * work ends there. A second copy of libcupti is served if it is of the release of the one that is
+ * used, or an older one: records only grow at their ends, and are walked by the newer one's
+ * function. A newer copy is left alone, and refused, as any copy is beside another one, also after
+ * that one's cuptiFinalize() (tried: 12.8 after 13.0, on an H200). */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,20 +64,15 @@ static struct gt_tap *find_owners_taps(const struct gt_cupti_library *library)
 	return NULL;
 }
 
-static void leave_to_copy(const char *path, const struct gt_cupti_library *library)
+static void report_copy(const char *path, const struct gt_cupti_library *library)
 {
-	bool taken = gt_cupti_guest_subscribed();
 	char text[512];
 
 	snprintf(text, sizeof text,
-		 "%.150s, a second CUPTI of another release beside %.150s, is used by the program: "
-		 "%s; GPUTAP_CUPTI names one for both",
-		 path, library->path,
-		 taken ? "it gets nothing" : "the program's device work is recorded until here");
-	if (taken)
-		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
-	else if (!atomic_exchange(&stepped_aside, true))
-		gt_cupti_owner_step_aside(text);
+		 "%.180s, a second CUPTI and newer than %.180s: whoever uses it gets nothing; name "
+		 "it in GPUTAP_CUPTI, or gputap run --no-device",
+		 path, library->path);
+	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
 }
 
 static enum decision decide(unsigned instance)
@@ -96,10 +92,10 @@ static enum decision decide(unsigned instance)
 	if (served_by[instance] == gt_cupti_taps[instance])
 		return SERVED;
 	if (library && REAL(gt_cupti_taps[instance], cuptiGetVersion)(&version) == CUPTI_SUCCESS &&
-	    version == library->version && served_by[instance])
+	    version <= library->version && served_by[instance])
 		return SERVED;
 	if (library)
-		leave_to_copy(state->path, library);
+		report_copy(state->path, library);
 	return ALONE;
 }
 
@@ -485,6 +481,58 @@ int WRAP(cuptiActivityPopExternalCorrelationId)(const struct gt_call *call, uint
 
 	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
 		    cuptiActivityPopExternalCorrelationId)(kind, last);
+}
+
+/* What is only looked at, of whatever copy: also while nobody is served. */
+static struct gt_tap *find_reader(const struct gt_call *call)
+{
+	unsigned instance = call->table->instance;
+
+	return atomic_load_explicit(&decisions[instance], memory_order_acquire) == SERVED
+		       ? served_by[instance]
+		       : gt_cupti_taps[instance];
+}
+
+int WRAP(cuptiActivityGetNextRecord)(const struct gt_call *call, void *buffer, size_t bytes,
+				     void **record)
+{
+	return REAL(find_reader(call), cuptiActivityGetNextRecord)(buffer, bytes, record);
+}
+
+int WRAP(cuptiGetDeviceId)(const struct gt_call *call, void *context, uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetDeviceId)(context, id);
+}
+
+int WRAP(cuptiGetContextId)(const struct gt_call *call, void *context, uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetContextId)(context, id);
+}
+
+int WRAP(cuptiGetStreamId)(const struct gt_call *call, void *context, void *stream, uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetStreamId)(context, stream, id);
+}
+
+int WRAP(cuptiGetStreamIdEx)(const struct gt_call *call, void *context, void *stream, uint8_t own,
+			     uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetStreamIdEx)(context, stream, own, id);
+}
+
+int WRAP(cuptiGetGraphId)(const struct gt_call *call, void *graph, uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetGraphId)(graph, id);
+}
+
+int WRAP(cuptiGetGraphExecId)(const struct gt_call *call, void *graph, uint32_t *id)
+{
+	return REAL(find_reader(call), cuptiGetGraphExecId)(graph, id);
+}
+
+int WRAP(cuptiGetGraphNodeId)(const struct gt_call *call, void *node, uint64_t *id)
+{
+	return REAL(find_reader(call), cuptiGetGraphNodeId)(node, id);
 }
 
 /* Clock, library --------------------------------------------------------------------------- */
