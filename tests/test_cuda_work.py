@@ -179,6 +179,13 @@ def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, 
     assert report["linked"] == 2 and report["dropped"] == 0
 
 
+def test_in_lite_cupti_stays_in_a_long_pause(trace, build):
+    """With GRAPH_TRACE off a launch of a graph faults: the stand-in aborts in cuptiFinalize()."""
+    roctx = build / "src/compat/roctx/libroctx64.so.4"
+    rows = device(trace("pauses", str(roctx), "3000", options=["--mode", "lite"], rows=True))
+    assert [row["local_x"] for row in rows] == ["21", "23"]
+
+
 def test_a_graphs_nodes_are_linked_to_their_launch_and_have_places_in_it(trace, run, gputap):
     """And what is captured is no device work: nothing is counted as unfinished."""
     rows = trace("graph", "3", rows=True)

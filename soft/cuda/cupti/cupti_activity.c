@@ -5,6 +5,7 @@
  * RUNTIME record, or, if it launches, a kind of device work. A driver call inside a call of the
  * runtime that is looked at has that one's id; while RUNTIME records are on it has no DRIVER
  * record. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -618,6 +619,11 @@ int cuptiFinalize(void)
 
 	if (status)
 		return status;
+	if (__atomic_load_n(&kinds, __ATOMIC_RELAXED) & BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+		dprintf(2, "soft/cuda/cupti: cuptiFinalize() while GRAPH_TRACE is on: NVIDIA's "
+			   "graphs fault on the device then\n");
+		abort();
+	}
 	soft_cupti_table->detach(soft_cupti_tool);
 	soft_cupti_drop_subscriber();
 	drop_kinds();
