@@ -30,18 +30,6 @@
 
 /* What the capture says of itself ----------------------------------------------- */
 
-/* For sequence 1, which interns nothing. */
-static char *annotate_named(char *p, const char *name, const char *text)
-{
-	char *mark;
-
-	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
-	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
-	p = gt_pf_put_text(p, ANNOTATION_STRING, text);
-	gt_pb_close(p, mark);
-	return p;
-}
-
 static char *self_packet(struct gt_pf *x, uint64_t ns, uint64_t track, const char *category,
 			 const char *name, char **packet, char **event)
 {
@@ -185,7 +173,7 @@ static void write_about(struct gt_pf *x, const struct gt_export_options *options
 	p = self_packet(x, session->start_ns, track, "gputap", "capture", &packet, &mark);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (rows[i].text && *rows[i].text)
-			p = annotate_named(p, rows[i].name, rows[i].text);
+			p = gt_pf_annotate_named_text(p, rows[i].name, rows[i].text);
 	if (session->rank >= 0)
 		p = gt_pf_annotate_named(p, "rank", (uint64_t)session->rank);
 	p = put_counts(p, "calls", gt_view_counts(&x->view, GT_CLASS_CALL));
@@ -209,10 +197,10 @@ static void write_events(struct gt_pf *x)
 		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code),
 				&packet, &mark);
 		if (e->domain)
-			p = annotate_named(p, "domain", gt_domain_name(e->domain));
+			p = gt_pf_annotate_named_text(p, "domain", gt_domain_name(e->domain));
 		p = gt_pf_annotate_named(p, "value", e->value);
 		if (e->text && *e->text)
-			p = annotate_named(p, "text", e->text);
+			p = gt_pf_annotate_named_text(p, "text", e->text);
 		gt_pb_close(p, mark);
 		gt_pf_packet_close(x, p, packet);
 	}

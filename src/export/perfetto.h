@@ -398,6 +398,7 @@ int gt_pf_memory(struct gt_pf *x);
 /* For sequence 1, which interns nothing. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
 char *gt_pf_annotate_named_signed(char *p, const char *name, int64_t value);
+char *gt_pf_annotate_named_text(char *p, const char *name, const char *text);
 /* "queue 2: copies (out of order)": with the program's name for it, if it gave one, and the process
  * where there are several. */
 enum { GT_PF_LABEL = 256 };

@@ -90,17 +90,6 @@ static char *put_annotation_number(struct gt_pf *x, char *p, const struct gt_ite
 	return gt_pf_annotate_named(p, "external_id", number);
 }
 
-static char *annotate_text(char *p, const char *name, const char *text)
-{
-	char *mark;
-
-	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
-	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
-	p = gt_pf_put_text(p, ANNOTATION_STRING, text);
-	gt_pb_close(p, mark);
-	return p;
-}
-
 static char *annotate_real(char *p, const char *name, double value)
 {
 	uint64_t word;
@@ -124,7 +113,7 @@ static char *annotate_words(char *p, const char *name, const struct gt_range_wor
 	memcpy(text, words->text, bytes);
 	text[bytes] = '\0';
 	if (!gt_range_is_number(words))
-		return annotate_text(p, name, text);
+		return gt_pf_annotate_named_text(p, name, text);
 	/* whole numbers of 64 bits are whole; negative ones come back as such */
 	if (strpbrk(text, ".e") || bytes > 19)
 		return annotate_real(p, name, strtod(text, NULL));
@@ -139,13 +128,13 @@ static char *put_detail(char *p, const struct gt_range_detail *detail)
 		p = gt_pf_annotate_named(p, "sequence", detail->sequence);
 	if (detail->shapes) {
 		gt_range_shapes(detail, text, sizeof text);
-		p = annotate_text(p, "shapes", text);
+		p = gt_pf_annotate_named_text(p, "shapes", text);
 	}
 	p = annotate_words(p, "domain", &detail->scope);
 	p = annotate_words(p, "category", &detail->category);
 	p = annotate_words(p, "payload", &detail->payload);
 	if (detail->colour)
-		p = annotate_text(p, "color", gt_range_colour(detail, text));
+		p = gt_pf_annotate_named_text(p, "color", gt_range_colour(detail, text));
 	return p;
 }
 

@@ -400,6 +400,17 @@ char *gt_pf_annotate_named_signed(char *p, const char *name, int64_t value)
 	return p;
 }
 
+char *gt_pf_annotate_named_text(char *p, const char *name, const char *text)
+{
+	char *mark;
+
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pf_put_text(p, ANNOTATION_NAME_TEXT, name);
+	p = gt_pf_put_text(p, ANNOTATION_STRING, text);
+	gt_pb_close(p, mark);
+	return p;
+}
+
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value)
 {
 	char *mark;
