@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of `gputap run`: at most twenty lines that answer "where did the time go". */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +278,16 @@ static void print_devices(const struct summary *s, FILE *out)
 	}
 }
 
+/* "host to device (Pageable)", and where that is too long "host to device". */
+static void put_direction(FILE *out, const char *text)
+{
+	static const char rate[] = ", 123.45 GB/s";
+	const char *kind = strstr(text, " (");
+	size_t room = room_for_name(out, LABEL + 39 + (unsigned)sizeof rate);
+
+	fprintf(out, "%.*s", (int)(kind && strlen(text) > room ? kind - text : INT_MAX), text);
+}
+
 static void print_work(const struct summary *s, FILE *out)
 {
 	struct grid g;
@@ -295,10 +306,10 @@ static void print_work(const struct summary *s, FILE *out)
 	for (size_t r = 0; r < g.row_count && r < COPIES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
 		print_label(out, r ? "" : "copies");
-		fprintf(out, "%8s %6s  %9s x %-8s  %s", ui_duration(row[0].count), "",
+		fprintf(out, "%8s %6s  %9s x %-8s  ", ui_duration(row[0].count), "",
 			ui_count(row[2].count),
-			row[2].count ? ui_bytes(row[3].count / row[2].count) : "",
-			row[g.column_count - 1].text);
+			row[2].count ? ui_bytes(row[3].count / row[2].count) : "");
+		put_direction(out, row[g.column_count - 1].text);
 		if (row[4].has)
 			fprintf(out, ", %.2f GB/s", row[4].real / 1e9);
 		fputc('\n', out);

@@ -61,6 +61,15 @@ def test_a_wait_is_split_by_the_work_that_it_waited_for(trace, report):
     assert rows["cuCtxSynchronize"]["unsplit_ns"] == 0
 
 
+def test_what_stands_at_the_end_of_a_run_fits_80_columns(run, gputap, program, work):
+    # pylint: disable=unused-argument
+    said = run([gputap, "run", "--", gputap, "soft", "cuda", "--", *program, "work", "3"],
+               env={"COLUMNS": "80"}).err
+    assert "host to device, " in said
+    assert not [line for line in said.splitlines()
+                if len(line) > 80 and not line.startswith("gputap: wrote")]
+
+
 def test_copies_are_told_apart_by_the_memory_that_they_are_between(trace, report):
     trace("work", "3")
     rows = {row["direction"]: row["count"] for row in report()["copies"]}
