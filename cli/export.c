@@ -25,7 +25,7 @@ static void print_export_help(void)
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		const char *const *e = gt_exporters[i]->extensions;
 
-		printf("  %-15s  %-9s  %s\n", *e, gt_exporters[i]->name, gt_exporters[i]->text);
+		printf("  %-16s %-10s %s\n", *e, gt_exporters[i]->name, gt_exporters[i]->text);
 		while (*++e)
 			printf("  %s\n", *e);
 	}
@@ -34,6 +34,7 @@ static void print_export_help(void)
 	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
 	      "  gputap export rank*.gputap -o job.pftrace       all ranks on one timeline\n"
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
+	      "  gputap export prog.gputap -o prog.folded        for flame graphs\n"
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
@@ -43,6 +44,8 @@ static void print_export_help(void)
 	      "                      has it: range=step, name=clEnqueue*, duration>10us, ..\n"
 	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*)\n"
+	      "      --weight WHAT   of folded and speedscope: device or host time; usually\n"
+	      "                      device time if there is any, speedscope has both\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -51,10 +54,15 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request)
 {
 	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-		{"format", required_argument, NULL, 'F'}, {"where", required_argument, NULL, 'w'},
-		{"mangled", no_argument, NULL, 'M'},      {"share", no_argument, NULL, 'S'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+		{"output", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'f'},
+		{"format", required_argument, NULL, 'F'},
+		{"where", required_argument, NULL, 'w'},
+		{"mangled", no_argument, NULL, 'M'},
+		{"share", no_argument, NULL, 'S'},
+		{"weight", required_argument, NULL, 'W'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	bool share = false;
 	int c;
@@ -75,6 +83,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		case 'w': request->where = optarg; break;
 		case 'M': request->mangled = true; break;
 		case 'S': share = true; break;
+		case 'W': request->weight = optarg; break;
 		case 'h': words->help(); return -1;
 		default: return ui_bad_option(words->command, argv, options);
 		}
@@ -110,7 +119,35 @@ static int unknown_format(const char *word, bool by_extension, bool captures)
 	return ui_unknown(by_extension ? "output format" : "format", word, names);
 }
 
-const struct gt_exporter *export_choose(const struct export_request *request)
+static const char *const weights[] = {"device", "host", NULL};
+
+static enum gt_export_weight get_weight(const struct export_request *request)
+{
+	if (!request->weight)
+		return GT_WEIGHT_USUAL;
+	return strcmp(request->weight, "host") ? GT_WEIGHT_DEVICE : GT_WEIGHT_HOST;
+}
+
+/* Is --weight, if it is there, one that there is, for a format that knows it? */
+static bool is_weight_known(const struct export_request *request,
+			    const struct gt_exporter *exporter)
+{
+	unsigned i = 0;
+
+	if (!request->weight)
+		return true;
+	while (weights[i] && strcmp(weights[i], request->weight))
+		i++;
+	if (!weights[i])
+		ui_unknown("weight", request->weight, weights);
+	else if (!exporter->weighs)
+		ui_fail(GT_EXIT_USAGE,
+			"--weight is for stacks (folded, speedscope); %s has all times",
+			exporter->name);
+	return weights[i] && exporter->weighs;
+}
+
+static const struct gt_exporter *choose_format(const struct export_request *request)
 {
 	const char *slash = strrchr(request->output, '/'),
 		   *file = slash ? slash + 1 : request->output;
@@ -148,6 +185,13 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 			"--format does",
 			request->output);
 	return NULL;
+}
+
+const struct gt_exporter *export_choose(const struct export_request *request)
+{
+	const struct gt_exporter *exporter = choose_format(request);
+
+	return exporter && is_weight_known(request, exporter) ? exporter : NULL;
 }
 
 char *export_command_line(int argc, char **argv)
@@ -210,6 +254,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	struct ui_progress progress;
 	struct gt_export_options options = {.command_line = request->command_line,
 					    .mangled = request->mangled,
+					    .weight = get_weight(request),
 					    .progress = show_progress,
 					    .progress_data = &progress};
 	int status;

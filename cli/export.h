@@ -12,7 +12,8 @@ struct export_request {
 	int input_count;
 	const char *output, *format; /* format NULL: by the output's extension */
 	const char *command_line;
-	const char *where; /* NULL: all records */
+	const char *where;  /* NULL: all records */
+	const char *weight; /* NULL: the usual one of the format */
 	bool replace, mangled;
 	bool captures; /* OUT may be a capture, too: named among what there is */
 };

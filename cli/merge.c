@@ -158,6 +158,8 @@ static int run_merge(int argc, char **argv)
 			       "a merged capture has all records: 'gputap export "
 			       "%s --where ..' leaves some out",
 			       request.output);
+	if (wants_capture(&request) && request.weight)
+		return ui_fail(GT_EXIT_USAGE, "--weight is for stacks (folded, speedscope)");
 	if (wants_capture(&request))
 		return merge_captures(&request);
 	exporter = export_choose(&request);

@@ -4,7 +4,8 @@ never a crash."""
 
 import pytest
 
-FORMATS = ["t.pftrace", "t.json", "t.json.gz", "t.rpd", "t.csv"]
+FORMATS = ["t.pftrace", "t.json", "t.json.gz", "t.rpd", "t.csv", "t.folded",
+           "t.speedscope.json"]
 TRIES = 60  # spread over all of them; the first ones are all tried
 
 

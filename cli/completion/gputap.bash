@@ -157,8 +157,9 @@ _gputap_export() {
 	-o | --output) _gputap_any_file; return ;;
 	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	--format) _gputap_words "$(_gputap_names formats)"; return ;;
+	--weight) _gputap_words "device host"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --help"; else _gputap_files; fi
 }
 
 _gputap_merge() {

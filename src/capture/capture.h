@@ -373,6 +373,11 @@ int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
 /* From now on cursors leave out the calls and the work that @wants says no to. NULL: none. */
 typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
 void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
+/* For one who needs what is around the records that the filter takes: this cursor gives all .. */
+void gt_cursor_take_all(struct gt_cursor *cursor);
+/* .. and this says whether the filter takes the item. Without a filter: true. */
+bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item);
+bool gt_capture_is_filtered(const struct gt_capture *c);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
 

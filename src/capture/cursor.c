@@ -123,6 +123,26 @@ static bool is_item_wanted(const struct gt_capture *c, const struct gt_item *ite
 	       c->wants(c->wants_data, item);
 }
 
+bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
+{
+	return !c->wants || is_item_wanted(c, item);
+}
+
+bool gt_capture_is_filtered(const struct gt_capture *c)
+{
+	return c->wants != NULL;
+}
+
+void gt_cursor_take_all(struct gt_cursor *k)
+{
+	k->takes_all = true;
+}
+
+static bool is_filtered(const struct gt_cursor *k)
+{
+	return k->capture->wants && !k->takes_all;
+}
+
 /* One by one: an item's place in the row has fields that are the stream's. */
 static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 {
@@ -143,14 +163,14 @@ static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 
 int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
 {
-	return k->capture->wants ? next_wanted(k, out) : next_filled(k, out);
+	return is_filtered(k) ? next_wanted(k, out) : next_filled(k, out);
 }
 
 int gt_cursor_next(struct gt_cursor *k, const struct gt_item **out)
 {
 	int status;
 
-	if (__builtin_expect(k->capture->wants != NULL, 0))
+	if (__builtin_expect(is_filtered(k), 0))
 		return next_wanted(k, out);
 	if (__builtin_expect(k->taken == k->filled, 0)) {
 		status = next_filled(k, out);

@@ -15,8 +15,11 @@
 #include "util/error.h"
 
 const struct gt_exporter *const gt_exporters[] = {
-	&gt_exporter_perfetto, &gt_exporter_chrome, &gt_exporter_chrome_gz, &gt_exporter_hta,
-	&gt_exporter_rpd,      &gt_exporter_rocpd,  &gt_exporter_csv,       NULL,
+	&gt_exporter_perfetto,   &gt_exporter_chrome,
+	&gt_exporter_chrome_gz,  &gt_exporter_hta,
+	&gt_exporter_rpd,        &gt_exporter_rocpd,
+	&gt_exporter_csv,        &gt_exporter_folded,
+	&gt_exporter_speedscope, NULL,
 };
 
 const struct gt_exporter *gt_exporter_for_path(const char *path)

@@ -8,11 +8,19 @@
 
 #include "capture/capture.h"
 
+/* What the numbers of a call tree are. */
+enum gt_export_weight {
+	GT_WEIGHT_USUAL, /* device time if there is any, else the host's; or both */
+	GT_WEIGHT_DEVICE,
+	GT_WEIGHT_HOST,
+};
+
 struct gt_export_options {
 	/* how the export was made, for the file's metadata; may be NULL */
 	const char *command_line;
 	/* names of kernels as they were recorded, not as people write them */
 	bool mangled;
+	enum gt_export_weight weight;
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };
@@ -21,6 +29,7 @@ struct gt_exporter {
 	const char *name;              /* "perfetto" */
 	const char *const *extensions; /* ".pftrace", NULL */
 	const char *text;
+	bool weighs; /* it knows gt_export_options.weight */
 	/* Write @path, which does not exist. Return: 0 or negative errno with a cause; then
 	 * @path is removed by the caller. */
 	int (*write)(const struct gt_capture *c, const char *path,
