@@ -37,6 +37,12 @@ struct enclosing {
 	uint32_t set_count, set_room, thread_count;
 };
 
+/* What tells a thread from all others. */
+static inline uint64_t enclosing_thread(uint32_t process, uint32_t ordinal)
+{
+	return (uint64_t)process << 32 | ordinal;
+}
+
 /* A range from the thread's call @first to its call @last, both in it. */
 void enclosing_add(struct enclosing *e, uint64_t thread, uint64_t first, uint64_t last,
 		   uint32_t name);

@@ -41,7 +41,7 @@ static void print_export_help(void)
 	      "      --share         others may read OUT, as the umask says; else you alone\n"
 	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
 	      "  -w, --where EXPR    only records for which EXPR holds, as 'gputap report'\n"
-	      "                      has it: range=step, name=clEnqueue*, duration>10us, ..\n"
+	      "                      has it: at=5s..6s, range=step#3, duration>10us, ..\n"
 	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*)\n"
 	      "      --weight WHAT   of folded and speedscope: device or host time; usually\n"

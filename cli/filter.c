@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,43 +12,35 @@
 #include <strings.h>
 
 #include "cli/command.h"
+#include "cli/filter_tree.h"
 #include "cli/lookup.h"
 #include "cli/ui.h"
 #include "record/operation.h"
 
-enum node_type { NODE_AND, NODE_OR, NODE_NOT, NODE_TEXT, NODE_REGEX, NODE_NUMBER, NODE_FAILED };
-enum comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_MATCH, CMP_NO_MATCH };
 enum decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
-enum { DEEPEST = 64 };
+enum { DEEPEST = 64, OCCURRENCES_MOST = 64 };
 
-struct filter_node {
-	enum node_type type;
-	struct filter_node *left, *right;
-	enum filter_field field;
-	enum comparison compare;
-	uint64_t number;
-	char *pattern;
-	regex_t regex;
-	uint8_t *known; /* enum decided by text number */
-	uint32_t known_count;
-};
-
-struct filter {
-	struct filter_node *root;
-	filter_texts_fn *texts;
-	void *data;
-};
+/* What a range is called beside its name that an expression counts: "\001gputap#2". */
+#define OCCURRENCE_TEXT "\001gputap#"
 
 struct parser {
+	struct filter *filter;
 	const char *text, *at;
 	unsigned depth;
 	struct filter_error *error;
 	bool failed;
 };
 
-static const char *const field_names[] = {"name",     "domain", "kind",   "device",
-					  "process",  "thread", "queue",  "range",
-					  "duration", "bytes",  "failed", NULL};
+static const char *const field_names[] = {"name",   "domain", "kind",  "device", "process",
+					  "thread", "queue",  "range", "host",   "duration",
+					  "bytes",  "rank",   "at",    "failed", NULL};
+
+static enum filter_unit unit_of(enum filter_field field)
+{
+	return field == FILTER_BYTES  ? FILTER_UNIT_BYTES
+	       : field == FILTER_RANK ? FILTER_UNIT_NONE
+				      : FILTER_UNIT_TIME;
+}
 
 static void node_destroy(struct filter_node *n)
 {
@@ -64,7 +55,7 @@ static void node_destroy(struct filter_node *n)
 	free(n);
 }
 
-static struct filter_node *node_create(enum node_type type, struct filter_node *left,
+static struct filter_node *node_create(enum filter_node_type type, struct filter_node *left,
 				       struct filter_node *right)
 {
 	struct filter_node *n = lookup_grow(NULL, 0, 1, sizeof *n);
@@ -72,6 +63,7 @@ static struct filter_node *node_create(enum node_type type, struct filter_node *
 	n->type = type;
 	n->left = left;
 	n->right = right;
+	n->occurrence = FILTER_NO_OCCURRENCE;
 	return n;
 }
 
@@ -162,35 +154,41 @@ static char *take_value(struct parser *p)
 	return value;
 }
 
-static bool parse_number(enum filter_field field, const char *text, uint64_t *out)
+/* Which ranges of a name: a new one of the filter's. Return: its number. */
+static uint32_t put_occurrence(struct parser *p, const char *at, const char *name,
+			       const struct filter_occurrence_value *value)
 {
-	static const struct unit {
-		const char *name;
-		double factor;
-	} times[] =
-		{
-			{"", 1},     {"ns", 1},  {"us", 1e3}, {"\xc2\xb5s", 1e3},
-			{"ms", 1e6}, {"s", 1e9}, {NULL, 0},
-		},
-	  sizes[] = {
-		  {"", 1},       {"B", 1},        {"K", 0x1p10},   {"KiB", 0x1p10},
-		  {"KB", 1e3},   {"M", 0x1p20},   {"MiB", 0x1p20}, {"MB", 1e6},
-		  {"G", 0x1p30}, {"GiB", 0x1p30}, {"GB", 1e9},     {NULL, 0},
-	  };
-	char *end;
-	double value = strtod(text, &end);
+	struct filter *f = p->filter;
+	struct filter_occurrence *o;
 
-	if (end == text || !(value >= 0))
-		return false;
-	while (isspace((unsigned char)*end))
-		end++;
-	for (const struct unit *u = field == FILTER_DURATION ? times : sizes; u->name; u++)
-		if (!strcasecmp(u->name, end)) {
-			value *= u->factor;
-			*out = value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX;
-			return true;
-		}
-	return false;
+	if (f->occurrence_count == OCCURRENCES_MOST) {
+		fail_at(p, at, "more than %d ranges are counted", OCCURRENCES_MOST);
+		return FILTER_NO_OCCURRENCE;
+	}
+	f->occurrences = lookup_grow(f->occurrences, f->occurrence_count, f->occurrence_count + 1u,
+				     sizeof *o);
+	o = &f->occurrences[f->occurrence_count];
+	*o = (struct filter_occurrence){.first = value->first, .last = value->last};
+	o->name = lookup_grow(NULL, 0, value->name_bytes + 1, 1);
+	memcpy(o->name, name, value->name_bytes);
+	return f->occurrence_count++;
+}
+
+/* NAME#N in a value of @bytes at @text, which stands at @at in the expression. Return: as
+ * filter_parse_occurrence(). */
+static int parse_occurrence(struct parser *p, const char *at, const char *text, size_t bytes,
+			    bool after, struct filter_occurrence_value *value, uint32_t *number)
+{
+	size_t wrong = 0;
+	int found = filter_parse_occurrence(text, bytes, after, value, &wrong);
+
+	if (found > 0)
+		*number = put_occurrence(p, at, text, value);
+	else if (found < 0)
+		fail_at(p, at + wrong,
+			after ? "behind # comes which range: step#3, step#3..5, step#3+10ms"
+			      : "behind # comes which range: step#3, step#3..5");
+	return found;
 }
 
 /* Grammar ---------------------------------------------------------------------- */
@@ -230,11 +228,91 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 	return false;
 }
 
+static bool parse_point(struct parser *p, const char *at, const char *text, size_t bytes,
+			struct filter_point *point, struct filter_occurrence_value *value)
+{
+	uint64_t ns;
+	int found;
+
+	*value = (struct filter_occurrence_value){0};
+	point->occurrence = FILTER_NO_OCCURRENCE;
+	found = parse_occurrence(p, at, text, bytes, true, value, &point->occurrence);
+	point->ns = value->after_ns;
+	if (found)
+		return found > 0 && point->occurrence != FILTER_NO_OCCURRENCE;
+	if (!filter_parse_number(FILTER_UNIT_TIME, text, bytes, &ns)) {
+		fail_at(p, at, "not a time; like 5s, 1.5ms, or of a range: step#3, step#3+10ms");
+		return false;
+	}
+	point->ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
+	return true;
+}
+
+/* TIME, RANGE#N, one to the other, RANGE#N..M; @at: where the value stands. */
+static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
+{
+	const char *dots = filter_find_dots(n->pattern);
+	const bool equal = n->compare == CMP_EQ || n->compare == CMP_NE;
+	struct filter_occurrence_value value;
+	size_t bytes = strlen(n->pattern), first = dots ? (size_t)(dots - n->pattern) : bytes;
+
+	at += *at == '\'' || *at == '"';
+	n->type = NODE_AT;
+	if (dots && !equal) {
+		fail_at(p, at + first, "from .. to goes with = and != only");
+		return false;
+	}
+	if (dots && isdigit((unsigned char)dots[2]) && memchr(n->pattern, '#', first) &&
+	    !dots[2 + strspn(dots + 2, "0123456789")]) { /* step#3..5 */
+		if (!parse_point(p, at, n->pattern, bytes, &n->from, &value))
+			return false;
+		n->to = n->from;
+		return true;
+	}
+	if (!parse_point(p, at, n->pattern, first, &n->from, &value))
+		return false;
+	n->to = n->from;
+	if (!dots)
+		return true;
+	return parse_point(p, at + first + 2, dots + 2, bytes - first - 2, &n->to, &value);
+}
+
+/* Do numbers stand behind the last '#'? Names may have others: "f()::{lambda()#1}". */
+static bool is_counted(const char *pattern)
+{
+	const char *hash = strrchr(pattern, '#');
+
+	return hash && hash > pattern && hash[1] && !hash[1 + strspn(hash + 1, "0123456789.")];
+}
+
+static bool parse_number(struct parser *p, const char *at, struct filter_node *n)
+{
+	const enum filter_unit unit = unit_of(n->field);
+	const char *dots = filter_find_dots(n->pattern);
+	size_t bytes = strlen(n->pattern), first = dots ? (size_t)(dots - n->pattern) : bytes;
+	bool good = filter_parse_number(unit, n->pattern, first, &n->number);
+
+	n->number_most = n->number;
+	if (dots && n->compare != CMP_EQ && n->compare != CMP_NE) {
+		fail_at(p, at + first, "from .. to goes with = and != only");
+		return false;
+	}
+	if (dots)
+		good = good &&
+		       filter_parse_number(unit, dots + 2, bytes - first - 2, &n->number_most);
+	if (!good)
+		fail_at(p, at,
+			unit == FILTER_UNIT_TIME    ? "not a time; like 10us, 1.5ms, 2s"
+			: unit == FILTER_UNIT_BYTES ? "not a size; like 4096, 64K, 1.5MiB"
+						    : "not a rank; like 3, 0..7");
+	return good;
+}
+
 static struct filter_node *parse_comparison(struct parser *p, enum filter_field field)
 {
 	static const struct {
 		const char *sign;
-		enum comparison compare;
+		enum filter_comparison compare;
 	} signs[] = {
 		{"==", CMP_EQ}, {"!=", CMP_NE},    {"!~", CMP_NO_MATCH}, {"<=", CMP_LE},
 		{">=", CMP_GE}, {"=~", CMP_MATCH}, {"=", CMP_EQ},        {"~", CMP_MATCH},
@@ -242,6 +320,7 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 	};
 	enum { SIGNS = sizeof signs / sizeof *signs };
 	const char *sign_at, *value_at;
+	struct filter_occurrence_value ranges;
 	struct filter_node *n;
 	char reason[96];
 	unsigned s = 0;
@@ -267,12 +346,8 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 	if (!n->pattern)
 		goto fail;
 	if (n->type == NODE_NUMBER) {
-		if (!parse_number(field, n->pattern, &n->number)) {
-			fail_at(p, value_at,
-				field == FILTER_DURATION ? "not a time; like 10us, 1.5ms, 2s"
-							 : "not a size; like 4096, 64K, 1.5MiB");
+		if (field == FILTER_AT ? !parse_at(p, value_at, n) : !parse_number(p, value_at, n))
 			goto fail;
-		}
 	} else if (n->compare >= CMP_MATCH) {
 		rc = regcomp(&n->regex, n->pattern, REG_EXTENDED | REG_NOSUB);
 		if (rc) {
@@ -283,7 +358,14 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 		n->type = NODE_REGEX;
 	} else if (!check_word(p, value_at, field, n->pattern)) {
 		goto fail;
+	} else if (field == FILTER_RANGE && is_counted(n->pattern) &&
+		   parse_occurrence(p, value_at + (*value_at == '\'' || *value_at == '"'),
+				    n->pattern, strlen(n->pattern), false, &ranges,
+				    &n->occurrence) < 0) {
+		goto fail;
 	}
+	if (p->failed)
+		goto fail;
 	return n;
 fail:
 	node_destroy(n);
@@ -317,7 +399,7 @@ static struct filter_node *parse_condition(struct parser *p)
 		return fail_at(p, at, "no field '%s'; did you mean '%s'?", word, near);
 	return fail_at(p, at,
 		       "no field '%s'; there are: name domain kind device process thread queue "
-		       "range duration bytes failed",
+		       "range host duration bytes rank at failed",
 		       word);
 }
 
@@ -376,21 +458,18 @@ static struct filter_node *parse_or(struct parser *p)
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error)
 {
-	struct parser p = {.text = expression, .at = expression, .error = error};
-	struct filter_node *root = parse_or(&p);
-	struct filter *f;
+	struct filter *f = lookup_grow(NULL, 0, 1, sizeof *f);
+	struct parser p = {.filter = f, .text = expression, .at = expression, .error = error};
 
+	*f = (struct filter){.texts = texts, .data = data};
+	f->root = parse_or(&p);
 	skip_space(&p);
-	if (root && *p.at) {
+	if (f->root && *p.at)
 		fail_at(&p, p.at, "'and' or 'or' expected here");
-		node_destroy(root);
-		root = NULL;
-	}
-	if (!root)
-		return NULL;
-	f = lookup_grow(NULL, 0, 1, sizeof *f);
-	*f = (struct filter){.root = root, .texts = texts, .data = data};
-	return f;
+	if (!p.failed)
+		return f;
+	filter_destroy(f);
+	return NULL;
 }
 
 void filter_destroy(struct filter *f)
@@ -398,10 +477,77 @@ void filter_destroy(struct filter *f)
 	if (!f)
 		return;
 	node_destroy(f->root);
+	for (uint32_t i = 0; i < f->occurrence_count; i++) {
+		free(f->occurrences[i].name);
+		free(f->occurrences[i].spans);
+	}
+	free(f->occurrences);
 	free(f);
 }
 
+/* Occurrences ------------------------------------------------------------------ */
+
+uint32_t filter_occurrence_count(const struct filter *f)
+{
+	return f->occurrence_count;
+}
+
+static bool match_pattern(const char *pattern, const char *text)
+{
+	return fnmatch(pattern, text, FNM_NOESCAPE) == 0 || !strcmp(pattern, text);
+}
+
+bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *name)
+{
+	return match_pattern(f->occurrences[i].name, name);
+}
+
+bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
+			      uint64_t from_ns, uint64_t to_ns)
+{
+	struct filter_occurrence *o = &f->occurrences[i];
+	struct filter_span *span;
+
+	if (n < o->first || n > o->last)
+		return false;
+	if (process >= o->span_count) {
+		uint32_t room = process * 2 + 8;
+
+		o->spans = lookup_grow(o->spans, o->span_count, room, sizeof *o->spans);
+		o->span_count = room;
+	}
+	span = &o->spans[process];
+	if (!span->to_ns)
+		*span = (struct filter_span){from_ns, to_ns};
+	span->to_ns = to_ns > span->to_ns ? to_ns : span->to_ns;
+	return true;
+}
+
+const char *filter_occurrence_text(uint32_t i, char *text)
+{
+	snprintf(text, FILTER_OCCURRENCE_BYTES, OCCURRENCE_TEXT "%u", i);
+	return text;
+}
+
+void filter_set_origin(struct filter *f, uint64_t origin_ns)
+{
+	f->origin_ns = origin_ns;
+}
+
 /* Matching --------------------------------------------------------------------- */
+
+/* @text: of a range that is counted, or its name. */
+static bool match_one(const struct filter_node *n, const char *text)
+{
+	const bool counted = n->field == FILTER_RANGE &&
+			     !strncmp(text, OCCURRENCE_TEXT, sizeof OCCURRENCE_TEXT - 1);
+
+	if (counted)
+		return n->occurrence != FILTER_NO_OCCURRENCE &&
+		       strtoul(text + sizeof OCCURRENCE_TEXT - 1, NULL, 10) == n->occurrence;
+	return n->type == NODE_REGEX ? regexec(&n->regex, text, 0, NULL, 0) == 0
+				     : match_pattern(n->pattern, text);
+}
 
 static bool decide_text(const struct filter *f, struct filter_node *n, uint32_t number)
 {
@@ -410,9 +556,7 @@ static bool decide_text(const struct filter *f, struct filter_node *n, uint32_t 
 	bool any = false;
 
 	for (unsigned i = 0; i < count && !any; i++)
-		any = n->type == NODE_REGEX ? regexec(&n->regex, texts[i], 0, NULL, 0) == 0
-					    : fnmatch(n->pattern, texts[i], FNM_NOESCAPE) == 0 ||
-						      !strcmp(n->pattern, texts[i]);
+		any = match_one(n, texts[i]);
 	return n->compare == CMP_NE || n->compare == CMP_NO_MATCH ? !any : any;
 }
 
@@ -431,18 +575,65 @@ static bool match_text(const struct filter *f, struct filter_node *n, uint32_t n
 
 static bool match_number(const struct filter_node *n, const struct filter_record *r)
 {
-	uint64_t value = n->field == FILTER_DURATION ? r->duration_ns : r->bytes;
+	uint64_t value = n->field == FILTER_DURATION ? r->duration_ns
+			 : n->field == FILTER_BYTES  ? r->bytes
+						     : (uint64_t)r->rank;
 
-	if (n->field == FILTER_DURATION && !r->timed)
+	if ((n->field == FILTER_DURATION && !r->timed) || (n->field == FILTER_RANK && r->rank < 0))
 		return false;
 	switch (n->compare) {
-	case CMP_EQ: return value == n->number;
-	case CMP_NE: return value != n->number;
+	case CMP_EQ: return value >= n->number && value <= n->number_most;
+	case CMP_NE: return value < n->number || value > n->number_most;
 	case CMP_LT: return value < n->number;
 	case CMP_LE: return value <= n->number;
 	case CMP_GT: return value > n->number;
 	default: return value >= n->number;
 	}
+}
+
+/* On the capture's clock, from the first session's begin on. @end: that of the range, not its
+ * begin. False: the process has no such range. */
+static bool find_point(const struct filter *f, const struct filter_point *point, uint32_t process,
+		       bool end, int64_t *out)
+{
+	const struct filter_occurrence *o;
+	const struct filter_span *span;
+
+	*out = point->ns;
+	if (point->occurrence == FILTER_NO_OCCURRENCE)
+		return true;
+	o = &f->occurrences[point->occurrence];
+	if (process >= o->span_count || !o->spans[process].to_ns)
+		return false;
+	span = &o->spans[process];
+	*out += (int64_t)((end ? span->to_ns : span->from_ns) - f->origin_ns);
+	return true;
+}
+
+static bool match_at(const struct filter *f, const struct filter_node *n,
+		     const struct filter_record *r)
+{
+	const bool interval = n->compare == CMP_EQ || n->compare == CMP_NE;
+	const bool to_end = n->to.occurrence != FILTER_NO_OCCURRENCE;
+	const bool same = !to_end && n->to.ns == n->from.ns;
+	const uint32_t process = r->text[FILTER_PROCESS];
+	int64_t at = (int64_t)(r->at_ns - f->origin_ns), from, to = 0;
+	bool in;
+
+	if (!r->at_ns ||
+	    !find_point(f, &n->from, process, n->compare == CMP_LE || n->compare == CMP_GT,
+			&from) ||
+	    (interval && !find_point(f, &n->to, process, true, &to)))
+		return false;
+	switch (n->compare) {
+	case CMP_LT: return at < from;
+	case CMP_LE: return at <= from;
+	case CMP_GT: return at > from;
+	case CMP_GE: return at >= from;
+	default: break;
+	}
+	in = at >= from && (to_end || same ? at <= to : at < to);
+	return n->compare == CMP_EQ ? in : !in;
 }
 
 static bool match_node(const struct filter *f, struct filter_node *n, const struct filter_record *r)
@@ -453,6 +644,7 @@ static bool match_node(const struct filter *f, struct filter_node *n, const stru
 	case NODE_NOT: return !match_node(f, n->left, r);
 	case NODE_FAILED: return r->failed;
 	case NODE_NUMBER: return match_number(n, r);
+	case NODE_AT: return match_at(f, n, r);
 	default: return match_text(f, n, r->text[n->field]);
 	}
 }

@@ -7,13 +7,20 @@
  *   condition   = "failed" | field operator value
  *   text field  name domain kind device      with  = != (glob)  ~ !~ (regular expression)
  *               process thread queue range
- *   number      duration bytes               with  = != < <= > >=
- *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s,
- *               B K M G
+ *               host
+ *   number      duration bytes rank at       with  = != < <= > >=
+ *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s
+ *               min h, B K M G; with = and != also A..B: both included, of times up to B
+ *   range       NAME, NAME#N: the N-th of that name that its process began, NAME#N..M
+ *   at          a time since the first session began; RANGE#N: its begin (with < and >=) or its
+ *               end (with > and <=), of the record's own process; RANGE#N+TIME, RANGE#N-TIME;
+ *               A..B from one to the other, RANGE#N..M from the begin of one to the end of
+ *               another
  *
- * A condition about something that a record does not have (the device of a call) is false. Text
- * conditions are decided once per distinct text and kept, so that a filter costs next to nothing
- * per record. */
+ * A record is at its begin: device work where it starts on its device, or where its times are not
+ * known at the begin of its call. A condition about something that a record does not have (the
+ * device of a call) is false. Text conditions are decided once per distinct text and kept, so that
+ * a filter costs next to nothing per record. */
 #ifndef GPUTAP_CLI_FILTER_H
 #define GPUTAP_CLI_FILTER_H
 
@@ -30,19 +37,24 @@ enum filter_field {
 	FILTER_THREAD,
 	FILTER_QUEUE,
 	FILTER_RANGE, /* all ranges around it, innermost first */
+	FILTER_HOST,
 	FILTER_TEXT_COUNT,
 	FILTER_DURATION = FILTER_TEXT_COUNT,
 	FILTER_BYTES,
+	FILTER_RANK,
+	FILTER_AT,
 	FILTER_FAILED,
 };
 
-enum { FILTER_TEXTS_MOST = 256 };
+enum { FILTER_TEXTS_MOST = 256, FILTER_OCCURRENCE_BYTES = 32 };
 
 /* What a filter looks at. Texts are named by small numbers, as lookup.h gives them; LOOKUP_NONE:
  * has none. */
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
+	uint64_t at_ns; /* 0: not known */
+	int32_t rank;   /* -1: none */
 	bool timed, failed;
 };
 
@@ -62,6 +74,18 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 			     struct filter_error *error);
 /* Where and why the expression is wrong. Return: GT_EXIT_USAGE. */
 int filter_print_error(const char *expression, const struct filter_error *error);
+/* What `at` counts from, on the clock of at_ns. */
+void filter_set_origin(struct filter *f, uint64_t origin_ns);
+/* Which ranges of a name the expression asks for, by numbers. They are found before the first
+ * record is matched, for each process in order of their begin. */
+uint32_t filter_occurrence_count(const struct filter *f);
+bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *name);
+/* The @n-th range of such a name, from 1. Return: is it asked for? Then what is in it has the text
+ * of the occurrence among those of its ranges. */
+bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
+			      uint64_t from_ns, uint64_t to_ns);
+/* @text: FILTER_OCCURRENCE_BYTES. Return: it. */
+const char *filter_occurrence_text(uint32_t i, char *text);
 /* Does the expression ask for @field? */
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);

@@ -41,6 +41,7 @@ static void print_report_help(void)
 	       "  gputap report prog.gputap --by thread       who called\n"
 	       "  gputap report prog.gputap --where failed    only what failed\n"
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
+	       "  gputap report prog.gputap --where 'at=5s..6s and range=step*'\n"
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
@@ -69,6 +70,10 @@ static void print_report_help(void)
 	       "  device=0  device=*H100*  queue=2  process=1234  process=python*\n"
 	       "  thread=worker*  duration>10us  duration<=1.5ms  bytes>=1MiB  failed\n"
 	       "  range=step  range=aten::*                 in a range or operator of that name\n"
+	       "  range=step#3  range=step#3..5             in the third one of each process\n"
+	       "  at=5s..6s  at>=90s  at>=step#3+10ms       when it began, in the session\n"
+	       "  at=step#3  at<step#5                      or by a range\n"
+	       "  rank=0..7  host=node1*                    of merged captures\n"
 	       "  with and, or, not and ( ). A condition about what a record does not have (the\n"
 	       "  device of a call) does not hold.\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/enclosing_read.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "cli/waits.h"
@@ -43,6 +44,7 @@ struct summary_entry {
 	uint32_t scope, category;    /* of a range */
 	enum gt_operation_kind kind; /* of a call */
 	uint64_t duration_ns;
+	uint64_t at_ns; /* its begin; of work without times that of its call; 0: not known */
 	int32_t status;
 	bool timed, failed;
 };
@@ -105,6 +107,7 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 		texts[0] = digits;
 		return 1;
 	case FILTER_RANGE: return range_texts(s, number, texts);
+	case FILTER_HOST: texts[0] = s->files[number].host; return 1;
 	default: return 0;
 	}
 }
@@ -411,7 +414,7 @@ static void add_failure(struct summary *s, const struct summary_entry *e)
 
 static uint64_t thread_key(uint32_t process, uint32_t ordinal)
 {
-	return (uint64_t)process << 32 | ordinal;
+	return enclosing_thread(process, ordinal);
 }
 
 /* Of the thread in whose ranges the item is. */
@@ -424,9 +427,11 @@ static bool matches(struct summary *s, const struct summary_entry *e, uint32_t k
 {
 	const struct filter_record record = {
 		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue,
-			 e->ranges},
+			 e->ranges, s->processes[e->process].file},
 		.duration_ns = e->duration_ns,
 		.bytes = e->item->bytes,
+		.at_ns = e->at_ns,
+		.rank = s->processes[e->process].rank,
 		.timed = e->timed,
 		.failed = e->failed,
 	};
@@ -530,6 +535,7 @@ static struct summary_entry entry_of_call(struct summary_reading *r, const struc
 		.queue = LOOKUP_NONE,
 		.process = item->process,
 		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0,
+		.at_ns = item->start_ns,
 		.timed = true,
 	};
 
@@ -605,6 +611,7 @@ static struct summary_entry entry_of_range(struct summary_reading *r, const stru
 		.queue = LOOKUP_NONE,
 		.process = range->process,
 		.duration_ns = range->end_ns - range->start_ns,
+		.at_ns = range->start_ns,
 		.timed = !range->instant,
 	};
 
@@ -746,6 +753,7 @@ static struct summary_entry entry_of_work(struct summary_reading *r, const struc
 		.status = item->status,
 		.failed = item->status < 0,
 		.timed = item->start_ns && item->end_ns >= item->start_ns,
+		.at_ns = item->start_ns ? item->start_ns : item->call_start_ns,
 	};
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
@@ -882,6 +890,7 @@ static void add_processes(struct summary_reading *r)
 		p = &s->processes[s->process_count++];
 		*p = (struct summary_process){
 			.file = info->session,
+			.rank = gt_capture_session_at(r->capture, info->session)->info.rank,
 			.index = i,
 			.pid = info->pid,
 			.fork_count = info->fork_count,
@@ -939,126 +948,6 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 	return rc;
 }
 
-/* A range that another thread has ended, in time: which call of its thread was the last in it? */
-struct timed_range {
-	uint64_t thread, begun, end_ns;
-	uint32_t name;
-};
-
-struct timed_ranges {
-	struct timed_range *ranges;
-	uint32_t count, room;
-};
-
-static int compare_timed(const void *a, const void *b)
-{
-	const struct timed_range *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
-/* From where the thread's ranges, or the first of them that end later, stand. */
-static uint32_t find_timed(const struct timed_ranges *t, uint64_t thread)
-{
-	uint32_t low = 0, high = t->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->ranges[middle].thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A thread's calls come in order of their begin: what has ended before this one has had its last
- * call. */
-static int end_timed(struct summary *s, const struct gt_capture *capture, struct timed_ranges *t)
-{
-	uint64_t thread = UINT64_MAX, last = 0;
-	const struct gt_item *item;
-	struct gt_cursor *cursor;
-	uint32_t next = 0;
-	int rc = gt_cursor_create(capture, &cursor);
-
-	if (rc)
-		return rc;
-	qsort(t->ranges, t->count, sizeof *t->ranges, compare_timed);
-	do {
-		rc = gt_cursor_next(cursor, &item);
-		if (rc == 1 && item->kind != GT_RECORD_CALL)
-			continue;
-		for (; next < t->count && t->ranges[next].thread == thread &&
-		       (rc != 1 || thread_key(item->process, item->ordinal) != thread ||
-			t->ranges[next].end_ns < item->start_ns);
-		     next++)
-			enclosing_add(&s->enclosing, thread, t->ranges[next].begun,
-				      last > t->ranges[next].begun ? last : t->ranges[next].begun,
-				      t->ranges[next].name);
-		if (rc == 1 && thread_key(item->process, item->ordinal) != thread) {
-			thread = thread_key(item->process, item->ordinal);
-			next = find_timed(t, thread);
-		}
-		last = rc == 1 ? item->id : 0;
-	} while (rc == 1);
-	gt_cursor_destroy(cursor);
-	return rc;
-}
-
-static void put_enclosing(struct summary *s, struct timed_ranges *timed,
-			  const struct gt_range *range)
-{
-	uint64_t thread = thread_key(range->process, range->ordinal);
-	uint32_t name = intern_name(s, range->name);
-
-	if (range->instant)
-		return;
-	if (range->ended) {
-		enclosing_add(&s->enclosing, thread, range->begun, range->ended, name);
-		return;
-	}
-	GROW(timed->ranges, timed->count, timed->room);
-	timed->ranges[timed->count++] =
-		(struct timed_range){thread, range->begun, range->end_ns, name};
-}
-
-/* The first passes, if the filter asks for ranges. */
-static int find_enclosing(struct summary *s, const struct gt_capture *capture)
-{
-	struct timed_ranges timed = {0};
-	struct gt_ranges ranges = {0};
-	struct gt_range range;
-	const struct gt_item *item;
-	struct gt_cursor *cursor;
-	int rc = gt_cursor_create(capture, &cursor);
-
-	if (rc)
-		return rc;
-	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
-		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
-			continue;
-		rc = gt_ranges_step(&ranges, item, &range);
-		if (rc < 0)
-			break;
-		if (rc)
-			put_enclosing(s, &timed, &range);
-	}
-	while (!rc && gt_ranges_rest(&ranges, &range)) { /* nobody has ended them */
-		range.end_ns = UINT64_MAX;
-		put_enclosing(s, &timed, &range);
-	}
-	gt_ranges_fini(&ranges);
-	gt_cursor_destroy(cursor);
-	if (!rc && timed.count)
-		rc = end_timed(s, capture, &timed);
-	free(timed.ranges);
-	return rc < 0 ? rc : enclosing_finish(&s->enclosing);
-}
-
 /* Did the programs mark no range? As a capture's counts say, if it is whole. */
 static bool has_no_ranges(const struct gt_capture *capture)
 {
@@ -1084,6 +973,15 @@ static void reading_fini(struct summary_reading *r)
 	idmap_fini(&r->queues);
 }
 
+/* What the filter must know of the capture before it sees a record. */
+static int begin_filter(struct summary *s, const struct gt_capture *capture)
+{
+	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns);
+	return enclosing_is_asked(s->filter)
+		       ? enclosing_read(&s->enclosing, &s->names, s->filter, capture)
+		       : 0;
+}
+
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
@@ -1096,7 +994,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	};
 	int rc;
 
-	if (s->filter && filter_asks(s->filter, FILTER_RANGE) && (rc = find_enclosing(s, capture)))
+	if (s->filter && (rc = begin_filter(s, capture)))
 		return rc;
 	rc = gt_cursor_create(capture, &cursor);
 	if (rc)
@@ -1130,7 +1028,7 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 {
 	struct summary_reading *r;
 
-	if (filter_asks(s->filter, FILTER_RANGE) && find_enclosing(s, capture))
+	if (begin_filter(s, capture))
 		return NULL;
 	r = calloc(1, sizeof *r);
 	if (!r) {

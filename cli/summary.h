@@ -91,6 +91,7 @@ struct summary_track {
 
 struct summary_process {
 	uint32_t file, index, pid, fork_count, ppid;
+	int32_t rank;           /* of its session; -1: none */
 	const char *exe, *name; /* path, last part of it */
 	uint32_t threads;
 	uint64_t calls, call_ns, device_count, device_ns, failed;

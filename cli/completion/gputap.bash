@@ -143,7 +143,7 @@ _gputap_report() {
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
 		return ;;
 	-n | --top) return ;;
-	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--table --sort --reverse --top --by --where --json --csv --short --mangled --help"
@@ -155,7 +155,7 @@ _gputap_report() {
 _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
-	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	--format) _gputap_words "$(_gputap_names formats)"; return ;;
 	--weight) _gputap_words "device host"; return ;;
 	esac
@@ -165,7 +165,7 @@ _gputap_export() {
 _gputap_merge() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
-	-w | --where) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	esac
 	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --help"; else _gputap_files; fi

@@ -15,6 +15,8 @@
 
 #include "capture/capture.h"
 #include "generated/opencl_ops.h"
+#include "generated/roctx_ops.h"
+#include "generated/torch_ops.h"
 #include "generated/unified_runtime_ops.h"
 #include "util/error.h"
 
@@ -27,7 +29,7 @@
 enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000, GRAPH_NODES = 3 };
 
 static struct {
-	uint64_t calls, flush_bytes, lose;
+	uint64_t calls, flush_bytes, lose, steps, phases, gap_ns;
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
 		dense;
@@ -113,6 +115,7 @@ struct thread {
 	struct process *process;
 	uint32_t ordinal;
 	uint64_t now_ns, seq, random;
+	uint64_t step_id, step_ns; /* of the open step; 0: none */
 	uint8_t *p, *buffer;
 };
 
@@ -471,12 +474,62 @@ static void step_densely(struct thread *t, uint64_t i)
 		    1 + draw(t, 3));
 }
 
+/* --steps: a range that is recorded whole when it ends. */
+static void end_step(struct thread *t)
+{
+	static const char name[] = "step";
+	uint64_t args[4] = {0x401000, (uint64_t)-1, 0, 0};
+	struct {
+		struct gt_payload head;
+		char text[8];
+	} payload = {{0, 0, sizeof name - 1}, "step"};
+
+	if (t->step_id)
+		put_call(t, GT_DOMAIN_TORCH, GT_TORCH_torch_range, 4, args,
+			 (int64_t)GT_ID(t->ordinal, t->seq), t->now_ns - t->step_ns, 0, &payload,
+			 sizeof payload, t->step_id, t->step_ns);
+	t->step_id = 0;
+}
+
+static void begin_step(struct thread *t)
+{
+	end_step(t);
+	t->step_id = next_id(t);
+	t->step_ns = t->now_ns;
+	t->now_ns += 50;
+}
+
+/* --phases: ranges that are pushed and popped, one in the other half of the time. */
+static void change_phase(struct thread *t, uint64_t i)
+{
+	uint64_t args[1] = {0x402000};
+	struct {
+		struct gt_payload head;
+		char text[8];
+	} payload = {{0, 0, 5}, "phase"};
+	bool begins = i / o.phases % 2 == 0;
+
+	if (begins && i % (8 * o.phases) == 0) {
+		memcpy(payload.text, "eighth", 7);
+		payload.head.bytes = 6;
+	}
+	put_call(t, GT_DOMAIN_ROCTX, begins ? GT_ROCTX_roctxRangePushA : GT_ROCTX_roctxRangePop,
+		 begins, args, 0, 100, 0, &payload, begins ? sizeof payload : 0, next_id(t),
+		 t->now_ns);
+	t->now_ns += 150;
+}
+
 static void step(struct thread *t, uint64_t i)
 {
 	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues),
 		 kernel = (unsigned)draw(t, o.kernels);
 	uint64_t args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
 
+	t->now_ns += o.gap_ns;
+	if (o.steps && i % o.steps == 0)
+		begin_step(t);
+	if (o.phases && i % o.phases == 0)
+		change_phase(t, i);
 	switch (i % 8) {
 	case 0:
 		if (o.external)
@@ -611,7 +664,9 @@ static void end_process(struct process *p)
 				       .ended = true,
 				       .proper_end = !o.crash,
 				       .wait_status = o.crash ? 9 : 0,
-				       .runtimes = 1u << GT_DOMAIN_OPENCL,
+				       .runtimes = 1u << GT_DOMAIN_OPENCL |
+						   (o.steps ? 1u << GT_DOMAIN_TORCH : 0) |
+						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0),
 				       .end_ns = p->latest_ns + 1000};
 	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ",
 			  outer_call[] = "clBuildProgram";
@@ -651,6 +706,7 @@ static void end_process(struct process *p)
 	for (i = 0; i <= o.threads; i++) {
 		struct thread *t = i < o.threads ? &p->threads[i] : &p->device_thread;
 
+		end_step(t);
 		send(t);
 		gt_capture_stream_destroy(t->stream);
 		free(t->buffer);
@@ -697,7 +753,10 @@ enum {
 	OPT_START,
 	OPT_REALTIME,
 	OPT_PID,
-	OPT_RANK
+	OPT_RANK,
+	OPT_STEPS,
+	OPT_PHASES,
+	OPT_GAP
 };
 
 static void options(int argc, char **argv)
@@ -734,6 +793,9 @@ static void options(int argc, char **argv)
 					      {"realtime-offset", 1, 0, OPT_REALTIME},
 					      {"pid", 1, 0, OPT_PID},
 					      {"rank", 1, 0, OPT_RANK},
+					      {"steps", 1, 0, OPT_STEPS},
+					      {"phases", 1, 0, OPT_PHASES},
+					      {"gap", 1, 0, OPT_GAP},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -772,6 +834,9 @@ static void options(int argc, char **argv)
 		case OPT_REALTIME: o.realtime_offset = strtoull(optarg, NULL, 0); break;
 		case OPT_PID: o.pid = (unsigned)atoi(optarg); break;
 		case OPT_RANK: o.rank = atoi(optarg); break;
+		case OPT_STEPS: o.steps = strtoull(optarg, NULL, 0); break;
+		case OPT_PHASES: o.phases = strtoull(optarg, NULL, 0); break;
+		case OPT_GAP: o.gap_ns = strtoull(optarg, NULL, 0); break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
 		}
@@ -784,7 +849,9 @@ static void options(int argc, char **argv)
 			"[--external] [--events] [--crash]\n"
 			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
 			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
-			"             [--waits] [--graphs] [--late] [--layered]\n"
+			"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
+			"[--phases N] "
+			"[--gap NS]\n"
 			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
 			"NS] [--pid N] [--rank N] -o FILE\n"
 			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
@@ -797,7 +864,10 @@ static void options(int argc, char **argv)
 			"us and 2 us later.\n"
 			"--graphs: every second kernel is a graph of three. --late: the second "
 			"graph begins at the end of time.\n"
-			"--layered: every clFinish is inside of an urQueueFinish.\n");
+			"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
+			"each call.\n"
+			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
+			"is pushed and popped.\n");
 		exit(2);
 	}
 }

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Slices of captures, `--where`: times, ranges by their number, ranks and hosts. What holds is
+computed anew from the records as CSV has them."""
+
+import csv
+import io
+import json
+
+import pytest
+
+START = 1_000_000_000  # synth's session begins then
+
+
+@pytest.fixture
+def synth(run, build, work):
+    def make(*options, out="a.gputap"):
+        run([build / "tests/synth/synth", *options, "-o", out])
+        return out
+    return make
+
+
+@pytest.fixture
+def stepped(synth):
+    """Two processes with two threads each, in steps (recorded whole) and phases (pushed)."""
+    return synth("--calls", "4000", "--threads", "2", "--processes", "2", "--steps", "500",
+                 "--phases", "100", "--gap", "10000", "--nested")
+
+
+@pytest.fixture
+def records(tap, work):
+    """Rows of the CSV export, as they are for an expression; at: nanoseconds since the begin."""
+    def read(capture, where=None):
+        tap("export", "-f", capture, "-o", "a.csv", *(["-w", where] if where else []))
+        rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
+        for row in rows:
+            begin = row["start_ns"] or row["call_start_ns"]
+            row["at"] = int(begin) - START
+            row["range"] = row["operation"] == "torch_range"
+        return rows
+    return read
+
+
+def key(row):
+    return (row["kind"], row["process"], row["correlation"], row["start_ns"], row["operation"],
+            row["name"], row["depth"])
+
+
+def steps_of(rows):
+    """Begin and end of each step, by process, in order of their begin."""
+    steps = {}
+    for row in rows:
+        if row["range"]:
+            steps.setdefault(row["process"], []).append(
+                (row["at"], row["at"] + int(row["duration_ns"]), row["thread"]))
+    return {process: sorted(found) for process, found in steps.items()}
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize("expression, holds", [
+    ("at>=5ms and at<6.5ms", lambda at: 5 * MS <= at < 6.5 * MS),
+    ("at=5ms..6.5ms", lambda at: 5 * MS <= at < 6.5 * MS),
+    ("at='5 ms..6.5 ms'", lambda at: 5 * MS <= at < 6.5 * MS),
+    ("at!=5ms..6.5ms", lambda at: not 5 * MS <= at < 6.5 * MS),
+    ("not at=0.005s..6500us", lambda at: not 5 * MS <= at < 6.5 * MS),
+    ("at>20ms or at<=1ms", lambda at: at > 20 * MS or at <= MS),
+    ("at>1min", lambda at: False),
+    ("at<0.001h", lambda at: True),
+])
+def test_a_record_is_at_its_begin(stepped, records, expression, holds):
+    wanted = sorted(key(r) for r in records(stepped) if holds(r["at"]))
+    assert sorted(key(r) for r in records(stepped, expression)) == wanted
+
+
+@pytest.mark.parametrize("expression, holds", [
+    ("at>=step#3", lambda at, s: at >= s[2][0]),
+    ("at<step#3", lambda at, s: at < s[2][0]),
+    ("at>step#3", lambda at, s: at > s[2][1]),
+    ("at<=step#3", lambda at, s: at <= s[2][1]),
+    ("at=step#3", lambda at, s: s[2][0] <= at <= s[2][1]),
+    ("at=st?p#3..5", lambda at, s: s[2][0] <= at <= max(e for _, e, _ in s[2:5])),
+    ("at=step#3..step#5", lambda at, s: s[2][0] <= at <= s[4][1]),
+    ("at>=step#3+2ms and at<step#5-1ms", lambda at, s: s[2][0] + 2 * MS <= at < s[4][0] - MS),
+    ("at=step#3..step#4-1ms", lambda at, s: s[2][0] <= at <= s[3][1] - MS),
+    ("at=1ms..step#4", lambda at, s: MS <= at <= s[3][1]),
+    ("at>=step#999", lambda at, s: False),
+])
+def test_a_range_says_a_time_of_its_process(stepped, records, expression, holds):
+    rows = records(stepped)
+    steps = steps_of(rows)
+    assert {len(s) for s in steps.values()} == {16}
+    wanted = sorted(key(r) for r in rows if holds(r["at"], steps[r["process"]]))
+    assert sorted(key(r) for r in records(stepped, expression)) == wanted
+
+
+@pytest.mark.parametrize("expression, numbers", [
+    ("range=step#3", {3}), ("range=step#2..4", {2, 3, 4}), ("range=s*p#16", {16}),
+    ("range=step#17", set())])
+def test_ranges_are_counted_in_each_process_in_order_of_their_begin(
+        stepped, records, expression, numbers):
+    """Of all threads together. What is in a range has its thread's numbers from the range's own to
+    the last that was begun in it."""
+    rows = records(stepped)
+    steps = {}
+    for row in rows:
+        if row["range"]:
+            steps.setdefault(row["process"], []).append(
+                (row["at"], row["thread"], int(row["correlation"]), row))
+    spans = {p: [s for n, s in enumerate(sorted(found, key=lambda s: s[:3]), 1) if n in numbers]
+             for p, found in steps.items()}
+    everything = {p: sorted(s[2] for s in found) for p, found in steps.items()}
+
+    def inside(row):
+        number = int(row["correlation"])
+        for _, _, first, _ in spans[row["process"]]:
+            later = [n for n in everything[row["process"]] if n > first and n >> 32 == first >> 32]
+            if number >> 32 == first >> 32 and first <= number < min(later + [1 << 63]):
+                return True
+        return False
+
+    wanted = sorted(key(r) for r in rows if inside(r))
+    assert bool(wanted) == (numbers != {17} and bool(numbers))
+    assert sorted(key(r) for r in records(stepped, expression)) == wanted
+
+
+def test_pushed_ranges_are_counted_too(tap, stepped):
+    ranges = json.loads(tap("report", stepped, "--json", "-t", "ranges", "-w",
+                            "name=phase and range=phase#2..4").out)["ranges"]
+    assert [(r["name"], r["count"]) for r in ranges] == [("phase", 6)]  # of both processes
+
+
+def test_a_name_with_a_number_sign_is_a_name(tap, stepped):
+    for name in ("f()::{lambda()#1}::g", "step#x", "#3"):
+        result = tap("report", stepped, "--json", "-t", "loss", "-w", f"range={name}")
+        assert json.loads(result.out)["matched"] == 0
+
+
+def test_ranks_and_hosts_are_told_apart(tap, synth, work):
+    files = [synth("--calls", "100", "--rank", str(rank), "--pid", str(5000 + rank), "--host",
+                   f"node{rank // 2}", "--boot", f"boot{rank // 2}", out=f"r{rank}.gputap")
+             for rank in range(4)]
+    plain = synth("--calls", "100", "--pid", "9000", "--host", "elsewhere", "--boot", "b",
+                  out="plain.gputap")
+
+    def processes(where):
+        report = json.loads(tap("report", *files, plain, "--json", "-t", "processes", "-w",
+                                where).out)
+        return sorted(p["pid"] for p in report["processes"] if p["calls"])
+
+    assert processes("rank=2") == [5002]
+    assert processes("rank=1..2") == [5001, 5002]
+    assert processes("rank>=2") == [5002, 5003]
+    assert processes("rank!=1..2") == [5000, 5003]  # one without a rank has none that differs
+    assert processes("not rank=1..2") == [5000, 5003, 9000]
+    assert processes("host=node1") == [5002, 5003]
+    assert processes("host=node* and rank<=2") == [5000, 5001, 5002]
+    assert processes("host!~^node") == [9000]
+
+
+def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, work, records):
+    rows = records(stepped)
+    call = next(r for r in rows if r["operation"] == "clEnqueueNDRangeKernel" and r["at"] > 5 * MS)
+    kernel = next(r for r in rows if r["kind"] == "device" and r["process"] == call["process"]
+                  and r["correlation"] == call["correlation"])
+    assert kernel["at"] > call["at"] + 1
+    # from one ns after the call to one behind the kernel's begin
+    where = f"at={call['at'] + 1}ns..{kernel['at'] + 1}ns and process={call['pid']}"
+    taken = records(stepped, where)
+    assert key(kernel) in map(key, taken) and key(call) not in map(key, taken)
+    tap("export", "-f", stepped, "-o", "a.json", "-w", where)
+    events = json.loads((work / "a.json").read_text())["traceEvents"]
+    begun = {e["id"] for e in events if e["ph"] == "s"}
+    ended = {e["id"] for e in events if e["ph"] == "f"}
+    assert ended - begun  # the kernel's, which no arrow leads to
+    calls = [r["correlation"] for r in taken if r["kind"] == "call"]
+    assert len(begun) <= len(calls)
+
+
+@pytest.mark.parametrize("expression, place, text", [
+    ("at=step#x", "x", "behind # comes which range"),
+    ("failed or at>=step#3+q", "+q", "behind # comes which range"),
+    ("at=step#3..2", None, "behind # comes which range"),
+    ("at>5q", "5q", "not a time; like 5s, 1.5ms, or of a range: step#3"),
+    ("at<5s..6s", "..", "from .. to goes with = and != only"),
+    ("at~5s", "~5s", "'at' takes = != < <= > or >="),
+    ("range=step#0", "0", "behind # comes which range: step#3, step#3..5"),
+    ("rank=first", "first", "not a rank; like 3, 0..7"),
+    ("hots=x", "hots", "no field 'hots'; did you mean 'host'?"),
+])
+def test_a_wrong_slice_is_reported_with_a_caret(tap, stepped, expression, place, text):
+    lines = tap("report", stepped, "--where", expression, status=2).err.splitlines()
+    assert text in lines[0]
+    if place:
+        assert lines[2].index("^") == lines[1].index(place)
