@@ -70,6 +70,11 @@ static const struct grid_column process_columns[] = {
 	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
 	{"parent_pid", "parent", GRID_ID, GRID_ALWAYS, 1, false},
 	{"forks", "forks", GRID_COUNT, GRID_IF_ANY, 2, false},
+	{"rank", "rank", GRID_SIGNED, GRID_IF_ANY, 0, false},
+	{"world_size", "of", GRID_COUNT, GRID_DATA, 0, false},
+	{"local_rank", "local rank", GRID_SIGNED, GRID_DATA, 0, false},
+	{"local_size", "on its host", GRID_COUNT, GRID_DATA, 0, false},
+	{"launcher", "launcher", GRID_TEXT, GRID_IF_ANY, 4, false},
 	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false},
 	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 3, false},
@@ -244,6 +249,11 @@ static void make_streams(struct grid *g, const struct info *i)
 	}
 }
 
+static struct grid_cell rank_cell(int32_t number)
+{
+	return number >= 0 ? cell_signed(number) : cell_none();
+}
+
 static void make_processes(struct grid *g, const struct info *i)
 {
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
@@ -277,6 +287,11 @@ static void make_processes(struct grid *g, const struct info *i)
 		*cell++ = cell_count(info->pid);
 		*cell++ = cell_count(info->ppid);
 		*cell++ = cell_count(info->fork_count);
+		*cell++ = rank_cell(info->rank.rank);
+		*cell++ = rank_cell(info->rank.size);
+		*cell++ = rank_cell(info->rank.local_rank);
+		*cell++ = rank_cell(info->rank.local_size);
+		*cell++ = *info->launcher ? cell_text(info->launcher) : cell_none();
 		*cell++ = info->end_ns > info->start_ns ? cell_count(info->end_ns - info->start_ns)
 							: cell_none();
 		*cell++ = cell_count(threads[p]);

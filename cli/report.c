@@ -15,8 +15,8 @@
 #include "config.h"
 #include "util/error.h"
 
-static const char *const keys[] = {"name",  "device",   "process", "thread",
-				   "queue", "operator", NULL};
+static const char *const keys[] = {"name",     "device", "process", "thread", "queue",
+				   "operator", "rank",   "host",    NULL};
 
 enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
@@ -43,6 +43,7 @@ static void print_report_help(void)
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
 	       "  gputap report prog.gputap --where 'at=5s..6s and range=step*'\n"
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
+	       "  gputap report rank*.gputap --by rank        ranks of a job beside each other\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
 	       "  -t, --table NAME,..   only these tables: operations ranges operators failures\n"
@@ -52,8 +53,8 @@ static void print_report_help(void)
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
-	       "  -b, --by KEY,..       a row for each: name device process thread queue;\n"
-	       "                        operator: device time by operator and range\n"
+	       "  -b, --by KEY,..       a row for each: name device process thread queue rank\n"
+	       "                        host; operator: device time by operator and range\n"
 	       "                        (only tables that know them all; calls and ranges\n"
 	       "                        have no device or queue)\n"
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
@@ -156,13 +157,15 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 }
 
 enum {
-	KEYS_ALL = SUMMARY_NAME | SUMMARY_DEVICE | SUMMARY_PROCESS | SUMMARY_THREAD | SUMMARY_QUEUE
+	KEYS_PLACE = SUMMARY_RANK | SUMMARY_HOST,
+	KEYS_CALLS = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD | KEYS_PLACE,
+	KEYS_ALL = KEYS_CALLS | SUMMARY_DEVICE | SUMMARY_QUEUE
 };
 
 /* By which keys a table's rows can be told apart; 0: its rows are what they are. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
-	[REPORT_OPERATIONS] = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD,
-	[REPORT_RANGES] = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD,
+	[REPORT_OPERATIONS] = KEYS_CALLS,
+	[REPORT_RANGES] = KEYS_CALLS,
 	[REPORT_KERNELS] = KEYS_ALL,
 	[REPORT_COPIES] = KEYS_ALL,
 	[REPORT_OTHER] = KEYS_ALL,
@@ -174,7 +177,7 @@ static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
 
 static int refuse_key(enum report_table table, unsigned by)
 {
-	const char *known[6];
+	const char *known[sizeof keys / sizeof *keys];
 	unsigned n = 0, wrong = 0;
 
 	for (unsigned k = 0; keys[k]; k++)
@@ -212,9 +215,10 @@ static int choose_tables(struct report_options *o)
 
 static void choose_keys(struct summary *s, unsigned by)
 {
-	const unsigned of_calls = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD;
+	const unsigned of_calls = KEYS_CALLS;
 
 	by &= ~(unsigned)SUMMARY_OPERATOR;
+	s->place_keys = by & KEYS_PLACE;
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] =
 		by & of_calls ? by & of_calls : SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;

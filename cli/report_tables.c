@@ -29,6 +29,8 @@ const char *const report_table_names[] = {"operations",     "ranges",  "operator
 	{"min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false}, \
 	{"max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false}
 #define OWNER_COLUMNS \
+	{"rank", "rank", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"host", "host", GRID_TEXT, GRID_IF_ANY, 0, false}, \
 	{"pid", "pid", GRID_ID, GRID_IF_ANY, 0, false}, \
 	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
 	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
@@ -325,16 +327,24 @@ static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wa
 	return cell;
 }
 
+static struct grid_cell name_cell(const struct summary *s, uint32_t name)
+{
+	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
+}
+
 /* A thread's or a queue's number says little without its process. */
 static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s,
 				   const struct summary_group *g)
 {
 	uint32_t process = g->process, thread = g->thread;
+	const struct summary_place *place = g->place == LOOKUP_NONE ? NULL : &s->places[g->place];
 
 	if (process == LOOKUP_NONE && thread != LOOKUP_NONE)
 		process = s->threads[thread].process;
 	else if (process == LOOKUP_NONE && g->queue != LOOKUP_NONE)
 		process = s->queues[g->queue].process;
+	*cell++ = place && place->rank != LOOKUP_NONE ? cell_count(place->rank) : cell_none();
+	*cell++ = place ? name_cell(s, place->host) : cell_none();
 	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_count(s->processes[process].pid);
 	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_text(s->processes[process].name);
 	*cell++ = thread == LOOKUP_NONE ? cell_none() : cell_count(s->threads[thread].tid);
@@ -355,14 +365,13 @@ static struct grid_cell *put_device(struct grid_cell *cell, const struct summary
 	return cell;
 }
 
-static struct grid_cell name_cell(const struct summary *s, uint32_t name);
-
 static struct grid_cell *put_track(struct grid_cell *cell, const struct summary *s,
 				   const struct summary_track *l)
 {
 	const struct summary_group owner = {.process = l->process,
 					    .thread = l->thread,
-					    .queue = l->queue};
+					    .queue = l->queue,
+					    .place = l->place};
 
 	*cell++ = l->queue == LOOKUP_NONE ? cell_none() : cell_count(s->queues[l->queue].ordinal);
 	cell = put_owner(cell, s, &owner);
@@ -373,11 +382,6 @@ static struct grid_cell *put_track(struct grid_cell *cell, const struct summary 
 static struct grid_cell domain_cell(uint32_t domain)
 {
 	return cell_text(gt_domain_name((enum gt_domain)domain));
-}
-
-static struct grid_cell name_cell(const struct summary *s, uint32_t name)
-{
-	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
 }
 
 static void sort_by(struct grid *g, const char *key)

@@ -263,13 +263,13 @@ static uint32_t queue_of(struct summary_reading *r, const struct gt_item *item, 
 
 /* What tells tracks apart; small, as it is made for every record. */
 struct track_ids {
-	uint32_t device, name, process, thread, queue;
+	uint32_t device, name, process, thread, queue, place;
 };
 
 static bool is_track(const struct summary_track *l, const struct track_ids *k)
 {
 	return l->device == k->device && l->name == k->name && l->process == k->process &&
-	       l->thread == k->thread && l->queue == k->queue;
+	       l->thread == k->thread && l->queue == k->queue && l->place == k->place;
 }
 
 static uint32_t find_track(struct summary *s, const struct track_ids *k)
@@ -278,7 +278,7 @@ static uint32_t find_track(struct summary *s, const struct track_ids *k)
 	uint32_t i;
 
 	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
-	hash = lookup_mix(hash + k->queue);
+	hash = lookup_mix(hash + ((uint64_t)k->place << 32 | k->queue));
 	for (; (i = idmap_get(&s->tracks_by_hash, hash)) != LOOKUP_NONE; hash++)
 		if (is_track(&s->tracks[i], k))
 			return i;
@@ -287,7 +287,8 @@ static uint32_t find_track(struct summary *s, const struct track_ids *k)
 							   .name = k->name,
 							   .process = k->process,
 							   .thread = k->thread,
-							   .queue = k->queue};
+							   .queue = k->queue,
+							   .place = k->place};
 	idmap_put(&s->tracks_by_hash, hash, s->track_count);
 	return s->track_count++;
 }
@@ -302,6 +303,7 @@ static uint32_t track_of(struct summary *s, const struct summary_entry *e)
 				     .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
 				     .thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
 				     .queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+				     .place = s->processes[e->process].place,
 			     });
 }
 
@@ -309,7 +311,7 @@ static uint32_t track_of(struct summary *s, const struct summary_entry *e)
 
 /* What tells groups apart; small, as it is made for every record. */
 struct group_ids {
-	uint32_t domain, name, device, process, thread, queue;
+	uint32_t domain, name, device, process, thread, queue, place;
 	uint32_t scope, category; /* of ranges; else 0 */
 };
 
@@ -317,7 +319,7 @@ static bool is_group(const struct summary_group *g, const struct group_ids *k)
 {
 	return g->name == k->name && g->domain == k->domain && g->device == k->device &&
 	       g->process == k->process && g->thread == k->thread && g->queue == k->queue &&
-	       g->scope == k->scope && g->category == k->category;
+	       g->place == k->place && g->scope == k->scope && g->category == k->category;
 }
 
 static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k,
@@ -328,6 +330,8 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 
 	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
 	hash = lookup_mix(hash + ((uint64_t)k->queue << 32 | k->domain));
+	if (k->place != LOOKUP_NONE)
+		hash = lookup_mix(hash + k->place);
 	if (k->scope | k->category)
 		hash = lookup_mix(hash + ((uint64_t)k->scope << 32 | k->category));
 	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
@@ -341,6 +345,7 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 		.process = k->process,
 		.thread = k->thread,
 		.queue = k->queue,
+		.place = k->place,
 		.scope = k->scope,
 		.category = k->category,
 		.device_op = e->item->device_op,
@@ -361,6 +366,7 @@ static uint32_t group_of(struct summary *s, const struct summary_entry *e)
 		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
 		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
 		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+		.place = s->processes[e->process].place,
 		.scope = e->scope,
 		.category = e->category,
 	};
@@ -878,6 +884,22 @@ static void count_untraced(struct summary_reading *r)
 		}
 }
 
+/* Of the rank and the host, as far as rows are split by them. */
+static uint32_t place_of(struct summary *s, const struct summary_process *p)
+{
+	const struct summary_place place = {s->place_keys & SUMMARY_RANK ? p->rank : LOOKUP_NONE,
+					    s->place_keys & SUMMARY_HOST ? p->host : LOOKUP_NONE};
+	uint64_t key = (uint64_t)place.rank << 32 | place.host;
+	uint32_t number = idmap_get(&s->place_ids, key);
+
+	if (!s->place_keys || number != LOOKUP_NONE)
+		return number;
+	GROW(s->places, s->place_count, s->place_room);
+	s->places[s->place_count] = place;
+	idmap_put(&s->place_ids, key, s->place_count);
+	return s->place_count++;
+}
+
 static void add_processes(struct summary_reading *r)
 {
 	struct summary *s = r->s;
@@ -903,6 +925,9 @@ static void add_processes(struct summary_reading *r)
 		};
 		p->exe = keep_text(s, info->exe);
 		p->name = keep_text(s, last_part(p->exe));
+		p->rank = info->rank.rank < 0 ? LOOKUP_NONE : (uint32_t)info->rank.rank;
+		p->host = intern_name(s, s->files[info->session].host);
+		p->place = place_of(s, p);
 		s->runtimes |= info->runtimes;
 		add_counts(&s->counts, gt_capture_counts(r->capture, i));
 		if (info->end_ns > s->files[p->file].end_ns)
@@ -1195,6 +1220,8 @@ void summary_fini(struct summary *s)
 	free(s->processes);
 	free(s->threads);
 	free(s->queues);
+	free(s->places);
+	idmap_fini(&s->place_ids);
 	free(s->failures);
 	texts_fini(&s->names);
 	texts_fini(&s->device_ids);

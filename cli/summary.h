@@ -31,6 +31,8 @@ enum summary_key {
 	SUMMARY_THREAD = 8,
 	SUMMARY_QUEUE = 16,
 	SUMMARY_OPERATOR = 32, /* of a table of its own */
+	SUMMARY_RANK = 64,
+	SUMMARY_HOST = 128,
 };
 
 enum summary_class {
@@ -46,6 +48,7 @@ enum summary_class {
 struct summary_group {
 	/* LOOKUP_NONE where the group is not split by it */
 	uint32_t domain, name, device, process, thread, queue;
+	uint32_t place;              /* of its process, summary.places */
 	uint32_t scope, category;    /* names, of ranges: NVTX's domain, and category in it */
 	enum gt_device_op device_op; /* of device work */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
@@ -80,7 +83,8 @@ struct summary_device {
 /* A device's work, or what a key takes of it. */
 struct summary_track {
 	uint32_t device;
-	uint32_t name, process, thread, queue; /* LOOKUP_NONE where tracks are not split by it */
+	/* LOOKUP_NONE where tracks are not split by it */
+	uint32_t name, process, thread, queue, place;
 	uint64_t count, untimed, failed;
 	struct timeline all, kernels, copies;
 	/* kernels: call begin to start; by the stamps; by what ran before them */
@@ -93,6 +97,9 @@ struct summary_process {
 	uint32_t file, index, pid, fork_count, ppid;
 	int32_t rank;           /* of its session; -1: none */
 	const char *exe, *name; /* path, last part of it */
+	uint32_t rank;          /* LOOKUP_NONE: no launcher says one */
+	uint32_t host;          /* name */
+	uint32_t place;         /* LOOKUP_NONE: not split by rank or host */
 	uint32_t threads;
 	uint64_t calls, call_ns, device_count, device_ns, failed;
 	uint64_t start_ns, end_ns; /* 0: not known */
@@ -126,6 +133,11 @@ struct summary_queue {
 	bool untimed; /* some of its work has no times */
 };
 
+/* A rank, a host, or a rank on a host: what --by asks for. */
+struct summary_place {
+	uint32_t rank, host; /* LOOKUP_NONE: not asked for, or there is none */
+};
+
 struct summary_file { /* a session: files that were merged hold several */
 	const char *path, *command, *host;
 	struct gt_capture_health health;
@@ -140,6 +152,7 @@ struct summary {
 	/* set by the caller before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
 	unsigned track_keys;                /* the same of devices, beside the device itself */
+	unsigned place_keys;                /* of all: SUMMARY_RANK, SUMMARY_HOST */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
 	bool mangled; /* names of kernels as they were recorded */
@@ -155,9 +168,11 @@ struct summary {
 	struct summary_process *processes;
 	struct summary_thread *threads;
 	struct summary_queue *queues;
+	struct summary_place *places;
 	struct summary_failure *failures;
 	uint32_t file_count, device_count, track_count, process_count, thread_count, queue_count;
-	uint32_t failure_count;
+	uint32_t failure_count, place_count, place_room;
+	struct idmap place_ids;
 	uint32_t device_room, track_room, process_room, thread_room, queue_room, failure_room;
 	struct texts device_ids;
 	struct idmap failure_ids;

@@ -12,6 +12,8 @@ import re
 # of a call, beside its kind and its stream.
 ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 # Between host and device, where no argument says it.
+# Who of a communicator waits for whom in a call of all: enum gt_collective.
+COLLECTIVES = ('all', 'from_root', 'to_root', 'any')
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 # What is allocated: enum gt_memory.
@@ -27,14 +29,15 @@ C_NAMES = {
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within', 'sequence', 'shapes',
-         'scope', 'category', 'colour', 'payload')
+         'scope', 'category', 'colour', 'payload', 'communicator', 'creates', 'split', 'root',
+         'peer', 'rank', 'size')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',
-              'relayed', 'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid',
-              'environment', 'substitute', 'runtime', 'mode', 'include', 'handle', 'integer',
-              'opaque', 'enum', 'flags', 'properties', 'status', 'struct', 'callback', 'arguments',
-              'group')
+              'relayed', 'symbols', 'interposed', 'prefixed', 'attach', 'category', 'rocpd',
+              'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include', 'handle',
+              'integer', 'opaque', 'enum', 'flags', 'properties', 'status', 'struct', 'callback',
+              'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -117,6 +120,7 @@ class Operation:
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
         self.finishes = self.drains = False
+        self.collective = None  # one of COLLECTIVES
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -177,6 +181,7 @@ class Api:
         self.substitutes = []  # (name that a program asks for, file of ours)
         # symbol that tells the library, one that tells those left alone or None
         self.interposed = None
+        self.prefixed = None  # the library has each function with that before its name, too
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
@@ -321,6 +326,9 @@ class Parser:
 
     def do_interposed(self, _):
         self.api.interposed = self.text(), self.text() if self.accept('except') else None
+
+    def do_prefixed(self, _):
+        self.api.prefixed = self.text()
 
     def do_attach(self, _):
         self.api.attach.append((self.text(), self.text()))
@@ -610,7 +618,8 @@ class Parser:
 
     def words(self, op):
         allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
-                                                   'waits', 'finishes', 'drains', 'ordered')
+                                                   'waits', 'finishes', 'drains', 'ordered',
+                                                   'collective')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -628,6 +637,11 @@ class Parser:
                 setattr(op, str(w), True)
             elif w in DIRECTIONS:
                 op.direction = str(w)
+            elif w == 'collective':
+                op.collective = str(self.word())
+                if op.collective not in COLLECTIVES:
+                    self.fail(w, f"'{op.collective}' says nothing of who waits in a collective"
+                              f'{nearest(op.collective, COLLECTIVES)}')
             elif w == 'ordered':
                 op.ordered = self.ordered_words()
             elif w == 'readable':

@@ -151,7 +151,8 @@ def info(api):
             f' {op.number}, {len(op.args)}), {len(arguments)}, GT_KIND_{op.kind.upper()},'
             f' GT_MEMORY_{(op.memory or "unknown").upper()}, {mark(op)}, {op.status_arg(api)},'
             f' {"true" if op.number < api.table_count else "false"},'
-            f' {"true" if op.waits else "false"}, GT_FINISHED_{op.finished()}}}, /* {op.name} */'
+            f' {"true" if op.waits else "false"}, GT_FINISHED_{op.finished()},'
+            f' GT_COLLECTIVE_{(op.collective or "none").upper()}}}, /* {op.name} */'
         )
         arguments += [argument(op, a, types, texts, place) for a, place in zip(op.args, places(op))]
     status = types.number(api.status_type) if api.status_type else 0

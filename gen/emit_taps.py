@@ -602,6 +602,7 @@ def exports(api):
     out += [
         f'X({op.name}, "{name}")' for op in sorted(api.real(), key=lambda op: op.name)
         if op.number < api.table_count or not api.table
-        for name in ([op.exported] if op.exported else []) + [op.name]
+        for name in ([op.exported] if op.exported else []) + (
+            [api.prefixed + op.name] if api.prefixed else []) + [op.name]
     ]
     return '\n'.join(out) + '\n'

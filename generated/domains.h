@@ -28,7 +28,8 @@
 	X(23, NCCL, "nccl", "NCCL collectives") \
 	X(24, CUBLAS, "cublas", "cuBLAS") \
 	X(25, CUDNN, "cudnn", "cuDNN") \
-	X(26, CUBLASLT, "cublaslt", "cuBLASLt")
+	X(26, CUBLASLT, "cublaslt", "cuBLASLt") \
+	X(27, MPI, "mpi", "MPI")
 
 /* Room in every array by domain. It is part of the layout of shared memory. */
 #define GT_DOMAINS_MOST 32

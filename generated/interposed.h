@@ -21,6 +21,7 @@
 	X(nccl, "ncclGetUniqueId", NULL, "mscclLoadAlgo", gt_wants_unregistered, true) \
 	X(cublas, "cublasCreate_v2", NULL, NULL, gt_wants_unregistered, true) \
 	X(cudnn, "cudnnCreate", NULL, NULL, gt_wants_unregistered, true) \
-	X(cublaslt, "cublasLtCreate", NULL, NULL, gt_wants_unregistered, true)
+	X(cublaslt, "cublasLtCreate", NULL, NULL, gt_wants_unregistered, true) \
+	X(mpi, "PMPI_Init", NULL, NULL, gt_wants_unregistered, true)
 
 #endif

@@ -30,6 +30,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_CUBLAS = 24, /* cuBLAS */
 	GPUTAP_DOMAIN_CUDNN = 25, /* cuDNN */
 	GPUTAP_DOMAIN_CUBLASLT = 26, /* cuBLASLt */
+	GPUTAP_DOMAIN_MPI = 27, /* MPI */
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "clock/clock.h"
 #include "record/record.h"
+#include "util/rank.h"
 
 /* Writing -------------------------------------------------------------------- */
 
@@ -48,6 +49,10 @@ struct gt_process_info {
 	/* end 0: not known to have ended; BOOTTIME, given by who writes the end */
 	uint64_t start_ns, end_ns;
 	const char *exe, *argv; /* argv as in gt_session_info.command */
+	/* in its job, from its own environment; in captures from before that was recorded, its
+	 * session's. The reader sets no launcher */
+	struct gt_rank rank;
+	const char *launcher;   /* reader: its name; "": none */
 	int32_t wait_status;    /* as waitpid() gives it; -1: not known (not our child) */
 	bool ended, proper_end; /* by exit() or quick_exit(), or returned from main */
 	uint32_t runtimes;      /* bit per enum gt_domain seen */

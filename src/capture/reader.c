@@ -153,6 +153,8 @@ static int get_process(struct gt_capture *c, uint32_t session, const struct gt_s
 		p->index = (uint32_t)c->process_count++;
 		p->exe = p->argv = "\0";
 		p->wait_status = -1;
+		p->rank = (struct gt_rank){-1, -1, -1, -1, GT_LAUNCHER_NONE};
+		p->launcher = "";
 	}
 	*out = &c->processes[s->processes[index]];
 	return 0;
@@ -174,7 +176,14 @@ static int read_process(struct gt_capture *c, struct gt_process_info *p, struct 
 	p->start_ticks = unpack64(u);
 	p->exe = unpack_text(u, c);
 	p->argv = unpack_text(u, c);
-	return p->exe && p->argv ? 0 : -ENOMEM;
+	if (u->p == u->end) /* of an earlier version */
+		return p->exe && p->argv ? 0 : -ENOMEM;
+	p->rank.rank = (int32_t)unpack32(u);
+	p->rank.size = (int32_t)unpack32(u);
+	p->rank.local_rank = (int32_t)unpack32(u);
+	p->rank.local_size = (int32_t)unpack32(u);
+	p->launcher = unpack_text(u, c);
+	return p->exe && p->argv && p->launcher ? 0 : -ENOMEM;
 }
 
 static void read_process_end(struct gt_process_info *p, struct unpacker *u)

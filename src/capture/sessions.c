@@ -157,6 +157,8 @@ static int order_processes(struct gt_capture *c)
 			processes[next] = c->processes[old];
 			processes[next].session = (uint32_t)i;
 			processes[next].index = next;
+			if (processes[next].rank.rank < 0) /* it says none itself */
+				processes[next].rank.rank = s->public.info.rank;
 			sums[next] = c->sums[old];
 			s->processes[k] = next;
 			now[old] = next++;

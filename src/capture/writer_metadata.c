@@ -216,7 +216,10 @@ int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_proces
 
 	if (check_process(w, i->index))
 		return -EINVAL;
-	if (packer_init(&p, w, length(i->exe) + list_length(i->argv), 2))
+	if (packer_init(&p, w,
+			length(i->exe) + list_length(i->argv) +
+				length(gt_launcher_name(i->rank.launcher)),
+			3))
 		return -ENOMEM;
 	pack32(&p, i->pid);
 	pack32(&p, i->ppid);
@@ -225,6 +228,12 @@ int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_proces
 	pack64(&p, i->start_ticks);
 	pack_text(&p, i->exe, length(i->exe));
 	pack_text(&p, i->argv, list_length(i->argv));
+	pack32(&p, (uint32_t)i->rank.rank);
+	pack32(&p, (uint32_t)i->rank.size);
+	pack32(&p, (uint32_t)i->rank.local_rank);
+	pack32(&p, (uint32_t)i->rank.local_size);
+	pack_text(&p, gt_launcher_name(i->rank.launcher),
+		  length(gt_launcher_name(i->rank.launcher)));
 	return packer_end(&p, w, GT_BLOCK_PROCESS, i->index, 0);
 }
 

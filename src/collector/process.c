@@ -228,6 +228,7 @@ void gt_process_describe(const struct gt_process *process, struct gt_process_inf
 	info->ppid = process->ppid;
 	info->fork_count = process->number;
 	info->start_ticks = r->start_ticks;
+	info->rank = r->rank;
 	info->exe = text->exe;
 	info->argv = text->argv;
 	info->wait_status = process->wait_status;

@@ -379,10 +379,12 @@ const char *gt_view_process_title(const struct gt_view *v, const struct gt_proce
 
 	gt_view_process_label(process, buffer, size);
 	n = strlen(buffer);
-	if (!session || gt_capture_session_count(v->capture) < 2)
+	/* one rank's own capture says it at its head */
+	if (!session ||
+	    (gt_capture_session_count(v->capture) < 2 && process->rank.rank == session->info.rank))
 		return buffer;
-	if (session->info.rank >= 0)
-		snprintf(buffer + n, size - n, " (rank %d, %.64s)", session->info.rank,
+	if (process->rank.rank >= 0)
+		snprintf(buffer + n, size - n, " (rank %d, %.64s)", process->rank.rank,
 			 session->info.hostname);
 	else
 		snprintf(buffer + n, size - n, " (%.64s)", session->info.hostname);

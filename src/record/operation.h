@@ -68,6 +68,15 @@ enum gt_finished {
 	GT_FINISHED_STREAM /* the work of earlier calls on the one of its argument of role STREAM */
 };
 
+/* Who waits for whom in a call that all processes of a communicator make. */
+enum gt_collective {
+	GT_COLLECTIVE_NONE = 0,
+	GT_COLLECTIVE_ALL,       /* nobody returns before the last one has called */
+	GT_COLLECTIVE_FROM_ROOT, /* nobody returns before the root has called */
+	GT_COLLECTIVE_TO_ROOT,   /* the root does not return before the last one has called */
+	GT_COLLECTIVE_ANY,       /* that depends, or the call only begins it */
+};
+
 /* What an argument, or a member of what it points to, is to its operation. */
 enum gt_role {
 	GT_ROLE_NONE = 0,
@@ -104,6 +113,14 @@ enum gt_role {
 	GT_ROLE_CATEGORY,
 	GT_ROLE_COLOUR, /* ARGB; 0: none */
 	GT_ROLE_PAYLOAD,
+	/* of calls that the processes of a job make together */
+	GT_ROLE_COMMUNICATOR,
+	GT_ROLE_CREATES, /* the communicator that the call makes */
+	GT_ROLE_SPLIT,   /* processes that give the same get the same communicator */
+	GT_ROLE_ROOT,
+	GT_ROLE_PEER,
+	GT_ROLE_RANK, /* in a communicator, whose processes are SIZE */
+	GT_ROLE_SIZE,
 	GT_ROLE_COUNT
 };
 
@@ -144,7 +161,8 @@ struct gt_operation_info {
 	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none;
 	 * GT_STREAM_IN_STRUCT: gt_call_role() finds it */
 	int16_t stream_arg;
-	uint8_t memory; /* enum gt_memory: what an allocation allocates, or a free frees */
+	uint8_t memory;     /* enum gt_memory: what an allocation allocates, or a free frees */
+	uint8_t collective; /* enum gt_collective */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */

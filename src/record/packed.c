@@ -146,7 +146,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 						   streams && is_of_stream(o)
 							   ? find_stream(u, args, count)
 							   : (int16_t)-1,
-						   o->memory};
+						   o->memory,
+						   o->collective};
 	}
 }
 

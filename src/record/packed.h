@@ -42,7 +42,7 @@ struct gt_packed_operation {
 	uint8_t kind, memory, mark;
 	int8_t status_arg;
 	bool in_table, waits;
-	uint8_t finished;
+	uint8_t finished, collective;
 };
 
 struct gt_packed_domain {

@@ -53,9 +53,10 @@
 
 #include "clock/hostclock.h"
 #include "record/record.h"
+#include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    6u
+#define GT_SEGMENT_VERSION    7u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* blocks count from 1 */
 
@@ -158,9 +159,10 @@ struct gt_segment {
 	uint32_t pid, ppid;
 	uint32_t fork_count; /* 0 after exec; a fork child's is its parent's + 1 */
 	uint64_t start_ticks;
-	char exe[512]; /* cut if longer */
+	struct gt_rank rank; /* of the process in its job */
+	char exe[512];       /* cut if longer */
 	uint32_t argv_bytes;
-	char argv[3072 - 512 - 4]; /* NUL-separated, cut if longer */
+	char argv[3072 - 512 - 24]; /* NUL-separated, cut if longer */
 
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint32_t next_ordinal;

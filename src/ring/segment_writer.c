@@ -326,6 +326,9 @@ struct gt_segment *gt_segment_create(const char *directory, const struct gt_sess
 	r->ppid = (uint32_t)syscall(SYS_getppid);
 	r->start_ticks = ticks;
 	describe_process(r, parent, session->hide_command);
+	/* a program may have cleared its environment since it began */
+	if (!gt_rank_read(environ, &r->rank) && parent)
+		r->rank = parent->rank;
 	if (parent)
 		inherit(r, parent);
 	atomic_init(&r->block_limit,

@@ -1,14 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rank of a job this process is: what its launcher put into the environment. */
+/* Which rank of a job a process is: what its launcher put into its environment. */
 #ifndef GPUTAP_UTIL_RANK_H
 #define GPUTAP_UTIL_RANK_H
 
 #include <stdint.h>
 
+/* X(C name, name, variables of the rank, of the job's size, of the rank and the size on its host).
+ * The innermost launcher first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH,
+ * Cray MPICH. */
+#define GT_LAUNCHERS(X)                                                                       \
+	X(TORCHRUN, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")       \
+	X(OPEN_MPI, "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",               \
+	  "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE")                         \
+	X(MVAPICH, "MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",                   \
+	  "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE")                           \
+	X(PALS, "PALS", "PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE")   \
+	X(FLUX, "Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "")          \
+	X(JSM, "JSM", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", \
+	  "JSM_NAMESPACE_LOCAL_SIZE")                                                         \
+	X(PMI, "PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS")           \
+	X(PMIX, "PMIx", "PMIX_RANK", "", "", "")                                              \
+	X(SLURM, "Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "")
+
+enum gt_launcher {
+	GT_LAUNCHER_NONE = 0,
+#define X(id, name, rank, size, local_rank, local_size) GT_LAUNCHER_##id,
+	GT_LAUNCHERS(X)
+#undef X
+		GT_LAUNCHER_COUNT
+};
+
+/* -1: not known. */
+struct gt_rank {
+	int32_t rank, size;
+	int32_t local_rank, local_size; /* among those on its host */
+	uint32_t launcher;              /* enum gt_launcher */
+};
+
 /**
- * gt_rank_of_environment() - the rank that torchrun, Open MPI, Slurm, MPICH or PMIx says
- * Return: it, or -1: no launcher says one.
+ * gt_rank_read() - what a launcher says in an environment
+ * @environment: as for execve(), or NULL
+ * Return: true: it says a rank. Signal: safe.
  */
+int gt_rank_read(char *const *environment, struct gt_rank *out);
+
+/* The rank that this process's environment says; -1: none. */
 int32_t gt_rank_of_environment(void);
+
+/* "Open MPI"; "" for GT_LAUNCHER_NONE and what is not known. */
+const char *gt_launcher_name(uint32_t launcher);
 
 #endif
