@@ -61,11 +61,14 @@ const char *filter_find_dots(const char *text)
 /* Digits at *at, below @end. False: there are none, or it is 0. */
 static bool take_count(const char **at, const char *end, uint64_t *out)
 {
+	const char *digit = *at;
 	uint64_t n = 0;
 
-	while (*at < end && isdigit((unsigned char)**at) && n < UINT64_MAX / 20)
-		n = n * 10 + (uint64_t)(*(*at)++ - '0');
+	while (digit < end && isdigit((unsigned char)*digit) && n < UINT64_MAX / 20)
+		n = n * 10 + (uint64_t)(*digit++ - '0');
 	*out = n;
+	if (n)
+		*at = digit;
 	return n != 0;
 }
 
