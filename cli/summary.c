@@ -437,7 +437,7 @@ static bool matches(struct summary *s, const struct summary_entry *e, uint32_t k
 		.duration_ns = e->duration_ns,
 		.bytes = e->item->bytes,
 		.at_ns = e->at_ns,
-		.rank = s->processes[e->process].rank,
+		.rank = (int32_t)s->processes[e->process].rank, /* LOOKUP_NONE is -1 */
 		.timed = e->timed,
 		.failed = e->failed,
 	};
@@ -912,7 +912,6 @@ static void add_processes(struct summary_reading *r)
 		p = &s->processes[s->process_count++];
 		*p = (struct summary_process){
 			.file = info->session,
-			.rank = gt_capture_session_at(r->capture, info->session)->info.rank,
 			.index = i,
 			.pid = info->pid,
 			.fork_count = info->fork_count,

@@ -95,7 +95,6 @@ struct summary_track {
 
 struct summary_process {
 	uint32_t file, index, pid, fork_count, ppid;
-	int32_t rank;           /* of its session; -1: none */
 	const char *exe, *name; /* path, last part of it */
 	uint32_t rank;          /* LOOKUP_NONE: no launcher says one */
 	uint32_t host;          /* name */

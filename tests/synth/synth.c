@@ -630,6 +630,7 @@ static void begin_process(struct process *p, uint32_t index)
 				       .ppid = index ? o.pid : o.pid - 1,
 				       .fork_count = index ? 1 : 0,
 				       .start_ticks = ticks_of(T0_NS),
+				       .rank = {-1, -1, -1, -1, GT_LAUNCHER_NONE},
 				       .exe = o.tricky ? "/opt/my \"app\"/b\\in"
 						       : "/usr/bin/synthetic",
 				       .argv = "synthetic\0--size\00042\0"};
