@@ -12,6 +12,8 @@ enum {
 	GT_EXIT_FAILURE = 1,
 	/* unknown option, command, domain, .. : the nearest right one is named */
 	GT_EXIT_USAGE = 2,
+	/* `gputap diff`, whose 1 is an answer: captures that cannot be compared, or only in part */
+	GT_EXIT_NO_ANSWER = 3,
 	GT_EXIT_CANNOT_EXEC = 126,
 	GT_EXIT_NOT_FOUND = 127 /* `gputap run`: no such program */
 };
@@ -24,7 +26,7 @@ struct gt_command {
 
 extern const struct gt_command gt_command_run, gt_command_report, gt_command_export,
 	gt_command_info, gt_command_list, gt_command_merge, gt_command_recover, gt_command_doctor,
-	gt_command_plugin, gt_command_soft;
+	gt_command_plugin, gt_command_soft, gt_command_diff;
 
 /* Where the time went, in at most twenty lines, for the end of `gputap run`. Return: 0 or
  * negative errno with a cause. */

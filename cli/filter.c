@@ -660,7 +660,8 @@ static bool node_asks(const struct filter_node *n, enum filter_field field)
 	}
 }
 
-int filter_print_error(const char *expression, const struct filter_error *error)
+int filter_print_error_of(const char *option, const char *expression,
+			  const struct filter_error *error)
 {
 	unsigned before = 0;
 	char part[512];
@@ -668,11 +669,16 @@ int filter_print_error(const char *expression, const struct filter_error *error)
 	snprintf(part, sizeof part, "%.*s",
 		 (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
 	before = ui_width(part);
-	ui_fail(GT_EXIT_USAGE, "--where: %s", error->text);
+	ui_fail(GT_EXIT_USAGE, "%s: %s", option, error->text);
 	fputs("  ", stderr);
 	ui_put(stderr, expression, UINT32_MAX);
 	fprintf(stderr, "\n  %*s^\n", (int)before, "");
 	return GT_EXIT_USAGE;
+}
+
+int filter_print_error(const char *expression, const struct filter_error *error)
+{
+	return filter_print_error_of("--where", expression, error);
 }
 
 bool filter_asks(const struct filter *f, enum filter_field field)

@@ -74,6 +74,9 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 			     struct filter_error *error);
 /* Where and why the expression is wrong. Return: GT_EXIT_USAGE. */
 int filter_print_error(const char *expression, const struct filter_error *error);
+/* The same of another option than --where. */
+int filter_print_error_of(const char *option, const char *expression,
+			  const struct filter_error *error);
 /* What `at` counts from, on the clock of at_ns. */
 void filter_set_origin(struct filter *f, uint64_t origin_ns);
 /* Which ranges of a name the expression asks for, by numbers. They are found before the first

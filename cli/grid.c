@@ -282,6 +282,14 @@ static void put_sentence(const struct grid *g, const unsigned *width, unsigned s
 	ui_wrap(out, at, at, text);
 }
 
+static const char *cell_color(const struct grid *g, unsigned column, const struct grid_cell *cell,
+			      const struct ui_colors *colors)
+{
+	if (cell->tone == CELL_BAD || (g->columns[column].bad && !cell_empty(cell)))
+		return colors->red;
+	return cell->tone == CELL_GOOD ? colors->green : "";
+}
+
 void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -309,7 +317,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		spaces = INDENT;
 		for (unsigned c = 0; c <= last; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
-			bool bad = g->columns[c].bad && !cell_empty(cell);
+			const char *color = cell_color(g, c, cell, colors);
 			if (g->sentences && c == last && c + 1 == g->column_count &&
 			    cell->has == CELL_TEXT)
 				put_sentence(g, width, spaces, cell->text, out);
@@ -317,7 +325,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 				put_cell(out,
 					 cell_show(&g->columns[c], cell, buffer, sizeof buffer),
 					 width[c], g->columns[c].type == GRID_TEXT, c == last,
-					 &spaces, bad ? colors->red : "", bad ? colors->reset : "");
+					 &spaces, color, *color ? colors->reset : "");
 		}
 		fputc('\n', out);
 	}

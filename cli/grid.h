@@ -48,6 +48,7 @@ struct grid_cell {
 		int64_t integer;
 		double real;
 	};
+	enum { CELL_PLAIN = 0, CELL_BAD, CELL_GOOD } tone; /* its colour on a terminal */
 };
 
 struct grid {

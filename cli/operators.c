@@ -97,6 +97,8 @@ static void count_work(struct operators *o, const struct open_operators *r,
 		return;
 	}
 	o->work++;
+	if (o->each)
+		o->each(o->each_data, self->name, row->duration_ns);
 	for (uint32_t i = 0; i < r->depth; i++) {
 		struct operators_row *outer = &o->rows[r->open[i].row];
 		uint32_t again = 0;

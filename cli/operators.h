@@ -24,6 +24,10 @@ struct operators_row {
 struct operators {
 	/* set by the caller: there are no ranges, so that nothing has to be sorted */
 	bool no_ranges;
+	/* set by the caller, may be NULL: called for each work item that is in a range, in order of
+	 * threads and calls, with the name of the innermost one */
+	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
+	void *each_data;
 	/* work */
 	struct spill spill;
 	struct operators_row *rows;

@@ -394,6 +394,21 @@ static void add_to_group(struct summary_group *g, const struct summary_entry *e)
 	}
 }
 
+static void observe(struct summary *s, const struct summary_entry *e, uint32_t group,
+		    uint64_t thread, uint64_t place)
+{
+	const struct summary_observed what = {
+		.class = e->class,
+		.group = group,
+		.thread = thread,
+		.place = place,
+		.duration_ns = e->duration_ns,
+	};
+
+	if (s->observer && e->timed)
+		s->observer->observe(s->observer, &what);
+}
+
 static void add_failure(struct summary *s, const struct summary_entry *e)
 {
 	bool device = e->class >= SUMMARY_KERNELS;
@@ -571,6 +586,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	if (matches(s, &e, (uint32_t)kind)) {
 		group = group_of(s, &e);
 		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
+		observe(s, &e, group, place_key(item), gt_item_place(item));
 		s->matched++;
 		s->kind_ns[kind] += e.duration_ns;
 		t->calls++;
@@ -647,6 +663,7 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 	s->matched_ranges++;
 	group = group_of(s, &e);
 	add_to_group(&s->groups[SUMMARY_RANGES].rows[group], &e);
+	observe(s, &e, group, thread_key(range->process, range->ordinal), id);
 }
 
 static int add_mark(struct summary_reading *r, const struct gt_item *call)
@@ -793,6 +810,7 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE);
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
+	observe(s, &e, group, place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
 		operators_work(&s->operators, place_key(item), gt_item_place(item), e.duration_ns);

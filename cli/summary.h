@@ -147,6 +147,20 @@ struct summary_file { /* a session: files that were merged hold several */
 	const char *untraced_text; /* who and why: cli/untraced.h */
 };
 
+/* A record, or a whole range of the program, that matches and has its times. */
+struct summary_observed {
+	enum summary_class class;
+	uint32_t group;  /* row of its class, whose numbers do not change */
+	uint64_t thread; /* the thread in whose ranges it is: gt_item_place(), any number */
+	uint64_t place;  /* call of that thread */
+	uint64_t duration_ns;
+};
+
+/* For one who wants more than sums: told of each record, in the order of the cursor. */
+struct summary_observer {
+	void (*observe)(struct summary_observer *o, const struct summary_observed *what);
+};
+
 struct summary {
 	/* set by the caller before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
@@ -154,7 +168,8 @@ struct summary {
 	unsigned place_keys;                /* of all: SUMMARY_RANK, SUMMARY_HOST */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
-	bool mangled; /* names of kernels as they were recorded */
+	bool mangled;                      /* names of kernels as they were recorded */
+	struct summary_observer *observer; /* NULL: none */
 
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];

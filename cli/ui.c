@@ -328,8 +328,8 @@ unsigned ui_width(const char *text)
 const char *ui_shell_word(const char *word)
 {
 	enum { BUFFERS = 2, BYTES = 8192 };
-	static char buffers[BUFFERS][BYTES];
-	static unsigned turn;
+	static _Thread_local char buffers[BUFFERS][BYTES];
+	static _Thread_local unsigned turn;
 	char *start = buffers[turn++ % BUFFERS], *p = start;
 	size_t plain = 0;
 

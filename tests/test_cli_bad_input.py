@@ -110,7 +110,8 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
     ([""], "no command ''"),
     (["frobnicate"],
-     "there are: run, report, export, info, merge, list, recover, doctor, plugin, soft, help"),
+     "there are: run, report, diff, export, info, merge, list, recover, doctor, plugin, soft, "
+     "help"),
     (["-o", "x"], "no option -o before the command"),
     (["--versoin"], "no option --versoin before the command; did you mean --version?"),
     (["report"], "which capture?"),

@@ -152,6 +152,21 @@ _gputap_report() {
 	fi
 }
 
+_gputap_diff() {
+	case $prev in
+	-t | --table) _gputap_list "totals devices idle ranks kernels copies other graphs ranges operators operations"; return ;;
+	-b | --by) _gputap_list "device rank"; return ;;
+	-n | --top | --per | --noise | --fail-over) return ;;
+	-w | --where | --before | --after) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-o | --output) _gputap_any_file; return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--vs --before --after --where --per --table --by --top --noise --fail-over --mangled --json --csv --markdown --svg --output --force --help"
+	else
+		_gputap_files
+	fi
+}
+
 _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
@@ -198,7 +213,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report export info merge list recover doctor plugin soft help --help --version"
+		_gputap_words "run report diff export info merge list recover doctor plugin soft help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -209,6 +224,7 @@ _gputap() {
 	case ${COMP_WORDS[1]} in
 	run) _gputap_run ;;
 	report) _gputap_report ;;
+	diff) _gputap_diff ;;
 	export) _gputap_export ;;
 	info) _gputap_info ;;
 	merge) _gputap_merge ;;
@@ -222,7 +238,7 @@ _gputap() {
 	doctor) _gputap_words "--json --help" ;;
 	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
-	help) _gputap_words "run report export info merge list recover doctor plugin soft" ;;
+	help) _gputap_words "run report diff export info merge list recover doctor plugin soft" ;;
 	esac
 }
 

@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap diff: options, then which file is of which run of which side, then both sides at once, a
+ * thread each, then the answer. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/diff.h"
+#include "cli/filter.h"
+#include "cli/summary.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+#define NOISE_OF_ONE_RUN 0.02
+
+static const char *const keys[] = {"device", "rank", NULL};
+
+/* Words of the command line, and files of folders. */
+struct words {
+	char **text;
+	size_t count, room;
+};
+
+struct diff_request {
+	struct diff_options options;
+	const char *expression[DIFF_SIDES];
+	struct words words[DIFF_SIDES]; /* before --vs, after it */
+	bool versus;
+};
+
+static void print_diff_help(void)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+
+	printf("%sgputap diff%s [options] BEFORE AFTER\n"
+	       "%sgputap diff%s [options] BEFORE.. --vs AFTER..\n"
+	       "%sgputap diff%s [options] FILE --before EXPR --after EXPR\n\n"
+	       "What got slower, and is it more than noise? A side is a capture, a folder of\n"
+	       "captures, or several: runs of the same program, which measure its noise.\n\n"
+	       "%sExamples%s\n"
+	       "  gputap diff before.gputap after.gputap\n"
+	       "  gputap diff before.gputap after.gputap --fail-over 5%%\n"
+	       "  gputap diff old1.gputap old2.gputap --vs new1.gputap new2.gputap\n"
+	       "  gputap diff baseline/ new.gputap -t kernels --markdown\n"
+	       "  gputap diff t.gputap --before 'range=warm' --after 'range=step'\n\n"
+	       "%sOptions%s\n"
+	       "      --vs              what follows is the side after\n"
+	       "      --before EXPR     of one FILE, the slice that is the side before;\n"
+	       "      --after EXPR      and after; of two: only this of the side\n"
+	       "  -w, --where EXPR      only records of both sides for which EXPR holds, as\n"
+	       "                        'gputap report' takes it\n"
+	       "      --per RANGE       counts and changes for each range of that name\n"
+	       "  -t, --table NAME,..   only these: totals devices idle ranks kernels copies\n"
+	       "                        other graphs ranges operators operations\n"
+	       "  -b, --by KEY,..       rows for each device, rank\n"
+	       "  -n, --top N           at most N rows a table; 0: all\n"
+	       "      --noise PERCENT   change that is taken for noise between runs; without\n"
+	       "                        it 2%% of one run a side, 0 of several\n"
+	       "      --fail-over LIMIT exit with 1 when something got slower by more than\n"
+	       "                        LIMIT: 5%%, or TABLE:5%%,..\n"
+	       "      --mangled         names of C++ kernels as recorded\n\n"
+	       "%sOutput%s\n"
+	       "      --json            for scripts; keys never change\n"
+	       "      --csv             the same as CSV\n"
+	       "      --markdown        what differs, for a comment of a forge\n"
+	       "      --svg             a picture: bars by what they add to the change\n"
+	       "  -o, --output FILE     there, not to the terminal; its extension (.json, .csv,\n"
+	       "                        .md, .svg) says how\n"
+	       "  -f, --force           replace FILE if it exists\n"
+	       "  -h, --help\n\n"
+	       "Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage, 3 captures\n"
+	       "that cannot be compared, or only in part.\n",
+	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold,
+	       c->reset, c->bold, c->reset);
+}
+
+/* Options ------------------------------------------------------------------------------ */
+
+static void add_word(struct words *w, const char *text)
+{
+	if (w->count == w->room) {
+		size_t room = w->room ? w->room * 2 : 16;
+
+		w->text = lookup_grow(w->text, w->room, room, sizeof *w->text);
+		w->room = room;
+	}
+	w->text[w->count] = strdup(text);
+	if (!w->text[w->count])
+		exit(ui_fail(GT_EXIT_FAILURE, "no memory"));
+	w->count++;
+}
+
+static int parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
+{
+	char word[64];
+
+	for (; *value; value += *value == ',') {
+		size_t n = strcspn(value, ",");
+		unsigned i = 0;
+
+		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+			 value);
+		while (names[i] && strcmp(names[i], word))
+			i++;
+		if (!names[i])
+			return ui_unknown(kind, word, names);
+		*bits |= 1u << i;
+		value += n;
+	}
+	return GT_EXIT_OK;
+}
+
+/* "5%", "5", "0.5%": a part of 1. @end: behind it. */
+static bool parse_percent(const char *text, const char **end, double *value)
+{
+	char *behind;
+
+	*value = strtod(text, &behind) / 100;
+	if (behind == text || !(*value >= 0 && *value <= 100))
+		return false;
+	*end = behind + (*behind == '%');
+	return true;
+}
+
+/* Not in a limit for all: idle time grows when kernels get faster, and a device's time is that of
+ * its kernels once more. */
+static bool is_limited_by_default(unsigned table)
+{
+	return table != DIFF_DEVICES && table != DIFF_IDLE;
+}
+
+static int parse_limits(const char *text, struct diff_options *o)
+{
+	const char *at = text;
+
+	o->limited = true;
+	do {
+		const char *colon = at + strcspn(at, ":,");
+		unsigned tables = 0;
+		double limit;
+
+		if (*colon == ':') {
+			char word[64];
+			int code;
+
+			snprintf(word, sizeof word, "%.*s", (int)(colon - at), at);
+			code = parse_list("table", word, diff_table_names, &tables);
+			if (code)
+				return code;
+			at = colon + 1;
+		}
+		if (!parse_percent(at, &at, &limit) || (*at && *at != ','))
+			return ui_fail(GT_EXIT_USAGE,
+				       "--fail-over wants a limit, as in 5%%, or "
+				       "kernels:5%%,copies:10%%, not '%s'",
+				       text);
+		for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
+			if (tables ? tables >> t & 1 : is_limited_by_default(t))
+				o->limits[t] = limit;
+		at += *at == ',';
+	} while (*at);
+	return GT_EXIT_OK;
+}
+
+static const struct option long_options[] = {
+	{"table", required_argument, NULL, 't'},
+	{"top", required_argument, NULL, 'n'},
+	{"by", required_argument, NULL, 'b'},
+	{"where", required_argument, NULL, 'w'},
+	{"before", required_argument, NULL, 'B'},
+	{"after", required_argument, NULL, 'A'},
+	{"per", required_argument, NULL, 'P'},
+	{"noise", required_argument, NULL, 'N'},
+	{"fail-over", required_argument, NULL, 'F'},
+	{"vs", no_argument, NULL, 'V'},
+	{"json", no_argument, NULL, 'J'},
+	{"csv", no_argument, NULL, 'C'},
+	{"markdown", no_argument, NULL, 'K'},
+	{"svg", no_argument, NULL, 'S'},
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"mangled", no_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int parse_number(int option, const char *text, struct diff_options *o)
+{
+	const char *rest = "?";
+	char *end;
+
+	if (option == 'n') {
+		o->top = strtol(text, &end, 10);
+		if (end == text || *end || o->top < 0)
+			return ui_fail(GT_EXIT_USAGE, "--top wants a number of rows, not '%s'",
+				       text);
+		return GT_EXIT_OK;
+	}
+	if (!parse_percent(text, &rest, &o->noise) || *rest)
+		return ui_fail(GT_EXIT_USAGE, "--noise wants a percentage, as in 2%%, not '%s'",
+			       text);
+	return GT_EXIT_OK;
+}
+
+static int check_formats(struct diff_options *o)
+{
+	if (o->output && !(o->json || o->csv || o->markdown || o->svg)) {
+		o->json = ui_ends_with(o->output, ".json");
+		o->csv = ui_ends_with(o->output, ".csv");
+		o->markdown = ui_ends_with(o->output, ".md");
+		o->svg = ui_ends_with(o->output, ".svg");
+	}
+	if (o->json + o->csv + o->markdown + o->svg > 1)
+		return ui_fail(GT_EXIT_USAGE, "--json, --csv, --markdown and --svg: choose one");
+	return GT_EXIT_OK;
+}
+
+/* Return: exit code, or -1 to go on. */
+static int parse_options(int argc, char **argv, struct diff_request *r)
+{
+	struct diff_options *o = &r->options;
+	int c, rc;
+
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "-:t:n:b:w:o:fh", long_options, NULL)) != -1) {
+		rc = GT_EXIT_OK;
+		switch (c) {
+		case 1: add_word(&r->words[r->versus], optarg); break;
+		case 't': rc = parse_list("table", optarg, diff_table_names, &o->tables); break;
+		case 'b': rc = parse_list("key", optarg, keys, &o->by); break;
+		case 'n':
+		case 'N': rc = parse_number(c, optarg, o); break;
+		case 'F': rc = parse_limits(optarg, o); break;
+		case 'w': o->where = optarg; break;
+		case 'B': r->expression[DIFF_BEFORE] = optarg; break;
+		case 'A': r->expression[DIFF_AFTER] = optarg; break;
+		case 'P': o->per = optarg; break;
+		case 'V':
+			if (r->versus)
+				return ui_fail(GT_EXIT_USAGE, "--vs: there are two sides");
+			r->versus = true;
+			break;
+		case 'o': o->output = optarg; break;
+		case 'f': o->force = true; break;
+		case 'J': o->json = true; break;
+		case 'C': o->csv = true; break;
+		case 'K': o->markdown = true; break;
+		case 'S': o->svg = true; break;
+		case 'M': o->mangled = true; break;
+		case 'h': print_diff_help(); return GT_EXIT_OK;
+		default: return ui_bad_option("diff", argv, long_options);
+		}
+		if (rc)
+			return rc;
+	}
+	while (optind < argc) /* behind "--" */
+		add_word(&r->words[r->versus], argv[optind++]);
+	rc = check_formats(o);
+	return rc ? rc : -1;
+}
+
+/* Sides -------------------------------------------------------------------------------- */
+
+static int refuse_words(const struct diff_request *r)
+{
+	size_t count = r->words[0].count;
+
+	if (r->versus)
+		ui_fail(GT_EXIT_USAGE, "--vs stands between captures: at least one on each side");
+	else if (count == 1)
+		ui_fail(GT_EXIT_USAGE,
+			"one capture has two sides by --before EXPR and --after EXPR; else name "
+			"two");
+	else if (count)
+		ui_fail(GT_EXIT_USAGE, "%zu captures: --vs says where the side after begins",
+			count);
+	else
+		ui_fail(GT_EXIT_USAGE, "which captures? Name the one before and the one after");
+	fprintf(stderr, "  gputap diff before.gputap after.gputap\n"
+			"  gputap diff old1.gputap old2.gputap --vs new1.gputap new2.gputap\n");
+	return GT_EXIT_USAGE;
+}
+
+/* Which words are of which side. */
+static int divide_words(struct diff_request *r, bool *slices)
+{
+	struct words *before = &r->words[DIFF_BEFORE], *after = &r->words[DIFF_AFTER];
+
+	*slices = false;
+	if (r->versus)
+		return before->count && after->count ? GT_EXIT_OK : refuse_words(r);
+	if (before->count == 2) {
+		add_word(after, before->text[1]);
+		free(before->text[--before->count]);
+		return GT_EXIT_OK;
+	}
+	if (before->count != 1 || !r->expression[DIFF_BEFORE] || !r->expression[DIFF_AFTER])
+		return refuse_words(r);
+	add_word(after, before->text[0]);
+	*slices = true;
+	return GT_EXIT_OK;
+}
+
+static int is_capture_name(const struct dirent *entry)
+{
+	return ui_ends_with(entry->d_name, ".gputap");
+}
+
+/* A folder stands for the captures in it. */
+static int add_files(struct words *files, const char *word)
+{
+	struct dirent **entries;
+	struct stat st;
+	int count;
+
+	if (stat(word, &st) || !S_ISDIR(st.st_mode)) {
+		add_word(files, word);
+		return GT_EXIT_OK;
+	}
+	count = scandir(word, &entries, is_capture_name, alphasort);
+	if (count < 0)
+		return ui_fail(GT_EXIT_NO_ANSWER, "%s: %m", word);
+	for (int i = 0; i < count; i++) {
+		char *path;
+
+		if (asprintf(&path, "%s%s%s", word, ui_ends_with(word, "/") ? "" : "/",
+			     entries[i]->d_name) >= 0) {
+			add_word(files, path);
+			free(path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return count ? GT_EXIT_OK : ui_fail(GT_EXIT_NO_ANSWER, "%s: no .gputap in it", word);
+}
+
+static void free_words(struct words *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->text[i]);
+	free(w->text);
+	*w = (struct words){0};
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int refuse_repeated(const struct words *files, const char *const *expression)
+{
+	bool sliced = expression[DIFF_BEFORE] || expression[DIFF_AFTER];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; i < files[side].count; i++)
+			for (size_t k = 0; k < i; k++)
+				if (is_same_file(files[side].text[i], files[side].text[k]))
+					return ui_fail(GT_EXIT_USAGE,
+						       "%s is given twice: a run counts once",
+						       files[side].text[i]);
+	for (size_t i = 0; i < files[0].count && !sliced; i++)
+		for (size_t k = 0; k < files[1].count; k++)
+			if (is_same_file(files[0].text[i], files[1].text[k]))
+				return ui_fail(
+					GT_EXIT_USAGE,
+					"both sides are %s: two runs are wanted, or slices of "
+					"one by --before EXPR and --after EXPR",
+					files[0].text[i]);
+	return GT_EXIT_OK;
+}
+
+static struct diff_run *add_run(struct diff_side *side, size_t path_room)
+{
+	if (side->run_count == side->run_room) {
+		size_t room = side->run_room ? side->run_room * 2 : 4;
+
+		side->runs = lookup_grow(side->runs, side->run_room, room, sizeof *side->runs);
+		side->run_room = room;
+	}
+	side->runs[side->run_count].paths =
+		lookup_grow(NULL, 0, path_room, sizeof *side->runs->paths);
+	return &side->runs[side->run_count++];
+}
+
+/* The rank whose capture it is; -1: of none, or of several. */
+static int32_t rank_of(const char *path)
+{
+	struct gt_capture *capture;
+	int32_t rank = -1;
+
+	if (gt_capture_open(path, &capture)) {
+		gt_error_clear();
+		return -1;
+	}
+	for (size_t i = 0; i < gt_capture_process_count(capture); i++) {
+		int32_t other = gt_capture_process(capture, (uint32_t)i)->rank.rank;
+
+		if (rank >= 0 && other >= 0 && rank != other) {
+			rank = -1;
+			break;
+		}
+		rank = other >= 0 ? other : rank;
+	}
+	gt_capture_close(capture);
+	return rank;
+}
+
+/* Files of ranks become runs: the n-th of each rank is the n-th run's. */
+static void make_runs(struct diff_side *side, const struct words *files)
+{
+	struct {
+		int32_t rank;
+		size_t seen;
+	} *ranks = lookup_grow(NULL, 0, files->count, sizeof *ranks);
+	size_t rank_count = 0, *run_of_turn = lookup_grow(NULL, 0, files->count, sizeof(size_t));
+
+	for (size_t i = 0; i < files->count; i++) {
+		int32_t rank = files->count > 1 ? rank_of(files->text[i]) : -1;
+		struct diff_run *run = NULL;
+		size_t at = 0;
+
+		if (rank >= 0) {
+			while (at < rank_count && ranks[at].rank != rank)
+				at++;
+			if (at == rank_count)
+				ranks[rank_count++].rank = rank;
+			if (run_of_turn[ranks[at].seen]) /* + 1 */
+				run = &side->runs[run_of_turn[ranks[at].seen] - 1];
+		}
+		if (!run) {
+			run = add_run(side, files->count);
+			if (rank >= 0)
+				run_of_turn[ranks[at].seen] = side->run_count;
+		}
+		if (rank >= 0)
+			ranks[at].seen++;
+		run->paths[run->path_count++] = files->text[i];
+	}
+	free(ranks);
+	free(run_of_turn);
+}
+
+/* Files that are no captures are left out, where there are others. */
+static int probe_files(struct words *files, bool *left_out)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		int status = gt_capture_probe(files->text[i]);
+		bool other = status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;
+
+		if (status && (files->count == 1 || !other))
+			return ui_fail(GT_EXIT_NO_ANSWER, "%s", "");
+		if (status) {
+			ui_note("left out: %s", gt_error_text());
+			gt_error_clear();
+			free(files->text[i]);
+			*left_out = true;
+			continue;
+		}
+		files->text[kept++] = files->text[i];
+	}
+	files->count = kept;
+	return kept ? GT_EXIT_OK : ui_fail(GT_EXIT_NO_ANSWER, "none of the files is a capture");
+}
+
+/* Expressions -------------------------------------------------------------------------- */
+
+static int try_expression(const char *option, const char *expression)
+{
+	struct summary nothing = {0};
+	struct filter_error error;
+	struct filter *filter;
+
+	if (!expression)
+		return GT_EXIT_OK;
+	filter = filter_create(expression, summary_texts, &nothing, &error);
+	if (!filter)
+		return filter_print_error_of(option, expression, &error);
+	filter_destroy(filter);
+	return GT_EXIT_OK;
+}
+
+static char *join_expressions(const char *where, const char *expression)
+{
+	char *text = NULL;
+
+	if (where && expression) {
+		if (asprintf(&text, "(%s) and (%s)", where, expression) < 0)
+			text = NULL;
+	} else if (where || expression) {
+		text = strdup(where ? where : expression);
+	}
+	return text;
+}
+
+/* The name of the first range that an expression asks for, without its number: 'step' of
+ * "range=step#7 and ..". NULL: none. Owner: caller. */
+static char *range_asked_for(const char *expression)
+{
+	const char *at = expression;
+	size_t bytes;
+	char end;
+
+	while (at && (at = strstr(at, "range"))) {
+		at += strlen("range");
+		at += strspn(at, " ");
+		if (*at != '=')
+			continue;
+		at += 1 + strspn(at + 1, " =");
+		end = *at == '\'' || *at == '"' ? *at++ : '\0';
+		for (bytes = 0; at[bytes] && at[bytes] != '#'; bytes++)
+			if (end ? at[bytes] == end : strchr(" )&|", at[bytes]) != NULL)
+				break;
+		return bytes ? strndup(at, bytes) : NULL;
+	}
+	return NULL;
+}
+
+/* Reading ------------------------------------------------------------------------------ */
+
+struct side_reading {
+	struct diff_result *result;
+	const struct diff_options *options;
+	unsigned side;
+	int rc;
+};
+
+static void *read_side(void *data)
+{
+	struct side_reading *reading = data;
+	struct diff_side *side = &reading->result->sides[reading->side];
+	bool several = reading->result->method == DIFF_BY_RUNS;
+
+	for (size_t i = 0; i < side->run_count && !reading->rc; i++)
+		reading->rc = diff_read_run(&side->runs[i], reading->options, side->where,
+					    reading->result->unit, !several,
+					    reading->side == DIFF_BEFORE);
+	return NULL;
+}
+
+/* Both at once; without a thread one after the other. */
+static int read_sides(struct diff_result *result, const struct diff_options *options)
+{
+	struct side_reading before = {result, options, DIFF_BEFORE, 0},
+			    after = {result, options, DIFF_AFTER, 0};
+	pthread_t thread;
+	bool threaded = pthread_create(&thread, NULL, read_side, &after) == 0;
+
+	read_side(&before);
+	if (threaded)
+		pthread_join(thread, NULL);
+	else
+		read_side(&after);
+	for (unsigned s = 0; s < DIFF_SIDES; s++)
+		for (size_t i = 0; i < result->sides[s].run_count; i++) {
+			const struct diff_run *run = &result->sides[s].runs[i];
+
+			result->sides[s].units += run->units;
+			if (run->error)
+				return ui_fail(GT_EXIT_NO_ANSWER, "%s", run->error);
+		}
+	return GT_EXIT_OK;
+}
+
+/* Nothing that could be compared? */
+static int check_sides(struct diff_result *result, const struct diff_options *options)
+{
+	for (unsigned s = 0; s < DIFF_SIDES; s++) {
+		const struct diff_side *side = &result->sides[s];
+		uint64_t matched = 0, records = 0;
+
+		for (size_t i = 0; i < side->run_count; i++) {
+			matched += side->runs[i].matched;
+			records += side->runs[i].records;
+		}
+		if (!records)
+			return ui_fail(GT_EXIT_NO_ANSWER, "%s has no records: nothing to compare",
+				       side->runs[0].paths[0]);
+		if (!matched)
+			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' holds for no record of %s",
+				       side->where, side->runs[0].paths[0]);
+		if (options->per && !side->units)
+			return ui_fail(GT_EXIT_NO_ANSWER, "--per %s: no such range in %s",
+				       options->per, side->runs[0].paths[0]);
+	}
+	return GT_EXIT_OK;
+}
+
+static void choose_method(struct diff_result *result, const struct diff_options *options)
+{
+	size_t runs = result->sides[0].run_count + result->sides[1].run_count;
+
+	result->method = runs > 2 ? DIFF_BY_RUNS : DIFF_BY_BLOCKS;
+	if (options->per)
+		result->unit = strdup(options->per);
+	else if (result->slices)
+		for (int side = DIFF_AFTER; side >= DIFF_BEFORE && !result->unit; side--)
+			result->unit = range_asked_for(result->sides[side].expression);
+	result->noise = options->noise >= 0          ? options->noise
+			: result->slices || runs > 2 ? 0
+						     : NOISE_OF_ONE_RUN;
+}
+
+/* After reading: how often was the range there? */
+static void choose_units(struct diff_result *result)
+{
+	bool both = result->sides[0].units && result->sides[1].units;
+
+	result->per_unit = result->unit && both;
+	if (result->slices && result->per_unit &&
+	    result->sides[0].units + result->sides[1].units > 2)
+		result->method = DIFF_BY_OCCURRENCES;
+}
+
+/* The command -------------------------------------------------------------------------- */
+
+static void print_answer(const struct diff_result *result, const struct diff_options *options,
+			 FILE *out)
+{
+	if (options->json)
+		diff_print_json(result, options, out);
+	else if (options->csv)
+		diff_print_csv(result, options, out);
+	else if (options->markdown)
+		diff_print_markdown(result, options, out);
+	else if (options->svg)
+		diff_print_picture(result, options, out);
+	else
+		diff_print_text(result, options, out);
+}
+
+static int write_answer(const struct diff_result *result, const struct diff_options *options)
+{
+	FILE *out;
+	int failed;
+
+	if (!options->output) {
+		print_answer(result, options, stdout);
+		return GT_EXIT_OK;
+	}
+	out = fopen(options->output, options->force ? "we" : "wxe");
+	if (!out && errno == EEXIST)
+		return ui_fail(GT_EXIT_NO_ANSWER, "%s exists: -f replaces it", options->output);
+	if (!out)
+		return ui_fail(GT_EXIT_NO_ANSWER, "%s: %m", options->output);
+	print_answer(result, options, out);
+	failed = ferror(out);
+	if (fclose(out) || failed)
+		return ui_fail(GT_EXIT_NO_ANSWER, "%s: cannot be written: %m", options->output);
+	return GT_EXIT_OK;
+}
+
+static int compare_sides(struct diff_result *result, const struct diff_options *options)
+{
+	int code = read_sides(result, options);
+
+	code = code ? code : check_sides(result, options);
+	if (code)
+		return code;
+	choose_units(result);
+	diff_align(result, options);
+	if (!result->in_both)
+		return ui_fail(GT_EXIT_NO_ANSWER,
+			       "the sides have nothing in common: no operation, kernel, copy or "
+			       "range is in both");
+	code = write_answer(result, options);
+	if (!code &&
+	    (!diff_side_is_whole(&result->sides[0]) || !diff_side_is_whole(&result->sides[1])))
+		code = GT_EXIT_NO_ANSWER; /* said in its head */
+	return code ? code : result->over ? GT_EXIT_FAILURE : GT_EXIT_OK;
+}
+
+static int diff_files(struct diff_request *r)
+{
+	struct diff_result result = {0};
+	struct words files[DIFF_SIDES] = {{0}};
+	int code = divide_words(r, &result.slices);
+
+	for (unsigned side = 0; side < DIFF_SIDES && !code; side++) {
+		bool left_out = false;
+
+		for (size_t i = 0; i < r->words[side].count && !code; i++)
+			code = add_files(&files[side], r->words[side].text[i]);
+		code = code ? code : probe_files(&files[side], &left_out);
+		if (code)
+			break;
+		result.sides[side].expression = r->expression[side];
+		result.sides[side].where = join_expressions(r->options.where, r->expression[side]);
+		make_runs(&result.sides[side], &files[side]);
+		result.sides[side].runs[0].left_out = left_out;
+	}
+	if (!code && !result.slices)
+		code = refuse_repeated(files, r->expression);
+	if (!code) {
+		choose_method(&result, &r->options);
+		code = compare_sides(&result, &r->options);
+	}
+	diff_result_fini(&result);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free_words(&files[side]);
+	return code;
+}
+
+static int diff_main(int argc, char **argv)
+{
+	struct diff_request r = {.options = {.top = -1, .noise = -1}};
+	int code;
+
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
+		r.options.limits[t] = DIFF_NO_LIMIT;
+	code = parse_options(argc, argv, &r);
+	if (code < 0) {
+		code = try_expression("--where", r.options.where);
+		code = code ? code : try_expression("--before", r.expression[DIFF_BEFORE]);
+		code = code ? code : try_expression("--after", r.expression[DIFF_AFTER]);
+		code = code ? code : diff_files(&r);
+	}
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free_words(&r.words[side]);
+	return code;
+}
+
+const struct gt_command gt_command_diff = {"diff",
+					   "compare two captures: what got slower, beyond noise",
+					   diff_main};

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of both sides side by side: aligned by their keys, compared, judged, put in order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diff.h"
+#include "cli/ui.h"
+
+#define LEVEL        0.05 /* share of false discoveries that is allowed */
+#define LEAST_WEIGHT 0.01 /* of its table's time, for --fail-over */
+#define LEAST_COUNT  0.01 /* by which counts differ that are worth a word */
+
+const char *const diff_table_names[] = {
+#define DIFF_TABLE_NAME(upper, name) name,
+	DIFF_TABLES(DIFF_TABLE_NAME)
+#undef DIFF_TABLE_NAME
+		NULL};
+
+/* Side by side ------------------------------------------------------------------------- */
+
+static size_t add_pair(struct diff_result *result, size_t *room)
+{
+	struct diff_pair *pair;
+
+	if (result->pair_count == *room) {
+		size_t more = *room ? *room * 2 : 64;
+
+		result->pairs = lookup_grow(result->pairs, *room, more, sizeof *result->pairs);
+		*room = more;
+	}
+	pair = &result->pairs[result->pair_count];
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		pair->rows[side] = lookup_grow(NULL, 0, result->sides[side].run_count,
+					       sizeof *pair->rows[side]);
+	return result->pair_count++;
+}
+
+/* @keys: all keys of all runs; their numbers are those of the pairs. */
+static void add_run(struct diff_result *result, struct texts *keys, size_t *room, unsigned side,
+		    size_t at)
+{
+	struct diff_run *run = &result->sides[side].runs[at];
+
+	for (uint32_t i = 0; i < run->row_count; i++) {
+		uint32_t number = texts_put(keys, texts_get(&run->keys, i));
+		struct diff_pair *pair;
+
+		if (number == result->pair_count)
+			add_pair(result, room);
+		pair = &result->pairs[number];
+		pair->rows[side][at] = &run->rows[i];
+		pair->table = run->rows[i].table;
+		pair->device = run->rows[i].device;
+		pair->rank = run->rows[i].rank;
+		pair->name = texts_get(&run->names, run->rows[i].name);
+		if (side == DIFF_BEFORE)
+			pair->name_before = pair->name;
+	}
+}
+
+static bool has_side(const struct diff_result *result, const struct diff_pair *pair, unsigned side)
+{
+	for (size_t i = 0; i < result->sides[side].run_count; i++)
+		if (pair->rows[side][i])
+			return true;
+	return false;
+}
+
+/* Pairs of one side alone whose names are alike but for what a compiler numbered. */
+struct alike {
+	size_t pair[DIFF_SIDES];
+	unsigned count[DIFF_SIDES];
+};
+
+static void take_after(struct diff_pair *pair, struct diff_pair *from)
+{
+	struct diff_row **rows = pair->rows[DIFF_AFTER];
+
+	pair->rows[DIFF_AFTER] = from->rows[DIFF_AFTER];
+	from->rows[DIFF_AFTER] = rows;
+	pair->name = from->name;
+	from->table = DIFF_TABLE_COUNT; /* it is no more */
+}
+
+/* Names that are equal have been aligned. Of the others, one of a side that is like one alone of
+ * the other side belongs to it; where several are alike nothing is guessed. */
+static void align_alike(struct diff_result *result)
+{
+	struct texts names = {0};
+	struct alike *alike = lookup_grow(NULL, 0, result->pair_count + 1, sizeof *alike);
+
+	for (size_t i = 0; i < result->pair_count; i++) {
+		struct diff_pair *pair = &result->pairs[i];
+		bool before = has_side(result, pair, DIFF_BEFORE),
+		     after = has_side(result, pair, DIFF_AFTER);
+		char *plain = before != after ? diff_plain_name(pair->name) : NULL, *key = NULL;
+		struct alike *a;
+
+		if (plain && asprintf(&key, "%d %u %u %s", pair->table, pair->device, pair->rank,
+				      plain) >= 0) {
+			a = &alike[texts_put(&names, key)];
+			a->pair[after] = i;
+			a->count[after]++;
+		}
+		free(key);
+		free(plain);
+	}
+	for (uint32_t i = 0; i < names.count; i++)
+		if (alike[i].count[DIFF_BEFORE] == 1 && alike[i].count[DIFF_AFTER] == 1)
+			take_after(&result->pairs[alike[i].pair[DIFF_BEFORE]],
+				   &result->pairs[alike[i].pair[DIFF_AFTER]]);
+	free(alike);
+	texts_fini(&names);
+}
+
+static void drop_pair(struct diff_pair *pair)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free(pair->rows[side]);
+}
+
+static void align_pairs(struct diff_result *result, uint32_t tables)
+{
+	struct texts keys = {0};
+	size_t room = 0, kept = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; i < result->sides[side].run_count; i++)
+			add_run(result, &keys, &room, side, i);
+	texts_fini(&keys);
+	align_alike(result);
+	for (size_t i = 0; i < result->pair_count; i++) {
+		struct diff_pair *pair = &result->pairs[i];
+
+		if (pair->table == DIFF_TABLE_COUNT || (tables && !(tables >> pair->table & 1)))
+			drop_pair(pair);
+		else
+			result->pairs[kept++] = *pair;
+	}
+	result->pair_count = kept;
+}
+
+/* Compared ----------------------------------------------------------------------------- */
+
+/* What counts and totals of a run are given for. */
+static double parts_of_run(const struct diff_result *result, unsigned side, size_t at)
+{
+	double units = (double)result->sides[side].runs[at].units;
+
+	return result->per_unit && units > 0 ? units : 1;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of one run as it is; of several, the middle one of their medians, and the smallest and the
+ * largest. */
+static void find_median(const struct diff_result *result, struct diff_pair *pair, unsigned side)
+{
+	size_t runs = result->sides[side].run_count, n = 0;
+	double *medians = lookup_grow(NULL, 0, runs, sizeof *medians);
+
+	for (size_t i = 0; i < runs; i++) {
+		const struct diff_row *row = pair->rows[side][i];
+
+		if (!row || row->median <= 0)
+			continue;
+		medians[n++] = row->median;
+		pair->median_low[side] = row->median_low;
+		pair->median_high[side] = row->median_high;
+	}
+	if (n) {
+		qsort(medians, n, sizeof *medians, compare_doubles);
+		pair->has_median[side] = true;
+		pair->median[side] =
+			n % 2 ? medians[n / 2] : (medians[n / 2 - 1] + medians[n / 2]) / 2;
+		if (n > 1) {
+			pair->median_low[side] = medians[0];
+			pair->median_high[side] = medians[n - 1];
+		}
+	}
+	free(medians);
+}
+
+static void sum_side(const struct diff_result *result, struct diff_pair *pair, unsigned side)
+{
+	const struct diff_side *s = &result->sides[side];
+	double parts = 0;
+
+	for (size_t i = 0; i < s->run_count; i++) {
+		const struct diff_row *row = pair->rows[side][i];
+
+		parts += parts_of_run(result, side, i);
+		if (!row)
+			continue;
+		pair->count[side] += (double)row->count;
+		pair->total_ns[side] += (double)row->total_ns;
+	}
+	pair->count[side] /= parts > 0 ? parts : 1;
+	pair->total_ns[side] /= parts > 0 ? parts : 1;
+	find_median(result, pair, side);
+}
+
+static double ratio_of(double before, double after)
+{
+	return before > 0 ? after / before - 1 : 0;
+}
+
+/* One run a side. A row that is one number has no values. */
+static void compare_blocks(const struct diff_result *result, struct diff_pair *pair)
+{
+	const struct diff_row *before = pair->rows[DIFF_BEFORE][0],
+			      *after = pair->rows[DIFF_AFTER][0];
+
+	if (before->series.count && after->series.count)
+		diff_compare_series(&before->series, &after->series, result->noise,
+				    &pair->of_median, &pair->of_mean);
+}
+
+/* A value of each run: logarithms of medians, or of totals. Return: how many. */
+static size_t collect_runs(const struct diff_result *result, const struct diff_pair *pair,
+			   unsigned side, bool totals, double *values, double *variance)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < result->sides[side].run_count; i++) {
+		const struct diff_row *row = pair->rows[side][i];
+		double value = !row     ? 0
+			       : totals ? (double)row->total_ns / parts_of_run(result, side, i)
+					: row->median;
+
+		if (value <= 0)
+			continue;
+		values[n++] = log(value);
+		*variance += totals ? 0 : row->median_variance;
+	}
+	return n;
+}
+
+static void compare_runs(const struct diff_result *result, struct diff_pair *pair, bool totals,
+			 struct diff_estimate *e)
+{
+	struct diff_noise noise = {.floor = result->noise};
+	double *values[DIFF_SIDES], variance = 0;
+	struct diff_values sides[DIFF_SIDES];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		values[side] =
+			lookup_grow(NULL, 0, result->sides[side].run_count, sizeof *values[side]);
+		sides[side].log = values[side];
+		sides[side].count =
+			collect_runs(result, pair, side, totals, values[side], &variance);
+	}
+	/* runs cannot be more alike than their own values let one say */
+	if (sides[0].count + sides[1].count)
+		noise.least = variance / (double)(sides[0].count + sides[1].count);
+	diff_compare_values(&sides[0], &sides[1], &noise, e);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free(values[side]);
+}
+
+/* Occurrences of the range in which there is any of it. */
+static void compare_occurrences(const struct diff_result *result, struct diff_pair *pair)
+{
+	struct diff_noise noise = {.floor = result->noise, .in_order = true};
+	double *values[DIFF_SIDES];
+	struct diff_values sides[DIFF_SIDES];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct diff_run *run = &result->sides[side].runs[0];
+		const struct diff_row *row = pair->rows[side][0];
+		size_t n = 0;
+
+		values[side] = lookup_grow(NULL, 0, run->unit_slots + 1, sizeof *values[side]);
+		for (uint32_t i = 0; row->of_units && i < run->unit_slots; i++)
+			if (row->of_units[i] > 0)
+				values[side][n++] = log((double)row->of_units[i]);
+		sides[side] = (struct diff_values){values[side], n};
+	}
+	diff_compare_values(&sides[0], &sides[1], &noise, &pair->of_mean);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free(values[side]);
+}
+
+static void compare_pair(const struct diff_result *result, struct diff_pair *pair)
+{
+	switch (result->method) {
+	case DIFF_BY_BLOCKS: compare_blocks(result, pair); break;
+	case DIFF_BY_RUNS:
+		compare_runs(result, pair, false, &pair->of_median);
+		compare_runs(result, pair, true, &pair->of_mean);
+		break;
+	case DIFF_BY_OCCURRENCES: compare_occurrences(result, pair); break;
+	}
+	if (!pair->of_mean.known && pair->total_ns[0] > 0 && pair->total_ns[1] > 0)
+		pair->of_mean = (struct diff_estimate){.known = true,
+						       .change = ratio_of(pair->total_ns[0],
+									  pair->total_ns[1])};
+	if (!pair->of_median.known && pair->has_median[0] && pair->has_median[1])
+		pair->of_median = (struct diff_estimate){.known = true,
+							 .change = ratio_of(pair->median[0],
+									    pair->median[1])};
+	pair->judged = pair->of_median.judged || pair->of_mean.judged;
+	if (pair->of_median.judged && pair->of_mean.judged) {
+		/* either of two may be it; where both are beyond doubt the median is shown */
+		pair->p = fmin(1, 2 * fmin(pair->of_median.p, pair->of_mean.p));
+		pair->by_mean = pair->of_mean.p < pair->of_median.p && pair->of_median.p > 1e-4 &&
+				pair->p <= LEVEL;
+	} else {
+		pair->by_mean = pair->of_mean.judged || !pair->of_median.known;
+		pair->p = pair->by_mean ? pair->of_mean.p : pair->of_median.p;
+	}
+}
+
+double diff_change_of(const struct diff_pair *pair)
+{
+	return pair->by_mean ? pair->of_mean.change : pair->of_median.change;
+}
+
+bool diff_has_values(enum diff_table table)
+{
+	return table != DIFF_TOTALS && table != DIFF_DEVICES && table != DIFF_RANKS &&
+	       table != DIFF_IDLE;
+}
+
+/* Judged ------------------------------------------------------------------------------- */
+
+const char *diff_verdict_name(enum diff_verdict verdict)
+{
+	static const char *const names[] = {"same",  "slower", "faster", "more",
+					    "fewer", "new",    "gone",   "too few"};
+
+	return names[verdict];
+}
+
+/* The same program makes as many calls as it likes, of those that ask whether work is done. */
+static bool has_own_count(enum diff_table table)
+{
+	return table != DIFF_OPERATIONS && diff_has_values(table);
+}
+
+static double count_of_run(const struct diff_result *result, const struct diff_pair *pair,
+			   unsigned side, size_t at)
+{
+	const struct diff_row *row = pair->rows[side][at];
+
+	return row ? (double)row->count / parts_of_run(result, side, at) : 0;
+}
+
+/* Do counts of all runs of one side differ from all of the other side? */
+static bool counts_differ(const struct diff_result *result, const struct diff_pair *pair)
+{
+	double least[DIFF_SIDES], most[DIFF_SIDES];
+	double limit = fmax(result->noise, LEAST_COUNT);
+
+	if (!has_own_count(pair->table))
+		return false;
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		least[side] = most[side] = count_of_run(result, pair, side, 0);
+		for (size_t i = 1; i < result->sides[side].run_count; i++) {
+			double count = count_of_run(result, pair, side, i);
+
+			least[side] = fmin(least[side], count);
+			most[side] = fmax(most[side], count);
+		}
+	}
+	return least[1] > most[0] * (1 + limit) || least[0] > most[1] * (1 + limit);
+}
+
+static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
+{
+	if (!has_side(result, pair, DIFF_BEFORE))
+		return DIFF_NEW;
+	if (!has_side(result, pair, DIFF_AFTER))
+		return DIFF_GONE;
+	if (pair->judged && pair->q <= LEVEL)
+		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
+	if (counts_differ(result, pair))
+		return pair->count[DIFF_AFTER] > pair->count[DIFF_BEFORE] ? DIFF_MORE : DIFF_FEWER;
+	return pair->judged ? DIFF_SAME : DIFF_TOO_FEW;
+}
+
+static void control_discoveries(struct diff_result *result)
+{
+	double *p = lookup_grow(NULL, 0, result->pair_count + 1, sizeof *p);
+	size_t n = 0;
+
+	for (size_t i = 0; i < result->pair_count; i++)
+		if (result->pairs[i].judged)
+			p[n++] = result->pairs[i].p;
+	diff_control_discoveries(p, n);
+	result->judged = n;
+	for (size_t i = n = 0; i < result->pair_count; i++)
+		if (result->pairs[i].judged)
+			result->pairs[i].q = p[n++];
+	free(p);
+}
+
+static void weigh(struct diff_result *result)
+{
+	double moved[DIFF_TABLE_COUNT] = {0}, sums[DIFF_TABLE_COUNT][DIFF_SIDES] = {{0}};
+
+	for (size_t i = 0; i < result->pair_count; i++) {
+		const struct diff_pair *pair = &result->pairs[i];
+
+		moved[pair->table] += fabs(pair->total_ns[1] - pair->total_ns[0]);
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			sums[pair->table][side] += pair->total_ns[side];
+	}
+	for (size_t i = 0; i < result->pair_count; i++) {
+		struct diff_pair *pair = &result->pairs[i];
+
+		if (moved[pair->table] > 0)
+			pair->share = (pair->total_ns[1] - pair->total_ns[0]) / moved[pair->table];
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			if (sums[pair->table][side] > 0)
+				pair->weight = fmax(pair->weight,
+						    pair->total_ns[side] / sums[pair->table][side]);
+	}
+}
+
+/* What --fail-over without a table's name is about: idle time grows when kernels are faster. */
+static bool is_over(const struct diff_pair *pair, const struct diff_options *options)
+{
+	double limit = options->limits[pair->table];
+
+	if (limit < 0 || pair->weight < LEAST_WEIGHT)
+		return false;
+	if (pair->verdict == DIFF_SLOWER)
+		return diff_change_of(pair) > limit;
+	return pair->verdict == DIFF_MORE && ratio_of(pair->total_ns[0], pair->total_ns[1]) > limit;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct diff_pair *x = a, *y = b;
+	double change_x = fabs(x->total_ns[1] - x->total_ns[0]),
+	       change_y = fabs(y->total_ns[1] - y->total_ns[0]);
+
+	if (x->table != y->table)
+		return x->table < y->table ? -1 : 1;
+	if (change_x != change_y)
+		return change_x > change_y ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void diff_align(struct diff_result *result, const struct diff_options *options)
+{
+	align_pairs(result, options->tables);
+	for (size_t i = 0; i < result->pair_count; i++) {
+		struct diff_pair *pair = &result->pairs[i];
+		bool both =
+			has_side(result, pair, DIFF_BEFORE) && has_side(result, pair, DIFF_AFTER);
+
+		if (!pair->name_before)
+			pair->name_before = pair->name;
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			sum_side(result, pair, side);
+		if (both)
+			compare_pair(result, pair);
+		result->in_both += both && pair->table != DIFF_TOTALS &&
+				   pair->table != DIFF_DEVICES && pair->table != DIFF_IDLE;
+	}
+	control_discoveries(result);
+	weigh(result);
+	for (size_t i = 0; i < result->pair_count; i++) {
+		struct diff_pair *pair = &result->pairs[i];
+
+		pair->verdict = judge_pair(result, pair);
+		pair->over = is_over(pair, options);
+		if (pair->verdict != DIFF_TOO_FEW || diff_has_values(pair->table))
+			result->verdicts[pair->verdict]++;
+		result->over += pair->over;
+	}
+	if (result->pair_count)
+		qsort(result->pairs, result->pair_count, sizeof *result->pairs, compare_pairs);
+}
+
+void diff_result_fini(struct diff_result *result)
+{
+	for (size_t i = 0; i < result->pair_count; i++)
+		drop_pair(&result->pairs[i]);
+	free(result->pairs);
+	free(result->unit);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		struct diff_side *s = &result->sides[side];
+
+		for (size_t i = 0; i < s->run_count; i++)
+			diff_run_fini(&s->runs[i]);
+		free(s->runs);
+		free(s->where);
+	}
+	*result = (struct diff_result){0};
+}
+
+/* Said --------------------------------------------------------------------------------- */
+
+static void add_part(char *text, size_t size, size_t count, const char *what)
+{
+	size_t used = strlen(text);
+
+	if (count)
+		snprintf(text + used, size - used, "%s%s %s", used ? ", " : "", ui_count(count),
+			 what);
+}
+
+void diff_describe(const struct diff_result *result, char *text, size_t size)
+{
+	const size_t *v = result->verdicts;
+	char rest[256] = "";
+
+	*text = '\0';
+	add_part(text, size, v[DIFF_SLOWER], "slower");
+	add_part(text, size, v[DIFF_FASTER], "faster");
+	if (*text)
+		strncat(text, " beyond noise", size - strlen(text) - 1);
+	else if (result->judged)
+		snprintf(text, size, "No difference beyond noise in %s row%s",
+			 ui_count(result->judged), result->judged == 1 ? "" : "s");
+	else
+		snprintf(text, size, "Nothing can be told from noise: too few values");
+	if (v[DIFF_SLOWER] + v[DIFF_FASTER])
+		add_part(rest, sizeof rest, v[DIFF_SAME], "not");
+	add_part(rest, sizeof rest, v[DIFF_MORE], "more often");
+	add_part(rest, sizeof rest, v[DIFF_FEWER], "less often");
+	add_part(rest, sizeof rest, v[DIFF_GONE], "only before");
+	add_part(rest, sizeof rest, v[DIFF_NEW], "only after");
+	if (result->judged)
+		add_part(rest, sizeof rest, v[DIFF_TOO_FEW], "with too few values to tell");
+	if (*rest) {
+		strncat(text, "; ", size - strlen(text) - 1);
+		strncat(text, rest, size - strlen(text) - 1);
+	}
+}
+
+void diff_describe_method(const struct diff_result *result, char *text, size_t size)
+{
+	char floor[128] = "";
+
+	if (result->noise > 0)
+		snprintf(floor, sizeof floor, "less than %.3g%% is taken for noise",
+			 result->noise * 100);
+	switch (result->method) {
+	case DIFF_BY_BLOCKS:
+		if (result->slices) {
+			snprintf(text, size, "Noise within each of the slices is measured%s%s.",
+				 *floor ? "; " : "", floor);
+			break;
+		}
+		snprintf(text, size,
+			 "One run a side: noise in the runs is measured, that between runs cannot "
+			 "be: %s. Several runs a side measure it.",
+			 *floor ? floor : "it is taken for none");
+		break;
+	case DIFF_BY_RUNS:
+		snprintf(text, size,
+			 "%zu runs before, %zu after: noise between runs is measured%s%s.",
+			 result->sides[0].run_count, result->sides[1].run_count, *floor ? "; " : "",
+			 floor);
+		break;
+	case DIFF_BY_OCCURRENCES:
+		snprintf(text, size, "Noise is that from one '%s' to the next%s%s.", result->unit,
+			 *floor ? "; " : "", floor);
+		break;
+	}
+}
+
+bool diff_side_is_whole(const struct diff_side *side)
+{
+	for (size_t i = 0; i < side->run_count; i++)
+		if (!gt_capture_is_whole(&side->runs[i].health) || side->runs[i].left_out)
+			return false;
+	return true;
+}

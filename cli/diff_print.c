@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of gputap diff as text, CSV, JSON and Markdown. Keys never change. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diff.h"
+#include "cli/grid.h"
+#include "cli/json.h"
+#include "cli/ui.h"
+#include "config.h"
+
+enum { HEAD_INDENT = 2, USUAL_TOP = 10 };
+
+static const char *const headings[DIFF_TABLE_COUNT] = {
+	[DIFF_TOTALS] = "Totals",
+	[DIFF_DEVICES] = "Devices, from their first work to their last",
+	[DIFF_IDLE] = "Idle time of devices by cause",
+	[DIFF_RANKS] = "Ranks",
+	[DIFF_KERNELS] = "Kernels",
+	[DIFF_COPIES] = "Copies, fills and maps",
+	[DIFF_OTHER] = "Other device work",
+	[DIFF_GRAPHS] = "Graphs, by launch",
+	[DIFF_RANGES] = "Ranges of the program",
+	[DIFF_OPERATORS] = "Operators: device work whose innermost range they are",
+	[DIFF_OPERATIONS] = "Operations: calls of the host",
+};
+
+/* clang-format off */
+static const struct grid_column columns[] = {
+	{"change", "change", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 3, false},
+	{"count", "count", GRID_TEXT, GRID_FOR_PEOPLE, 4, false},
+	{"before", "before", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
+	{"after", "after", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
+	{"ratio", "each", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"interval", "95%", GRID_TEXT, GRID_FOR_PEOPLE, 1, false},
+	{"verdict", "verdict", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"by", "by", GRID_TEXT, GRID_DATA, 0, false},
+	{"over_limit", "over limit", GRID_COUNT, GRID_DATA, 0, false},
+	{"q", "q", GRID_SHARE, GRID_DATA, 0, false},
+	{"change_ns", "change_ns", GRID_SIGNED, GRID_DATA, 0, false},
+	{"total_before_ns", "total before", GRID_NS, GRID_DATA, 0, false},
+	{"total_after_ns", "total after", GRID_NS, GRID_DATA, 0, false},
+	{"count_before", "count before", GRID_SHARE, GRID_DATA, 0, false},
+	{"count_after", "count after", GRID_SHARE, GRID_DATA, 0, false},
+	{"median_before_ns", "median before", GRID_NS, GRID_DATA, 0, false},
+	{"median_before_low_ns", "median before, low", GRID_NS, GRID_DATA, 0, false},
+	{"median_before_high_ns", "median before, high", GRID_NS, GRID_DATA, 0, false},
+	{"median_after_ns", "median after", GRID_NS, GRID_DATA, 0, false},
+	{"median_after_low_ns", "median after, low", GRID_NS, GRID_DATA, 0, false},
+	{"median_after_high_ns", "median after, high", GRID_NS, GRID_DATA, 0, false},
+	{"median_change", "median change", GRID_SHARE, GRID_DATA, 0, false},
+	{"median_change_low", "median change, low", GRID_SHARE, GRID_DATA, 0, false},
+	{"median_change_high", "median change, high", GRID_SHARE, GRID_DATA, 0, false},
+	{"mean_change", "mean change", GRID_SHARE, GRID_DATA, 0, false},
+	{"mean_change_low", "mean change, low", GRID_SHARE, GRID_DATA, 0, false},
+	{"mean_change_high", "mean change, high", GRID_SHARE, GRID_DATA, 0, false},
+	{"name_before", "name before", GRID_TEXT, GRID_DATA, 0, false},
+	{"device", "device", GRID_ID, GRID_IF_ANY, 0, false},
+	{"rank", "rank", GRID_ID, GRID_IF_ANY, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+/* clang-format on */
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+/* Rows --------------------------------------------------------------------------------- */
+
+static const char *signed_time(struct grid *g, double ns)
+{
+	return grid_keep(g, "%s%s",
+			 ns > 0.5    ? "+"
+			 : ns < -0.5 ? "-"
+				     : "",
+			 ui_duration((uint64_t)(fabs(ns) + 0.5)));
+}
+
+/* "+5.1%"; what doubles and more, as a factor. */
+static void put_change(char *text, size_t size, double change)
+{
+	if (change >= 1)
+		snprintf(text, size, "x%.3g", 1 + change);
+	else
+		snprintf(text, size, "%+.1f%%", change * 100);
+}
+
+static const char *count_text(struct grid *g, const double *count)
+{
+	const char *text[DIFF_SIDES];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		text[side] = count[side] == floor(count[side]) ? ui_count((uint64_t)count[side])
+							       : grid_keep(g, "%.1f", count[side]);
+	return count[0] == count[1] ? grid_keep(g, "%s", text[0])
+				    : grid_keep(g, "%s > %s", text[0], text[1]);
+}
+
+static const struct diff_estimate *estimate_of(const struct diff_pair *pair)
+{
+	return pair->by_mean ? &pair->of_mean : &pair->of_median;
+}
+
+/* What is compared of a side, in one value: a median, a mean, or all there is. */
+static double value_of(const struct diff_pair *pair, unsigned side)
+{
+	if (!pair->by_mean && pair->has_median[side])
+		return pair->median[side];
+	if (pair->has_median[side] && pair->count[side] > 0)
+		return pair->total_ns[side] / pair->count[side];
+	return pair->total_ns[side];
+}
+
+static struct grid_cell ns_cell(double ns, bool has)
+{
+	return has ? cell_count((uint64_t)(ns + 0.5)) : cell_none();
+}
+
+static struct grid_cell real_cell(double value, bool has)
+{
+	return has ? cell_real(value) : cell_none();
+}
+
+static struct grid_cell *put_estimate(struct grid_cell *cell, const struct diff_estimate *e)
+{
+	*cell++ = real_cell(e->change, e->known);
+	*cell++ = real_cell(e->low, e->judged);
+	*cell++ = real_cell(e->high, e->judged);
+	return cell;
+}
+
+static struct grid_cell verdict_cell(const struct diff_pair *pair)
+{
+	struct grid_cell cell =
+		cell_text(pair->verdict == DIFF_TOO_FEW && !diff_has_values(pair->table)
+				  ? "one run"
+				  : diff_verdict_name(pair->verdict));
+
+	if (pair->verdict == DIFF_SLOWER || pair->over)
+		cell.tone = CELL_BAD;
+	else if (pair->verdict == DIFF_FASTER)
+		cell.tone = CELL_GOOD;
+	return cell;
+}
+
+/* The columns for people; @both: the row has two sides. */
+static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
+				    const struct diff_pair *pair)
+{
+	const struct diff_estimate *e = estimate_of(pair);
+	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
+	char change[32] = "", low[32], high[32];
+
+	if (both && e->known)
+		put_change(change, sizeof change, e->change);
+	*cell++ = cell_text(signed_time(g, pair->total_ns[1] - pair->total_ns[0]));
+	*cell++ = cell_real(pair->share);
+	*cell++ = cell_text(count_text(g, pair->count));
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		*cell++ = cell_text(
+			pair->verdict == (side ? DIFF_GONE : DIFF_NEW)
+				? ""
+				: grid_keep(g, "%s",
+					    ui_duration((uint64_t)(value_of(pair, side) + 0.5))));
+	*cell++ = cell_text(grid_keep(
+		g, "%s%s", change,
+		*change && pair->by_mean && pair->has_median[0] && pair->judged ? " (mean)" : ""));
+	if (e->judged && both) {
+		put_change(low, sizeof low, e->low);
+		put_change(high, sizeof high, e->high);
+	}
+	*cell++ = cell_text(e->judged && both ? grid_keep(g, "%s..%s", low, high) : "");
+	return cell;
+}
+
+static void put_row(struct grid *g, const struct diff_pair *pair)
+{
+	struct grid_cell *cell = grid_row(g);
+
+	cell = put_people(g, cell, pair);
+	*cell++ = verdict_cell(pair);
+	*cell++ = pair->judged ? cell_text(pair->by_mean ? "mean" : "median") : cell_none();
+	*cell++ = cell_count(pair->over);
+	*cell++ = real_cell(pair->q, pair->judged);
+	*cell++ = cell_signed((int64_t)llround(pair->total_ns[1] - pair->total_ns[0]));
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		*cell++ = ns_cell(pair->total_ns[side], true);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		*cell++ = pair->count[side] == floor(pair->count[side])
+				  ? cell_count((uint64_t)pair->count[side])
+				  : cell_real(pair->count[side]);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		*cell++ = ns_cell(pair->median[side], pair->has_median[side]);
+		*cell++ = ns_cell(pair->median_low[side], pair->has_median[side]);
+		*cell++ = ns_cell(pair->median_high[side], pair->has_median[side]);
+	}
+	cell = put_estimate(cell, &pair->of_median);
+	cell = put_estimate(cell, &pair->of_mean);
+	*cell++ = strcmp(pair->name, pair->name_before) != 0 ? cell_text(pair->name_before)
+							     : cell_none();
+	*cell++ = pair->device != LOOKUP_NONE ? cell_count(pair->device) : cell_none();
+	*cell++ = pair->rank != LOOKUP_NONE ? cell_count(pair->rank) : cell_none();
+	*cell = cell_text(pair->name);
+}
+
+static void make_table(struct grid *g, const struct diff_result *result, enum diff_table table)
+{
+	grid_init(g, diff_table_names[table], columns, COLUMN_COUNT);
+	g->heading = headings[table];
+	g->usual_top = USUAL_TOP;
+	for (size_t i = 0; i < result->pair_count; i++)
+		if (result->pairs[i].table == table)
+			put_row(g, &result->pairs[i]);
+}
+
+static size_t rows_of(const struct grid *g, const struct diff_options *options)
+{
+	if (options->top >= 0)
+		return (size_t)options->top;
+	return options->json || options->csv ? 0 : g->usual_top;
+}
+
+/* Text --------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
+								 const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	fprintf(out, "%*s%s", HEAD_INDENT, "", color ? color : "");
+	ui_wrap(out, HEAD_INDENT, HEAD_INDENT, text ? text : "");
+	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
+	free(text);
+}
+
+static void print_side(const struct diff_result *result, unsigned at, FILE *out)
+{
+	const struct diff_side *side = &result->sides[at];
+	const struct diff_run *run = &side->runs[0];
+	const struct ui_colors *c = ui_colors(out);
+	uint64_t records = 0, dropped = 0, untraced = 0;
+	char more[64] = "";
+
+	for (size_t i = 0; i < side->run_count; i++) {
+		records += side->runs[i].records;
+		dropped += side->runs[i].dropped;
+		untraced += side->runs[i].untraced;
+	}
+	if (side->run_count > 1)
+		snprintf(more, sizeof more, " and %zu more run%s", side->run_count - 1,
+			 side->run_count == 2 ? "" : "s");
+	else if (run->path_count > 1)
+		snprintf(more, sizeof more, " and %zu more of the same run", run->path_count - 1);
+	fprintf(out, "%s%s%s", c->bold, at ? "after   " : "before  ", c->reset);
+	ui_wrapf(out, 8, 10, "%s%s%s%s", run->paths[0], more, side->expression ? ", where " : "",
+		 side->expression ? side->expression : "");
+	fputc('\n', out);
+	if (!at || !result->slices) {
+		print_sentence(out, NULL, "%s%s%s%s%s, %s record%s", run->command,
+			       *run->command ? ", " : "", ui_duration(run->wall_ns),
+			       *run->host ? " on " : "", run->host, ui_count(records),
+			       records == 1 ? "" : "s");
+	}
+	if (dropped)
+		print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
+	if (untraced)
+		print_sentence(out, c->red, "%s program%s not traced; 'gputap info' names all",
+			       ui_count(untraced), untraced == 1 ? " was" : "s were");
+	if (!diff_side_is_whole(side))
+		print_sentence(out, c->red,
+			       "Damaged, cut or left out in part: what is missing looks like a "
+			       "difference. 'gputap info' says more.");
+}
+
+static void print_judgement(const struct diff_result *result, const struct diff_options *options,
+			    FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	const size_t *v = result->verdicts;
+	char text[512];
+
+	if (result->per_unit)
+		print_sentence(out, NULL,
+			       "Counts and changes are for each '%s': %s before, %s after.",
+			       result->unit, ui_count(result->sides[0].units),
+			       ui_count(result->sides[1].units));
+	else if (result->sides[0].run_count + result->sides[1].run_count > 2)
+		print_sentence(out, NULL, "Counts and changes are for each run.");
+	diff_describe_method(result, text, sizeof text);
+	print_sentence(out, c->dim, "%s", text);
+	diff_describe(result, text, sizeof text);
+	print_sentence(out, v[DIFF_SLOWER] ? c->red : v[DIFF_FASTER] ? c->green : "", "%s.", text);
+	if (options->limited)
+		print_sentence(out, result->over ? c->red : c->green,
+			       result->over ? "--fail-over: %s row%s got slower by more than that."
+					    : "--fail-over: no row got slower by more than that.",
+			       ui_count(result->over), result->over == 1 ? "" : "s");
+}
+
+/* Rows that differ, or that there is something to say of. */
+static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
+{
+	for (size_t i = 0; i < result->pair_count; i++)
+		if (result->pairs[i].table == table && result->pairs[i].verdict != DIFF_SAME &&
+		    result->pairs[i].verdict != DIFF_TOO_FEW)
+			return true;
+	return table == DIFF_TOTALS;
+}
+
+static void print_silent_tables(uint32_t silent, FILE *out)
+{
+	char text[512] = "";
+	unsigned count = 0;
+
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
+		if (silent >> t & 1)
+			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+				 count++ ? "," : "", diff_table_names[t]);
+	if (!count)
+		return;
+	fprintf(out, "\n%s", ui_colors(out)->dim);
+	ui_wrapf(out, 0, 2, "No difference in: %s (-t %s shows %s)", text, text,
+		 count == 1 ? "it" : "them");
+	fprintf(out, "%s\n", ui_colors(out)->reset);
+}
+
+void diff_print_text(const struct diff_result *result, const struct diff_options *options,
+		     FILE *out)
+{
+	uint32_t silent = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		print_side(result, side, out);
+	if (options->where)
+		print_sentence(out, ui_colors(out)->yellow, "Only where %s", options->where);
+	print_judgement(result, options, out);
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
+		struct grid g;
+
+		make_table(&g, result, (enum diff_table)t);
+		if (g.row_count && !options->tables &&
+		    !is_worth_showing(result, (enum diff_table)t)) {
+			silent |= 1u << t;
+		} else if (g.row_count || options->tables >> t & 1) {
+			fputc('\n', out);
+			grid_print_text(&g, out, rows_of(&g, options));
+		}
+		grid_fini(&g);
+	}
+	print_silent_tables(silent, out);
+}
+
+/* CSV and JSON ------------------------------------------------------------------------- */
+
+void diff_print_csv(const struct diff_result *result, const struct diff_options *options, FILE *out)
+{
+	bool several = !options->tables || (options->tables & (options->tables - 1)), first = true;
+
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
+		struct grid g;
+
+		if (options->tables && !(options->tables >> t & 1))
+			continue;
+		make_table(&g, result, (enum diff_table)t);
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		grid_print_csv(&g, out, rows_of(&g, options), several);
+		grid_fini(&g);
+	}
+}
+
+static void print_json_side(const struct diff_result *result, unsigned at, struct json *j)
+{
+	const struct diff_side *side = &result->sides[at];
+
+	json_object(j, at ? "after" : "before");
+	json_string(j, "where", side->expression);
+	json_bool(j, "complete", diff_side_is_whole(side));
+	if (result->per_unit)
+		json_count(j, "occurrences", side->units);
+	json_array(j, "runs");
+	for (size_t i = 0; i < side->run_count; i++) {
+		const struct diff_run *run = &side->runs[i];
+
+		json_object(j, NULL);
+		json_array(j, "paths");
+		for (size_t p = 0; p < run->path_count; p++)
+			json_string(j, NULL, run->paths[p]);
+		json_close(j);
+		json_string(j, "command", run->command);
+		json_string(j, "host", run->host);
+		json_count(j, "start_unix_ns", run->start_unix_ns);
+		json_count(j, "wall_ns", run->wall_ns);
+		json_count(j, "records", run->records);
+		json_count(j, "matched", run->matched);
+		json_count(j, "dropped", run->dropped);
+		json_close(j);
+	}
+	json_close(j);
+	json_close(j);
+}
+
+void diff_print_json(const struct diff_result *result, const struct diff_options *options,
+		     FILE *out)
+{
+	static const char *const methods[] = {"blocks", "runs", "occurrences"};
+	struct json j = {.out = out};
+	char text[512];
+
+	json_object(&j, NULL);
+	json_string(&j, "format", "gputap-diff");
+	json_count(&j, "version", 1);
+	json_string(&j, "gputap", GPUTAP_VERSION);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		print_json_side(result, side, &j);
+	json_string(&j, "where", options->where);
+	json_string(&j, "per", result->per_unit ? result->unit : NULL);
+	json_string(&j, "method", methods[result->method]);
+	json_number(&j, "noise", result->noise);
+	diff_describe(result, text, sizeof text);
+	json_string(&j, "verdict", text);
+	json_object(&j, "verdicts");
+	for (int v = DIFF_SAME; v <= DIFF_TOO_FEW; v++) {
+		snprintf(text, sizeof text, "%s", diff_verdict_name((enum diff_verdict)v));
+		if (strchr(text, ' '))
+			*strchr(text, ' ') = '_';
+		json_count(&j, text, result->verdicts[v]);
+	}
+	json_close(&j);
+	json_bool(&j, "over_limit", result->over > 0);
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
+		struct grid g;
+
+		if (options->tables && !(options->tables >> t & 1))
+			continue;
+		make_table(&g, result, (enum diff_table)t);
+		grid_print_json(&g, &j, rows_of(&g, options));
+		grid_fini(&g);
+	}
+	json_close(&j);
+}
+
+/* Markdown ----------------------------------------------------------------------------- */
+
+/* Text of a traced program, as code: no markup of its own gets out of it. */
+static void put_code(FILE *out, const char *text)
+{
+	fputs("<code>", out);
+	for (; *text; text++)
+		switch (*text) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '|': fputs("&#124;", out); break;
+		case '`':
+		case '*':
+		case '_':
+		case '[':
+		case ']':
+		case '~':
+		case '@':
+		case '#':
+		case ':':
+		case '\\': fprintf(out, "&#%d;", *text); break;
+		default: fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
+		}
+	fputs("</code>", out);
+}
+
+static void print_markdown_row(const struct diff_pair *pair, struct grid *g, FILE *out)
+{
+	const char *people[COLUMN_COUNT];
+	struct grid_cell cells[COLUMN_COUNT], *end = put_people(g, cells, pair);
+
+	for (struct grid_cell *cell = cells; cell < end; cell++)
+		people[cell - cells] = cell->has == CELL_TEXT ? cell->text : "";
+	fprintf(out, "| %s%s%s | %s | %s | %s | %s | %s | ", pair->over ? "**" : "",
+		diff_verdict_name(pair->verdict), pair->over ? "**" : "", people[0], people[3],
+		people[4], people[5], people[6]);
+	put_code(out, pair->name);
+	fputs(" |\n", out);
+}
+
+static void print_markdown_table(const struct diff_result *result, enum diff_table table,
+				 size_t top, FILE *out)
+{
+	size_t shown = 0, more = 0;
+	struct grid g;
+
+	grid_init(&g, "", columns, COLUMN_COUNT); /* keeps texts */
+	for (size_t i = 0; i < result->pair_count; i++) {
+		const struct diff_pair *pair = &result->pairs[i];
+
+		if (pair->table != table ||
+		    (table != DIFF_TOTALS &&
+		     (pair->verdict == DIFF_SAME || pair->verdict == DIFF_TOO_FEW)))
+			continue;
+		if (top && shown == top) {
+			more++;
+			continue;
+		}
+		if (!shown++)
+			fprintf(out,
+				"\n**%s**\n\n| verdict | change | before | after | each | 95%% "
+				"interval | name |\n"
+				"| --- | ---: | ---: | ---: | ---: | --- | --- |\n",
+				headings[table]);
+		print_markdown_row(pair, &g, out);
+	}
+	if (more)
+		fprintf(out, "\n.. and %zu more.\n", more);
+	grid_fini(&g);
+}
+
+void diff_print_markdown(const struct diff_result *result, const struct diff_options *options,
+			 FILE *out)
+{
+	char text[512];
+
+	diff_describe(result, text, sizeof text);
+	fprintf(out, "### gputap diff: %s\n\n", text);
+	diff_describe_method(result, text, sizeof text);
+	fprintf(out, "%s\n", text);
+	if (options->limited)
+		fprintf(out, "\n%s over the limit of --fail-over.\n",
+			result->over ? "**Slower**:" : "Nothing is slower");
+	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
+		print_markdown_table(result, (enum diff_table)t,
+				     options->top >= 0 ? (size_t)options->top : USUAL_TOP, out);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* See diff_statistics.h and docs/diff.md. Nothing here draws from a clock: the same captures give
+ * the same answer each time. */
+#include "cli/diff_statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lookup.h"
+
+enum {
+	BLOCKS = 32,       /* for the noise */
+	BLOCKS_COARSE = 8, /* for what is slower than that */
+	DRAWS = 200,
+	LEAST_VALUES = 5, /* fewer say nothing of their noise */
+	ROBUST = 8,       /* so many values: by medians */
+};
+#define TAIL 0.025 /* of a 95 % interval, each side */
+
+/* Student's t ------------------------------------------------------------------------- */
+
+/* Continued fraction of the incomplete beta function, by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), f;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	f = d;
+	for (int m = 1; m < 500; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double step;
+
+		d = 1 + even * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + even / c;
+		c = fabs(c) < tiny ? tiny : c;
+		f *= d * c;
+		d = 1 + odd * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + odd / c;
+		c = fabs(c) < tiny ? tiny : c;
+		step = d * c;
+		f *= step;
+		if (fabs(step - 1) < 1e-13)
+			break;
+	}
+	return f;
+}
+
+/* lgamma() without its global variable: sides are compared by threads. */
+static double log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+	double front;
+
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
+	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
+					 : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double diff_student_tail(double t, double freedom)
+{
+	double both = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+
+	return t >= 0 ? both / 2 : 1 - both / 2;
+}
+
+double diff_student_quantile(double tail, double freedom)
+{
+	double low = 0, high = 2;
+
+	while (diff_student_tail(high, freedom) > tail && high < 1e9)
+		high *= 2;
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (diff_student_tail(middle, freedom) > tail)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* An estimate of the logarithm of a ratio, with its standard error. The hypothesis is that the
+ * true one is at most @floor away from 0, so that the interval is wider by that on both sides. */
+static void judge(struct diff_estimate *e, double ratio, double error, double freedom, double floor)
+{
+	double margin = log1p(floor), reach;
+
+	e->known = e->judged = true;
+	e->change = expm1(ratio);
+	if (error < 1e-9) /* equal values: no clock is better */
+		error = 1e-9;
+	reach = diff_student_quantile(TAIL, freedom) * error + margin;
+	e->low = expm1(ratio - reach);
+	e->high = expm1(ratio + reach);
+	e->p = diff_student_tail((fabs(ratio) - margin) / error, freedom) +
+	       diff_student_tail((fabs(ratio) + margin) / error, freedom);
+	if (e->p > 1)
+		e->p = 1;
+}
+
+/* One run a side ------------------------------------------------------------------------ */
+
+struct ordered {
+	float value;
+	uint16_t block;
+};
+
+/* What is drawn from. */
+struct drawing {
+	struct ordered values[DIFF_SAMPLE];
+	uint32_t count;
+	double sums[BLOCKS], counts[BLOCKS]; /* of the cells of each block */
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+static void prepare(struct drawing *d, const struct diff_series *s, unsigned blocks)
+{
+	memset(d->sums, 0, sizeof d->sums);
+	memset(d->counts, 0, sizeof d->counts);
+	d->count = s->sample_count;
+	for (uint32_t i = 0; i < d->count; i++)
+		d->values[i] = (struct ordered){s->sample[i], (uint16_t)(i * blocks / d->count)};
+	qsort(d->values, d->count, sizeof *d->values, compare_ordered);
+	for (uint32_t i = 0; i < s->cell_count; i++) {
+		unsigned block = i * blocks / s->cell_count;
+
+		d->sums[block] += s->cells[i];
+		d->counts[block] += (double)(i + 1 < s->cell_count ? s->cell_stride : s->in_cell);
+	}
+}
+
+/* The median of the values if each block was there so often. */
+static double drawn_median(const struct drawing *d, const unsigned *times)
+{
+	uint64_t all = 0, sum = 0;
+
+	for (uint32_t i = 0; i < d->count; i++)
+		all += times[d->values[i].block];
+	for (uint32_t i = 0; i < d->count; i++) {
+		sum += times[d->values[i].block];
+		if (2 * sum > all)
+			return (double)d->values[i].value;
+		if (2 * sum == all && times[d->values[i].block]) {
+			uint32_t next = i + 1;
+
+			while (next < d->count && !times[d->values[next].block])
+				next++;
+			return next < d->count ? ((double)d->values[i].value +
+						  (double)d->values[next].value) /
+							 2
+					       : (double)d->values[i].value;
+		}
+	}
+	return 0;
+}
+
+static double drawn_mean(const struct drawing *d, const unsigned *times, unsigned blocks)
+{
+	double sum = 0, count = 0;
+
+	for (unsigned i = 0; i < blocks; i++) {
+		sum += d->sums[i] * times[i];
+		count += d->counts[i] * times[i];
+	}
+	return count > 0 ? sum / count : 0;
+}
+
+static void draw_blocks(unsigned *times, unsigned blocks, uint64_t *random)
+{
+	memset(times, 0, blocks * sizeof *times);
+	for (unsigned i = 0; i < blocks; i++)
+		times[lookup_mix(*random += UINT64_C(0x9e3779b97f4a7c15)) % blocks]++;
+}
+
+struct moments {
+	double sum, squares;
+	unsigned count;
+};
+
+static void add_moment(struct moments *m, double before, double after)
+{
+	double ratio;
+
+	if (before <= 0 || after <= 0)
+		return;
+	ratio = log(after / before);
+	m->sum += ratio;
+	m->squares += ratio * ratio;
+	m->count++;
+}
+
+static double variance_of(const struct moments *m)
+{
+	double mean = m->count ? m->sum / m->count : 0;
+	double variance = m->count ? m->squares / m->count - mean * mean : 0;
+
+	return variance > 0 ? variance : 0;
+}
+
+/* Squared standard errors: of the ratio of the sides, and of one side alone. */
+struct errors {
+	double ratio, before;
+};
+
+static struct errors errors_of(const struct moments *ratios, const struct moments *befores,
+			       unsigned blocks)
+{
+	/* the bootstrap of n blocks gives (n - 1) / n of the variance */
+	const double factor = (double)blocks / (blocks - 1);
+
+	return (struct errors){variance_of(ratios) * factor, variance_of(befores) * factor};
+}
+
+static void draw(const struct diff_series *before, const struct diff_series *after, unsigned blocks,
+		 struct errors *median, struct errors *mean)
+{
+	struct drawing *b = lookup_grow(NULL, 0, 2, sizeof *b), *a = b + 1;
+	struct moments medians = {0}, means = {0}, medians_before = {0}, means_before = {0};
+	unsigned times_before[BLOCKS], times_after[BLOCKS];
+	bool paired = before->count == after->count;
+	uint64_t random = 1;
+
+	prepare(b, before, blocks);
+	prepare(a, after, blocks);
+	for (unsigned i = 0; i < DRAWS; i++) {
+		double of_median, of_mean;
+
+		draw_blocks(times_before, blocks, &random);
+		if (paired)
+			memcpy(times_after, times_before, sizeof times_after);
+		else
+			draw_blocks(times_after, blocks, &random);
+		of_median = drawn_median(b, times_before);
+		of_mean = drawn_mean(b, times_before, blocks);
+		add_moment(&medians_before, 1, of_median);
+		add_moment(&means_before, 1, of_mean);
+		add_moment(&medians, of_median, drawn_median(a, times_after));
+		add_moment(&means, of_mean, drawn_mean(a, times_after, blocks));
+	}
+	free(b);
+	*median = errors_of(&medians, &medians_before, blocks);
+	*mean = errors_of(&means, &means_before, blocks);
+}
+
+/* Variance of a run's level, by blocks and by coarser ones: if values far from each other were as
+ * independent as neighbours, both would be the same. What is more is drift: a run may be in one
+ * state of it from its begin to its end, so that no number of values makes it smaller. */
+static double drift_of(double fine, double coarse)
+{
+	return coarse > fine
+		       ? BLOCKS_COARSE * (coarse - fine) / (1 - (double)BLOCKS_COARSE / BLOCKS)
+		       : 0;
+}
+
+/* The geometric mean of the ratio's drift and twice that of the side before: the first has no
+ * phases of the program in it, which both sides go through; the second has no slowdown in it that
+ * begins on the way. What both show is noise. */
+static double add_drift(const struct errors *fine, const struct errors *coarse)
+{
+	return fmax(fine->ratio, coarse->ratio) + sqrt(drift_of(fine->ratio, coarse->ratio) * 2 *
+						       drift_of(fine->before, coarse->before));
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void diff_compare_series(const struct diff_series *before, const struct diff_series *after,
+			 double floor, struct diff_estimate *median, struct diff_estimate *mean)
+{
+	double middle_before = diff_series_median(before), middle_after = diff_series_median(after);
+	uint64_t values = least(before->sample_count, after->sample_count);
+	unsigned blocks = (unsigned)least(least(BLOCKS, values),
+					  least(before->cell_count, after->cell_count));
+	struct errors of_median, of_mean;
+	double freedom;
+
+	*median = *mean = (struct diff_estimate){0};
+	if (middle_before <= 0 || middle_after <= 0 || before->total <= 0 || after->total <= 0)
+		return;
+	median->known = mean->known = true;
+	median->change = middle_after / middle_before - 1;
+	mean->change = diff_series_mean(after) / diff_series_mean(before) - 1;
+	if (blocks < LEAST_VALUES)
+		return;
+	draw(before, after, blocks, &of_median, &of_mean);
+	freedom = blocks - 1;
+	if (blocks == BLOCKS) {
+		struct errors coarse_median, coarse_mean;
+
+		draw(before, after, BLOCKS_COARSE, &coarse_median, &coarse_mean);
+		of_median.ratio = add_drift(&of_median, &coarse_median);
+		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
+		freedom = BLOCKS_COARSE - 1;
+	}
+	judge(median, log(middle_after / middle_before), sqrt(of_median.ratio), freedom, floor);
+	judge(mean, log(diff_series_mean(after) / diff_series_mean(before)), sqrt(of_mean.ratio),
+	      freedom, floor);
+}
+
+/* Several values a side ------------------------------------------------------------------ */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts them. */
+static double median_of(double *values, size_t n)
+{
+	qsort(values, n, sizeof *values, compare_doubles);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static double location_of(const struct diff_values *v, bool robust)
+{
+	double sum = 0;
+
+	if (robust) {
+		double *copy = lookup_grow(NULL, 0, v->count, sizeof *copy);
+
+		memcpy(copy, v->log, v->count * sizeof *copy);
+		sum = median_of(copy, v->count);
+		free(copy);
+		return sum;
+	}
+	for (size_t i = 0; i < v->count; i++)
+		sum += v->log[i];
+	return sum / (double)v->count;
+}
+
+/* Distances of both sides' values from where their side is. */
+static double *residuals_of(const struct diff_values *before, double at_before,
+			    const struct diff_values *after, double at_after)
+{
+	double *r = lookup_grow(NULL, 0, before->count + after->count, sizeof *r);
+
+	for (size_t i = 0; i < before->count; i++)
+		r[i] = before->log[i] - at_before;
+	for (size_t i = 0; i < after->count; i++)
+		r[before->count + i] = after->log[i] - at_after;
+	return r;
+}
+
+static double plain_variance(const double *r, size_t n, double freedom)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		squares += r[i] * r[i];
+	return squares / freedom;
+}
+
+static double robust_variance(const double *r, size_t n, double freedom)
+{
+	double *copy = lookup_grow(NULL, 0, n, sizeof *copy), scale;
+
+	for (size_t i = 0; i < n; i++)
+		copy[i] = fabs(r[i]);
+	scale = 1.4826 * median_of(copy, n);
+	free(copy);
+	return scale > 0 ? scale * scale * (double)n / freedom : plain_variance(r, n, freedom);
+}
+
+/* By how much variances of sums grow because neighbours are alike: (1 + r) / (1 - r) of the first
+ * order's correlation r. Values that are far away count as those at 3 deviations. */
+static double serial_factor(const double *r, size_t n, double variance)
+{
+	double most = 3 * sqrt(variance), products = 0, squares = 0, correlation;
+
+	if (n < ROBUST || variance <= 0)
+		return 1;
+	for (size_t i = 0; i < n; i++) {
+		double x = fmax(-most, fmin(most, r[i]));
+
+		squares += x * x;
+		if (i)
+			products += x * fmax(-most, fmin(most, r[i - 1]));
+	}
+	correlation = squares > 0 ? products / squares : 0;
+	correlation = fmax(0, fmin(0.9, correlation));
+	return (1 + correlation) / (1 - correlation);
+}
+
+void diff_compare_values(const struct diff_values *before, const struct diff_values *after,
+			 const struct diff_noise *noise, struct diff_estimate *e)
+{
+	size_t n = before->count, m = after->count;
+	double at_before, at_after, variance, squared, freedom, *r;
+	double of_before = 1, of_after = 1;
+	bool robust = n >= ROBUST || m >= ROBUST;
+
+	*e = (struct diff_estimate){0};
+	if (!n || !m)
+		return;
+	at_before = location_of(before, robust);
+	at_after = location_of(after, robust);
+	e->known = true;
+	e->change = expm1(at_after - at_before);
+	if (n + m < 3)
+		return;
+	freedom = (double)(n + m - 2);
+	r = residuals_of(before, at_before, after, at_after);
+	variance = robust ? robust_variance(r, n + m, freedom) : plain_variance(r, n + m, freedom);
+	if (noise->in_order) {
+		of_before = serial_factor(r, n, variance);
+		of_after = serial_factor(r + n, m, variance);
+	}
+	free(r);
+	variance = fmax(variance, noise->least);
+	if (robust) { /* a median's variance is pi/2 that of a mean */
+		of_before *= n > 2 ? M_PI_2 : 1;
+		of_after *= m > 2 ? M_PI_2 : 1;
+	}
+	squared = variance * (of_before / (double)n + of_after / (double)m);
+	judge(e, at_after - at_before, sqrt(squared), freedom, noise->floor);
+}
+
+double diff_variance_of_median(const struct diff_series *s)
+{
+	uint32_t n = s->sample_count, low, high;
+	struct drawing *d;
+	double error = 0;
+
+	if (n < LEAST_VALUES)
+		return 0;
+	d = lookup_grow(NULL, 0, 1, sizeof *d);
+	prepare(d, s, 1);
+	low = (uint32_t)fmax(0, floor(n / 2.0 - 0.98 * sqrt(n)));
+	high = (uint32_t)fmin(n - 1, ceil(n / 2.0 + 0.98 * sqrt(n)));
+	if (d->values[low].value > 0)
+		error = log((double)(d->values[high].value / d->values[low].value)) / (2 * 1.96);
+	free(d);
+	return error * error;
+}
+
+/* Many comparisons --------------------------------------------------------------------- */
+
+struct ranked {
+	double p;
+	size_t at;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->at > y->at) - (x->at < y->at);
+}
+
+void diff_control_discoveries(double *p, size_t count)
+{
+	struct ranked *sorted = lookup_grow(NULL, 0, count + 1, sizeof *sorted);
+	double smallest = 1;
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (struct ranked){p[i], i};
+	qsort(sorted, count, sizeof *sorted, compare_ranked);
+	for (size_t i = count; i-- > 0;) {
+		double adjusted = sorted[i].p * (double)count / (double)(i + 1);
+
+		smallest = adjusted < smallest ? adjusted : smallest;
+		p[sorted[i].at] = smallest;
+	}
+	free(sorted);
+}

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""gputap diff: what got slower. Captures are tests/synth's, whose noise is known and the same each
+time; what decides is tests/unit/diff_statistics.c's. Real programs: test_diff_programs.py."""
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree
+
+import pytest
+
+
+@pytest.fixture
+def synth(run, build, work):
+    """synth("a.gputap", "--calls", 100) writes a capture."""
+    def call(name, *words):
+        run([build / "tests/synth/synth", *words, "-o", name])
+        return name
+    return call
+
+
+@pytest.fixture
+def pair(synth):
+    synth("a.gputap", "--calls", 3000)
+    synth("b.gputap", "--calls", 3000, "--nested")
+
+
+def rows(result, table):
+    return {row["name"]: row for row in json.loads(result.out)[table]}
+
+
+def test_two_captures_of_the_same_differ_by_noise_only(tap, synth):
+    synth("a.gputap", "--calls", 3000)
+    synth("b.gputap", "--calls", 3000, "--start", 99)
+    out = tap("diff", "a.gputap", "b.gputap", env={"COLUMNS": 80}).out
+    assert "No difference beyond noise in " in out
+    assert "-t devices,kernels,copies,operations" in re.sub(r"\s+", " ", out)
+    tap("diff", "a.gputap", "b.gputap", "--fail-over", "0%")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("options", [[], ["-t", "kernels,operations,totals"], ["--by", "device"],
+                                     ["-n", "2"], ["--where", "kind=kernel"]])
+def test_text_fits(tap, pair, columns, options):
+    out = tap("diff", "a.gputap", "b.gputap", *options, env={"COLUMNS": columns}).out
+    assert max(map(len, out.splitlines())) <= columns
+    assert "\x1b" not in out
+
+
+def test_what_is_only_on_one_side_is_said(tap, pair):
+    result = tap("diff", "a.gputap", "b.gputap", "--json")
+    operations = rows(result, "operations")
+    assert operations["clBuildProgram"]["verdict"] == "new"
+    assert operations["clBuildProgram"]["median_change"] is None
+    assert operations["clFinish"]["count_before"] == 375
+    assert rows(tap("diff", "b.gputap", "a.gputap", "--json"),
+                "operations")["clBuildProgram"]["verdict"] == "gone"
+    assert json.loads(result.out)["verdicts"]["new"] == 3
+
+
+def test_a_rows_figures_are_those_of_the_report(tap, pair):
+    diff = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")
+    for side, name in (("before", "a.gputap"), ("after", "b.gputap")):
+        report = {row["name"]: row for row in
+                  json.loads(tap("report", name, "--json").out)["kernels"]}
+        assert set(diff) == set(report)
+        for kernel, row in diff.items():
+            assert row[f"total_{side}_ns"] == report[kernel]["total_ns"]
+            assert row[f"count_{side}"] == report[kernel]["count"]
+            # samples of a thousand, and the report's 1.6 %
+            assert row[f"median_{side}_ns"] == pytest.approx(report[kernel]["p50_ns"], rel=0.15)
+            assert (row[f"median_{side}_low_ns"] <= row[f"median_{side}_ns"] <=
+                    row[f"median_{side}_high_ns"])
+    shares = [abs(row["share"]) for row in diff.values()]
+    assert sum(shares) == pytest.approx(1) and shares == sorted(shares, reverse=True)
+
+
+def test_csv_has_the_keys_of_json(tap, pair):
+    keys = list(rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels").popitem()[1])
+    table = list(csv.reader(io.StringIO(
+        tap("diff", "a.gputap", "b.gputap", "-t", "kernels", "--csv").out)))
+    assert table[0] == keys and len(table) > 1
+
+
+def test_the_manual_names_the_keys(tap, pair, repo):
+    text = (repo / "docs/man/gputap-diff.1").read_text()
+    document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)
+    keys = {*document, *document["before"], *document["before"]["runs"][0], *document["verdicts"],
+            *document["kernels"][0]}
+    assert not [key for key in keys if not re.search(rf"\b{key}\b", text)]
+
+
+def test_markdown_is_a_table_in_which_a_name_is_only_a_name(tap, synth):
+    synth("a.gputap", "--calls", 100)
+    synth("b.gputap", "--calls", 100, "--names", "tricky", "--nested")
+    out = tap("diff", "a.gputap", "b.gputap", "--markdown").out
+    lines = [line for line in out.splitlines() if line.startswith("| ")]
+    assert lines and all(line.count("|") == 8 for line in lines)
+    assert "<script" not in out and out.startswith("### gputap diff: ")
+
+
+def test_the_picture_is_an_svg_by_itself(tap, synth, work):
+    synth("a.gputap", "--calls", 100)
+    synth("b.gputap", "--calls", 200, "--names", "tricky")
+    tap("diff", "a.gputap", "b.gputap", "-o", "a.svg")
+    root = xml.etree.ElementTree.parse(work / "a.svg").getroot()
+    text = (work / "a.svg").read_text()
+    assert root.tag.endswith("svg") and "href" not in text and "<script" not in text
+    bars = [r for r in root.iter() if r.tag.endswith("rect")][1:]
+    assert bars and all(0 <= float(r.get("x")) <= 960 for r in bars)
+    result = tap("diff", "a.gputap", "b.gputap", "-o", "a.svg", status=3)
+    assert result.err == "gputap diff: a.svg exists: -f replaces it\n"
+    tap("diff", "a.gputap", "b.gputap", "-f", "-o", "a.svg")
+
+
+def test_the_extension_says_the_format(tap, pair, work):
+    for name, begin in (("a.json", "{"), ("a.csv", "table,"), ("a.md", "###"), ("a.txt", "before")):
+        tap("diff", "a.gputap", "b.gputap", "-o", name)
+        assert (work / name).read_text().startswith(begin)
+
+
+# Sides -------------------------------------------------------------------------------
+
+def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
+    for side in ("old", "new"):
+        (work / side).mkdir()
+        for i in range(2):
+            synth(f"{side}/{i}.gputap", "--calls", 500, "--start", 1000 * i + 7)
+    by_folder = json.loads(tap("diff", "old", "new/", "--json").out)
+    by_name = json.loads(tap("diff", "old/0.gputap", "old/1.gputap", "--vs", "new/0.gputap",
+                             "new/1.gputap", "--json").out)
+    for document in (by_folder, by_name):
+        assert document["method"] == "runs"
+        assert [len(document[side]["runs"]) for side in ("before", "after")] == [2, 2]
+        assert document["totals"][0]["verdict"] == "same"
+    assert "for each run" in tap("diff", "old", "new").out
+
+
+def test_files_of_ranks_are_one_run(tap, synth, work):
+    for side in ("old", "new"):
+        (work / side).mkdir()
+        for rank in range(3):
+            synth(f"{side}/{rank}.gputap", "--calls", 300, "--rank", rank, "--pid", 100 + rank,
+                  "--host", f"node{rank}")
+    document = json.loads(tap("diff", "old", "new", "--json").out)
+    assert document["method"] == "blocks"
+    assert [len(run["paths"]) for run in document["before"]["runs"]] == [3]
+    assert {row["rank"] for row in document["ranks"]} == {0, 1, 2}
+    kernels = json.loads(tap("diff", "old", "new", "--by", "rank", "--json").out)["kernels"]
+    assert {row["rank"] for row in kernels} == {0, 1, 2}
+
+
+def test_slices_of_one_capture_are_compared(tap, synth):
+    synth("a.gputap", "--calls", 3000)
+    document = json.loads(tap("diff", "a.gputap", "--before", "duration<=10us", "--after",
+                              "duration>10us", "-w", "kind=kernel", "--json").out)
+    assert document["before"]["where"] == "duration<=10us"
+    assert document["where"] == "kind=kernel" and not document["operations"]
+    assert all(row["verdict"] == "slower" for row in document["kernels"])
+    assert all(row["median_before_ns"] <= 10000 < row["median_after_ns"]
+               for row in document["kernels"])
+
+
+# --fail-over -------------------------------------------------------------------------
+
+@pytest.mark.parametrize("limit, status", [("5%", 1), ("5", 1), ("kernels:5%", 1),
+                                           ("kernels:9999%", 0), ("copies:5%", 0),
+                                           ("copies:5%,kernels:5%", 1), ("9999%", 0)])
+def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status):
+    synth("a.gputap", "--calls", 3000)
+    result = tap("diff", "a.gputap", "--before", "kind=kernel and duration<=10us or kind=copy",
+                 "--after", "kind=kernel and duration>10us or kind=copy", "--fail-over", limit,
+                 status=status)
+    said = "got slower by more than that" if status else "no row got slower by more"
+    assert said in re.sub(r"\s+", " ", result.out)
+
+
+# Bad input ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("words, status, says", [
+    ([], 2, "which captures?"),
+    (["a.gputap"], 2, "one capture has two sides by --before EXPR and --after EXPR"),
+    (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures: --vs says where"),
+    (["a.gputap", "--vs"], 2, "at least one on each side"),
+    (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: two runs are wanted"),
+    (["a.gputap", "./a.gputap", "--vs", "b.gputap"], 2, "is given twice: a run counts once"),
+    (["a.gputap", "gone.gputap"], 3, "No such file"),
+    (["a.gputap", "text"], 3, "is not a gputap capture"),
+    (["a.gputap", "empty"], 3, "empty: no .gputap in it"),
+    (["a.gputap", "b.gputap", "-w", "name=xyz"], 3, "'name=xyz' holds for no record of a.gputap"),
+    (["a.gputap", "b.gputap", "--per", "step"], 3, "--per step: no such range"),
+    (["a.gputap", "b.gputap", "-t", "kernel"], 2, "did you mean 'kernels'?"),
+    (["a.gputap", "b.gputap", "--fail-over", "much"], 2, "--fail-over wants a limit"),
+    (["a.gputap", "b.gputap", "--fail-over", "kernel:5%"], 2, "did you mean 'kernels'?"),
+    (["a.gputap", "b.gputap", "--noise", "x"], 2, "--noise wants a percentage"),
+    (["a.gputap", "b.gputap", "--json", "--csv"], 2, "choose one"),
+    (["a.gputap", "b.gputap", "--fail-over", ""], 2, "--fail-over wants a limit"),
+])
+def test_what_cannot_be_done_is_said_in_a_sentence(tap, pair, work, words, status, says):
+    (work / "empty").mkdir()
+    (work / "text").write_text("no capture at all, just some text that is long enough " * 3)
+    result = tap("diff", *words, status=status)
+    assert says in result.err and result.out == ""
+
+
+@pytest.mark.parametrize("option", ["--where", "--before", "--after"])
+def test_a_wrong_expression_gets_a_caret(tap, pair, option):
+    err = tap("diff", "a.gputap", "b.gputap", option, "name=x and (kind=copy", status=2).err
+    lines = err.splitlines()
+    assert lines[0].startswith(f"gputap diff: {option}: ") and lines[2].strip() == "^"
+
+
+def test_captures_with_nothing_in_common_are_not_compared(tap, synth):
+    synth("a.gputap", "--calls", 100)
+    result = tap("diff", "a.gputap", "--before", "name=kernel_0", "--after", "name=kernel_1",
+                 status=3)
+    assert "nothing in common" in result.err and result.out == ""
+
+
+def test_a_damaged_capture_is_compared_as_far_as_it_goes_and_fails(tap, pair, work):
+    data = (work / "b.gputap").read_bytes()
+    (work / "b.gputap").write_bytes(data[:len(data) * 2 // 3])
+    result = tap("diff", "a.gputap", "b.gputap", status=3)
+    assert "Damaged, cut or left out in part" in result.out
+    assert not json.loads(tap("diff", "a.gputap", "b.gputap", "--json",
+                              status=3).out)["after"]["complete"]
+
+
+def test_one_that_is_no_capture_is_left_out_among_others(tap, synth, work):
+    for name in "abc":
+        synth(f"{name}.gputap", "--calls", 100, "--start", ord(name))
+    (work / "c.gputap").write_bytes(b"no capture, but long enough to be read as one" * 9)
+    result = tap("diff", "a.gputap", "c.gputap", "--vs", "b.gputap", status=3)
+    assert "left out: c.gputap" in result.err and "before" in result.out
+
+
+def test_a_capture_without_records_is_refused(tap, pair, synth):
+    synth("none.gputap", "--calls", 0)
+    result = tap("diff", "a.gputap", "none.gputap", status=3)
+    assert "none.gputap has no records: nothing to compare" in result.err
+
+
+def test_only_a_terminal_gets_colours(tap, pair):
+    assert "\x1b" not in tap("diff", "a.gputap", "b.gputap", "-t", "kernels",
+                             env={"TERM": "xterm"}).out
