@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "cli/report_timeline.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
@@ -25,7 +26,7 @@ struct report_options {
 	long top;
 	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables; /* bit per enum report_table; 0: not said */
-	bool reverse, csv, json, mangled, brief;
+	bool reverse, csv, json, mangled, brief, timeline;
 };
 
 static void print_report_help(void)
@@ -42,6 +43,7 @@ static void print_report_help(void)
 	       "  gputap report prog.gputap --where failed    only what failed\n"
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
 	       "  gputap report prog.gputap --where 'at=5s..6s and range=step*'\n"
+	       "  gputap report prog.gputap --timeline        devices and threads over time\n"
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --by rank        ranks of a job beside each other\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
@@ -61,6 +63,8 @@ static void print_report_help(void)
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; of several tables, the first column\n"
 	       "                        says which\n"
+	       "      --timeline        instead of tables, what went on when: a row for each\n"
+	       "                        device, queue and thread, and ranges, over time\n"
 	       "      --short           only the lines that 'gputap run' ends with; of one FILE\n"
 	       "      --mangled         names of C++ kernels as recorded; EXPR sees those too\n"
 	       "  -h, --help\n\n"
@@ -102,12 +106,19 @@ static int parse_list(const char *kind, const char *value, const char *const *na
 }
 
 static const struct option long_options[] = {
-	{"table", required_argument, NULL, 't'}, {"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},     {"top", required_argument, NULL, 'n'},
-	{"by", required_argument, NULL, 'b'},    {"where", required_argument, NULL, 'w'},
-	{"json", no_argument, NULL, 'J'},        {"csv", no_argument, NULL, 'C'},
-	{"short", no_argument, NULL, 'S'},       {"mangled", no_argument, NULL, 'M'},
-	{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+	{"table", required_argument, NULL, 't'},
+	{"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},
+	{"top", required_argument, NULL, 'n'},
+	{"by", required_argument, NULL, 'b'},
+	{"where", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'J'},
+	{"csv", no_argument, NULL, 'C'},
+	{"short", no_argument, NULL, 'S'},
+	{"timeline", no_argument, NULL, 'T'},
+	{"mangled", no_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* Return: exit code, or -1 to go on. */
@@ -129,6 +140,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
 		case 'S': o->brief = true; break;
+		case 'T': o->timeline = true; break;
 		case 'M': o->mangled = true; break;
 		case 'n':
 			o->top = strtol(optarg, &end, 10);
@@ -144,9 +156,15 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	}
 	if (o->json && o->csv)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
-	if (o->brief && (o->tables || o->by || o->sort || o->where || o->reverse || o->json ||
-			 o->csv || o->mangled || o->top != TOP_DEFAULT || argc - optind > 1))
+	if (o->brief &&
+	    (o->tables || o->by || o->sort || o->where || o->reverse || o->json || o->csv ||
+	     o->mangled || o->timeline || o->top != TOP_DEFAULT || argc - optind > 1))
 		return ui_fail(GT_EXIT_USAGE, "--short goes with one capture, and no other option");
+	if (o->timeline &&
+	    (o->tables || o->by || o->sort || o->reverse || o->csv || o->top != TOP_DEFAULT))
+		return ui_fail(GT_EXIT_USAGE,
+			       "--timeline stands instead of tables: it goes with --where, --json "
+			       "and --mangled");
 	if (optind == argc) {
 		ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
 		fprintf(stderr, "  gputap run -o prog.gputap ./prog ARGS\n"
@@ -600,6 +618,45 @@ static int check_sort(const struct report_options *o)
 							     report_columns(o->tables, true))));
 }
 
+/* Instead of tables: of the records that the filter takes. */
+static int print_timeline(struct summary *s, const struct report_options *o,
+			  struct gt_capture *capture)
+{
+	const struct report_timeline timeline = {o->where, o->json, o->mangled};
+	struct summary_reading *reading = NULL;
+	int rc;
+
+	if (s->filter) {
+		reading = summary_begin_filter(s, capture);
+		if (!reading)
+			return -ENOMEM;
+		gt_capture_filter(capture, summary_wants, reading);
+	}
+	rc = report_timeline_print(&timeline, capture, stdout);
+	gt_capture_filter(capture, NULL, NULL);
+	summary_end_filter(reading);
+	s->health = *gt_capture_health(capture);
+	return rc;
+}
+
+static int print_tables(struct summary *s, const struct report_options *o,
+			struct gt_capture *capture)
+{
+	int rc = summary_add(s, capture);
+
+	if (rc || (rc = summary_finish(s)))
+		return rc;
+	if (o->where && !s->matched && !s->matched_ranges)
+		ui_note("--where '%s' holds for no record", o->where);
+	if (o->json)
+		print_json(s, o, stdout);
+	else if (o->csv)
+		print_csv(s, o, stdout);
+	else
+		print_text(s, o, stdout);
+	return 0;
+}
+
 static int report_files(const struct report_options *o, char **paths, int count)
 {
 	struct summary s = {.progress = true, .mangled = o->mangled};
@@ -623,18 +680,10 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		goto fini_inputs;
 	}
 	inputs_print_notes(capture);
-	if (summary_add(&s, capture) || summary_finish(&s)) {
+	if (o->timeline ? print_timeline(&s, o, capture) : print_tables(&s, o, capture)) {
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;
 	}
-	if (o->where && !s.matched && !s.matched_ranges)
-		ui_note("--where '%s' holds for no record", o->where);
-	if (o->json)
-		print_json(&s, o, stdout);
-	else if (o->csv)
-		print_csv(&s, o, stdout);
-	else
-		print_text(&s, o, stdout);
 	if (in.left_out || !gt_capture_is_whole(&s.health))
 		code = GT_EXIT_FAILURE; /* said in its head */
 out:

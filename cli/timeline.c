@@ -36,6 +36,8 @@ static void finish_span(struct timeline *t, const struct timeline_span *span)
 		histogram_add(&t->gaps, gap.end - gap.start);
 		keep_gap(t, &gap);
 	}
+	if (t->each)
+		t->each(t->each_data, span->start, span->end);
 	t->busy_ns += span->end - span->start;
 	t->end_ns = span->end;
 	t->end_name = span->last;

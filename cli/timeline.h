@@ -38,6 +38,10 @@ struct timeline {
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* largest first */
 	unsigned largest_count;
+	/* set by the caller: gets each span from timeline_finish(), the first one first; may be
+	 * NULL */
+	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
+	void *each_data;
 	/* work */
 	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;

@@ -141,7 +141,7 @@ def complete(run, gputap, work):
 @pytest.mark.parametrize("words, offered", [
     (["re"], {"report", "recover"}),
     (["help", "re"], {"report", "recover"}),
-    (["report", "--t"], {"--table", "--top"}),
+    (["report", "--t"], {"--table", "--timeline", "--top"}),
     (["report", "--table", "k"], {"kernels", "kernel_symbols"}),
     (["report", "--table", "kernels,cop"], {"kernels,copies"}),
     (["report", "--by", "d"], {"device"}),

@@ -146,7 +146,7 @@ _gputap_report() {
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --by --where --json --csv --short --mangled --help"
+		_gputap_words "--table --sort --reverse --top --by --where --json --csv --timeline --short --mangled --help"
 	else
 		_gputap_files
 	fi

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT */
+/* See picture.h. First time over the records: which queues and threads there are, how much time
+ * each takes, when all begins and ends. Then rows are chosen, and filled the second time. */
+#include "cli/picture.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/timeline.h"
+#include "cli/ui.h"
+#include "cli/waits.h"
+#include "export/ranges.h"
+#include "export/view.h"
+#include "util/error.h"
+
+enum { RANGE_ROWS_MOST = 8, NOT_SHOWN = -1 };
+
+/* A queue, or all queues of a device; or a thread. */
+struct source {
+	enum picture_kind kind;
+	uint32_t device, stream, process, ordinal;
+	const struct gt_view_thread *thread;
+	uint64_t count, sum_ns, first_ns;
+	int64_t row; /* NOT_SHOWN */
+	/* threads: calls come in the order of their begin; what ends before is counted */
+	uint64_t until_ns, wait_until_ns;
+	struct timeline *spans; /* others */
+};
+
+struct painter {
+	struct picture *picture;
+	const struct gt_capture *capture;
+	struct gt_view view;
+	struct source *sources;
+	uint32_t source_count, source_room, device_room;
+	struct idmap by_key; /* of queues by index of the view, of threads the same */
+	bool any, second;
+	struct ui_progress progress;
+};
+
+enum { KEY_QUEUE = 0, KEY_THREAD = 1, KEY_DEVICE = 2 };
+
+/* Slices --------------------------------------------------------------------------- */
+
+static int compare_durations(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The shorter half goes. */
+static void thin_slices(struct picture_slices *s)
+{
+	uint64_t *durations = lookup_grow(NULL, 0, s->count, sizeof *durations);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		durations[i] = s->list[i].end_ns - s->list[i].start_ns;
+	qsort(durations, s->count, sizeof *durations, compare_durations);
+	s->shortest_ns = durations[s->count / 2] + 1;
+	free(durations);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->list[i].end_ns - s->list[i].start_ns >= s->shortest_ns)
+			s->list[kept++] = s->list[i];
+	s->left_out += s->count - kept;
+	s->count = kept;
+}
+
+static void add_slice(struct picture_slices *s, const struct picture_slice *slice)
+{
+	if (!s->most)
+		return;
+	if (slice->end_ns - slice->start_ns < s->shortest_ns) {
+		s->left_out++;
+		return;
+	}
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+
+		s->list = lookup_grow(s->list, s->room, room, sizeof *s->list);
+		s->room = room;
+	}
+	s->list[s->count++] = *slice;
+	if (s->count > s->most)
+		thin_slices(s);
+}
+
+static int compare_slices(const void *a, const void *b)
+{
+	const struct picture_slice *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns); /* the outer one first */
+}
+
+static void sort_slices(struct picture_slices *s)
+{
+	if (s->count)
+		qsort(s->list, s->count, sizeof *s->list, compare_slices);
+}
+
+/* Sources: what may become a row --------------------------------------------------- */
+
+static struct source *get_source(struct painter *x, unsigned what, uint32_t number,
+				 const struct source *like)
+{
+	uint64_t key = (uint64_t)what << 32 | number;
+	uint32_t found = idmap_get(&x->by_key, key);
+
+	if (found != LOOKUP_NONE)
+		return &x->sources[found];
+	if (x->source_count == x->source_room) {
+		uint32_t room = x->source_room ? 2 * x->source_room : 64;
+
+		x->sources = lookup_grow(x->sources, x->source_room, room, sizeof *x->sources);
+		x->source_room = room;
+	}
+	idmap_put(&x->by_key, key, x->source_count);
+	x->sources[x->source_count] = *like;
+	x->sources[x->source_count].row = NOT_SHOWN;
+	return &x->sources[x->source_count++];
+}
+
+/* NULL: no memory, with a cause. */
+static struct source *get_thread(struct painter *x, uint32_t process, uint32_t ordinal)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, process, ordinal);
+	struct source like = {.kind = PICTURE_THREAD,
+			      .device = UINT32_MAX,
+			      .process = process,
+			      .ordinal = ordinal,
+			      .thread = t};
+
+	return t ? get_source(x, KEY_THREAD, t->index, &like) : NULL;
+}
+
+static struct source *get_queue(struct painter *x, const struct gt_view_queue *q)
+{
+	struct source like = {.kind = PICTURE_QUEUE, .device = q->device, .stream = q->stream};
+
+	return get_source(x, KEY_QUEUE, q->index, &like);
+}
+
+static struct source *get_device(struct painter *x, uint32_t device)
+{
+	struct source like = {.kind = PICTURE_DEVICE, .device = device};
+
+	return get_source(x, KEY_DEVICE, device, &like);
+}
+
+static void note_time(struct painter *x, uint64_t start_ns, uint64_t end_ns)
+{
+	struct picture *p = x->picture;
+
+	if (!x->any || start_ns < p->start_ns)
+		p->start_ns = start_ns;
+	if (!x->any || end_ns > p->end_ns)
+		p->end_ns = end_ns;
+	x->any = true;
+}
+
+static bool is_shown_work(const struct gt_item *item)
+{
+	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
+	       item->device_op != GT_DEVICE_SCRATCH;
+}
+
+static int survey_work(struct painter *x, const struct gt_item *item)
+{
+	struct gt_view_queue *q = gt_view_queue(&x->view, item);
+	struct source *sources[2];
+
+	if (!q)
+		return -ENOMEM;
+	if (!item->start_ns || item->end_ns < item->start_ns) {
+		x->picture->untimed++;
+		return 0;
+	}
+	note_time(x, item->start_ns, item->end_ns);
+	for (int i = 0; i < 2; i++) {
+		sources[i] = i ? get_device(x, q->device) : get_queue(x, q);
+		sources[i]->count++;
+		sources[i]->sum_ns += item->end_ns - item->start_ns;
+	}
+	return 0;
+}
+
+static int survey_call(struct painter *x, const struct gt_item *item)
+{
+	struct source *t = get_thread(x, item->process, item->ordinal);
+
+	if (!t)
+		return -ENOMEM;
+	if (gt_mark_of(item->op) != GT_MARK_NONE) {
+		/* a whole one's end; that of others is another call's */
+		note_time(x, item->start_ns, item->end_ns);
+		return 0;
+	}
+	if (item->end_ns < item->start_ns)
+		return 0;
+	note_time(x, item->start_ns, item->end_ns);
+	if (!t->count++)
+		t->first_ns = item->start_ns;
+	if (item->end_ns > t->until_ns) {
+		t->sum_ns += item->end_ns -
+			     (item->start_ns > t->until_ns ? item->start_ns : t->until_ns);
+		t->until_ns = item->end_ns;
+	}
+	return 0;
+}
+
+/* Rows ----------------------------------------------------------------------------- */
+
+static struct picture_row *add_row(struct picture *p, enum picture_kind kind)
+{
+	struct picture_row *row;
+
+	if (p->row_count == p->row_room) {
+		size_t room = p->row_room ? 2 * p->row_room : 32;
+
+		p->rows = lookup_grow(p->rows, p->row_room, room, sizeof *p->rows);
+		p->row_room = room;
+	}
+	row = &p->rows[p->row_count++];
+	*row = (struct picture_row){.kind = kind, .device = UINT32_MAX};
+	return row;
+}
+
+__attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = lookup_grow(NULL, 0, 1, 1);
+	va_end(args);
+	return text;
+}
+
+static char *describe_process(struct painter *x, uint32_t process)
+{
+	const struct gt_process_info *info = gt_capture_process(x->capture, process);
+	char title[512];
+
+	if (!info)
+		return make_text("process not known");
+	return make_text("%s, pid %u", gt_view_process_title(&x->view, info, title, sizeof title),
+			 info->pid);
+}
+
+static char *describe_thread(const struct gt_view_thread *t)
+{
+	if (t->name && *t->name)
+		return make_text("%s %llu", t->name, (unsigned long long)t->tid);
+	return make_text("thread %llu", (unsigned long long)t->tid);
+}
+
+static void show_source(struct painter *x, struct source *s)
+{
+	struct picture_row *row = add_row(x->picture, s->kind);
+	size_t bins = x->picture->bins;
+	char label[512];
+
+	s->row = (int64_t)x->picture->row_count - 1;
+	row->device = s->device;
+	row->process = s->process;
+	row->ordinal = s->ordinal;
+	row->count = s->count;
+	row->busy = lookup_grow(NULL, 0, bins, sizeof *row->busy);
+	if (s->kind == PICTURE_THREAD) {
+		row->wait = lookup_grow(NULL, 0, bins, sizeof *row->wait);
+		row->group = describe_process(x, s->process);
+		row->label = describe_thread(s->thread);
+		s->until_ns = 0;
+		return;
+	}
+	row->group =
+		make_text("%s", gt_view_device_label(&x->view, s->device, label, sizeof label));
+	row->label = s->kind == PICTURE_DEVICE ? make_text("all queues")
+					       : make_text("queue %u", s->stream);
+	s->spans = lookup_grow(NULL, 0, 1, sizeof *s->spans);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+	bool threads = x->kind == PICTURE_THREAD;
+
+	if (threads != (y->kind == PICTURE_THREAD))
+		return threads ? 1 : -1;
+	if (threads) {
+		if (x->process != y->process)
+			return x->process < y->process ? -1 : 1;
+		return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+	}
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->stream > y->stream) - (x->stream < y->stream); /* all queues: 0 */
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+
+	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
+}
+
+/* The queues of a device that has one only are not told apart. */
+static bool is_alone(const struct painter *x, const struct source *s)
+{
+	unsigned queues = 0;
+
+	for (uint32_t i = 0; i < x->source_count; i++)
+		queues += x->sources[i].kind == PICTURE_QUEUE && x->sources[i].device == s->device;
+	return queues < 2;
+}
+
+/* Of queues and of threads those with the most time, @most of each kind; then in the order in which
+ * they stand. */
+static void choose_rows(struct painter *x)
+{
+	struct source **chosen =
+		lookup_grow(NULL, 0, x->source_count ? x->source_count : 1, sizeof(void *));
+	uint32_t count = 0;
+
+	for (int kind = PICTURE_DEVICE; kind <= PICTURE_THREAD; kind++) {
+		uint32_t from = count, most = (uint32_t)x->picture->rows_most;
+		uint64_t *left_out = kind == PICTURE_THREAD ? &x->picture->threads_left_out
+							    : &x->picture->queues_left_out;
+
+		for (uint32_t i = 0; i < x->source_count; i++)
+			if ((int)x->sources[i].kind == kind && x->sources[i].count &&
+			    (kind != PICTURE_DEVICE || !is_alone(x, &x->sources[i])))
+				chosen[count++] = &x->sources[i];
+		qsort(chosen + from, count - from, sizeof *chosen, compare_sums);
+		if (count - from > most) {
+			*left_out += count - from - most;
+			count = from + most;
+		}
+	}
+	qsort(chosen, count, sizeof *chosen, compare_places);
+	for (uint32_t i = 0; i < count; i++)
+		show_source(x, chosen[i]);
+	free(chosen);
+}
+
+/* Filling -------------------------------------------------------------------------- */
+
+/* Add a time to the bins that it lies in. */
+static void fill_bins(const struct picture *p, uint64_t *bins, uint64_t start_ns, uint64_t end_ns)
+{
+	/* in 128 bits: days of ns by thousands of bins */
+	__uint128_t length = p->end_ns - p->start_ns ? p->end_ns - p->start_ns : 1;
+	size_t bin = (size_t)((__uint128_t)(start_ns - p->start_ns) * p->bins / length);
+
+	for (uint64_t at = start_ns; at < end_ns && bin < p->bins; bin++) {
+		uint64_t next =
+			p->start_ns + (uint64_t)((length * (bin + 1) + p->bins - 1) / p->bins);
+		uint64_t end = next < end_ns ? next : end_ns;
+
+		if (end > at) {
+			bins[bin] += end - at;
+			at = end;
+		}
+	}
+}
+
+struct filling {
+	const struct picture *picture;
+	struct picture_row *row;
+};
+
+static void fill_span(void *data, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct filling *f = data;
+
+	f->row->busy_ns += end_ns - start_ns;
+	fill_bins(f->picture, f->row->busy, start_ns, end_ns);
+}
+
+static enum picture_work work_of(const struct gt_item *item)
+{
+	switch (gt_view_work_class(item->device_op)) {
+	case GT_WORK_KERNEL: return PICTURE_KERNEL;
+	case GT_WORK_COPY: return PICTURE_COPY;
+	default: return PICTURE_OTHER;
+	}
+}
+
+static int paint_work(struct painter *x, const struct gt_item *item)
+{
+	struct picture *p = x->picture;
+	struct gt_view_queue *q = gt_view_queue(&x->view, item);
+	struct gt_view_text *name =
+		item->name ? gt_view_name(&x->view, item->process, item->name) : NULL;
+	struct timeline_span span = {.start = item->start_ns, .end = item->end_ns};
+	struct source *s;
+
+	if (!q || (item->name && !name))
+		return -ENOMEM;
+	if (!item->start_ns || item->end_ns < item->start_ns || !is_shown_work(item))
+		return 0;
+	s = get_device(x, q->device);
+	if (s->row != NOT_SHOWN)
+		timeline_add(s->spans, &span);
+	s = get_queue(x, q);
+	if (s->row == NOT_SHOWN)
+		return 0;
+	timeline_add(s->spans, &span);
+	if (p->slices.most)
+		add_slice(&p->slices,
+			  &(struct picture_slice){
+				  .start_ns = span.start,
+				  .end_ns = span.end,
+				  .row = (uint32_t)s->row,
+				  .name = texts_put(&p->texts,
+						    name ? name->text
+							 : gt_device_op_name(item->device_op)),
+				  .work = (uint8_t)work_of(item)});
+	return 0;
+}
+
+/* The part of a call that no call of the thread before it has taken. */
+static void fill_rest(const struct picture *p, uint64_t *bins, uint64_t *sum, uint64_t *until_ns,
+		      const struct gt_item *call)
+{
+	uint64_t start_ns = call->start_ns > *until_ns ? call->start_ns : *until_ns;
+
+	if (call->end_ns <= start_ns)
+		return;
+	fill_bins(p, bins, start_ns, call->end_ns);
+	*sum += call->end_ns - start_ns;
+	*until_ns = call->end_ns;
+}
+
+static bool is_waiting(const struct gt_item *call)
+{
+	uint64_t handles[WAITS_EVENTS_MOST];
+	struct stages_call wait = {0};
+
+	return waits_find(call, false, false, &wait, handles) != WAITS_NOT;
+}
+
+static void paint_range(struct painter *x, const struct gt_range *range)
+{
+	struct picture *p = x->picture;
+	struct gt_view_thread *t = gt_view_thread_find(&x->view, range->process, range->ordinal);
+
+	if (!t || range->instant)
+		return;
+	note_time(x, range->start_ns, range->end_ns);
+	/* the row is the thread's number until they are placed */
+	add_slice(&p->ranges, &(struct picture_slice){.start_ns = range->start_ns,
+						      .end_ns = range->end_ns,
+						      .row = t->index,
+						      .name = texts_put(&p->texts, range->name),
+						      .work = PICTURE_RANGE,
+						      .colour = range->detail.colour});
+}
+
+static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct gt_item *item)
+{
+	struct picture *p = x->picture;
+	struct gt_range range;
+	struct picture_row *row;
+	struct source *t;
+	int status = gt_ranges_step(ranges, item, &range);
+	bool waits;
+
+	if (status > 0)
+		paint_range(x, &range);
+	if (status < 0)
+		return status;
+	t = get_thread(x, item->process, item->ordinal);
+	if (!t)
+		return -ENOMEM;
+	if (t->row == NOT_SHOWN || gt_mark_of(item->op) != GT_MARK_NONE ||
+	    item->end_ns < item->start_ns)
+		return 0;
+	row = &p->rows[t->row];
+	waits = is_waiting(item);
+	fill_rest(p, row->busy, &row->busy_ns, &t->until_ns, item);
+	if (waits)
+		fill_rest(p, row->wait, &row->wait_ns, &t->wait_until_ns, item);
+	if (p->slices.most)
+		add_slice(&p->slices,
+			  &(struct picture_slice){.start_ns = item->start_ns,
+						  .end_ns = item->end_ns,
+						  .row = (uint32_t)t->row,
+						  .name = texts_put(&p->texts,
+								    gt_operation_name(item->op)),
+						  .depth = item->depth,
+						  .work = waits ? PICTURE_WAIT : PICTURE_CALL});
+	return 0;
+}
+
+/* Ranges get rows: each the first one of its thread where it overlaps no other. */
+static void place_ranges(struct painter *x)
+{
+	struct picture *p = x->picture;
+	uint64_t ends[RANGE_ROWS_MOST] = {0};
+	uint32_t thread = UINT32_MAX, first = 0, kept = 0, count = 0;
+
+	sort_slices(&p->ranges);
+	for (size_t i = 0; i < p->ranges.count; i++) {
+		struct picture_slice slice = p->ranges.list[i];
+		uint32_t depth = 0;
+
+		if (slice.row != thread) {
+			thread = slice.row;
+			first = (uint32_t)p->row_count;
+			count = 0;
+		}
+		while (depth < count && ends[depth] > slice.start_ns)
+			depth++;
+		if (depth == RANGE_ROWS_MOST) {
+			p->ranges.left_out++;
+			continue;
+		}
+		if (depth == count) {
+			struct picture_row *row = add_row(p, PICTURE_RANGES);
+			const struct gt_view_thread *t = x->view.threads[thread];
+
+			row->process = t->process;
+			row->ordinal = t->ordinal;
+			row->depth = depth;
+			row->group = describe_process(x, t->process);
+			row->label = describe_thread(t);
+			count++;
+		}
+		p->rows[first + depth].count++;
+		ends[depth] = slice.end_ns;
+		slice.row = first + depth;
+		p->ranges.list[kept++] = slice;
+	}
+	p->ranges.count = kept;
+	sort_slices(&p->ranges);
+}
+
+/* Passes --------------------------------------------------------------------------- */
+
+static int take_item(struct painter *x, struct gt_ranges *ranges, const struct gt_item *item)
+{
+	if (item->kind == GT_RECORD_CALL)
+		return x->second ? paint_call(x, ranges, item) : survey_call(x, item);
+	if (item->kind == GT_RECORD_DEVICE)
+		return x->second ? paint_work(x, item) : survey_work(x, item);
+	return 0;
+}
+
+static int run_pass(struct painter *x, struct gt_ranges *ranges)
+{
+	uint64_t total = gt_capture_health(x->capture)->bytes;
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	int status = gt_cursor_create(x->capture, &cursor);
+	uint32_t count = 0;
+
+	while (!status && (status = gt_cursor_next(cursor, &item)) == 1) {
+		status = take_item(x, ranges, item);
+		if (!(++count & 0xffff))
+			ui_progress_set(&x->progress, gt_cursor_position(cursor) / 2 +
+							      (x->second ? total / 2 : 0));
+	}
+	gt_cursor_destroy(cursor);
+	return status;
+}
+
+static int finish_spans(struct painter *x)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < x->source_count; i++) {
+		struct source *s = &x->sources[i];
+		struct filling f = {x->picture, s->row < 0 ? NULL : &x->picture->rows[s->row]};
+
+		if (!s->spans)
+			continue;
+		s->spans->each = fill_span;
+		s->spans->each_data = &f;
+		if (!status)
+			status = timeline_finish(s->spans);
+		timeline_fini(s->spans);
+		free(s->spans);
+	}
+	return status;
+}
+
+static int read_rows(struct painter *x)
+{
+	struct gt_ranges ranges = {.open = NULL};
+	struct gt_range range;
+	int status = run_pass(x, NULL);
+
+	if (status)
+		return status;
+	choose_rows(x);
+	x->second = true;
+	status = run_pass(x, &ranges);
+	while (!status && gt_ranges_rest(&ranges, &range))
+		paint_range(x, &range);
+	gt_ranges_fini(&ranges);
+	return status;
+}
+
+int picture_read(struct picture *p, const struct gt_capture *c)
+{
+	struct painter x = {.picture = p, .capture = c};
+	struct gt_export_options options = {.mangled = p->mangled};
+	int spans, status = gt_view_init(&x.view, c, &options);
+
+	if (status)
+		return status;
+	p->zero_ns = gt_capture_session(c)->start_ns;
+	p->slices.most = p->slices_most;
+	p->ranges.most = p->ranges_most;
+	ui_progress_begin(&x.progress, "reading", gt_capture_health(c)->bytes);
+	status = read_rows(&x);
+	ui_progress_end(&x.progress);
+	spans = finish_spans(&x);
+	if (!status) {
+		place_ranges(&x);
+		sort_slices(&p->slices);
+		status = spans;
+	}
+	idmap_fini(&x.by_key);
+	free(x.sources);
+	gt_view_fini(&x.view);
+	return status;
+}
+
+void picture_fini(struct picture *p)
+{
+	for (size_t i = 0; i < p->row_count; i++) {
+		free(p->rows[i].group);
+		free(p->rows[i].label);
+		free(p->rows[i].busy);
+		free(p->rows[i].wait);
+	}
+	free(p->rows);
+	free(p->slices.list);
+	free(p->ranges.list);
+	texts_fini(&p->texts);
+	*p = (struct picture){.bins = 0};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What went on when: rows over time, for pictures of a capture, in a terminal or a page.
+ *
+ *   ranges of a thread      slices, one row for each depth
+ *   a device, its queues    busy ns of each of `bins` equal parts of the time
+ *   threads                 ns in calls, and of these ns in calls that wait
+ *
+ * All sums are exact: overlapping work counts once. What the capture's filter leaves out is not
+ * there, and the time is from the first record that it takes to the end of the last one.
+ * Memory is bounded: there are at most `rows_most` queues and threads, those with the most time,
+ * and at most `slices_most` slices, the longest. The capture is read twice. */
+#ifndef GPUTAP_CLI_PICTURE_H
+#define GPUTAP_CLI_PICTURE_H
+
+#include "capture/capture.h"
+#include "cli/lookup.h"
+
+enum picture_kind { PICTURE_RANGES, PICTURE_DEVICE, PICTURE_QUEUE, PICTURE_THREAD };
+
+enum picture_work {
+	PICTURE_KERNEL,
+	PICTURE_COPY,
+	PICTURE_OTHER,
+	PICTURE_CALL,
+	PICTURE_WAIT,
+	PICTURE_RANGE
+};
+
+struct picture_slice {
+	uint64_t start_ns, end_ns;
+	uint32_t row, name; /* name: of picture.texts */
+	uint8_t work;       /* enum picture_work */
+	uint8_t depth;      /* calls: of calls around it */
+	uint32_t colour;    /* ranges: ARGB; 0: none */
+};
+
+/* Those that are kept: the longest. */
+struct picture_slices {
+	struct picture_slice *list; /* in the end by row and start */
+	size_t count, room, most;
+	uint64_t shortest_ns; /* shorter ones are left out */
+	uint64_t left_out;
+};
+
+struct picture_row {
+	enum picture_kind kind;
+	char *group, *label; /* "device 0: NVIDIA H100", "queue 2"; "train (pid 7)", "main 7" */
+	uint32_t device;     /* UINT32_MAX: none, or not known */
+	uint32_t process, ordinal; /* of threads, and of their ranges */
+	unsigned depth;            /* of ranges */
+	uint64_t order;            /* in the picture */
+	uint64_t count;            /* work, or calls */
+	uint64_t busy_ns, wait_ns;
+	uint64_t *busy, *wait; /* of each bin; wait: of threads */
+};
+
+struct picture {
+	/* set by the caller */
+	size_t bins, rows_most, slices_most, ranges_most;
+	bool mangled;
+	/* results */
+	uint64_t zero_ns; /* when the first session began */
+	uint64_t start_ns, end_ns;
+	struct picture_row *rows;
+	size_t row_count, row_room;
+	struct picture_slices slices, ranges; /* work and calls; ranges */
+	uint64_t queues_left_out, threads_left_out, untimed;
+	struct texts texts;
+};
+
+/* Return: 0 or negative errno with a cause. Without any record row_count is 0. */
+int picture_read(struct picture *p, const struct gt_capture *c);
+void picture_fini(struct picture *p);
+
+#endif
