@@ -49,8 +49,9 @@ static void print_report_help(void)
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
 	       "  -t, --table NAME,..   only these tables: operations ranges operators failures\n"
-	       "                        kernels copies other graphs devices gaps latency\n"
-	       "                        processes threads loss code_objects kernel_symbols\n"
+	       "                        kernels copies other graphs devices idle gaps\n"
+	       "                        latency processes threads loss code_objects\n"
+	       "                        kernel_symbols\n"
 	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns);\n"
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
@@ -182,15 +183,11 @@ enum {
 
 /* By which keys a table's rows can be told apart; 0: its rows are what they are. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
-	[REPORT_OPERATIONS] = KEYS_CALLS,
-	[REPORT_RANGES] = KEYS_CALLS,
-	[REPORT_KERNELS] = KEYS_ALL,
-	[REPORT_COPIES] = KEYS_ALL,
-	[REPORT_OTHER] = KEYS_ALL,
-	[REPORT_DEVICES] = KEYS_ALL,
-	[REPORT_GAPS] = KEYS_ALL,
-	[REPORT_LATENCY] = KEYS_ALL,
-	[REPORT_OPERATORS] = SUMMARY_OPERATOR,
+	[REPORT_OPERATIONS] = KEYS_CALLS, [REPORT_RANGES] = KEYS_CALLS,
+	[REPORT_KERNELS] = KEYS_ALL,      [REPORT_COPIES] = KEYS_ALL,
+	[REPORT_OTHER] = KEYS_ALL,        [REPORT_DEVICES] = KEYS_ALL,
+	[REPORT_IDLE] = KEYS_ALL,         [REPORT_GAPS] = KEYS_ALL,
+	[REPORT_LATENCY] = KEYS_ALL,      [REPORT_OPERATORS] = SUMMARY_OPERATOR,
 };
 
 static int refuse_key(enum report_table table, unsigned by)
@@ -666,6 +663,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	int code, rc;
 
 	choose_keys(&s, o->by);
+	s.no_idle = o->tables && !(o->tables & (1u << REPORT_IDLE | 1u << REPORT_GAPS));
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)

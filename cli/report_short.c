@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/report_idle.h"
 #include "cli/runtimes.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
@@ -251,12 +252,16 @@ static void print_devices(const struct summary *s, FILE *out)
 		const struct summary_track *d = &s->tracks[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
+		char idle[256];
+
 		print_line(out, "device", NULL,
 			   "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
 			   s->devices[d->device].name, percent(t->busy_ns, span), ui_duration(span),
 			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
 			   t->gaps.count ? ", longest gap " : "",
 			   t->gaps.count ? ui_duration(t->gaps.max) : "");
+		if (report_idle_line(s, d->device, span, idle, sizeof idle))
+			print_line(out, "", NULL, "idle: %s", idle);
 		if (d->launch.count)
 			print_line(out, "", NULL,
 				   "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no "

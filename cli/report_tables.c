@@ -10,13 +10,14 @@
 #include <sys/wait.h>
 
 #include "cli/info_code.h"
+#include "cli/report_idle.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = {"operations",     "ranges",  "operators", "failures",
-					  "kernels",        "copies",  "other",     "memory",
-					  "graphs",         "devices", "gaps",      "latency",
-					  "processes",      "threads", "loss",      "code_objects",
-					  "kernel_symbols", NULL};
+const char *const report_table_names[] = {"operations",   "ranges",         "operators", "failures",
+					  "kernels",      "copies",         "other",     "memory",
+					  "graphs",       "devices",        "idle",      "gaps",
+					  "latency",      "processes",      "threads",   "loss",
+					  "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -176,12 +177,31 @@ static const struct grid_column device_columns[] = {
 	TRACK_COLUMNS,
 };
 
+static const struct grid_column idle_columns[] = {
+	{"idle_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 1, false},
+	{"max_ns", "longest", GRID_NS, GRID_ALWAYS, 1, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
+	TRACK_COLUMNS,
+	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
+	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"mostly", "mostly", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
 static const struct grid_column gap_columns[] = {
 	{"gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
 	{"starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false},
 	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	TRACK_COLUMNS,
+	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
+	{"cause_ns", "cause time", GRID_NS, GRID_DATA, 0, false},
+	{"in", "in", GRID_TEXT, GRID_DATA, 0, false},
+	{"range", "range", GRID_TEXT, GRID_DATA, 0, false},
+	{"why", "why", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"caller_tid", "caller tid", GRID_ID, GRID_DATA, 0, false},
+	{"caller", "caller", GRID_TEXT, GRID_DATA, 0, false},
 	{"after", "after", GRID_TEXT, GRID_DATA, 0, false},
 	{"before", "before", GRID_TEXT, GRID_DATA, 0, false},
 	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
@@ -261,6 +281,8 @@ static const struct {
 				   NULL, 10},
 	[REPORT_DEVICES] = {device_columns, COUNT_OF(device_columns),
 			    "Devices, from their first work to their last", 20},
+	[REPORT_IDLE] = {idle_columns, COUNT_OF(idle_columns),
+			 "Why devices were idle: gaps between their work, by cause", 20},
 	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns),
 			 "Largest gaps, in which a device had nothing to do", 5},
 	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
@@ -711,6 +733,67 @@ static uint64_t since_start(const struct summary *s, uint64_t time)
 	return time - best;
 }
 
+static void make_idle(struct grid *g, const struct summary *s)
+{
+	char text[300];
+
+	for (uint32_t i = 0; i < s->idle.row_count; i++) {
+		const struct idle_row *row = &s->idle.rows[i];
+		const struct summary_track owner = {.name = row->owner.name,
+						    .process = row->owner.process,
+						    .thread = row->owner.thread,
+						    .queue = row->owner.queue,
+						    .place = row->owner.place};
+		const uint64_t all = report_idle_device_ns(s, row->owner.device);
+
+		for (unsigned c = 0; c < GT_IDLE_COUNT; c++) {
+			const struct idle_sum *sum = &row->sums[c];
+			struct grid_cell *cell;
+
+			if (!sum->ns)
+				continue;
+			cell = grid_row(g);
+			*cell++ = cell_count(sum->ns);
+			*cell++ = cell_real(share_of(sum->ns, all));
+			*cell++ = cell_count(sum->gaps);
+			*cell++ = cell_count(sum->max_ns);
+			*cell++ = cell_count(row->owner.device);
+			cell = put_track(cell, s, &owner);
+			*cell++ = cell_text(gt_idle_cause_name(c));
+			*cell++ = cell_text(gt_idle_cause_text(c));
+			report_idle_mostly(s, i, (enum gt_idle_cause)c, text, sizeof text);
+			*cell++ = *text ? cell_text(grid_keep(g, "%s", text)) : cell_none();
+		}
+	}
+	sort_by(g, "idle_ns");
+	show_tracks(g, s);
+}
+
+/* What is known of the device's gap; one that --by split from it is another. */
+static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
+				       const struct summary *s, const struct idle_gap *gap)
+{
+	const struct summary_thread *thread = NULL;
+	enum gt_idle_cause cause = gap ? report_idle_gap_cause(gap) : GT_IDLE_UNKNOWN;
+	const struct idle_gap_cause *most = gap ? &gap->causes[cause] : NULL;
+	const char *call =
+		most && most->op ? grid_keep(g, "%s", gt_operation_name(most->op)) : NULL;
+
+	for (uint32_t i = 0; gap && gap->ordinal && i < s->thread_count; i++)
+		if (s->threads[i].process == gap->process && s->threads[i].ordinal == gap->ordinal)
+			thread = &s->threads[i];
+	*cell++ = gap ? cell_text(gt_idle_cause_name(cause)) : cell_none();
+	*cell++ = most ? cell_count(most->ns) : cell_none();
+	*cell++ = call ? cell_text(call) : cell_none();
+	*cell++ = most && most->ns ? name_cell(s, most->name) : cell_none();
+	*cell++ = !gap   ? cell_none()
+		  : call ? cell_text(grid_keep(g, "%s: %s", gt_idle_cause_name(cause), call))
+			 : cell_text(gt_idle_cause_name(cause));
+	*cell++ = thread ? cell_count(thread->tid) : cell_none();
+	*cell++ = thread ? cell_text(thread->name) : cell_none();
+	return cell;
+}
+
 static void make_gaps(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->track_count; i++) {
@@ -725,6 +808,11 @@ static void make_gaps(struct grid *g, const struct summary *s)
 			*cell++ = cell_count(since_start(s, gap->start));
 			*cell++ = cell_count(s->tracks[i].device);
 			cell = put_track(cell, s, &s->tracks[i]);
+			cell = put_gap_cause(cell, g, s,
+					     s->track_keys || s->place_keys
+						     ? NULL
+						     : idle_find_gap(&s->idle, s->tracks[i].device,
+								     gap->start, gap->end));
 			*cell++ = cell_text(after);
 			*cell++ = cell_text(before);
 			*cell++ = cell_text(grid_keep(g, "%s .. %s", after, before));
@@ -923,6 +1011,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_MEMORY: make_memory(g, s); break;
 	case REPORT_GRAPHS: make_graphs(g, s); break;
 	case REPORT_DEVICES: make_devices(g, s); break;
+	case REPORT_IDLE: make_idle(g, s); break;
 	case REPORT_GAPS: make_gaps(g, s); break;
 	case REPORT_LATENCY: make_latency(g, s); break;
 	case REPORT_PROCESSES: make_processes(g, s); break;

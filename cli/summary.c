@@ -293,18 +293,26 @@ static uint32_t find_track(struct summary *s, const struct track_ids *k)
 	return s->track_count++;
 }
 
-static uint32_t track_of(struct summary *s, const struct summary_entry *e)
+/* @e: of device work. */
+static struct track_ids track_ids_of(const struct summary *s, const struct summary_entry *e)
 {
 	unsigned keys = s->track_keys;
 
-	return find_track(s, &(struct track_ids){
-				     .device = e->device,
-				     .name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
-				     .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
-				     .thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
-				     .queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
-				     .place = s->processes[e->process].place,
-			     });
+	return (struct track_ids){
+		.device = e->device,
+		.name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
+		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
+		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
+		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+		.place = s->processes[e->process].place,
+	};
+}
+
+static uint32_t track_of(struct summary *s, const struct summary_entry *e)
+{
+	const struct track_ids ids = track_ids_of(s, e);
+
+	return find_track(s, &ids);
 }
 
 /* Groups ------------------------------------------------------------------------- */
@@ -658,6 +666,8 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 						  .last = range->last,
 						  .duration_ns = e.duration_ns,
 						  .name = e.name});
+	if (!s->no_idle)
+		idle_add_range(&s->idle, range, e.name);
 	if (!matches(s, &e, GT_KIND_MARKER))
 		return;
 	s->matched_ranges++;
@@ -748,6 +758,27 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		r->s->queues[e->queue].untimed = true;
 }
 
+/* All work, whatever the filter: a device that does others' work is not idle. */
+static void add_to_idle(struct summary_reading *r, const struct summary_entry *e, bool matched)
+{
+	struct summary *s = r->s;
+	const struct track_ids ids = track_ids_of(s, e);
+	const struct gt_device_clock *clock =
+		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(e->item->op));
+	const struct idle_work work = {
+		.item = e->item,
+		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place},
+		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
+		.device_index = e->device,
+		.name = e->name,
+		.counts = matched,
+		.is_marker = !is_work(e->item),
+	};
+
+	if (!s->no_idle && e->timed)
+		idle_add_work(&s->idle, &work);
+}
+
 static void add_busy(struct summary_track *d, const struct summary_entry *e)
 {
 	const struct gt_item *item = e->item;
@@ -803,9 +834,11 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	linked_work(&s->linked, e.process, item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
 		add_stages(r, &e, LOOKUP_NONE);
+		add_to_idle(r, &e, false);
 		return;
 	}
 	s->matched++;
+	add_to_idle(r, &e, true);
 	track = track_of(s, &e);
 	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE);
 	group = group_of(s, &e); /* moves the rows when it adds one */
@@ -967,6 +1000,8 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 			ui_progress_set(progress, gt_cursor_position(cursor));
 		if (item->process >= s->process_count)
 			continue; /* a damaged file can say anything */
+		if (!s->no_idle)
+			idle_note(&s->idle, item);
 		file = &s->files[s->processes[item->process].file];
 		file->records++;
 		if (item->kind == GT_RECORD_CALL) {
@@ -1043,6 +1078,9 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		return rc;
 	s->capture = capture;
 	stages_init(&s->stages);
+	s->idle.capture = capture;
+	s->idle.names = &s->names;
+	idle_init(&s->idle);
 	s->operators.no_ranges = has_no_ranges(capture);
 	add_sessions(&r);
 	add_processes(&r);
@@ -1176,6 +1214,8 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : gt_memory_use_settle(&s->memory, NULL, NULL);
 	rc = rc ? rc : graphs_finish(&s->graphs);
 	rc = rc ? rc : operators_finish(&s->operators);
+	if (!rc && !s->no_idle)
+		rc = idle_finish(&s->idle);
 	return rc ? rc : finish_stages(s);
 }
 
@@ -1234,6 +1274,7 @@ void summary_fini(struct summary *s)
 	free(s->tracks);
 	idmap_fini(&s->tracks_by_hash);
 	stages_fini(&s->stages);
+	idle_fini(&s->idle);
 	free(s->processes);
 	free(s->threads);
 	free(s->queues);

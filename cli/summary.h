@@ -13,6 +13,7 @@
 #include "cli/filter.h"
 #include "cli/graphs.h"
 #include "cli/histogram.h"
+#include "cli/idle.h"
 #include "cli/info_code.h"
 #include "cli/linked.h"
 #include "cli/operators.h"
@@ -170,6 +171,7 @@ struct summary {
 	bool progress;
 	bool mangled;                      /* names of kernels as they were recorded */
 	struct summary_observer *observer; /* NULL: none */
+	bool no_idle;                      /* nobody asks why devices were idle */
 
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
@@ -178,6 +180,7 @@ struct summary {
 	struct summary_track *tracks;
 	struct idmap tracks_by_hash;
 	struct stages stages;
+	struct idle idle;        /* gaps that matching work ended, by track_keys */
 	struct stages_wait wait; /* of all calls that wait */
 	struct summary_process *processes;
 	struct summary_thread *threads;

@@ -25,6 +25,9 @@ SORT = {
     "latency": (), "processes": (), "threads": (), "loss": ()
 }
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
+# of a gap, which the machine decides
+CAUSE = re.compile(r"(?<=  )(host|synchronising|copying|launching|other_call|submitted_late|"
+                   r"started_late|short)(: \w+)?(?=  )")
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 
@@ -68,6 +71,7 @@ def plain_table(text, device):
     text = re.sub(r"\b[\d.,]+ (GB|MB|KB|B)/s", "RATE", text)
     text = re.sub(r"\b[\d.,]+ (ns|us|ms|s|min|h)\b(?! -)", "TIME", text)
     text = re.sub(r"\b[\d.]+%(?!\.$)", "SHARE", text, flags=re.M)
+    text = CAUSE.sub("CAUSE", text)
     # rows of processes and threads
     text = re.sub(r"^ +\d+(?= .* cl_golden$)", "  ID", text, flags=re.M)
     # columns are as wide as their times
@@ -84,6 +88,7 @@ def test_report_of_a_real_run_is_the_golden_one(real):
     check_golden("real.txt", "\n\n".join([head, *tables, foot]))
 
 
+CAUSES = {"cause", "in", "range", "why", "caller_tid", "caller"}
 VOLATILE = {
     "pid": "PID", "tid": "TID", "parent_pid": "PID", "bytes_per_s": "RATE", "device_name": "DEVICE"
 }
@@ -97,6 +102,8 @@ def plain_row(row, device):
             row[key] = "TIME"
         elif value and key.endswith("share"):
             row[key] = "SHARE"
+        elif key in CAUSES:
+            row[key] = "CAUSE"
         elif value and key in VOLATILE:
             row[key] = VOLATILE[key]
         else:

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle.h. Here: the work in order, and the gaps in it. */
+#include "cli/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/idle_steps.h"
+#include "record/operation.h"
+
+/* Of work: 48 bytes each. */
+struct idle_work_row {
+	uint64_t start, end, id, call_start, submitted;
+	uint32_t origin, pad;
+};
+
+struct idle_device {
+	uint64_t end; /* of the work so far */
+	uint32_t origin;
+	bool any;
+};
+
+/* Rows ---------------------------------------------------------------------------- */
+
+static int compare_work(const void *a, const void *b)
+{
+	const struct idle_work_row *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->origin > y->origin) - (x->origin < y->origin);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct idle_range_row *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+	const struct idle_gap_row *x = a, *y = b;
+	uint64_t from = idle_gap_from(x), other = idle_gap_from(y);
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (from != other)
+		return from < other ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->origin > y->origin) - (x->origin < y->origin);
+}
+
+void idle_init(struct idle *s)
+{
+	s->last_origin = s->last_row = LOOKUP_NONE;
+	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
+		s->last_details[c] = LOOKUP_NONE;
+	s->work =
+		(struct spill){.row_bytes = sizeof(struct idle_work_row), .compare = compare_work};
+	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
+				   .compare = compare_ranges};
+	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
+		size_t count = gt_operation_count((enum gt_domain)d);
+
+		s->operations[d] = lookup_grow(NULL, 0, count, sizeof *s->operations[d]);
+		for (size_t n = 0; n < count; n++)
+			s->operations[d][n] = idle_describe_operation(GT_OP(d, n, 0));
+		s->operation_counts[d] = (uint32_t)count;
+	}
+}
+
+void idle_note_thread(struct idle *s, const struct gt_item *item)
+{
+	uint64_t key = (uint64_t)item->process << 32 | item->ordinal;
+
+	s->last_thread = key + 1;
+	if (idmap_get(&s->threads, key) == LOOKUP_NONE)
+		idmap_put(&s->threads, key, s->thread_count++);
+}
+
+void idle_note_hold(struct idle *s, const struct gt_item *call)
+{
+	enum idle_hold how;
+
+	if (!s->held && idle_call_holds(call, &how))
+		s->held = idle_held_create();
+}
+
+static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
+{
+	uint64_t hash = lookup_mix((uint64_t)owner->device << 32 | owner->name);
+	uint32_t i = s->last_row;
+
+	if (i != LOOKUP_NONE && !memcmp(&s->rows[i].owner, owner, sizeof *owner))
+		return i;
+	hash = lookup_mix(hash + ((uint64_t)owner->process << 32 | owner->thread));
+	hash = lookup_mix(hash + ((uint64_t)owner->place << 32 | owner->queue));
+	for (; (i = idmap_get(&s->row_numbers, hash)) != LOOKUP_NONE; hash++)
+		if (!memcmp(&s->rows[i].owner, owner, sizeof *owner))
+			return s->last_row = i;
+	if (s->row_count == s->row_room) {
+		uint32_t room = s->row_room ? 2 * s->row_room : 8;
+
+		s->rows = lookup_grow(s->rows, s->row_room, room, sizeof *s->rows);
+		s->row_room = room;
+	}
+	s->rows[s->row_count] = (struct idle_row){.owner = *owner};
+	idmap_put(&s->row_numbers, hash, s->row_count);
+	return s->last_row = s->row_count++;
+}
+
+static bool is_origin(const struct idle *s, uint32_t number, const struct idle_origin *origin)
+{
+	return number != LOOKUP_NONE && !memcmp(&s->origins[number], origin, sizeof *origin);
+}
+
+static uint32_t find_origin(struct idle *s, const struct idle_origin *origin)
+{
+	uint64_t hash = lookup_mix((uint64_t)origin->row << 32 | origin->process);
+	uint32_t i;
+
+	if (is_origin(s, s->last_origin, origin))
+		return s->last_origin;
+	hash = lookup_mix(hash + ((uint64_t)origin->device << 32 | origin->name));
+	hash += origin->slack_ns;
+	for (; (i = idmap_get(&s->origin_numbers, hash)) != LOOKUP_NONE; hash++)
+		if (is_origin(s, i, origin))
+			return s->last_origin = i;
+	if (s->origin_count == s->origin_room) {
+		uint32_t room = s->origin_room ? 2 * s->origin_room : 8;
+
+		s->origins = lookup_grow(s->origins, s->origin_room, room, sizeof *s->origins);
+		s->origin_room = room;
+	}
+	s->origins[s->origin_count] = *origin;
+	idmap_put(&s->origin_numbers, hash, s->origin_count);
+	return s->last_origin = s->origin_count++;
+}
+
+void idle_add_work(struct idle *s, const struct idle_work *work)
+{
+	const struct gt_item *item = work->item;
+	const struct idle_origin origin = {
+		.slack_ns = work->slack_ns,
+		.row = work->counts && !work->is_marker ? find_row(s, &work->owner) : LOOKUP_NONE,
+		.device = work->owner.device,
+		.device_index = work->device_index,
+		.process = item->process,
+		.is_marker = work->is_marker,
+		.name = work->name,
+	};
+	const struct idle_work_row row = {
+		.start = item->start_ns,
+		.end = item->end_ns,
+		.id = item->id,
+		.call_start = item->call_start_ns,
+		.submitted = item->submitted_ns,
+		.origin = find_origin(s, &origin),
+	};
+
+	spill_add(&s->work, &row);
+}
+
+void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
+{
+	const struct idle_range_row row = {
+		.start = range->start_ns,
+		.end = range->end_ns,
+		.thread = idmap_get(&s->threads, (uint64_t)range->process << 32 | range->ordinal),
+		.name = name,
+	};
+
+	if (!range->instant && row.thread != LOOKUP_NONE)
+		spill_add(&s->ranges, &row);
+}
+
+/* The gaps ------------------------------------------------------------------------ */
+
+static void keep_gap(struct idle *s, const struct idle_gap *gap)
+{
+	struct idle_gap *first = s->largest + (size_t)gap->device * IDLE_LARGEST;
+	uint64_t length = gap->end_ns - gap->start_ns;
+	unsigned i = IDLE_LARGEST;
+
+	if (length <= first[i - 1].end_ns - first[i - 1].start_ns)
+		return;
+	for (i--; i && length > first[i - 1].end_ns - first[i - 1].start_ns; i--)
+		first[i] = first[i - 1];
+	first[i] = *gap;
+}
+
+/* The place of the thread that made the call, in the order of records. */
+static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
+{
+	uint64_t key = (uint64_t)process << 32 | GT_ID_ORDINAL(id);
+
+	if (!id)
+		return LOOKUP_NONE;
+	if (key + 1 != s->last_caller_key) {
+		s->last_caller_key = key + 1;
+		s->last_caller = idmap_get(&s->threads, key);
+	}
+	return s->last_caller;
+}
+
+static void add_gap(struct idle *s, const struct idle_device *device,
+		    const struct idle_work_row *work)
+{
+	const struct idle_origin *origin = &s->origins[work->origin];
+	const struct idle_gap_row row = {
+		.start = device->end,
+		.end = work->start,
+		.id = work->id,
+		.call_start = work->call_start,
+		.submitted = work->submitted,
+		.thread = find_caller(s, origin->process, work->id),
+		.origin = work->origin,
+		.after = device->origin,
+	};
+	const struct idle_gap gap = {.start_ns = row.start,
+				     .end_ns = row.end,
+				     .device = origin->device,
+				     .process = origin->process,
+				     .ordinal = GT_ID_ORDINAL(work->id)};
+
+	if (origin->row == LOOKUP_NONE)
+		return;
+	s->gap_count++;
+	idle_add_sum(&s->rows[origin->row].all, row.end - row.start);
+	spill_add(&s->gaps, &row);
+	keep_gap(s, &gap);
+}
+
+/* All work in order of its start. */
+static int find_gaps(struct idle *s)
+{
+	struct idle_device *devices;
+	const void *next;
+	int rc;
+
+	for (uint32_t i = 0; i < s->origin_count; i++)
+		if (s->origins[i].device >= s->device_count)
+			s->device_count = s->origins[i].device + 1;
+	devices = lookup_grow(NULL, 0, s->device_count, sizeof *devices);
+	s->largest =
+		lookup_grow(NULL, 0, (size_t)s->device_count * IDLE_LARGEST, sizeof *s->largest);
+	while ((rc = spill_next(&s->work, &next)) > 0) {
+		const struct idle_work_row *work = next;
+		const struct idle_origin *origin = &s->origins[work->origin];
+		struct idle_device *d = &devices[origin->device];
+
+		if (s->held && work->id)
+			idle_held_add_work(s->held, origin->process, work->id, work->end,
+					   origin->name);
+		if (origin->is_marker)
+			continue;
+		if (d->any && work->start > d->end)
+			add_gap(s, d, work);
+		if (!d->any || work->end > d->end) {
+			d->end = work->end;
+			d->origin = work->origin;
+		}
+		d->any = true;
+	}
+	free(devices);
+	spill_fini(&s->work);
+	return rc;
+}
+
+int idle_finish(struct idle *s)
+{
+	int rc = find_gaps(s);
+
+	if (!rc && s->gap_count)
+		rc = idle_walk_host(s);
+	if (!rc && s->gap_count && s->held)
+		rc = idle_held_finish(s);
+	return rc;
+}
+
+void idle_fini(struct idle *s)
+{
+	spill_fini(&s->work);
+	spill_fini(&s->ranges);
+	spill_fini(&s->gaps);
+	idle_held_destroy(s->held);
+	free(s->rows);
+	free(s->details);
+	free(s->largest);
+	free(s->origins);
+	idmap_fini(&s->row_numbers);
+	idmap_fini(&s->detail_numbers);
+	idmap_fini(&s->threads);
+	idmap_fini(&s->origin_numbers);
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		free(s->operations[d]);
+	*s = (struct idle){0};
+}

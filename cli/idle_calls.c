@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What a call is, for idle.h: by what its description says, whatever the runtime. */
+#include <string.h>
+
+#include "cli/idle_steps.h"
+#include "cli/selection.h"
+#include "record/operation.h"
+
+/* Groups of descriptions whose calls build device code, load it, or find something in it. */
+static const char *const code_groups[] = {"program", "module", "compiler",        "code",
+					  "library", "rtc",    "module_build_log"};
+
+/* Words of the names of those that only ask, or give something back. */
+static const char *const asking[] = {"Get",     "_get_",    "Release", "Retain",
+				     "Destroy", "_destroy", "Query",   "_iterate_"};
+
+static bool is_any_in(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(text, words[i]))
+			return true;
+	return false;
+}
+
+static bool builds_code(const struct gt_operation_info *info)
+{
+	for (size_t i = 0; info->group && i < sizeof code_groups / sizeof *code_groups; i++)
+		if (!strcmp(info->group, code_groups[i]))
+			return !is_any_in(info->name, asking, sizeof asking / sizeof *asking);
+	return false;
+}
+
+static enum gt_idle_cause cause_of(const struct gt_operation_info *info)
+{
+	switch ((enum gt_operation_kind)info->kind) {
+	case GT_KIND_SYNCHRONISATION: return GT_IDLE_SYNCHRONISING;
+	case GT_KIND_ALLOCATION: return GT_IDLE_ALLOCATING;
+	case GT_KIND_FREE: return GT_IDLE_FREEING;
+	case GT_KIND_COPY:
+	case GT_KIND_SET: return GT_IDLE_COPYING;
+	default: break;
+	}
+	return builds_code(info) ? GT_IDLE_COMPILING
+	       : info->waits     ? GT_IDLE_SYNCHRONISING
+				 : GT_IDLE_OTHER_CALL;
+}
+
+struct idle_operation idle_describe_operation(uint32_t op)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+
+	if (!info)
+		return (struct idle_operation){.cause = GT_IDLE_OTHER_CALL};
+	return (struct idle_operation){.cause = (uint8_t)cause_of(info),
+				       .hold = (uint8_t)idle_call_hold(info->op)};
+}
+
+enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *call)
+{
+	uint32_t domain = GT_OP_DOMAIN(call->op) % GT_DOMAIN_COUNT, number = GT_OP_NUMBER(call->op);
+
+	if (number >= s->operation_counts[domain])
+		return GT_IDLE_OTHER_CALL;
+	if (s->operations[domain][number].cause == GT_IDLE_COPYING &&
+	    gt_call_blocking(call->op, call->args) != GT_BLOCKING_YES)
+		return GT_IDLE_OTHER_CALL;
+	return (enum gt_idle_cause)s->operations[domain][number].cause;
+}
+
+/* Queues ---------------------------------------------------------------------------- */
+
+static bool has_role(const struct gt_operation_info *info, enum gt_role role)
+{
+	for (unsigned i = 0; i < info->nargs; i++)
+		if (info->args[i].role == role)
+			return true;
+	return false;
+}
+
+/* A call that names events and gives its stream no work of its own holds what comes after it. One
+ * that waits itself, or records its event, does not. */
+enum idle_hold idle_call_hold(uint32_t op)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+	bool dependent;
+
+	if (!info || info->finished != GT_FINISHED_NOTHING || info->waits)
+		return IDLE_HOLDS_NOT;
+	dependent = has_role(info, GT_ROLE_DEPENDENCIES);
+	if (dependent)
+		return info->kind == GT_KIND_MARKER ? IDLE_HOLDS_STREAM : IDLE_HOLDS_WORK;
+	if (!has_role(info, GT_ROLE_STREAM) || !has_role(info, GT_ROLE_EVENT))
+		return IDLE_HOLDS_NOT;
+	return info->kind == GT_KIND_SYNCHRONISATION || strstr(info->name, "WaitEvent")
+		       ? IDLE_HOLDS_STREAM
+		       : IDLE_HOLDS_NOT;
+}
+
+bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
+{
+	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	const struct gt_operation_info *info = gt_operation(call->op);
+	uint64_t events;
+
+	*how = idle_call_hold(call->op);
+	if (*how == IDLE_HOLDS_NOT || !info)
+		return false;
+	if (!has_role(info, GT_ROLE_DEPENDENCIES))
+		return true;
+	return !call->args || (gt_call_role(&view, GT_ROLE_DEPENDENCIES, 0, &events) && events);
+}
+
+/* Processes ------------------------------------------------------------------------- */
+
+/* Calls may be missing: not asked for, or lost. Those that were open at the end lack for a good
+ * reason. */
+bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
+{
+	const struct gt_process_info *info = gt_capture_process(capture, process);
+	const struct gt_counts *counts = gt_capture_counts(capture, process);
+	const struct gt_capture_session *session;
+	struct capture_selection selection;
+
+	if (!info || !counts || info->session >= gt_capture_session_count(capture))
+		return false;
+	session = gt_capture_session_at(capture, info->session);
+	selection_read(session->info.options, &selection);
+	if (!selection_has_calls(&selection) || *selection.operations || *selection.domains)
+		return false;
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
+			if (why != GT_DROP_UNFINISHED && counts->dropped[why][GT_CLASS_CALL][d])
+				return false;
+	return gt_capture_is_whole(&session->health);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle.h: queues that were held behind other work, because of events.
+ *
+ *   1. Calls say which events stand for which call's work, and who waits for them (awaited.h):
+ *      waits of a gap's own call, and waits of a stream, which hold what the stream is given next.
+ *   2. A wait's events are joined with the work of their calls, by the calls' ids: when did the
+ *      last of it end?
+ *   3. Of each stream, its waits and the rests of gaps in the order of their calls: a rest was held
+ *      until the last of the waits before it, since the one that was held last. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/awaited.h"
+#include "cli/idle_steps.h"
+#include "record/operation.h"
+
+enum { EVENTS_MOST = 256 };
+
+/* Work of a call, or (wait != 0) who waits for it. */
+struct held_join {
+	uint64_t id, end, wait; /* wait: its number, plus 1 */
+	uint32_t process, name;
+};
+
+/* What a wait waited for, of one event. */
+struct held_answer {
+	uint64_t wait, end;
+	uint32_t name;
+	bool found; /* else nobody knows when that came */
+};
+
+/* A wait: of a stream, or of the work that ended a gap, which may name no event. */
+struct held_wait {
+	uint64_t number, stream, at;
+	uint64_t end; /* of what it waited for, as far as that is known */
+	struct idle_rest rest;
+	uint32_t process, name;
+	bool has_rest, unsure;
+};
+
+struct idle_held {
+	struct awaited awaited;
+	struct spill joins, answers, waits, streams;
+	uint64_t wait_count;
+};
+
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int compare_joins(const void *a, const void *b)
+{
+	const struct held_join *x = a, *y = b;
+
+	if (x->process != y->process)
+		return compare_numbers(x->process, y->process);
+	if (x->id != y->id)
+		return compare_numbers(x->id, y->id);
+	if (x->wait != y->wait)
+		return compare_numbers(x->wait, y->wait);
+	return x->end != y->end ? compare_numbers(x->end, y->end)
+				: compare_numbers(x->name, y->name);
+}
+
+static int compare_answers(const void *a, const void *b)
+{
+	const struct held_answer *x = a, *y = b;
+
+	if (x->wait != y->wait)
+		return compare_numbers(x->wait, y->wait);
+	if (x->end != y->end)
+		return compare_numbers(x->end, y->end);
+	return x->found != y->found ? compare_numbers(x->found, y->found)
+				    : compare_numbers(x->name, y->name);
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct held_wait *x = a, *y = b;
+
+	return compare_numbers(x->number, y->number);
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct held_wait *x = a, *y = b;
+
+	if (x->process != y->process)
+		return compare_numbers(x->process, y->process);
+	if (x->stream != y->stream)
+		return compare_numbers(x->stream, y->stream);
+	return x->at != y->at ? compare_numbers(x->at, y->at)
+			      : compare_numbers(x->number, y->number);
+}
+
+struct idle_held *idle_held_create(void)
+{
+	struct idle_held *h = lookup_grow(NULL, 0, 1, sizeof *h);
+
+	awaited_init(&h->awaited);
+	h->joins = (struct spill){.row_bytes = sizeof(struct held_join), .compare = compare_joins};
+	h->answers =
+		(struct spill){.row_bytes = sizeof(struct held_answer), .compare = compare_answers};
+	h->waits = (struct spill){.row_bytes = sizeof(struct held_wait), .compare = compare_waits};
+	h->streams =
+		(struct spill){.row_bytes = sizeof(struct held_wait), .compare = compare_streams};
+	return h;
+}
+
+void idle_held_destroy(struct idle_held *h)
+{
+	if (!h)
+		return;
+	awaited_fini(&h->awaited);
+	spill_fini(&h->joins);
+	spill_fini(&h->answers);
+	spill_fini(&h->waits);
+	spill_fini(&h->streams);
+	free(h);
+}
+
+void idle_held_add_work(struct idle_held *h, uint32_t process, uint64_t id, uint64_t end,
+			uint32_t name)
+{
+	const struct held_join join = {.id = id, .end = end, .process = process, .name = name};
+
+	spill_add(&h->joins, &join);
+}
+
+/* Calls ----------------------------------------------------------------------------- */
+
+static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *value)
+{
+	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+
+	return call->args && gt_call_role(&view, role, 0, value);
+}
+
+/* Return: are all of its events known by name? */
+static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t wait)
+{
+	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	struct awaited_handle event = {.process = call->process};
+	uint64_t events[EVENTS_MOST];
+	size_t count = 1;
+	const bool one = find_role(call, GT_ROLE_EVENT, &events[0]);
+
+	if (!one &&
+	    (!call->args || !gt_call_elements(&view, GT_ROLE_EVENT, events, EVENTS_MOST, &count)))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		event.handle = events[i];
+		awaited_add_wait(&h->awaited, &event, call->start_ns, wait << 1 | one);
+	}
+	return true;
+}
+
+static struct held_wait wait_of(struct idle_held *h, const struct gt_item *call)
+{
+	struct held_wait wait = {.number = h->wait_count++,
+				 .at = call->start_ns,
+				 .process = call->process};
+
+	if (!find_role(call, GT_ROLE_STREAM, &wait.stream))
+		wait.stream = UINT64_MAX;
+	return wait;
+}
+
+void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	struct awaited_handle event = {.process = call->process},
+			      stream = {.process = call->process, .is_stream = true};
+	enum idle_hold how;
+	bool gives_work;
+
+	if (!info || !call->args)
+		return;
+	gives_work = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
+		     info->kind == GT_KIND_SET;
+	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
+		event.handle = call->args[info->signals_arg];
+		if (event.handle)
+			awaited_add_call(&h->awaited, &event, call->start_ns, call->id);
+	} else if (gives_work && find_role(call, GT_ROLE_STREAM, &stream.handle)) {
+		awaited_add_call(&h->awaited, &stream, call->start_ns, call->id);
+	} else if (info->kind == GT_KIND_MARKER &&
+		   find_role(call, GT_ROLE_STREAM, &stream.handle) &&
+		   find_role(call, GT_ROLE_EVENT, &event.handle)) {
+		awaited_add_record(&h->awaited, &event, &stream, call->start_ns);
+	}
+	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_STREAM) {
+		struct held_wait wait = wait_of(h, call);
+
+		wait.unsure = !add_events(h, call, wait.number);
+		spill_add(&h->waits, &wait);
+	}
+}
+
+void idle_held_add_rest(struct idle_held *h, const struct gt_item *call,
+			const struct idle_rest *rest)
+{
+	struct held_wait wait = wait_of(h, call);
+	enum idle_hold how;
+
+	wait.has_rest = true;
+	wait.rest = *rest;
+	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_WORK)
+		wait.unsure = !add_events(h, call, wait.number);
+	spill_add(&h->waits, &wait);
+}
+
+/* Joining --------------------------------------------------------------------------- */
+
+/* An event that is one argument, and was recorded behind no work, holds nothing. One of a list was
+ * given by a call: if nobody knows by which, it may be the program's own. */
+static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
+{
+	struct idle_held *h = to;
+	const struct held_join join = {.id = id, .wait = (wait >> 1) + 1, .process = process};
+	const struct held_answer nothing = {.wait = wait >> 1};
+
+	if (id)
+		spill_add(&h->joins, &join);
+	else if (!(wait & 1))
+		spill_add(&h->answers, &nothing);
+}
+
+static int join_work(struct idle_held *h)
+{
+	struct held_join last = {.id = 0};
+	const void *next;
+	int rc;
+
+	while ((rc = spill_next(&h->joins, &next)) > 0) {
+		const struct held_join *j = next;
+		struct held_answer answer = {.wait = j->wait - 1};
+
+		if (!j->wait) {
+			last = *j;
+			continue;
+		}
+		if (last.id == j->id && last.process == j->process) {
+			answer.found = true;
+			answer.end = last.end;
+			answer.name = last.name;
+		}
+		spill_add(&h->answers, &answer);
+	}
+	return rc;
+}
+
+/* Each wait with its answers, into the order of its stream. */
+static int join_answers(struct idle_held *h)
+{
+	const struct held_answer *answer;
+	const void *next;
+	int rc, has = spill_next(&h->answers, &next);
+
+	answer = next;
+	while (has >= 0 && (rc = spill_next(&h->waits, &next)) > 0) {
+		struct held_wait wait = *(const struct held_wait *)next;
+
+		for (; has > 0 && answer->wait <= wait.number;
+		     has = spill_next(&h->answers, (const void **)&answer)) {
+			if (answer->wait < wait.number)
+				continue;
+			wait.unsure |= !answer->found;
+			if (answer->end > wait.end) {
+				wait.end = answer->end;
+				wait.name = answer->name;
+			}
+		}
+		spill_add(&h->streams, &wait);
+	}
+	return has < 0 ? has : rc;
+}
+
+static void split_rest(struct idle *s, const struct held_wait *wait, const struct held_wait *before)
+{
+	const struct held_wait *last = before->end > wait->end ? before : wait;
+	struct idle_open gap;
+
+	idle_open_gap(s, &gap, &wait->rest.gap);
+	idle_split_rest(s, &gap, wait->rest.from, last->end, last->name,
+			wait->unsure || before->unsure);
+	idle_close_gap(s, &gap);
+}
+
+int idle_held_finish(struct idle *s)
+{
+	struct idle_held *h = s->held;
+	struct held_wait before = {.number = 0}; /* of the stream, since its last rest */
+	const void *next;
+	int rc = awaited_find(&h->awaited, add_found, h);
+
+	rc = rc ? rc : join_work(h);
+	rc = rc ? rc : join_answers(h);
+	while (!rc && (rc = spill_next(&h->streams, &next)) > 0) {
+		const struct held_wait *wait = next;
+
+		if (wait->process != before.process || wait->stream != before.stream)
+			before = (struct held_wait){.process = wait->process,
+						    .stream = wait->stream};
+		rc = 0;
+		if (!wait->has_rest) {
+			before.unsure |= wait->unsure;
+			if (wait->end > before.end) {
+				before.end = wait->end;
+				before.name = wait->name;
+			}
+			continue;
+		}
+		split_rest(s, wait, &before);
+		before.end = 0;
+		before.unsure = false;
+	}
+	return rc;
+}

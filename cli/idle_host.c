@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle.h: what threads did while devices were idle.
+ *
+ * A thread's calls come in order of their begin, its gaps in the order in which they can first
+ * count, its ranges by their begin. Between two events of these three the thread is in the same
+ * call and the same range: that time is a part of each gap that is open. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/idle_steps.h"
+#include "record/operation.h"
+
+struct open_call {
+	uint64_t id, end;
+	uint32_t op;
+	enum gt_idle_cause cause;
+};
+
+struct open_range {
+	uint64_t end;
+	uint32_t name;
+};
+
+struct walk {
+	struct idle *idle;
+	/* the thread */
+	uint64_t now;
+	uint32_t thread, process, ordinal;
+	struct open_call *calls; /* outermost first */
+	struct open_range *ranges;
+	struct idle_open *gaps;
+	size_t call_count, call_room, range_count, range_room, gap_count, gap_room;
+	/* what comes next, of this thread or a later one */
+	struct idle_gap_row next_gap;
+	struct idle_range_row next_range;
+	bool has_gap, has_range;
+	int status;         /* of reading what was spilled: 0 or negative */
+	uint8_t *processes; /* 0: not asked yet; 1 what its host did is not known, 2 known */
+};
+
+static void read_gap(struct walk *w)
+{
+	const void *row;
+	int rc = spill_next(&w->idle->gaps, &row);
+
+	w->has_gap = rc > 0;
+	if (rc > 0)
+		w->next_gap = *(const struct idle_gap_row *)row;
+	else if (rc < 0)
+		w->status = rc;
+}
+
+static void read_range(struct walk *w)
+{
+	const void *row;
+	int rc = spill_next(&w->idle->ranges, &row);
+
+	w->has_range = rc > 0;
+	if (rc > 0)
+		w->next_range = *(const struct idle_range_row *)row;
+	else if (rc < 0)
+		w->status = rc;
+}
+
+/* Ranges --------------------------------------------------------------------------- */
+
+static void push_range(struct walk *w, const struct idle_range_row *row)
+{
+	if (w->range_count == w->range_room) {
+		size_t room = w->range_room ? 2 * w->range_room : 16;
+
+		w->ranges = lookup_grow(w->ranges, w->range_room, room, sizeof *w->ranges);
+		w->range_room = room;
+	}
+	w->ranges[w->range_count++] = (struct open_range){row->end, row->name};
+}
+
+/* The innermost range at @time, which does not go back, and until when that is so. */
+static uint32_t find_range(struct walk *w, uint64_t time, uint64_t *until)
+{
+	size_t kept = 0;
+
+	for (; w->has_range && w->next_range.thread <= w->thread &&
+	       (w->next_range.thread < w->thread || w->next_range.start <= time);
+	     read_range(w))
+		if (w->next_range.thread == w->thread && w->next_range.end > time)
+			push_range(w, &w->next_range);
+	for (size_t i = 0; i < w->range_count; i++) /* ranges may cross each other */
+		if (w->ranges[i].end > time)
+			w->ranges[kept++] = w->ranges[i];
+	w->range_count = kept;
+	*until = UINT64_MAX;
+	if (w->has_range && w->next_range.thread == w->thread)
+		*until = w->next_range.start;
+	if (!kept)
+		return LOOKUP_NONE;
+	if (w->ranges[kept - 1].end < *until)
+		*until = w->ranges[kept - 1].end;
+	return w->ranges[kept - 1].name;
+}
+
+/* Parts ---------------------------------------------------------------------------- */
+
+static bool is_host_known(struct walk *w, uint32_t process)
+{
+	if (process >= gt_capture_process_count(w->idle->capture))
+		return false;
+	if (!w->processes[process])
+		w->processes[process] = 1 + idle_host_is_known(w->idle->capture, process);
+	return w->processes[process] == 2;
+}
+
+static bool is_pageable(const struct walk *w, const struct idle_open *gap)
+{
+	const struct idle_origin *origin = &w->idle->origins[gap->row.origin];
+
+	return strstr(texts_get(w->idle->names, origin->name), "Pageable") != NULL;
+}
+
+/* What the thread did: the outermost call that says so, or else the one that submits the work that
+ * will end the gap. */
+static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap, uint32_t *op)
+{
+	const struct open_call *submits = NULL;
+
+	*op = w->call_count ? w->calls[0].op : 0;
+	for (size_t i = 0; i < w->call_count; i++)
+		if (w->calls[i].id == gap->row.id)
+			submits = &w->calls[i];
+	if (submits && gap->copies && is_pageable(w, gap)) {
+		*op = submits->op;
+		return GT_IDLE_PAGEABLE;
+	}
+	for (size_t i = 0; i < w->call_count; i++)
+		if (w->calls[i].cause != GT_IDLE_OTHER_CALL) {
+			*op = w->calls[i].op;
+			return w->calls[i].cause;
+		}
+	if (submits) {
+		*op = submits->op;
+		return GT_IDLE_LAUNCHING;
+	}
+	if (w->call_count)
+		return GT_IDLE_OTHER_CALL;
+	return is_host_known(w, w->process) ? GT_IDLE_HOST : GT_IDLE_UNKNOWN;
+}
+
+/* The thread was in the same calls from @from to @to. */
+static void add_parts(struct walk *w, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint64_t until;
+		uint32_t range = find_range(w, from, &until), op;
+
+		until = until < to ? until : to;
+		for (size_t i = 0; i < w->gap_count; i++) {
+			struct idle_open *gap = &w->gaps[i];
+			uint64_t begin = from > gap->row.start ? from : gap->row.start,
+				 end = until < gap->until ? until : gap->until;
+
+			if (begin < end) {
+				enum gt_idle_cause cause = find_cause(w, gap, &op);
+
+				idle_add_part(w->idle, gap, begin, end, cause, op, range);
+			}
+		}
+		from = until;
+	}
+}
+
+static void close_gaps(struct walk *w, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->gap_count; i++)
+		if (w->gaps[i].until <= now && w->gaps[i].is_seen)
+			idle_close_gap(w->idle, &w->gaps[i]);
+		else if (kept++ != i)
+			w->gaps[kept - 1] = w->gaps[i];
+	w->gap_count = kept;
+}
+
+/* The time goes on to @to. */
+static void advance(struct walk *w, uint64_t to)
+{
+	while (w->call_count && w->calls[w->call_count - 1].end <= to) {
+		const uint64_t end = w->calls[w->call_count - 1].end;
+
+		if (w->gap_count && end > w->now)
+			add_parts(w, w->now, end);
+		w->now = end > w->now ? end : w->now;
+		w->call_count--;
+	}
+	if (to <= w->now)
+		return;
+	if (w->gap_count)
+		add_parts(w, w->now, to);
+	w->now = to;
+	if (w->gap_count)
+		close_gaps(w, to);
+}
+
+/* Gaps ----------------------------------------------------------------------------- */
+
+/* Nothing was recorded before the work's session began. */
+static void cut_unrecorded(struct walk *w, struct idle_open *gap, uint32_t process)
+{
+	const struct gt_process_info *info = gt_capture_process(w->idle->capture, process);
+	uint64_t begin;
+
+	if (!info || info->session >= gt_capture_session_count(w->idle->capture))
+		return;
+	begin = gt_capture_session_at(w->idle->capture, info->session)->info.start_ns;
+	if (begin <= gap->row.start)
+		return;
+	begin = begin < gap->row.end ? begin : gap->row.end;
+	idle_add_part(w->idle, gap, gap->row.start, begin, GT_IDLE_UNRECORDED, 0, LOOKUP_NONE);
+	gap->row.start = begin;
+}
+
+/* Of which calls it is not known what they did: the time until the call, and from then on. */
+static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
+{
+	uint64_t call = gap->row.call_start, end = gap->row.end;
+
+	from = from > gap->row.start ? from : gap->row.start;
+	call = !call || call > end ? end : call > from ? call : from;
+	idle_add_part(w->idle, gap, from, call, GT_IDLE_UNKNOWN, 0, LOOKUP_NONE);
+	idle_split_rest(w->idle, gap, call, 0, LOOKUP_NONE, false);
+	idle_close_gap(w->idle, gap);
+}
+
+static void open_gap(struct walk *w, const struct idle_gap_row *row)
+{
+	const struct idle_origin *origin = &w->idle->origins[row->origin];
+	struct idle_open gap;
+
+	idle_open_gap(w->idle, &gap, row);
+	if (row->end - row->start <= origin->slack_ns) {
+		idle_add_part(w->idle, &gap, row->start, row->end, GT_IDLE_SHORT, 0, LOOKUP_NONE);
+		idle_close_gap(w->idle, &gap);
+		return;
+	}
+	cut_unrecorded(w, &gap, origin->process);
+	if (!row->id || row->thread == LOOKUP_NONE) {
+		close_unseen(w, &gap, 0);
+		return;
+	}
+	/* until the call comes, the host counts up to its begin */
+	gap.until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
+	if (w->gap_count == w->gap_room) {
+		size_t room = w->gap_room ? 2 * w->gap_room : 16;
+
+		w->gaps = lookup_grow(w->gaps, w->gap_room, room, sizeof *w->gaps);
+		w->gap_room = room;
+	}
+	w->gaps[w->gap_count++] = gap;
+}
+
+/* The call that submits the work has come. */
+static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	const uint64_t start = gap->row.start, end = gap->row.end, submitted = gap->row.submitted;
+	uint64_t until = call->end_ns < end ? call->end_ns : end;
+
+	if (submitted && submitted < until)
+		until = submitted > call->start_ns ? submitted : call->start_ns;
+	gap->until = until;
+	gap->is_seen = true;
+	gap->copies = info && (info->kind == GT_KIND_COPY || info->kind == GT_KIND_SET);
+	until = until > start ? until : start;
+	if (until >= end)
+		return;
+	if (w->idle->held) {
+		const struct idle_rest rest = {gap->row, until};
+
+		idle_held_add_rest(w->idle->held, call, &rest);
+	} else {
+		idle_split_rest(w->idle, gap, until, 0, LOOKUP_NONE, false);
+	}
+}
+
+static void see_calls(struct walk *w, const struct gt_item *call)
+{
+	size_t kept = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < w->gap_count; i++) {
+		struct idle_open *gap = &w->gaps[i];
+
+		if (gap->row.id == call->id)
+			see_call(w, gap, call);
+		any |= gap->is_seen;
+		if (!gap->is_seen && gap->row.id < call->id) { /* it was not recorded */
+			close_unseen(w, gap, gap->until < w->now ? gap->until : w->now);
+			continue;
+		}
+		if (kept++ != i)
+			w->gaps[kept - 1] = *gap;
+	}
+	w->gap_count = kept;
+	if (any)
+		close_gaps(w, w->now);
+}
+
+/* Gaps that can count by @time are open from now on. */
+static void open_gaps(struct walk *w, uint64_t time)
+{
+	while (w->has_gap && w->next_gap.thread == w->thread &&
+	       idle_gap_from(&w->next_gap) <= time) {
+		advance(w, idle_gap_from(&w->next_gap));
+		open_gap(w, &w->next_gap);
+		read_gap(w);
+	}
+}
+
+/* Threads -------------------------------------------------------------------------- */
+
+static void end_thread(struct walk *w)
+{
+	open_gaps(w, UINT64_MAX);
+	advance(w, UINT64_MAX);
+	for (size_t i = 0; i < w->gap_count; i++)
+		close_unseen(w, &w->gaps[i], w->gaps[i].until);
+	w->gap_count = w->call_count = w->range_count = 0;
+	w->now = 0;
+}
+
+static void begin_thread(struct walk *w, const struct gt_item *item)
+{
+	uint64_t key = (uint64_t)item->process << 32 | item->ordinal;
+
+	end_thread(w);
+	w->process = item->process;
+	w->ordinal = item->ordinal;
+	w->thread = idmap_get(&w->idle->threads, key);
+}
+
+static void step_call(struct walk *w, const struct gt_item *call)
+{
+	if (w->has_gap)
+		open_gaps(w, call->start_ns);
+	advance(w, call->start_ns);
+	if (w->gap_count)
+		see_calls(w, call);
+	if (w->call_count == w->call_room) {
+		size_t room = w->call_room ? 2 * w->call_room : 16;
+
+		w->calls = lookup_grow(w->calls, w->call_room, room, sizeof *w->calls);
+		w->call_room = room;
+	}
+	w->calls[w->call_count++] = (struct open_call){call->id, call->end_ns, call->op,
+						       idle_call_cause(w->idle, call)};
+}
+
+static int walk_calls(struct walk *w)
+{
+	const struct gt_item *items;
+	struct gt_cursor *cursor;
+	int count, rc = gt_cursor_create(w->idle->capture, &cursor);
+
+	if (rc)
+		return rc;
+	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
+		if (items->process != w->process || items->ordinal != w->ordinal)
+			begin_thread(w, items);
+		for (int i = 0; i < count; i++) {
+			if (items[i].kind != GT_RECORD_CALL ||
+			    gt_domain_traits[GT_OP_DOMAIN(items[i].op) % GT_DOMAIN_COUNT]
+				    .annotations)
+				continue;
+			if (w->idle->held)
+				idle_held_note_call(w->idle->held, &items[i]);
+			step_call(w, &items[i]);
+		}
+	}
+	gt_cursor_destroy(cursor);
+	return count < 0 ? count : 0;
+}
+
+int idle_walk_host(struct idle *s)
+{
+	struct walk w = {.idle = s, .thread = LOOKUP_NONE, .process = UINT32_MAX};
+	size_t processes = gt_capture_process_count(s->capture);
+	int rc;
+
+	w.processes = lookup_grow(NULL, 0, processes, 1);
+	read_gap(&w);
+	read_range(&w);
+	rc = walk_calls(&w);
+	end_thread(&w);
+	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w)) /* without records */
+		open_gap(&w, &w.next_gap);
+	free(w.processes);
+	free(w.calls);
+	free(w.ranges);
+	free(w.gaps);
+	return rc ? rc : w.status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle.h. Here: parts of gaps, and what is added up of them. */
+#include "cli/idle_steps.h"
+
+/* A part of a gap that is too small to be seen beside it is in the sums alone: a gap has at most
+ * PARTS_MOST others, and one that is shorter than SEEN_NS none. */
+enum { PARTS_MOST = 50, SEEN_NS = 10000 };
+
+void idle_add_sum(struct idle_sum *sum, uint64_t ns)
+{
+	sum->ns += ns;
+	sum->gaps++;
+	sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
+}
+
+/* Details --------------------------------------------------------------------------- */
+
+static bool is_detail(const struct idle *s, uint32_t number, const struct idle_detail *detail)
+{
+	const struct idle_detail *d = &s->details[number];
+
+	return d->row == detail->row && d->cause == detail->cause && d->op == detail->op &&
+	       d->name == detail->name;
+}
+
+static uint32_t find_detail(struct idle *s, const struct idle_detail *detail)
+{
+	uint64_t hash = lookup_mix((uint64_t)detail->row << 32 | detail->cause);
+	uint32_t i = s->last_details[detail->cause];
+
+	if (i != LOOKUP_NONE && is_detail(s, i, detail))
+		return i;
+	hash = lookup_mix(hash + ((uint64_t)detail->op << 32 | detail->name));
+	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
+		if (is_detail(s, i, detail))
+			return s->last_details[detail->cause] = i;
+	if (s->detail_count == s->detail_room) {
+		uint32_t room = s->detail_room ? 2 * s->detail_room : 64;
+
+		s->details = lookup_grow(s->details, s->detail_room, room, sizeof *s->details);
+		s->detail_room = room;
+	}
+	idmap_put(&s->detail_numbers, hash, s->detail_count);
+	s->details[s->detail_count] = *detail;
+	return s->last_details[detail->cause] = s->detail_count++;
+}
+
+/* Largest gaps ---------------------------------------------------------------------- */
+
+static struct idle_gap *find_largest(const struct idle *s, uint32_t device, uint64_t start,
+				     uint64_t end)
+{
+	struct idle_gap *first = s->largest + (size_t)device * IDLE_LARGEST;
+
+	for (unsigned i = 0; i < IDLE_LARGEST; i++)
+		if (first[i].start_ns == start && first[i].end_ns == end)
+			return &first[i];
+	return NULL;
+}
+
+const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint64_t start_ns,
+				     uint64_t end_ns)
+{
+	return device < s->device_count ? find_largest(s, device, start_ns, end_ns) : NULL;
+}
+
+static void add_to_largest(struct idle_gap *l, const struct gt_idle_part *part, uint32_t name)
+{
+	struct idle_gap_cause *cause = &l->causes[part->cause];
+	uint64_t ns = part->end_ns - part->start_ns;
+
+	cause->ns += ns;
+	if (ns <= cause->most_ns)
+		return;
+	cause->most_ns = ns;
+	cause->op = part->op;
+	cause->name = name;
+}
+
+/* Parts ----------------------------------------------------------------------------- */
+
+void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idle_gap_row *row)
+{
+	const uint32_t device = s->origins[row->origin].device;
+	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
+
+	*gap = (struct idle_open){.row = *row, .ordinal = GT_ID_ORDINAL(row->id)};
+	if (row->end - row->start >= least->end_ns - least->start_ns)
+		gap->largest = find_largest(s, device, row->start, row->end);
+}
+
+/* The part that is kept back, because what follows may go on with it. */
+static void hand_on(struct idle *s, struct idle_open *gap)
+{
+	const struct idle_kept *kept = &gap->kept;
+	const struct idle_origin *origin = &s->origins[gap->row.origin];
+	const uint64_t ns = kept->end - kept->start, length = gap->row.end - gap->row.start;
+	const struct idle_detail detail = {.row = origin->row,
+					   .cause = kept->cause,
+					   .op = kept->op,
+					   .name = kept->op ? LOOKUP_NONE : kept->name};
+	const char *text = kept->name == LOOKUP_NONE ? NULL : texts_get(s->names, kept->name);
+	const struct gt_idle_part part = {
+		.start_ns = kept->start,
+		.end_ns = kept->end,
+		.gap_start_ns = gap->row.start,
+		.gap_end_ns = gap->row.end,
+		.cause = kept->cause,
+		.device = origin->device_index,
+		.process = origin->process,
+		.ordinal = gap->ordinal,
+		.op = kept->op,
+		.range = kept->cause == GT_IDLE_HELD ? NULL : text,
+		.behind = kept->cause == GT_IDLE_HELD ? text : NULL,
+		.after = texts_get(s->names, s->origins[gap->row.after].name),
+		.before = texts_get(s->names, origin->name),
+	};
+	uint32_t number;
+
+	if (!kept->end)
+		return;
+	number = find_detail(s, &detail); /* moves the details when it adds one */
+	s->details[number].ns += ns;
+	if (gap->largest)
+		add_to_largest(gap->largest, &part, kept->name);
+	if (s->each && length >= SEEN_NS && ns >= length / PARTS_MOST)
+		s->each(s->to, &part);
+	gap->kept.end = 0;
+}
+
+void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
+		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
+{
+	struct idle_kept *kept = &gap->kept;
+
+	if (from >= to)
+		return;
+	gap->ns[cause] += to - from;
+	if (kept->end == from && kept->cause == cause && kept->op == op && kept->name == name) {
+		kept->end = to;
+		return;
+	}
+	hand_on(s, gap);
+	*kept = (struct idle_kept){from, to, cause, op, name};
+}
+
+void idle_close_gap(struct idle *s, struct idle_open *gap)
+{
+	struct idle_row *row = &s->rows[s->origins[gap->row.origin].row];
+
+	hand_on(s, gap);
+	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
+		if (gap->ns[c])
+			idle_add_sum(&row->sums[c], gap->ns[c]);
+}
+
+void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,
+		     uint32_t behind, bool unsure)
+{
+	const uint64_t end = gap->row.end, held = held_until < end ? held_until : end,
+		       submitted = gap->row.submitted < end ? gap->row.submitted : end;
+
+	if (held > from) {
+		idle_add_part(s, gap, from, held, GT_IDLE_HELD, 0, behind);
+		from = held;
+	}
+	if (unsure) {
+		idle_add_part(s, gap, from, end, GT_IDLE_UNKNOWN, 0, LOOKUP_NONE);
+		return;
+	}
+	if (submitted > from) {
+		idle_add_part(s, gap, from, submitted, GT_IDLE_SUBMITTED_LATE, 0, LOOKUP_NONE);
+		from = submitted;
+	}
+	idle_add_part(s, gap, from, end, GT_IDLE_STARTED_LATE, 0, LOOKUP_NONE);
+}

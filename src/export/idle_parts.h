@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a device was idle: the causes, and what is said of a part of a gap. cli/idle.h finds them;
+ * exporters get them by a function in their options (struct gt_export_options). The rules stand in
+ * docs/idle.md. */
+#ifndef GPUTAP_EXPORT_IDLE_PARTS_H
+#define GPUTAP_EXPORT_IDLE_PARTS_H
+
+#include <stdint.h>
+
+/* Name in files, what people read. Names never change. */
+#define GT_IDLE_CAUSES(X)                                               \
+	X(HOST, "host", "host, outside any call")                       \
+	X(SYNCHRONISING, "synchronising", "in a call that waits")       \
+	X(ALLOCATING, "allocating", "allocating memory")                \
+	X(FREEING, "freeing", "freeing memory")                         \
+	X(COMPILING, "compiling", "building or loading code")           \
+	X(COPYING, "copying", "in a blocking copy")                     \
+	X(PAGEABLE, "pageable", "copying pageable memory")              \
+	X(OTHER_CALL, "other_call", "in another call")                  \
+	X(COLLECTIVE, "collective", "in a collective's call")           \
+	X(LAUNCHING, "launching", "in the launching call")              \
+	X(HELD, "held", "queue held by an event")                       \
+	X(SUBMITTED_LATE, "submitted_late", "submitted late (runtime)") \
+	X(STARTED_LATE, "started_late", "started late (driver)")        \
+	X(UNRECORDED, "unrecorded", "not recorded")                     \
+	X(SHORT, "short", "too short to say")                           \
+	X(UNKNOWN, "unknown", "not known")
+
+enum gt_idle_cause {
+#define X(name, key, text) GT_IDLE_##name,
+	GT_IDLE_CAUSES(X)
+#undef X
+		GT_IDLE_COUNT
+};
+
+static inline const char *gt_idle_cause_name(enum gt_idle_cause cause)
+{
+	static const char *const names[] = {
+#define X(name, key, text) key,
+		GT_IDLE_CAUSES(X)
+#undef X
+	};
+	return cause < GT_IDLE_COUNT ? names[cause] : "";
+}
+
+static inline const char *gt_idle_cause_text(enum gt_idle_cause cause)
+{
+	static const char *const texts[] = {
+#define X(name, key, text) text,
+		GT_IDLE_CAUSES(X)
+#undef X
+	};
+	return cause < GT_IDLE_COUNT ? texts[cause] : "";
+}
+
+/* A part of a gap that has one cause. A gap's parts are apart from each other, and their sum is the
+ * gap; they come in any order. */
+struct gt_idle_part {
+	uint64_t start_ns, end_ns;
+	uint64_t gap_start_ns, gap_end_ns;
+	enum gt_idle_cause cause;
+	uint32_t device; /* merged device index; UINT32_MAX: not known */
+	/* the thread whose call submitted the work that ended the gap; ordinal 0: not known */
+	uint32_t process, ordinal;
+	uint32_t op;                /* the call that the thread was in; 0: in none */
+	const char *range;          /* the program's, that the thread was in; NULL: in none */
+	const char *after, *before; /* work that ended at the gap's start, began at its end */
+	const char *behind;         /* HELD: work that the queue waited for; NULL: not known */
+};
+
+typedef void gt_idle_part_fn(void *to, const struct gt_idle_part *part);
+
+#endif

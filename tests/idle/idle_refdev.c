@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|
+ * synchronising|copying|held|allocating|freeing|other_call|launching. Its work are kernels that do
+ * nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gputap/gputap.h"
+#include "soft/refdev/refdev.h"
+#include "tests/idle/stamps.h"
+
+#define OK(call) EXPECT((call) == refdevSuccess)
+
+enum { COPIED = 64 << 20 };
+
+static const refdevDim3 one = {1, 1, 1};
+static refdevStream_t first, second; /* of devices 0 and 1 */
+static refdevKernel_t nothing, long_one;
+
+static void run_nothing(const refdevGroup *group, const void *arguments)
+{
+	(void)group;
+	(void)arguments;
+}
+
+/* Says when its work began and ended, as far as its function goes. */
+static uint64_t long_from, long_to;
+
+static void run_long(const refdevGroup *group, const void *arguments)
+{
+	(void)group;
+	(void)arguments;
+	long_from = now_ns();
+	sleep_ms(PROVOKED_MS);
+	long_to = now_ns();
+}
+
+static void launch(refdevKernel_t kernel, refdevStream_t stream, int device)
+{
+	OK(refdevSetDevice(device));
+	OK(refdevLaunchKernel(kernel, one, one, NULL, 0, stream));
+	OK(refdevSetDevice(0));
+}
+
+/* The host does something else. */
+static void provoke_host(void)
+{
+	uint64_t from = now_ns();
+
+	sleep_ms(PROVOKED_MS);
+	say_stamps("host", from, now_ns());
+}
+
+static void provoke_range(void)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, "thinking", 1, -1, NULL, 0);
+	provoke_host();
+	gputap_range_end(1);
+}
+
+/* The host waits for another device. */
+static void provoke_synchronising(void)
+{
+	uint64_t from;
+
+	launch(long_one, second, 1);
+	from = now_ns();
+	OK(refdevStreamSynchronize(second));
+	say_stamps("synchronising", from, now_ns());
+}
+
+/* The host copies to another device. */
+static void provoke_copying(void)
+{
+	static void *from, *to;
+	uint64_t begin;
+
+	if (!to) {
+		OK(refdevSetDevice(1));
+		OK(refdevMalloc(&to, COPIED));
+		OK(refdevSetDevice(0));
+		EXPECT((from = calloc(1, COPIED)));
+	}
+	OK(refdevSetDevice(1));
+	begin = now_ns();
+	OK(refdevMemcpy(to, from, COPIED, refdevMemcpyHostToDevice));
+	say_stamps("copying", begin, now_ns());
+	OK(refdevSetDevice(0));
+}
+
+/* The next kernel waits for another device's. */
+static void provoke_held(void)
+{
+	static refdevEvent_t event;
+
+	if (!event)
+		OK(refdevEventCreate(&event));
+	launch(long_one, second, 1);
+	OK(refdevEventRecord(event, second));
+	OK(refdevStreamWaitEvent(first, event));
+}
+
+/* A call that takes long: what a profiler does in it is a part of it. */
+static const char *slow, *slow_cause;
+
+static void be_slow(const refdevCall *call, uint64_t *slot, void *user)
+{
+	uint64_t from = now_ns();
+
+	(void)slot;
+	(void)user;
+	if (!slow || call->exits || call->nested || strcmp(call->name, slow))
+		return;
+	sleep_ms(PROVOKED_MS);
+	say_stamps(slow_cause, from, now_ns());
+}
+
+static void make_slow(const char *name, const char *cause)
+{
+	static const refdevSubscriber subscriber = {.size = sizeof subscriber, .call = be_slow};
+
+	if (!slow)
+		OK(refdevSubscribe(&subscriber));
+	slow = name;
+	slow_cause = cause;
+}
+
+static void provoke_allocating(void)
+{
+	void *memory;
+
+	make_slow("refdevMalloc", "allocating");
+	OK(refdevMalloc(&memory, 4096));
+	OK(refdevFree(memory));
+}
+
+static void provoke_freeing(void)
+{
+	void *memory;
+
+	make_slow("refdevFree", "freeing");
+	OK(refdevMalloc(&memory, 4096));
+	OK(refdevFree(memory));
+}
+
+static void provoke_other_call(void)
+{
+	size_t available, total;
+
+	make_slow("refdevMemGetInfo", "other_call");
+	OK(refdevMemGetInfo(&available, &total));
+}
+
+/* The kernel that comes next. */
+static void provoke_launching(void)
+{
+	make_slow("refdevLaunchKernel", "launching");
+}
+
+static const struct {
+	const char *name;
+	void (*provoke)(void);
+} rules[] = {
+	{"host", provoke_host},
+	{"range", provoke_range},
+	{"synchronising", provoke_synchronising},
+	{"copying", provoke_copying},
+	{"held", provoke_held},
+	{"allocating", provoke_allocating},
+	{"freeing", provoke_freeing},
+	{"other_call", provoke_other_call},
+	{"launching", provoke_launching},
+};
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	size_t rule = 0;
+
+	while (rule < sizeof rules / sizeof *rules && strcmp(rules[rule].name, name))
+		rule++;
+	EXPECT(rule < sizeof rules / sizeof *rules);
+	OK(refdevStreamCreate(&first));
+	OK(refdevSetDevice(1));
+	OK(refdevStreamCreate(&second));
+	OK(refdevSetDevice(0));
+	OK(refdevRegisterKernel(&nothing, "nothing", run_nothing));
+	OK(refdevRegisterKernel(&long_one, "long_one", run_long));
+	for (unsigned i = 0; i < TIMES; i++) {
+		launch(nothing, first, 0);
+		OK(refdevStreamSynchronize(first));
+		rules[rule].provoke();
+		launch(nothing, first, 0);
+		OK(refdevStreamSynchronize(first));
+		if (rules[rule].provoke == provoke_launching)
+			slow = "";
+		if (rules[rule].provoke == provoke_held)
+			say_stamps("held", long_from, long_to);
+	}
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the programs of tests/idle share: they provoke idle time of one cause, and write down when
+ * they did: "CAUSE FROM TO", CLOCK_BOOTTIME in ns, as captures have it. */
+#ifndef GPUTAP_TESTS_IDLE_STAMPS_H
+#define GPUTAP_TESTS_IDLE_STAMPS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define UNUSED __attribute__((unused))
+
+enum { PROVOKED_MS = 20, TIMES = 10 };
+
+static UNUSED uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static UNUSED void sleep_ms(unsigned ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+static UNUSED void say_stamps(const char *cause, uint64_t from, uint64_t to)
+{
+	printf("%s %llu %llu\n", cause, (unsigned long long)from, (unsigned long long)to);
+}
+
+#define EXPECT(condition)                                                               \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			exit(1);                                                        \
+		}                                                                       \
+	} while (0)
+
+#endif

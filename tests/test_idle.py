@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Why devices were idle: programs that provoke one cause each, and write down when (tests/idle)."""
+import json
+import subprocess
+
+import pytest
+
+CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
+          "other_call", "collective", "launching", "held", "submitted_late", "started_late",
+          "unrecorded", "short", "unknown")
+
+
+@pytest.fixture(scope="session")
+def programs(repo, build, tmp_path_factory):
+    """Builds tests/idle/NAME.c once and gives its path."""
+    folder = tmp_path_factory.mktemp("idle")
+    made = {}
+
+    def make(name, *words):
+        path = folder / name
+        if name not in made:
+            subprocess.run([
+                "cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{repo}", f"-I{repo}/include",
+                repo / f"tests/idle/{name}.c", "-o", path, *words, "-lpthread"
+            ],
+                           check=True)
+            made[name] = path
+        return path
+    return make
+
+
+@pytest.fixture
+def refdev(programs, build):
+    library = build / "soft/refdev/librefdev.so.1"
+    gputap = build / "libgputap.so.0"
+    return programs("idle_refdev", library, gputap, f"-Wl,-rpath,{library.parent}",
+                    f"-Wl,-rpath,{gputap.parent}")
+
+
+@pytest.fixture
+def opencl(programs):
+    return programs("idle_opencl", "-lOpenCL")
+
+
+@pytest.fixture
+def trace(tap, work):
+    """trace(program, words..): what it wrote down, {cause: ns}, and the report of device 0."""
+    def call(program, *words, options=(), env=None):
+        out = tap("run", "-q", "-f", "-o", "i.gputap", *options, program, *words, env=env).out
+        built = {}
+        for line in out.splitlines():
+            cause, begin, end = line.split()
+            built[cause] = built.get(cause, 0) + int(end) - int(begin)
+        report = json.loads(
+            tap("report", "i.gputap", "--json", "--top", "0", "-t", "idle,gaps,devices").out)
+        report["idle"] = [r for r in report["idle"] if r["device"] == 0]
+        return built, report
+    return call
+
+
+def check_shares(built, report):
+    """95 % of the idle time has the cause that was built in; what was not built in, as the way of
+    a kernel to the device, and what a loaded machine does, may be anything."""
+    idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
+    found = sum(min(idle.get(cause, 0), ns) for cause, ns in built.items())
+    assert built
+    assert found >= 0.95 * sum(built.values()), (built, idle)
+    others = sum(ns for cause, ns in idle.items() if cause not in built)
+    rest = sum(idle.values()) - sum(built.values())
+    assert others <= rest + 0.05 * sum(idle.values()), (built, idle)
+
+
+def check_sums(report):
+    """The rows are the device's idle time."""
+    for device in report["devices"]:
+        idle = sum(r["idle_ns"] for r in report["idle"] if r["device"] == device["device"])
+        if device["device"] == 0:
+            assert idle == device["idle_ns"]
+    assert all(r["cause"] in CAUSES for r in report["idle"])
+
+
+@pytest.mark.parametrize("rule", [
+    "host", "synchronising", "copying", "held", "allocating", "freeing", "other_call", "launching"
+])
+def test_idle_time_of_refdev_has_the_cause_that_was_built_in(trace, refdev, rule):
+    built, report = trace(refdev, rule, env={"REFDEV_DEVICES": "2"})
+    assert list(built) == [rule]
+    check_shares(built, report)
+    check_sums(report)
+
+
+def test_the_range_is_said_that_the_thread_was_in(trace, refdev):
+    built, report = trace(refdev, "range", env={"REFDEV_DEVICES": "2"})
+    check_shares(built, report)
+    (host, ) = [r for r in report["idle"] if r["cause"] == "host"]
+    assert host["mostly"].startswith("thinking ")
+    gap = report["gaps"][0]
+    assert (gap["cause"], gap["range"], gap["in"]) == ("host", "thinking", None)
+    assert gap["cause_ns"] <= gap["gap_ns"] and gap["caller_tid"]
+
+
+def test_calls_that_were_not_recorded_are_not_taken_for_none(trace, refdev):
+    built, report = trace(refdev, "host", options=("-m", "standard"),
+                          env={"REFDEV_DEVICES": "2"})
+    check_shares({"unknown": built["host"]}, report)
+
+
+def test_by_and_where_go_by_the_work_that_ended_the_gap(trace, tap, refdev):
+    _, report = trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    idle = sum(r["idle_ns"] for r in report["idle"])
+
+    def ask(*words):
+        rows = json.loads(tap("report", "i.gputap", "--json", "-t", "idle", *words).out)["idle"]
+        return [r for r in rows if r["device"] == 0]
+    assert sum(r["idle_ns"] for r in ask("--by", "queue,name")) == idle
+    assert {r["name"] for r in ask("--by", "name")} == {"nothing"}
+    assert ask("--where", "name=long_one") == []
+    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    assert held["mostly"] == "long_one 100%"
+
+
+@pytest.mark.parametrize("rule", ["host", "compiling", "allocating", "unknown"])
+def test_idle_time_of_opencl_has_the_cause_that_was_built_in(trace, opencl, rule):
+    built, report = trace(opencl, rule)
+    assert rule in built
+    check_shares(built, report)
+    check_sums(report)
