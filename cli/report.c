@@ -27,6 +27,7 @@ struct report_options {
 	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables; /* bit per enum report_table; 0: not said */
 	bool reverse, csv, json, mangled, brief, timeline;
+	bool implied; /* the tables are those that know `by` */
 };
 
 static void print_report_help(void)
@@ -48,10 +49,10 @@ static void print_report_help(void)
 	       "  gputap report rank*.gputap --by rank        ranks of a job beside each other\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
-	       "  -t, --table NAME,..   only these tables: operations ranges operators failures\n"
-	       "                        kernels copies other graphs devices idle gaps\n"
-	       "                        latency processes threads loss code_objects\n"
-	       "                        kernel_symbols\n"
+	       "  -t, --table NAME,..   only these tables: ranks rank_spread rank_waits\n"
+	       "                        operations ranges operators failures kernels copies\n"
+	       "                        other graphs devices idle gaps latency processes\n"
+	       "                        threads loss code_objects kernel_symbols\n"
 	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns);\n"
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
@@ -183,11 +184,19 @@ enum {
 
 /* By which keys a table's rows can be told apart; 0: its rows are what they are. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
-	[REPORT_OPERATIONS] = KEYS_CALLS, [REPORT_RANGES] = KEYS_CALLS,
-	[REPORT_KERNELS] = KEYS_ALL,      [REPORT_COPIES] = KEYS_ALL,
-	[REPORT_OTHER] = KEYS_ALL,        [REPORT_DEVICES] = KEYS_ALL,
-	[REPORT_IDLE] = KEYS_ALL,         [REPORT_GAPS] = KEYS_ALL,
-	[REPORT_LATENCY] = KEYS_ALL,      [REPORT_OPERATORS] = SUMMARY_OPERATOR,
+	[REPORT_RANKS] = KEYS_PLACE,
+	[REPORT_RANK_SPREAD] = KEYS_PLACE,
+	[REPORT_RANK_WAITS] = KEYS_PLACE,
+	[REPORT_OPERATIONS] = KEYS_CALLS,
+	[REPORT_RANGES] = KEYS_CALLS,
+	[REPORT_KERNELS] = KEYS_ALL,
+	[REPORT_COPIES] = KEYS_ALL,
+	[REPORT_OTHER] = KEYS_ALL,
+	[REPORT_DEVICES] = KEYS_ALL,
+	[REPORT_GAPS] = KEYS_ALL,
+	[REPORT_IDLE] = KEYS_ALL,
+	[REPORT_LATENCY] = KEYS_ALL,
+	[REPORT_OPERATORS] = SUMMARY_OPERATOR,
 };
 
 static int refuse_key(enum report_table table, unsigned by)
@@ -223,8 +232,10 @@ static int choose_tables(struct report_options *o)
 		else if (o->tables >> t & 1)
 			return refuse_key((enum report_table)t, o->by);
 	}
-	if (!o->tables)
+	if (!o->tables) {
 		o->tables = knowing;
+		o->implied = true;
+	}
 	return GT_EXIT_OK;
 }
 
@@ -499,7 +510,7 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 	print_deaths(s, out);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
-		bool named = o->tables >> t & 1;
+		bool named = o->tables >> t & 1 && !o->implied;
 		if (!wants_table(o, (enum report_table)t))
 			continue;
 		if (t == REPORT_OPERATIONS && s->groups[SUMMARY_CALLS].count) {

@@ -9,6 +9,9 @@
 #include "cli/summary.h"
 
 enum report_table {
+	REPORT_RANKS, /* of several */
+	REPORT_RANK_SPREAD,
+	REPORT_RANK_WAITS,
 	REPORT_OPERATIONS,
 	REPORT_RANGES,
 	REPORT_OPERATORS,

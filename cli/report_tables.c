@@ -11,13 +11,14 @@
 
 #include "cli/info_code.h"
 #include "cli/report_idle.h"
+#include "cli/report_ranks.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = {"operations",   "ranges",         "operators", "failures",
-					  "kernels",      "copies",         "other",     "memory",
-					  "graphs",       "devices",        "idle",      "gaps",
-					  "latency",      "processes",      "threads",   "loss",
-					  "code_objects", "kernel_symbols", NULL};
+const char *const report_table_names[] = {
+	"ranks",    "rank_spread",  "rank_waits",     "operations", "ranges",    "operators",
+	"failures", "kernels",      "copies",         "other",      "memory",    "graphs",
+	"devices",  "idle",         "gaps",           "latency",    "processes", "threads",
+	"loss",     "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -261,6 +262,11 @@ static const struct {
 	const char *heading;
 	size_t usual_top;
 } tables[] = {
+	[REPORT_RANKS] = {report_rank_columns, COUNT_OF(report_rank_columns), "Ranks", 10},
+	[REPORT_RANK_SPREAD] = {report_rank_spread_columns, COUNT_OF(report_rank_spread_columns),
+				"How far ranks are apart", 0},
+	[REPORT_RANK_WAITS] = {report_rank_wait_columns, COUNT_OF(report_rank_wait_columns),
+			       "Who waited for whom in collective calls", 5},
 	[REPORT_OPERATIONS] = {operation_columns, COUNT_OF(operation_columns), "Operations", 20},
 	[REPORT_RANGES] = {range_columns, COUNT_OF(range_columns),
 			   "Ranges of the program, each with all inside it", 20},
@@ -1001,6 +1007,9 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	g->heading = tables[table].heading;
 	g->usual_top = tables[table].usual_top;
 	switch (table) {
+	case REPORT_RANKS: report_make_ranks(g, s); break;
+	case REPORT_RANK_SPREAD: report_make_rank_spread(g, s); break;
+	case REPORT_RANK_WAITS: report_make_rank_waits(g, s); break;
 	case REPORT_OPERATIONS: make_operations(g, s, domain); break;
 	case REPORT_RANGES: make_ranges(g, s); break;
 	case REPORT_OPERATORS: make_operators(g, s); break;

@@ -592,6 +592,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	p = &s->processes[e.process];
 	inner = is_inner(t, item);
 	if (matches(s, &e, (uint32_t)kind)) {
+		ranks_add_call(&s->ranks, item, true);
 		group = group_of(s, &e);
 		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
 		observe(s, &e, group, place_key(item), gt_item_place(item));
@@ -611,6 +612,8 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 			p->failed++;
 			add_failure(s, &e);
 		}
+	} else {
+		ranks_add_call(&s->ranks, item, false);
 	}
 	note_open(s, t, &e, group);
 }
@@ -671,6 +674,7 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 	if (!matches(s, &e, GT_KIND_MARKER))
 		return;
 	s->matched_ranges++;
+	ranks_add_range(&s->ranks, e.process, range->name);
 	group = group_of(s, &e);
 	add_to_group(&s->groups[SUMMARY_RANGES].rows[group], &e);
 	observe(s, &e, group, thread_key(range->process, range->ordinal), id);
@@ -779,7 +783,7 @@ static void add_to_idle(struct summary_reading *r, const struct summary_entry *e
 		idle_add_work(&s->idle, &work);
 }
 
-static void add_busy(struct summary_track *d, const struct summary_entry *e)
+static void add_busy(struct summary *s, struct summary_track *d, const struct summary_entry *e)
 {
 	const struct gt_item *item = e->item;
 	struct timeline_span span = {item->start_ns, item->end_ns,
@@ -789,6 +793,7 @@ static void add_busy(struct summary_track *d, const struct summary_entry *e)
 	if (!is_work(item))
 		return;
 	timeline_add(&d->all, &span);
+	ranks_add_work(&s->ranks, e->process, &span);
 	if (e->class == SUMMARY_KERNELS)
 		timeline_add(&d->kernels, &span);
 	else if (e->class == SUMMARY_COPIES)
@@ -853,7 +858,7 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	d->untimed += !e.timed;
 	d->failed += e.failed;
 	if (e.timed) {
-		add_busy(d, &e);
+		add_busy(s, d, &e);
 		if (item->device_op == GT_DEVICE_KERNEL)
 			add_latency(d, item);
 	}
@@ -978,6 +983,8 @@ static void add_processes(struct summary_reading *r)
 		p->rank = info->rank.rank < 0 ? LOOKUP_NONE : (uint32_t)info->rank.rank;
 		p->host = intern_name(s, s->files[info->session].host);
 		p->place = place_of(s, p);
+		ranks_add_process(&s->ranks, i, p->rank, p->host);
+		ranks_add_life(&s->ranks, i, info->start_ns, info->end_ns);
 		s->runtimes |= info->runtimes;
 		add_counts(&s->counts, gt_capture_counts(r->capture, i));
 		if (info->end_ns > s->files[p->file].end_ns)
@@ -1216,6 +1223,7 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : operators_finish(&s->operators);
 	if (!rc && !s->no_idle)
 		rc = idle_finish(&s->idle);
+	rc = rc ? rc : ranks_finish(&s->ranks);
 	return rc ? rc : finish_stages(s);
 }
 
@@ -1287,6 +1295,7 @@ void summary_fini(struct summary *s)
 	gt_memory_use_fini(&s->memory);
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
+	ranks_fini(&s->ranks);
 	enclosing_fini(&s->enclosing);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);

@@ -17,6 +17,7 @@
 #include "cli/info_code.h"
 #include "cli/linked.h"
 #include "cli/operators.h"
+#include "cli/ranks.h"
 #include "cli/lookup.h"
 #include "cli/stages.h"
 #include "cli/timeline.h"
@@ -202,6 +203,7 @@ struct summary {
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;            /* that match the filter */
 	struct operators operators;      /* the same */
+	struct ranks ranks;              /* their collective calls whatever the filter */
 	struct enclosing enclosing;      /* if the filter asks for ranges */
 	struct dispatches dispatches;    /* the same */
 	/* borrowed: what its objects say is read when it is shown */

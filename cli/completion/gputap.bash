@@ -137,7 +137,7 @@ _gputap_soft() {
 _gputap_report() {
 	case $prev in
 	-t | --table)
-		_gputap_list "operations ranges operators failures kernels copies other memory graphs devices idle gaps latency processes threads loss code_objects kernel_symbols"; return ;;
+		_gputap_list "ranks rank_spread rank_waits operations ranges operators failures kernels copies other memory graphs devices idle gaps latency processes threads loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue operator rank host"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"

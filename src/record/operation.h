@@ -163,6 +163,7 @@ struct gt_operation_info {
 	int16_t stream_arg;
 	uint8_t memory;     /* enum gt_memory: what an allocation allocates, or a free frees */
 	uint8_t collective; /* enum gt_collective */
+	bool joins;         /* it is one, or makes a communicator or says the rank in one */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */

@@ -87,6 +87,13 @@ static int16_t find_stream(const struct unpacked *u, const struct gt_argument_in
 	return arg;
 }
 
+/* Does the call say of a communicator more than that it uses it? */
+static bool joins(const struct gt_argument_info *args, unsigned count)
+{
+	return find_arg(args, count, GT_ROLE_CREATES) >= 0 ||
+	       find_arg(args, count, GT_ROLE_RANK) >= 0;
+}
+
 static bool has_streams(const struct gt_packed_domain *p)
 {
 	for (size_t i = 0; i < p->operation_count; i++)
@@ -147,7 +154,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 							   ? find_stream(u, args, count)
 							   : (int16_t)-1,
 						   o->memory,
-						   o->collective};
+						   o->collective,
+						   o->collective || joins(args, count)};
 	}
 }
 

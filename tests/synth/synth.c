@@ -14,10 +14,12 @@
 #include <string.h>
 
 #include "capture/capture.h"
+#include "generated/mpi_ops.h"
 #include "generated/opencl_ops.h"
 #include "generated/roctx_ops.h"
 #include "generated/torch_ops.h"
 #include "generated/unified_runtime_ops.h"
+#include "synth_job.h"
 #include "util/error.h"
 
 #define TICKS_NUM    13u /* ticks per ns: 13/5 */
@@ -38,6 +40,7 @@ static struct {
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
 	int rank;
+	struct synth_job job; /* size 0: none */
 } o = {.calls = 1000,
        .threads = 1,
        .devices = 1,
@@ -51,7 +54,8 @@ static struct {
        .start = 1000000000,
        .realtime_offset = UINT64_C(1700000000000000000),
        .pid = 4000,
-       .rank = -1};
+       .rank = -1,
+       .job = {.late_rank = -1, .every = 100}};
 
 static struct gt_capture_writer *writer;
 static uint64_t since_flush;
@@ -519,6 +523,33 @@ static void change_phase(struct thread *t, uint64_t i)
 	t->now_ns += 150;
 }
 
+/* --job: the thread's collective call k, alternately a barrier and an allreduce. */
+static void join(struct thread *t, uint64_t k)
+{
+	uint64_t args[6] = {0x44000000}, start = T0_NS + synth_job_arrives_ns(&o.job, k),
+		 duration_ns = T0_NS + synth_job_leaves_ns(&o.job, k) - start;
+
+	if (start < t->now_ns)
+		die("--period is too short for so many calls");
+	if (k % 2)
+		memcpy(args,
+		       (uint64_t[6]){0x7ffd10206000, 0x7ffd10206100, 1, 0x4c000405, 0x58000003,
+				     0x44000000},
+		       sizeof args);
+	put_call(t, GT_DOMAIN_MPI, k % 2 ? GT_MPI_MPI_Allreduce : GT_MPI_MPI_Barrier, k % 2 ? 6 : 1,
+		 args, 0, duration_ns, 0, NULL, 0, next_id(t), start);
+	t->now_ns = start + duration_ns + 100;
+}
+
+static void begin_job(struct thread *t)
+{
+	uint64_t args[2] = {0x44000000, o.job.rank};
+
+	put_call(t, GT_DOMAIN_MPI, GT_MPI_MPI_Comm_rank, 2, args, 0, 100, 0, NULL, 0, next_id(t),
+		 t->now_ns);
+	t->now_ns += 200;
+}
+
 static void step(struct thread *t, uint64_t i)
 {
 	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues),
@@ -526,6 +557,12 @@ static void step(struct thread *t, uint64_t i)
 	uint64_t args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
 
 	t->now_ns += o.gap_ns;
+	if (o.job.size && t->ordinal == 1 && !t->process->index) {
+		if (!i)
+			begin_job(t);
+		if (i % o.job.every == o.job.every - 1)
+			join(t, i / o.job.every);
+	}
 	if (o.steps && i % o.steps == 0)
 		begin_step(t);
 	if (o.phases && i % o.phases == 0)
@@ -667,7 +704,8 @@ static void end_process(struct process *p)
 				       .wait_status = o.crash ? 9 : 0,
 				       .runtimes = 1u << GT_DOMAIN_OPENCL |
 						   (o.steps ? 1u << GT_DOMAIN_TORCH : 0) |
-						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0),
+						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0) |
+						   (o.job.size ? 1u << GT_DOMAIN_MPI : 0),
 				       .end_ns = p->latest_ns + 1000};
 	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ",
 			  outer_call[] = "clBuildProgram";
@@ -757,7 +795,13 @@ enum {
 	OPT_RANK,
 	OPT_STEPS,
 	OPT_PHASES,
-	OPT_GAP
+	OPT_GAP,
+	OPT_JOB,
+	OPT_LATE_RANK,
+	OPT_LATE_BY,
+	OPT_EVERY,
+	OPT_PERIOD,
+	OPT_DRIFT
 };
 
 static void options(int argc, char **argv)
@@ -797,6 +841,12 @@ static void options(int argc, char **argv)
 					      {"steps", 1, 0, OPT_STEPS},
 					      {"phases", 1, 0, OPT_PHASES},
 					      {"gap", 1, 0, OPT_GAP},
+					      {"job", 1, 0, OPT_JOB},
+					      {"late-rank", 1, 0, OPT_LATE_RANK},
+					      {"late-by", 1, 0, OPT_LATE_BY},
+					      {"every", 1, 0, OPT_EVERY},
+					      {"period", 1, 0, OPT_PERIOD},
+					      {"drift", 1, 0, OPT_DRIFT},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -838,9 +888,20 @@ static void options(int argc, char **argv)
 		case OPT_STEPS: o.steps = strtoull(optarg, NULL, 0); break;
 		case OPT_PHASES: o.phases = strtoull(optarg, NULL, 0); break;
 		case OPT_GAP: o.gap_ns = strtoull(optarg, NULL, 0); break;
+		case OPT_JOB: o.job.size = (unsigned)atoi(optarg); break;
+		case OPT_LATE_RANK: o.job.late_rank = atoi(optarg); break;
+		case OPT_LATE_BY: o.job.late_ns = strtoull(optarg, NULL, 0); break;
+		case OPT_EVERY: o.job.every = strtoull(optarg, NULL, 0); break;
+		case OPT_PERIOD: o.job.period_ns = strtoull(optarg, NULL, 0); break;
+		case OPT_DRIFT: o.job.drift_ppm = atoi(optarg); break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
 		}
+	o.job.rank = o.rank < 0 ? 0 : (unsigned)o.rank;
+	if (!o.job.every)
+		o.job.every = 1;
+	if (!o.job.period_ns) /* a call takes up to 40 us */
+		o.job.period_ns = (o.job.every + 1) * (60000 + o.gap_ns) + o.job.late_ns + 100000;
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX ||
 	    !o.queues || !o.processes) {
 		fprintf(stderr,
@@ -855,6 +916,8 @@ static void options(int argc, char **argv)
 			"[--gap NS]\n"
 			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
 			"NS] [--pid N] [--rank N] -o FILE\n"
+			"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
+			"[--period NS] [--drift PPM]]\n"
 			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
 			"--plain: no arguments.\n"
 			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
@@ -868,7 +931,9 @@ static void options(int argc, char **argv)
 			"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
 			"each call.\n"
 			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
-			"is pushed and popped.\n");
+			"is pushed and popped.\n"
+			"--job SIZE: --rank of so many, with collective calls of MPI: "
+			"synth_job.h.\n");
 		exit(2);
 	}
 }

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks beside each other; how far they are apart; who waited for whom. */
+#include "cli/report_ranks.h"
+
+#include <stdlib.h>
+
+#include "cli/ui.h"
+
+const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
+	{"rank", "rank", GRID_ID, GRID_ALWAYS, 0, false},
+	{"caused_ns", "others waited", GRID_NS, GRID_ALWAYS, 0, false},
+	{"last", "last in", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"compared", "of", GRID_COUNT, GRID_ALWAYS, 1, false},
+	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
+	{"collective_ns", "collectives", GRID_NS, GRID_ALWAYS, 1, false},
+	{"collectives", "collective calls", GRID_COUNT, GRID_DATA, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 2, false},
+	{"busy_ns", "busy", GRID_NS, GRID_IF_ANY, 0, false},
+	{"idle_ns", "idle", GRID_NS, GRID_IF_ANY, 1, false},
+	{"work", "work", GRID_COUNT, GRID_DATA, 0, false},
+	{"steps", "steps", GRID_COUNT, GRID_IF_ANY, 3, false},
+	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 4, false},
+	{"processes", "processes", GRID_COUNT, GRID_DATA, 0, false},
+	{"host", "host", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS] = {
+	{"min_ns", "min", GRID_NS, GRID_ALWAYS, 0, false},
+	{"min_rank", "of rank", GRID_ID, GRID_ALWAYS, 0, false},
+	{"p50_ns", "median", GRID_NS, GRID_ALWAYS, 0, false},
+	{"max_ns", "max", GRID_NS, GRID_ALWAYS, 0, false},
+	{"max_rank", "of rank", GRID_ID, GRID_ALWAYS, 0, false},
+	{"what", "what", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS] = {
+	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"rank", "rank", GRID_ID, GRID_ALWAYS, 0, false},
+	{"for_rank", "for rank", GRID_ID, GRID_ALWAYS, 0, false},
+};
+
+static uint64_t difference(uint64_t end, uint64_t start)
+{
+	return end > start ? end - start : 0;
+}
+
+static uint64_t idle_ns(const struct ranks_row *row)
+{
+	return difference(row->busy.last_ns - row->busy.first_ns, row->busy.busy_ns);
+}
+
+/* "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000 collective calls" */
+static const char *describe_straggler(struct grid *g, const struct summary *s)
+{
+	uint32_t row = ranks_straggler(&s->ranks);
+	const struct ranks_row *late = row == LOOKUP_NONE ? NULL : &s->ranks.rows[row];
+
+	if (!late)
+		return s->ranks.calls ? "Ranks: none made others wait in a collective call"
+				      : "Ranks";
+	return grid_keep(g,
+			 "Ranks: %u on %.64s made others wait longest: %s in all, as the last one "
+			 "in %s of %s collective calls",
+			 late->rank, texts_get(&s->names, late->host), ui_duration(late->caused_ns),
+			 ui_count(late->last), ui_count(late->compared));
+}
+
+void report_make_ranks(struct grid *g, const struct summary *s)
+{
+	const struct ranks *r = &s->ranks;
+
+	for (uint32_t i = 0; i < r->count && r->count > 1; i++) {
+		const struct ranks_row *row = &r->rows[i];
+		struct grid_cell *cell = grid_row(g);
+		bool calls = row->collectives > 0;
+
+		*cell++ = cell_count(row->rank);
+		*cell++ = row->compared ? cell_count(row->caused_ns) : cell_none();
+		*cell++ = row->compared ? cell_count(row->last) : cell_none();
+		*cell++ = row->compared ? cell_count(row->compared) : cell_none();
+		*cell++ = row->compared ? cell_count(row->wait_ns) : cell_none();
+		*cell++ = calls ? cell_count(row->collective_ns) : cell_none();
+		*cell++ = cell_count(row->collectives);
+		*cell++ = cell_count(row->call_ns);
+		*cell++ = row->work ? cell_count(row->busy.busy_ns) : cell_none();
+		*cell++ = row->work ? cell_count(idle_ns(row)) : cell_none();
+		*cell++ = cell_count(row->work);
+		*cell++ = row->steps ? cell_count(row->steps) : cell_none();
+		*cell++ = row->end_ns > row->start_ns && row->start_ns
+				  ? cell_count(row->end_ns - row->start_ns)
+				  : cell_none();
+		*cell++ = cell_count(row->processes);
+		*cell++ = cell_text(texts_get(&s->names, row->host));
+	}
+	grid_sort(g, 0, true);
+	if (ranks_straggler(r) != LOOKUP_NONE)
+		grid_sort(g, (unsigned)grid_column(g, "caused_ns"), false);
+	g->heading = describe_straggler(g, s);
+}
+
+/* How far the ranks are apart in one thing. */
+struct measure {
+	const char *what;
+	uint64_t (*get)(const struct ranks_row *row);
+	bool (*is_known)(const struct ranks_row *row);
+};
+
+static uint64_t get_caused(const struct ranks_row *row)
+{
+	return row->caused_ns;
+}
+
+static uint64_t get_wait(const struct ranks_row *row)
+{
+	return row->wait_ns;
+}
+
+static uint64_t get_collective(const struct ranks_row *row)
+{
+	return row->collective_ns;
+}
+
+static uint64_t get_calls(const struct ranks_row *row)
+{
+	return row->call_ns;
+}
+
+static uint64_t get_busy(const struct ranks_row *row)
+{
+	return row->busy.busy_ns;
+}
+
+static bool is_compared(const struct ranks_row *row)
+{
+	return row->compared > 0;
+}
+
+static bool is_collective(const struct ranks_row *row)
+{
+	return row->collectives > 0;
+}
+
+static bool is_any(const struct ranks_row *row)
+{
+	return row->processes > 0;
+}
+
+static bool is_working(const struct ranks_row *row)
+{
+	return row->work > 0;
+}
+
+static const struct measure measures[] = {
+	{"others waited for it", get_caused, is_compared},
+	{"waited for others", get_wait, is_compared},
+	{"in collective calls", get_collective, is_collective},
+	{"in calls", get_calls, is_any},
+	{"devices busy", get_busy, is_working},
+	{"devices idle between work", idle_ns, is_working},
+};
+
+struct value {
+	uint64_t ns;
+	uint32_t rank;
+};
+
+static int compare_values(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void report_make_rank_spread(struct grid *g, const struct summary *s)
+{
+	const struct ranks *r = &s->ranks;
+	struct value *values = lookup_grow(NULL, 0, r->count, sizeof *values);
+
+	for (size_t m = 0; m < sizeof measures / sizeof *measures && r->count > 1; m++) {
+		struct grid_cell *cell;
+		size_t n = 0;
+
+		for (uint32_t i = 0; i < r->count; i++)
+			if (measures[m].is_known(&r->rows[i]))
+				values[n++] = (struct value){measures[m].get(&r->rows[i]),
+							     r->rows[i].rank};
+		if (!n)
+			continue;
+		qsort(values, n, sizeof *values, compare_values);
+		cell = grid_row(g);
+		*cell++ = cell_count(values[0].ns);
+		*cell++ = cell_count(values[0].rank);
+		*cell++ = cell_count(values[(n - 1) / 2].ns);
+		*cell++ = cell_count(values[n - 1].ns);
+		*cell++ = cell_count(values[n - 1].rank);
+		*cell++ = cell_text(measures[m].what);
+	}
+	free(values);
+}
+
+void report_make_rank_waits(struct grid *g, const struct summary *s)
+{
+	const struct ranks *r = &s->ranks;
+
+	for (size_t i = 0; r->pairs && i < (size_t)r->count * r->count; i++) {
+		const struct ranks_pair *pair = &r->pairs[i];
+		struct grid_cell *cell;
+
+		if (!pair->calls)
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(pair->wait_ns);
+		*cell++ = cell_count(pair->calls);
+		*cell++ = cell_count(r->rows[i / r->count].rank);
+		*cell++ = cell_count(r->rows[i % r->count].rank);
+	}
+	grid_sort(g, 0, false);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of a report about the ranks of a job. */
+#ifndef GPUTAP_CLI_REPORT_RANKS_H
+#define GPUTAP_CLI_REPORT_RANKS_H
+
+#include "cli/grid.h"
+#include "cli/report.h"
+#include "cli/summary.h"
+
+enum { REPORT_RANK_COLUMNS = 15, REPORT_RANK_SPREAD_COLUMNS = 6, REPORT_RANK_WAIT_COLUMNS = 4 };
+
+extern const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS];
+extern const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS];
+extern const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS];
+
+/* @g: begun, without rows */
+void report_make_ranks(struct grid *g, const struct summary *s);
+void report_make_rank_spread(struct grid *g, const struct summary *s);
+void report_make_rank_waits(struct grid *g, const struct summary *s);
+
+#endif

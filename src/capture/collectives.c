@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/collectives.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+/* MPI_COMM_SELF of MPICH and what comes from it */
+enum { MPICH_SELF = 0x44000001 };
+
+static uint64_t mix(uint64_t h, uint64_t value)
+{
+	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+/* Handles that calls write are recorded with their lower half. */
+static uint64_t key_of(uint32_t process, uint64_t handle)
+{
+	return mix(mix(1, process), (uint32_t)handle);
+}
+
+static uint32_t *find_current(const struct gt_collectives *c, uint32_t process, uint64_t handle)
+{
+	size_t at = (size_t)key_of(process, handle) & (c->slot_count - 1);
+
+	for (;; at = (at + 1) & (c->slot_count - 1)) {
+		const struct gt_collective_member *m =
+			c->current[at] ? &c->members[c->current[at] - 1] : NULL;
+
+		if (!m || (m->process == process && m->handle == (uint32_t)handle))
+			return &c->current[at];
+	}
+}
+
+static int grow_current(struct gt_collectives *c)
+{
+	size_t old_count = c->slot_count;
+	uint32_t *old = c->current;
+
+	if (c->current_count * 2 < c->slot_count)
+		return 0;
+	c->slot_count = old_count ? old_count * 2 : 64;
+	c->current = calloc(c->slot_count, sizeof *c->current);
+	if (!c->current) {
+		c->current = old;
+		c->slot_count = old_count;
+		return gt_error(-ENOMEM, "collective calls");
+	}
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i])
+			*find_current(c, c->members[old[i] - 1].process,
+				      c->members[old[i] - 1].handle) = old[i];
+	free(old);
+	return 0;
+}
+
+/* From now on the process's handle stands for that communicator. NULL: no memory. */
+static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_t process,
+					       uint64_t handle, uint64_t communicator)
+{
+	uint32_t *slot;
+
+	if (grow_current(c))
+		return NULL;
+	if (c->count == c->room) {
+		size_t room = c->room ? c->room * 2 : 64;
+		void *more = reallocarray(c->members, room, sizeof *c->members);
+
+		if (!more) {
+			gt_error(-ENOMEM, "collective calls");
+			return NULL;
+		}
+		c->members = more;
+		c->room = room;
+	}
+	slot = find_current(c, process, handle);
+	c->current_count += !*slot;
+	c->members[c->count] = (struct gt_collective_member){
+		.communicator = communicator,
+		.handle = (uint32_t)handle,
+		.process = process,
+		.rank = -1,
+	};
+	*slot = (uint32_t)++c->count;
+	return &c->members[c->count - 1];
+}
+
+/* The process named it and did not make it. */
+static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
+					       uint32_t process, uint64_t handle)
+{
+	uint64_t whole = mix(2, GT_OP_DOMAIN(op));
+
+	if (c->slot_count) {
+		uint32_t *slot = find_current(c, process, handle);
+
+		if (*slot)
+			return &c->members[*slot - 1];
+	}
+	if ((uint32_t)handle == MPICH_SELF)
+		whole = 0;
+	for (size_t i = c->count; i-- > 0 && whole;) /* another one is that of all */
+		if (c->members[i].process == process && c->members[i].communicator == whole)
+			whole = 0;
+	return add_member(c, process, handle, whole);
+}
+
+static int add_part(struct gt_collectives *c, struct gt_collective_member *m,
+		    const struct gt_item *call, const struct gt_call_view *view)
+{
+	struct gt_collective_part *p;
+	uint64_t root;
+
+	if (c->parts_most && c->parts >= c->parts_most) {
+		c->is_full = true;
+		return 0;
+	}
+	if (m->count == m->room) {
+		size_t room = m->room ? m->room * 2 : 16;
+		void *more = reallocarray(m->parts, room, sizeof *m->parts);
+
+		if (!more)
+			return gt_error(-ENOMEM, "collective calls");
+		m->parts = more;
+		m->room = room;
+	}
+	p = &m->parts[m->count++];
+	*p = (struct gt_collective_part){.start_ns = call->start_ns,
+					 .op = GT_OP(GT_OP_DOMAIN(call->op), GT_OP_NUMBER(call->op),
+						     0),
+					 .duration_ns = call->end_ns - call->start_ns};
+	if (m->rank >= 0 && gt_call_role(view, GT_ROLE_ROOT, 0, &root)) {
+		p->root_known = true;
+		p->is_root = (int32_t)root == m->rank;
+	}
+	c->parts++;
+	return 0;
+}
+
+/* What tells the communicator that the call makes from others. */
+static uint64_t made_by(const struct gt_call_view *view, const struct gt_collective_member *parent,
+			uint64_t number)
+{
+	uint64_t h = parent ? mix(mix(3, parent->communicator), number) : 4, value;
+
+	if (parent && !parent->communicator)
+		return 0;
+	for (unsigned i = 0; gt_call_role(view, GT_ROLE_SPLIT, i, &value); i++)
+		h = mix(h, value);
+	return h;
+}
+
+int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	struct gt_collective_member *m = NULL, *made;
+	uint64_t handle, rank, number = 0;
+	bool creates;
+
+	if (!info || !info->joins || !call->args)
+		return 0;
+	creates = gt_call_role(&view, GT_ROLE_CREATES, 0, &handle);
+	if (gt_call_role(&view, GT_ROLE_COMMUNICATOR, 0, &handle)) {
+		m = get_member(c, call->op, call->process, handle);
+		if (!m)
+			return -ENOMEM;
+		number = m->count;
+		if (info->collective && add_part(c, m, call, &view))
+			return -ENOMEM;
+		if (!creates && gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
+			m->rank = (int32_t)rank;
+	}
+	/* only a call of all makes one that all know by it */
+	if (gt_call_role(&view, GT_ROLE_CREATES, 0, &handle) && handle) {
+		made = add_member(c, call->process, handle,
+				  !m || info->collective ? made_by(&view, m, number) : 0);
+		if (!made)
+			return -ENOMEM;
+		if (gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
+			made->rank = (int32_t)rank;
+	}
+	return info->collective != GT_COLLECTIVE_NONE;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct gt_collective_member *x = a, *y = b;
+
+	if (x->communicator != y->communicator)
+		return x->communicator < y->communicator ? -1 : 1;
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct gt_collective_part *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+void gt_collectives_finish(struct gt_collectives *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct gt_collective_member *m = &c->members[i];
+		bool rising = true;
+
+		for (size_t k = 1; k < m->count && rising; k++)
+			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
+		if (!rising) /* several threads, one after the other */
+			qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
+	}
+	if (c->count)
+		qsort(c->members, c->count, sizeof *c->members, compare_members);
+	free(c->current); /* whose numbers were the order before */
+	c->current = NULL;
+	c->slot_count = c->current_count = 0;
+}
+
+size_t gt_collectives_members(const struct gt_collectives *c, size_t first)
+{
+	size_t end = first;
+
+	while (end < c->count && c->members[end].communicator == c->members[first].communicator)
+		end++;
+	return end - first;
+}
+
+size_t gt_collectives_calls(const struct gt_collectives *c, size_t first, size_t members)
+{
+	const struct gt_collective_member *m = c->members + first;
+	size_t calls = m->count;
+
+	if (!m->communicator)
+		return 0;
+	for (size_t i = 1; i < members; i++) {
+		size_t k = 0, most = m[i].count < calls ? m[i].count : calls;
+
+		while (k < most && m[i].parts[k].op == m->parts[k].op)
+			k++;
+		calls = k;
+	}
+	return calls;
+}
+
+void gt_collectives_fini(struct gt_collectives *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->members[i].parts);
+	free(c->members);
+	free(c->current);
+	*c = (struct gt_collectives){0};
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that all processes of a communicator make together (struct gt_operation_info.collective),
+ * matched over the processes and hosts of a job.
+ *
+ * A handle says nothing outside of its process, so a communicator is told by how it came about:
+ *   - the one that a process names without having made it is that of all processes (MPICH's of
+ *     the process alone, 0x44000001, is left out; of Open MPI's the first that is named is taken);
+ *   - one that a collective call made: its parent, the number of that call among the parent's
+ *     collective calls, and what the processes were told apart by (role SPLIT);
+ *   - one that was made without a parent, as NCCL's: what role SPLIT says.
+ * All processes make a communicator's collective calls in the same order: the n-th of one process
+ * and the n-th of another are the same call. Where their operations differ, records are missing,
+ * and what follows in that communicator is not compared. */
+#ifndef GPUTAP_CAPTURE_COLLECTIVES_H
+#define GPUTAP_CAPTURE_COLLECTIVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "record/operation.h"
+
+/* One process's part of a call. */
+struct gt_collective_part {
+	uint64_t start_ns;
+	uint32_t op; /* GT_OP() without the count of arguments */
+	uint32_t is_root : 1, root_known : 1;
+	uint64_t duration_ns;
+};
+
+/* A process's handle of a communicator, while it stands for the same one. */
+struct gt_collective_member {
+	uint64_t communicator; /* same in all processes; 0: not known */
+	uint64_t handle;
+	uint32_t process;
+	int32_t rank; /* in the communicator; -1: not known */
+	struct gt_collective_part *parts;
+	size_t count, room;
+};
+
+struct gt_collectives {
+	/* in order of their first use; by communicator and process when finished */
+	struct gt_collective_member *members;
+	size_t count, room;
+	uint32_t *current; /* by hash of process and handle: member + 1 */
+	size_t current_count, slot_count;
+	size_t parts, parts_most; /* parts_most: no more are kept; 0: all */
+	bool is_full;
+};
+
+/**
+ * gt_collectives_note() - take a call, if it is one of those
+ * @call: of a process in order of their begin, as cursors give them
+ * Return: 1 it is a collective call, 0 it is none, -ENOMEM with a cause.
+ */
+int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
+/* Members of one communicator stand beside each other from now on. */
+void gt_collectives_finish(struct gt_collectives *c);
+/* From @first on: members of the same communicator. */
+size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
+/* Calls that can be compared: as many as each of the members has, up to where they differ. */
+size_t gt_collectives_calls(const struct gt_collectives *c, size_t first, size_t members);
+void gt_collectives_fini(struct gt_collectives *c);
+
+#endif

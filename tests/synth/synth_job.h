@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A rank of a job of MPI, as synth.c writes it: collective calls at times that all ranks' captures
+ * agree on, but for the clocks of their hosts.
+ *
+ * In the job's own time call k of all is at k periods. Ranks come to it with less than JITTER_NS
+ * of delay, one of them (k modulo size) with all of it; --late-rank by --late-by later than that.
+ * All leave LEAVE_NS behind the last one, or a little later. A host's clock begins at --start and
+ * runs --drift ppm too fast. */
+#ifndef SYNTH_JOB_H
+#define SYNTH_JOB_H
+
+#include <stdint.h>
+
+enum { JITTER_NS = 20000, LEAVE_NS = 3000 };
+
+struct synth_job {
+	unsigned size, rank;
+	int late_rank;    /* -1: none */
+	uint64_t late_ns; /* how much */
+	uint64_t every;   /* calls of the thread between two collective ones */
+	uint64_t period_ns;
+	int64_t drift_ppm;
+};
+
+static inline uint64_t synth_job_hash(uint64_t a, uint64_t b)
+{
+	uint64_t h =
+		(a + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (b + 1) * UINT64_C(0xd6e8feb86659fd93);
+
+	return (h ^ h >> 31) * UINT64_C(0xbf58476d1ce4e5b9) >> 33;
+}
+
+static inline uint64_t synth_job_local_ns(const struct synth_job *j, uint64_t ns)
+{
+	return ns + (uint64_t)((int64_t)ns / 1000000 * j->drift_ppm);
+}
+
+/* Since the host's clock began. */
+static inline uint64_t synth_job_arrives_ns(const struct synth_job *j, uint64_t k)
+{
+	uint64_t delay =
+		k % j->size == j->rank ? JITTER_NS : synth_job_hash(j->rank, k) % JITTER_NS;
+
+	if ((int)j->rank == j->late_rank)
+		delay = JITTER_NS + j->late_ns;
+	return synth_job_local_ns(j, (k + 1) * j->period_ns + delay);
+}
+
+static inline uint64_t synth_job_leaves_ns(const struct synth_job *j, uint64_t k)
+{
+	uint64_t last = JITTER_NS + (j->late_rank >= 0 ? j->late_ns : 0);
+
+	return synth_job_local_ns(j, (k + 1) * j->period_ns + last + LEAVE_NS +
+					     synth_job_hash(k, j->rank) % 500);
+}
+
+#endif

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Ranks of a job beside each other: tables of reports, who waits for whom."""
+import json
+
+import mpi_jobs
+import pytest
+
+SIZE, LATE, LATE_NS, CALLS = 4, 2, 2_000_000, 80
+JITTER_NS = 20_000
+
+
+@pytest.fixture
+def job(run, build, work):
+    """job(..) writes a capture for each rank of a job, two of them on a host."""
+    def write(*options, size=SIZE, hosts=1, skew=0):
+        names = []
+        for rank in range(size):
+            host = rank * hosts // size
+            names.append(f"r{rank}.gputap")
+            run([build / "tests/synth/synth", "--calls", CALLS * 100, "--job", size, "--rank",
+                 rank, "--host", f"node{host}", "--boot", f"{host}1111111-2222-3333-4444-55555",
+                 "--start", 10**9 + host * 5 * 10**10, "--realtime-offset",
+                 17 * 10**17 - host * 5 * 10**10 + host * skew, "--pid", 4000 + rank * 10,
+                 *options, "-o", names[-1]])
+        return names
+    return write
+
+
+def report(tap, *words):
+    return json.loads(tap("report", *words, "--json", "--top", "0").out)
+
+
+def ranks(found):
+    return {row["rank"]: row for row in found["ranks"]}
+
+
+def test_the_rank_that_comes_late_is_named_with_what_it_costs(tap, job):
+    files = job("--late-rank", LATE, "--late-by", LATE_NS)
+    found = report(tap, *files, "-t", "ranks,rank_spread,rank_waits")
+    rows = ranks(found)
+    assert sorted(rows) == list(range(SIZE)) and found["ranks"][0]["rank"] == LATE
+    assert [rows[LATE][key] for key in ("last", "compared", "wait_ns")] == [CALLS, CALLS, 0]
+    for rank in rows.keys() - {LATE}:
+        assert CALLS * LATE_NS <= rows[rank]["wait_ns"] <= CALLS * (LATE_NS + JITTER_NS)
+        assert rows[rank]["caused_ns"] == rows[rank]["last"] == 0
+        assert rows[rank]["wait_ns"] < rows[rank]["collective_ns"] <= rows[rank]["call_ns"]
+    assert rows[LATE]["caused_ns"] == sum(row["wait_ns"] for row in rows.values())
+    spread = {row["what"]: row for row in found["rank_spread"]}
+    assert spread["others waited for it"]["max_rank"] == LATE
+    assert spread["waited for others"]["min_rank"] == LATE
+    pairs = {(row["rank"], row["for_rank"]): row for row in found["rank_waits"]}
+    assert set(pairs) == {(rank, LATE) for rank in rows.keys() - {LATE}}
+    assert all(pairs[rank, LATE]["wait_ns"] == rows[rank]["wait_ns"] for rank, _ in pairs)
+
+
+def test_where_nobody_is_late_all_are_last_in_turn(tap, job):
+    rows = ranks(report(tap, *job(), "-t", "ranks"))
+    assert {row["last"] for row in rows.values()} == {CALLS // SIZE}
+
+
+def test_people_read_one_sentence(tap, job):
+    out = tap("report", *job("--late-rank", LATE, "--late-by", LATE_NS), "-t", "ranks",
+              env={"COLUMNS": "80"}).out
+    assert (f"Ranks: {LATE} on node0 made others wait longest: 482 ms in all, as the last one in"
+            ) in out.replace("\n  ", " ")
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_devices_of_each_rank_are_busy_and_idle(tap, job):
+    found = report(tap, *job(), "-t", "ranks,devices", "--by", "rank")
+    rows, devices = ranks(found), {row["rank"]: row for row in found["devices"]}
+    for rank, row in rows.items():
+        assert row["busy_ns"] == devices[rank]["busy_ns"] > 0
+        assert row["idle_ns"] == devices[rank]["idle_ns"] > 0
+
+
+def test_missing_records_are_not_compared(tap, job, run, build):
+    """Rank 1 has one call less at the end, rank 3 none at all."""
+    files = job()
+    run([build / "tests/synth/synth", "--calls", CALLS * 50, "--job", SIZE, "--rank", 1, "--every",
+         "100", "--host", "node0", "--boot", "01111111-2222-3333-4444-55555", "--pid", 4010, "-o",
+         files[1]])
+    rows = ranks(report(tap, *files, "-t", "ranks"))
+    assert {row["compared"] for row in rows.values()} == {CALLS // 2}
+
+
+def test_one_rank_alone_has_no_table(tap, job):
+    files = job(size=1)
+    assert report(tap, *files)["ranks"] == [] and "Ranks" not in tap("report", *files).out
+
+
+def test_rows_by_rank_and_by_host(tap, job):
+    files = job(hosts=2)
+    by_rank = report(tap, *files, "--by", "rank")
+    assert sorted({row["rank"] for row in by_rank["operations"]}) == [0, 1, 2, 3]
+    by_host = report(tap, *files, "-t", "kernels", "--by", "host")["kernels"]
+    assert sorted(row["host"] for row in by_host) == ["node0", "node1"]
+    both = report(tap, *files, "-t", "kernels,copies", "--by", "rank,host")
+    assert sorted((row["host"], row["rank"]) for row in both["kernels"]) == [
+        ("node0", 0), ("node0", 1), ("node1", 2), ("node1", 3)]
+    whole = sum(row["count"] for row in report(tap, *files, "-t", "kernels")["kernels"])
+    assert sum(row["count"] for row in by_host) == whole
+
+
+def test_a_table_that_has_nothing_is_not_shown_by_rank(tap, job):
+    assert "none" not in tap("report", *job(), "--by", "rank").out
+
+
+@pytest.mark.parametrize("kind", sorted(mpi_jobs.KINDS))
+def test_a_real_job_is_compared_over_its_communicators(tap, work, kind):
+    if not mpi_jobs.library_of(kind):
+        pytest.skip(f"needs {mpi_jobs.KINDS[kind][0]}")
+    program = mpi_jobs.build(kind, work, "steps")
+    tap("run", "-q", "-o", "job.gputap", *mpi_jobs.launcher(kind, SIZE), program, 10, LATE, 50,
+        env={"TMPDIR": str(work)})
+    rows = ranks(report(tap, "job.gputap", "-t", "ranks"))
+    # split, dup, and in each step two barriers, an allreduce on half of them, and a broadcast
+    assert {row["compared"] for row in rows.values()} == {2 + 10 * 4}
+    assert rows[LATE]["caused_ns"] > 0
