@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/info.h"
+#include "cli/kept.h"
 #include "cli/linked.h"
 #include "cli/report.h"
 #include "cli/selection.h"
@@ -91,6 +92,7 @@ static void sum_counts(struct info *i)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
 			i->seen += i->counts.seen[c][d];
 			i->recorded += i->counts.recorded[c][d];
+			i->not_kept += i->counts.not_kept[c][d];
 			for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 				i->dropped += i->counts.dropped[why][c][d];
 		}
@@ -185,7 +187,7 @@ static void find_reasons(struct info *i)
 	if (i->dropped)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
 			   ui_count(i->seen));
-	if (i->seen != i->recorded + i->dropped && i->health.end != GT_CAPTURE_CUT)
+	if (i->seen != i->recorded + i->dropped + i->not_kept && i->health.end != GT_CAPTURE_CUT)
 		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen),
 			   ui_count(i->recorded), ui_count(i->dropped));
 	find_untraced(i);
@@ -272,6 +274,12 @@ static void print_session(const struct info *i)
 	print_label("command");
 	put_argv(stdout, s->command);
 	putchar('\n');
+	for (size_t k = 0; k < gt_capture_session_count(i->capture); k++) {
+		char text[KEPT_TEXT];
+
+		if (kept_text(i->capture, gt_capture_session_at(i->capture, k), text))
+			print_line("kept", text);
+	}
 	print_line("in", s->directory);
 	print_line("options", s->options);
 	print_coverage(i);
@@ -415,6 +423,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "seen", i->seen);
 	json_count(j, "recorded", i->recorded);
 	json_count(j, "dropped", i->dropped);
+	json_count(j, "not_kept", i->not_kept);
 	json_object(j, "dropped_by_reason");
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {
 		uint64_t n = 0;
@@ -423,6 +432,7 @@ static void print_json_head(const struct info *i, struct json *j)
 		json_count(j, gt_drop_reason_name((enum gt_drop_reason)why), n);
 	}
 	json_close(j);
+	kept_json(i->capture, gt_capture_session_at(i->capture, 0), j);
 }
 
 static void print_json(const struct info *i)

@@ -22,7 +22,7 @@ struct info {
 	struct gt_capture_health health;
 	struct gt_counts counts;
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
-	uint64_t seen, recorded, dropped;
+	uint64_t seen, recorded, dropped, not_kept;
 	const struct mode *mode;
 	struct coverage *coverage;            /* of each process */
 	char reasons[INFO_REASONS_MOST][200]; /* why it is not complete */

@@ -369,6 +369,8 @@ static void print_file(const struct summary_file *f, FILE *out)
 		print_sentence(out, c->yellow,
 			       "The capture has no end: the collector was killed, or it is still "
 			       "being written.");
+	if (*f->kept_text)
+		print_sentence(out, NULL, "Kept: %s.", f->kept_text);
 	if (f->untraced)
 		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
@@ -575,6 +577,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_count(&j, "processes", f->processes);
 		json_count(&j, "threads", f->threads);
 		json_count(&j, "untraced", f->untraced);
+		json_string(&j, "kept", *f->kept_text ? f->kept_text : NULL);
 		json_close(&j);
 	}
 	json_close(&j);

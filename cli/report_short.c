@@ -354,6 +354,11 @@ int gt_report_short(const char *capture, FILE *out)
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
 	else
 		fprintf(out, "nothing lost%s\n", f->untraced ? " of what was traced" : "");
+	if (*f->kept_text) {
+		fputs("  kept     ", out);
+		ui_wrap(out, 11, 11, f->kept_text);
+		fputc('\n', out);
+	}
 	if (f->untraced) {
 		fprintf(out, "  %s", c->red);
 		ui_wrap(out, 2, 4, f->untraced_text);

@@ -71,6 +71,8 @@ static const char help[] =
 	"      --no-command     not the arguments and the folder that programs run with\n"
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 by default\n"
+	"      --keep TIME[,SIZE]  only the last TIME, as a flight recorder, in at most\n"
+	"                       SIZE of disk (2G by default)\n"
 	"How\n"
 	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
@@ -107,7 +109,8 @@ enum {
 	OPT_TOOL,
 	OPT_SHARE,
 	OPT_NO_COMMAND,
-	OPT_NO_PLUGINS
+	OPT_NO_PLUGINS,
+	OPT_KEEP
 };
 
 static const struct option options[] = {
@@ -132,8 +135,13 @@ static const struct option options[] = {
 	{"threads", required_argument, NULL, OPT_THREADS},
 	{"tool", required_argument, NULL, OPT_TOOL},
 	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
+	{"keep", required_argument, NULL, OPT_KEEP},
 	{NULL, 0, NULL, 0},
 };
+
+#define KEEP_BYTES       (UINT64_C(2) << 30) /* of --keep, where it names none */
+#define KEEP_LEAST_BYTES (UINT64_C(64) << 20)
+#define KEEP_LEAST_NS    UINT64_C(100000000)
 
 enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of gputap's own thread */
 
@@ -182,13 +190,13 @@ static bool parse_size(const char *text, uint64_t *out)
 	return !*end;
 }
 
-/* "100ms", "1s", "250us", "0": ns. */
+/* "100ms", "1s", "250us", "2min", "1h", "0": ns. */
 static bool parse_time(const char *text, uint64_t *out)
 {
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 	char *end;
 	double n = strtod(text, &end);
 
@@ -296,6 +304,24 @@ static int tool_option(const char *value)
 	return code;
 }
 
+/* "20s" or "20s,2G" */
+static int keep_option(const char *value, struct gt_keep_options *keep)
+{
+	const char *comma = strchr(value, ',');
+	char *time = strndup(value, comma ? (size_t)(comma - value) : strlen(value));
+	bool good = time && parse_time(time, &keep->window_ns);
+
+	free(time);
+	if (!good || keep->window_ns < KEEP_LEAST_NS)
+		return bad_value("--keep", value,
+				 "a time of 100ms or more, and the most bytes of disk behind a "
+				 "comma if you like, such as 20s or 20s,2G");
+	keep->most_bytes = KEEP_BYTES;
+	return comma ? size_option("--keep", comma + 1, KEEP_LEAST_BYTES, UINT64_C(1) << 50,
+				   &keep->most_bytes)
+		     : 0;
+}
+
 static int take_option(struct run_request *r, int option, char **argv)
 {
 	struct gt_session *s = &r->run.session;
@@ -335,9 +361,20 @@ static int take_option(struct run_request *r, int option, char **argv)
 		if (!parse_time(optarg, &s->wait_ns))
 			code = bad_value("--when-full", optarg, "a time such as 100ms, 2s or 0");
 		break;
+	case OPT_KEEP: code = keep_option(optarg, &r->run.keep); break;
 	default: code = ui_bad_option("run", argv, options);
 	}
 	return code;
+}
+
+static const char *describe_keep(const struct gt_keep_options *keep)
+{
+	static char text[64];
+
+	if (keep->window_ns)
+		snprintf(text, sizeof text, " keep=%lluns,%llu",
+			 (unsigned long long)keep->window_ns, (unsigned long long)keep->most_bytes);
+	return text;
 }
 
 static void describe_options(struct run_request *r)
@@ -346,13 +383,13 @@ static void describe_options(struct run_request *r)
 
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
-		 "block=%u when-full=%lluns%s",
+		 "block=%u when-full=%lluns%s%s",
 		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
 		 s->block_bytes, (unsigned long long)s->wait_ns,
-		 r->run.compress ? " compress" : "");
+		 r->run.compress ? " compress" : "", describe_keep(&r->run.keep));
 	r->run.options_text = r->text;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/enclosing_read.h"
+#include "cli/kept.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "cli/waits.h"
@@ -910,7 +911,9 @@ static void add_sessions(struct summary_reading *r)
 	s->files = lookup_grow(s->files, 0, (uint32_t)count, sizeof *s->files);
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
+		char kept[KEPT_TEXT];
 
+		kept_text(r->capture, session, kept);
 		s->files[s->file_count++] = (struct summary_file){
 			.path = keep_text(s, session->path),
 			.command = joined(s, session->info.command),
@@ -919,6 +922,7 @@ static void add_sessions(struct summary_reading *r)
 			.end_ns = session->info.start_ns,
 			.realtime_ns = session->info.start_realtime_ns,
 			.processes = session->process_count,
+			.kept_text = keep_text(s, kept),
 		};
 	}
 }

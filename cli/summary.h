@@ -147,6 +147,7 @@ struct summary_file { /* a session: files that were merged hold several */
 	uint32_t processes, threads;
 	uint32_t untraced;         /* of these processes */
 	const char *untraced_text; /* who and why: cli/untraced.h */
+	const char *kept_text;     /* of a flight recorder, a snapshot: cli/kept.h; else "" */
 };
 
 /* A record, or a whole range of the program, that matches and has its times. */

@@ -50,7 +50,8 @@ class Tree:
             for kind, name in (("calls", "count_calls"), ("device", "count_device")):
                 counts = p[name]
                 assert counts["recorded"] == p[kind], p
-                assert counts["seen"] == counts["recorded"] + sum(counts["dropped"].values()), p
+                assert counts["seen"] == (counts["recorded"] + counts["not_kept"] +
+                                          sum(counts["dropped"].values())), p
         return found
 
     def calls(self, capture="c.gputap"):

@@ -21,7 +21,14 @@ struct gt_capture_writer;
 
 #define GT_CAPTURE_ID_BYTES 16
 
+/* A flight recorder: records are kept for so long, in so many bytes of disk. */
+struct gt_keep_options {
+	uint64_t window_ns; /* 0: all are kept */
+	uint64_t most_bytes;
+};
+
 struct gt_capture_options {
+	struct gt_keep_options keep;
 	/* a new file has the permissions that the umask leaves; else only its owner may read it */
 	bool shared;
 	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
@@ -71,6 +78,34 @@ struct gt_counts {
 	uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	/* recorded, and thrown away by a flight recorder because it was older than its window:
+	 * seen = recorded + dropped + not_kept */
+	uint64_t not_kept[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+};
+
+/* Why a snapshot was taken. */
+enum gt_kept_reason {
+	GT_KEPT_END = 0, /* none: the recording ended */
+	GT_KEPT_COMMAND,
+	GT_KEPT_SIGNAL,
+	GT_KEPT_TRIGGER,
+	GT_KEPT_RECOVERED, /* the collector had died */
+	GT_KEPT_REASON_COUNT
+};
+
+/* What a snapshot, or the capture of a flight recorder, says of itself. */
+struct gt_kept {
+	bool is_kept; /* it is one of these */
+	bool is_window; /* of a flight recorder */
+	bool is_thinned; /* and there were older records */
+	enum gt_kept_reason reason;
+	uint32_t number; /* of the snapshot in its session, from 1; 0: none */
+	/* BOOTTIME: all records that were written between them are here */
+	uint64_t begin_ns, end_ns;
+	struct gt_keep_options asked;
+	uint64_t processes;      /* that ended before: not here */
+	struct gt_counts counts; /* of those */
+	const char *text;        /* of a trigger: what happened */
 };
 
 /**
@@ -156,9 +191,33 @@ int gt_capture_flush(struct gt_capture_writer *w);
 /* Length of the file after the last good flush. */
 uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w);
 
+/* What recovery needs to go on with a flight recorder's files, after the last good flush. */
+struct gt_keep_position {
+	struct gt_keep_options asked; /* window_ns 0: it is none */
+	uint32_t meta, chunk;         /* numbers of its files */
+	uint64_t chunk_bytes;
+};
+void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_position *out);
+/* gt_capture_writer_reopen() of a flight recorder. @path: of its capture */
+int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+				  uint64_t bytes, const struct gt_keep_position *position,
+				  struct gt_capture_writer **out);
+
+/* A capture of what is in the files of a recording that goes on. */
+struct gt_snapshot;
+/* After a good flush, behind which the counts of all processes stand. */
+int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *why,
+		       struct gt_snapshot **out);
+/* In any thread. @replace: it may exist. The file appears when it is whole.
+ * Return: 0 or negative errno with a cause. */
+int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, bool shared);
+void gt_snapshot_destroy(struct gt_snapshot *s);
+
 /* Flush, write the end mark (complete unless @complete is false), close. */
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete);
 void gt_capture_writer_destroy(struct gt_capture_writer *w); /* without the end mark */
+/* .. and without what it kept beside the capture. */
+void gt_capture_writer_discard(struct gt_capture_writer *w);
 
 /* Reading -------------------------------------------------------------------- */
 
@@ -222,6 +281,7 @@ enum gt_alignment {
 struct gt_capture_session {
 	struct gt_session_info info;     /* start_ns on the first session's clock */
 	struct gt_capture_health health; /* of its own capture, before it was merged */
+	struct gt_kept kept;
 	const char *path;                /* of that, as it was named when it was opened or merged */
 	uint8_t uuid[16];                /* of that; 0: damaged */
 	enum gt_alignment alignment;

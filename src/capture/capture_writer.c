@@ -24,6 +24,7 @@
 
 #include "capture/checksum.h"
 #include "capture/encode.h"
+#include "capture/keep.h"
 #include "capture/newfile.h"
 #include "capture/scan.h"
 #include "capture/writer.h"
@@ -95,6 +96,7 @@ static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 static void end_stream_block(struct gt_stream *s)
 {
 	struct gt_capture_writer *w = s->writer;
+	struct gt_writer_file *f = w->rows;
 	struct gt_encoder *e = &s->encoder;
 	uint8_t buffer[STREAM_HEAD_BYTES];
 	struct gt_file_block *head = (void *)buffer;
@@ -106,19 +108,19 @@ static void end_stream_block(struct gt_stream *s)
 	s->last_ticks = e->last_ticks > s->last_ticks ? e->last_ticks : s->last_ticks;
 	head_bytes = stream_head(s, buffer);
 	if (w->zstd && raw > 64 && e->begin == e->buffer) {
-		uint8_t *to = w->out + w->out_bytes + head_bytes;
+		uint8_t *to = f->out + f->out_bytes + head_bytes;
 
-		n = ZSTD_compressCCtx(w->zstd, to, w->out_room - w->out_bytes - head_bytes,
+		n = ZSTD_compressCCtx(w->zstd, to, f->out_room - f->out_bytes - head_bytes,
 				      e->begin, raw, 1);
 		if (!ZSTD_isError(n) && n < raw) {
 			head->flags |= GT_BLOCK_ZSTD;
 			head->raw_bytes = (uint32_t)raw;
-			gt_writer_put_block(w, buffer, head_bytes, to, n);
+			gt_writer_put_block(f, buffer, head_bytes, to, n);
 			gt_encoder_reset(e, NULL, 0);
 			return;
 		}
 	}
-	gt_writer_put_block(w, buffer, head_bytes, e->begin, raw);
+	gt_writer_put_block(f, buffer, head_bytes, e->begin, raw);
 	gt_encoder_reset(e, NULL, 0);
 }
 
@@ -130,7 +132,7 @@ static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t word
 	enum gt_encode_stop stop;
 	const uint64_t *next;
 
-	gt_encoder_reset(&s->encoder, w->out + w->out_bytes + STREAM_HEAD_BYTES,
+	gt_encoder_reset(&s->encoder, w->rows->out + w->rows->out_bytes + STREAM_HEAD_BYTES,
 			 GT_ROW_MAX_BYTES(words));
 	next = gt_encoder_run(&s->encoder, data, data + words, &stop);
 	end_stream_block(s);
@@ -159,14 +161,14 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 	int status = 0;
 	unsigned c, d;
 
-	if (w->out_bytes >= GT_WRITER_WRITE_BYTES) {
-		status = gt_writer_write_out(w);
+	if (w->rows->out_bytes >= GT_WRITER_WRITE_BYTES) {
+		status = gt_writer_write_out(w, w->rows);
 		if (status)
 			return status;
 	}
 	if (w->replaced_fd >= 0) /* the program runs: nobody waits for it */
 		close_replaced(w);
-	status = gt_writer_make_room(w, worst_bytes(bytes));
+	status = gt_writer_make_room(w, w->rows, worst_bytes(bytes));
 	if (status)
 		return status;
 	memcpy(before, e->total, sizeof before);
@@ -266,7 +268,7 @@ void gt_capture_stream_destroy(struct gt_stream *s)
 		return;
 	w = s->writer;
 	if (gt_writer_end_records(w) ||
-	    gt_writer_make_room(w, 2 * GT_ENCODER_BYTES + STREAM_HEAD_BYTES)) {
+	    gt_writer_make_room(w, w->rows, 2 * GT_ENCODER_BYTES + STREAM_HEAD_BYTES)) {
 		gt_error_clear();
 		w->failed = true;
 	} else {
@@ -284,26 +286,35 @@ void gt_capture_stream_destroy(struct gt_stream *s)
 	}
 }
 
-/* Back to the last good flush, but for what is not records. */
+/* Back to the last good flush. */
+static void cut_back(struct gt_capture_writer *w, struct gt_writer_file *f)
+{
+	if (ftruncate(f->fd, (off_t)f->flushed_bytes) && f->bytes > f->flushed_bytes)
+		w->failed = true; /* blocks stay that nobody counts */
+	f->bytes = f->flushed_bytes;
+	f->out_bytes = 0;
+}
+
+/* .. but for what is not records. */
 static void forget_records(struct gt_capture_writer *w)
 {
 	struct gt_stream *s;
 
 	for (s = w->streams; s; s = s->next)
 		gt_encoder_reset(&s->encoder, NULL, 0);
-	if (ftruncate(w->fd, (off_t)w->flushed_bytes) && w->file_bytes > w->flushed_bytes)
-		w->failed = true; /* blocks stay that nobody counts */
-	w->file_bytes = w->flushed_bytes;
-	w->out_bytes = 0;
+	cut_back(w, &w->main);
+	if (w->rows != &w->main)
+		cut_back(w, w->rows);
 	w->failed |= w->kept_short;
 	w->kept_short = false;
-	if (gt_writer_make_room(w, w->kept_bytes)) {
+	if (gt_writer_make_room(w, &w->main, w->kept_bytes)) {
 		gt_error_clear();
 		w->failed = true;
 		w->kept_bytes = 0;
 	}
-	memcpy(w->out, w->kept, w->kept_bytes);
-	w->out_bytes = w->kept_bytes;
+	if (w->kept_bytes)
+		memcpy(w->main.out, w->kept, w->kept_bytes);
+	w->main.out_bytes = w->kept_bytes;
 }
 
 int gt_capture_flush(struct gt_capture_writer *w)
@@ -311,28 +322,32 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	struct gt_stream *s;
 	int status = gt_writer_end_records(w); /* first: what streams name is there before them */
 
+	if (w->rows != &w->main && w->main.out_bytes && !status)
+		status = gt_writer_write_out(w, &w->main);
 	for (s = w->streams; s && !status; s = s->next) {
-		status = gt_writer_make_room(w, 2 * GT_ENCODER_BYTES + STREAM_HEAD_BYTES);
+		status = gt_writer_make_room(w, w->rows, 2 * GT_ENCODER_BYTES + STREAM_HEAD_BYTES);
 		if (!status)
 			end_stream_block(s);
-		if (!status && w->out_bytes > GT_WRITER_WRITE_BYTES)
-			status = gt_writer_write_out(w);
+		if (!status && w->rows->out_bytes > GT_WRITER_WRITE_BYTES)
+			status = gt_writer_write_out(w, w->rows);
 	}
-	if (!status && w->out_bytes)
-		status = gt_writer_write_out(w);
+	if (!status && w->rows->out_bytes)
+		status = gt_writer_write_out(w, w->rows);
 	if (status) {
 		forget_records(w);
 		return status;
 	}
-	w->flushed_bytes = w->file_bytes;
+	w->main.flushed_bytes = w->main.bytes;
+	w->rows->flushed_bytes = w->rows->bytes;
 	w->kept_bytes = 0;
 	w->kept_short = false;
+	gt_keep_advance(w);
 	return 0;
 }
 
 uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w)
 {
-	return w->flushed_bytes;
+	return w->main.flushed_bytes;
 }
 
 /* Begin and end ------------------------------------------------------------- */
@@ -357,7 +372,7 @@ static int take_ballast(const struct gt_capture_writer *w, const char *path)
 	return fd;
 }
 
-static int writer_new(const char *path, struct gt_capture_writer **out)
+int gt_writer_create(const char *path, struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w = calloc(1, sizeof *w);
 	struct rlimit limit;
@@ -365,16 +380,17 @@ static int writer_new(const char *path, struct gt_capture_writer **out)
 	*out = NULL;
 	if (!w)
 		return gt_error(-ENOMEM, "capture %s", path);
-	w->fd = w->ballast_fd = w->replaced_fd = -1;
+	w->main.fd = w->ballast_fd = w->replaced_fd = -1;
+	w->rows = &w->main;
 	w->limit_bytes = UINT64_MAX;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		w->limit_bytes =
 			limit.rlim_cur > BALLAST_BYTES ? limit.rlim_cur - BALLAST_BYTES : 0;
-	w->out_room = GT_WRITER_WRITE_BYTES + (256 << 10);
+	w->main.out_room = GT_WRITER_WRITE_BYTES + (256 << 10);
 	w->path = strdup(path);
-	w->out = malloc(w->out_room);
+	w->main.out = malloc(w->main.out_room);
 	w->records = malloc(GT_WRITER_RECORDS_BYTES + UINT16_MAX * 8);
-	if (!w->path || !w->out || !w->records) {
+	if (!w->path || !w->main.out || !w->records) {
 		gt_capture_writer_destroy(w);
 		return gt_error(-ENOMEM, "capture %s", path);
 	}
@@ -382,19 +398,30 @@ static int writer_new(const char *path, struct gt_capture_writer **out)
 	return 0;
 }
 
-/* The first bytes of the file. A full disk has room for a capture that replaces another one. */
-static int write_header(struct gt_capture_writer *w, const struct gt_file_header *header)
+/* A full disk has room for a capture that replaces another one. */
+int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES])
 {
-	ssize_t written = pwrite(w->fd, header, sizeof *header, 0);
+	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
+					.major = GT_FILE_MAJOR,
+					.minor = GT_FILE_MINOR,
+					.header_bytes = sizeof header};
+	ssize_t written;
 
+	if (id)
+		memcpy(header.uuid, id, sizeof header.uuid);
+	else if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)
+		memset(header.uuid, 0, sizeof header.uuid);
+	memcpy(w->id, header.uuid, sizeof w->id);
+	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
+	written = pwrite(w->main.fd, &header, sizeof header, 0);
 	if (written < 0 && (errno == ENOSPC || errno == EDQUOT) && w->replaced_fd >= 0) {
 		close_replaced(w);
-		written = pwrite(w->fd, header, sizeof *header, 0);
+		written = pwrite(w->main.fd, &header, sizeof header, 0);
 	}
-	if (written != (ssize_t)sizeof *header)
+	if (written != (ssize_t)sizeof header)
 		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write",
 				w->path);
-	w->file_bytes = w->flushed_bytes = sizeof *header;
+	w->main.bytes = w->main.flushed_bytes = sizeof header;
 	return 0;
 }
 
@@ -402,13 +429,9 @@ int gt_capture_writer_create(const char *path, bool replace,
 			     const struct gt_capture_options *options,
 			     const struct gt_session_info *session, struct gt_capture_writer **out)
 {
-	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
-					.major = GT_FILE_MAJOR,
-					.minor = GT_FILE_MINOR,
-					.header_bytes = sizeof header};
 	struct gt_capture_writer *w;
 	struct gt_new_file file;
-	int status = writer_new(path, &w);
+	int status = gt_writer_create(path, &w);
 
 	*out = NULL;
 	if (status)
@@ -416,7 +439,7 @@ int gt_capture_writer_create(const char *path, bool replace,
 	status = gt_new_file(path, replace, options && options->shared, &file);
 	if (status)
 		goto fail;
-	w->fd = file.fd;
+	w->main.fd = file.fd;
 	w->replaced_fd = file.replaced_fd;
 	if (options && options->compress) {
 		w->zstd = ZSTD_createCCtx();
@@ -425,11 +448,7 @@ int gt_capture_writer_create(const char *path, bool replace,
 			goto remove_file;
 		}
 	}
-	if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)
-		memset(header.uuid, 0, sizeof header.uuid);
-	memcpy(w->id, header.uuid, sizeof w->id);
-	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
-	status = write_header(w, &header);
+	status = gt_writer_put_header(w, NULL);
 	if (!status)
 		status = gt_writer_put_session(w, session);
 	if (!status)
@@ -441,6 +460,10 @@ int gt_capture_writer_create(const char *path, bool replace,
 		close_replaced(w);
 		w->ballast_fd = take_ballast(w, path);
 	}
+	if (options && options->keep.window_ns)
+		status = gt_keep_create(w, &options->keep, session->host_clock);
+	if (status)
+		goto remove_file;
 	*out = w;
 	return 0;
 remove_file: /* nothing in it, and the next try would find it in its way */
@@ -454,7 +477,7 @@ fail:
 static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 {
 	struct gt_scan *s = malloc(sizeof *s);
-	int status = s ? gt_scan_init(s, w->fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
+	int status = s ? gt_scan_init(s, w->main.fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
 
 	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
 		status = gt_error(-EBADMSG,
@@ -466,36 +489,36 @@ static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 	return status;
 }
 
-int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
-			     uint64_t bytes, struct gt_capture_writer **out)
+static int reopen(const char *path, const uint8_t *id, uint64_t bytes,
+		  struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
 	uint64_t end;
-	int status = writer_new(path, &w);
+	int status = gt_writer_create(path, &w);
 
 	*out = NULL;
 	if (status)
 		return status;
-	w->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
-	if (w->fd < 0) {
+	w->main.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+	if (w->main.fd < 0) {
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
 	}
-	status = gt_new_file_lock(w->fd, path);
+	status = gt_new_file_lock(w->main.fd, path);
 	if (!status)
 		status = check_id(w, id);
 	if (!status)
-		status = gt_scan_find_end(w->fd, path, bytes, &end);
+		status = gt_scan_find_end(w->main.fd, path, bytes, &end);
 	if (status)
 		goto fail;
-	if (ftruncate(w->fd, (off_t)end)) {
+	if (ftruncate(w->main.fd, (off_t)end)) {
 		status = gt_error(-errno,
 				  "capture %s: cannot cut off what is behind the last whole block",
 				  path);
 		goto fail;
 	}
 	w->failed = bytes != UINT64_MAX && end < bytes; /* somebody has cut it since */
-	w->file_bytes = w->flushed_bytes = end;
+	w->main.bytes = w->main.flushed_bytes = end;
 	w->ballast_fd = take_ballast(w, path);
 	*out = w;
 	return 0;
@@ -504,9 +527,44 @@ fail:
 	return status;
 }
 
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+			     uint64_t bytes, struct gt_capture_writer **out)
+{
+	return reopen(path, id, bytes, out);
+}
+
+int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+				  uint64_t bytes, const struct gt_keep_position *position,
+				  struct gt_capture_writer **out)
+{
+	struct gt_capture_writer *w;
+	int status = reopen(path, id, UINT64_MAX, &w);
+
+	*out = NULL;
+	if (status)
+		return status;
+	w->main.flushed_bytes = bytes;
+	status = gt_keep_reopen(w, position);
+	if (status) {
+		gt_capture_writer_destroy(w);
+		return status;
+	}
+	*out = w;
+	return 0;
+}
+
 void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES])
 {
 	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
+}
+
+/* What was kept becomes the capture. */
+static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
+{
+	int status = gt_keep_finish(w, complete);
+
+	gt_capture_writer_destroy(w);
+	return first ? first : status;
 }
 
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)
@@ -523,14 +581,16 @@ int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)
 	}
 	if (w->limit_bytes != UINT64_MAX)
 		w->limit_bytes += BALLAST_BYTES;
+	if (w->keep)
+		return finish_kept(w, complete && !first && !w->failed, first);
 	end.complete = complete && !first && !w->failed;
-	end.bytes = w->file_bytes + w->out_bytes;
+	end.bytes = w->main.bytes + w->main.out_bytes;
 	status = gt_writer_append_block(w, GT_BLOCK_END, 0, 0, &end, sizeof end);
 	if (!status)
 		status = gt_capture_flush(w);
-	if (close(w->fd) && !status)
+	if (close(w->main.fd) && !status)
 		status = gt_error(-errno, "capture %s: cannot close", w->path);
-	w->fd = -1;
+	w->main.fd = -1;
 	gt_capture_writer_destroy(w);
 	return first ? first : status;
 }
@@ -549,15 +609,23 @@ void gt_capture_writer_destroy(struct gt_capture_writer *w)
 		w->spare = s->next;
 		free(s);
 	}
-	if (w->fd >= 0)
-		close(w->fd);
+	if (w->main.fd >= 0)
+		close(w->main.fd);
 	if (w->ballast_fd >= 0)
 		close(w->ballast_fd);
 	close_replaced(w);
+	gt_keep_destroy(w->keep);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->records);
 	free(w->kept);
-	free(w->out);
+	free(w->main.out);
 	free(w->path);
 	free(w);
+}
+
+void gt_capture_writer_discard(struct gt_capture_writer *w)
+{
+	if (w)
+		gt_keep_remove(w->keep);
+	gt_capture_writer_destroy(w);
 }

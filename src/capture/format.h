@@ -73,6 +73,8 @@ enum gt_block_type {
 	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
 	/* of a merged file: gt_file_section and the path; the newest counts */
 	GT_BLOCK_SECTION = 10,
+	/* a snapshot, or the window that a flight recorder kept: gt_file_kept; the newest counts */
+	GT_BLOCK_KEPT = 12,
 };
 
 enum gt_block_flag {
@@ -133,11 +135,26 @@ static_assert(sizeof(struct gt_file_section) == 48, "file format");
 
 /* COUNTS: any number of these */
 struct gt_file_sum {
-	uint8_t what; /* 0 seen, 1 recorded, 2 + enum gt_drop_reason */
+	uint8_t what; /* 0 seen, 1 recorded, 2 + enum gt_drop_reason, GT_SUM_NOT_KEPT */
 	uint8_t class, domain, reserved;
 	uint32_t reserved2;
 	uint64_t value;
 };
+
+/* KEPT: the text follows, then gt_file_sum of the processes that are not in the capture */
+struct gt_file_kept {
+	uint32_t reason, number; /* enum gt_kept_reason; of the snapshot, from 1 */
+	uint32_t flags;          /* GT_KEPT_.. */
+	uint32_t text_bytes;
+	uint64_t begin_ns, end_ns; /* BOOTTIME */
+	uint64_t asked_ns, asked_bytes;
+	uint64_t processes; /* that ended before the window: not in the capture */
+};
+static_assert(sizeof(struct gt_file_kept) == 56, "file format");
+
+#define GT_SUM_NOT_KEPT   255u
+#define GT_KEPT_WINDOW    1u /* of a flight recorder: older records are thrown away */
+#define GT_KEPT_THINNED    2u /* .. and were */
 
 #define GT_ROW_SHAPES    254u /* of a block */
 #define GT_ROW_NEW_SHAPE 255u

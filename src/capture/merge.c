@@ -217,10 +217,6 @@ static int copy_block(struct merge *m, struct input *in)
 			      in->block.at + h->head_bytes);
 	if (status)
 		return status;
-	if (h->type >= GT_BLOCK_PROCESS && h->type <= GT_BLOCK_STREAM &&
-	    h->type != GT_BLOCK_CLOCK && h->process > in->block.at / 64)
-		/* as in reading: behind the blocks of other files it would look possible */
-		return -EBADMSG;
 	if (h->process >= GT_FILE_PROCESS_MAX ||
 	    (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;

@@ -108,13 +108,13 @@ static int finish_strings(struct gt_capture *c)
 	return 0;
 }
 
-/* What was dropped of a class and domain. False: more than can be counted. */
-static bool sum_dropped(const struct gt_counts *n, unsigned class, unsigned domain, uint64_t *sum)
+/* What of a class and domain is not here: dropped, or not kept. False: more than can be counted. */
+static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned domain, uint64_t *sum)
 {
 	bool good = true;
 	unsigned why;
 
-	*sum = 0;
+	*sum = n->not_kept[class][domain];
 	for (why = 0; why < GT_DROP_REASON_COUNT; why++)
 		good &= !__builtin_add_overflow(*sum, n->dropped[why][class][domain], sum);
 	return good;
@@ -132,7 +132,7 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 		for (d = 0; d < GT_DOMAIN_COUNT; d++) {
 			uint64_t sum;
 
-			good &= sum_dropped(n, k, d, &sum) &&
+			good &= sum_missing(n, k, d, &sum) &&
 				!__builtin_add_overflow(sum, n->recorded[k][d], &sum) &&
 				sum == n->seen[k][d] && n->recorded[k][d] == s->present[k][d] &&
 				!__builtin_add_overflow(*seen, sum, seen);
@@ -155,10 +155,11 @@ static void mend_sums(struct process_sums *s)
 				n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
 			n->recorded[k][d] = here;
 			/* nobody has seen so many */
-			if (!sum_dropped(n, k, d, &sum) ||
+			if (!sum_missing(n, k, d, &sum) ||
 			    __builtin_add_overflow(sum, here, &sum)) {
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
 					n->dropped[why][k][d] = 0;
+				n->not_kept[k][d] = 0;
 				n->seen[k][d] = sum = here;
 			}
 			if (n->seen[k][d] > sum)

@@ -11,6 +11,7 @@
 
 #include "capture/checksum.h"
 #include "capture/copies.h"
+#include "capture/counts.h"
 #include "util/error.h"
 
 /* Lists and texts ----------------------------------------------------------- */
@@ -125,38 +126,55 @@ static int read_session(struct gt_capture *c, struct session *session, struct un
 	return 0;
 }
 
-/* The process of a block, made if it is new. Each has a block before it (64 bytes or more), so
- * that an index beyond what the file can hold is damage and not a reason to allocate. */
+/* Where in the session's list a process of that index is, or belongs. */
+static size_t find_process(const struct session *s, uint32_t index)
+{
+	size_t low = 0, high = s->process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->processes[middle].index < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The process of a block, made if it is new. */
 static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
 		       struct gt_process_info **out)
 {
 	struct session *s = c->sessions[session];
 	uint32_t index = block->head.process;
+	size_t at = find_process(s, index);
+	struct gt_process_info *p;
 	int status;
 
-	if (index > block->at / 64)
-		return -EBADMSG;
-	while (s->process_count <= index) {
-		struct gt_process_info *p;
-
-		status = GT_LIST_ADD(s, processes, process_count, process_room);
-		if (!status)
-			status = GT_LIST_ADD(c, processes, process_count, process_room);
-		if (!status)
-			status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count,
-					      sizeof *c->sums);
-		if (status)
-			return status;
-		p = &c->processes[c->process_count];
-		s->processes[s->process_count++] = (uint32_t)c->process_count;
-		p->session = session;
-		p->index = (uint32_t)c->process_count++;
-		p->exe = p->argv = "\0";
-		p->wait_status = -1;
-		p->rank = (struct gt_rank){-1, -1, -1, -1, GT_LAUNCHER_NONE};
-		p->launcher = "";
+	if (at < s->process_count && s->processes[at].index == index) {
+		*out = &c->processes[s->processes[at].process];
+		return 0;
 	}
-	*out = &c->processes[s->processes[index]];
+	status = GT_LIST_ADD(s, processes, process_count, process_room);
+	if (!status)
+		status = GT_LIST_ADD(c, processes, process_count, process_room);
+	if (!status)
+		status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count,
+				      sizeof *c->sums);
+	if (status)
+		return status;
+	p = *out = &c->processes[c->process_count];
+	memmove(s->processes + at + 1, s->processes + at,
+		(s->process_count - at) * sizeof *s->processes);
+	s->processes[at] = (struct session_process){index, (uint32_t)c->process_count};
+	s->process_count++;
+	p->session = session;
+	p->index = (uint32_t)c->process_count++;
+	p->exe = p->argv = "\0";
+	p->wait_status = -1;
+	p->rank = (struct gt_rank){-1, -1, -1, -1, GT_LAUNCHER_NONE};
+	p->launcher = "";
 	return 0;
 }
 
@@ -229,23 +247,30 @@ static int read_tuple(struct session *s, struct unpacker *u)
 	return status;
 }
 
-static void read_counts(struct gt_counts *counts, struct unpacker *u)
+/* What a snapshot says of itself. */
+static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker *u)
 {
-	memset(counts, 0, sizeof *counts);
-	while (u->p < u->end) {
-		struct gt_file_sum s;
+	struct gt_file_kept f;
+	size_t bytes;
 
-		unpack(u, &s, sizeof s);
-		if (s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT ||
-		    s.what >= 2 + GT_DROP_REASON_COUNT)
-			continue;
-		if (s.what == 0)
-			counts->seen[s.class][s.domain] = s.value;
-		else if (s.what == 1)
-			counts->recorded[s.class][s.domain] = s.value;
-		else
-			counts->dropped[s.what - 2][s.class][s.domain] = s.value;
-	}
+	unpack(u, &f, sizeof f);
+	bytes = (size_t)(u->end - u->p);
+	if (f.text_bytes > bytes || f.end_ns < f.begin_ns)
+		return -EBADMSG;
+	*kept = (struct gt_kept){.is_kept = true,
+				 .is_window = f.flags & GT_KEPT_WINDOW,
+				 .is_thinned = f.flags & GT_KEPT_THINNED,
+				 .reason = f.reason < GT_KEPT_REASON_COUNT
+						   ? (enum gt_kept_reason)f.reason
+						   : GT_KEPT_END,
+				 .number = f.number,
+				 .begin_ns = f.begin_ns,
+				 .end_ns = f.end_ns,
+				 .asked = {f.asked_ns, f.asked_bytes},
+				 .processes = f.processes};
+	kept->text = gt_text_keep(c, u->p, f.text_bytes);
+	gt_counts_unpack(u->p + f.text_bytes, bytes - f.text_bytes, &kept->counts);
+	return kept->text ? 0 : -ENOMEM;
 }
 
 /* Records that lie outside of streams --------------------------------------- */
@@ -494,7 +519,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	case GT_BLOCK_COUNTS:
 		if (!get_sums(c, process->index))
 			return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
-		read_counts(&c->sums[process->index]->counts, &u);
+		gt_counts_unpack(u.p, (size_t)(u.end - u.p), &c->sums[process->index]->counts);
 		return 0;
 	case GT_BLOCK_RECORDS: return read_records(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
@@ -503,6 +528,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		file->has_end = true;
 		return 0;
 	case GT_BLOCK_SECTION: return read_section(c, c->sessions[session], &u);
+	case GT_BLOCK_KEPT: return read_kept(c, &c->sessions[session]->public.kept, &u);
 	default: c->sessions[session]->public.health.unknown_blocks++; return 0;
 	}
 }
@@ -565,7 +591,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 			return status;
 		if (h->type == GT_BLOCK_STREAM)
 			return index_stream(c, session, block);
-		if (h->type > GT_BLOCK_SECTION || h->flags & GT_BLOCK_ZSTD) {
+		if (h->type > GT_BLOCK_KEPT || h->flags & GT_BLOCK_ZSTD) {
 			c->sessions[session]->public.health.unknown_blocks++;
 			return 0;
 		}

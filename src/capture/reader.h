@@ -67,6 +67,11 @@ struct capture_file {
 	enum gt_capture_end end;
 };
 
+/* Index of a process in its own capture, and in this one. */
+struct session_process {
+	uint32_t index, process;
+};
+
 /* A session while it is read and after. */
 struct session {
 	struct gt_capture_session public;
@@ -74,7 +79,7 @@ struct session {
 	bool has_info;
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
-	uint32_t *processes; /* by index in its own capture: in this one */
+	struct session_process *processes; /* by index */
 	size_t tuple_count, tuple_room, process_count, process_room;
 };
 

@@ -42,6 +42,15 @@ static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
 /* Number of the section that a block belongs to. */
 uint32_t gt_scan_section(const struct gt_scan_block *block);
 
+/* Blocks from @at on up to @bytes, in a file that has no header or is known to be good. */
+static inline void gt_scan_begin(struct gt_scan *s, int fd, uint64_t at, uint64_t bytes)
+{
+	memset(s, 0, offsetof(struct gt_scan, window));
+	s->fd = fd;
+	s->at = at;
+	s->bytes = bytes;
+}
+
 /**
  * gt_scan_init() - check the file header
  * @path: for causes

@@ -152,7 +152,7 @@ static int order_processes(struct gt_capture *c)
 		s->public.first_process = next;
 		s->public.process_count = (uint32_t)s->process_count;
 		for (k = 0; k < s->process_count; k++) {
-			uint32_t old = s->processes[k];
+			uint32_t old = s->processes[k].process;
 
 			processes[next] = c->processes[old];
 			processes[next].session = (uint32_t)i;
@@ -160,7 +160,7 @@ static int order_processes(struct gt_capture *c)
 			if (processes[next].rank.rank < 0) /* it says none itself */
 				processes[next].rank.rank = s->public.info.rank;
 			sums[next] = c->sums[old];
-			s->processes[k] = next;
+			s->processes[k].process = next;
 			now[old] = next++;
 		}
 	}

@@ -2,6 +2,7 @@
 /* Inside of the writer of captures, in the order in which its files use each other:
  *
  *   writer_blocks.c    blocks in one buffer, and the buffer into the file
+ *   keep.c             with --keep: rows go into chunk files, of which the oldest are thrown away
  *   writer_metadata.c  what becomes blocks as it comes: records that are no rows, and what the
  *                      collector says of processes, threads, clocks and sums
  *   capture_writer.c   rows of threads, flushes, the file's begin and end; it has the design note
@@ -21,19 +22,31 @@ enum {
 	GT_WRITER_RECORDS_BYTES = 64 << 10,
 };
 
+/* A file of blocks, and those that are still to be written to it. */
+struct gt_writer_file {
+	int fd;
+	uint64_t bytes;         /* whole blocks in the file */
+	uint64_t flushed_bytes; /* .. after the last good flush */
+	uint8_t *out;
+	size_t out_bytes, out_room;
+};
+
+struct gt_keep;
+
 struct gt_capture_writer {
-	int fd, ballast_fd;
+	struct gt_writer_file main;  /* the capture; with --keep what rows need, see keep.h */
+	struct gt_writer_file *rows; /* where rows go: `main`, or a chunk */
+	struct gt_keep *keep;        /* NULL: everything is kept */
+	int ballast_fd;
 	int replaced_fd;                 /* the file whose place this one took, or -1 */
 	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */
 	/* something that was accepted is lost: the capture cannot be complete */
 	bool failed;
 	bool kept_short; /* `kept` misses something */
 	char *path;
-	uint64_t file_bytes;    /* whole blocks in the file */
-	uint64_t flushed_bytes; /* .. after the last good flush */
-	uint64_t limit_bytes;   /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
-	uint8_t *out, *kept;
-	size_t out_bytes, out_room, kept_bytes, kept_room;
+	uint64_t limit_bytes; /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
+	uint8_t *kept;        /* what of `main` is no rows, since the last good flush */
+	size_t kept_bytes, kept_room;
 	uint8_t *records; /* GT_WRITER_RECORDS_BYTES, of records_process */
 	size_t records_bytes;
 	uint32_t records_process;
@@ -49,13 +62,13 @@ struct gt_capture_writer {
 /* So many bytes more of a buffer. */
 int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
 		   size_t bytes);
-/* .. of `out`, for gt_writer_put_block(). */
-int gt_writer_make_room(struct gt_capture_writer *w, size_t bytes);
-/* `out` into the file. What the file does not take stays in the buffer, in whole blocks. */
-int gt_writer_write_out(struct gt_capture_writer *w);
+/* .. of a file's, for gt_writer_put_block(). */
+int gt_writer_make_room(struct gt_capture_writer *w, struct gt_writer_file *f, size_t bytes);
+/* The buffer into the file. What the file does not take stays in the buffer, in whole blocks. */
+int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f);
 /* Append a block whose room was made. @head: with its extension; magic, sizes and checksums are
  * filled in. */
-void gt_writer_put_block(struct gt_capture_writer *w, void *head, size_t head_bytes,
+void gt_writer_put_block(struct gt_writer_file *f, void *head, size_t head_bytes,
 			 const void *payload, size_t bytes);
 /* Append a block without extension, which outlives a flush that fails. */
 int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
@@ -75,5 +88,13 @@ int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const ui
 /* The RECORDS block ends. */
 int gt_writer_end_records(struct gt_capture_writer *w);
 int gt_writer_put_session(struct gt_capture_writer *w, const struct gt_session_info *i);
+int gt_writer_put_kept(struct gt_capture_writer *w, const struct gt_kept *kept);
+
+/* capture_writer.c */
+
+/* A writer without a file. */
+int gt_writer_create(const char *path, struct gt_capture_writer **out);
+/* The first bytes of the file. @id: NULL: a new one */
+int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/checksum.h"
+#include "capture/keep.h"
 #include "util/error.h"
 
 enum {
@@ -32,59 +33,63 @@ int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *
 	return 0;
 }
 
-int gt_writer_make_room(struct gt_capture_writer *w, size_t bytes)
+int gt_writer_make_room(struct gt_capture_writer *w, struct gt_writer_file *f, size_t bytes)
 {
-	return gt_writer_grow(w, &w->out, &w->out_room, w->out_bytes, bytes);
+	return gt_writer_grow(w, &f->out, &f->out_room, f->out_bytes, bytes);
 }
 
 /* The file took only a part: it keeps the whole blocks, the buffer the rest. */
-static int write_failed(struct gt_capture_writer *w, size_t written, int error)
+static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, size_t written,
+			int error)
 {
 	size_t whole = 0;
 
 	while (written - whole >= sizeof(struct gt_file_block)) {
 		struct gt_file_block head;
 
-		memcpy(&head, w->out + whole, sizeof head);
+		memcpy(&head, f->out + whole, sizeof head);
 		if (written - whole < (size_t)head.head_bytes + head.stored_bytes)
 			break;
 		whole += (size_t)head.head_bytes + head.stored_bytes;
 	}
-	w->file_bytes += whole;
-	w->out_bytes -= whole;
-	memmove(w->out, w->out + whole, w->out_bytes);
-	if (written != whole && ftruncate(w->fd, (off_t)w->file_bytes))
+	f->bytes += whole;
+	f->out_bytes -= whole;
+	memmove(f->out, f->out + whole, f->out_bytes);
+	if (written != whole && ftruncate(f->fd, (off_t)f->bytes))
 		w->failed = true; /* a torn block stays; readers skip it */
-	return gt_error(error, "capture %s: cannot write %zu bytes", w->path, w->out_bytes);
+	return gt_error(error, "capture %s: cannot write %zu bytes", w->path, f->out_bytes);
 }
 
-int gt_writer_write_out(struct gt_capture_writer *w)
+int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f)
 {
 	size_t done = 0;
 
-	if (w->file_bytes + w->out_bytes > w->limit_bytes)
+	if (f->bytes + f->out_bytes > w->limit_bytes)
 		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached",
 				w->path);
-	while (done < w->out_bytes) {
-		ssize_t n = pwrite(w->fd, w->out + done, w->out_bytes - done,
-				   (off_t)(w->file_bytes + done));
+	while (done < f->out_bytes) {
+		ssize_t n = pwrite(f->fd, f->out + done, f->out_bytes - done,
+				   (off_t)(f->bytes + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		/* older records make room for these */
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT) && gt_keep_drop_oldest(w))
+			continue;
 		if (n <= 0)
-			return write_failed(w, done, n ? -errno : -EIO);
+			return write_failed(w, f, done, n ? -errno : -EIO);
 		done += (size_t)n;
 	}
-	w->file_bytes += w->out_bytes;
-	w->out_bytes = 0;
+	f->bytes += f->out_bytes;
+	f->out_bytes = 0;
 	return 0;
 }
 
-void gt_writer_put_block(struct gt_capture_writer *w, void *head, size_t head_bytes,
+void gt_writer_put_block(struct gt_writer_file *f, void *head, size_t head_bytes,
 			 const void *payload, size_t bytes)
 {
 	struct gt_file_block *b = head;
-	uint8_t *at = w->out + w->out_bytes;
+	uint8_t *at = f->out + f->out_bytes;
 
 	b->magic = GT_BLOCK_MAGIC;
 	b->head_bytes = (uint16_t)head_bytes;
@@ -97,31 +102,32 @@ void gt_writer_put_block(struct gt_capture_writer *w, void *head, size_t head_by
 	if (payload != at + head_bytes)
 		memmove(at + head_bytes, payload, bytes);
 	memcpy(at, head, head_bytes);
-	w->out_bytes += head_bytes + bytes;
+	f->out_bytes += head_bytes + bytes;
 }
 
 int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
 			   uint32_t ordinal, const void *payload, size_t bytes)
 {
+	struct gt_writer_file *f = &w->main;
 	struct gt_file_block head = {.type = type, .process = process, .ordinal = ordinal};
 	int status;
 
-	if (w->out_bytes > GT_WRITER_WRITE_BYTES) {
-		status = gt_writer_write_out(w);
+	if (f->out_bytes > GT_WRITER_WRITE_BYTES) {
+		status = gt_writer_write_out(w, f);
 		if (status && w->kept_bytes > KEPT_MAX_BYTES)
 			return status;
 		gt_error_clear();
 	}
-	status = gt_writer_make_room(w, sizeof head + bytes);
+	status = gt_writer_make_room(w, f, sizeof head + bytes);
 	if (status)
 		return status;
-	gt_writer_put_block(w, &head, sizeof head, payload, bytes);
+	gt_writer_put_block(f, &head, sizeof head, payload, bytes);
 	if (gt_writer_grow(w, &w->kept, &w->kept_room, w->kept_bytes, sizeof head + bytes)) {
 		gt_error_clear();
 		w->kept_short = true;
 		return 0;
 	}
-	memcpy(w->kept + w->kept_bytes, w->out + w->out_bytes - sizeof head - bytes,
+	memcpy(w->kept + w->kept_bytes, f->out + f->out_bytes - sizeof head - bytes,
 	       sizeof head + bytes);
 	w->kept_bytes += sizeof head + bytes;
 	return 0;

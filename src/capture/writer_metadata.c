@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/counts.h"
 #include "record/record.h"
 #include "util/error.h"
 
@@ -278,22 +279,42 @@ int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tu
 int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
 			    const struct gt_counts *counts)
 {
-	struct gt_file_sum sums[(2 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT];
-	size_t n = 0;
-	unsigned what, c, d;
+	struct gt_file_sum sums[GT_SUMS_MOST];
+	size_t n;
 
 	if (check_process(w, process))
 		return -EINVAL;
-	for (what = 0; what < 2 + GT_DROP_REASON_COUNT; what++)
-		for (c = 0; c < GT_CLASS_COUNT; c++)
-			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
-				uint64_t v = what == 0   ? counts->seen[c][d]
-					     : what == 1 ? counts->recorded[c][d]
-							 : counts->dropped[what - 2][c][d];
-
-				if (v)
-					sums[n++] = (struct gt_file_sum){
-						(uint8_t)what, (uint8_t)c, (uint8_t)d, 0, 0, v};
-			}
+	n = gt_counts_pack(counts, sums);
 	return gt_writer_append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
+}
+
+int gt_writer_put_kept(struct gt_capture_writer *w, const struct gt_kept *kept)
+{
+	struct gt_file_sum sums[GT_SUMS_MOST];
+	size_t count = gt_counts_pack(&kept->counts, sums), text_bytes = length(kept->text);
+	struct gt_file_kept f = {.reason = kept->reason,
+				 .number = kept->number,
+				 .flags = (kept->is_window ? GT_KEPT_WINDOW : 0) |
+					  (kept->is_thinned ? GT_KEPT_THINNED : 0),
+				 .begin_ns = kept->begin_ns,
+				 .end_ns = kept->end_ns,
+				 .asked_ns = kept->asked.window_ns,
+				 .asked_bytes = kept->asked.most_bytes,
+				 .processes = kept->processes};
+	uint8_t *payload;
+	int status;
+
+	text_bytes = text_bytes < TEXT_MAX_BYTES ? text_bytes : TEXT_MAX_BYTES;
+	f.text_bytes = (uint32_t)text_bytes;
+	payload = malloc(sizeof f + text_bytes + sizeof sums);
+	if (!payload)
+		return gt_error(-ENOMEM, "capture %s: block", w->path);
+	memcpy(payload, &f, sizeof f);
+	if (text_bytes)
+		memcpy(payload + sizeof f, kept->text, text_bytes);
+	memcpy(payload + sizeof f + text_bytes, sums, count * sizeof *sums);
+	status = gt_writer_append_block(w, GT_BLOCK_KEPT, 0, 0, payload,
+					sizeof f + text_bytes + count * sizeof *sums);
+	free(payload);
+	return status;
 }

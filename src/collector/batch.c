@@ -189,6 +189,7 @@ static void count_as_lost(struct gt_drain *d)
 void gt_batch_commit(struct gt_drain *d)
 {
 	struct gt_journal_head *h = &d->journal.file->head;
+	struct gt_keep_position kept;
 	int status;
 
 	if (gt_batch_halted(d) || (!d->batch_dirty && !h->mark_count && !d->touched_count))
@@ -203,7 +204,9 @@ void gt_batch_commit(struct gt_drain *d)
 		count_as_lost(d); /* the writer keeps what is not of records for the next flush */
 	}
 	fill_redos(d);
-	gt_journal_redo_begin(&d->journal, gt_capture_writer_bytes(d->writer), d->next_index);
+	gt_capture_writer_kept(d->writer, &kept);
+	gt_journal_redo_begin(&d->journal, gt_capture_writer_bytes(d->writer), &kept,
+			      d->next_index);
 	gt_journal_redo_accounts(&d->journal);
 	apply_marks(d);
 	settle_rings(d);

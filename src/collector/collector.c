@@ -230,7 +230,8 @@ static int absolute(const char *path, char *out)
 
 static int open_capture(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
-	struct gt_capture_options options = {.compress = o->compress, .shared = o->shared};
+	struct gt_capture_options options = {
+		.keep = o->keep, .compress = o->compress, .shared = o->shared};
 	struct gt_session_info info;
 	struct session_text text;
 	int status = describe(argv, o, c->host_clock, &text, &info);
@@ -269,7 +270,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	if (status) {
 		if (c->folder.fd >= 0)
 			gt_folder_remove(&c->folder);
-		gt_capture_writer_destroy(c->writer);
+		gt_capture_writer_discard(c->writer);
 		unlink(o->output);
 	}
 	return status;
@@ -641,7 +642,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	if (status) {
 		if (c->exec_failed)
 			result->exec_errno = -status;
-		gt_capture_writer_destroy(c->writer);
+		gt_capture_writer_discard(c->writer);
 		unlink(options->output);
 		status = c->exec_failed ? 0 : status;
 		goto remove_folder;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "capture/capture.h"
 #include "ring/session.h"
 
 struct gt_run_options {
@@ -16,6 +17,7 @@ struct gt_run_options {
 	bool compress;
 	bool shared;    /* the capture may be read by others, as the umask says */
 	bool wait_tree; /* stay until every process of the tree has ended */
+	struct gt_keep_options keep;
 	/* what to record and how; magic, version, bytes, host_clock are filled in */
 	struct gt_session session;
 	const char *options_text; /* for gt_session_info.options */

@@ -162,11 +162,13 @@ void gt_journal_release(struct gt_journal *j, uint32_t number)
 	memset(a, 0, sizeof *a);
 }
 
-void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes, uint32_t next_index)
+void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes,
+			   const struct gt_keep_position *kept, uint32_t next_index)
 {
 	struct gt_journal_head *h = &j->file->head;
 
 	h->redo_capture_bytes = capture_bytes;
+	h->redo_kept = *kept;
 	h->redo_next_index = next_index;
 	atomic_store_explicit(&h->phase, GT_JOURNAL_REDO, memory_order_release);
 }
@@ -179,6 +181,7 @@ void gt_journal_redo_accounts(struct gt_journal *j)
 		if (f->redos[i].number < j->account_count)
 			f->accounts[f->redos[i].number] = f->redos[i].account;
 	f->head.capture_bytes = f->head.redo_capture_bytes;
+	f->head.kept = f->head.redo_kept;
 	f->head.next_index = f->head.redo_next_index;
 }
 

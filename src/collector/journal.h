@@ -24,7 +24,7 @@
 #include "collector/folder.h"
 
 #define GT_JOURNAL_MAGIC   UINT64_C(0x3152554f4a505447) /* "GTPJOUR1" */
-#define GT_JOURNAL_VERSION 2u
+#define GT_JOURNAL_VERSION 3u
 
 enum {
 	GT_JOURNAL_MARKS = 4096, /* rings in one batch */
@@ -76,6 +76,7 @@ struct gt_journal_head {
 	uint32_t account_count;
 	/* which capture it is: a name can be another one's by now */
 	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
+	struct gt_keep_position kept, redo_kept; /* of a flight recorder, as capture_bytes */
 };
 
 struct gt_journal_file {
@@ -110,7 +111,8 @@ uint32_t gt_journal_take(struct gt_journal *j);
 void gt_journal_release(struct gt_journal *j, uint32_t number);
 
 /* Steps 2 and 3 for what does not lie in segments; marks are the caller's, in between. */
-void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes, uint32_t next_index);
+void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes,
+			   const struct gt_keep_position *kept, uint32_t next_index);
 void gt_journal_redo_accounts(struct gt_journal *j);
 void gt_journal_redo_end(struct gt_journal *j);
 

@@ -62,13 +62,17 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output,
 		  struct gt_run_result *result)
 {
+	const struct gt_journal_head *head = &d->journal.file->head;
 	struct gt_clock_tuple tuple;
 	struct gt_capture_writer *writer;
 	int status;
 
 	gt_batch_redo(d);
-	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_id,
-					  d->journal.file->head.capture_bytes, &writer);
+	status = head->kept.asked.window_ns
+			 ? gt_capture_writer_reopen_kept(output, head->capture_id,
+							 head->capture_bytes, &head->kept, &writer)
+			 : gt_capture_writer_reopen(output, head->capture_id, head->capture_bytes,
+						    &writer);
 	if (status)
 		return gt_error(status, "cannot go on with %s", output);
 	d->writer = writer;

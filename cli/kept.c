@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* See kept.h. */
+#include "cli/kept.h"
+
+#include <stdio.h>
+
+#include "cli/json.h"
+#include "cli/ui.h"
+
+static const char *const reasons[GT_KEPT_REASON_COUNT] = {
+	[GT_KEPT_END] = "end",         [GT_KEPT_COMMAND] = "command",
+	[GT_KEPT_SIGNAL] = "signal",   [GT_KEPT_TRIGGER] = "trigger",
+	[GT_KEPT_RECOVERED] = "recovered",
+};
+
+static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+			sum += counts[c][d];
+	return sum;
+}
+
+uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_session *s)
+{
+	uint64_t sum = sum_of(s->kept.counts.not_kept);
+
+	for (uint32_t i = 0; i < s->process_count; i++)
+		sum += sum_of(gt_capture_counts(c, s->first_process + i)->not_kept);
+	return sum;
+}
+
+/* "snapshot 2, on a trigger (clFinish took 1.2 s): " */
+static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
+{
+	bool has_text = k->text && *k->text;
+
+	if (!k->number)
+		return 0;
+	return snprintf(text, room, "snapshot %u, on %s%s%.160s%s: ", k->number,
+			k->reason == GT_KEPT_TRIGGER  ? "a trigger"
+			: k->reason == GT_KEPT_SIGNAL ? "a signal"
+						      : "command",
+			has_text ? " (" : "", has_text ? k->text : "", has_text ? ")" : "");
+}
+
+bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, char text[KEPT_TEXT])
+{
+	const struct gt_kept *k = &s->kept;
+	uint64_t begin = k->begin_ns + (uint64_t)s->shift_ns, end = k->end_ns + (uint64_t)s->shift_ns;
+	uint64_t whole = end > s->info.start_ns ? end - s->info.start_ns : 0, missing;
+	size_t n;
+
+	text[0] = '\0';
+	if (!k->is_kept)
+		return false;
+	n = (size_t)describe_snapshot(k, text, KEPT_TEXT);
+	if (!k->is_thinned) {
+		snprintf(text + n, KEPT_TEXT - n, "all of the first %s%s", ui_duration(whole),
+			 k->number ? "; the recording went on" : ", which nothing was older than");
+		if (!k->number)
+			snprintf(text, KEPT_TEXT, "all of it: nothing was older than the last %s",
+				 ui_duration(k->asked.window_ns));
+		return true;
+	}
+	missing = kept_missing(c, s);
+	n += (size_t)snprintf(text + n, KEPT_TEXT - n, "the last %s of %s; %s record%s older than "
+						       "that were not kept",
+			      ui_duration(end - begin), ui_duration(whole), ui_count(missing),
+			      missing == 1 ? "" : "s");
+	if (end - begin < k->asked.window_ns)
+		snprintf(text + n, KEPT_TEXT - n, " (%s were asked for: there was no disk for more)",
+			 ui_duration(k->asked.window_ns));
+	return true;
+}
+
+void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j)
+{
+	const struct gt_kept *k = &s->kept;
+
+	if (!k->is_kept) {
+		json_null(j, "kept");
+		return;
+	}
+	json_object(j, "kept");
+	json_string(j, "reason", reasons[k->reason]);
+	json_string(j, "what", k->text && *k->text ? k->text : NULL);
+	json_count(j, "snapshot", k->number);
+	json_bool(j, "window", k->is_window);
+	json_bool(j, "thinned", k->is_thinned);
+	json_count(j, "begin_ns", k->begin_ns + (uint64_t)s->shift_ns);
+	json_count(j, "end_ns", k->end_ns + (uint64_t)s->shift_ns);
+	json_count(j, "asked_ns", k->asked.window_ns);
+	json_count(j, "asked_bytes", k->asked.most_bytes);
+	json_count(j, "not_kept", kept_missing(c, s));
+	json_count(j, "processes_not_kept", k->processes);
+	json_count(j, "seen_in_processes_not_kept", sum_of(k->counts.seen));
+	json_close(j);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts as they lie in a capture: any number of struct gt_file_sum, of what is not 0. */
+#ifndef GPUTAP_CAPTURE_COUNTS_H
+#define GPUTAP_CAPTURE_COUNTS_H
+
+#include "capture/capture.h"
+#include "capture/format.h"
+
+enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT };
+
+/* Return: how many. */
+size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
+void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
+
+/* += */
+void gt_counts_sum(struct gt_counts *to, const struct gt_counts *what);
+
+#endif

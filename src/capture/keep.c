@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* See keep.h. Each function here is called right after a good flush, or before the first. */
+#include "capture/keep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/scan.h"
+#include "capture/snapshot.h"
+#include "clock/clock.h"
+#include "util/clock_ns.h"
+#include "util/error.h"
+
+enum {
+	PARTS = 16, /* of the window, in a chunk each */
+	/* of rows may stand in a chunk beyond its share when a flush begins */
+	SLACK_BYTES = 8 << 20,
+	FILTER_BYTES = 4 << 20, /* of metadata: not before there is so much */
+	NAME_BYTES = 32,
+};
+
+/* Files ------------------------------------------------------------------------- */
+
+static void name_file(char name[NAME_BYTES], const char *what, uint32_t number)
+{
+	snprintf(name, NAME_BYTES, "%s.%u", what, number);
+}
+
+static int open_file(const struct gt_keep *k, const char *what, uint32_t number, int flags)
+{
+	char name[NAME_BYTES];
+
+	name_file(name, what, number);
+	return openat(k->folder_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static void remove_file(const struct gt_keep *k, const char *what, uint32_t number)
+{
+	char name[NAME_BYTES];
+
+	name_file(name, what, number);
+	unlinkat(k->folder_fd, name, 0);
+}
+
+/* "<folder>/.<name>.<first half of the capture's id>.keep" */
+static char *name_folder(const struct gt_capture_writer *w)
+{
+	const char *slash = strrchr(w->path, '/');
+	int folder = slash ? (int)(slash + 1 - w->path) : 0;
+	uint64_t id;
+	char *path;
+
+	memcpy(&id, w->id, sizeof id);
+	if (asprintf(&path, "%.*s.%.200s.%016llx.keep", folder, w->path, w->path + folder,
+		     (unsigned long long)id) < 0)
+		return NULL;
+	return path;
+}
+
+static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *asked)
+{
+	struct gt_keep *k = calloc(1, sizeof *k);
+
+	if (!k)
+		return gt_error(-ENOMEM, "capture %s", w->path);
+	k->rows.fd = k->folder_fd = k->output_fd = -1;
+	k->asked = *asked;
+	k->filter_at = FILTER_BYTES;
+	k->rows.out_room = GT_WRITER_WRITE_BYTES + (256 << 10);
+	k->rows.out = malloc(k->rows.out_room);
+	k->folder = name_folder(w);
+	w->keep = k;
+	return k->rows.out && k->folder ? 0 : gt_error(-ENOMEM, "capture %s", w->path);
+}
+
+void gt_keep_destroy(struct gt_keep *k)
+{
+	if (!k)
+		return;
+	if (k->rows.fd >= 0)
+		close(k->rows.fd);
+	if (k->folder_fd >= 0)
+		close(k->folder_fd);
+	if (k->output_fd >= 0)
+		close(k->output_fd);
+	free(k->rows.out);
+	free(k->folder);
+	free(k);
+}
+
+void gt_keep_remove(struct gt_keep *k)
+{
+	int fd = !k ? -1 : openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			unlinkat(k->folder_fd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	if (k)
+		rmdir(k->folder);
+}
+
+/* Chunks ------------------------------------------------------------------------ */
+
+static struct gt_chunk *newest(struct gt_keep *k)
+{
+	return &k->chunks[k->count - 1];
+}
+
+static bool drop_oldest(struct gt_keep *k)
+{
+	if (k->count < 2)
+		return false;
+	remove_file(k, "chunk", k->chunks[0].number);
+	k->ended_bytes -= k->chunks[0].bytes;
+	k->count--;
+	memmove(k->chunks, k->chunks + 1, k->count * sizeof k->chunks[0]);
+	return true;
+}
+
+bool gt_keep_drop_oldest(struct gt_capture_writer *w)
+{
+	return w->keep && drop_oldest(w->keep);
+}
+
+/* A new chunk's file with its head. Return: it, or -1 and errno. */
+static int make_chunk(const struct gt_keep *k, const struct gt_chunk_head *head)
+{
+	int fd = open_file(k, "chunk", head->number, O_RDWR | O_CREAT | O_TRUNC), error;
+
+	if (fd < 0)
+		return -1;
+	if (pwrite(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head)
+		return fd;
+	error = errno;
+	close(fd);
+	remove_file(k, "chunk", head->number);
+	errno = error;
+	return -1;
+}
+
+/* Rows go into a new chunk from now on. Return: 0 or negative errno: the old one goes on. */
+static int begin_chunk(struct gt_keep *k)
+{
+	struct gt_chunk_head head = {.magic = GT_CHUNK_MAGIC,
+				     .host_clock = k->host_clock,
+				     .number = k->count ? newest(k)->number + 1 : 1};
+	int fd;
+
+	gt_clock_tuple_take(k->host_clock, &head.begun);
+	do
+		fd = make_chunk(k, &head);
+	while (fd < 0 && (errno == ENOSPC || errno == EDQUOT) && drop_oldest(k));
+	if (fd < 0)
+		return -errno;
+	if (k->count == GT_KEEP_CHUNKS)
+		drop_oldest(k);
+	if (k->count) {
+		close(k->rows.fd);
+		newest(k)->bytes = k->rows.bytes;
+		newest(k)->ended_ns = head.begun.boottime_ns;
+		k->ended_bytes += k->rows.bytes;
+	}
+	k->chunks[k->count++] =
+		(struct gt_chunk){.number = head.number, .begun_ns = head.begun.boottime_ns};
+	k->rows.fd = fd;
+	k->rows.bytes = k->rows.flushed_bytes = sizeof head + head.open_bytes;
+	return 0;
+}
+
+/* What a dead collector left was the window when it died: it is not older by now. */
+static bool is_chunk_full(struct gt_keep *k, uint64_t now)
+{
+	return k->rows.bytes >= k->asked.most_bytes / PARTS ||
+	       (!k->is_recovered && now - newest(k)->begun_ns >= k->asked.window_ns / PARTS);
+}
+
+static void drop_old(struct gt_keep *k, uint64_t now)
+{
+	uint64_t most = k->asked.most_bytes - k->asked.most_bytes / PARTS - SLACK_BYTES;
+
+	while (k->count > 1 &&
+	       (k->ended_bytes > most ||
+		(!k->is_recovered && k->chunks[0].ended_ns + k->asked.window_ns < now)))
+		drop_oldest(k);
+}
+
+/* Metadata ---------------------------------------------------------------------- */
+
+/* What nothing needs any more is left out of a new file. Where that fails, the old one goes on. */
+static void renew_metadata(struct gt_capture_writer *w)
+{
+	struct gt_keep *k = w->keep;
+	struct gt_capture_writer *to;
+	struct gt_kept kept = {.is_window = true};
+	struct gt_kept_files files;
+	int status = gt_writer_create(w->path, &to);
+
+	k->filter_at = 2 * w->main.flushed_bytes; /* not again at once, whatever comes of it */
+	if (status)
+		goto out;
+	to->main.fd = open_file(k, "meta", k->meta + 1, O_RDWR | O_CREAT | O_TRUNC);
+	status = to->main.fd < 0 ? -errno : gt_writer_put_header(to, w->id);
+	if (!status)
+		status = gt_keep_open_files(w, &files);
+	if (!status) {
+		status = gt_kept_filter(&files, to, false, &kept);
+		gt_kept_files_close(&files);
+	}
+	if (!status)
+		status = gt_capture_flush(to);
+	if (!status) {
+		close(w->main.fd);
+		w->main.fd = to->main.fd;
+		w->main.bytes = w->main.flushed_bytes = to->main.flushed_bytes;
+		to->main.fd = -1;
+		k->stale_meta = k->meta++;
+		k->filter_at = 2 * w->main.flushed_bytes > FILTER_BYTES ? 2 * w->main.flushed_bytes
+									: FILTER_BYTES;
+	} else {
+		remove_file(k, "meta", k->meta + 1);
+	}
+	gt_capture_writer_destroy(to);
+out:
+	if (status)
+		gt_error_clear();
+}
+
+void gt_keep_advance(struct gt_capture_writer *w)
+{
+	struct gt_keep *k = w->keep;
+	uint64_t now;
+
+	if (!k)
+		return;
+	/* the journal has named the newer one since the flush before */
+	if (k->stale_meta)
+		remove_file(k, "meta", k->stale_meta);
+	k->stale_meta = 0;
+	now = gt_clock_ns(CLOCK_BOOTTIME);
+	if (is_chunk_full(k, now))
+		begin_chunk(k); /* where that fails, the old one goes on */
+	drop_old(k, now);
+	if (w->main.flushed_bytes >= k->filter_at)
+		renew_metadata(w);
+}
+
+/* Begin and end ------------------------------------------------------------------ */
+
+/* How the session began, which the capture has already, is the begin of the metadata. */
+static int copy_begin(struct gt_capture_writer *w, int fd)
+{
+	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
+}
+
+int gt_keep_create(struct gt_capture_writer *w, const struct gt_keep_options *asked,
+		   uint32_t host_clock)
+{
+	int status = keep_new(w, asked), fd;
+	struct gt_keep *k = w->keep;
+
+	if (status)
+		return status;
+	k->host_clock = host_clock;
+	k->meta = 1;
+	if (mkdir(k->folder, 0700))
+		return gt_error(-errno, "cannot make folder %s", k->folder);
+	k->folder_fd = open(k->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = k->folder_fd < 0 ? -1 : open_file(k, "meta", 1, O_RDWR | O_CREAT | O_EXCL);
+	status = fd < 0 ? -errno : copy_begin(w, fd);
+	if (!status)
+		status = begin_chunk(k);
+	if (status) {
+		if (fd >= 0)
+			close(fd);
+		gt_keep_remove(k);
+		return gt_error(status, "cannot keep records in %s", k->folder);
+	}
+	k->output_fd = w->main.fd;
+	w->main.fd = fd;
+	w->rows = &k->rows;
+	return 0;
+}
+
+/* The number behind "<what>."; 0: another file. */
+static uint32_t read_number(const char *name, const char *what)
+{
+	size_t n = strlen(what);
+
+	return !strncmp(name, what, n) && name[n] == '.' ? (uint32_t)strtoul(name + n + 1, NULL, 10)
+							 : 0;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct gt_chunk *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Which chunks are there, up to the newest that counts? Others go. */
+static int find_chunks(struct gt_keep *k, const struct gt_keep_position *position)
+{
+	int fd = openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	struct stat st;
+
+	while (dir && (e = readdir(dir))) {
+		uint32_t number = read_number(e->d_name, "chunk");
+
+		if (!number)
+			continue;
+		if (number > position->chunk || k->count == GT_KEEP_CHUNKS) {
+			unlinkat(k->folder_fd, e->d_name, 0);
+			continue;
+		}
+		if (!fstatat(k->folder_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			k->chunks[k->count++] =
+				(struct gt_chunk){.number = number, .bytes = (uint64_t)st.st_size};
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	qsort(k->chunks, k->count, sizeof *k->chunks, compare_chunks);
+	for (size_t i = 0; i + 1 < k->count; i++)
+		k->ended_bytes += k->chunks[i].bytes;
+	return k->count && newest(k)->number == position->chunk ? 0 : -ENOENT;
+}
+
+int gt_keep_reopen(struct gt_capture_writer *w, const struct gt_keep_position *position)
+{
+	int status = keep_new(w, &position->asked), fd;
+	struct gt_keep *k = w->keep;
+	struct gt_chunk_head head;
+
+	if (status)
+		return status;
+	k->meta = position->meta;
+	k->folder_fd = open(k->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (k->folder_fd < 0)
+		return gt_error(-errno, "cannot open what was kept, %s", k->folder);
+	status = find_chunks(k, position);
+	fd = status ? -1 : open_file(k, "meta", k->meta, O_RDWR);
+	if (!status && fd < 0)
+		status = -errno;
+	if (!status) {
+		k->rows.fd = open_file(k, "chunk", position->chunk, O_RDWR);
+		status = k->rows.fd < 0 ? -errno : 0;
+	}
+	if (!status && (ftruncate(fd, (off_t)w->main.flushed_bytes) ||
+			ftruncate(k->rows.fd, (off_t)position->chunk_bytes)))
+		status = -errno;
+	if (status) {
+		if (fd >= 0)
+			close(fd);
+		return gt_error(status, "cannot go on with %s", k->folder);
+	}
+	if (gt_scan_read(k->rows.fd, &head, sizeof head, 0) == 0)
+		k->host_clock = head.host_clock;
+	k->output_fd = w->main.fd;
+	w->main.fd = fd;
+	w->main.bytes = w->main.flushed_bytes;
+	k->rows.bytes = k->rows.flushed_bytes = position->chunk_bytes;
+	w->rows = &k->rows;
+	k->is_recovered = true;
+	k->filter_at = UINT64_MAX; /* it is over soon */
+	return 0;
+}
+
+void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_position *out)
+{
+	const struct gt_keep *k = w->keep;
+
+	memset(out, 0, sizeof *out);
+	if (!k)
+		return;
+	out->asked = k->asked;
+	out->meta = k->meta;
+	out->chunk = k->chunks[k->count - 1].number;
+	out->chunk_bytes = k->rows.flushed_bytes;
+}
+
+int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files)
+{
+	const struct gt_keep *k = w->keep;
+
+	memset(files, 0, sizeof *files);
+	files->meta_fd = fcntl(w->main.fd, F_DUPFD_CLOEXEC, 0);
+	files->meta_bytes = w->main.flushed_bytes;
+	files->is_thinned = k && k->chunks[0].number > 1;
+	for (size_t i = 0; k && i < k->count && files->meta_fd >= 0; i++) {
+		int fd = open_file(k, "chunk", k->chunks[i].number, O_RDONLY);
+
+		if (fd < 0)
+			break;
+		files->chunks[files->count++] = (struct gt_kept_chunk){
+			fd, i + 1 < k->count ? k->chunks[i].bytes : k->rows.flushed_bytes};
+	}
+	if (files->meta_fd >= 0 && (!k || files->count == k->count))
+		return 0;
+	gt_error(-errno, "cannot open the files of capture %s", w->path);
+	gt_kept_files_close(files);
+	return -errno;
+}
+
+void gt_kept_files_close(struct gt_kept_files *files)
+{
+	if (files->meta_fd >= 0)
+		close(files->meta_fd);
+	while (files->count)
+		close(files->chunks[--files->count].fd);
+	files->meta_fd = -1;
+}
+
+int gt_keep_finish(struct gt_capture_writer *w, bool complete)
+{
+	struct gt_keep *k = w->keep;
+	struct gt_kept why = {.is_window = true,
+			      .asked = k->asked,
+			      .reason = k->is_recovered ? GT_KEPT_RECOVERED : GT_KEPT_END};
+	int status;
+
+	if (!k->is_recovered) /* nobody knows when its collector died */
+		why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
+
+	do {
+		struct gt_kept_files files;
+
+		status = gt_keep_open_files(w, &files);
+		if (status)
+			break;
+		gt_error_clear();
+		status = gt_snapshot_assemble(&files, w->path, k->output_fd, w->id, &why, complete);
+		gt_kept_files_close(&files);
+	} while ((status == -ENOSPC || status == -EDQUOT) && drop_oldest(k));
+	if (!status)
+		gt_keep_remove(k);
+	return status;
+}

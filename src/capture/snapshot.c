@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures from the files of a recording that goes on, or has ended: see snapshot.h.
+ *
+ *   | header | what is left of the metadata | KEPT | rows of chunk 1, 2, .. | END |
+ *
+ * Without --keep there are no chunks, and the file so far is copied as it is. Rows are copied by
+ * the kernel (copy_file_range(): file systems that can, share the bytes). Nothing here is shared
+ * with the writer but files that it only appends to, or removes. */
+#include "capture/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/keep.h"
+#include "capture/scan.h"
+#include "util/error.h"
+
+enum { COPY_BYTES = 1 << 20 };
+
+struct gt_snapshot {
+	struct gt_kept_files files;
+	struct gt_kept why;
+	uint8_t id[GT_CAPTURE_ID_BYTES];
+	char *text;
+};
+
+/* By hand, where the kernel cannot. */
+static int copy_bytes(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at)
+{
+	uint8_t *buffer = malloc(COPY_BYTES);
+	int status = buffer ? 0 : -ENOMEM;
+
+	while (bytes && !status) {
+		size_t n = bytes < COPY_BYTES ? (size_t)bytes : COPY_BYTES, done = 0;
+
+		status = gt_scan_read(from, buffer, n, at);
+		while (!status && done < n) {
+			ssize_t written =
+				pwrite(to, buffer + done, n - done, (off_t)(to_at + done));
+
+			if (written < 0 && errno == EINTR)
+				continue;
+			if (written <= 0)
+				status = written ? -errno : -EIO;
+			else
+				done += (size_t)written;
+		}
+		at += n;
+		to_at += n;
+		bytes -= n;
+	}
+	free(buffer);
+	return status;
+}
+
+int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at)
+{
+	while (bytes) {
+		off_t in = (off_t)at, out = (off_t)to_at;
+		ssize_t n = copy_file_range(from, &in, to, &out,
+					    bytes < (1 << 30) ? (size_t)bytes : 1 << 30, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
+			return -errno;
+		if (n <= 0) /* not between these file systems */
+			return copy_bytes(from, at, bytes, to, to_at);
+		at += (uint64_t)n;
+		to_at += (uint64_t)n;
+		bytes -= (uint64_t)n;
+	}
+	return 0;
+}
+
+static int copy_rows(const struct gt_kept_files *files, struct gt_capture_writer *to)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < files->count && !status; i++) {
+		struct gt_chunk_head head;
+		uint64_t at = sizeof head, bytes;
+
+		status = gt_scan_read(files->chunks[i].fd, &head, sizeof head, 0);
+		/* what was open when a later chunk began stands in an earlier one */
+		at += !status && i ? head.open_bytes : 0;
+		if (status || at > files->chunks[i].bytes)
+			continue;
+		bytes = files->chunks[i].bytes - at;
+		status = gt_snapshot_copy(files->chunks[i].fd, at, bytes, to->main.fd,
+					  to->main.bytes);
+		if (!status)
+			to->main.bytes += bytes;
+	}
+	to->main.flushed_bytes = to->main.bytes;
+	return status ? gt_error(status, "cannot write capture %s", to->path) : 0;
+}
+
+static int write_window(const struct gt_kept_files *files, struct gt_capture_writer *to,
+			const uint8_t *id, struct gt_kept *why)
+{
+	int status = gt_writer_put_header(to, id);
+
+	if (!status)
+		status = gt_kept_filter(files, to, true, why);
+	if (!status)
+		status = gt_writer_end_records(to);
+	why->is_thinned = files->is_thinned;
+	if (!status)
+		status = gt_writer_put_kept(to, why);
+	if (!status)
+		status = gt_capture_flush(to);
+	return status ? status : copy_rows(files, to);
+}
+
+/* Everything so far. */
+static int write_all(const struct gt_kept_files *files, struct gt_capture_writer *to,
+		     const struct gt_kept *why)
+{
+	int status = gt_snapshot_copy(files->meta_fd, 0, files->meta_bytes, to->main.fd, 0);
+
+	if (status)
+		return gt_error(status, "cannot write capture %s", to->path);
+	to->main.bytes = to->main.flushed_bytes = files->meta_bytes;
+	return gt_writer_put_kept(to, why);
+}
+
+int gt_snapshot_assemble(const struct gt_kept_files *files, const char *path, int fd,
+			 const uint8_t *id, struct gt_kept *why, bool complete)
+{
+	struct gt_capture_writer *to;
+	int status = gt_writer_create(path, &to);
+
+	if (status)
+		return status;
+	to->main.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (to->main.fd < 0 || ftruncate(fd, 0))
+		status = gt_error(-errno, "cannot write capture %s", path);
+	else if (files->count)
+		status = write_window(files, to, id, why);
+	else
+		status = write_all(files, to, why);
+	if (!status)
+		return gt_capture_writer_finish(to, complete);
+	gt_capture_writer_destroy(to);
+	return status;
+}
+
+int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *why,
+		       struct gt_snapshot **out)
+{
+	struct gt_snapshot *s = calloc(1, sizeof *s);
+	int status;
+
+	*out = NULL;
+	if (!s)
+		return gt_error(-ENOMEM, "snapshot");
+	s->why = *why;
+	s->why.is_window = w->keep != NULL;
+	s->text = why->text ? strdup(why->text) : NULL;
+	s->why.text = s->text;
+	if (w->keep)
+		s->why.asked = w->keep->asked;
+	memcpy(s->id, w->id, sizeof s->id);
+	status = gt_keep_open_files(w, &s->files);
+	if (status) {
+		free(s->text);
+		free(s);
+		return status;
+	}
+	*out = s;
+	return 0;
+}
+
+/* The file gets its name when it is whole. */
+static int put_in_place(const char *part, const char *path, bool replace)
+{
+	unsigned flags = replace ? 0 : RENAME_NOREPLACE;
+
+	if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, flags))
+		return 0;
+	if (flags && errno == EINVAL) { /* a file system that cannot say no */
+		if (!link(part, path)) {
+			unlink(part);
+			return 0;
+		}
+	}
+	return -errno;
+}
+
+int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, bool shared)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0, fd, status;
+	char *part;
+
+	if (!replace && !access(path, F_OK))
+		return gt_error(-EEXIST, "cannot write snapshot %s", path);
+	if (asprintf(&part, "%.*s.%.200s.%d.%u.part", folder, path, path + folder, (int)getpid(),
+		     s->why.number) < 0)
+		return gt_error(-ENOMEM, "snapshot %s", path);
+	fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, shared ? 0666 : 0600);
+	if (fd < 0) {
+		status = gt_error(-errno, "cannot write snapshot %s", path);
+		goto out;
+	}
+	/* a window has an id of its own: several of them are of different records */
+	status = gt_snapshot_assemble(&s->files, path, fd, s->files.count ? NULL : s->id, &s->why,
+				      true);
+	close(fd);
+	if (!status) {
+		status = put_in_place(part, path, replace);
+		if (status)
+			gt_error(status, "cannot write snapshot %s", path);
+	}
+	if (status)
+		unlink(part);
+out:
+	free(part);
+	return status;
+}
+
+void gt_snapshot_destroy(struct gt_snapshot *s)
+{
+	if (!s)
+		return;
+	gt_kept_files_close(&s->files);
+	free(s->text);
+	free(s);
+}
