@@ -8,8 +8,10 @@
 #include "cli/ui.h"
 
 static const char *const reasons[GT_KEPT_REASON_COUNT] = {
-	[GT_KEPT_END] = "end",         [GT_KEPT_COMMAND] = "command",
-	[GT_KEPT_SIGNAL] = "signal",   [GT_KEPT_TRIGGER] = "trigger",
+	[GT_KEPT_END] = "end",
+	[GT_KEPT_COMMAND] = "command",
+	[GT_KEPT_SIGNAL] = "signal",
+	[GT_KEPT_TRIGGER] = "trigger",
 	[GT_KEPT_RECOVERED] = "recovered",
 };
 
@@ -49,7 +51,8 @@ static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
 bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, char text[KEPT_TEXT])
 {
 	const struct gt_kept *k = &s->kept;
-	uint64_t begin = k->begin_ns + (uint64_t)s->shift_ns, end = k->end_ns + (uint64_t)s->shift_ns;
+	uint64_t begin = k->begin_ns + (uint64_t)s->shift_ns,
+		 end = k->end_ns + (uint64_t)s->shift_ns;
 	uint64_t whole = end > s->info.start_ns ? end - s->info.start_ns : 0, missing;
 	size_t n;
 
@@ -66,12 +69,14 @@ bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, c
 		return true;
 	}
 	missing = kept_missing(c, s);
-	n += (size_t)snprintf(text + n, KEPT_TEXT - n, "the last %s of %s; %s record%s older than "
-						       "that were not kept",
+	n += (size_t)snprintf(text + n, KEPT_TEXT - n,
+			      "the last %s of %s; %s record%s older than "
+			      "that were not kept",
 			      ui_duration(end - begin), ui_duration(whole), ui_count(missing),
 			      missing == 1 ? "" : "s");
 	if (end - begin < k->asked.window_ns)
-		snprintf(text + n, KEPT_TEXT - n, " (%s were asked for: there was no disk for more)",
+		snprintf(text + n, KEPT_TEXT - n,
+			 " (%s were asked for: there was no disk for more)",
 			 ui_duration(k->asked.window_ns));
 	return true;
 }

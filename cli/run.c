@@ -388,8 +388,8 @@ static void describe_options(struct run_request *r)
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
-		 s->block_bytes, (unsigned long long)s->wait_ns,
-		 r->run.compress ? " compress" : "", describe_keep(&r->run.keep));
+		 s->block_bytes, (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "",
+		 describe_keep(&r->run.keep));
 	r->run.options_text = r->text;
 }
 

@@ -28,7 +28,6 @@ struct gt_keep_options {
 };
 
 struct gt_capture_options {
-	struct gt_keep_options keep;
 	/* a new file has the permissions that the umask leaves; else only its owner may read it */
 	bool shared;
 	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
@@ -95,8 +94,8 @@ enum gt_kept_reason {
 
 /* What a snapshot, or the capture of a flight recorder, says of itself. */
 struct gt_kept {
-	bool is_kept; /* it is one of these */
-	bool is_window; /* of a flight recorder */
+	bool is_kept;    /* it is one of these */
+	bool is_window;  /* of a flight recorder */
 	bool is_thinned; /* and there were older records */
 	enum gt_kept_reason reason;
 	uint32_t number; /* of the snapshot in its session, from 1; 0: none */
@@ -191,6 +190,12 @@ int gt_capture_flush(struct gt_capture_writer *w);
 /* Length of the file after the last good flush. */
 uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w);
 
+/**
+ * gt_capture_keep() - a new capture becomes a flight recorder's: old records are thrown away
+ * Before anything but the session was written. Return: 0 or negative errno with a cause.
+ */
+int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *asked,
+		    uint32_t host_clock);
 /* What recovery needs to go on with a flight recorder's files, after the last good flush. */
 struct gt_keep_position {
 	struct gt_keep_options asked; /* window_ns 0: it is none */
@@ -282,8 +287,8 @@ struct gt_capture_session {
 	struct gt_session_info info;     /* start_ns on the first session's clock */
 	struct gt_capture_health health; /* of its own capture, before it was merged */
 	struct gt_kept kept;
-	const char *path;                /* of that, as it was named when it was opened or merged */
-	uint8_t uuid[16];                /* of that; 0: damaged */
+	const char *path; /* of that, as it was named when it was opened or merged */
+	uint8_t uuid[16]; /* of that; 0: damaged */
 	enum gt_alignment alignment;
 	int64_t shift_ns; /* what was added to its CLOCK_BOOTTIME */
 	/* REALTIME: how far the wall clocks were moved while they were watched */

@@ -24,7 +24,6 @@
 
 #include "capture/checksum.h"
 #include "capture/encode.h"
-#include "capture/keep.h"
 #include "capture/newfile.h"
 #include "capture/scan.h"
 #include "capture/writer.h"
@@ -341,7 +340,8 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	w->rows->flushed_bytes = w->rows->bytes;
 	w->kept_bytes = 0;
 	w->kept_short = false;
-	gt_keep_advance(w);
+	if (w->keeper)
+		w->keeper->advance(w);
 	return 0;
 }
 
@@ -460,10 +460,6 @@ int gt_capture_writer_create(const char *path, bool replace,
 		close_replaced(w);
 		w->ballast_fd = take_ballast(w, path);
 	}
-	if (options && options->keep.window_ns)
-		status = gt_keep_create(w, &options->keep, session->host_clock);
-	if (status)
-		goto remove_file;
 	*out = w;
 	return 0;
 remove_file: /* nothing in it, and the next try would find it in its way */
@@ -477,7 +473,8 @@ fail:
 static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 {
 	struct gt_scan *s = malloc(sizeof *s);
-	int status = s ? gt_scan_init(s, w->main.fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
+	int status =
+		s ? gt_scan_init(s, w->main.fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
 
 	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
 		status = gt_error(-EBADMSG,
@@ -489,8 +486,8 @@ static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 	return status;
 }
 
-static int reopen(const char *path, const uint8_t *id, uint64_t bytes,
-		  struct gt_capture_writer **out)
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+			     uint64_t bytes, struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
 	uint64_t end;
@@ -499,7 +496,8 @@ static int reopen(const char *path, const uint8_t *id, uint64_t bytes,
 	*out = NULL;
 	if (status)
 		return status;
-	w->main.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+	w->main.fd =
+		open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
 	if (w->main.fd < 0) {
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
@@ -527,32 +525,6 @@ fail:
 	return status;
 }
 
-int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
-			     uint64_t bytes, struct gt_capture_writer **out)
-{
-	return reopen(path, id, bytes, out);
-}
-
-int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
-				  uint64_t bytes, const struct gt_keep_position *position,
-				  struct gt_capture_writer **out)
-{
-	struct gt_capture_writer *w;
-	int status = reopen(path, id, UINT64_MAX, &w);
-
-	*out = NULL;
-	if (status)
-		return status;
-	w->main.flushed_bytes = bytes;
-	status = gt_keep_reopen(w, position);
-	if (status) {
-		gt_capture_writer_destroy(w);
-		return status;
-	}
-	*out = w;
-	return 0;
-}
-
 void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES])
 {
 	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
@@ -561,7 +533,7 @@ void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTU
 /* What was kept becomes the capture. */
 static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
 {
-	int status = gt_keep_finish(w, complete);
+	int status = w->keeper->finish(w, complete);
 
 	gt_capture_writer_destroy(w);
 	return first ? first : status;
@@ -581,7 +553,7 @@ int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)
 	}
 	if (w->limit_bytes != UINT64_MAX)
 		w->limit_bytes += BALLAST_BYTES;
-	if (w->keep)
+	if (w->keeper)
 		return finish_kept(w, complete && !first && !w->failed, first);
 	end.complete = complete && !first && !w->failed;
 	end.bytes = w->main.bytes + w->main.out_bytes;
@@ -614,18 +586,12 @@ void gt_capture_writer_destroy(struct gt_capture_writer *w)
 	if (w->ballast_fd >= 0)
 		close(w->ballast_fd);
 	close_replaced(w);
-	gt_keep_destroy(w->keep);
+	if (w->keeper)
+		w->keeper->destroy(w->keep);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->records);
 	free(w->kept);
 	free(w->main.out);
 	free(w->path);
 	free(w);
-}
-
-void gt_capture_writer_discard(struct gt_capture_writer *w)
-{
-	if (w)
-		gt_keep_remove(w->keep);
-	gt_capture_writer_destroy(w);
 }

@@ -26,8 +26,7 @@ size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT
 	for (unsigned i = 0; i < 3 + GT_DROP_REASON_COUNT; i++)
 		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
 			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
-				unsigned what =
-					i < 2 + GT_DROP_REASON_COUNT ? i : GT_SUM_NOT_KEPT;
+				unsigned what = i < 2 + GT_DROP_REASON_COUNT ? i : GT_SUM_NOT_KEPT;
 				uint64_t value = *find_sum(&copy, what, c, d);
 
 				if (value)

@@ -152,9 +152,9 @@ struct gt_file_kept {
 };
 static_assert(sizeof(struct gt_file_kept) == 56, "file format");
 
-#define GT_SUM_NOT_KEPT   255u
-#define GT_KEPT_WINDOW    1u /* of a flight recorder: older records are thrown away */
-#define GT_KEPT_THINNED    2u /* .. and were */
+#define GT_SUM_NOT_KEPT 255u
+#define GT_KEPT_WINDOW  1u /* of a flight recorder: older records are thrown away */
+#define GT_KEPT_THINNED 2u /* .. and were */
 
 #define GT_ROW_SHAPES    254u /* of a block */
 #define GT_ROW_NEW_SHAPE 255u

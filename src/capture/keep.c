@@ -22,19 +22,18 @@ enum {
 	/* of rows may stand in a chunk beyond its share when a flush begins */
 	SLACK_BYTES = 8 << 20,
 	FILTER_BYTES = 4 << 20, /* of metadata: not before there is so much */
-	NAME_BYTES = 32,
 };
 
 /* Files ------------------------------------------------------------------------- */
 
-static void name_file(char name[NAME_BYTES], const char *what, uint32_t number)
+static void name_file(char name[GT_KEEP_NAME_BYTES], const char *what, uint32_t number)
 {
-	snprintf(name, NAME_BYTES, "%s.%u", what, number);
+	snprintf(name, GT_KEEP_NAME_BYTES, "%s.%u", what, number);
 }
 
 static int open_file(const struct gt_keep *k, const char *what, uint32_t number, int flags)
 {
-	char name[NAME_BYTES];
+	char name[GT_KEEP_NAME_BYTES];
 
 	name_file(name, what, number);
 	return openat(k->folder_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -42,7 +41,7 @@ static int open_file(const struct gt_keep *k, const char *what, uint32_t number,
 
 static void remove_file(const struct gt_keep *k, const char *what, uint32_t number)
 {
-	char name[NAME_BYTES];
+	char name[GT_KEEP_NAME_BYTES];
 
 	name_file(name, what, number);
 	unlinkat(k->folder_fd, name, 0);
@@ -63,6 +62,13 @@ static char *name_folder(const struct gt_capture_writer *w)
 	return path;
 }
 
+static bool drop_for_room(struct gt_capture_writer *w);
+static void advance(struct gt_capture_writer *w);
+static int finish(struct gt_capture_writer *w, bool complete);
+static void destroy(struct gt_keep *k);
+
+static const struct gt_keeper keeper = {drop_for_room, advance, finish, destroy};
+
 static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *asked)
 {
 	struct gt_keep *k = calloc(1, sizeof *k);
@@ -76,13 +82,12 @@ static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *a
 	k->rows.out = malloc(k->rows.out_room);
 	k->folder = name_folder(w);
 	w->keep = k;
+	w->keeper = &keeper;
 	return k->rows.out && k->folder ? 0 : gt_error(-ENOMEM, "capture %s", w->path);
 }
 
-void gt_keep_destroy(struct gt_keep *k)
+static void destroy(struct gt_keep *k)
 {
-	if (!k)
-		return;
 	if (k->rows.fd >= 0)
 		close(k->rows.fd);
 	if (k->folder_fd >= 0)
@@ -94,9 +99,9 @@ void gt_keep_destroy(struct gt_keep *k)
 	free(k);
 }
 
-void gt_keep_remove(struct gt_keep *k)
+static void remove_files(struct gt_keep *k)
 {
-	int fd = !k ? -1 : openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
 
@@ -107,8 +112,7 @@ void gt_keep_remove(struct gt_keep *k)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
-	if (k)
-		rmdir(k->folder);
+	rmdir(k->folder);
 }
 
 /* Chunks ------------------------------------------------------------------------ */
@@ -129,9 +133,9 @@ static bool drop_oldest(struct gt_keep *k)
 	return true;
 }
 
-bool gt_keep_drop_oldest(struct gt_capture_writer *w)
+static bool drop_for_room(struct gt_capture_writer *w)
 {
-	return w->keep && drop_oldest(w->keep);
+	return drop_oldest(w->keep);
 }
 
 /* A new chunk's file with its head. Return: it, or -1 and errno. */
@@ -237,13 +241,11 @@ out:
 		gt_error_clear();
 }
 
-void gt_keep_advance(struct gt_capture_writer *w)
+static void advance(struct gt_capture_writer *w)
 {
 	struct gt_keep *k = w->keep;
 	uint64_t now;
 
-	if (!k)
-		return;
 	/* the journal has named the newer one since the flush before */
 	if (k->stale_meta)
 		remove_file(k, "meta", k->stale_meta);
@@ -264,8 +266,8 @@ static int copy_begin(struct gt_capture_writer *w, int fd)
 	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
 }
 
-int gt_keep_create(struct gt_capture_writer *w, const struct gt_keep_options *asked,
-		   uint32_t host_clock)
+int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *asked,
+		    uint32_t host_clock)
 {
 	int status = keep_new(w, asked), fd;
 	struct gt_keep *k = w->keep;
@@ -284,7 +286,7 @@ int gt_keep_create(struct gt_capture_writer *w, const struct gt_keep_options *as
 	if (status) {
 		if (fd >= 0)
 			close(fd);
-		gt_keep_remove(k);
+		remove_files(k);
 		return gt_error(status, "cannot keep records in %s", k->folder);
 	}
 	k->output_fd = w->main.fd;
@@ -340,7 +342,7 @@ static int find_chunks(struct gt_keep *k, const struct gt_keep_position *positio
 	return k->count && newest(k)->number == position->chunk ? 0 : -ENOENT;
 }
 
-int gt_keep_reopen(struct gt_capture_writer *w, const struct gt_keep_position *position)
+static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_position *position)
 {
 	int status = keep_new(w, &position->asked), fd;
 	struct gt_keep *k = w->keep;
@@ -393,39 +395,7 @@ void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_po
 	out->chunk_bytes = k->rows.flushed_bytes;
 }
 
-int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files)
-{
-	const struct gt_keep *k = w->keep;
-
-	memset(files, 0, sizeof *files);
-	files->meta_fd = fcntl(w->main.fd, F_DUPFD_CLOEXEC, 0);
-	files->meta_bytes = w->main.flushed_bytes;
-	files->is_thinned = k && k->chunks[0].number > 1;
-	for (size_t i = 0; k && i < k->count && files->meta_fd >= 0; i++) {
-		int fd = open_file(k, "chunk", k->chunks[i].number, O_RDONLY);
-
-		if (fd < 0)
-			break;
-		files->chunks[files->count++] = (struct gt_kept_chunk){
-			fd, i + 1 < k->count ? k->chunks[i].bytes : k->rows.flushed_bytes};
-	}
-	if (files->meta_fd >= 0 && (!k || files->count == k->count))
-		return 0;
-	gt_error(-errno, "cannot open the files of capture %s", w->path);
-	gt_kept_files_close(files);
-	return -errno;
-}
-
-void gt_kept_files_close(struct gt_kept_files *files)
-{
-	if (files->meta_fd >= 0)
-		close(files->meta_fd);
-	while (files->count)
-		close(files->chunks[--files->count].fd);
-	files->meta_fd = -1;
-}
-
-int gt_keep_finish(struct gt_capture_writer *w, bool complete)
+static int finish(struct gt_capture_writer *w, bool complete)
 {
 	struct gt_keep *k = w->keep;
 	struct gt_kept why = {.is_window = true,
@@ -447,6 +417,33 @@ int gt_keep_finish(struct gt_capture_writer *w, bool complete)
 		gt_kept_files_close(&files);
 	} while ((status == -ENOSPC || status == -EDQUOT) && drop_oldest(k));
 	if (!status)
-		gt_keep_remove(k);
+		remove_files(k);
 	return status;
+}
+
+int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+				  uint64_t bytes, const struct gt_keep_position *position,
+				  struct gt_capture_writer **out)
+{
+	struct gt_capture_writer *w;
+	int status = gt_capture_writer_reopen(path, id, UINT64_MAX, &w);
+
+	*out = NULL;
+	if (status)
+		return status;
+	w->main.flushed_bytes = bytes;
+	status = reopen_files(w, position);
+	if (status) {
+		gt_capture_writer_destroy(w);
+		return status;
+	}
+	*out = w;
+	return 0;
+}
+
+void gt_capture_writer_discard(struct gt_capture_writer *w)
+{
+	if (w && w->keep)
+		remove_files(w->keep);
+	gt_capture_writer_destroy(w);
 }

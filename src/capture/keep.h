@@ -30,7 +30,7 @@ struct gt_chunk_head {
 };
 static_assert(sizeof(struct gt_chunk_head) == 72, "file format");
 
-enum { GT_KEEP_CHUNKS = 64 };
+enum { GT_KEEP_CHUNKS = 64, GT_KEEP_NAME_BYTES = 32 };
 
 struct gt_chunk {
 	uint32_t number;
@@ -45,33 +45,13 @@ struct gt_keep {
 	int folder_fd;
 	int output_fd;
 	uint32_t host_clock;
-	uint32_t meta;       /* number */
-	uint32_t stale_meta; /* to be removed; 0: none */
-	uint64_t filter_at;  /* bytes of meta.N */
+	uint32_t meta;                          /* number */
+	uint32_t stale_meta;                    /* to be removed; 0: none */
+	uint64_t filter_at;                     /* bytes of meta.N */
 	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest first; the last is being written */
 	size_t count;
 	uint64_t ended_bytes; /* of all but the last */
 	bool is_recovered;    /* the collector that began it has died */
 };
-
-/* @w writes to a new capture, and begins to keep only the newest rows. */
-int gt_keep_create(struct gt_capture_writer *w, const struct gt_keep_options *asked,
-		   uint32_t host_clock);
-/* Go on with the files of a dead collector's. */
-int gt_keep_reopen(struct gt_capture_writer *w, const struct gt_keep_position *position);
-/* After a good flush: a new chunk, if it is time; old ones go. */
-void gt_keep_advance(struct gt_capture_writer *w);
-/* False: there is none but the one that is being written, or everything is kept. */
-bool gt_keep_drop_oldest(struct gt_capture_writer *w);
-/* At the end, after a flush: what was kept into the capture; the files go. The oldest chunks go
- * first where the disk has no room. */
-int gt_keep_finish(struct gt_capture_writer *w, bool complete);
-/* The files go. NULL: there are none. */
-void gt_keep_remove(struct gt_keep *k);
-/* Close all; the files stay. NULL: nothing. */
-void gt_keep_destroy(struct gt_keep *k);
-/* As they are after the last good flush, for reading. Owner: caller. 0 or negative errno. */
-int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files);
-void gt_kept_files_close(struct gt_kept_files *files);
 
 #endif

@@ -500,8 +500,7 @@ static void choose_of_process(struct filter *f, struct entry **e, size_t count)
 	for (size_t i = 0; i < count; i++) { /* threads stand before objects */
 		uint32_t what = e[i]->what & 0xff00;
 
-		if (what == ENTRY_THREAD && e[i]->ticks &&
-		    e[i]->ticks < f->oldest.begun.ticks &&
+		if (what == ENTRY_THREAD && e[i]->ticks && e[i]->ticks < f->oldest.begun.ticks &&
 		    !has_rows(f, e[i]->process, (uint32_t)e[i]->key))
 			e[i]->is_left_out = true;
 		else if (what == ENTRY_OBJECT || what == ENTRY_BEGIN || what == ENTRY_END)
@@ -599,8 +598,8 @@ static uint64_t get_end_ns(const struct filter *f)
 
 	if (f->newest_ticks <= a->ticks || b->ticks <= a->ticks || b->boottime_ns < a->boottime_ns)
 		return a->boottime_ns;
-	return a->boottime_ns + (uint64_t)((double)(f->newest_ticks - a->ticks) * (double)ns /
-					   (double)ticks);
+	return a->boottime_ns +
+	       (uint64_t)((double)(f->newest_ticks - a->ticks) * (double)ns / (double)ticks);
 }
 
 int gt_kept_filter(const struct gt_kept_files *files, struct gt_capture_writer *to, bool last,

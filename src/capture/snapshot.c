@@ -29,6 +29,42 @@ struct gt_snapshot {
 	char *text;
 };
 
+void gt_kept_files_close(struct gt_kept_files *files)
+{
+	if (files->meta_fd >= 0)
+		close(files->meta_fd);
+	while (files->count)
+		close(files->chunks[--files->count].fd);
+	files->meta_fd = -1;
+}
+
+int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files)
+{
+	const struct gt_keep *k = w->keep;
+
+	memset(files, 0, sizeof *files);
+	files->meta_fd = fcntl(w->main.fd, F_DUPFD_CLOEXEC, 0);
+	files->meta_bytes = w->main.flushed_bytes;
+	files->is_thinned = k && k->chunks[0].number > 1;
+	for (size_t i = 0; k && i < k->count && files->meta_fd >= 0; i++) {
+		char name[GT_KEEP_NAME_BYTES];
+		int fd;
+
+		snprintf(name, sizeof name, "chunk.%u", k->chunks[i].number);
+		fd = openat(k->folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			break;
+		files->chunks[files->count++] =
+			(struct gt_kept_chunk){fd, i + 1 < k->count ? k->chunks[i].bytes
+								    : k->rows.flushed_bytes};
+	}
+	if (files->meta_fd >= 0 && (!k || files->count == k->count))
+		return 0;
+	gt_error(-errno, "cannot open the files of capture %s", w->path);
+	gt_kept_files_close(files);
+	return -errno;
+}
+
 /* By hand, where the kernel cannot. */
 static int copy_bytes(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at)
 {

@@ -5,7 +5,11 @@
 
 #include "capture/kept_filter.h"
 
-/* Bytes of one file to a place in another; by the kernel alone where it can. 0 or negative errno. */
+/* As they are after the last good flush, for reading. Owner: caller. 0 or negative errno. */
+int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files);
+void gt_kept_files_close(struct gt_kept_files *files);
+
+/* Bytes of one file to a place in another, by the kernel where it can. 0 or negative errno. */
 int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at);
 
 /**

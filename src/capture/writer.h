@@ -2,10 +2,13 @@
 /* Inside of the writer of captures, in the order in which its files use each other:
  *
  *   writer_blocks.c    blocks in one buffer, and the buffer into the file
- *   keep.c             with --keep: rows go into chunk files, of which the oldest are thrown away
  *   writer_metadata.c  what becomes blocks as it comes: records that are no rows, and what the
  *                      collector says of processes, threads, clocks and sums
  *   capture_writer.c   rows of threads, flushes, the file's begin and end; it has the design note
+ *   kept_filter.c      metadata that is still needed, of a flight recorder
+ *   snapshot.c         captures from the files of a recording that goes on
+ *   keep.c             a flight recorder: rows go into chunk files, of which the oldest are thrown
+ *                      away
  *
  * Each function here returns 0 or a negative errno with a cause, if it returns anything. */
 #ifndef GPUTAP_CAPTURE_WRITER_H
@@ -33,10 +36,21 @@ struct gt_writer_file {
 
 struct gt_keep;
 
+/* What a flight recorder does where others do nothing: keep.c. */
+struct gt_keeper {
+	/* The disk is full. True: there is more room now. */
+	bool (*drop_oldest)(struct gt_capture_writer *w);
+	void (*advance)(struct gt_capture_writer *w); /* after a good flush */
+	/* At the end, after a flush: the capture is made. 0 or negative errno with a cause. */
+	int (*finish)(struct gt_capture_writer *w, bool complete);
+	void (*destroy)(struct gt_keep *k); /* the files stay */
+};
+
 struct gt_capture_writer {
 	struct gt_writer_file main;  /* the capture; with --keep what rows need, see keep.h */
 	struct gt_writer_file *rows; /* where rows go: `main`, or a chunk */
 	struct gt_keep *keep;        /* NULL: everything is kept */
+	const struct gt_keeper *keeper;
 	int ballast_fd;
 	int replaced_fd;                 /* the file whose place this one took, or -1 */
 	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */

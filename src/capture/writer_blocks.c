@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "capture/checksum.h"
-#include "capture/keep.h"
 #include "util/error.h"
 
 enum {
@@ -68,13 +67,14 @@ int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f)
 		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached",
 				w->path);
 	while (done < f->out_bytes) {
-		ssize_t n = pwrite(f->fd, f->out + done, f->out_bytes - done,
-				   (off_t)(f->bytes + done));
+		ssize_t n =
+			pwrite(f->fd, f->out + done, f->out_bytes - done, (off_t)(f->bytes + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		/* older records make room for these */
-		if (n < 0 && (errno == ENOSPC || errno == EDQUOT) && gt_keep_drop_oldest(w))
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT) && w->keeper &&
+		    w->keeper->drop_oldest(w))
 			continue;
 		if (n <= 0)
 			return write_failed(w, f, done, n ? -errno : -EIO);

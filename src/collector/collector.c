@@ -230,8 +230,7 @@ static int absolute(const char *path, char *out)
 
 static int open_capture(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
-	struct gt_capture_options options = {
-		.keep = o->keep, .compress = o->compress, .shared = o->shared};
+	struct gt_capture_options options = {.compress = o->compress, .shared = o->shared};
 	struct gt_session_info info;
 	struct session_text text;
 	int status = describe(argv, o, c->host_clock, &text, &info);
@@ -240,6 +239,13 @@ static int open_capture(struct collector *c, const struct gt_run_options *o, cha
 		status = gt_capture_writer_create(o->output, o->replace, &options, &info,
 						  &c->writer);
 	free(text.command);
+	if (!status && o->keep.window_ns) {
+		status = gt_capture_keep(c->writer, &o->keep, c->host_clock);
+		if (status) {
+			gt_capture_writer_discard(c->writer);
+			unlink(o->output);
+		}
+	}
 	return status;
 }
 
