@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/idle_read.h"
 #include "cli/inputs.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
@@ -254,6 +255,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	struct ui_progress progress;
 	struct gt_export_options options = {.command_line = request->command_line,
 					    .mangled = request->mangled,
+					    .idle = idle_read,
 					    .weight = get_weight(request),
 					    .progress = show_progress,
 					    .progress_data = &progress};

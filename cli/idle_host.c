@@ -363,6 +363,7 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
+	gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
 			begin_thread(w, items);

@@ -782,19 +782,23 @@ static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 	const struct summary_thread *thread = NULL;
 	enum gt_idle_cause cause = gap ? report_idle_gap_cause(gap) : GT_IDLE_UNKNOWN;
 	const struct idle_gap_cause *most = gap ? &gap->causes[cause] : NULL;
-	const char *call =
-		most && most->op ? grid_keep(g, "%s", gt_operation_name(most->op)) : NULL;
+	const bool is_held = cause == GT_IDLE_HELD && most && most->name != LOOKUP_NONE;
+	const char *in = NULL;
 
+	if (most && most->op)
+		in = grid_keep(g, "%s", gt_operation_name(most->op));
+	else if (is_held)
+		in = texts_get(&s->names, most->name);
 	for (uint32_t i = 0; gap && gap->ordinal && i < s->thread_count; i++)
 		if (s->threads[i].process == gap->process && s->threads[i].ordinal == gap->ordinal)
 			thread = &s->threads[i];
 	*cell++ = gap ? cell_text(gt_idle_cause_name(cause)) : cell_none();
 	*cell++ = most ? cell_count(most->ns) : cell_none();
-	*cell++ = call ? cell_text(call) : cell_none();
-	*cell++ = most && most->ns ? name_cell(s, most->name) : cell_none();
-	*cell++ = !gap   ? cell_none()
-		  : call ? cell_text(grid_keep(g, "%s: %s", gt_idle_cause_name(cause), call))
-			 : cell_text(gt_idle_cause_name(cause));
+	*cell++ = in ? cell_text(in) : cell_none();
+	*cell++ = most && most->ns && !is_held ? name_cell(s, most->name) : cell_none();
+	*cell++ = !gap ? cell_none()
+		  : in ? cell_text(grid_keep(g, "%s: %s", gt_idle_cause_name(cause), in))
+		       : cell_text(gt_idle_cause_name(cause));
 	*cell++ = thread ? cell_count(thread->tid) : cell_none();
 	*cell++ = thread ? cell_text(thread->name) : cell_none();
 	return cell;

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from consumers import perfetto
 
 CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
           "other_call", "collective", "launching", "held", "submitted_late", "started_late",
@@ -117,6 +118,8 @@ def test_by_and_where_go_by_the_work_that_ended_the_gap(trace, tap, refdev):
     assert ask("--where", "name=long_one") == []
     (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
     assert held["mostly"] == "long_one 100%"
+    gap = report["gaps"][0]
+    assert (gap["cause"], gap["in"], gap["range"]) == ("held", "long_one", None)
 
 
 @pytest.mark.parametrize("rule", ["host", "compiling", "allocating", "unknown"])
@@ -125,3 +128,34 @@ def test_idle_time_of_opencl_has_the_cause_that_was_built_in(trace, opencl, rule
     assert rule in built
     check_shares(built, report)
     check_sums(report)
+
+
+def test_perfetto_draws_idle_time_by_cause(trace, tap, work, refdev):
+    built, report = trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    tap("export", "i.gputap", "-o", "i.pftrace")
+    answer = perfetto.ask(work / "i.pftrace", complaints=perfetto.COMPLAINTS, slices="""
+        select s.ts, s.dur, s.name, s.depth, s.category, d.name as device,
+               extract_arg(s.arg_set_id, 'debug.cause') as cause,
+               extract_arg(s.arg_set_id, 'debug.behind') as behind,
+               extract_arg(s.arg_set_id, 'debug.gap_ns') as gap_ns
+        from slice s join track t on s.track_id = t.id join track d on t.parent_id = d.id
+        where t.name = 'idle' and d.name = 'device 0: refdev 0' order by s.ts""")
+    slices = answer["slices"]
+    assert not answer["complaints"]
+    assert all(s["depth"] == 0 and s["category"] == "idle" and s["dur"] <= s["gap_ns"]
+               for s in slices)
+    assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in zip(slices, slices[1:]))
+    drawn = sum(s["dur"] for s in slices if s["cause"] == "held")
+    idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
+    assert built["held"] * 0.95 <= drawn <= idle["held"]
+    assert {s["behind"] for s in slices if s["cause"] == "held"} == {"long_one"}
+
+
+def test_an_exports_filter_chooses_whose_gaps(trace, tap, work, refdev):
+    trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    for where, there in (("name=nothing", True), ("name=long_one and device=0", False)):
+        tap("export", "-f", "i.gputap", "--where", where, "-o", "i.pftrace")
+        answer = perfetto.ask(work / "i.pftrace", slices="""
+            select extract_arg(s.arg_set_id, 'debug.cause') as cause, s.dur
+            from slice s where s.category = 'idle'""")
+        assert there == any(s["cause"] == "held" and s["dur"] > 10**7 for s in answer["slices"])

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "export/idle_parts.h"
 
 /* What the numbers of a call tree are. */
 enum gt_export_weight {
@@ -21,6 +22,7 @@ struct gt_export_options {
 	/* names of kernels as they were recorded, not as people write them */
 	bool mangled;
 	enum gt_export_weight weight;
+	gt_idle_read_fn *idle; /* why devices were idle; NULL: nobody knows */
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };

@@ -5,6 +5,7 @@
 #ifndef GPUTAP_EXPORT_IDLE_PARTS_H
 #define GPUTAP_EXPORT_IDLE_PARTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Name in files, what people read. Names never change. */
@@ -69,5 +70,12 @@ struct gt_idle_part {
 };
 
 typedef void gt_idle_part_fn(void *to, const struct gt_idle_part *part);
+
+/* Calls @each with the parts of all gaps, a device's in the order of their begin, those that are
+ * too small to be seen left out; a filter of the capture's chooses whose gaps. Texts are valid
+ * until it returns. Return: 0 or negative errno with a cause. */
+struct gt_capture;
+typedef int gt_idle_read_fn(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each,
+			    void *to);
 
 #endif

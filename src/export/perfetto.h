@@ -3,7 +3,7 @@
  * what the capture says of itself), perfetto_records.c the two loops that write each call and
  * each item of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
  * launches of graphs,
- * perfetto_memory.c memory in use. */
+ * perfetto_memory.c memory in use, perfetto_idle.c why devices were idle. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -347,7 +347,8 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_SELF,
 	GT_PF_TRACKS_RANGES,
 	GT_PF_TRACKS_REPLAYS,
-	GT_PF_TRACKS_MEMORY
+	GT_PF_TRACKS_MEMORY,
+	GT_PF_TRACKS_IDLE
 };
 
 /* Numbers of tracks differ from capture to capture, so that files may be joined. */
@@ -394,6 +395,8 @@ void gt_pf_ranges_fini(struct gt_pf_ranges *r);
 int gt_pf_replays(struct gt_pf *x);
 /* Memory in use over time, after the last record. Return: the same. */
 int gt_pf_memory(struct gt_pf *x);
+/* Why devices were idle, after the last record. Return: the same. */
+int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options);
 
 /* For sequence 1, which interns nothing. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle_read.h. Parts come out of idle.h in any order, and an exporter wants them by device and
+ * time: they are sorted in a file, too. */
+#include "cli/idle_read.h"
+
+#include <stdlib.h>
+
+#include "cli/idle.h"
+#include "export/view.h"
+#include "util/demangle.h"
+
+struct reading {
+	struct idle idle;
+	struct texts names;
+	struct idmap strings; /* process << 32 | string id -> name */
+	struct gt_ranges ranges;
+	struct spill parts;
+	const struct gt_capture *capture;
+	bool mangled;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct gt_idle_part *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static void keep_part(void *to, const struct gt_idle_part *part)
+{
+	struct reading *r = to;
+
+	spill_add(&r->parts, part);
+}
+
+static uint32_t name_of(struct reading *r, const struct gt_item *work)
+{
+	uint64_t key = (uint64_t)work->process << 32 | work->name;
+	const char *text;
+	char *readable;
+	uint32_t name;
+
+	if (!work->name)
+		return texts_put(&r->names, gt_device_op_name(work->device_op));
+	name = idmap_get(&r->strings, key);
+	if (name != LOOKUP_NONE)
+		return name;
+	text = gt_capture_string(r->capture, work->process, work->name);
+	readable = r->mangled ? NULL : gt_demangle(text);
+	name = texts_put(&r->names, readable ? readable : text);
+	free(readable);
+	idmap_put(&r->strings, key, name);
+	return name;
+}
+
+static void add_work(struct reading *r, const struct gt_item *item)
+{
+	const uint64_t number = GT_DEVICE_REF_NUMBER(item->op);
+	const struct gt_object_info *object =
+		gt_capture_object_find(r->capture, item->process, GT_OBJECT_DEVICE, number);
+	const struct gt_device_clock *clock =
+		gt_capture_device_clock(r->capture, item->process, number);
+	const uint32_t device = object ? object->device_index : UINT32_MAX;
+	const struct idle_work work = {
+		.item = item,
+		/* one more, for work whose device is not known */
+		.owner = {.device = device == UINT32_MAX ? 0 : device + 1},
+		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
+		.device_index = device,
+		.name = name_of(r, item),
+		.counts = gt_capture_wants(r->capture, item),
+		.is_marker = gt_view_work_class(item->device_op) == GT_WORK_MARK,
+	};
+
+	if (item->start_ns && item->end_ns >= item->start_ns)
+		idle_add_work(&r->idle, &work);
+}
+
+static int step(struct reading *r, const struct gt_item *item)
+{
+	struct gt_range range;
+	int status = 0;
+
+	idle_note(&r->idle, item);
+	if (item->kind == GT_RECORD_DEVICE) {
+		add_work(r, item);
+	} else if (item->kind == GT_RECORD_CALL && gt_mark_of(item->op)) {
+		status = gt_ranges_step(&r->ranges, item, &range);
+		if (status > 0)
+			idle_add_range(&r->idle, &range, texts_put(&r->names, range.name));
+	}
+	return status < 0 ? status : 0;
+}
+
+static int read_capture(struct reading *r)
+{
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	struct gt_range range;
+	int status = gt_cursor_create(r->capture, &cursor);
+
+	if (status)
+		return status;
+	gt_cursor_take_all(cursor);
+	while ((status = gt_cursor_next(cursor, &item)) == 1)
+		if ((status = step(r, item)))
+			break;
+	while (!status && gt_ranges_rest(&r->ranges, &range))
+		idle_add_range(&r->idle, &range, texts_put(&r->names, range.name));
+	gt_cursor_destroy(cursor);
+	return status;
+}
+
+/* Was any device work seen? If the counts do not say it, it is looked for. */
+static bool may_have_work(const struct gt_capture *capture)
+{
+	if (!gt_capture_is_whole(gt_capture_health(capture)))
+		return true;
+	for (uint32_t i = 0; i < gt_capture_process_count(capture); i++) {
+		const struct gt_counts *counts = gt_capture_counts(capture, i);
+
+		for (unsigned d = 0; counts && d < GT_DOMAIN_COUNT; d++)
+			if (counts->recorded[GT_CLASS_DEVICE][d])
+				return true;
+	}
+	return false;
+}
+
+int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each, void *to)
+{
+	struct reading r = {.capture = capture,
+			    .mangled = mangled,
+			    .parts = {.row_bytes = sizeof(struct gt_idle_part),
+				      .compare = compare_parts}};
+	const void *part;
+	int status;
+
+	if (!may_have_work(capture))
+		return 0;
+	r.idle.capture = capture;
+	r.idle.names = &r.names;
+	r.idle.each = keep_part;
+	r.idle.to = &r;
+	idle_init(&r.idle);
+	status = read_capture(&r);
+	status = status ? status : idle_finish(&r.idle);
+	while (!status && (status = spill_next(&r.parts, &part)) > 0) {
+		each(to, part);
+		status = 0;
+	}
+	idle_fini(&r.idle);
+	spill_fini(&r.parts);
+	gt_ranges_fini(&r.ranges);
+	idmap_fini(&r.strings);
+	texts_fini(&r.names);
+	return status;
+}

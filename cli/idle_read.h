@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Why devices were idle, for exporters (gt_idle_read_fn): idle.h over a whole capture, without a
+ * report. */
+#ifndef GPUTAP_CLI_IDLE_READ_H
+#define GPUTAP_CLI_IDLE_READ_H
+
+#include "capture/capture.h"
+#include "export/idle_parts.h"
+
+gt_idle_read_fn idle_read;
+
+#endif
