@@ -139,6 +139,7 @@ static const char *cell_show(const struct grid_column *column, const struct grid
 	if (cell->has == CELL_NONE || (column->bad && cell->has == CELL_COUNT && !cell->count))
 		return "-";
 	switch (column->type) {
+	case GRID_LINES:
 	case GRID_TEXT: return cell->text;
 	case GRID_NS: return ui_duration(cell->count);
 	case GRID_BYTES: return ui_bytes(cell->count);
@@ -269,14 +270,37 @@ static void put_cell(FILE *out, const char *text, unsigned width, bool left, boo
 	}
 }
 
-/* The last cell of a row, in as many lines as it takes. @spaces: not yet printed in front of it. */
-static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces,
-			 const char *text, FILE *out)
+static unsigned last_column_at(const struct grid *g, const unsigned *width)
 {
 	unsigned at = INDENT;
 
 	for (unsigned c = 0; c + 1 < g->column_count; c++)
 		at += width[c] ? width[c] + GAP : 0;
+	return at;
+}
+
+/* The last cell of a row, whose lines stand below each other. */
+static void put_lines(const struct grid *g, const unsigned *width, unsigned spaces,
+		      const char *text, FILE *out)
+{
+	unsigned at = last_column_at(g, width);
+	char *line = strdup(text), *rest = line, *one;
+
+	for (; (one = strsep(&rest, "\n")); spaces = at + GAP) {
+		put_spaces(out, spaces);
+		ui_put(out, one, width[g->column_count - 1] - (spaces > at ? GAP : 0));
+		if (rest)
+			fputc('\n', out);
+	}
+	free(line);
+}
+
+/* The last cell of a row, in as many lines as it takes. @spaces: not yet printed in front of it. */
+static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces,
+			 const char *text, FILE *out)
+{
+	unsigned at = last_column_at(g, width);
+
 	if (*text)
 		put_spaces(out, spaces);
 	ui_wrap(out, at, at, text);
@@ -310,8 +334,9 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 	for (unsigned c = 0; c <= last; c++)
 		if (width[c])
 			put_cell(out, g->columns[c].title, width[c],
-				 g->columns[c].type == GRID_TEXT, c == last, &spaces, colors->dim,
-				 colors->reset);
+				 g->columns[c].type == GRID_TEXT ||
+					 g->columns[c].type == GRID_LINES,
+				 c == last, &spaces, colors->dim, colors->reset);
 	fputc('\n', out);
 	for (size_t r = 0; r < rows; r++) {
 		spaces = INDENT;
@@ -321,6 +346,8 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 			if (g->sentences && c == last && c + 1 == g->column_count &&
 			    cell->has == CELL_TEXT)
 				put_sentence(g, width, spaces, cell->text, out);
+			else if (g->columns[c].type == GRID_LINES && c + 1 == g->column_count)
+				put_lines(g, width, spaces, cell->text, out);
 			else if (width[c])
 				put_cell(out,
 					 cell_show(&g->columns[c], cell, buffer, sizeof buffer),
@@ -399,6 +426,17 @@ void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_colum
 	}
 }
 
+static void put_json_lines(struct json *j, const char *key, const char *text)
+{
+	char *line = strdup(text), *rest = line, *one;
+
+	json_array(j, key);
+	while ((one = strsep(&rest, "\n")))
+		json_string(j, NULL, one);
+	json_close(j);
+	free(line);
+}
+
 void grid_print_json(const struct grid *g, struct json *j, size_t top)
 {
 	size_t rows = top && top < g->row_count ? top : g->row_count;
@@ -411,6 +449,10 @@ void grid_print_json(const struct grid *g, struct json *j, size_t top)
 			const char *key = g->columns[c].key;
 			if (g->columns[c].show == GRID_FOR_PEOPLE)
 				continue;
+			if (g->columns[c].type == GRID_LINES && cell->has == CELL_TEXT) {
+				put_json_lines(j, key, cell->text);
+				continue;
+			}
 			switch (cell->has) {
 			case CELL_NONE: json_null(j, key); break;
 			case CELL_TEXT: json_string(j, key, cell->text); break;

@@ -22,6 +22,9 @@ enum grid_type {
 	GRID_BYTES,
 	GRID_RATE,  /* bytes per second */
 	GRID_SHARE, /* of 1 */
+	/* text of several lines, ended by '\n': an array in JSON; each stands in a line of its
+	 * own, where it is the last column */
+	GRID_LINES,
 };
 
 enum grid_show {

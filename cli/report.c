@@ -51,8 +51,8 @@ static void print_report_help(void)
 	       "%sOptions%s\n"
 	       "  -t, --table NAME,..   only these tables: ranks rank_spread rank_waits\n"
 	       "                        operations ranges operators failures kernels copies\n"
-	       "                        other graphs devices idle gaps latency processes\n"
-	       "                        threads loss code_objects kernel_symbols\n"
+	       "                        other graphs devices idle gaps latency stacks\n"
+	       "                        processes threads loss code_objects kernel_symbols\n"
 	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns);\n"
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
@@ -678,6 +678,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 
 	choose_keys(&s, o->by);
 	s.no_idle = o->tables && !(o->tables & (1u << REPORT_IDLE | 1u << REPORT_GAPS));
+	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)

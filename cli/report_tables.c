@@ -15,10 +15,10 @@
 #include "cli/ui.h"
 
 const char *const report_table_names[] = {
-	"ranks",    "rank_spread",  "rank_waits",     "operations", "ranges",    "operators",
-	"failures", "kernels",      "copies",         "other",      "memory",    "graphs",
-	"devices",  "idle",         "gaps",           "latency",    "processes", "threads",
-	"loss",     "code_objects", "kernel_symbols", NULL};
+	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "operators",
+	"failures", "kernels",     "copies",       "other",          "memory", "graphs",
+	"devices",  "idle",        "gaps",         "latency",        "stacks", "processes",
+	"threads",  "loss",        "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -291,6 +291,8 @@ static const struct {
 			 "Why devices were idle: gaps between their work, by cause", 20},
 	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns),
 			 "Largest gaps, in which a device had nothing to do", 5},
+	[REPORT_STACKS] = {launched_columns, LAUNCHED_COLUMNS,
+			   "Call stacks that device work was launched from, and of slow calls", 10},
 	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
 			    "Launch latency: from a call's begin to its kernel's start", 20},
 	[REPORT_PROCESSES] = {process_columns, COUNT_OF(process_columns), "Processes", 10},
@@ -1030,6 +1032,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_PROCESSES: make_processes(g, s); break;
 	case REPORT_THREADS: make_threads(g, s); break;
 	case REPORT_LOSS: make_loss(g, s); break;
+	case REPORT_STACKS: make_launched(g, s); break;
 	case REPORT_CODE_OBJECTS:
 	case REPORT_KERNEL_SYMBOLS: /* above */
 	case REPORT_TABLE_COUNT: break;

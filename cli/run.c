@@ -18,6 +18,7 @@
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_plugins.h"
+#include "cli/run_stacks.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "collector/collector.h"
@@ -71,6 +72,8 @@ static const char help[] =
 	"      --no-command     not the arguments and the folder that programs run with\n"
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 by default\n"
+	"      --stacks[=LIST]  where in the program calls are made: launch (of kernels,\n"
+	"                       copies, graphs; by default), slow:TIME (longer ones)\n"
 	"      --keep TIME[,SIZE]  only the last TIME, as a flight recorder, in at most\n"
 	"                       SIZE of disk (2G by default)\n"
 	"How\n"
@@ -110,7 +113,8 @@ enum {
 	OPT_SHARE,
 	OPT_NO_COMMAND,
 	OPT_NO_PLUGINS,
-	OPT_KEEP
+	OPT_KEEP,
+	OPT_STACKS
 };
 
 static const struct option options[] = {
@@ -136,6 +140,7 @@ static const struct option options[] = {
 	{"tool", required_argument, NULL, OPT_TOOL},
 	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
 	{"keep", required_argument, NULL, OPT_KEEP},
+	{"stacks", optional_argument, NULL, OPT_STACKS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -343,6 +348,7 @@ static int take_option(struct run_request *r, int option, char **argv)
 	case OPT_COMPRESS: r->run.compress = true; break;
 	case OPT_WAIT: r->run.wait_tree = true; break;
 	case OPT_NO_PLUGINS: r->no_plugins = true; break;
+	case OPT_STACKS: code = run_stacks_option(optarg, s, parse_time); break;
 	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
@@ -380,16 +386,18 @@ static const char *describe_keep(const struct gt_keep_options *keep)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
+	char stacks[64];
 
+	run_stacks_describe(s, stacks, sizeof stacks);
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
-		 "block=%u when-full=%lluns%s%s",
+		 "block=%u when-full=%lluns%s%s%s",
 		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
-		 s->block_bytes, (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "",
-		 describe_keep(&r->run.keep));
+		 s->block_bytes, (unsigned long long)s->wait_ns, stacks,
+		 r->run.compress ? " compress" : "", describe_keep(&r->run.keep));
 	r->run.options_text = r->text;
 }
 
@@ -495,6 +503,8 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 		return ui_fail(GT_EXIT_USAGE,
 			       "--buffer must hold at least four blocks of --block-size");
 	code = mode_choose(&r->what, &r->run.session);
+	if (!code)
+		code = run_stacks_check(&r->run.session);
 	if (!code)
 		code = choose_output(r);
 	describe_options(r);

@@ -597,6 +597,11 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 		group = group_of(s, &e);
 		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
 		observe(s, &e, group, place_key(item), gt_item_place(item));
+		launched_call(&s->launched, &(struct launched_call){.process = e.process,
+								    .name = e.name,
+								    .id = item->id,
+								    .ns = e.duration_ns,
+								    .kind = e.kind});
 		s->matched++;
 		s->kind_ns[kind] += e.duration_ns;
 		t->calls++;
@@ -852,6 +857,8 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	observe(s, &e, group, place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
+		launched_work(&s->launched, e.process, item->id, e.name, e.duration_ns);
+	if (is_work(item))
 		operators_work(&s->operators, place_key(item), gt_item_place(item), e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->tracks[track];
@@ -1087,6 +1094,11 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	rc = gt_cursor_create(capture, &cursor);
 	if (rc)
 		return rc;
+	rc = launched_begin(&s->launched, capture);
+	if (rc) {
+		gt_cursor_destroy(cursor);
+		return rc;
+	}
 	s->capture = capture;
 	stages_init(&s->stages);
 	s->idle.capture = capture;
@@ -1300,6 +1312,7 @@ void summary_fini(struct summary *s)
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
 	ranks_fini(&s->ranks);
+	launched_fini(&s->launched);
 	enclosing_fini(&s->enclosing);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);

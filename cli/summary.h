@@ -15,6 +15,7 @@
 #include "cli/histogram.h"
 #include "cli/idle.h"
 #include "cli/info_code.h"
+#include "cli/launched.h"
 #include "cli/linked.h"
 #include "cli/operators.h"
 #include "cli/ranks.h"
@@ -205,6 +206,7 @@ struct summary {
 	struct graphs graphs;            /* that match the filter */
 	struct operators operators;      /* the same */
 	struct ranks ranks;              /* their collective calls whatever the filter */
+	struct launched launched;        /* the same */
 	struct enclosing enclosing;      /* if the filter asks for ranges */
 	struct dispatches dispatches;    /* the same */
 	/* borrowed: what its objects say is read when it is shown */

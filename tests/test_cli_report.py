@@ -17,7 +17,7 @@ import conftest
 GOLDEN = conftest.REPO / "tests" / "golden"
 TABLES = [
     "operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps",
-    "latency", "processes", "threads", "loss", "code_objects", "kernel_symbols"
+    "latency", "stacks", "processes", "threads", "loss", "code_objects", "kernel_symbols"
 ]
 
 

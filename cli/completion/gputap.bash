@@ -67,11 +67,12 @@ _gputap_run() {
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
 	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
+	--stacks) _gputap_list "launch slow:1ms"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --wait --buffer
-			--block-size --when-full --threads --tool --help"
+			--block-size --when-full --threads --tool --stacks --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file
@@ -137,7 +138,7 @@ _gputap_soft() {
 _gputap_report() {
 	case $prev in
 	-t | --table)
-		_gputap_list "ranks rank_spread rank_waits operations ranges operators failures kernels copies other memory graphs devices idle gaps latency processes threads loss code_objects kernel_symbols"; return ;;
+		_gputap_list "ranks rank_spread rank_waits operations ranges operators failures kernels copies other memory graphs devices idle gaps latency stacks processes threads loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue operator rank host"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"

@@ -44,8 +44,9 @@ struct gt_cursor {
 	size_t block_end;     /* of the stream */
 	uint64_t passed;      /* bytes of stream blocks */
 	bool in_block;
-	bool relayed;   /* the capture has something of a domain that is `relayed` */
-	bool takes_all; /* whatever the capture's filter is */
+	bool relayed;     /* the capture has something of a domain that is `relayed` */
+	bool takes_all;   /* whatever the capture's filter is */
+	bool only_stacks; /* GT_RECORD_STACK comes as items; `ret` is the stack's number */
 	struct block_reader reader;
 
 	const struct gt_clock_lines *host_lines; /* of the stream's session */

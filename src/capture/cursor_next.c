@@ -242,6 +242,17 @@ static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct 
 	return true;
 }
 
+static __attribute__((noinline)) bool stack_item(struct gt_item *item, const struct gt_row *row)
+{
+	memcpy(item, &row->shape->item, sizeof row->shape->item);
+	item->id = row->words[0];
+	item->ret = row->words[1];
+	item->start_ns = item->end_ns = 0;
+	item->args = NULL;
+	item->payload = NULL;
+	return true;
+}
+
 /* Groups -------------------------------------------------------------------- */
 
 static int group_room(struct gt_cursor *k, uint32_t count)
@@ -451,6 +462,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 		return 1;
 	case GT_RECORD_DEVICE: device_item(k, item, &row); return 1;
 	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
+	case GT_RECORD_STACK: return k->only_stacks && stack_item(item, &row);
 	default: return 0;
 	}
 }

@@ -68,7 +68,8 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT) /* readers have room for so many */
 			return NULL;
 		break;
-	case GT_RECORD_EXTERNAL: min = GT_EXTERNAL_MIN_WORDS; break;
+	case GT_RECORD_EXTERNAL:
+	case GT_RECORD_STACK: min = GT_EXTERNAL_MIN_WORDS; break;
 	default: /* of a later version: read as words, dropped by the cursor */ min = 2;
 	}
 	if (words < min)

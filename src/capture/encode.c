@@ -40,6 +40,9 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_CALL: return gt_operation(op) != NULL;
 	case GT_RECORD_DEVICE:
 		return words == GT_DEVICE_MIN_WORDS && detail && detail < GT_DEVICE_OP_COUNT;
+	case GT_RECORD_STACK:
+		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
+		       gt_operation(op) != NULL;
 	default:
 		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
 		       op < GT_EXTERNAL_STACK_COUNT;
@@ -226,7 +229,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 			break;
 		}
 		if (__builtin_expect(kind != GT_RECORD_CALL && kind != GT_RECORD_DEVICE &&
-					     kind != GT_RECORD_EXTERNAL,
+					     kind != GT_RECORD_EXTERNAL && kind != GT_RECORD_STACK,
 				     0)) {
 			if (kind != GT_RECORD_PAD) {
 				*stop = GT_ENCODE_META;

@@ -257,7 +257,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	finish_times(c);
 	if ((status = finish_streams(c)) || (status = finish_threads(c)) ||
 	    (status = finish_strings(c)) || (status = gt_objects_finish(c)) ||
-	    (status = gt_device_clocks_finish(c)))
+	    (status = gt_stacks_finish(c)) || (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -317,6 +317,7 @@ void gt_capture_close(struct gt_capture *c)
 			close(c->files[i].fd);
 		free(c->files[i].path);
 	}
+	gt_stacks_close(c);
 	free(c->sums);
 	free(c->processes);
 	free(c->threads);

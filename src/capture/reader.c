@@ -361,6 +361,74 @@ static int add_lifetime(struct gt_capture *c, uint32_t process, const struct gt_
 	return status;
 }
 
+static int add_frames(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
+{
+	struct gt_record_frames r;
+	uint64_t *words;
+	size_t count;
+	int status;
+
+	if (bytes < sizeof r)
+		return -EBADMSG;
+	memcpy(&r, p, sizeof r);
+	count = (size_t)r.native + r.python;
+	if (!r.head.op || count > (bytes - sizeof r) / sizeof *words)
+		return -EBADMSG;
+	status = GT_LIST_ADD(c, stacks, stack_count, stack_room);
+	if (status)
+		return status;
+	words = malloc((count + 1) * sizeof *words);
+	if (!words)
+		return gt_error(-ENOMEM, "stacks of capture %s", c->files[0].path);
+	memcpy(words, p + sizeof r, count * sizeof *words);
+	c->stacks[c->stack_count++] = (struct gt_stack_info){.process = process,
+							     .number = r.head.op,
+							     .generation = r.generation,
+							     .native = r.native,
+							     .python = r.python,
+							     .end = r.head.detail,
+							     .frames = words};
+	return 0;
+}
+
+static int add_code(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
+{
+	struct gt_record_code r;
+	struct gt_code_info *code;
+	const char *text;
+	size_t name, detail;
+	int status;
+
+	if (bytes < sizeof r)
+		return -EBADMSG;
+	memcpy(&r, p, sizeof r);
+	if (r.bytes > bytes - sizeof r)
+		return -EBADMSG;
+	status = GT_LIST_ADD(c, code, code_count, code_room);
+	if (status)
+		return status;
+	text = gt_text_keep(c, p + sizeof r, r.bytes); /* ended by two NULs */
+	if (!text)
+		return -ENOMEM;
+	name = strlen(text);
+	name += name < r.bytes;
+	detail = strlen(text + name);
+	detail += name + detail < r.bytes;
+	code = &c->code[c->code_count++];
+	*code = (struct gt_code_info){.process = process,
+				      .generation = r.generation,
+				      .type = (enum gt_code_type)r.head.op,
+				      .number = r.number,
+				      .start = r.start,
+				      .end = r.end,
+				      .base = r.base,
+				      .name = text,
+				      .detail = text + name,
+				      .lines = (const uint8_t *)text + name + detail,
+				      .lines_bytes = r.bytes - name - detail};
+	return 0;
+}
+
 /* One record of `bytes`; its fixed part is copied, because blocks lie unaligned. */
 static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
 {
@@ -398,6 +466,8 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		if (bytes < sizeof r.lifetime)
 			return -EBADMSG;
 		return add_lifetime(c, process, &r.lifetime);
+	case GT_RECORD_FRAMES: return add_frames(c, process, p, bytes);
+	case GT_RECORD_CODE: return add_code(c, process, p, bytes);
 	default: return 0; /* of a later version */
 	}
 }

@@ -7,6 +7,7 @@
 #include "capture/decode.h"
 #include "capture/format.h"
 #include "capture/scan.h"
+#include "capture/callstacks.h"
 
 /* A stream block without its payload. */
 struct stream_block {
@@ -101,14 +102,16 @@ struct gt_capture {
 	const struct gt_object_info **devices; /* by device_index */
 	struct stream_block *blocks;           /* by process, ordinal, place in the file */
 	struct ring_stream *streams;           /* by process, ordinal */
+	struct gt_stack_info *stacks;          /* by process, number */
+	struct gt_code_info *code;             /* by process, type, number, generation */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
-		stream_count, lifetime_count;
+		stream_count, lifetime_count, stack_count, code_count;
 	size_t file_room, session_room, process_room, thread_room, event_room, object_room,
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
-		lifetime_room;
+		lifetime_room, stack_room, code_room;
 	size_t sums_room;
 	gt_item_filter_fn *wants; /* NULL: all */
 	void *wants_data;
@@ -135,6 +138,9 @@ static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t
 	return c->sessions[c->processes[process].session];
 }
 int gt_objects_finish(struct gt_capture *c);
+/* callstacks.c: the lists in their order; what they hold. */
+int gt_stacks_finish(struct gt_capture *c);
+void gt_stacks_close(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
 /* Those that have nothing better, by all work and all waits. 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);

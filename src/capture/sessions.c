@@ -174,6 +174,8 @@ static int order_processes(struct gt_capture *c)
 	FOLLOW(readings, reading_count);
 	FOLLOW(blocks, block_count);
 	FOLLOW(lifetimes, lifetime_count);
+	FOLLOW(stacks, stack_count);
+	FOLLOW(code, code_count);
 #undef FOLLOW
 	free(c->processes);
 	free(c->sums);

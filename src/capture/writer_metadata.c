@@ -3,6 +3,7 @@
 #include "capture/writer.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,14 @@ int gt_writer_end_records(struct gt_capture_writer *w)
 	return status;
 }
 
+/* struct gt_record_code: generation and bytes */
+enum { CODE_BYTES = offsetof(struct gt_record_code, generation) / 8 };
+
+static uint32_t frame_words(const uint64_t *frames)
+{
+	return (uint32_t)(frames[1] >> 32 & 0xffff) + (uint32_t)(frames[1] >> 48);
+}
+
 /* Is a record that is not for a stream what its lengths say? It is a copy: nobody changes it. */
 static bool is_valid(const uint64_t *record, uint32_t words)
 {
@@ -49,6 +58,12 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 		fixed = sizeof(struct gt_record_event) / 8;
 		text = 3;
 		break;
+	case GT_RECORD_FRAMES:
+		return words >= sizeof(struct gt_record_frames) / 8 &&
+		       frame_words(record) <= words - sizeof(struct gt_record_frames) / 8;
+	case GT_RECORD_CODE:
+		fixed = sizeof(struct gt_record_code) / 8;
+		return words >= fixed && record[CODE_BYTES] >> 32 <= (words - fixed) * 8;
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	default: return true; /* of a later version: only its length is ours to check, and it was */
@@ -70,6 +85,13 @@ static bool is_known(const uint64_t *record, uint32_t words)
 	case GT_RECORD_EVENT:
 		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT &&
 		       gt_record_domain(head) < GT_DOMAIN_COUNT;
+	case GT_RECORD_FRAMES:
+		return words == sizeof(struct gt_record_frames) / 8 + frame_words(record) &&
+		       head->op && head->detail <= GT_FRAMES_BROKEN;
+	case GT_RECORD_CODE:
+		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
+		       words == sizeof(struct gt_record_code) / 8 +
+					((record[CODE_BYTES] >> 32) + 7) / 8;
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:

@@ -7,6 +7,13 @@
 #include <string.h>
 
 #include "core/recording.h"
+#include "core/stacks.h"
+
+/* What ends with recording. */
+enum {
+	RECORDING_SERVICES = GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER |
+			     GT_SERVICE_STACK | GT_SERVICE_SLOW
+};
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
@@ -126,8 +133,12 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 	}
 	if (!(services & GT_SERVICE_STREAM) && goes_another_way(operation))
 		services |= GT_SERVICE_ORDER;
+	if (session_context.started && context_asks(&session_context, operation->op))
+		services |= gt_stacks_services(operation->op);
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
-		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER);
+		services &= ~(uint32_t)RECORDING_SERVICES;
+	if (services & (GT_SERVICE_STACK | GT_SERVICE_SLOW))
+		notify = GT_SERVICE_NOTIFY;
 	/* tools are still to be started: the first call does */
 	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
 		notify = GT_SERVICE_NOTIFY;
@@ -165,8 +176,7 @@ void gt_contexts_off(void)
 
 		for (uint32_t n = 0; table && n < table->operation_count; n++)
 			atomic_fetch_and_explicit(&table->taps[n].services,
-						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK |
-							      GT_SERVICE_ORDER),
+						  ~(uint32_t)RECORDING_SERVICES,
 						  memory_order_relaxed);
 	}
 }

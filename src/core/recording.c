@@ -27,6 +27,7 @@
 
 #include "core/context.h"
 #include "core/recording_state.h"
+#include "core/stacks.h"
 #include "core/tap.h"
 #include "ring/segment_writer.h"
 
@@ -149,6 +150,7 @@ static void init_recording(void)
 		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
+	gt_stacks_init(s);
 	make_segment();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		gt_contexts_init(s);

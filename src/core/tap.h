@@ -27,6 +27,10 @@ enum gt_service {
 	/* it is not recorded, but its stream's submit order has to know of it; or what it waits
 	 * for is harvested */
 	GT_SERVICE_ORDER = 16,
+	/* record the stack that it is called from, when it begins; when it ends, if it took long.
+	 * Where one of them is, GT_SERVICE_NOTIFY is, too: a tap has one other way only */
+	GT_SERVICE_STACK = 32,
+	GT_SERVICE_SLOW = 64,
 };
 
 /* copies of one runtime in a process, each with a set of taps */

@@ -85,6 +85,7 @@ enum gt_thread_end {
 	GT_THREAD_END_RANGES,
 	GT_THREAD_END_ANNOUNCED,
 	GT_THREAD_END_NVTX,
+	GT_THREAD_END_STACKS,
 	GT_THREAD_ENDS
 };
 extern struct gt_thread_hooks {

@@ -37,6 +37,13 @@ enum gt_record_kind {
 	GT_RECORD_EXTERNAL = 8,
 	/* struct gt_record_lifetime: from when, or until when, an object is what its record says */
 	GT_RECORD_LIFETIME = 9,
+	/* 10 is taken */
+	/* struct gt_record_stack: which stack a call was made from */
+	GT_RECORD_STACK = 11,
+	/* struct gt_record_frames: what such a stack is, once */
+	GT_RECORD_FRAMES = 12,
+	/* struct gt_record_code: what frames lie in: a module, a function of an interpreter's */
+	GT_RECORD_CODE = 13,
 	GT_RECORD_KIND_COUNT
 };
 
@@ -244,6 +251,7 @@ enum gt_event_code {
 	/* the process ended in this call; value: ordinal of the thread; text: the operation. The
 	 * collector's; of a thread's calls the outermost comes first */
 	GT_EVENT_OPEN_CALL,
+	GT_EVENT_STACKS, /* some call stacks, or parts of them, are not there; text: which, why */
 	GT_EVENT_CODE_COUNT
 };
 
@@ -273,6 +281,53 @@ struct gt_record_lifetime {
 	uint64_t time;   /* host ticks */
 	uint64_t number; /* of the object */
 	uint64_t begins; /* 1: from then on; 0: until then */
+};
+
+/* head.op: as the call's, but for its count of arguments: GT_OP(domain, number, 0) */
+struct gt_record_stack {
+	struct gt_record head;
+	uint64_t id;     /* of the call */
+	uint64_t number; /* of the stack, from 1 */
+};
+
+enum { GT_FRAMES_WHOLE = 0, GT_FRAMES_CUT = 1, GT_FRAMES_BROKEN = 2 };
+
+/* head.op: number of the stack in its process; head.detail: GT_FRAMES_WHOLE; CUT: there are more
+ * frames; BROKEN: nothing said who called the last one */
+struct gt_record_frames {
+	struct gt_record head;
+	uint32_t generation; /* the newest code of at most this one is meant */
+	uint16_t native, python;
+	/* first the native ones, addresses inside of the calls, innermost first; then those of the
+	 * interpreter, GT_PYTHON_FRAME(), innermost first */
+	uint64_t frames[];
+};
+
+/* @offset: of the instruction in its code, in bytes. @entry: the interpreter was called anew by
+ * native code for it: the last one that belongs to its native frame. */
+#define GT_PYTHON_FRAME(code, offset, entry) \
+	((uint64_t)(entry) << 63 | (uint64_t)(code) << 32 | (uint32_t)(offset))
+#define GT_PYTHON_CODE(frame)     ((uint32_t)((frame) >> 32) & 0x7fffffffu)
+#define GT_PYTHON_OFFSET(frame)   ((uint32_t)(frame))
+#define GT_PYTHON_IS_ENTRY(frame) ((bool)((frame) >> 63))
+
+enum gt_code_type {
+	GT_CODE_MODULE = 1, /* a file that is mapped */
+	GT_CODE_PYTHON,     /* a code object of CPython's */
+};
+
+/* head.op: enum gt_code_type */
+struct gt_record_code {
+	struct gt_record head;
+	uint64_t number; /* Python's code: of its frames */
+	/* module: what is mapped; Python's code: its first line, 0 */
+	uint64_t start, end;
+	uint64_t base; /* module: of an address, what its file does not say of it */
+	uint32_t generation;
+	uint32_t bytes;
+	/* module: path, build id in hexadecimal; Python's code: its name, its file; each ended by
+	 * NUL. Python's then has its table of lines */
+	char text[];
 };
 
 /* What `detail` is, by kind. */

@@ -29,7 +29,7 @@
 /* path of libgputap-audit.so, also where LD_AUDIT must not name it */
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 6u
+#define GT_SESSION_VERSION 7u
 #define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
@@ -47,6 +47,12 @@ enum gt_mode {
 	GT_MODE_UPPER,    /* all device work, every call but of domains beneath others */
 	GT_MODE_LOWER,    /* that, and calls of domains beneath others */
 	GT_MODE_COUNT
+};
+
+/* `gputap run --stacks` */
+enum gt_stacks {
+	GT_STACKS_LAUNCHES = 1, /* of calls that launch, copy or set */
+	GT_STACKS_SLOW = 2,     /* of calls that take long */
 };
 
 struct gt_session {
@@ -68,6 +74,10 @@ struct gt_session {
 	uint32_t static_tls;
 	/* 1: programs without their arguments, and without the folder they were started in */
 	uint32_t hide_command;
+	/* enum gt_stacks: of which calls the stack is recorded */
+	uint32_t stacks;
+	uint32_t reserved;
+	uint64_t stacks_slow_ns; /* GT_STACKS_SLOW: of those that take at least as long */
 	/* bit per operation that is asked for */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* bit per operation whose device work is recorded although its calls are not asked for */

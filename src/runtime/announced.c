@@ -21,6 +21,7 @@
 #include <stdalign.h>
 
 #include "core/emit.h"
+#include "core/stacks.h"
 #include "record/describe.h"
 #include "tool/tool.h"
 
@@ -31,6 +32,7 @@ struct open_call {
 	uint32_t index, word;
 	uintptr_t at;
 	uint64_t key, id, start;
+	uint64_t slow_from_ns; /* it began then, if somebody asks whether it takes long; else 0 */
 	uint32_t epoch, depth;
 	bool is_recorded, is_notified;
 	struct gt_tool_frame frame;
@@ -185,7 +187,7 @@ static struct gt_thread *find_thread(enum gt_domain domain, uintptr_t at)
 	return gt_thread_attach_call(t, domain, at);
 }
 
-static void begin_recording(struct open_call *c)
+static void begin_recording(struct open_call *c, uint32_t services)
 {
 	const uint32_t op = c->table->operations[c->index].op;
 	struct gt_thread *t = find_thread(c->table->domain, c->at ? c->at : GT_HERE());
@@ -200,6 +202,11 @@ static void begin_recording(struct open_call *c)
 	}
 	c->epoch = t->epoch;
 	c->is_recorded = true;
+	c->slow_from_ns = 0;
+	if (gt_unlikely(services & GT_SERVICE_STACK))
+		gt_stacks_take(t, op, c->id);
+	else if (gt_unlikely(services & GT_SERVICE_SLOW))
+		c->slow_from_ns = gt_ticks_boottime();
 	c->start = gt_ticks();
 }
 
@@ -348,6 +355,9 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;
 		write_record(t, c, call, status, end);
+		if (gt_unlikely(c->slow_from_ns) &&
+		    gt_stacks_is_slow(gt_ticks_boottime() - c->slow_from_ns))
+			gt_stacks_take(t, c->table->operations[c->index].op, c->id);
 	}
 	gt_call_end(t);
 }
@@ -405,7 +415,7 @@ void gt_announced_begin(const struct gt_announcement *a)
 	if (c && gt_tap_services(tap) & GT_SERVICE_NOTIFY)
 		notify_begin(c, a->arguments);
 	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM) /* now: that may have started tools */
-		begin_recording(c);
+		begin_recording(c, gt_tap_services(tap));
 	errno = saved;
 }
 

@@ -34,6 +34,7 @@
 #include <stdint.h>
 
 #include "core/context.h"
+#include "core/stacks.h"
 #include "core/tap.h"
 #include "gputap/tool.h"
 
@@ -140,7 +141,10 @@ struct gt_tool_frame {
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
 	/* a callback of it runs: calls made now are not the runtime's own */
 	bool calling;
-	bool numbered;  /* has a correlation of its own */
+	bool numbered; /* has a correlation of its own */
+	bool notified; /* tools are; else it is a frame for `stacks` only */
+	uint32_t op;   /* GT_OP() */
+	struct gt_stacks_call stacks;
 	uint32_t how;   /* enum gt_tool_how of all subscribers */
 	uint32_t count; /* of subscribers[] */
 	struct gt_tool_subscriber subscribers[GT_TOOL_POOL];
@@ -185,7 +189,8 @@ extern _Atomic uint32_t gt_tool_innermost __attribute__((visibility("hidden")));
 /* The next number, for a call, or for work that no notified call causes. */
 uint64_t gt_tool_new_correlation(void);
 
-/* Before a call. False: no subscriber: make it as if no tool were there. */
+/* Before a call. False: no subscriber: make it as if no tool were there. Also where no tool asks,
+ * and the stack is to be recorded that the call is made from. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes);
 /* The same for a frame that is not on the stack; @at: where the call stands there. */

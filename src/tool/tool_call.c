@@ -181,6 +181,8 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	f->at = at;
 	f->shared = NULL;
 	f->how = how;
+	f->notified = true;
+	f->stacks.start_ns = 0;
 	f->numbered = how & GT_TOOL_NUMBERED ||
 		      (how & GT_TOOL_ALONE && !(outer && outer->call.correlation));
 	begin_frame(f, table, number, args, args_bytes);
@@ -199,10 +201,33 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	return true;
 }
 
+/* Tools first: a callback makes calls of its own. */
+static __attribute__((noinline)) bool enter_with_stack(struct gt_tool_frame *f,
+						       const struct gt_table *table, uint32_t index,
+						       uint32_t services, void *args,
+						       uint32_t args_bytes)
+{
+	const uint32_t op = table->operations[index].op;
+	bool notified = false;
+
+	f->stacks.start_ns = 0;
+	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
+	    atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
+		notified = enter_call(f, (uintptr_t)f, table, index, args, args_bytes);
+	gt_stacks_enter(&f->stacks, table, op, services);
+	f->notified = notified;
+	f->op = op;
+	return notified || f->stacks.start_ns;
+}
+
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes)
 {
-	return enter_call(f, (uintptr_t)f, table, index, args, args_bytes);
+	const uint32_t services = gt_tap_services(&table->taps[index]);
+
+	if (gt_likely(!(services & (GT_SERVICE_STACK | GT_SERVICE_SLOW))))
+		return enter_call(f, (uintptr_t)f, table, index, args, args_bytes);
+	return enter_with_stack(f, table, index, services, args, args_bytes);
 }
 
 bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct gt_table *table,
@@ -240,7 +265,7 @@ static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t
 	}
 }
 
-void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
+static void exit_call(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 {
 	uint64_t end = f->start ? gt_ticks() : 0;
 	struct gt_tool_reader *r = gt_tool_level_in(f->at);
@@ -268,4 +293,12 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 		gt_correlation_leave(f);
 	gt_tool_frame = f->outer;
 	f->mark = 0;
+}
+
+void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
+{
+	if (gt_unlikely(f->stacks.start_ns))
+		gt_stacks_leave(&f->stacks, f->op);
+	if (gt_likely(f->notified))
+		exit_call(f, ret, ret_bytes);
 }

@@ -136,7 +136,8 @@ static void dump_device(const struct gt_record_device *d)
 static void dump_record(const struct gt_record *h, unsigned ordinal)
 {
 	static const char *const kinds[] = {"pad",    "call",  "device", "string",   "object",
-					    "module", "clock", "event",  "external", "lifetime"};
+					    "module", "clock", "event",  "external", "lifetime",
+					    "window", "stack", "frames", "code"};
 
 	printf("{\"kind\": \"%s\", \"thread\": %u, \"depth\": %u, \"op\": %u",
 	       h->kind < GT_RECORD_KIND_COUNT ? kinds[h->kind] : "?", ordinal, h->detail, h->op);

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/unloads.h"
 #include "generated/substitutes.h"
 #include "runtime/arm.h"
 #include "runtime/torch_fronts.h"
@@ -157,6 +158,20 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 		put_front(o, s, i);
 }
 
+/* Call stacks must know that another module may lie where one has been. */
+static struct gt_unloads *unloads; /* once libgputap.so is mapped */
+
+static void meet_unloads(const struct gt_symbols *s)
+{
+	const ElfW(Sym) *ours = unloads ? NULL : gt_symbol_find(s, "gputap_attach_unloads");
+
+	if (!ours)
+		return;
+	unloads = (struct gt_unloads *)(s->base + ours->st_value);
+	if (unloads->magic != GT_UNLOADS_MAGIC)
+		unloads = NULL; /* another version's */
+}
+
 static void forget(struct api *a, const struct link_map *map)
 {
 	const struct gt_attach_shape *shape =
@@ -246,6 +261,7 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
 		meet_library(i, map, &o, &s);
 	meet_torch(&o, &s);
+	meet_unloads(&s);
 	return 0;
 }
 
@@ -265,5 +281,7 @@ unsigned int la_objclose(uintptr_t *cookie)
 		forget(&apis[i], map);
 	if (torch_base && torch_base == map->l_addr)
 		torch_base = 0; /* another one may come */
+	if (unloads)
+		atomic_fetch_add(&unloads->count, 1);
 	return 0;
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* See launched.h. */
+#include "cli/launched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/summary.h"
+#include "export/frames.h"
+
+enum { FRAME_BYTES = 4096 };
+/* Calls that launch are rows of their own from that mean on: else their work says it. */
+static const uint64_t LONG_NS = 1000000;
+
+int launched_begin(struct launched *l, const struct gt_capture *capture)
+{
+	return l->wanted ? gt_call_stacks_create(capture, &l->calls) : 0;
+}
+
+static struct launched_row *get_row(struct launched *l, const struct launched_row *like)
+{
+	uint64_t hash = lookup_mix(lookup_mix((uint64_t)like->process << 32 | like->stack) ^
+				   ((uint64_t)like->name << 1 | like->is_call));
+	uint32_t i;
+
+	for (;; hash++) {
+		i = idmap_get(&l->by_hash, hash);
+		if (i == LOOKUP_NONE)
+			break;
+		if (l->rows[i].process == like->process && l->rows[i].stack == like->stack &&
+		    l->rows[i].name == like->name && l->rows[i].is_call == like->is_call)
+			return &l->rows[i];
+	}
+	if (l->count == l->room) {
+		uint32_t room = l->room ? l->room * 2 : 64;
+
+		l->rows = lookup_grow(l->rows, l->room, room, sizeof *l->rows);
+		l->room = room;
+	}
+	idmap_put(&l->by_hash, hash, l->count);
+	l->rows[l->count] = *like;
+	return &l->rows[l->count++];
+}
+
+static void add_row(struct launched *l, struct launched_row like, uint64_t ns)
+{
+	struct launched_row *row = get_row(l, &like);
+
+	row->count++;
+	row->ns += ns;
+}
+
+void launched_work(struct launched *l, uint32_t process, uint64_t id, uint32_t name, uint64_t ns)
+{
+	if (!l->calls)
+		return;
+	add_row(l,
+		(struct launched_row){.process = process,
+				      .stack = gt_call_stacks_find(l->calls, process, id),
+				      .name = name},
+		ns);
+}
+
+static bool is_launch(enum gt_operation_kind kind)
+{
+	return kind == GT_KIND_LAUNCH || kind == GT_KIND_COPY || kind == GT_KIND_SET;
+}
+
+void launched_call(struct launched *l, const struct launched_call *call)
+{
+	uint32_t stack = gt_call_stacks_find(l->calls, call->process, call->id);
+
+	if (stack)
+		add_row(l,
+			(struct launched_row){.process = call->process,
+					      .stack = stack,
+					      .name = call->name,
+					      .is_call = true,
+					      .launches = is_launch(call->kind)},
+			call->ns);
+}
+
+void launched_fini(struct launched *l)
+{
+	gt_call_stacks_destroy(l->calls);
+	free(l->rows);
+	idmap_fini(&l->by_hash);
+	*l = (struct launched){0};
+}
+
+/* The table --------------------------------------------------------------------------------- */
+
+const struct grid_column launched_columns[LAUNCHED_COLUMNS] = {
+	{"device_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 1, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_IF_ANY, 0, false},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"name", "name", GRID_TEXT, GRID_DATA, 0, false},
+	{"stack", "stack", GRID_LINES, GRID_DATA, 0, false},
+	{"where", "what, and from where", GRID_LINES, GRID_FOR_PEOPLE, 0, false},
+};
+
+/* A buffer that grows. */
+struct lines {
+	char *text;
+	size_t bytes, room;
+};
+
+static void add_line(struct lines *l, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (l->bytes + n + 2 > l->room) {
+		size_t room = 2 * (l->bytes + n + 2);
+
+		l->text = lookup_grow(l->text, l->room, room, 1);
+		l->room = room;
+	}
+	if (l->bytes)
+		l->text[l->bytes++] = '\n';
+	memcpy(l->text + l->bytes, text, n + 1);
+	l->bytes += n;
+}
+
+static const char *describe_stack(struct grid *g, struct gt_frame_names *names,
+				  const struct launched_row *row)
+{
+	struct gt_frames frames = gt_frames_get(names, row->process, row->stack);
+	struct lines lines = {0};
+	char text[FRAME_BYTES];
+	const char *kept;
+
+	for (size_t i = 0; i < frames.count; i++) {
+		gt_frame_text(&frames.list[i], text, sizeof text);
+		add_line(&lines, text);
+	}
+	if (!row->stack)
+		add_line(&lines, "(no stack was recorded)");
+	else if (!frames.count)
+		add_line(&lines, "(the stack was lost)");
+	else if (frames.end == GT_FRAMES_CUT)
+		add_line(&lines, "(more frames)");
+	else if (frames.end == GT_FRAMES_BROKEN)
+		add_line(&lines, "(its callers are not known)");
+	kept = grid_keep(g, "%s", lines.text);
+	free(lines.text);
+	return kept;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct launched_row *x = *(const struct launched_row *const *)a,
+				  *y = *(const struct launched_row *const *)b;
+
+	if (x->is_call != y->is_call)
+		return x->is_call ? 1 : -1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_names *names)
+{
+	const struct launched *l = &s->launched;
+	const struct launched_row **order = lookup_grow(NULL, 0, l->count + 1, sizeof *order);
+	uint64_t all = 0;
+	bool has_work = false;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		order[i] = &l->rows[i];
+		all += l->rows[i].is_call ? 0 : l->rows[i].ns;
+		has_work |= !l->rows[i].is_call;
+	}
+	qsort(order, l->count, sizeof *order, compare_rows);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct launched_row *row = order[i];
+		struct grid_cell *cell;
+
+		if (row->launches && has_work && row->ns / row->count < LONG_NS)
+			continue;
+		cell = grid_row(g);
+		*cell++ = row->is_call ? cell_none() : cell_count(row->ns);
+		*cell++ = row->is_call || !all ? cell_none()
+					       : cell_real((double)row->ns / (double)all);
+		*cell++ = cell_count(row->count);
+		*cell++ = row->is_call ? cell_count(row->ns) : cell_none();
+		*cell++ = cell_count(gt_capture_process(s->capture, row->process)->pid);
+		*cell++ = cell_text(texts_get(&s->names, row->name));
+		*cell++ = cell_text(describe_stack(g, names, row));
+		*cell = cell_text(
+			grid_keep(g, "%s\n%s", texts_get(&s->names, row->name), cell[-1].text));
+	}
+	free(order);
+}
+
+void make_launched(struct grid *g, const struct summary *s)
+{
+	struct gt_frame_names *names = NULL;
+
+	g->none = "no stacks were recorded: gputap run --stacks";
+	if (s->launched.count)
+		names = gt_frame_names_create(s->capture);
+	if (names)
+		add_rows(g, s, names);
+	gt_frame_names_destroy(names);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Call stacks of a capture (`gputap run --stacks`): which one a call was made from, its frames, and
+ * what they lie in. Names are for others to find (export/symbols.h). */
+#ifndef GPUTAP_CAPTURE_CALLSTACKS_H
+#define GPUTAP_CAPTURE_CALLSTACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+struct gt_stack_info {
+	uint32_t process, number;
+	uint32_t generation; /* of its modules */
+	uint32_t native, python;
+	uint8_t end; /* GT_FRAMES_WHOLE, .. */
+	/* native ones first, as in struct gt_record_frames. Valid as long as the capture */
+	const uint64_t *frames;
+};
+
+struct gt_code_info {
+	uint32_t process, generation;
+	enum gt_code_type type;
+	uint64_t number;           /* Python */
+	uint64_t start, end, base; /* module; Python: `start` is the first line */
+	/* module: its path, its build id; Python: name, file */
+	const char *name, *detail;
+	const uint8_t *lines; /* Python: table of lines */
+	size_t lines_bytes;
+};
+
+/* All stacks: by process, number. None: nobody asked for them. */
+size_t gt_capture_stack_count(const struct gt_capture *c);
+const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index);
+/* NULL: it was lost. */
+const struct gt_stack_info *gt_capture_stack_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number);
+
+/* Modules and code objects, by process. */
+size_t gt_capture_code_count(const struct gt_capture *c);
+const struct gt_code_info *gt_capture_code_at(const struct gt_capture *c, size_t index);
+/* The module that @address lay in; NULL: in none that is known. */
+const struct gt_code_info *gt_capture_module_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t generation, uint64_t address);
+/* A code object of Python's. */
+const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number);
+
+/* Which call was made from which stack: one pass over the records. */
+struct gt_call_stacks;
+/* Return: 0 and *out, which is NULL if there are no stacks; or negative errno with a cause. */
+int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out);
+void gt_call_stacks_destroy(struct gt_call_stacks *s);
+/* Number of the call's stack; 0: none. @s may be NULL. */
+uint32_t gt_call_stacks_find(const struct gt_call_stacks *s, uint32_t process, uint64_t id);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of core/stacks.h share. */
+#ifndef GPUTAP_CORE_STACK_CHOICE_H
+#define GPUTAP_CORE_STACK_CHOICE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "core/stack_code.h"
+#include "core/unloads.h"
+#include "core/unwind.h"
+
+enum { GT_STACKS_BITS = 18, GT_STACKS_MOST = 1 << GT_STACKS_BITS };
+
+/* Wiped in a fork's child. */
+struct gt_stacks_shared {
+	_Atomic uint64_t hashes[GT_STACKS_MOST]; /* 0: free. A stack's number is its index + 1 */
+	struct gt_stack_modules modules;
+	_Atomic uint32_t is_full; /* it has been said */
+};
+
+/* Constant when recording has started. */
+extern struct gt_stacks_chosen {
+	struct gt_stacks_shared *shared; /* NULL: nobody wants stacks */
+	uint32_t wanted;                 /* enum gt_stacks */
+	uint64_t slow_ns;
+	struct gt_unwind_object own; /* libgputap.so, whose frames are left out */
+} gt_stacks __attribute__((visibility("hidden")));
+
+extern struct gt_unloads gputap_attach_unloads __attribute__((visibility("default")));
+
+#endif

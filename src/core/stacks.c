@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* See stacks.h. */
+#include "core/stacks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/emit.h"
+#include "core/stack_choice.h"
+#include "core/unwind.h"
+
+enum { PROBES = 64, STACKS = GT_STACKS_MOST };
+
+/* Of a thread. */
+struct area {
+	/* where the one stands that is using it; a jump out of a signal handler may have left it */
+	uintptr_t user;
+	unsigned count;
+	uintptr_t pcs[GT_UNWIND_MOST];
+	struct gt_unwind_area unwind;
+};
+
+static _Thread_local struct area *thread_area __attribute__((tls_model("initial-exec")));
+
+static void release_area(struct gt_thread *t)
+{
+	struct area *area = thread_area;
+
+	(void)t;
+	thread_area = NULL;
+	if (area)
+		munmap(area, sizeof *area);
+}
+
+static struct area *make_area(void)
+{
+	int saved = errno;
+	void *p = mmap(NULL, sizeof(struct area), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_STACKS], release_area,
+			      memory_order_release);
+	thread_area = p == MAP_FAILED ? NULL : p;
+	return thread_area;
+}
+
+/* A number for it, and in *is_new whether it is to be written. 0: the table is full. */
+static uint32_t find_number(uint64_t hash, bool *is_new)
+{
+	uint32_t at = (uint32_t)(hash >> (64 - GT_STACKS_BITS));
+
+	*is_new = false;
+	for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % STACKS) {
+		uint64_t there =
+			atomic_load_explicit(&gt_stacks.shared->hashes[at], memory_order_relaxed);
+
+		if (!there &&
+		    atomic_compare_exchange_strong_explicit(&gt_stacks.shared->hashes[at], &there,
+							    hash, memory_order_relaxed,
+							    memory_order_relaxed)) {
+			*is_new = true;
+			return at + 1;
+		}
+		if (there == hash)
+			return at + 1;
+	}
+	return 0;
+}
+
+static bool write_frames(struct gt_thread *t, uint32_t number, uint32_t generation,
+			 const uintptr_t *pcs, unsigned count, enum gt_unwind_end end)
+{
+	const size_t size = sizeof(struct gt_record_frames) + count * sizeof(uint64_t);
+	struct gt_record_frames *f;
+	enum gt_drop_reason why;
+
+	f = gt_ring_try(t, size, &why);
+	if (!f)
+		return false;
+	f->head = (struct gt_record){(uint16_t)(size / 8), GT_RECORD_FRAMES,
+				     end == GT_UNWIND_WHOLE ? GT_FRAMES_WHOLE
+				     : end == GT_UNWIND_CUT ? GT_FRAMES_CUT
+							    : GT_FRAMES_BROKEN,
+				     number};
+	f->generation = generation;
+	f->native = (uint16_t)count;
+	f->python = 0;
+	for (unsigned i = 0; i < count; i++)
+		f->frames[i] = pcs[i];
+	gt_ring_commit(t, size);
+	return true;
+}
+
+static uint64_t hash_frames(const uintptr_t *pcs, unsigned count, uint64_t hash)
+{
+	for (unsigned i = 0; i < count; i++)
+		hash = ((hash << 7 | hash >> 57) ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	hash ^= hash >> 29;
+	hash *= UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ? hash : 1;
+}
+
+static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
+{
+	if (!atomic_exchange(&gt_stacks.shared->is_full, 1))
+		gt_event_write(t, GT_EVENT_STACKS, GT_DOMAIN_NONE, STACKS,
+			       "too many different stacks: calls have none from here on");
+}
+
+/* The stack's number, and all of it in this process's records. 0: none. */
+static uint32_t number_stack(struct gt_thread *t, const struct area *area, enum gt_unwind_end end,
+			     uint32_t generation)
+{
+	const uintptr_t *pcs = area->pcs;
+	unsigned count = area->count;
+	uint32_t number;
+	bool is_new;
+
+	while (count && *pcs >= gt_stacks.own.start && *pcs < gt_stacks.own.end) {
+		pcs++;
+		count--;
+	}
+	number = find_number(hash_frames(pcs, count, generation * 4 + (uint32_t)end), &is_new);
+	if (gt_unlikely(!number))
+		say_full(t);
+	if (gt_unlikely(is_new)) {
+		gt_stack_code_note(&gt_stacks.shared->modules, t, generation, pcs, count);
+		if (!write_frames(t, number, generation, pcs, count, end)) {
+			/* the next one like it tries again */
+			atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], 0,
+					      memory_order_relaxed);
+			return 0;
+		}
+	}
+	return number;
+}
+
+static void write_stack(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number)
+{
+	struct gt_record_stack *s;
+	enum gt_drop_reason why;
+
+	s = gt_ring_try(t, sizeof *s, &why);
+	if (!s)
+		return;
+	s->head = (struct gt_record){sizeof *s / 8, GT_RECORD_STACK, 0,
+				     GT_OP(GT_OP_DOMAIN(op), GT_OP_NUMBER(op), 0)};
+	s->id = id;
+	s->number = number;
+	gt_ring_commit(t, sizeof *s);
+}
+
+void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
+{
+	struct area *area = thread_area ? thread_area : make_area();
+	uint32_t generation, number;
+	enum gt_unwind_end end;
+
+	if (gt_unlikely(!area || area->user > GT_HERE()))
+		return;
+	area->user = GT_HERE();
+	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
+	generation = atomic_load_explicit(&gputap_attach_unloads.count, memory_order_relaxed);
+	end = gt_unwind(&area->unwind, generation, area->pcs, &area->count);
+	number = number_stack(t, area, end, generation);
+	if (number)
+		write_stack(t, op, id, number);
+	__asm__ volatile("" ::: "memory");
+	area->user = 0;
+}
+
+/* The id that the call will get that this thread makes next; 0: it is not recorded. */
+static uint64_t next_call(struct gt_thread **t, enum gt_domain domain)
+{
+	*t = gt_domain_traits[domain].outermost ? gt_thread_api() : gt_thread_call(domain);
+	return *t ? (*t)->next_id : 0;
+}
+
+void gt_stacks_enter(struct gt_stacks_call *call, const struct gt_table *table, uint32_t op,
+		     uint32_t services)
+{
+	struct gt_thread *t;
+
+	call->start_ns = 0;
+	call->id = next_call(&t, table->domain);
+	if (!call->id)
+		return;
+	if (services & GT_SERVICE_STACK)
+		gt_stacks_take(t, op, call->id);
+	else if (services & GT_SERVICE_SLOW)
+		call->start_ns = gt_ticks_boottime();
+}
+
+void gt_stacks_leave(const struct gt_stacks_call *call, uint32_t op)
+{
+	struct gt_thread *t;
+
+	if (!call->start_ns || !gt_stacks_is_slow(gt_ticks_boottime() - call->start_ns))
+		return;
+	t = gt_thread_own();
+	/* in the child of a fork, or where it was not recorded after all, ids are others */
+	if (t && GT_ID_ORDINAL(call->id) == GT_ID_ORDINAL(t->next_id) && call->id < t->next_id)
+		gt_stacks_take(t, op, call->id);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* See unwind.h. Which memory is the stack:
+ *
+ *   the thread's own     between its pointer and its end, in place. Where it ends is read once from
+ *                        /proc/self/maps: above the frames of a thread lies what the C library
+ *                        knows of it (pthread_self()), above those of main() the mapping's end
+ *   any other            a piece that process_vm_readv() copies from the stack pointer on
+ *
+ * Each frame lies above the one before; a signal handler's frame may lead from another stack to the
+ * thread's own. */
+#include "core/unwind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { REGIONS_MOST = 4, MAPS_BYTES = 4096 };
+/* Of the first thread's stack: it grows, and the kernel keeps so much free of mappings. */
+static const uintptr_t MAIN_BYTES = 64 << 20;
+/* Two frames do not lie further apart, where only a frame pointer says so. */
+static const uintptr_t GUESS_BYTES = 1 << 20;
+
+struct walk {
+	struct gt_unwind_area *area;
+	uintptr_t pc, sp, bp;
+	/* what may be read: `bytes` from `low` on, at an address that is `moved` higher */
+	uintptr_t low, bytes, moved;
+	unsigned regions;
+	bool exact; /* pc is where it stopped, and not where a call returns to */
+};
+
+/* Where the thread's stack ends ------------------------------------------------------------- */
+
+struct maps_line {
+	uintptr_t low, high;
+	bool is_main;
+};
+
+/* "7f00-7f10 rw-p .. [stack]" up to @end. */
+static bool parse_line(const char *p, const char *end, struct maps_line *line)
+{
+	static const char name[] = "[stack]";
+	uintptr_t *to = &line->low;
+
+	line->low = line->high = 0;
+	for (; p < end && *p != ' '; p++) {
+		if (*p == '-')
+			to = &line->high;
+		else
+			*to = *to << 4 | (uintptr_t)(*p >= 'a' ? *p - 'a' + 10 : *p - '0');
+	}
+	line->is_main = (size_t)(end - p) > sizeof name &&
+			memcmp(end - (sizeof name - 1), name, sizeof name - 1) == 0;
+	return p < end;
+}
+
+/* The mapping that @at lies in. */
+static bool find_mapping(uintptr_t at, struct maps_line *line)
+{
+	char text[MAPS_BYTES];
+	size_t have = 0;
+	bool found = false;
+	long n, fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	while (!found && (n = syscall(SYS_read, fd, text + have, sizeof text - have)) > 0) {
+		char *begin = text, *end;
+
+		have += (size_t)n;
+		while (!found && (end = memchr(begin, '\n', (size_t)(text + have - begin)))) {
+			found = parse_line(begin, end, line) && at >= line->low && at < line->high;
+			begin = end + 1;
+		}
+		have -= (size_t)(begin - text);
+		memmove(text, begin, have);
+		if (have == sizeof text)
+			have = 0; /* a path longer than this: its line is none of ours */
+	}
+	syscall(SYS_close, fd);
+	return found;
+}
+
+static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *area, uintptr_t sp)
+{
+	const uintptr_t self = (uintptr_t)pthread_self();
+	struct maps_line line;
+
+	area->looked = true;
+	if (!find_mapping(sp, &line))
+		return;
+	if (line.is_main) {
+		area->high = line.high;
+		area->low = line.high - MAIN_BYTES < line.low ? line.high - MAIN_BYTES : line.low;
+	} else if (self > sp && self <= line.high) {
+		area->high = self;
+		area->low = line.low;
+	}
+	/* else it is a coroutine's: the thread's own is found when it has left that */
+	area->looked = area->high != 0;
+}
+
+/* Reading ----------------------------------------------------------------------------------- */
+
+static uintptr_t copy_piece(struct walk *w)
+{
+	struct iovec to = {w->area->copy, GT_UNWIND_COPY}, from = {(void *)w->sp, GT_UNWIND_COPY};
+	long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1UL, &from, 1UL, 0UL);
+
+	if (n > 0)
+		return (uintptr_t)n;
+	/* it ends before that: all of one page, or nothing, comes of a piece */
+	for (size_t bytes = 4096 - (w->sp & 4095); bytes <= GT_UNWIND_COPY; bytes += 4096) {
+		long more;
+
+		to.iov_len = from.iov_len = bytes;
+		more = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1UL, &from, 1UL,
+			       0UL);
+		if (more <= 0)
+			break;
+		n = more;
+	}
+	return n > 0 ? (uintptr_t)n : 0;
+}
+
+/* The stack pointer has come to another stack. */
+static bool enter_region(struct walk *w)
+{
+	const struct gt_unwind_area *area = w->area;
+
+	if (w->regions++ == REGIONS_MOST)
+		return false;
+	w->low = w->sp;
+	w->moved = 0;
+	if (w->sp >= area->low && w->sp < area->high) {
+		w->bytes = area->high - w->sp;
+		return true;
+	}
+	w->bytes = copy_piece(w);
+	w->moved = (uintptr_t)area->copy - w->low;
+	return w->bytes != 0;
+}
+
+/* Sanitizers know other frames' variables, and which of them may be read: not this. */
+static inline uint64_t load_word(uintptr_t at)
+{
+	uint64_t word;
+
+#if defined(__x86_64__)
+	__asm__ volatile("movq (%1), %0" : "=r"(word) : "r"(at) : "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("ldr %0, [%1]" : "=r"(word) : "r"(at) : "memory");
+#else
+	memcpy(&word, (const void *)at, sizeof word);
+#endif
+	return word;
+}
+
+static inline bool load(const struct walk *w, uintptr_t at, uintptr_t *word)
+{
+	if (at - w->low >= w->bytes || w->bytes - (at - w->low) < sizeof *word || at % 8)
+		return false;
+	*word = load_word(at + w->moved);
+	return true;
+}
+
+/* Steps ------------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t pc,
+						struct gt_unwind_rule *slot)
+{
+	struct gt_unwind_object object;
+
+	if (!gt_unwind_find_object(pc, &object)) {
+		/* made while the program runs: it may be other code the next time */
+		*slot = (struct gt_unwind_rule){0};
+		return;
+	}
+	gt_unwind_find_rule(&object, pc, slot);
+	/* a function that nobody has called, but that is returned to, as a coroutine's first */
+	if (slot->kind == GT_UNWIND_UNKNOWN && !w->exact) {
+		gt_unwind_find_rule(&object, pc + 1, slot);
+		slot->pc = pc;
+	}
+}
+
+static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
+{
+	/* a call may be the last instruction of a function that does not return */
+	const uintptr_t pc = w->pc - !w->exact;
+	struct gt_unwind_rule *slot = &w->area->rules[(pc ^ pc >> 9 ^ pc >> 18) % GT_UNWIND_RULES];
+
+	if (__builtin_expect(slot->pc != pc, 0))
+		make_rule(w, pc, slot);
+	return slot;
+}
+
+/* By the frame pointer. On all machines that we know a frame begins with the caller's one and the
+ * return address. */
+static bool step_by_pointer(struct walk *w)
+{
+	struct gt_unwind_object object;
+	uintptr_t bp, pc, sp = w->bp + 2 * sizeof(uintptr_t);
+
+	if (w->bp < w->sp || sp - w->sp > GUESS_BYTES || !load(w, w->bp, &bp) ||
+	    !load(w, w->bp + sizeof bp, &pc))
+		return false;
+	/* a word that is no frame pointer leads anywhere */
+	if ((bp && bp <= w->bp) || !gt_unwind_find_object(pc, &object))
+		return false;
+	w->sp = sp;
+	w->bp = bp;
+	w->pc = pc;
+	return true;
+}
+
+#if defined(__x86_64__)
+/* The kernel has called a handler: its frame says where the thread was. */
+static bool step_by_signal(struct walk *w)
+{
+	const uintptr_t registers = w->sp + offsetof(ucontext_t, uc_mcontext.gregs);
+	uintptr_t pc, sp, bp;
+
+	if (!load(w, registers + REG_RIP * sizeof pc, &pc) ||
+	    !load(w, registers + REG_RSP * sizeof sp, &sp) ||
+	    !load(w, registers + REG_RBP * sizeof bp, &bp))
+		return false;
+	w->pc = pc;
+	w->sp = sp;
+	w->bp = bp;
+	w->exact = true;
+	return (sp - w->low < w->bytes && sp > registers) || enter_region(w);
+}
+#else
+static bool step_by_signal(struct walk *w)
+{
+	(void)w;
+	return false;
+}
+#endif
+
+static bool step_by_rule(struct walk *w, const struct gt_unwind_rule *rule)
+{
+	uintptr_t frame, pc, bp = w->bp;
+
+	if (rule->kind == GT_UNWIND_BY_SP)
+		frame = w->sp + (uintptr_t)(intptr_t)rule->offset;
+	else if (rule->kind == GT_UNWIND_BY_BP)
+		frame = w->bp + (uintptr_t)(intptr_t)rule->offset;
+	else if (!load(w, w->bp + (uintptr_t)(intptr_t)rule->offset, &frame))
+		return false;
+	if (frame <= w->sp || !load(w, frame - sizeof pc, &pc))
+		return false;
+	if (rule->saved && !load(w,
+				 (rule->saved == GT_UNWIND_AT_FRAME ? frame : w->bp) +
+					 (uintptr_t)(intptr_t)rule->saved_offset,
+				 &bp))
+		return false;
+	w->sp = frame;
+	w->bp = bp;
+	w->pc = pc;
+	return true;
+}
+
+enum next { NEXT_FRAME, NEXT_NONE, NEXT_LOST };
+
+static enum next step(struct walk *w)
+{
+	const struct gt_unwind_rule *rule = get_rule(w);
+	bool done;
+
+	w->exact = false;
+	switch (rule->kind) {
+	case GT_UNWIND_LAST: return NEXT_NONE;
+	case GT_UNWIND_SIGNAL: return step_by_signal(w) ? NEXT_FRAME : NEXT_LOST;
+	case GT_UNWIND_UNKNOWN: done = step_by_pointer(w); break;
+	default: done = step_by_rule(w, rule); break;
+	}
+	if (!done)
+		return NEXT_LOST;
+	return w->pc ? NEXT_FRAME : NEXT_NONE;
+}
+
+static inline void begin(struct walk *w)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
+			 : "=r"(w->pc), "=r"(w->sp), "=r"(w->bp));
+	w->exact = true;
+#else
+	w->pc = (uintptr_t)__builtin_return_address(0);
+	w->sp = w->bp = (uintptr_t)__builtin_frame_address(0);
+	w->exact = false;
+#endif
+}
+
+static enum gt_unwind_end walk_frames(struct walk *w, uintptr_t *pcs, unsigned *count)
+{
+	for (;;) {
+		enum next next = step(w);
+
+		if (next == NEXT_NONE)
+			return GT_UNWIND_WHOLE;
+		if (next == NEXT_LOST)
+			return GT_UNWIND_BROKEN;
+		if (*count == GT_UNWIND_MOST)
+			return GT_UNWIND_CUT;
+		/* an address inside of the call: its line and its function are looked up by it */
+		pcs[(*count)++] = w->pc - !w->exact;
+	}
+}
+
+enum gt_unwind_end __attribute__((noinline))
+gt_unwind(struct gt_unwind_area *area, uint32_t generation, uintptr_t *pcs, unsigned *count)
+{
+	struct walk w = {.area = area};
+	enum gt_unwind_end end = GT_UNWIND_BROKEN;
+	int saved = errno;
+
+	*count = 0;
+	begin(&w);
+	if (__builtin_expect(!area->looked, 0))
+		find_stack(area, w.sp);
+	if (__builtin_expect(area->generation != generation, 0)) {
+		memset(area->rules, 0, sizeof area->rules);
+		area->generation = generation;
+	}
+	if (enter_region(&w))
+		end = walk_frames(&w, pcs, count);
+	errno = saved;
+	return end;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* See frames.h. What is known of a module or of an address is looked up once. */
+#include "export/frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/elf_symbols.h"
+#include "export/python_lines.h"
+#include "util/demangle.h"
+
+enum { FRAMES_MOST = 1024 };
+
+struct module {
+	const struct gt_code_info *code;
+	struct gt_elf_symbols *symbols; /* NULL: none */
+	bool looked, is_ours, is_interpreter;
+};
+
+/* A stack with names. */
+struct named {
+	struct gt_frame *list;
+	size_t count;
+	bool done;
+};
+
+struct text {
+	struct text *next;
+	char data[];
+};
+
+struct gt_frame_names {
+	const struct gt_capture *capture;
+	struct module *modules; /* as many as the capture has code */
+	struct named *named;    /* as many as it has stacks */
+	struct text *texts;
+	struct gt_frame building[FRAMES_MOST];
+	size_t count; /* of them */
+};
+
+struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)
+{
+	struct gt_frame_names *n = calloc(1, sizeof *n);
+
+	if (!n)
+		return NULL;
+	n->capture = c;
+	n->modules = calloc(gt_capture_code_count(c) + 1, sizeof *n->modules);
+	n->named = calloc(gt_capture_stack_count(c) + 1, sizeof *n->named);
+	if (n->modules && n->named)
+		return n;
+	gt_frame_names_destroy(n);
+	return NULL;
+}
+
+void gt_frame_names_destroy(struct gt_frame_names *n)
+{
+	struct text *t;
+
+	if (!n)
+		return;
+	for (size_t i = 0; n->modules && i < gt_capture_code_count(n->capture); i++)
+		gt_elf_symbols_close(n->modules[i].symbols);
+	for (size_t i = 0; n->named && i < gt_capture_stack_count(n->capture); i++)
+		free(n->named[i].list);
+	while ((t = n->texts)) {
+		n->texts = t->next;
+		free(t);
+	}
+	free(n->modules);
+	free(n->named);
+	free(n);
+}
+
+static const char *keep_text(struct gt_frame_names *n, const char *text)
+{
+	struct text *t = malloc(sizeof *t + strlen(text) + 1);
+
+	if (!t)
+		return NULL;
+	strcpy(t->data, text);
+	t->next = n->texts;
+	n->texts = t;
+	return t->data;
+}
+
+/* Modules ----------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct module *get_module(struct gt_frame_names *n, const struct gt_code_info *code)
+{
+	struct module *m = &n->modules[code - gt_capture_code_at(n->capture, 0)];
+	const char *name = last_part(code->name);
+
+	if (m->looked)
+		return m;
+	m->looked = true;
+	m->code = code;
+	m->is_ours = !strncmp(name, "libgputap.so", sizeof "libgputap.so" - 1);
+	m->is_interpreter = !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
+	m->symbols = gt_elf_symbols_open(code->name, code->detail, NULL);
+	return m;
+}
+
+/* Building ---------------------------------------------------------------------------------- */
+
+static struct gt_frame *add_frame(struct gt_frame_names *n)
+{
+	struct gt_frame *f;
+
+	if (n->count == FRAMES_MOST)
+		return NULL;
+	f = &n->building[n->count++];
+	*f = (struct gt_frame){.kind = GT_FRAME_UNKNOWN};
+	return f;
+}
+
+static void add_python(struct gt_frame_names *n, const struct gt_stack_info *s, uint64_t word)
+{
+	const struct gt_code_info *code =
+		gt_capture_python_find(n->capture, s->process, GT_PYTHON_CODE(word));
+	struct gt_frame *f = add_frame(n);
+
+	if (!f)
+		return;
+	f->kind = GT_FRAME_PYTHON;
+	if (!code)
+		return;
+	f->function = code->name;
+	f->file = code->detail;
+	f->line = gt_python_line(code->lines, code->lines_bytes, (uint32_t)code->start,
+				 GT_PYTHON_OFFSET(word));
+}
+
+static bool is_evaluation(const char *function)
+{
+	static const char name[] = "_PyEval_EvalFrameDefault";
+
+	return function && !strncmp(function, name, sizeof name - 1);
+}
+
+/* A stack while its frames are added. */
+struct progress {
+	const struct gt_stack_info *stack;
+	uint32_t python; /* index of Python's next frame */
+};
+
+/* Frames of Python's up to the one that native code has called. */
+static void add_python_group(struct gt_frame_names *n, struct progress *p)
+{
+	const struct gt_stack_info *s = p->stack;
+	bool is_last = false;
+
+	while (p->python < s->python && !is_last) {
+		uint64_t word = s->frames[s->native + p->python++];
+
+		is_last = GT_PYTHON_IS_ENTRY(word);
+		add_python(n, s, word);
+	}
+}
+
+static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc)
+{
+	const struct gt_stack_info *s = p->stack;
+	const struct gt_code_info *code =
+		gt_capture_module_find(n->capture, s->process, s->generation, pc);
+	struct module *m = code ? get_module(n, code) : NULL;
+	const char *symbol = NULL;
+	uint64_t offset = 0;
+	struct gt_frame *f;
+	char *plain;
+
+	if (m && m->is_ours)
+		return;
+	if (m && m->symbols)
+		symbol = gt_elf_symbols_find(m->symbols, pc - code->base, &offset);
+	if (s->python && m && m->is_interpreter) {
+		if (is_evaluation(symbol))
+			add_python_group(n, p);
+		return;
+	}
+	f = add_frame(n);
+	if (!f)
+		return;
+	f->address = pc;
+	if (!code)
+		return;
+	f->kind = GT_FRAME_NATIVE;
+	f->module = code->name;
+	f->address = pc - code->base;
+	plain = symbol ? gt_demangle(symbol) : NULL;
+	f->function = plain ? keep_text(n, plain) : symbol;
+	free(plain);
+}
+
+static void name_stack(struct gt_frame_names *n, const struct gt_stack_info *s, struct named *named)
+{
+	struct progress p = {s, 0};
+
+	named->done = true;
+	n->count = 0;
+	for (uint32_t i = 0; i < s->native; i++)
+		add_native(n, &p, s->frames[i]);
+	while (p.python < s->python) /* of interpreters whose functions have no names */
+		add_python_group(n, &p);
+	named->list = malloc((n->count + 1) * sizeof *named->list);
+	if (!named->list)
+		return;
+	memcpy(named->list, n->building, n->count * sizeof *named->list);
+	named->count = n->count;
+}
+
+struct gt_frames gt_frames_get(struct gt_frame_names *n, uint32_t process, uint32_t number)
+{
+	const struct gt_stack_info *s = gt_capture_stack_find(n->capture, process, number);
+	struct named *named;
+
+	if (!s)
+		return (struct gt_frames){0};
+	named = &n->named[s - gt_capture_stack_at(n->capture, 0)];
+	if (!named->done)
+		name_stack(n, s, named);
+	return (struct gt_frames){named->list, named->count, s->end};
+}
+
+/* Text -------------------------------------------------------------------------------------- */
+
+size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
+{
+	int n;
+
+	if (f->function && f->file && f->line)
+		n = snprintf(text, size, "%s at %s:%" PRIu32, f->function, last_part(f->file),
+			     f->line);
+	else if (f->function && f->file)
+		n = snprintf(text, size, "%s at %s", f->function, last_part(f->file));
+	else if (f->function && f->module)
+		n = snprintf(text, size, "%s in %s", f->function, last_part(f->module));
+	else if (f->module)
+		n = snprintf(text, size, "%s+0x%" PRIx64, last_part(f->module), f->address);
+	else if (f->kind == GT_FRAME_PYTHON)
+		n = snprintf(text, size, "a function of Python's whose record was lost");
+	else
+		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills, from functions
+ * whose names tests/test_stacks.py knows. Compiled there, in several ways. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <alloca.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+#define OUTER extern "C" __attribute__((noinline))
+#else
+#define OUTER __attribute__((noinline))
+#endif
+/* so that a call is not the last thing, which would be a jump */
+#define AFTER() __asm__ volatile("" ::: "memory")
+
+static cl_command_queue queue;
+static cl_mem buffer;
+
+static void set_up(void)
+{
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+
+	if (clGetPlatformIDs(1, &platform, NULL) ||
+	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+		exit(77);
+	context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+	queue = clCreateCommandQueue(context, device, 0, NULL);
+	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096, NULL, NULL);
+}
+
+OUTER void launch_fill(void)
+{
+	const char zero = 0;
+
+	if (clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, 4096, 0, NULL, NULL))
+		exit(1);
+	AFTER();
+}
+
+OUTER void middle(int n)
+{
+	volatile char room[100];
+
+	room[n % 100] = 1;
+	launch_fill();
+	AFTER();
+}
+
+OUTER void outer(int n)
+{
+	middle(n + 1);
+	AFTER();
+}
+
+OUTER void other(int n)
+{
+	middle(n + 2);
+	AFTER();
+}
+
+/* A frame that is aligned, and one whose size is not known before. */
+OUTER void aligned(int n)
+{
+	_Alignas(64) volatile char room[256];
+	volatile char *more = (volatile char *)alloca((size_t)n * 16 + 16);
+
+	room[0] = more[0] = 1;
+	launch_fill();
+	AFTER();
+}
+
+OUTER void recurse(int depth)
+{
+	if (depth)
+		recurse(depth - 1);
+	else
+		launch_fill();
+	AFTER();
+}
+
+/* Each value of @bits is a path of its own. */
+OUTER void path(unsigned bits, int depth)
+{
+	if (!depth)
+		launch_fill();
+	else if (bits & 1)
+		path(bits >> 1, depth - 1);
+	else
+		path(bits >> 1, depth - 1);
+	__asm__ volatile("" ::"r"(bits) : "memory");
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	launch_fill();
+	AFTER();
+}
+
+OUTER void raise_signal(void)
+{
+	raise(SIGUSR1);
+	AFTER();
+}
+
+static void run_signal(void)
+{
+	struct sigaction action;
+	stack_t stack;
+
+	memset(&action, 0, sizeof action);
+	memset(&stack, 0, sizeof stack);
+	stack.ss_size = 1 << 20;
+	stack.ss_sp = malloc(stack.ss_size);
+	sigaltstack(&stack, NULL);
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR1, &action, NULL);
+	raise_signal();
+}
+
+static ucontext_t home, fiber;
+
+OUTER void fiber_main(void)
+{
+	outer(1);
+	AFTER();
+}
+
+/* A stack in the last bytes of a mapping: what lies behind it faults. */
+OUTER void run_fiber(void)
+{
+	const size_t bytes = 256 << 10;
+	char *memory = (char *)mmap(NULL, bytes + 65536, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(memory + bytes, 65536, PROT_NONE);
+	getcontext(&fiber);
+	fiber.uc_stack.ss_sp = memory;
+	fiber.uc_stack.ss_size = bytes;
+	fiber.uc_link = &home;
+	makecontext(&fiber, fiber_main, 0);
+	swapcontext(&home, &fiber);
+	outer(1); /* and on the thread's own again */
+	AFTER();
+}
+
+static void *thread_main(void *arg)
+{
+	(void)arg;
+	other(1);
+	return NULL;
+}
+
+static void run_threads(int count)
+{
+	pthread_t threads[64];
+
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, thread_main, NULL);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+OUTER void wait_long(void)
+{
+	clFinish(queue);
+	AFTER();
+}
+
+static void run_fork(void)
+{
+	pid_t child;
+
+	outer(1);
+	clFinish(queue);
+	child = fork();
+	if (!child) {
+		/* the runtime is the parent's: a call that touches nothing of it */
+		cl_uint count;
+
+		clGetPlatformIDs(0, NULL, &count);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 1;
+
+	set_up();
+	if (!strcmp(way, "plain"))
+		for (int i = 0; i < n; i++) {
+			outer(i);
+			other(i);
+		}
+	else if (!strcmp(way, "aligned"))
+		aligned(n);
+	else if (!strcmp(way, "deep"))
+		recurse(n);
+	else if (!strcmp(way, "many"))
+		for (int i = 0; i < n; i++)
+			path((unsigned)i, 14);
+	else if (!strcmp(way, "signal"))
+		run_signal();
+	else if (!strcmp(way, "fiber"))
+		run_fiber();
+	else if (!strcmp(way, "threads"))
+		run_threads(n);
+	else if (!strcmp(way, "fork"))
+		run_fork();
+	else
+		return 2;
+	wait_long();
+	return 0;
+}

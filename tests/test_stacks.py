@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Call stacks of launches and of slow calls: `gputap run --stacks`, `gputap report -t stacks`."""
+
+import json
+import re
+
+import pytest
+
+BUILDS = {
+    "frame pointers": ["-O1", "-fno-omit-frame-pointer"],
+    "no frame pointers": ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"],
+    "as C++": ["-O2", "-xc++", "-fexceptions", "-D_Alignas=alignas"],
+}
+
+
+@pytest.fixture
+def program(run, repo, work):
+    """program("-O2") compiles the test's program in that way."""
+    def compiled(*options):
+        # names of its own functions, and no others: static ones as well
+        run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
+             "-o", "stacks_program", "-lOpenCL", "-pthread"])
+        return work / "stacks_program"
+    return compiled
+
+
+@pytest.fixture
+def stacks(tap):
+    """Rows of table stacks of a traced command."""
+    def traced(*command, options=("--stacks",), name="s.gputap", **how):
+        tap("run", "-q", "-f", *options, "-o", name, *command, **how)
+        return json.loads(tap("report", name, "-t", "stacks", "--json").out)["stacks"]
+    return traced
+
+
+def functions(row):
+    return [re.match(r"\(.*|[\w.+~:]+", frame)[0] for frame in row["stack"]]
+
+
+def fills(rows):
+    return [row for row in rows if row["name"] == "fill" and row["device_ns"] is not None]
+
+
+@pytest.mark.parametrize("how", BUILDS)
+def test_each_launch_has_the_stack_that_it_was_made_from(program, stacks, how):
+    rows = fills(stacks(program(*BUILDS[how]), "plain", 5))
+    got = {tuple(functions(row)[:4]): row["count"] for row in rows}
+    assert got == {("launch_fill", "middle", "outer", "main"): 5,
+                   ("launch_fill", "middle", "other", "main"): 5}
+    assert all(functions(row)[-1] == "_start" for row in rows)
+
+
+def test_frames_that_are_aligned_or_of_any_size_are_walked(program, stacks):
+    rows = fills(stacks(program("-O2", "-fomit-frame-pointer"), "aligned", 7))
+    assert [functions(row)[:3] for row in rows] == [["launch_fill", "aligned", "main"]]
+    assert functions(rows[0])[-1] == "_start"
+
+
+def test_a_thread_s_stack_ends_with_its_first_function(program, stacks):
+    rows = fills(stacks(program("-O2"), "threads", 8))
+    assert [(row["count"], functions(row)[:4]) for row in rows] == [
+        (8, ["launch_fill", "middle", "other", "thread_main"])]
+
+
+def test_a_stack_goes_on_below_a_signal_handler_on_a_stack_of_its_own(program, stacks):
+    names = functions(fills(stacks(program("-O2"), "signal"))[0])
+    assert names[:2] == ["launch_fill", "on_signal"]
+    assert names.index("raise_signal") > 1 and names[-1] == "_start"
+
+
+def test_a_coroutine_s_stack_is_its_own(program, stacks):
+    """Nothing is read behind its end, which faults."""
+    rows = [functions(row) for row in fills(stacks(program("-O2"), "fiber"))]
+    assert sorted(row[3] for row in rows) == ["fiber_main", "run_fiber"]
+    assert all(row[:3] == ["launch_fill", "middle", "outer"] for row in rows)
+
+
+def test_a_deep_stack_is_cut_and_says_so(program, stacks):
+    row, = fills(stacks(program("-O2", "-fno-optimize-sibling-calls"), "deep", 1000))
+    assert len(row["stack"]) > 120 and row["stack"][-1] == "(more frames)"
+    assert set(functions(row)[1:-1]) == {"recurse"}
+
+
+def test_ten_thousand_different_stacks_are_told_apart(program, stacks, tap):
+    rows = fills(stacks(program("-O1", "-fno-crossjumping", "-fno-if-conversion",
+                                "-fno-tree-tail-merge"), "many", 10000))
+    assert sum(row["count"] for row in rows) == 10000
+    assert all(functions(row)[0] == "launch_fill" for row in rows)
+    assert len(rows) == 10000
+
+
+def test_slow_calls_have_stacks_where_that_is_asked(program, stacks):
+    rows = stacks(program("-O2"), "plain", 1, options=["--stacks=slow:0"])
+    waits = [row for row in rows if row["name"] == "clFinish"]
+    assert [functions(row)[:2] for row in waits] == [["wait_long", "main"]]
+    assert waits[0]["call_ns"] > 0 and waits[0]["device_ns"] is None
+    rows = stacks(program("-O2"), "plain", 1, options=["--stacks=slow:1000s"])
+    assert [row["stack"] for row in rows] == [["(no stack was recorded)"]] * len(rows)
+
+
+def test_the_table_is_about_the_work_that_where_chooses(program, stacks, tap):
+    stacks(program("-O2"), "plain", 3)
+    text = tap("report", "s.gputap", "-t", "stacks", "--where", "name=fi*",
+               env={"COLUMNS": 80}).out
+    assert "launch_fill" in text and max(map(len, text.splitlines())) <= 80
+    assert "launch_fill" not in tap("report", "s.gputap", "-t", "stacks", "--where",
+                                    "name=nothing", status=None).out
+
+
+def test_without_the_option_nothing_is_recorded(program, stacks, tap):
+    assert stacks(program("-O2"), "plain", 1, options=[]) == []
+    assert "gputap run --stacks" in tap("report", "s.gputap", "-t", "stacks").out
+
+
+def test_a_fork_s_child_begins_anew(program, stacks, tap):
+    rows = fills(stacks(program("-O2"), "fork", options=["--stacks=launch,slow:0"]))
+    assert [functions(row)[:3] for row in rows] == [["launch_fill", "middle", "outer"]]
+    rows = json.loads(tap("report", "s.gputap", "-t", "stacks", "--json").out)["stacks"]
+    inherited = [row for row in rows if row["name"] == "clGetPlatformIDs"]
+    assert len({row["pid"] for row in inherited}) == 2
+    assert all(functions(row)[-1] == "_start" for row in inherited)
+
+
+def test_a_program_that_was_replaced_since_has_no_wrong_names(program, stacks, tap, run):
+    stacks(program("-O2"), "plain", 1)
+    program("-O1", "-DOTHER", "-Wl,--build-id=sha1", "-fno-inline")
+    rows = json.loads(tap("report", "s.gputap", "-t", "stacks", "--json").out)["stacks"]
+    assert all(row["stack"][0].startswith("stacks_program+0x") for row in fills(rows))
+
+
+def test_merged_captures_keep_their_stacks(program, stacks, tap):
+    stacks(program("-O2"), "plain", 2, name="a.gputap")
+    stacks(program("-O2"), "plain", 3, name="b.gputap")
+    tap("merge", "a.gputap", "b.gputap", "-o", "c.gputap")
+    rows = fills(json.loads(tap("report", "c.gputap", "-t", "stacks", "--json").out)["stacks"])
+    assert sorted(row["count"] for row in rows) == [2, 2, 3, 3]
+    assert {functions(row)[2] for row in rows} == {"outer", "other"}
+
+
+@pytest.mark.parametrize("option, words", [
+    ("--stacks=all", "launch"), ("--stacks=slow:x", "slow:"), ("--stacks=", "launch"),
+])
+def test_a_wrong_list_is_refused(tap, option, words):
+    assert words in tap("run", option, "true", status=2).err
+
+
+@pytest.mark.parametrize("mode", ["lite", "standard"])
+def test_modes_without_calls_have_no_stacks(tap, mode):
+    assert "--stacks" in tap("run", "--stacks", "-m", mode, "true", status=2).err
