@@ -12,6 +12,7 @@
 #include "cli/timeline.h"
 #include "cli/ui.h"
 #include "cli/waits.h"
+#include "export/memory_tracks.h"
 #include "export/ranges.h"
 #include "export/view.h"
 #include "util/error.h"
@@ -38,6 +39,8 @@ struct painter {
 	uint32_t source_count, source_room, device_room;
 	struct idmap by_key; /* of queues by index of the view, of threads the same */
 	bool any, second;
+	struct gt_memory_use memory;
+	uint32_t memory_row; /* of its first track */
 	struct ui_progress progress;
 };
 
@@ -479,6 +482,8 @@ static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct 
 		paint_range(x, &range);
 	if (status < 0)
 		return status;
+	if (p->memory)
+		gt_memory_use_note(&x->memory, item, 0);
 	t = get_thread(x, item->process, item->ordinal);
 	if (!t)
 		return -ENOMEM;
@@ -543,6 +548,37 @@ static void place_ranges(struct painter *x)
 	}
 	p->ranges.count = kept;
 	sort_slices(&p->ranges);
+}
+
+/* Memory --------------------------------------------------------------------------- */
+
+static void add_point(void *painter, const struct gt_memory_track *track, uint64_t ns,
+		      uint64_t in_use)
+{
+	struct painter *x = painter;
+	struct picture_row *row;
+	char label[GT_MEMORY_LABEL];
+
+	if (x->memory_row + track->index == x->picture->row_count) {
+		row = add_row(x->picture, PICTURE_MEMORY);
+		row->process = track->process;
+		row->group = describe_process(x, track->process);
+		row->label = make_text("%s", gt_memory_track_label(track, label));
+	}
+	row = &x->picture->rows[x->memory_row + track->index];
+	if (row->point_count == row->point_room) {
+		size_t room = row->point_room ? 2 * row->point_room : 64;
+
+		row->points = lookup_grow(row->points, row->point_room, room, sizeof *row->points);
+		row->point_room = room;
+	}
+	row->points[row->point_count++] = (struct picture_point){ns, in_use};
+}
+
+static int paint_memory(struct painter *x)
+{
+	x->memory_row = (uint32_t)x->picture->row_count;
+	return x->picture->memory ? gt_memory_tracks_each(&x->memory, add_point, x) : 0;
 }
 
 /* Passes --------------------------------------------------------------------------- */
@@ -629,12 +665,51 @@ int picture_read(struct picture *p, const struct gt_capture *c)
 	if (!status) {
 		place_ranges(&x);
 		sort_slices(&p->slices);
-		status = spans;
+		status = spans ? spans : paint_memory(&x);
 	}
+	gt_memory_use_fini(&x.memory);
 	idmap_fini(&x.by_key);
 	free(x.sources);
 	gt_view_fini(&x.view);
 	return status;
+}
+
+static bool is_of_thread(const struct picture_row *range, const struct picture_row *thread)
+{
+	return range->kind == PICTURE_RANGES && range->process == thread->process &&
+	       range->ordinal == thread->ordinal;
+}
+
+static bool has_thread(const struct picture *p, const struct picture_row *range)
+{
+	for (size_t i = 0; i < p->row_count; i++)
+		if (p->rows[i].kind == PICTURE_THREAD && is_of_thread(range, &p->rows[i]))
+			return true;
+	return false;
+}
+
+void picture_order(const struct picture *p, uint32_t *order)
+{
+	for (uint32_t i = 0; i < p->row_count; i++) {
+		const struct picture_row *row = &p->rows[i];
+
+		if (row->kind == PICTURE_RANGES && has_thread(p, row))
+			continue;
+		for (uint32_t k = 0; row->kind == PICTURE_THREAD && k < p->row_count; k++)
+			if (is_of_thread(&p->rows[k], row))
+				*order++ = k;
+		*order++ = i;
+	}
+}
+
+const char *picture_kind_name(enum picture_kind kind)
+{
+	static const char *const names[] = {
+		[PICTURE_RANGES] = "ranges", [PICTURE_DEVICE] = "device", [PICTURE_QUEUE] = "queue",
+		[PICTURE_THREAD] = "thread", [PICTURE_MEMORY] = "memory",
+	};
+
+	return names[kind];
 }
 
 void picture_fini(struct picture *p)
@@ -644,6 +719,7 @@ void picture_fini(struct picture *p)
 		free(p->rows[i].label);
 		free(p->rows[i].busy);
 		free(p->rows[i].wait);
+		free(p->rows[i].points);
 	}
 	free(p->rows);
 	free(p->slices.list);

@@ -4,6 +4,7 @@
  *   ranges of a thread      slices, one row for each depth
  *   a device, its queues    busy ns of each of `bins` equal parts of the time
  *   threads                 ns in calls, and of these ns in calls that wait
+ *   memory in use           points, of each process and kind of memory; only if asked for
  *
  * All sums are exact: overlapping work counts once. What the capture's filter leaves out is not
  * there, and the time is from the first record that it takes to the end of the last one.
@@ -15,7 +16,13 @@
 #include "capture/capture.h"
 #include "cli/lookup.h"
 
-enum picture_kind { PICTURE_RANGES, PICTURE_DEVICE, PICTURE_QUEUE, PICTURE_THREAD };
+enum picture_kind {
+	PICTURE_RANGES,
+	PICTURE_DEVICE,
+	PICTURE_QUEUE,
+	PICTURE_THREAD,
+	PICTURE_MEMORY,
+};
 
 enum picture_work {
 	PICTURE_KERNEL,
@@ -52,12 +59,17 @@ struct picture_row {
 	uint64_t count;            /* work, or calls */
 	uint64_t busy_ns, wait_ns;
 	uint64_t *busy, *wait; /* of each bin; wait: of threads */
+	/* of memory: times and bytes in use from then on */
+	struct picture_point {
+		uint64_t ns, in_use;
+	} * points;
+	size_t point_count, point_room;
 };
 
 struct picture {
 	/* set by the caller */
 	size_t bins, rows_most, slices_most, ranges_most;
-	bool mangled;
+	bool mangled, memory;
 	/* results */
 	uint64_t zero_ns; /* when the first session began */
 	uint64_t start_ns, end_ns;
@@ -70,6 +82,11 @@ struct picture {
 
 /* Return: 0 or negative errno with a cause. Without any record row_count is 0. */
 int picture_read(struct picture *p, const struct gt_capture *c);
+/* The rows' numbers as they stand below each other: devices and their queues, threads below their
+ * ranges, memory. @order: room for row_count. */
+void picture_order(const struct picture *p, uint32_t *order);
+/* "ranges", "device", .. */
+const char *picture_kind_name(enum picture_kind kind);
 void picture_fini(struct picture *p);
 
 #endif

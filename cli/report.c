@@ -5,15 +5,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "cli/report_html.h"
 #include "cli/report_timeline.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
+#include "export/export.h"
 #include "util/error.h"
 
 static const char *const keys[] = {"name",     "device", "process", "thread", "queue",
@@ -22,11 +25,11 @@ static const char *const keys[] = {"name",     "device", "process", "thread", "q
 enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
 struct report_options {
-	const char *where, *sort;
+	const char *where, *sort, *output;
 	long top;
 	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables; /* bit per enum report_table; 0: not said */
-	bool reverse, csv, json, mangled, brief, timeline;
+	bool reverse, csv, json, mangled, brief, timeline, html, force, share;
 	bool implied; /* the tables are those that know `by` */
 };
 
@@ -45,6 +48,7 @@ static void print_report_help(void)
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
 	       "  gputap report prog.gputap --where 'at=5s..6s and range=step*'\n"
 	       "  gputap report prog.gputap --timeline        devices and threads over time\n"
+	       "  gputap report prog.gputap -o prog.html      all that in one page\n"
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --by rank        ranks of a job beside each other\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
@@ -65,6 +69,10 @@ static void print_report_help(void)
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; of several tables, the first column\n"
 	       "                        says which\n"
+	       "      --html            tables and timeline as one page for a browser\n"
+	       "  -o, --output FILE     where that goes; .html at its end stands for --html\n"
+	       "  -f, --force           replace FILE if it exists\n"
+	       "      --share           others may read FILE, as the umask says\n"
 	       "      --timeline        instead of tables, what went on when: a row for each\n"
 	       "                        device, queue and thread, and ranges, over time\n"
 	       "      --short           only the lines that 'gputap run' ends with; of one FILE\n"
@@ -118,10 +126,33 @@ static const struct option long_options[] = {
 	{"csv", no_argument, NULL, 'C'},
 	{"short", no_argument, NULL, 'S'},
 	{"timeline", no_argument, NULL, 'T'},
+	{"html", no_argument, NULL, 'H'},
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"share", no_argument, NULL, 'P'},
 	{"mangled", no_argument, NULL, 'M'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
+
+static int check_page(struct report_options *o)
+{
+	if (o->output && ui_ends_with(o->output, ".html"))
+		o->html = true;
+	if (o->output && !o->html)
+		return ui_fail(GT_EXIT_USAGE,
+			       "-o is for a page, as in -o %s.html; others go to the standard "
+			       "output: gputap report .. > %s",
+			       o->output, o->output);
+	if (o->html && (o->json || o->csv || o->timeline))
+		return ui_fail(GT_EXIT_USAGE, "--html is one thing, %s another: choose one",
+			       o->json  ? "--json"
+			       : o->csv ? "--csv"
+					: "--timeline");
+	if (o->html && !o->output && isatty(STDOUT_FILENO))
+		return ui_fail(GT_EXIT_USAGE, "a page is for a browser: -o prog.html");
+	return GT_EXIT_OK;
+}
 
 /* Return: exit code, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct report_options *o)
@@ -131,7 +162,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:h", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:o:fh", long_options, NULL)) != -1) {
 		rc = GT_EXIT_OK;
 		switch (c) {
 		case 't': rc = parse_list("table", optarg, report_table_names, &o->tables); break;
@@ -143,6 +174,10 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'C': o->csv = true; break;
 		case 'S': o->brief = true; break;
 		case 'T': o->timeline = true; break;
+		case 'H': o->html = true; break;
+		case 'o': o->output = optarg; break;
+		case 'f': o->force = true; break;
+		case 'P': o->share = true; break;
 		case 'M': o->mangled = true; break;
 		case 'n':
 			o->top = strtol(optarg, &end, 10);
@@ -162,6 +197,9 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	    (o->tables || o->by || o->sort || o->where || o->reverse || o->json || o->csv ||
 	     o->mangled || o->timeline || o->top != TOP_DEFAULT || argc - optind > 1))
 		return ui_fail(GT_EXIT_USAGE, "--short goes with one capture, and no other option");
+	rc = check_page(o);
+	if (rc)
+		return rc;
 	if (o->timeline &&
 	    (o->tables || o->by || o->sort || o->reverse || o->csv || o->top != TOP_DEFAULT))
 		return ui_fail(GT_EXIT_USAGE,
@@ -498,11 +536,8 @@ static void clear_calls(struct grid *g)
 	}
 }
 
-static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
+static void print_head(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	bool calls_asked, work_asked;
-
-	was_asked(s, &calls_asked, &work_asked);
 	for (uint32_t i = 0; i < s->file_count; i++) {
 		print_file(&s->files[i], out);
 		print_selection(s, i, out);
@@ -510,6 +545,14 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 	print_totals(s, o, out);
 	print_unmet(s, o, out);
 	print_deaths(s, out);
+}
+
+static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	bool calls_asked, work_asked;
+
+	was_asked(s, &calls_asked, &work_asked);
+	print_head(s, o, out);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		bool named = o->tables >> t & 1 && !o->implied;
@@ -603,6 +646,118 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_close(&j);
 }
 
+/* The page --------------------------------------------------------------------------- */
+
+struct page_source {
+	const struct summary *summary;
+	const struct report_options *options;
+	struct gt_capture *capture;
+};
+
+/* Of those that are wanted the @number-th. */
+static bool make_page_table(void *data, unsigned number, struct grid *out)
+{
+	const struct page_source *p = data;
+
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
+		if (wants_table(p->options, (enum report_table)t) && !number--) {
+			report_table(out, (enum report_table)t, p->summary, GT_DOMAIN_NONE);
+			sort_as_asked(out, p->options);
+			return true;
+		}
+	return false;
+}
+
+/* Of the records that a filter takes, which must not have been used. */
+static int read_picture(struct gt_capture *capture, const char *where, struct picture *picture)
+{
+	struct summary s = {.mangled = picture->mangled};
+	struct summary_reading *reading = NULL;
+	struct filter_error error;
+	int rc = 0;
+
+	if (where) {
+		s.filter = filter_create(where, summary_texts, &s, &error);
+		reading = s.filter ? summary_begin_filter(&s, capture) : NULL;
+		rc = reading ? 0 : -ENOMEM;
+		gt_capture_filter(capture, reading ? summary_wants : NULL, reading);
+	}
+	if (!rc)
+		rc = picture_read(picture, capture);
+	gt_capture_filter(capture, NULL, NULL);
+	summary_end_filter(reading);
+	filter_destroy(s.filter);
+	summary_fini(&s);
+	return rc;
+}
+
+static char *make_head(const struct summary *s, const struct report_options *o)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	print_head(s, o, out);
+	fclose(out);
+	return text;
+}
+
+static int write_page(const struct page_source *p, FILE *out)
+{
+	char *head = make_head(p->summary, p->options);
+	struct picture picture;
+	const struct report_page page = {
+		.title = p->summary->file_count ? p->summary->files[0].path : "gputap",
+		.head = head ? head : "",
+		.picture = &picture,
+		.table = make_page_table,
+		.data = (void *)(uintptr_t)p,
+		.top = p->options->top == TOP_DEFAULT ? 0 : (size_t)p->options->top,
+	};
+	int rc;
+
+	report_html_init_picture(&picture);
+	picture.mangled = p->options->mangled;
+	rc = read_picture(p->capture, p->options->where, &picture);
+	if (!rc)
+		rc = report_html_write(&page, out);
+	picture_fini(&picture);
+	free(head);
+	return rc;
+}
+
+static int write_page_file(void *data, const char *temporary)
+{
+	FILE *out = fopen(temporary, "wxe");
+	int rc, closed;
+
+	if (!out)
+		return gt_error(-errno, "%s", temporary);
+	rc = write_page(data, out);
+	closed = fclose(out) ? -errno : 0;
+	return rc ? rc : closed ? gt_error(closed, "%s", temporary) : 0;
+}
+
+static int print_page(const struct summary *s, const struct report_options *o,
+		      struct gt_capture *capture)
+{
+	struct page_source page = {s, o, capture};
+	int rc;
+
+	if (!o->output)
+		return write_page(&page, stdout);
+	if (!o->share)
+		umask(S_IRWXG | S_IRWXO);
+	rc = gt_export_publish(o->output, o->force, write_page_file, &page);
+	if (rc == -EEXIST && !o->force) {
+		gt_error_clear();
+		gt_error(0, "%s exists: -f replaces it", o->output);
+	}
+	return rc;
+}
+
 /* The command ------------------------------------------------------------------------- */
 
 static int check_sort(const struct report_options *o)
@@ -659,6 +814,8 @@ static int print_tables(struct summary *s, const struct report_options *o,
 		return rc;
 	if (o->where && !s->matched && !s->matched_ranges)
 		ui_note("--where '%s' holds for no record", o->where);
+	if (o->html)
+		return print_page(s, o, capture);
 	if (o->json)
 		print_json(s, o, stdout);
 	else if (o->csv)

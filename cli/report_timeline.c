@@ -277,49 +277,22 @@ static void print_row(const struct canvas *v, const struct picture_row *row)
 		print_bar(v, row);
 }
 
-static bool is_of_thread(const struct picture_row *range, const struct picture_row *thread)
-{
-	return range->kind == PICTURE_RANGES && range->process == thread->process &&
-	       range->ordinal == thread->ordinal;
-}
-
-/* A thread's ranges stand above it. */
-static void print_thread(const struct canvas *v, const struct picture_row *thread)
-{
-	const struct picture *p = v->picture;
-	unsigned shown = 0;
-
-	for (size_t i = 0; i < p->row_count; i++)
-		if (is_of_thread(&p->rows[i], thread) && shown++ < RANGE_ROWS_SHOWN)
-			print_row(v, &p->rows[i]);
-	print_row(v, thread);
-}
-
-static bool has_thread(const struct picture *p, const struct picture_row *range)
-{
-	for (size_t i = 0; i < p->row_count; i++)
-		if (p->rows[i].kind == PICTURE_THREAD && is_of_thread(range, &p->rows[i]))
-			return true;
-	return false;
-}
-
 static void print_rows(const struct canvas *v)
 {
 	const struct picture *p = v->picture;
+	uint32_t *order = lookup_grow(NULL, 0, p->row_count, sizeof *order);
 	const char *group = NULL;
 
+	picture_order(p, order);
 	for (size_t i = 0; i < p->row_count; i++) {
-		const struct picture_row *row = &p->rows[i];
+		const struct picture_row *row = &p->rows[order[i]];
 
-		if (row->kind == PICTURE_RANGES &&
-		    (has_thread(p, row) || row->depth >= RANGE_ROWS_SHOWN))
+		if (row->kind == PICTURE_RANGES && row->depth >= RANGE_ROWS_SHOWN)
 			continue;
 		print_group(v, row, &group);
-		if (row->kind == PICTURE_THREAD)
-			print_thread(v, row);
-		else
-			print_row(v, row);
+		print_row(v, row);
 	}
+	free(order);
 }
 
 /* What the signs mean, and what is not there -------------------------------------------- */
@@ -439,13 +412,6 @@ static void print_text(const struct report_timeline *t, const struct gt_capture 
 	print_left_out(&v);
 }
 
-static const char *const kinds[] = {
-	[PICTURE_RANGES] = "ranges",
-	[PICTURE_DEVICE] = "device",
-	[PICTURE_QUEUE] = "queue",
-	[PICTURE_THREAD] = "thread",
-};
-
 static void print_json_bins(struct json *j, const char *key, const uint64_t *bins, size_t count)
 {
 	json_array(j, key);
@@ -476,7 +442,7 @@ static void print_json_row(struct json *j, const struct picture *p, size_t i)
 	const struct picture_row *row = &p->rows[i];
 
 	json_object(j, NULL);
-	json_string(j, "kind", kinds[row->kind]);
+	json_string(j, "kind", picture_kind_name(row->kind));
 	json_string(j, "group", row->group);
 	json_string(j, "label", row->label);
 	json_count(j, "count", row->count);

@@ -137,6 +137,7 @@ _gputap_soft() {
 
 _gputap_report() {
 	case $prev in
+	-o | --output) _gputap_any_file; return ;;
 	-t | --table)
 		_gputap_list "ranks rank_spread rank_waits operations ranges operators failures kernels copies other memory graphs devices idle gaps latency stacks processes threads loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue operator rank host"; return ;;
@@ -147,7 +148,7 @@ _gputap_report() {
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --by --where --json --csv --timeline --short --mangled --help"
+		_gputap_words "--table --sort --reverse --top --by --where --json --csv --html --output --force --share --timeline --short --mangled --help"
 	else
 		_gputap_files
 	fi

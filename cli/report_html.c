@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* See report_html.h. The page is cli/page/page.css, cli/page/page.js, and data as JSON, in which
+ * '<' and '&' are escaped so that no text can end its element. */
+#include "cli/report_html.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+#include "config.h"
+#include "page.h"
+#include "util/error.h"
+
+enum {
+	BINS = 2000,
+	ROWS_MOST = 100,
+	SLICES_MOST = 60000,
+	RANGES_MOST = 8000,
+	MEMORY_PARTS = 1000,
+};
+
+void report_html_init_picture(struct picture *p)
+{
+	*p = (struct picture){.bins = BINS,
+			      .rows_most = ROWS_MOST,
+			      .slices_most = SLICES_MOST,
+			      .ranges_most = RANGES_MOST,
+			      .memory = true};
+}
+
+/* JSON ----------------------------------------------------------------------------- */
+
+static void put_text(FILE *out, const char *text)
+{
+	uint32_t c;
+
+	fputc('"', out);
+	for (size_t bytes; *text; text += bytes) {
+		bytes = ui_utf8(text, &c);
+		if (c == UI_UTF8_BAD)
+			fputs("\\ufffd", out);
+		else if (c < ' ' || c == 0x7f || (c < 0x80 && strchr("\"\\<>&'", (int)c)) ||
+			 c == 0x2028 || c == 0x2029)
+			fprintf(out, "\\u%04x", (unsigned)c);
+		else
+			fwrite(text, 1, bytes, out);
+	}
+	fputc('"', out);
+}
+
+static void put_key(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "\"%s\":", key);
+	put_text(out, value);
+	fputc(',', out);
+}
+
+/* The timeline --------------------------------------------------------------------- */
+
+/* Thousandths of each bin. */
+static void put_bins(FILE *out, const struct picture *p, const char *key, const uint64_t *bins)
+{
+	double part = (double)(p->end_ns - p->start_ns) / (double)p->bins;
+
+	fprintf(out, ",\"%s\":[", key);
+	for (size_t i = 0; i < p->bins; i++) {
+		double share = part > 0 ? (double)bins[i] / part * 1000 : 0;
+
+		/* what is not nothing is seen */
+		fprintf(out, "%s%.0f", i ? "," : "",
+			share > 1000           ? 1000
+			: bins[i] && share < 1 ? 1
+					       : share);
+	}
+	fputc(']', out);
+}
+
+static void put_slice(FILE *out, const struct picture *p, const struct picture_slice *s, bool first)
+{
+	fprintf(out, "%s[%" PRIu64 ",%" PRIu64 ",%u,%u,%u", first ? "" : ",",
+		s->start_ns - p->zero_ns, s->end_ns - s->start_ns, s->name, s->work, s->depth);
+	if (s->colour)
+		fprintf(out, ",\"#%06x\"", s->colour & 0xffffff);
+	fputc(']', out);
+}
+
+/* Both lists are sorted by row. */
+static void put_slices(FILE *out, const struct picture *p, const struct picture_slices *list,
+		       uint32_t row)
+{
+	size_t low = 0, high = list->count, first;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->list[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	fputs(",\"slices\":[", out);
+	for (first = low; low < list->count && list->list[low].row == row; low++)
+		put_slice(out, p, &list->list[low], low == first);
+	fputc(']', out);
+}
+
+/* Of each of so many parts of the points the first, the highest and the last. */
+static void put_points(FILE *out, const struct picture *p, const struct picture_row *row)
+{
+	size_t part = row->point_count / MEMORY_PARTS + 1;
+	uint64_t most = 0;
+
+	fputs(",\"points\":[", out);
+	for (size_t i = 0; i < row->point_count; i += part) {
+		size_t end = i + part < row->point_count ? i + part : row->point_count, high = i;
+
+		for (size_t k = i; k < end; k++)
+			if (row->points[k].in_use > row->points[high].in_use)
+				high = k;
+		if (row->points[high].in_use > most)
+			most = row->points[high].in_use;
+		for (size_t k = i; k < end; k++)
+			if (k == i || k == high || k == end - 1)
+				fprintf(out, "%s%" PRId64 ",%" PRIu64, k ? "," : "",
+					(int64_t)(row->points[k].ns - p->zero_ns),
+					row->points[k].in_use);
+	}
+	fprintf(out, "],\"most\":%" PRIu64, most);
+}
+
+static void put_row(FILE *out, const struct picture *p, uint32_t number)
+{
+	const struct picture_row *row = &p->rows[number];
+
+	fputc('{', out);
+	put_key(out, "kind", picture_kind_name(row->kind));
+	put_key(out, "group", row->group);
+	put_key(out, "label", row->label);
+	fprintf(out, "\"count\":%" PRIu64 ",\"busy\":%" PRIu64 ",\"wait\":%" PRIu64, row->count,
+		row->busy_ns, row->wait_ns);
+	if (row->busy)
+		put_bins(out, p, "bins", row->busy);
+	if (row->wait)
+		put_bins(out, p, "waits", row->wait);
+	if (row->kind == PICTURE_MEMORY)
+		put_points(out, p, row);
+	else if (row->kind != PICTURE_DEVICE)
+		put_slices(out, p, row->kind == PICTURE_RANGES ? &p->ranges : &p->slices, number);
+	fputc('}', out);
+}
+
+static void put_note(FILE *out, bool *any, const char *text)
+{
+	fputs(*any ? "," : "", out);
+	put_text(out, text);
+	*any = true;
+}
+
+/* What is not there, or not one by one. */
+static void put_notes(FILE *out, const struct picture *p)
+{
+	char text[512];
+	bool any = false;
+
+	fputs("\"notes\":[", out);
+	if (p->slices.left_out) {
+		snprintf(text, sizeof text,
+			 "One by one are the %s calls and work items that took %s or more; the "
+			 "other %s are in the shading of their rows, which is of all.",
+			 ui_count(p->slices.count), ui_duration(p->slices.shortest_ns),
+			 ui_count(p->slices.left_out));
+		put_note(out, &any, text);
+	}
+	if (p->ranges.left_out) {
+		snprintf(text, sizeof text,
+			 "%s ranges that are shorter, or lie deeper, are not shown.",
+			 ui_count(p->ranges.left_out));
+		put_note(out, &any, text);
+	}
+	if (p->queues_left_out || p->threads_left_out) {
+		snprintf(text, sizeof text,
+			 "%s queues and %s threads with less time are not shown.",
+			 ui_count(p->queues_left_out), ui_count(p->threads_left_out));
+		put_note(out, &any, text);
+	}
+	if (p->untimed) {
+		snprintf(text, sizeof text,
+			 "%s work items whose times are not known are not shown.",
+			 ui_count(p->untimed));
+		put_note(out, &any, text);
+	}
+	fputs("]", out);
+}
+
+static void put_timeline(FILE *out, const struct picture *p)
+{
+	uint32_t *order = lookup_grow(NULL, 0, p->row_count + 1, sizeof *order);
+
+	picture_order(p, order);
+	fprintf(out, "\"time\":{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",",
+		p->row_count ? p->start_ns - p->zero_ns : 0,
+		p->row_count ? p->end_ns - p->zero_ns : 0);
+	put_notes(out, p);
+	fputs(",\"names\":[", out);
+	for (uint32_t i = 0; i < p->texts.count; i++) {
+		fputs(i ? "," : "", out);
+		put_text(out, texts_get(&p->texts, i));
+	}
+	fputs("],\"rows\":[", out);
+	for (size_t i = 0; i < p->row_count; i++) {
+		fputs(i ? ",\n" : "", out);
+		put_row(out, p, order[i]);
+	}
+	fputs("]},\n", out);
+	free(order);
+}
+
+/* Tables --------------------------------------------------------------------------- */
+
+static const char *const types[] = {
+	[GRID_TEXT] = "text", [GRID_COUNT] = "count", [GRID_SIGNED] = "signed",
+	[GRID_ID] = "id",     [GRID_NS] = "ns",       [GRID_BYTES] = "bytes",
+	[GRID_RATE] = "rate", [GRID_SHARE] = "share",
+};
+
+static const char *const shows[] = {
+	[GRID_ALWAYS] = "always", [GRID_IF_ANY] = "any",        [GRID_IF_DIFFER] = "differ",
+	[GRID_DATA] = "data",     [GRID_FOR_PEOPLE] = "always",
+};
+
+static void put_columns(FILE *out, const struct grid *g)
+{
+	fputs("\"columns\":[", out);
+	for (unsigned i = 0; i < g->column_count; i++) {
+		const struct grid_column *c = &g->columns[i];
+
+		fputs(i ? ",{" : "{", out);
+		put_key(out, "key", c->key);
+		put_key(out, "title", c->title && *c->title ? c->title : c->key);
+		put_key(out, "show", g->always >> i & 1 ? "always" : shows[c->show]);
+		put_key(out, "type", types[c->type]);
+		fprintf(out, "\"bad\":%s}", c->bad ? "true" : "false");
+	}
+	fputs("],", out);
+}
+
+static void put_cell(FILE *out, const struct grid_cell *cell)
+{
+	switch (cell->has) {
+	case CELL_NONE: fputs("null", out); break;
+	case CELL_TEXT: put_text(out, cell->text); break;
+	case CELL_COUNT: fprintf(out, "%" PRIu64, cell->count); break;
+	case CELL_SIGNED: fprintf(out, "%" PRId64, cell->integer); break;
+	case CELL_REAL: fprintf(out, "%.6g", cell->real); break;
+	}
+}
+
+static void put_table(FILE *out, const struct grid *g, size_t most)
+{
+	size_t rows = g->row_count < most ? g->row_count : most;
+
+	fputc('{', out);
+	put_key(out, "name", g->name);
+	put_key(out, "heading", g->heading ? g->heading : "");
+	put_columns(out, g);
+	fprintf(out, "\"total\":%zu,\"rows\":[", g->row_count);
+	for (size_t r = 0; r < rows; r++) {
+		fputs(r ? ",\n[" : "[", out);
+		for (unsigned c = 0; c < g->column_count; c++) {
+			fputs(c ? "," : "", out);
+			put_cell(out, &g->cells[r * g->column_count + c]);
+		}
+		fputc(']', out);
+	}
+	fputs("]}", out);
+}
+
+static void put_tables(FILE *out, const struct report_page *page)
+{
+	bool any = false;
+	struct grid g;
+
+	fputs("\"tables\":[", out);
+	for (unsigned i = 0; page->table(page->data, i, &g); i++) {
+		if (g.row_count) {
+			fputs(any ? ",\n" : "", out);
+			put_table(out, &g, page->top ? page->top : HTML_ROWS_MOST);
+			any = true;
+		}
+		grid_fini(&g);
+	}
+	fputs("]}\n", out);
+}
+
+/* The file ------------------------------------------------------------------------- */
+
+static void put_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		default: fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+		}
+}
+
+int report_html_write(const struct report_page *page, FILE *out)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "style-src '" PAGE_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
+	      "form-action 'none'\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+	      "<meta name=\"generator\" content=\"gputap " GPUTAP_VERSION "\">\n<title>",
+	      out);
+	put_escaped(out, page->title);
+	fputs("</title>\n<style>", out);
+	fputs(page_css, out);
+	fputs("</style>\n</head>\n<body>\n<main id=\"main\"></main>\n"
+	      "<noscript><p>This page draws its tables and its timeline by a script that is in it. "
+	      "Without: gputap report.</p></noscript>\n"
+	      "<script type=\"application/json\" id=\"data\">{",
+	      out);
+	put_key(out, "title", page->title);
+	put_key(out, "head", page->head);
+	put_timeline(out, page->picture);
+	put_tables(out, page);
+	fputs("</script>\n<script>", out);
+	fputs(page_js, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+	if (fflush(out) || ferror(out))
+		return gt_error(-EIO, "write the page");
+	return 0;
+}

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""`gputap report -o t.html`: one file that holds a report, for a browser without a network."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import time
+
+import pytest
+
+from consumers import perfetto_picture
+
+# what would be markup, or end an element, if it were not data
+WORDS = '</script><script>document.title="broken"</script><img src=x onerror=alert(1)>&amp;\\u003c'
+
+PROGRAM = """
+#include "gputap/gputap.h"
+int main(void)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, WORDS, 1, -1, 0, 0);
+	gputap_range_begin(GPUTAP_RANGE_USER, "inner", 2, -1, 0, 0);
+	gputap_range_end(2);
+	gputap_range_end(1);
+	return 0;
+}
+"""
+
+
+def data_of(path):
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text,
+                                re.S)[1])
+
+
+@pytest.fixture
+def page(tap, run, build, work):
+    """page(..) writes s.gputap, and s.html of it."""
+    def make(*words, report=()):
+        run([build / "tests/synth/synth", *words, "-o", "s.gputap"])
+        tap("report", "s.gputap", "-f", "-o", "s.html", *report)
+        return work / "s.html"
+    return make
+
+
+@pytest.fixture
+def hostile(tap, repo, build, work):
+    """A page of a program whose range is named WORDS."""
+    (work / "hostile.c").write_text(PROGRAM)
+    subprocess.run([
+        "cc", f"-DWORDS={json.dumps(WORDS)}", f"-I{repo}/include", "hostile.c", "-o", "hostile",
+        f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}"
+    ], check=True)
+    tap("run", "-q", "-o", "h.gputap", "--", work / "hostile")
+    tap("report", "h.gputap", "-o", "h.html")
+    return work / "h.html"
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    text = page("--calls", "300").read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy and "http" not in policy
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(?!#)\w", text.split("<script>")[0])
+    assert not re.search(r"https?://|//\w+\.\w+/|@import|url\(|fetch\(|XMLHttp", text)
+
+
+def test_its_tables_are_the_reports(tap, page):
+    data = data_of(page("--calls", "2000", "--threads", "2", "--devices", "2", "--failed",
+                        "--waits"))
+    report = json.loads(tap("report", "s.gputap", "--json").out)
+    tables = {t["name"]: t for t in data["tables"]}
+    assert set(tables) == {name for name in tables if report[name]} and len(tables) > 8
+    for name, table in tables.items():
+        assert table["total"] == len(report[name]) == len(table["rows"])
+        keys = [c["key"] for c in table["columns"]]
+        for row, wanted in zip(table["rows"], report[name], strict=True):
+            for key, value in zip(keys, row, strict=True):
+                if key in wanted and value is not None and not isinstance(value, float):
+                    assert wanted[key] == value, (name, key)
+    assert data["head"].startswith("s.gputap: ")
+
+
+def test_its_timeline_is_the_one_of_the_terminal(tap, page):
+    data = data_of(page("--calls", "500", "--threads", "2", "--overlap"))["time"]
+    rows = json.loads(tap("report", "s.gputap", "--timeline", "--json").out)["rows"]
+    assert [(r["kind"], r["group"], r["label"], r["count"], r.get("busy", 0)) for r in data["rows"]
+            ] == [(r["kind"], r["group"], r["label"], r["count"], r["busy_ns"]) for r in rows]
+    for row in data["rows"]:
+        assert len(row["bins"]) == 2000 and max(row["bins"]) <= 1000
+        if row["kind"] != "device":
+            assert len(row["slices"]) == row["count"]
+    assert data["notes"] == []
+
+
+def test_of_many_records_the_longest_are_slices_and_the_page_says_so(page):
+    path = page("--calls", "150000", "--threads", "2")
+    time_ = data_of(path)["time"]
+    slices = [s for row in time_["rows"] for s in row.get("slices", [])]
+    assert 20000 < len(slices) <= 60000
+    assert re.match(r"One by one are the [\d,]+ calls and work items that took .* or more; the",
+                    time_["notes"][0])
+    assert path.stat().st_size < 6 << 20
+    # the shading is still of all
+    device = next(row for row in time_["rows"] if row["kind"] == "device")
+    assert device["busy"] > sum(s[1] for row in time_["rows"] if row["kind"] == "queue"
+                                for s in row["slices"]) / 2
+
+
+def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
+    """On CUDA's software driver, as tests/test_export_memory.py."""
+    for name, source, *options in (("kernels.so", "driver_kernels.c", "-shared", "-fPIC"),
+                                   ("program", "driver_program.c", "-lpthread")):
+        run(["cc", "-O1", f"-I{repo}", repo / "tests/cuda" / source, "-o", name, *options])
+    tap("run", "-q", "-o", "m.gputap", "--", gputap, "soft", "cuda", "--", work / "program",
+        work / "kernels.so", "10", "3", "symbols")
+    tap("report", "m.gputap", "-o", "m.html")
+    report = json.loads(tap("report", "--json", "-t", "memory", "m.gputap").out)["memory"]
+    rows = [r for r in data_of("m.html")["time"]["rows"] if r["kind"] == "memory"]
+    assert {r["label"]: r["most"] for r in rows} == {
+        f"{r['memory']} memory ({r['domain']})": r["peak_bytes"] for r in report}
+    for r in rows:
+        assert r["points"][::2] == sorted(r["points"][::2]) and max(r["points"][1::2]) == r["most"]
+
+
+def test_where_and_table_choose_what_is_in_it(page):
+    data = data_of(page("--calls", "500", report=["--where", "kind=kernel", "-t", "kernels"]))
+    assert [t["name"] for t in data["tables"]] == ["kernels"]
+    assert {row["kind"] for row in data["time"]["rows"]} == {"device", "queue"}
+    assert "Only where kind=kernel" in data["head"]
+
+
+def test_the_file_is_whole_private_and_never_replaced_unasked(tap, page, work):
+    path = page("--calls", "10")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "s.html exists: -f replaces it" in tap("report", "s.gputap", "-o", "s.html",
+                                                  status=1).err
+    os.umask(0o022)
+    tap("report", "s.gputap", "-o", "shared.html", "--share")
+    assert stat.S_IMODE((work / "shared.html").stat().st_mode) == 0o644
+    assert tap("report", "s.gputap", "--html").out == path.read_text()
+    assert sorted(p.name for p in work.iterdir()) == ["s.gputap", "s.html", "shared.html"]
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["-o", "t.txt"], "-o is for a page, as in -o t.txt.html"),
+    (["-o", "t.html", "--json"], "--html is one thing, --json another"),
+    (["--html", "--timeline"], "--html is one thing, --timeline another"),
+])
+def test_what_is_no_page_is_refused(tap, page, words, sentence):
+    page("--calls", "10")
+    assert sentence in tap("report", "s.gputap", *words, status=2).err
+
+
+def test_what_the_program_says_is_data_and_never_markup(hostile):
+    text = hostile.read_text()
+    assert text.count("<script") == 2 and "<img" not in text
+    assert WORDS in data_of(hostile)["time"]["names"]
+
+
+# In a browser --------------------------------------------------------------------------------
+
+@pytest.fixture
+def browser():
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("needs Chromium: apt install chromium")
+    b = perfetto_picture.Browser((1200, 900))
+    b.open("about:blank", (1200, 900))
+    b.call("Page.enable")
+    b.call("Page.addScriptToEvaluateOnNewDocument", source="""
+        window.complaints = [];
+        for (const what of ["securitypolicyviolation", "error"])
+            addEventListener(what, e => complaints.push(`${what}: ${e.message || e.blockedURI}`),
+                             true);""")
+    yield b
+    b.close()
+
+
+def show(browser, path):
+    browser.call("Page.navigate", url=path.as_uri())
+    deadline = time.monotonic() + 60
+    while not browser.evaluate("document.readyState === 'complete' && location.protocol === 'file:'"
+                               " && document.querySelectorAll('table').length > 0"):
+        assert time.monotonic() < deadline, browser.evaluate("document.body.innerText")[:2000]
+        time.sleep(0.1)
+
+
+def keys(browser, text):
+    for key in text:
+        browser.evaluate("document.getElementById('timeline').dispatchEvent("
+                         f"new KeyboardEvent('keydown', {{key: {json.dumps(key)}}}))")
+
+
+PIXELS = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+    const c = document.getElementById('timeline'), g = c.getContext('2d');
+    const d = g.getImageData(0, 0, c.width, c.height).data, seen = {};
+    let h = 0;
+    for (let i = 0; i < d.length; i += 4) {
+        const k = (d[i] << 16 | d[i + 1] << 8 | d[i + 2]).toString(16).padStart(6, '0');
+        seen[k] = (seen[k] || 0) + 1;
+        h = (h * 31 + d[i] + d[i + 2]) | 0;
+    }
+    done({seen, hash: h, width: c.width, height: c.height});
+})))"""
+
+
+def test_a_browser_draws_tables_and_timeline(browser, page):
+    path = page("--calls", "400", "--threads", "2", "--devices", "2", "--waits")
+    show(browser, path)
+    data = data_of(path)
+    assert browser.evaluate("document.querySelectorAll('table').length") == len(data["tables"])
+    assert browser.evaluate("complaints") == []
+    first = browser.evaluate(PIXELS)
+    # kernels, calls that wait
+    assert first["seen"].get("2f72d9", 0) > 100 and first["seen"].get("d4a514", 0) > 100
+    keys(browser, "+++")
+    zoomed = browser.evaluate(PIXELS)
+    assert zoomed["hash"] != first["hash"]
+    keys(browser, "0")
+    assert browser.evaluate(PIXELS)["hash"] == first["hash"]
+    keys(browser, "n")
+    assert "device 0: Synthetic device" in browser.evaluate(
+        "document.querySelector('.tip').innerText")
+    assert browser.evaluate("complaints") == []
+
+
+def test_a_browser_sorts_and_filters_tables(browser, page):
+    show(browser, page("--calls", "400", "--kernels", "6"))
+
+    def column(n):
+        return browser.evaluate(f"""[...document.querySelectorAll(
+            '#table-kernels tbody tr td:nth-child({n})')].map(cell => cell.innerText)""")
+
+    title = "[...document.querySelectorAll('#table-kernels th button')]"
+    names = 1 + browser.evaluate(f"{title}.findIndex(b => b.innerText === 'name')")
+    browser.evaluate(f"{title}.find(b => b.innerText === 'name').click()")
+    sorted_names = column(names)
+    assert sorted_names == sorted(sorted_names) and len(sorted_names) == 6
+    browser.evaluate(f"{title}.find(b => b.innerText.startsWith('name')).click()")
+    assert column(names) == sorted_names[::-1]
+    browser.evaluate(f"""(() => {{
+        const f = document.querySelector('#table-kernels input');
+        f.value = {json.dumps(sorted_names[2].upper())};
+        f.dispatchEvent(new Event('input'));
+    }})()""")
+    assert column(names) == [sorted_names[2]]
+    assert "1 of 6 rows" in browser.evaluate(
+        "document.querySelector('#table-kernels .note').innerText")
+
+
+def test_a_browser_takes_what_the_program_says_as_text(browser, hostile):
+    show(browser, hostile)
+    assert browser.evaluate("document.title") == "h.gputap"
+    assert browser.evaluate("document.querySelectorAll('img, script').length") == 2
+    assert WORDS in browser.evaluate("document.getElementById('table-ranges').innerText")
+    assert browser.evaluate("complaints") == []
+
+
+def test_the_page_is_light_or_dark_and_prints(browser, page):
+    path = page("--calls", "200")
+    backs = set()
+    for scheme in ("light", "dark"):
+        browser.call("Emulation.setEmulatedMedia",
+                     features=[{"name": "prefers-color-scheme", "value": scheme}])
+        show(browser, path)
+        backs.add(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert browser.evaluate(PIXELS)["seen"].get(
+            {"light": "ffffff", "dark": "14181f"}[scheme], 0) > 1000
+    assert backs == {"rgb(255, 255, 255)", "rgb(20, 24, 31)"}
+    assert len(browser.call("Page.printToPDF")["data"]) > 10000
