@@ -113,7 +113,7 @@ const char *const info_end_names[3] = {"complete", "incomplete", "cut"};
 
 static void make_sessions(struct grid *g, const struct info *i)
 {
-	static const char *const ways[] = {"boot", "wall clock", "nothing"};
+	static const char *const ways[] = {"boot", "wall clock", "collectives", "nothing"};
 
 	grid_init(g, "sessions", session_columns, COUNT_OF(session_columns));
 	g->heading = "Sessions, and how they came onto one clock";
@@ -131,8 +131,9 @@ static void make_sessions(struct grid *g, const struct info *i)
 		*cell++ = cell_count(s->process_count);
 		*cell++ = cell_text(ways[s->alignment]);
 		*cell++ = cell_signed(s->shift_ns);
-		*cell++ = s->alignment == GT_ALIGNED_REALTIME ? cell_count(s->uncertainty_ns)
-							      : cell_none();
+		*cell++ = s->alignment == GT_ALIGNED_REALTIME || s->alignment == GT_ALIGNED_SHARED
+				  ? cell_count(s->uncertainty_ns)
+				  : cell_none();
 		*cell++ = cell_text(info_end_names[s->health.end]);
 		*cell++ = cell_count(s->health.bytes);
 		*cell++ = cell_text(s->info.boot_id);

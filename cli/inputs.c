@@ -61,8 +61,8 @@ void inputs_fini(struct capture_inputs *in)
 void inputs_print_notes(const struct gt_capture *capture)
 {
 	const struct gt_capture_session *first = gt_capture_session_at(capture, 0);
-	size_t repeated = gt_capture_repeated_count(capture), moved = 0, lost = 0;
-	uint64_t uncertainty_ns = 0;
+	size_t repeated = gt_capture_repeated_count(capture), moved = 0, lost = 0, shared = 0;
+	uint64_t uncertainty_ns = 0, shared_ns = 0;
 
 	if (repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): read once",
@@ -72,7 +72,10 @@ void inputs_print_notes(const struct gt_capture *capture)
 
 		moved += s->alignment == GT_ALIGNED_REALTIME;
 		lost += s->alignment == GT_ALIGNED_NOT;
-		if (s->uncertainty_ns > uncertainty_ns)
+		shared += s->alignment == GT_ALIGNED_SHARED;
+		if (s->alignment == GT_ALIGNED_SHARED && s->uncertainty_ns > shared_ns)
+			shared_ns = s->uncertainty_ns;
+		if (s->alignment == GT_ALIGNED_REALTIME && s->uncertainty_ns > uncertainty_ns)
 			uncertainty_ns = s->uncertainty_ns;
 	}
 	if (moved)
@@ -81,6 +84,11 @@ void inputs_print_notes(const struct gt_capture *capture)
 			"while traced; how far two machines' clocks differ, no capture can tell",
 			ui_count(moved), moved == 1 ? "" : "s", first->path,
 			ui_duration(uncertainty_ns));
+	if (shared)
+		ui_note("%s session%s ran on another machine or boot than %s: aligned by the "
+			"collective calls that they made together, within %s",
+			ui_count(shared), shared == 1 ? "" : "s", first->path,
+			ui_duration(shared_ns));
 	if (lost)
 		ui_note("%s session%s without any clock reading that could be read: not aligned",
 			ui_count(lost), lost == 1 ? " is" : "s are");

@@ -117,3 +117,63 @@ def test_a_real_job_is_compared_over_its_communicators(tap, work, kind):
     # split, dup, and in each step two barriers, an allreduce on half of them, and a broadcast
     assert {row["compared"] for row in rows.values()} == {2 + 10 * 4}
     assert rows[LATE]["caused_ns"] > 0
+
+
+# Clocks -----------------------------------------------------------------------
+
+SKEW_NS = 3_000_000  # of the second host's wall clock
+
+
+def sessions(tap, files):
+    tap("merge", *files, "-o", "job.gputap")
+    return json.loads(tap("info", "job.gputap", "--json").out)["sessions"]
+
+
+def test_clocks_of_two_hosts_are_aligned_by_what_they_did_together(tap, job):
+    """Without drift, what is right is known exactly: all began at the same time."""
+    found = sessions(tap, job(hosts=2, skew=SKEW_NS))
+    assert [s["clock"] for s in found] == ["boot", "boot", "collectives", "collectives"]
+    for session in found[2:]:
+        error = abs(session["shift_ns"] + 5 * 10**10)
+        assert error <= session["uncertainty_ns"] + 500 < JITTER_NS
+
+
+def test_without_calls_of_all_wall_clocks_are_left(tap, job):
+    found = sessions(tap, job("--every", 10**9, hosts=2, skew=SKEW_NS))
+    assert [s["clock"] for s in found] == ["boot", "boot", "wall clock", "wall clock"]
+    assert found[2]["shift_ns"] == SKEW_NS - 5 * 10**10
+
+
+@pytest.mark.parametrize("ppm", [-80, 80])
+def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
+    """80 ppm in 8 s are 640 us; the waits would show it."""
+    files = []
+    for rank in range(SIZE):
+        host = rank // 2
+        files.append(f"d{rank}.gputap")
+        run([build / "tests/synth/synth", "--calls", CALLS * 100, "--period", 10**8, "--job", SIZE,
+             "--rank", rank, "--host", f"node{host}", "--boot", f"{host}1111111-2222", "--start",
+             10**9 + host * 5 * 10**10, "--realtime-offset", 17 * 10**17 - host * 5 * 10**10,
+             "--drift", host * ppm, "--pid", 4000 + rank * 10, "-o", files[-1]])
+    assert max(s["uncertainty_ns"] or 0 for s in sessions(tap, files)) < JITTER_NS
+    rows = ranks(report(tap, *files, "-t", "ranks"))
+    for row in rows.values():
+        assert abs(row["last"] - CALLS // SIZE) <= 4
+        assert row["wait_ns"] < CALLS * JITTER_NS
+
+
+def test_a_host_that_is_always_late_is_placed_by_the_returns(tap, job):
+    """The bounds are 2 ms apart: the clocks are told as no better, and yet are."""
+    files = job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2, skew=SKEW_NS)
+    found = sessions(tap, files)
+    assert LATE_NS / 4 < found[2]["uncertainty_ns"] < LATE_NS
+    assert abs(found[2]["shift_ns"] + 5 * 10**10) < 1000
+    rows = ranks(report(tap, *files, "-t", "ranks"))
+    for rank in rows.keys() - {LATE}:
+        assert abs(rows[rank]["wait_ns"] / CALLS - LATE_NS) < JITTER_NS + 1000
+
+
+def test_each_command_says_how_well_clocks_agree(tap, job):
+    err = tap("report", *job(hosts=2), "-t", "ranks").err
+    assert "2 sessions ran on another machine or boot than r0.gputap: aligned by the" in err
+    assert "collective calls that they made together, within" in err.replace("\n  ", " ")

@@ -278,6 +278,7 @@ const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c
 enum gt_alignment {
 	GT_ALIGNED_BOOT,     /* same kernel, same boot: the same clock */
 	GT_ALIGNED_REALTIME, /* by both sides' CLOCK_REALTIME, as good as those agree */
+	GT_ALIGNED_SHARED,   /* by calls that processes of both made together, as barriers */
 	GT_ALIGNED_NOT,      /* nothing is left that says how its clock ran */
 };
 
@@ -291,7 +292,8 @@ struct gt_capture_session {
 	uint8_t uuid[16]; /* of that; 0: damaged */
 	enum gt_alignment alignment;
 	int64_t shift_ns; /* what was added to its CLOCK_BOOTTIME */
-	/* REALTIME: how far the wall clocks were moved while they were watched */
+	/* REALTIME: how far the wall clocks were moved while they were watched; SHARED: how far
+	 * other clocks that the calls allow lie from this one */
 	uint64_t uncertainty_ns;
 	/* the same for sessions of one boot id or host name, from 0 */
 	uint32_t machine;

@@ -8,6 +8,7 @@
 
 #include "capture/copies.h"
 #include "capture/reader.h"
+#include "capture/shared_clock.h"
 #include "util/error.h"
 
 static int compare_blocks(const void *a, const void *b)
@@ -206,7 +207,7 @@ static void finish_times(struct gt_capture *c)
 		if (p->start_ticks)
 			p->start_ns = gt_host_clock_to_ns(s->host, p->start_ticks);
 		if (p->end_ns)
-			p->end_ns += (uint64_t)s->public.shift_ns;
+			p->end_ns = gt_session_place_ns(s, p->end_ns);
 	}
 	for (i = 0; i < c->event_count; i++)
 		c->events[i].time_ns =
@@ -254,10 +255,12 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 		goto fail;
 	/* first: settling clocks may meet damaged payloads, which change the sums */
 	finish_counts(c);
+	if ((status = finish_streams(c)) || (status = gt_sessions_align_shared(c)))
+		goto fail;
 	finish_times(c);
-	if ((status = finish_streams(c)) || (status = finish_threads(c)) ||
-	    (status = finish_strings(c)) || (status = gt_objects_finish(c)) ||
-	    (status = gt_stacks_finish(c)) || (status = gt_device_clocks_finish(c)))
+	if ((status = finish_threads(c)) || (status = finish_strings(c)) ||
+	    (status = gt_objects_finish(c)) || (status = gt_stacks_finish(c)) ||
+	    (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -318,6 +321,9 @@ void gt_capture_close(struct gt_capture *c)
 		free(c->files[i].path);
 	}
 	gt_stacks_close(c);
+	for (i = 0; i < c->moved_count; i++)
+		gt_clock_lines_fini(&c->moved[i]);
+	free(c->moved);
 	free(c->sums);
 	free(c->processes);
 	free(c->threads);

@@ -8,6 +8,7 @@
 #include "capture/format.h"
 #include "capture/scan.h"
 #include "capture/callstacks.h"
+#include "clock/line.h"
 
 /* A stream block without its payload. */
 struct stream_block {
@@ -81,6 +82,9 @@ struct session {
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
 	struct session_process *processes; /* by index */
+	uint32_t boot;                     /* the same for sessions that share a clock, from 0 */
+	int64_t wall_shift_ns;             /* what wall clocks say that is to be added to its own */
+	const struct gt_clock_lines *moved; /* .. and what moves that; NULL: nothing */
 	size_t tuple_count, tuple_room, process_count, process_room;
 };
 
@@ -106,6 +110,8 @@ struct gt_capture {
 	struct gt_code_info *code;             /* by process, type, number, generation */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
+	struct gt_clock_lines *moved; /* by boot; empty: not moved */
+	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
 		stream_count, lifetime_count, stack_count, code_count;
@@ -137,6 +143,8 @@ static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t
 {
 	return c->sessions[c->processes[process].session];
 }
+/* BOOTTIME of the session's host on the first session's clock. */
+uint64_t gt_session_place_ns(const struct session *s, uint64_t ns);
 int gt_objects_finish(struct gt_capture *c);
 /* callstacks.c: the lists in their order; what they hold. */
 int gt_stacks_finish(struct gt_capture *c);

@@ -4,7 +4,8 @@
  *
  * Sessions of one boot of one kernel share that clock: nothing is done to them. Others are moved
  * by the difference between both kernels' (REALTIME minus BOOTTIME), the same for all sessions
- * of a boot, so that what happened there keeps its order and distances. It is taken where both
+ * of a boot, so that what happened there keeps its order and distances; shared_clock.c does better
+ * where their processes made collective calls together. It is taken where both
  * were watched nearest to the same moment. How much the wall clocks were moved while they were
  * watched is given as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
 #include <errno.h>
@@ -124,7 +125,8 @@ static int align_sessions(struct gt_capture *c)
 		p->alignment = !k                                          ? GT_ALIGNED_BOOT
 			       : has_clock(s) && has_clock(c->sessions[0]) ? GT_ALIGNED_REALTIME
 									   : GT_ALIGNED_NOT;
-		p->shift_ns = boots[k].shift_ns;
+		p->shift_ns = s->wall_shift_ns = boots[k].shift_ns;
+		s->boot = (uint32_t)k;
 		p->uncertainty_ns = boots[k].uncertainty_ns;
 		p->info.start_ns += (uint64_t)p->shift_ns;
 	}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks of hosts by what their processes did together (src/capture/collectives.h).
+ *
+ * Nobody returns from a barrier before the last one has called it. So of each such call
+ *   - the first return on host B was not before the last call on host A,
+ *   - the last call on host B was not after the first return on host A:
+ * two bounds for the offset between the clocks, as far apart as the call took when all were there.
+ * Of all calls together clock/clockbounds.h makes lines that keep them. Where one host's processes
+ * are always the last, the bounds are as far apart as the others wait for it: then the clocks are
+ * placed so that the first returns on both hosts were at the same time, as far as the bounds allow,
+ * which all the same say how sure that is.
+ *
+ * Some processes of each host are enough, and their calls are read before anybody asks for them. */
+#include "capture/shared_clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/collectives.h"
+#include "clock/clockbounds.h"
+#include "util/error.h"
+
+enum {
+	PROCESSES_OF_BOOT = 4,   /* that are read */
+	CLOSE_BOUNDS_NS = 20000, /* a call of all takes so long between two hosts anyway */
+	WINDOWS_MOST = 64,
+	WINDOW_LEAST = 16, /* returns */
+};
+
+/* Sessions of one kernel since one boot. */
+struct boot {
+	bool is_aligned;
+	uint32_t processes; /* that are read */
+	uint64_t residual_ns;
+	/* from the clock by wall clocks to the first session's; NULL: the same */
+	const struct gt_clock_lines *lines;
+};
+
+struct alignment {
+	struct gt_capture *c;
+	struct boot *boots;
+	uint32_t boot_count;
+	struct gt_collectives calls;
+};
+
+static uint32_t boot_of(const struct alignment *a, uint32_t process)
+{
+	return gt_session_of(a->c, process)->boot;
+}
+
+static bool has_collectives(enum gt_domain domain)
+{
+	for (size_t i = 0; i < gt_operation_count(domain); i++) {
+		const struct gt_operation_info *info = gt_operation(GT_OP(domain, (uint32_t)i, 0));
+
+		if (info && info->collective)
+			return true;
+	}
+	return false;
+}
+
+/* Bit per domain that has calls of all. */
+static uint32_t find_domains(void)
+{
+	uint32_t bits = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		bits |= (uint32_t)has_collectives((enum gt_domain)d) << d;
+	return bits;
+}
+
+static bool has_calls_of(const struct gt_capture *c, uint32_t process, uint32_t domains)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT && c->sums[process]; d++)
+		if (domains >> d & 1 && c->sums[process]->present[GT_CLASS_CALL][d])
+			return true;
+	return false;
+}
+
+/* The same capture with the streams of those processes only. The caller frees its streams. */
+static int choose_streams(struct alignment *a, struct gt_capture *view)
+{
+	struct gt_capture *c = a->c;
+	bool *chosen = calloc(c->process_count + 1, sizeof *chosen);
+	uint32_t domains = find_domains();
+
+	*view = *c;
+	view->wants = NULL;
+	view->stream_count = 0;
+	view->streams = calloc(c->stream_count + 1, sizeof *view->streams);
+	if (!chosen || !view->streams) {
+		free(chosen);
+		free(view->streams);
+		return gt_error(-ENOMEM, "clocks of capture %s", c->files[0].path);
+	}
+	for (uint32_t i = 0; i < c->process_count; i++) {
+		struct boot *b = &a->boots[boot_of(a, i)];
+
+		if (b->processes < PROCESSES_OF_BOOT && has_calls_of(c, i, domains)) {
+			b->processes++;
+			chosen[i] = true;
+		}
+	}
+	for (size_t i = 0; i < c->stream_count; i++)
+		if (chosen[c->streams[i].process])
+			view->streams[view->stream_count++] = c->streams[i];
+	free(chosen);
+	return 0;
+}
+
+static int read_calls(struct alignment *a)
+{
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	struct gt_capture view;
+	int status = choose_streams(a, &view);
+
+	if (status)
+		return status;
+	status = gt_cursor_create(&view, &cursor);
+	while (!status && (status = gt_cursor_next(cursor, &item)) == 1)
+		status = item->kind == GT_RECORD_CALL && gt_collectives_note(&a->calls, item) < 0
+				 ? -ENOMEM
+				 : 0;
+	gt_cursor_destroy(cursor);
+	a->c->health = view.health; /* what is damaged counts once */
+	free(view.streams);
+	gt_collectives_finish(&a->calls);
+	return status;
+}
+
+static uint64_t convert(const struct gt_clock_lines *lines, uint64_t ns)
+{
+	return gt_clock_line_convert(gt_clock_lines_find(lines, ns), ns);
+}
+
+/* When a boot's processes were in one call, on the first session's clock. */
+struct stay {
+	uint64_t last_begin_ns, first_end_ns;
+	bool any;
+};
+
+static void add_stay(const struct boot *b, struct stay *stay, const struct gt_collective_part *p)
+{
+	uint64_t begin_ns = p->start_ns, end_ns = p->start_ns + p->duration_ns;
+
+	if (b->lines) {
+		begin_ns = convert(b->lines, begin_ns);
+		end_ns = convert(b->lines, end_ns);
+	}
+	if (!stay->any || begin_ns > stay->last_begin_ns)
+		stay->last_begin_ns = begin_ns;
+	if (!stay->any || end_ns < stay->first_end_ns)
+		stay->first_end_ns = end_ns;
+	stay->any = true;
+}
+
+/* First returns of one call on both hosts. */
+struct return_pair {
+	uint64_t there_ns;
+	int64_t offset_ns; /* here - there */
+};
+
+/* What the calls that two boots share say of their clocks. */
+struct shared {
+	struct gt_clock_bounds bounds;
+	struct return_pair *pairs;
+	size_t count, room;
+};
+
+static void add_pair(struct shared *s, uint64_t there_ns, uint64_t here_ns)
+{
+	if (s->count == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		void *more = reallocarray(s->pairs, room, sizeof *s->pairs);
+
+		if (!more)
+			return; /* known less well */
+		s->pairs = more;
+		s->room = room;
+	}
+	s->pairs[s->count++] = (struct return_pair){there_ns, (int64_t)(here_ns - there_ns)};
+}
+
+static void add_bounds(const struct alignment *a, const struct gt_collective_member *members,
+		       size_t count, size_t call, uint32_t from, uint32_t to, struct shared *shared)
+{
+	struct stay here = {0}, there = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t boot = boot_of(a, members[i].process);
+
+		if (boot == to)
+			add_stay(&a->boots[to], &here, &members[i].parts[call]);
+		else if (boot == from)
+			add_stay(&a->boots[from], &there, &members[i].parts[call]);
+	}
+	if (!here.any || !there.any)
+		return;
+	gt_clock_bounds_add(&shared->bounds, GT_CLOCK_NOT_EARLIER, there.first_end_ns,
+			    here.last_begin_ns);
+	gt_clock_bounds_add(&shared->bounds, GT_CLOCK_NOT_LATER, there.last_begin_ns,
+			    here.first_end_ns);
+	add_pair(shared, there.first_end_ns, here.first_end_ns);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct return_pair *x = a, *y = b;
+
+	return (x->there_ns > y->there_ns) - (x->there_ns < y->there_ns);
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct return_pair *x = a, *y = b;
+
+	return (x->offset_ns > y->offset_ns) - (x->offset_ns < y->offset_ns);
+}
+
+/* The median of some returns beside each other in time, as far as the bounds allow. */
+static struct gt_clock_point find_point(struct return_pair *pairs, size_t count,
+					const struct gt_clock_lines *lines, uint64_t residual_ns)
+{
+	uint64_t in = pairs[count / 2].there_ns, out, middle = convert(lines, in);
+
+	qsort(pairs, count, sizeof *pairs, compare_offsets);
+	out = in + (uint64_t)pairs[count / 2].offset_ns;
+	if (out + residual_ns < middle)
+		out = middle - residual_ns;
+	else if (out > middle + residual_ns)
+		out = middle + residual_ns;
+	return (struct gt_clock_point){in, out};
+}
+
+/* Lines through the returns in the place of those between the bounds. 0 or -ENOMEM. */
+static int follow_returns(struct shared *s, struct gt_clock_lines *lines, uint64_t residual_ns)
+{
+	struct gt_clock_point points[WINDOWS_MOST];
+	struct gt_clock_lines through;
+	size_t windows = s->count / WINDOW_LEAST;
+	int status;
+
+	windows = windows > WINDOWS_MOST ? WINDOWS_MOST : windows ? windows : 1;
+	if (!s->count)
+		return 0;
+	qsort(s->pairs, s->count, sizeof *s->pairs, compare_times);
+	for (size_t w = 0; w < windows; w++) {
+		size_t from = s->count * w / windows, to = s->count * (w + 1) / windows;
+
+		points[w] = find_point(s->pairs + from, to - from, lines, residual_ns);
+	}
+	status = gt_clock_lines_init_exact(&through, points, windows);
+	if (status)
+		return status;
+	gt_clock_lines_fini(lines);
+	*lines = through;
+	return 0;
+}
+
+/* The clock of @from by that of @to, which is on the first session's. */
+static int align_boot(struct alignment *a, uint32_t from, uint32_t to)
+{
+	struct shared shared = {0};
+	struct boot *b = &a->boots[from];
+	int status;
+
+	for (size_t first = 0, members; first < a->calls.count; first += members) {
+		const struct gt_collective_member *m = &a->calls.members[first];
+		size_t calls;
+
+		members = gt_collectives_members(&a->calls, first);
+		calls = gt_collectives_calls(&a->calls, first, members);
+		for (size_t k = 0; k < calls && members > 1; k++) {
+			const struct gt_operation_info *info = gt_operation(m->parts[k].op);
+
+			if (info && info->collective == GT_COLLECTIVE_ALL)
+				add_bounds(a, m, members, k, from, to, &shared);
+		}
+	}
+	status = gt_clock_bounds_fit(&shared.bounds, &a->c->moved[from], &b->residual_ns);
+	if (!status && b->residual_ns > CLOSE_BOUNDS_NS)
+		status = follow_returns(&shared, &a->c->moved[from], b->residual_ns);
+	gt_clock_bounds_fini(&shared.bounds);
+	free(shared.pairs);
+	if (status)
+		return status;
+	b->lines = &a->c->moved[from];
+	b->is_aligned = true;
+	b->residual_ns += a->boots[to].residual_ns;
+	return 0;
+}
+
+static int align_boots(struct alignment *a)
+{
+	bool again = true;
+
+	a->boots[0].is_aligned = true;
+	while (again) {
+		again = false;
+		for (uint32_t from = 1; from < a->boot_count; from++)
+			for (uint32_t to = 0; to < a->boot_count && !a->boots[from].is_aligned;
+			     to++) {
+				int status = a->boots[to].is_aligned ? align_boot(a, from, to)
+								     : -ENODATA;
+
+				if (status == -ENOMEM)
+					return status;
+				again |= !status;
+			}
+	}
+	return 0;
+}
+
+uint64_t gt_session_place_ns(const struct session *s, uint64_t ns)
+{
+	ns += (uint64_t)s->wall_shift_ns;
+	return s->moved ? convert(s->moved, ns) : ns;
+}
+
+/* The session's times from now on. */
+static int move_session(struct session *s, const struct boot *b, const char *path)
+{
+	struct gt_capture_session *p = &s->public;
+	struct gt_host_clock_map *host;
+	uint64_t start_ns = p->info.start_ns - (uint64_t)s->wall_shift_ns;
+
+	s->moved = b->lines;
+	for (size_t i = 0; i < s->tuple_count; i++)
+		s->tuples[i].boottime_ns = gt_session_place_ns(s, s->tuples[i].boottime_ns);
+	if (gt_host_clock_map_create(s->tuples, s->tuple_count, &host))
+		return gt_error(-ENOMEM, "clocks of capture %s", path);
+	gt_host_clock_map_destroy(s->host);
+	s->host = host;
+	p->info.start_ns = gt_session_place_ns(s, start_ns);
+	p->shift_ns = (int64_t)(p->info.start_ns - start_ns);
+	p->alignment = GT_ALIGNED_SHARED;
+	p->uncertainty_ns = b->residual_ns;
+	return 0;
+}
+
+static int move_sessions(struct alignment *a)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < a->c->session_count && !status; i++) {
+		struct session *s = a->c->sessions[i];
+		const struct boot *b = &a->boots[s->boot];
+
+		if (b->lines && s->tuple_count)
+			status = move_session(s, b, a->c->files[s->file].path);
+	}
+	return status;
+}
+
+int gt_sessions_align_shared(struct gt_capture *c)
+{
+	struct alignment a = {.c = c};
+	int status;
+
+	for (size_t i = 0; i < c->session_count; i++)
+		if (c->sessions[i]->boot >= a.boot_count)
+			a.boot_count = c->sessions[i]->boot + 1;
+	if (a.boot_count < 2)
+		return 0;
+	a.boots = calloc(a.boot_count, sizeof *a.boots);
+	c->moved = calloc(a.boot_count, sizeof *c->moved);
+	c->moved_count = c->moved ? a.boot_count : 0;
+	if (!a.boots || !c->moved) {
+		free(a.boots);
+		return gt_error(-ENOMEM, "clocks of capture %s", c->files[0].path);
+	}
+	status = read_calls(&a);
+	if (!status && a.calls.count)
+		status = align_boots(&a);
+	if (!status)
+		status = move_sessions(&a);
+	free(a.boots);
+	gt_collectives_fini(&a.calls);
+	return status;
+}
