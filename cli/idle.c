@@ -8,12 +8,6 @@
 #include "cli/idle_steps.h"
 #include "record/operation.h"
 
-/* Of work: 48 bytes each. */
-struct idle_work_row {
-	uint64_t start, end, id, call_start, submitted;
-	uint32_t origin, pad;
-};
-
 struct idle_device {
 	uint64_t end; /* of the work so far */
 	uint32_t origin;
@@ -24,7 +18,7 @@ struct idle_device {
 
 static int compare_work(const void *a, const void *b)
 {
-	const struct idle_work_row *x = a, *y = b;
+	const struct idle_start *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -32,7 +26,7 @@ static int compare_work(const void *a, const void *b)
 		return x->end < y->end ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
-	return (x->origin > y->origin) - (x->origin < y->origin);
+	return (x->tag > y->tag) - (x->tag < y->tag);
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -67,8 +61,7 @@ void idle_init(struct idle *s)
 	s->last_origin = s->last_row = LOOKUP_NONE;
 	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
 		s->last_details[c] = LOOKUP_NONE;
-	s->work =
-		(struct spill){.row_bytes = sizeof(struct idle_work_row), .compare = compare_work};
+	s->work = (struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_work};
 	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
 				   .compare = compare_ranges};
 	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
@@ -150,25 +143,31 @@ static uint32_t find_origin(struct idle *s, const struct idle_origin *origin)
 	return s->last_origin = s->origin_count++;
 }
 
-void idle_add_work(struct idle *s, const struct idle_work *work)
+uint32_t idle_tag(struct idle *s, const struct idle_work *work)
 {
-	const struct gt_item *item = work->item;
 	const struct idle_origin origin = {
 		.slack_ns = work->slack_ns,
 		.row = work->counts && !work->is_marker ? find_row(s, &work->owner) : LOOKUP_NONE,
 		.device = work->owner.device,
 		.device_index = work->device_index,
-		.process = item->process,
+		.process = work->item->process,
 		.is_marker = work->is_marker,
 		.name = work->name,
 	};
-	const struct idle_work_row row = {
+
+	return find_origin(s, &origin);
+}
+
+void idle_add_work(struct idle *s, const struct idle_work *work)
+{
+	const struct gt_item *item = work->item;
+	const struct idle_start row = {
 		.start = item->start_ns,
 		.end = item->end_ns,
 		.id = item->id,
 		.call_start = item->call_start_ns,
 		.submitted = item->submitted_ns,
-		.origin = find_origin(s, &origin),
+		.tag = idle_tag(s, work),
 	};
 
 	spill_add(&s->work, &row);
@@ -216,10 +215,10 @@ static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 	return s->last_caller;
 }
 
-static void add_gap(struct idle *s, const struct idle_device *device,
-		    const struct idle_work_row *work)
+/* Until then the device had nothing to do, since its last work. */
+static void add_gap(struct idle *s, const struct idle_device *device, const struct idle_start *work)
 {
-	const struct idle_origin *origin = &s->origins[work->origin];
+	const struct idle_origin *origin = &s->origins[work->tag];
 	const struct idle_gap_row row = {
 		.start = device->end,
 		.end = work->start,
@@ -227,7 +226,7 @@ static void add_gap(struct idle *s, const struct idle_device *device,
 		.call_start = work->call_start,
 		.submitted = work->submitted,
 		.thread = find_caller(s, origin->process, work->id),
-		.origin = work->origin,
+		.origin = work->tag,
 		.after = device->origin,
 	};
 	const struct idle_gap gap = {.start_ns = row.start,
@@ -238,51 +237,62 @@ static void add_gap(struct idle *s, const struct idle_device *device,
 
 	if (origin->row == LOOKUP_NONE)
 		return;
-	s->gap_count++;
 	idle_add_sum(&s->rows[origin->row].all, row.end - row.start);
-	spill_add(&s->gaps, &row);
 	keep_gap(s, &gap);
+	if (row.end - row.start <= origin->slack_ns) {
+		idle_add_short(s, &row);
+		return;
+	}
+	s->gap_count++;
+	spill_add(&s->gaps, &row);
 }
 
-/* All work in order of its start. */
-static int find_gaps(struct idle *s)
+static struct idle_device *device_at(struct idle *s, uint32_t device)
 {
-	struct idle_device *devices;
+	if (device >= s->device_count) {
+		size_t old = (size_t)s->device_count * IDLE_LARGEST,
+		       count = ((size_t)device + 1) * IDLE_LARGEST;
+
+		s->devices =
+			lookup_grow(s->devices, s->device_count, device + 1, sizeof *s->devices);
+		s->largest = lookup_grow(s->largest, old, count, sizeof *s->largest);
+		s->device_count = device + 1;
+	}
+	return &s->devices[device];
+}
+
+void idle_step(struct idle *s, const struct idle_start *work)
+{
+	const struct idle_origin *origin = &s->origins[work->tag];
+	struct idle_device *d = device_at(s, origin->device);
+
+	if (s->held && work->id)
+		idle_held_add_work(s->held, origin->process, work->id, work->end, origin->name);
+	if (origin->is_marker)
+		return;
+	if (d->any && work->start > d->end)
+		add_gap(s, d, work);
+	if (!d->any || work->end > d->end) {
+		d->end = work->end;
+		d->origin = work->tag;
+	}
+	d->any = true;
+}
+
+static int step_work(struct idle *s)
+{
 	const void *next;
 	int rc;
 
-	for (uint32_t i = 0; i < s->origin_count; i++)
-		if (s->origins[i].device >= s->device_count)
-			s->device_count = s->origins[i].device + 1;
-	devices = lookup_grow(NULL, 0, s->device_count, sizeof *devices);
-	s->largest =
-		lookup_grow(NULL, 0, (size_t)s->device_count * IDLE_LARGEST, sizeof *s->largest);
-	while ((rc = spill_next(&s->work, &next)) > 0) {
-		const struct idle_work_row *work = next;
-		const struct idle_origin *origin = &s->origins[work->origin];
-		struct idle_device *d = &devices[origin->device];
-
-		if (s->held && work->id)
-			idle_held_add_work(s->held, origin->process, work->id, work->end,
-					   origin->name);
-		if (origin->is_marker)
-			continue;
-		if (d->any && work->start > d->end)
-			add_gap(s, d, work);
-		if (!d->any || work->end > d->end) {
-			d->end = work->end;
-			d->origin = work->origin;
-		}
-		d->any = true;
-	}
-	free(devices);
+	while ((rc = spill_next(&s->work, &next)) > 0)
+		idle_step(s, next);
 	spill_fini(&s->work);
 	return rc;
 }
 
 int idle_finish(struct idle *s)
 {
-	int rc = find_gaps(s);
+	int rc = step_work(s);
 
 	if (!rc && s->gap_count)
 		rc = idle_walk_host(s);
@@ -301,6 +311,7 @@ void idle_fini(struct idle *s)
 	free(s->details);
 	free(s->largest);
 	free(s->origins);
+	free(s->devices);
 	idmap_fini(&s->row_numbers);
 	idmap_fini(&s->detail_numbers);
 	idmap_fini(&s->threads);

@@ -72,13 +72,23 @@ struct idle_work {
 	bool is_marker;        /* no work: others may wait for it, that is all */
 };
 
+/* Work, in the order of its start; tag: what idle_tag() gave for it. */
+struct idle_start {
+	uint64_t start, end, id, call_start, submitted;
+	uint32_t tag;
+};
+
 struct idle_origin;
 struct idle_held;
+struct idle_device;
 
 struct idle_operation {
 	uint8_t cause; /* enum gt_idle_cause; of copies, if they return when they are done */
 	uint8_t hold;  /* enum idle_hold */
+	bool copies;   /* or sets */
+	int8_t blocks; /* of copies: the argument that says whether they do; or one of these: */
 };
+enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
 
 /* Zero-initialised but for what the caller sets is empty. */
 struct idle {
@@ -95,6 +105,7 @@ struct idle {
 	uint32_t row_count, detail_count, device_count;
 	/* work */
 	uint32_t row_room, detail_room;
+	struct idle_device *devices;
 	struct idmap row_numbers, detail_numbers, threads, origin_numbers;
 	uint64_t last_thread; /* whose records come, and how many threads came before it */
 	uint32_t thread_count;
@@ -126,7 +137,11 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 	    s->operations[domain][GT_OP_NUMBER(item->op)].hold)
 		idle_note_hold(s, item);
 }
+/* Work: sorted here, or, where the caller sorts it, with a tag; then idle_step() in order, before
+ * idle_finish(). Markers are added. */
 void idle_add_work(struct idle *s, const struct idle_work *work);
+uint32_t idle_tag(struct idle *s, const struct idle_work *work);
+void idle_step(struct idle *s, const struct idle_start *work);
 /* A range of the program, with the number of its name. */
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name);
 /* Reads the capture again. Return: 0 or negative errno with a cause. */

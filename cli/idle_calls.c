@@ -32,6 +32,8 @@ static bool builds_code(const struct gt_operation_info *info)
 
 static enum gt_idle_cause cause_of(const struct gt_operation_info *info)
 {
+	if (info->collective)
+		return GT_IDLE_COLLECTIVE;
 	switch ((enum gt_operation_kind)info->kind) {
 	case GT_KIND_SYNCHRONISATION: return GT_IDLE_SYNCHRONISING;
 	case GT_KIND_ALLOCATION: return GT_IDLE_ALLOCATING;
@@ -45,6 +47,16 @@ static enum gt_idle_cause cause_of(const struct gt_operation_info *info)
 				 : GT_IDLE_OTHER_CALL;
 }
 
+static int8_t find_blocks(const struct gt_operation_info *info)
+{
+	if (info->waits)
+		return IDLE_ALWAYS;
+	for (unsigned i = 0; i < info->nargs && i < INT8_MAX; i++)
+		if (info->args[i].role == GT_ROLE_BLOCKS)
+			return (int8_t)i;
+	return IDLE_NEVER;
+}
+
 struct idle_operation idle_describe_operation(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -52,19 +64,30 @@ struct idle_operation idle_describe_operation(uint32_t op)
 	if (!info)
 		return (struct idle_operation){.cause = GT_IDLE_OTHER_CALL};
 	return (struct idle_operation){.cause = (uint8_t)cause_of(info),
-				       .hold = (uint8_t)idle_call_hold(info->op)};
+				       .hold = (uint8_t)idle_call_hold(info->op),
+				       .copies = info->kind == GT_KIND_COPY ||
+						 info->kind == GT_KIND_SET,
+				       .blocks = find_blocks(info)};
+}
+
+const struct idle_operation *idle_find_operation(const struct idle *s, uint32_t op)
+{
+	static const struct idle_operation other = {.cause = GT_IDLE_OTHER_CALL};
+	uint32_t domain = GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT, number = GT_OP_NUMBER(op);
+
+	return number < s->operation_counts[domain] ? &s->operations[domain][number] : &other;
 }
 
 enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *call)
 {
-	uint32_t domain = GT_OP_DOMAIN(call->op) % GT_DOMAIN_COUNT, number = GT_OP_NUMBER(call->op);
+	const struct idle_operation *o = idle_find_operation(s, call->op);
 
-	if (number >= s->operation_counts[domain])
-		return GT_IDLE_OTHER_CALL;
-	if (s->operations[domain][number].cause == GT_IDLE_COPYING &&
-	    gt_call_blocking(call->op, call->args) != GT_BLOCKING_YES)
-		return GT_IDLE_OTHER_CALL;
-	return (enum gt_idle_cause)s->operations[domain][number].cause;
+	if (!o->copies || o->blocks == IDLE_ALWAYS)
+		return (enum gt_idle_cause)o->cause;
+	return o->blocks >= 0 && call->args && (unsigned)o->blocks < GT_OP_NARGS(call->op) &&
+			       call->args[o->blocks]
+		       ? GT_IDLE_COPYING
+		       : GT_IDLE_OTHER_CALL;
 }
 
 /* Queues ---------------------------------------------------------------------------- */

@@ -207,11 +207,15 @@ static void advance(struct walk *w, uint64_t to)
 static void cut_unrecorded(struct walk *w, struct idle_open *gap, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(w->idle->capture, process);
+	const struct gt_capture_session *session;
 	uint64_t begin;
 
 	if (!info || info->session >= gt_capture_session_count(w->idle->capture))
 		return;
-	begin = gt_capture_session_at(w->idle->capture, info->session)->info.start_ns;
+	session = gt_capture_session_at(w->idle->capture, info->session);
+	begin = session->info.start_ns;
+	if (session->kept.is_kept && session->kept.begin_ns > begin)
+		begin = session->kept.begin_ns; /* a flight recorder's */
 	if (begin <= gap->row.start)
 		return;
 	begin = begin < gap->row.end ? begin : gap->row.end;
@@ -237,11 +241,6 @@ static void open_gap(struct walk *w, const struct idle_gap_row *row)
 	struct idle_open gap;
 
 	idle_open_gap(w->idle, &gap, row);
-	if (row->end - row->start <= origin->slack_ns) {
-		idle_add_part(w->idle, &gap, row->start, row->end, GT_IDLE_SHORT, 0, LOOKUP_NONE);
-		idle_close_gap(w->idle, &gap);
-		return;
-	}
 	cut_unrecorded(w, &gap, origin->process);
 	if (!row->id || row->thread == LOOKUP_NONE) {
 		close_unseen(w, &gap, 0);
@@ -261,7 +260,6 @@ static void open_gap(struct walk *w, const struct idle_gap_row *row)
 /* The call that submits the work has come. */
 static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item *call)
 {
-	const struct gt_operation_info *info = gt_operation(call->op);
 	const uint64_t start = gap->row.start, end = gap->row.end, submitted = gap->row.submitted;
 	uint64_t until = call->end_ns < end ? call->end_ns : end;
 
@@ -269,7 +267,7 @@ static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item
 		until = submitted > call->start_ns ? submitted : call->start_ns;
 	gap->until = until;
 	gap->is_seen = true;
-	gap->copies = info && (info->kind == GT_KIND_COPY || info->kind == GT_KIND_SET);
+	gap->copies = idle_find_operation(w->idle, call->op)->copies;
 	until = until > start ? until : start;
 	if (until >= end)
 		return;

@@ -59,13 +59,13 @@ struct idle_open {
 	uint64_t ns[GT_IDLE_COUNT];
 	struct idle_gap *largest; /* NULL: it is none of them */
 	struct idle_kept kept;
-	uint32_t ordinal;
 	bool is_seen; /* the call that submits the work */
 	bool copies;  /* that call */
 };
 
 /* Calls of an operation, as to what they mean for a device without work. */
 struct idle_operation idle_describe_operation(uint32_t op);
+const struct idle_operation *idle_find_operation(const struct idle *s, uint32_t op);
 enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *call);
 /* How a call may hold a queue. */
 enum idle_hold {
@@ -91,6 +91,8 @@ void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name);
 /* All its parts are there, or what is left is a rest. */
 void idle_close_gap(struct idle *s, struct idle_open *gap);
+/* A gap of which nothing can be said. */
+void idle_add_short(struct idle *s, const struct idle_gap_row *row);
 /* From the call's end, or where it is not known its begin, to the work's start. @held_until: the
  * end of the work that its queue waited for, 0: none; @unsure: it may have waited longer. */
 void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,

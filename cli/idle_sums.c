@@ -64,17 +64,17 @@ const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint
 	return device < s->device_count ? find_largest(s, device, start_ns, end_ns) : NULL;
 }
 
-static void add_to_largest(struct idle_gap *l, const struct gt_idle_part *part, uint32_t name)
+static void add_to_largest(struct idle_gap *l, const struct idle_kept *part)
 {
 	struct idle_gap_cause *cause = &l->causes[part->cause];
-	uint64_t ns = part->end_ns - part->start_ns;
+	uint64_t ns = part->end - part->start;
 
 	cause->ns += ns;
 	if (ns <= cause->most_ns)
 		return;
 	cause->most_ns = ns;
 	cause->op = part->op;
-	cause->name = name;
+	cause->name = part->name;
 }
 
 /* Parts ----------------------------------------------------------------------------- */
@@ -84,37 +84,43 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	const uint32_t device = s->origins[row->origin].device;
 	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
 
-	*gap = (struct idle_open){.row = *row, .ordinal = GT_ID_ORDINAL(row->id)};
+	*gap = (struct idle_open){.row = *row};
 	if (row->end - row->start >= least->end_ns - least->start_ns)
 		gap->largest = find_largest(s, device, row->start, row->end);
+}
+
+static void say_part(struct idle *s, const struct idle_open *gap)
+{
+	const struct idle_kept *kept = &gap->kept;
+	const struct idle_origin *origin = &s->origins[gap->row.origin];
+	const char *text = kept->name == LOOKUP_NONE ? NULL : texts_get(s->names, kept->name);
+
+	s->each(s->to, &(struct gt_idle_part){
+			       .start_ns = kept->start,
+			       .end_ns = kept->end,
+			       .gap_start_ns = gap->row.start,
+			       .gap_end_ns = gap->row.end,
+			       .cause = kept->cause,
+			       .device = origin->device_index,
+			       .process = origin->process,
+			       .ordinal = GT_ID_ORDINAL(gap->row.id),
+			       .op = kept->op,
+			       .range = kept->cause == GT_IDLE_HELD ? NULL : text,
+			       .behind = kept->cause == GT_IDLE_HELD ? text : NULL,
+			       .after = texts_get(s->names, s->origins[gap->row.after].name),
+			       .before = texts_get(s->names, origin->name),
+		       });
 }
 
 /* The part that is kept back, because what follows may go on with it. */
 static void hand_on(struct idle *s, struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
-	const struct idle_origin *origin = &s->origins[gap->row.origin];
 	const uint64_t ns = kept->end - kept->start, length = gap->row.end - gap->row.start;
-	const struct idle_detail detail = {.row = origin->row,
+	const struct idle_detail detail = {.row = s->origins[gap->row.origin].row,
 					   .cause = kept->cause,
 					   .op = kept->op,
 					   .name = kept->op ? LOOKUP_NONE : kept->name};
-	const char *text = kept->name == LOOKUP_NONE ? NULL : texts_get(s->names, kept->name);
-	const struct gt_idle_part part = {
-		.start_ns = kept->start,
-		.end_ns = kept->end,
-		.gap_start_ns = gap->row.start,
-		.gap_end_ns = gap->row.end,
-		.cause = kept->cause,
-		.device = origin->device_index,
-		.process = origin->process,
-		.ordinal = gap->ordinal,
-		.op = kept->op,
-		.range = kept->cause == GT_IDLE_HELD ? NULL : text,
-		.behind = kept->cause == GT_IDLE_HELD ? text : NULL,
-		.after = texts_get(s->names, s->origins[gap->row.after].name),
-		.before = texts_get(s->names, origin->name),
-	};
 	uint32_t number;
 
 	if (!kept->end)
@@ -122,9 +128,9 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 	number = find_detail(s, &detail); /* moves the details when it adds one */
 	s->details[number].ns += ns;
 	if (gap->largest)
-		add_to_largest(gap->largest, &part, kept->name);
+		add_to_largest(gap->largest, kept);
 	if (s->each && length >= SEEN_NS && ns >= length / PARTS_MOST)
-		s->each(s->to, &part);
+		say_part(s, gap);
 	gap->kept.end = 0;
 }
 
@@ -152,6 +158,15 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
 		if (gap->ns[c])
 			idle_add_sum(&row->sums[c], gap->ns[c]);
+}
+
+void idle_add_short(struct idle *s, const struct idle_gap_row *row)
+{
+	struct idle_open gap;
+
+	idle_open_gap(s, &gap, row);
+	idle_add_part(s, &gap, row->start, row->end, GT_IDLE_SHORT, 0, LOOKUP_NONE);
+	idle_close_gap(s, &gap);
 }
 
 void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,

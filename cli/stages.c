@@ -18,14 +18,14 @@ struct stages_origin {
 };
 
 /* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
- * is one for each work item: 40 bytes. */
+ * is one for each work item: 48 bytes. */
 struct stage_row {
 	uint64_t at;
-	uint64_t other; /* of work: its end; of a call: its start */
-	uint64_t from;  /* of work: its call's start; of a call: the queue's handle */
-	uint64_t id;    /* of work */
-	uint32_t origin;
-	bool is_call;
+	uint64_t other;         /* of work: its end; of a call: its start */
+	uint64_t from;          /* of work: its call's start; of a call: the queue's handle */
+	uint64_t id, submitted; /* of work */
+	uint32_t origin : 31, is_call : 1;
+	uint32_t tag; /* of work */
 };
 
 /* Of the second pass: work, and the call that waited for it. */
@@ -202,7 +202,9 @@ void stages_work(struct stages *s, const struct stages_work *work)
 				.other = work->end_ns,
 				.from = work->call_start_ns,
 				.id = work->id,
-				.origin = get_number(s, &origin, s->last_work)};
+				.submitted = work->submitted_ns,
+				.origin = get_number(s, &origin, s->last_work) & INT32_MAX,
+				.tag = work->tag};
 
 	spill_add(&s->work, &row);
 }
@@ -243,7 +245,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 		struct stage_row row = {.at = call->end_ns,
 					.other = call->start_ns,
 					.from = call->queue,
-					.origin = number,
+					.origin = number & INT32_MAX,
 					.is_call = true};
 
 		spill_add(&s->work, &row);
@@ -375,8 +377,16 @@ static void find_behind(struct sweep *w, const struct stage_row *work,
 static void sweep_work(struct sweep *w, const struct stage_row *work)
 {
 	const struct stages_origin *origin = &w->stages->origins[work->origin];
+	const struct stages_work started = {.id = work->id,
+					    .call_start_ns = work->from,
+					    .submitted_ns = work->submitted,
+					    .start_ns = work->at,
+					    .end_ns = work->other,
+					    .tag = work->tag};
 	uint64_t own, others;
 
+	if (w->out->work)
+		w->out->work(w->out->data, &started);
 	find_behind(w, work, origin, &own, &others);
 	if (origin->track != LOOKUP_NONE && work->from && work->at >= work->from)
 		w->out->latency(w->out->data, origin->track, own, others,

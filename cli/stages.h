@@ -27,10 +27,12 @@ struct stages_wait {
 struct stages_work {
 	uint64_t id;            /* of its call; 0: not known */
 	uint64_t call_start_ns; /* 0: not known */
+	uint64_t submitted_ns;  /* 0: not known */
 	uint64_t start_ns, end_ns;
 	uint64_t slack_ns;               /* how far the device's clock may be off */
 	uint32_t process, device, queue; /* queue: LOOKUP_NONE: not known */
 	uint32_t track;                  /* whose latency it is; LOOKUP_NONE: nobody's */
+	uint32_t tag;                    /* the caller's, which is handed back */
 	bool moves;                      /* data */
 };
 
@@ -69,6 +71,8 @@ struct stages_out {
 	void (*latency)(void *data, uint32_t track, uint64_t own_ns, uint64_t others_ns,
 			uint64_t runtime_ns);
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
+	/* all work in the order of its start; of @work the times, `id` and `tag`. May be NULL */
+	void (*work)(void *data, const struct stages_work *work);
 };
 
 enum { STAGES_LAST = 16 };

@@ -742,16 +742,29 @@ static bool is_work(const struct gt_item *item)
 	       item->device_op != GT_DEVICE_SCRATCH;
 }
 
-/* All work, whatever the filter: what others stood behind. @track: LOOKUP_NONE: its latency is not
- * asked for. */
-static void add_stages(struct summary_reading *r, const struct summary_entry *e, uint32_t track)
+/* All work, whatever the filter: what others stood behind; a device that does others' work is not
+ * idle. Those that go on share one order of all work. @track: LOOKUP_NONE: its latency is not asked
+ * for. */
+static void add_stages(struct summary_reading *r, const struct summary_entry *e, uint32_t track,
+		       bool matched)
 {
+	struct summary *s = r->s;
 	const struct gt_item *item = e->item;
+	const struct track_ids ids = track_ids_of(s, e);
 	const struct gt_device_clock *clock =
 		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(item->op));
+	const struct idle_work idle = {
+		.item = item,
+		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place},
+		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
+		.name = e->name,
+		.counts = matched,
+		.is_marker = !is_work(item),
+	};
 	struct stages_work work = {
 		.id = item->id,
 		.call_start_ns = item->call_start_ns,
+		.submitted_ns = item->submitted_ns,
 		.start_ns = item->start_ns,
 		.end_ns = item->end_ns,
 		.process = e->process,
@@ -759,34 +772,17 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		.queue = e->queue,
 		.track = track,
 		.moves = e->class == SUMMARY_COPIES,
-		.slack_ns = 1000 + (clock ? gt_device_clock_residual_ns(clock) : 0),
+		.slack_ns = 1000 + idle.slack_ns,
 	};
 
-	if (e->timed && is_work(item))
-		stages_work(&r->s->stages, &work);
-	else if (!e->timed && e->queue != LOOKUP_NONE)
-		r->s->queues[e->queue].untimed = true;
-}
-
-/* All work, whatever the filter: a device that does others' work is not idle. */
-static void add_to_idle(struct summary_reading *r, const struct summary_entry *e, bool matched)
-{
-	struct summary *s = r->s;
-	const struct track_ids ids = track_ids_of(s, e);
-	const struct gt_device_clock *clock =
-		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(e->item->op));
-	const struct idle_work work = {
-		.item = e->item,
-		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place},
-		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
-		.device_index = e->device,
-		.name = e->name,
-		.counts = matched,
-		.is_marker = !is_work(e->item),
-	};
-
-	if (!s->no_idle && e->timed)
-		idle_add_work(&s->idle, &work);
+	if (e->timed && is_work(item)) {
+		work.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
+		stages_work(&s->stages, &work);
+	} else if (e->timed && !s->no_idle) {
+		idle_add_work(&s->idle, &idle);
+	} else if (!e->timed && e->queue != LOOKUP_NONE) {
+		s->queues[e->queue].untimed = true;
+	}
 }
 
 static void add_busy(struct summary *s, struct summary_track *d, const struct summary_entry *e)
@@ -844,14 +840,12 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 
 	linked_work(&s->linked, e.process, item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
-		add_stages(r, &e, LOOKUP_NONE);
-		add_to_idle(r, &e, false);
+		add_stages(r, &e, LOOKUP_NONE, false);
 		return;
 	}
 	s->matched++;
-	add_to_idle(r, &e, true);
 	track = track_of(s, &e);
-	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE);
+	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE, true);
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	observe(s, &e, group, place_key(item), gt_item_place(item));
@@ -1201,9 +1195,21 @@ static void take_wait(void *data, uint32_t thread, uint32_t group, const struct 
 	add_wait(&s->groups[SUMMARY_CALLS].rows[group].wait, wait);
 }
 
+static void take_work(void *data, const struct stages_work *work)
+{
+	struct summary *s = data;
+
+	idle_step(&s->idle, &(struct idle_start){.start = work->start_ns,
+						 .end = work->end_ns,
+						 .id = work->id,
+						 .call_start = work->call_start_ns,
+						 .submitted = work->submitted_ns,
+						 .tag = work->tag});
+}
+
 static int finish_stages(struct summary *s)
 {
-	const struct stages_out out = {s, take_latency, take_wait};
+	const struct stages_out out = {s, take_latency, take_wait, s->no_idle ? NULL : take_work};
 	struct stages_queue *queues = lookup_grow(NULL, 0, s->queue_count, sizeof *queues);
 	uint64_t lost = 0;
 	int rc;
@@ -1237,10 +1243,9 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : gt_memory_use_settle(&s->memory, NULL, NULL);
 	rc = rc ? rc : graphs_finish(&s->graphs);
 	rc = rc ? rc : operators_finish(&s->operators);
-	if (!rc && !s->no_idle)
-		rc = idle_finish(&s->idle);
 	rc = rc ? rc : ranks_finish(&s->ranks);
-	return rc ? rc : finish_stages(s);
+	rc = rc ? rc : finish_stages(s);
+	return rc || s->no_idle ? rc : idle_finish(&s->idle);
 }
 
 uint64_t summary_self_ns(const struct summary_group *group)

@@ -104,7 +104,7 @@ static struct told finish(struct stages *s, bool lost)
 					{.handle = 0xdef, .queue = 1},
 					{.handle = 0xfed, .queue = 2, .domain = 1}};
 	struct told told = {0};
-	const struct stages_out out = {&told, take_latency, take_wait};
+	const struct stages_out out = {&told, take_latency, take_wait, NULL};
 
 	CHECK_OK(stages_finish(s, queues, 3, lost, &out));
 	stages_fini(s);
