@@ -287,6 +287,16 @@ static void compare_occurrences(const struct diff_result *result, struct diff_pa
 		free(values[side]);
 }
 
+static struct diff_estimate plain_estimate(const double *sides)
+{
+	return (struct diff_estimate){
+		.known = true,
+		.before = sides[DIFF_BEFORE],
+		.after = sides[DIFF_AFTER],
+		.change = ratio_of(sides[DIFF_BEFORE], sides[DIFF_AFTER]),
+	};
+}
+
 static void compare_pair(const struct diff_result *result, struct diff_pair *pair)
 {
 	switch (result->method) {
@@ -298,13 +308,9 @@ static void compare_pair(const struct diff_result *result, struct diff_pair *pai
 	case DIFF_BY_OCCURRENCES: compare_occurrences(result, pair); break;
 	}
 	if (!pair->of_mean.known && pair->total_ns[0] > 0 && pair->total_ns[1] > 0)
-		pair->of_mean = (struct diff_estimate){.known = true,
-						       .change = ratio_of(pair->total_ns[0],
-									  pair->total_ns[1])};
+		pair->of_mean = plain_estimate(pair->total_ns);
 	if (!pair->of_median.known && pair->has_median[0] && pair->has_median[1])
-		pair->of_median = (struct diff_estimate){.known = true,
-							 .change = ratio_of(pair->median[0],
-									    pair->median[1])};
+		pair->of_median = plain_estimate(pair->median);
 	pair->judged = pair->of_median.judged || pair->of_mean.judged;
 	if (pair->of_median.judged && pair->of_mean.judged) {
 		/* either of two may be it; where both are beyond doubt the median is shown */

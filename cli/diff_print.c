@@ -90,6 +90,8 @@ static const char *count_text(struct grid *g, const double *count)
 {
 	const char *text[DIFF_SIDES];
 
+	if (count[0] <= 0 && count[1] <= 0) /* it is one number */
+		return "";
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		text[side] = count[side] == floor(count[side]) ? ui_count((uint64_t)count[side])
 							       : grid_keep(g, "%.1f", count[side]);
@@ -102,14 +104,20 @@ static const struct diff_estimate *estimate_of(const struct diff_pair *pair)
 	return pair->by_mean ? &pair->of_mean : &pair->of_median;
 }
 
-/* What is compared of a side, in one value: a median, a mean, or all there is. */
+/* What is compared of a side; of a row that only one side has, its median or its total. */
 static double value_of(const struct diff_pair *pair, unsigned side)
 {
-	if (!pair->by_mean && pair->has_median[side])
-		return pair->median[side];
-	if (pair->has_median[side] && pair->count[side] > 0)
-		return pair->total_ns[side] / pair->count[side];
-	return pair->total_ns[side];
+	const struct diff_estimate *e = estimate_of(pair);
+
+	if (e->known)
+		return side ? e->after : e->before;
+	return pair->has_median[side] ? pair->median[side] : pair->total_ns[side];
+}
+
+/* What the verdict goes by. */
+static const char *measure_of(const struct diff_result *result, const struct diff_pair *pair)
+{
+	return !pair->by_mean ? "median" : result->method == DIFF_BY_BLOCKS ? "mean" : "total";
 }
 
 static struct grid_cell ns_cell(double ns, bool has)
@@ -146,7 +154,7 @@ static struct grid_cell verdict_cell(const struct diff_pair *pair)
 
 /* The columns for people; @both: the row has two sides. */
 static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
-				    const struct diff_pair *pair)
+				    const struct diff_result *result, const struct diff_pair *pair)
 {
 	const struct diff_estimate *e = estimate_of(pair);
 	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
@@ -155,7 +163,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 	if (both && e->known)
 		put_change(change, sizeof change, e->change);
 	*cell++ = cell_text(signed_time(g, pair->total_ns[1] - pair->total_ns[0]));
-	*cell++ = cell_real(pair->share);
+	*cell++ = cell_real(fabs(pair->share) < 0.0005 ? 0 : pair->share);
 	*cell++ = cell_text(count_text(g, pair->count));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		*cell++ = cell_text(
@@ -163,9 +171,11 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				? ""
 				: grid_keep(g, "%s",
 					    ui_duration((uint64_t)(value_of(pair, side) + 0.5))));
-	*cell++ = cell_text(grid_keep(
-		g, "%s%s", change,
-		*change && pair->by_mean && pair->has_median[0] && pair->judged ? " (mean)" : ""));
+	/* of medians, where nothing else is said */
+	*cell++ = cell_text(*change && pair->by_mean && pair->judged &&
+					    result->method != DIFF_BY_OCCURRENCES
+				    ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
+				    : grid_keep(g, "%s", change));
 	if (e->judged && both) {
 		put_change(low, sizeof low, e->low);
 		put_change(high, sizeof high, e->high);
@@ -174,13 +184,13 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 	return cell;
 }
 
-static void put_row(struct grid *g, const struct diff_pair *pair)
+static void put_row(struct grid *g, const struct diff_result *result, const struct diff_pair *pair)
 {
 	struct grid_cell *cell = grid_row(g);
 
-	cell = put_people(g, cell, pair);
+	cell = put_people(g, cell, result, pair);
 	*cell++ = verdict_cell(pair);
-	*cell++ = pair->judged ? cell_text(pair->by_mean ? "mean" : "median") : cell_none();
+	*cell++ = pair->judged ? cell_text(measure_of(result, pair)) : cell_none();
 	*cell++ = cell_count(pair->over);
 	*cell++ = real_cell(pair->q, pair->judged);
 	*cell++ = cell_signed((int64_t)llround(pair->total_ns[1] - pair->total_ns[0]));
@@ -211,7 +221,7 @@ static void make_table(struct grid *g, const struct diff_result *result, enum di
 	g->usual_top = USUAL_TOP;
 	for (size_t i = 0; i < result->pair_count; i++)
 		if (result->pairs[i].table == table)
-			put_row(g, &result->pairs[i]);
+			put_row(g, result, &result->pairs[i]);
 }
 
 static size_t rows_of(const struct grid *g, const struct diff_options *options)
@@ -474,10 +484,11 @@ static void put_code(FILE *out, const char *text)
 	fputs("</code>", out);
 }
 
-static void print_markdown_row(const struct diff_pair *pair, struct grid *g, FILE *out)
+static void print_markdown_row(const struct diff_result *result, const struct diff_pair *pair,
+			       struct grid *g, FILE *out)
 {
 	const char *people[COLUMN_COUNT];
-	struct grid_cell cells[COLUMN_COUNT], *end = put_people(g, cells, pair);
+	struct grid_cell cells[COLUMN_COUNT], *end = put_people(g, cells, result, pair);
 
 	for (struct grid_cell *cell = cells; cell < end; cell++)
 		people[cell - cells] = cell->has == CELL_TEXT ? cell->text : "";
@@ -512,7 +523,7 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 				"interval | name |\n"
 				"| --- | ---: | ---: | ---: | ---: | --- | --- |\n",
 				headings[table]);
-		print_markdown_row(pair, &g, out);
+		print_markdown_row(result, pair, &g, out);
 	}
 	if (more)
 		fprintf(out, "\n.. and %zu more.\n", more);

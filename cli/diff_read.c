@@ -191,7 +191,7 @@ static void add_operators(struct reading *r)
 			continue;
 		row = find_row(r->run, DIFF_OPERATORS, texts_get(&r->s->names, o->rows[i].name),
 			       LOOKUP_NONE, LOOKUP_NONE);
-		r->run->rows[row].count += o->rows[i].count;
+		r->run->rows[row].count += o->rows[i].work;
 		r->run->rows[row].total_ns += o->rows[i].self_ns;
 	}
 }
@@ -296,13 +296,13 @@ static void add_totals(struct reading *r)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
 	if (!s->filter) /* of a slice it says nothing */
-		add_value(r, DIFF_TOTALS, "from begin to end", LOOKUP_NONE, r->run->wall_ns, 1);
+		add_value(r, DIFF_TOTALS, "from begin to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
-		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 1);
+		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
 	if (work_ns[SUMMARY_KERNELS])
-		add_value(r, DIFF_TOTALS, "kernels", LOOKUP_NONE, work_ns[SUMMARY_KERNELS], 1);
+		add_value(r, DIFF_TOTALS, "kernels", LOOKUP_NONE, work_ns[SUMMARY_KERNELS], 0);
 	if (work_ns[SUMMARY_COPIES])
-		add_value(r, DIFF_TOTALS, "copies", LOOKUP_NONE, work_ns[SUMMARY_COPIES], 1);
+		add_value(r, DIFF_TOTALS, "copies", LOOKUP_NONE, work_ns[SUMMARY_COPIES], 0);
 }
 
 static int compare_floats(const void *a, const void *b)

@@ -16,7 +16,8 @@ enum {
 	LEAST_VALUES = 5, /* fewer say nothing of their noise */
 	ROBUST = 8,       /* so many values: by medians */
 };
-#define TAIL 0.025 /* of a 95 % interval, each side */
+#define TAIL    0.025 /* of a 95 % interval, each side */
+#define BETWEEN 0.01  /* of the variance of single values that runs may differ by as wholes */
 
 /* Student's t ------------------------------------------------------------------------- */
 
@@ -281,6 +282,41 @@ static double add_drift(const struct errors *fine, const struct errors *coarse)
 						       drift_of(fine->before, coarse->before));
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Variance of values about their middle, by quartiles. Sorts them. */
+static double spread_of(double *values, uint32_t n)
+{
+	double spread;
+
+	qsort(values, n, sizeof *values, compare_doubles);
+	spread = (values[n - 1 - n / 4] - values[n / 4]) / 1.349;
+	return spread * spread;
+}
+
+/* Variance of the logarithm of what single values of both sides differ by; where both sides have
+ * as many, of those at the same place. */
+static double variance_of_values(const struct diff_series *before, const struct diff_series *after)
+{
+	bool paired = before->count == after->count;
+	double values[DIFF_SAMPLE], variance = 0;
+
+	for (unsigned side = paired; side < 2; side++) {
+		const struct diff_series *s = side ? after : before;
+
+		for (uint32_t i = 0; i < s->sample_count; i++)
+			values[i] = log(fmax(0.5, (double)s->sample[i])) -
+				    (paired ? log(fmax(0.5, (double)before->sample[i])) : 0);
+		variance += spread_of(values, s->sample_count);
+	}
+	return variance;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -294,14 +330,18 @@ void diff_compare_series(const struct diff_series *before, const struct diff_ser
 	unsigned blocks = (unsigned)least(least(BLOCKS, values),
 					  least(before->cell_count, after->cell_count));
 	struct errors of_median, of_mean;
-	double freedom;
+	double freedom, between;
 
 	*median = *mean = (struct diff_estimate){0};
 	if (middle_before <= 0 || middle_after <= 0 || before->total <= 0 || after->total <= 0)
 		return;
 	median->known = mean->known = true;
+	median->before = middle_before;
+	median->after = middle_after;
 	median->change = middle_after / middle_before - 1;
-	mean->change = diff_series_mean(after) / diff_series_mean(before) - 1;
+	mean->before = diff_series_mean(before);
+	mean->after = diff_series_mean(after);
+	mean->change = mean->after / mean->before - 1;
 	if (blocks < LEAST_VALUES)
 		return;
 	draw(before, after, blocks, &of_median, &of_mean);
@@ -314,19 +354,13 @@ void diff_compare_series(const struct diff_series *before, const struct diff_ser
 		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
 		freedom = BLOCKS_COARSE - 1;
 	}
-	judge(median, log(middle_after / middle_before), sqrt(of_median.ratio), freedom, floor);
-	judge(mean, log(diff_series_mean(after) / diff_series_mean(before)), sqrt(of_mean.ratio),
-	      freedom, floor);
+	between = BETWEEN * variance_of_values(before, after);
+	judge(median, log(middle_after / middle_before), sqrt(of_median.ratio + between), freedom,
+	      floor);
+	judge(mean, log(mean->after / mean->before), sqrt(of_mean.ratio + between), freedom, floor);
 }
 
 /* Several values a side ------------------------------------------------------------------ */
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Sorts them. */
 static double median_of(double *values, size_t n)
@@ -405,12 +439,29 @@ static double serial_factor(const double *r, size_t n, double variance)
 	return (1 + correlation) / (1 - correlation);
 }
 
+/* One or two values beside many: how many of those are as far from their middle? A spread that
+ * leaves out what is far away does not say. One of them may be, as the first step is. */
+static double share_as_far(const struct diff_values *before, double at_before,
+			   const struct diff_values *after, double at_after)
+{
+	const struct diff_values *many = before->count > after->count ? before : after;
+	double middle = many == before ? at_before : at_after,
+	       away = (many == before ? at_after : at_before) - middle;
+	size_t far = 0;
+
+	if (many->count < ROBUST || before->count + after->count - many->count > 2)
+		return 0;
+	for (size_t i = 0; i < many->count; i++)
+		far += away > 0 ? many->log[i] - middle >= away : many->log[i] - middle <= away;
+	return far > 1 ? fmin(1, 2.0 * (double)(far - 1) / (double)many->count) : 0;
+}
+
 void diff_compare_values(const struct diff_values *before, const struct diff_values *after,
 			 const struct diff_noise *noise, struct diff_estimate *e)
 {
 	size_t n = before->count, m = after->count;
 	double at_before, at_after, variance, squared, freedom, *r;
-	double of_before = 1, of_after = 1;
+	double of_before = 1, of_after = 1, rare;
 	bool robust = n >= ROBUST || m >= ROBUST;
 
 	*e = (struct diff_estimate){0};
@@ -420,6 +471,8 @@ void diff_compare_values(const struct diff_values *before, const struct diff_val
 	at_after = location_of(after, robust);
 	e->known = true;
 	e->change = expm1(at_after - at_before);
+	e->before = exp(at_before);
+	e->after = exp(at_after);
 	if (n + m < 3)
 		return;
 	freedom = (double)(n + m - 2);
@@ -429,6 +482,7 @@ void diff_compare_values(const struct diff_values *before, const struct diff_val
 		of_before = serial_factor(r, n, variance);
 		of_after = serial_factor(r + n, m, variance);
 	}
+	rare = share_as_far(before, at_before, after, at_after);
 	free(r);
 	variance = fmax(variance, noise->least);
 	if (robust) { /* a median's variance is pi/2 that of a mean */
@@ -437,6 +491,7 @@ void diff_compare_values(const struct diff_values *before, const struct diff_val
 	}
 	squared = variance * (of_before / (double)n + of_after / (double)m);
 	judge(e, at_after - at_before, sqrt(squared), freedom, noise->floor);
+	e->p = fmax(e->p, rare);
 }
 
 double diff_variance_of_median(const struct diff_series *s)

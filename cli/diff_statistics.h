@@ -15,8 +15,9 @@ struct diff_estimate {
 	bool known;  /* there are values on both sides */
 	bool judged; /* and enough of them to know their noise: low, high and p are valid */
 	double change;
-	double low, high; /* 95 % interval */
-	double p;         /* of such a change or a larger one, if there was none */
+	double before, after; /* what was compared, of the sides */
+	double low, high;     /* 95 % interval */
+	double p;             /* of such a change or a larger one, if there was none */
 };
 
 /* One run a side. Noise within the runs: blocks of values that follow each other are drawn again

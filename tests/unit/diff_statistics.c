@@ -178,7 +178,7 @@ UNIT_TEST(slowdowns_are_found)
 {
 	struct run_model m = {.count = 3000,
 			      .median = 50000,
-			      .spread = 0.1,
+			      .spread = 0.03,
 			      .correlation = 0.5,
 			      .outliers = 0.01,
 			      .run_spread = 0.005},
@@ -188,6 +188,8 @@ UNIT_TEST(slowdowns_are_found)
 	CHECK(share_found(&m, &slow, 0.02, 100) >= 0.6);
 	slow.median = m.median * 1.2;
 	CHECK(share_found(&m, &slow, 0.02, 100) == 1);
+	m.spread = slow.spread = 0.1;
+	CHECK(share_found(&m, &slow, 0.02, 100) >= 0.95);
 	/* after the tenth of forty steps */
 	slow = m;
 	slow.slower = 0.2;
@@ -232,6 +234,23 @@ UNIT_TEST(several_runs_a_side_are_wrong_as_often_as_said)
 UNIT_TEST(one_step_that_warms_up_hides_no_other)
 {
 	CHECK(values_found(19, 1, 0.02, log(1.5), log(20)) >= 0.99);
+}
+
+UNIT_TEST(what_happens_now_and_then_is_nothing_new)
+{
+	uint64_t state = 11;
+	struct diff_estimate e;
+	double b[20], a = 3.0;
+
+	for (unsigned i = 0; i < 20; i++)
+		b[i] = (i % 5 ? 0 : 3.05) + 0.01 * normal(&state);
+	diff_compare_values(&(struct diff_values){b, 20}, &(struct diff_values){&a, 1},
+			    &(struct diff_noise){0}, &e);
+	CHECK(e.p > 0.2);
+	a = 4;
+	diff_compare_values(&(struct diff_values){b, 20}, &(struct diff_values){&a, 1},
+			    &(struct diff_noise){0}, &e);
+	CHECK(e.p < 0.01);
 }
 
 UNIT_TEST(equal_values_do_not_differ_and_few_are_not_judged)
