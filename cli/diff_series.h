@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The durations of one thing in one run, in the order in which they came, in at most 5 KiB:
+/* The durations of one thing in one run, in the order in which they came, in at most 6 KiB:
  *
  *   sample   one value of each `stride` that follow each other, chosen at random; at most
  *            DIFF_SAMPLE. Full: of each pair one stays, and the stride doubles. All values while
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-enum { DIFF_SAMPLE = 1024, DIFF_CELLS = 64 };
+enum { DIFF_SAMPLE = 1024, DIFF_CELLS = 128 };
 
 /* Zero-initialised is empty. */
 struct diff_series {

@@ -10,8 +10,8 @@
 #include "cli/lookup.h"
 
 enum {
-	BLOCKS = 32,       /* for the noise */
-	BLOCKS_COARSE = 8, /* for what is slower than that */
+	BLOCKS = 64,        /* for the noise */
+	BLOCKS_COARSE = 12, /* for what is slower than that */
 	DRAWS = 200,
 	LEAST_VALUES = 5, /* fewer say nothing of their noise */
 	ROBUST = 8,       /* so many values: by medians */
@@ -299,22 +299,39 @@ static double spread_of(double *values, uint32_t n)
 	return spread * spread;
 }
 
-/* Variance of the logarithm of what single values of both sides differ by; where both sides have
- * as many, of those at the same place. */
-static double variance_of_values(const struct diff_series *before, const struct diff_series *after)
+/* By how much single values differ, as variances of logarithms; where both sides have as many,
+ * those at the same place. */
+struct variances {
+	double middle; /* by quartiles */
+	double all;    /* relative, with all that is far away, which moves means */
+};
+
+static struct variances variances_of_values(const struct diff_series *before,
+					    const struct diff_series *after)
 {
 	bool paired = before->count == after->count;
-	double values[DIFF_SAMPLE], variance = 0;
+	struct variances v = {0};
+	double logs[DIFF_SAMPLE];
 
 	for (unsigned side = paired; side < 2; side++) {
 		const struct diff_series *s = side ? after : before;
+		double mean = 0, squares = 0, shift;
+		uint32_t n = s->sample_count;
 
-		for (uint32_t i = 0; i < s->sample_count; i++)
-			values[i] = log(fmax(0.5, (double)s->sample[i])) -
-				    (paired ? log(fmax(0.5, (double)before->sample[i])) : 0);
-		variance += spread_of(values, s->sample_count);
+		for (uint32_t i = 0; i < n; i++)
+			mean += (double)s->sample[i] / n;
+		shift = paired ? diff_series_mean(after) - diff_series_mean(before) : mean;
+		for (uint32_t i = 0; i < n; i++) {
+			double other = paired ? (double)before->sample[i] : 1;
+			double far = (double)s->sample[i] - shift - (paired ? other : 0);
+
+			logs[i] = log(fmax(0.5, (double)s->sample[i]) / fmax(0.5, other));
+			squares += far * far / n;
+		}
+		v.middle += spread_of(logs, n);
+		v.all += mean > 0 ? squares / (mean * mean) : 0;
 	}
-	return variance;
+	return v;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -330,7 +347,8 @@ void diff_compare_series(const struct diff_series *before, const struct diff_ser
 	unsigned blocks = (unsigned)least(least(BLOCKS, values),
 					  least(before->cell_count, after->cell_count));
 	struct errors of_median, of_mean;
-	double freedom, between;
+	struct variances apart;
+	double freedom;
 
 	*median = *mean = (struct diff_estimate){0};
 	if (middle_before <= 0 || middle_after <= 0 || before->total <= 0 || after->total <= 0)
@@ -354,10 +372,11 @@ void diff_compare_series(const struct diff_series *before, const struct diff_ser
 		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
 		freedom = BLOCKS_COARSE - 1;
 	}
-	between = BETWEEN * variance_of_values(before, after);
-	judge(median, log(middle_after / middle_before), sqrt(of_median.ratio + between), freedom,
-	      floor);
-	judge(mean, log(mean->after / mean->before), sqrt(of_mean.ratio + between), freedom, floor);
+	apart = variances_of_values(before, after);
+	judge(median, log(middle_after / middle_before),
+	      sqrt(of_median.ratio + BETWEEN * apart.middle), freedom, floor);
+	judge(mean, log(mean->after / mean->before),
+	      sqrt(of_mean.ratio + BETWEEN * fmax(apart.middle, apart.all)), freedom, floor);
 }
 
 /* Several values a side ------------------------------------------------------------------ */

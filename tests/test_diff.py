@@ -119,6 +119,84 @@ def test_the_extension_says_the_format(tap, pair, work):
         assert (work / name).read_text().startswith(begin)
 
 
+# Noise, and what is more ----------------------------------------------------------
+
+NOISY = ["--noise", 4, "--steps", 160]
+
+
+def differing(document, *tables):
+    return {row["name"] for table in tables for row in document[table]
+            if row["verdict"] in ("slower", "faster")}
+
+
+def test_runs_of_one_program_differ_by_noise_only(tap, synth):
+    """20 pairs; seeds are the same each time. One may be wrong: the level is 5 %."""
+    alarms = 0
+    for i in range(20):
+        for name, seed in (("a", 2 * i), ("b", 2 * i + 1)):
+            synth(f"{name}.gputap", "--calls", 3200, *NOISY, "--seed", seed)
+        verdicts = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["verdicts"]
+        alarms += verdicts["slower"] + verdicts["faster"] > 0
+    assert alarms <= 1
+
+
+@pytest.mark.parametrize("slow, limit, status", [
+    ("1:20", "15%", 1), ("1:20", "25%", 0), ("1:20:12000", "10%", 1), ("2:-30", "1%", 0)])
+def test_a_slowdown_of_one_kernel_is_found_and_no_other(tap, synth, slow, limit, status):
+    """From the begin on; from the tenth of forty steps on. What gets faster is no failure."""
+    synth("a.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 1)
+    synth("b.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 2, "--slow", slow)
+    document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json", "--fail-over",
+                              f"kernels:{limit}", status=status).out)
+    assert differing(document, "kernels") == {f"kernel_{slow[0]}"}
+    row = next(r for r in document["kernels"] if r["name"] == f"kernel_{slow[0]}")
+    assert row["verdict"] == ("faster" if "-" in slow else "slower") and row["q"] <= 0.05
+    truth = float(slow.split(":")[1]) / 100
+    assert row["median_change_low"] < truth < row["median_change_high"]
+    assert document["over_limit"] is bool(status) and row["over_limit"] == status
+
+
+@pytest.mark.parametrize("slow", ["1:5", "1:5:1600"])
+def test_with_several_runs_a_side_five_percent_are_found(tap, synth, work, slow):
+    for side, more in (("old", []), ("new", ["--slow", slow])):
+        (work / side).mkdir()
+        for i in range(4):
+            synth(f"{side}/{i}.gputap", "--calls", 6400, *NOISY, "--seed",
+                  i + 50 * (side == "new"), *more)
+    document = json.loads(tap("diff", "old", "new", "--json").out)
+    assert differing(document, "kernels") == {"kernel_1"}
+    for limit, status in (("kernels:2%", 1), ("kernels:7%", 0)):
+        tap("diff", "old", "new", "--fail-over", limit, status=status)
+
+
+def test_runs_of_different_length_are_compared_by_step(tap, synth):
+    synth("a.gputap", "--calls", 3200, *NOISY, "--seed", 1)
+    synth("b.gputap", "--calls", 6400, *NOISY, "--seed", 2)
+    row = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")["kernel_0"]
+    assert row["count_after"] > 1.9 * row["count_before"] and row["verdict"] == "more"
+    result = tap("diff", "a.gputap", "b.gputap", "--per", "step", "--json")
+    document = json.loads(result.out)
+    assert document["per"] == "step"
+    assert [document[side]["occurrences"] for side in ("before", "after")] == [20, 40]
+    row = rows(result, "kernels")["kernel_0"]
+    assert row["count_after"] == pytest.approx(row["count_before"], rel=0.02)
+    assert row["verdict"] == "same" and abs(row["mean_change"]) < 0.05
+    text = tap("diff", "a.gputap", "b.gputap", "--per", "step").out
+    assert "Counts and changes are for each 'step': 20 before, 40 after." in text
+
+
+def test_one_step_is_compared_with_the_others(tap, synth):
+    """A kernel of the eleventh of twenty steps, and of those behind it, takes twice as long."""
+    synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:100:1600")
+    words = ["diff", "a.gputap", "--before", "range=step#1..9", "--json", "--after"]
+    slow, usual = (json.loads(tap(*words, f"range=step#{n}").out) for n in (11, 10))
+    assert slow["method"] == "occurrences" and slow["per"] == "step"
+    assert [slow[side]["occurrences"] for side in ("before", "after")] == [9, 1]
+    assert "kernel_1" in differing(slow, "kernels") and not differing(usual, "kernels")
+    row = next(r for r in slow["kernels"] if r["name"] == "kernel_1")
+    assert row["verdict"] == "slower" and row["mean_change"] == pytest.approx(1, abs=0.25)
+
+
 # Sides -------------------------------------------------------------------------------
 
 def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):

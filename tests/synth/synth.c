@@ -41,6 +41,10 @@ static struct {
 	unsigned pid;
 	int rank;
 	struct synth_job job; /* size 0: none */
+	double noise;         /* < 0: kernels take any time */
+	uint64_t seed, slow_from;
+	double slower;
+	unsigned slow_kernel;
 } o = {.calls = 1000,
        .threads = 1,
        .devices = 1,
@@ -55,7 +59,8 @@ static struct {
        .realtime_offset = UINT64_C(1700000000000000000),
        .pid = 4000,
        .rank = -1,
-       .job = {.late_rank = -1, .every = 100}};
+       .job = {.late_rank = -1, .every = 100},
+       .noise = -1};
 
 static struct gt_capture_writer *writer;
 static uint64_t since_flush;
@@ -340,7 +345,42 @@ static void set_arg(struct thread *t, unsigned kernel, unsigned index)
 	simple(t, GT_OPENCL_clSetKernelArg, 4, args, 0, 60 + draw(t, 60), &payload, sizeof payload);
 }
 
-static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned queue)
+static double normal(uint64_t *state)
+{
+	double sum = -6;
+
+	for (unsigned i = 0; i < 12; i++) {
+		*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+		sum += (double)(*state >> 11) / 9007199254740992.0;
+	}
+	return sum;
+}
+
+/* --noise: a kernel's time is its own, times the level of the run, 0.5 % from one seed to another,
+ * times noise that is alike to its neighbours; in two of 1,000 launches four times as much. */
+static uint64_t noisy_ns(unsigned kernel, uint64_t call)
+{
+	static uint64_t state;
+	static double level, last;
+	double times;
+
+	if (!state) {
+		state = (o.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+		normal(&state);
+		level = 1 + 0.005 * normal(&state);
+	}
+	last = 0.5 * last + 0.866 * normal(&state);
+	times = level * (1 + o.noise * last);
+	times = times < 0.2 ? 0.2 : times;
+	if (state >> 11 < UINT64_C(9007199254740992) / 500)
+		times *= 4;
+	if (kernel == o.slow_kernel && call >= o.slow_from)
+		times *= 1 + o.slower;
+	return (uint64_t)((20000 + 5000 * kernel) * times);
+}
+
+static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned queue,
+		   uint64_t call)
 {
 	static uint64_t launches;
 	uint64_t start = t->now_ns;
@@ -360,7 +400,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 		uint64_t local;
 	} payload = {{4, 0, 8}, 1024, {5, 0, 8}, 64};
 	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
-	uint64_t id;
+	uint64_t id, ns;
 
 	if (o.lose && ++launches % o.lose == 0) { /* the ring was full for its record */
 		id = next_id(t);
@@ -371,10 +411,10 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 		id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500),
 			    &payload, sizeof payload);
 	}
+	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
 	if (!ret)
 		/* the device keeps up */
-		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0,
-			    (3000 + draw(t, 50000)) / o.threads);
+		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
 
 static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
@@ -556,6 +596,8 @@ static void step(struct thread *t, uint64_t i)
 		 kernel = (unsigned)draw(t, o.kernels);
 	uint64_t args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
 
+	if (o.noise >= 0) /* the same in each run */
+		kernel = (unsigned)(i / 8 % o.kernels);
 	t->now_ns += o.gap_ns;
 	if (o.job.size && t->ordinal == 1 && !t->process->index) {
 		if (!i)
@@ -580,7 +622,7 @@ static void step(struct thread *t, uint64_t i)
 		if (o.graphs && i % 16 == 4)
 			launch_graph(t, device, queue);
 		else
-			launch(t, kernel, device, queue);
+			launch(t, kernel, device, queue, i);
 		break;
 	case 5: simple(t, GT_OPENCL_clFlush, 1, args, 0, 400 + draw(t, 100), NULL, 0); break;
 	case 6:
@@ -792,6 +834,9 @@ enum {
 	OPT_START,
 	OPT_REALTIME,
 	OPT_PID,
+	OPT_NOISE,
+	OPT_SEED,
+	OPT_SLOW,
 	OPT_RANK,
 	OPT_STEPS,
 	OPT_PHASES,
@@ -803,6 +848,16 @@ enum {
 	OPT_PERIOD,
 	OPT_DRIFT
 };
+
+/* KERNEL:PERCENT[:CALL] */
+static void read_slow(const char *text)
+{
+	char *end;
+
+	o.slow_kernel = (unsigned)strtoul(text, &end, 10);
+	o.slower = *end ? strtod(end + 1, &end) / 100 : 0;
+	o.slow_from = *end ? strtoull(end + 1, NULL, 10) : 0;
+}
 
 static void options(int argc, char **argv)
 {
@@ -839,6 +894,9 @@ static void options(int argc, char **argv)
 					      {"pid", 1, 0, OPT_PID},
 					      {"rank", 1, 0, OPT_RANK},
 					      {"steps", 1, 0, OPT_STEPS},
+					      {"noise", 1, 0, OPT_NOISE},
+					      {"seed", 1, 0, OPT_SEED},
+					      {"slow", 1, 0, OPT_SLOW},
 					      {"phases", 1, 0, OPT_PHASES},
 					      {"gap", 1, 0, OPT_GAP},
 					      {"job", 1, 0, OPT_JOB},
@@ -885,6 +943,9 @@ static void options(int argc, char **argv)
 		case OPT_REALTIME: o.realtime_offset = strtoull(optarg, NULL, 0); break;
 		case OPT_PID: o.pid = (unsigned)atoi(optarg); break;
 		case OPT_RANK: o.rank = atoi(optarg); break;
+		case OPT_NOISE: o.noise = atof(optarg) / 100; break;
+		case OPT_SEED: o.seed = strtoull(optarg, NULL, 0); break;
+		case OPT_SLOW: read_slow(optarg); break;
 		case OPT_STEPS: o.steps = strtoull(optarg, NULL, 0); break;
 		case OPT_PHASES: o.phases = strtoull(optarg, NULL, 0); break;
 		case OPT_GAP: o.gap_ns = strtoull(optarg, NULL, 0); break;
@@ -913,6 +974,7 @@ static void options(int argc, char **argv)
 			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
 			"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
 			"[--phases N] "
+			"[--noise PERCENT] [--seed N] [--slow KERNEL:PERCENT[:CALL]] "
 			"[--gap NS]\n"
 			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
 			"NS] [--pid N] [--rank N] -o FILE\n"
@@ -933,7 +995,9 @@ static void options(int argc, char **argv)
 			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
 			"is pushed and popped.\n"
 			"--job SIZE: --rank of so many, with collective calls of MPI: "
-			"synth_job.h.\n");
+			"synth_job.h.\n"
+			"--noise PERCENT: kernels take their own time, and noise of --seed. "
+			"--slow: one takes longer from a call on.\n");
 		exit(2);
 	}
 }
