@@ -17,6 +17,12 @@ const char *const diff_table_names[] = {
 #undef DIFF_TABLE_NAME
 		NULL};
 
+bool diff_has_values(enum diff_table table)
+{
+	return table != DIFF_TOTALS && table != DIFF_DEVICES && table != DIFF_RANKS &&
+	       table != DIFF_IDLE;
+}
+
 /* Side by side ------------------------------------------------------------------------- */
 
 static size_t add_pair(struct diff_result *result, size_t *room)
@@ -133,6 +139,9 @@ static void align_pairs(struct diff_result *result, uint32_t tables)
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
 
+		result->in_both += pair->table < DIFF_TABLE_COUNT && diff_has_values(pair->table) &&
+				   has_side(result, pair, DIFF_BEFORE) &&
+				   has_side(result, pair, DIFF_AFTER);
 		if (pair->table == DIFF_TABLE_COUNT || (tables && !(tables >> pair->table & 1)))
 			drop_pair(pair);
 		else
@@ -328,12 +337,6 @@ double diff_change_of(const struct diff_pair *pair)
 	return pair->by_mean ? pair->of_mean.change : pair->of_median.change;
 }
 
-bool diff_has_values(enum diff_table table)
-{
-	return table != DIFF_TOTALS && table != DIFF_DEVICES && table != DIFF_RANKS &&
-	       table != DIFF_IDLE;
-}
-
 /* Judged ------------------------------------------------------------------------------- */
 
 const char *diff_verdict_name(enum diff_verdict verdict)
@@ -380,10 +383,12 @@ static bool counts_differ(const struct diff_result *result, const struct diff_pa
 
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
-	if (!has_side(result, pair, DIFF_BEFORE))
-		return DIFF_NEW;
-	if (!has_side(result, pair, DIFF_AFTER))
-		return DIFF_GONE;
+	if (pair->table != DIFF_IDLE) { /* a cause that is not there took no time */
+		if (!has_side(result, pair, DIFF_BEFORE))
+			return DIFF_NEW;
+		if (!has_side(result, pair, DIFF_AFTER))
+			return DIFF_GONE;
+	}
 	if (pair->judged && pair->q <= LEVEL)
 		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
 	if (counts_differ(result, pair))
@@ -473,8 +478,6 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 			sum_side(result, pair, side);
 		if (both)
 			compare_pair(result, pair);
-		result->in_both += both && pair->table != DIFF_TOTALS &&
-				   pair->table != DIFF_DEVICES && pair->table != DIFF_IDLE;
 	}
 	control_discoveries(result);
 	weigh(result);
@@ -532,8 +535,11 @@ void diff_describe(const struct diff_result *result, char *text, size_t size)
 	else if (result->judged)
 		snprintf(text, size, "No difference beyond noise in %s row%s",
 			 ui_count(result->judged), result->judged == 1 ? "" : "s");
-	else
+	else if (v[DIFF_TOO_FEW])
 		snprintf(text, size, "Nothing can be told from noise: too few values");
+	else
+		snprintf(text, size,
+			 "One number a run, and one run a side: its noise is not known");
 	if (v[DIFF_SLOWER] + v[DIFF_FASTER])
 		add_part(rest, sizeof rest, v[DIFF_SAME], "not");
 	add_part(rest, sizeof rest, v[DIFF_MORE], "more often");

@@ -81,7 +81,7 @@ static const char *signed_time(struct grid *g, double ns)
 static void put_change(char *text, size_t size, double change)
 {
 	if (change >= 1)
-		snprintf(text, size, "x%.3g", 1 + change);
+		snprintf(text, size, change < 99 ? "x%.3g" : "x%.0f", 1 + change);
 	else
 		snprintf(text, size, "%+.1f%%", change * 100);
 }
@@ -172,7 +172,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				: grid_keep(g, "%s",
 					    ui_duration((uint64_t)(value_of(pair, side) + 0.5))));
 	/* of medians, where nothing else is said */
-	*cell++ = cell_text(*change && pair->by_mean && pair->judged &&
+	*cell++ = cell_text(*change && pair->by_mean && pair->judged && pair->has_median[0] &&
 					    result->method != DIFF_BY_OCCURRENCES
 				    ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
 				    : grid_keep(g, "%s", change));

@@ -271,6 +271,29 @@ static void add_devices(struct reading *r)
 	}
 }
 
+/* By cause; with --by rank for each. */
+static void add_idle(struct reading *r)
+{
+	const struct idle *idle = &r->s->idle;
+	char name[256];
+
+	for (uint32_t i = 0; i < idle->row_count; i++) {
+		const struct idle_row *row = &idle->rows[i];
+
+		for (int cause = 0; cause < GT_IDLE_COUNT; cause++) {
+			uint32_t place = row->owner.place;
+
+			if (!row->sums[cause].ns)
+				continue;
+			snprintf(name, sizeof name, "device %" PRIu32 ": %s", row->owner.device,
+				 gt_idle_cause_text((enum gt_idle_cause)cause));
+			add_value(r, DIFF_IDLE, name,
+				  place == LOOKUP_NONE ? LOOKUP_NONE : r->s->places[place].rank,
+				  row->sums[cause].ns, row->sums[cause].gaps);
+		}
+	}
+}
+
 static void add_totals(struct reading *r)
 {
 	const struct summary *s = r->s;
@@ -372,6 +395,7 @@ static int read_rows(struct reading *r, const char *unit, bool keep_series)
 	add_operators(r);
 	add_graphs(r);
 	add_devices(r);
+	add_idle(r);
 	add_totals(r);
 	r->run->units = r->units_seen;
 	r->run->unit_slots = (uint32_t)(r->units_seen < UNIT_SLOTS ? r->units_seen : UNIT_SLOTS);

@@ -411,10 +411,11 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 		id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500),
 			    &payload, sizeof payload);
 	}
+	if (ret)
+		return;
+	/* the device keeps up */
 	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
-	if (!ret)
-		/* the device keeps up */
-		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
+	device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
 
 static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
