@@ -285,7 +285,7 @@ static int write_some(struct gt_capture *capture, const struct export_request *r
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!exit_code && !s->matched)
-		ui_note("--where '%s' holds for no record", request->where);
+		filter_note_nothing(s->filter, request->where);
 	return exit_code;
 }
 

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,6 +256,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 	const bool equal = n->compare == CMP_EQ || n->compare == CMP_NE;
 	struct filter_occurrence_value value;
 	size_t bytes = strlen(n->pattern), first = dots ? (size_t)(dots - n->pattern) : bytes;
+	uint64_t from, to;
 
 	at += *at == '\'' || *at == '"';
 	n->type = NODE_AT;
@@ -269,6 +271,14 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 		n->to = n->from;
 		return true;
 	}
+	if (dots && filter_parse_interval(FILTER_UNIT_TIME, n->pattern, dots, &from, &to)) {
+		n->from = (struct filter_point){(int64_t)from, FILTER_NO_OCCURRENCE};
+		n->to = (struct filter_point){(int64_t)to, FILTER_NO_OCCURRENCE};
+		if (from < to && to <= INT64_MAX)
+			return true;
+		fail_at(p, at + first + 2, "the end is not behind the begin");
+		return false;
+	}
 	if (!parse_point(p, at, n->pattern, first, &n->from, &value))
 		return false;
 	n->to = n->from;
@@ -282,7 +292,7 @@ static bool is_counted(const char *pattern)
 {
 	const char *hash = strrchr(pattern, '#');
 
-	return hash && hash > pattern && hash[1] && !hash[1 + strspn(hash + 1, "0123456789.")];
+	return hash && hash > pattern && !hash[1 + strspn(hash + 1, "0123456789.")];
 }
 
 static bool parse_number(struct parser *p, const char *at, struct filter_node *n)
@@ -298,8 +308,11 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 		return false;
 	}
 	if (dots)
-		good = good &&
-		       filter_parse_number(unit, dots + 2, bytes - first - 2, &n->number_most);
+		good = filter_parse_interval(unit, n->pattern, dots, &n->number, &n->number_most);
+	if (good && n->number_most < n->number) {
+		fail_at(p, at + first + 2, "the end lies before the begin");
+		return false;
+	}
 	if (!good)
 		fail_at(p, at,
 			unit == FILTER_UNIT_TIME    ? "not a time; like 10us, 1.5ms, 2s"
@@ -508,8 +521,10 @@ bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, ui
 	struct filter_occurrence *o = &f->occurrences[i];
 	struct filter_span *span;
 
+	o->most = n > o->most ? n : o->most;
 	if (n < o->first || n > o->last)
 		return false;
+	o->found = true;
 	if (process >= o->span_count) {
 		uint32_t room = process * 2 + 8;
 
@@ -521,6 +536,34 @@ bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, ui
 		*span = (struct filter_span){from_ns, to_ns};
 	span->to_ns = to_ns > span->to_ns ? to_ns : span->to_ns;
 	return true;
+}
+
+/* Which occurrence was not there, as a clause. False: all were. */
+static bool find_missing(const struct filter *f, char *text, size_t size)
+{
+	for (uint32_t i = 0; i < f->occurrence_count; i++) {
+		const struct filter_occurrence *o = &f->occurrences[i];
+
+		if (o->found)
+			continue;
+		if (o->most)
+			snprintf(text, size, "no process has more than %" PRIu64 " range%s '%s'",
+				 o->most, o->most == 1 ? "" : "s", o->name);
+		else
+			snprintf(text, size, "there is no range '%s'", o->name);
+		return true;
+	}
+	return false;
+}
+
+void filter_note_nothing(const struct filter *f, const char *expression)
+{
+	char why[160];
+
+	if (find_missing(f, why, sizeof why))
+		ui_note("--where '%s' holds for no record: %s", expression, why);
+	else
+		ui_note("--where '%s' holds for no record", expression);
 }
 
 const char *filter_occurrence_text(uint32_t i, char *text)

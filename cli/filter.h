@@ -87,6 +87,8 @@ bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *nam
  * of the occurrence among those of its ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
+/* Says that no record matched, and why if an occurrence was not there. */
+void filter_note_nothing(const struct filter *f, const char *expression);
 /* @text: FILTER_OCCURRENCE_BYTES. Return: it. */
 const char *filter_occurrence_text(uint32_t i, char *text);
 /* Does the expression ask for @field? */

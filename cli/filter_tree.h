@@ -49,6 +49,8 @@ struct filter_node {
 struct filter_occurrence {
 	char *name; /* a pattern */
 	uint64_t first, last;
+	uint64_t most; /* that a process has */
+	bool found;
 	/* of each process: when it begins and ends; to 0: it is not there */
 	struct filter_span {
 		uint64_t from_ns, to_ns;

@@ -49,6 +49,24 @@ bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, 
 	return false;
 }
 
+bool filter_parse_interval(enum filter_unit unit, const char *text, const char *dots,
+			   uint64_t *from, uint64_t *to)
+{
+	const char *second = dots + 2, *unit_at = second + strspn(second, "0123456789.eE+ ");
+	size_t bytes = (size_t)(dots - text), unit_bytes = strlen(unit_at);
+	char first[NUMBER_BYTES];
+
+	if (bytes + unit_bytes >= sizeof first)
+		return false;
+	memcpy(first, text, bytes);
+	if (bytes && (isdigit((unsigned char)text[bytes - 1]) || text[bytes - 1] == '.')) {
+		memcpy(first + bytes, unit_at, unit_bytes);
+		bytes += unit_bytes;
+	}
+	return filter_parse_number(unit, first, bytes, from) &&
+	       filter_parse_number(unit, second, strlen(second), to);
+}
+
 const char *filter_find_dots(const char *text)
 {
 	const char *dots = NULL, *next = text;

@@ -12,6 +12,10 @@ enum filter_unit { FILTER_UNIT_NONE, FILTER_UNIT_TIME, FILTER_UNIT_BYTES };
 /* "1.5ms", "64K", "3", in ns, bytes or as it is; @bytes of it. False: it is none. */
 bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, uint64_t *out);
 
+/* "A..B", @dots: where the ".." is. A number without a unit has the unit of the other one. */
+bool filter_parse_interval(enum filter_unit unit, const char *text, const char *dots,
+			   uint64_t *from, uint64_t *to);
+
 /* The ".." that parts two values. NULL: it is one value. */
 const char *filter_find_dots(const char *text);
 

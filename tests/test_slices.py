@@ -62,6 +62,7 @@ MS = 1_000_000
     ("at>=5ms and at<6.5ms", lambda at: 5 * MS <= at < 6.5 * MS),
     ("at=5ms..6.5ms", lambda at: 5 * MS <= at < 6.5 * MS),
     ("at='5 ms..6.5 ms'", lambda at: 5 * MS <= at < 6.5 * MS),
+    ("at=5..6.5ms", lambda at: 5 * MS <= at < 6.5 * MS),
     ("at!=5ms..6.5ms", lambda at: not 5 * MS <= at < 6.5 * MS),
     ("not at=0.005s..6500us", lambda at: not 5 * MS <= at < 6.5 * MS),
     ("at>20ms or at<=1ms", lambda at: at > 20 * MS or at <= MS),
@@ -185,6 +186,9 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     ("at<5s..6s", "..", "from .. to goes with = and != only"),
     ("at~5s", "~5s", "'at' takes = != < <= > or >="),
     ("range=step#0", "0", "behind # comes which range: step#3, step#3..5"),
+    ("at=5..4s", "4s", "the end is not behind the begin"),
+    ("rank=5..4", "4", "the end lies before the begin"),
+    ("range=step#", None, "behind # comes which range"),
     ("rank=first", "first", "not a rank; like 3, 0..7"),
     ("hots=x", "hots", "no field 'hots'; did you mean 'host'?"),
 ])
@@ -193,3 +197,9 @@ def test_a_wrong_slice_is_reported_with_a_caret(tap, stepped, expression, place,
     assert text in lines[0]
     if place:
         assert lines[2].index("^") == lines[1].index(place)
+
+
+def test_a_range_that_is_not_there_is_named(tap, stepped):
+    assert ("--where 'range=step#99' holds for no record: no process has more than 16 ranges "
+            "'step'") in tap("report", stepped, "--where", "range=step#99").err.replace("\n", " ")
+    assert "there is no range 'stop'" in tap("report", stepped, "-w", "at>=stop#1").err
