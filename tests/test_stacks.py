@@ -3,6 +3,7 @@
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -47,25 +48,24 @@ def test_each_launch_has_the_stack_that_it_was_made_from(program, stacks, how):
     got = {tuple(functions(row)[:4]): row["count"] for row in rows}
     assert got == {("launch_fill", "middle", "outer", "main"): 5,
                    ("launch_fill", "middle", "other", "main"): 5}
-    assert all(functions(row)[-1] == "_start" for row in rows)
+    assert all(len(row["stack"]) == 4 for row in rows)
 
 
 def test_frames_that_are_aligned_or_of_any_size_are_walked(program, stacks):
     rows = fills(stacks(program("-O2", "-fomit-frame-pointer"), "aligned", 7))
-    assert [functions(row)[:3] for row in rows] == [["launch_fill", "aligned", "main"]]
-    assert functions(rows[0])[-1] == "_start"
+    assert [functions(row) for row in rows] == [["launch_fill", "aligned", "main"]]
 
 
 def test_a_thread_s_stack_ends_with_its_first_function(program, stacks):
     rows = fills(stacks(program("-O2"), "threads", 8))
-    assert [(row["count"], functions(row)[:4]) for row in rows] == [
+    assert [(row["count"], functions(row)) for row in rows] == [
         (8, ["launch_fill", "middle", "other", "thread_main"])]
 
 
 def test_a_stack_goes_on_below_a_signal_handler_on_a_stack_of_its_own(program, stacks):
     names = functions(fills(stacks(program("-O2"), "signal"))[0])
     assert names[:2] == ["launch_fill", "on_signal"]
-    assert names.index("raise_signal") > 1 and names[-1] == "_start"
+    assert names.index("raise_signal") > 1 and names[-1] == "main"
 
 
 def test_a_coroutine_s_stack_is_its_own(program, stacks):
@@ -118,7 +118,7 @@ def test_a_fork_s_child_begins_anew(program, stacks, tap):
     rows = json.loads(tap("report", "s.gputap", "-t", "stacks", "--json").out)["stacks"]
     inherited = [row for row in rows if row["name"] == "clGetPlatformIDs"]
     assert len({row["pid"] for row in inherited}) == 2
-    assert all(functions(row)[-1] == "_start" for row in inherited)
+    assert all(functions(row)[-1] == "main" for row in inherited)
 
 
 def test_a_program_that_was_replaced_since_has_no_wrong_names(program, stacks, tap, run):
@@ -147,3 +147,59 @@ def test_a_wrong_list_is_refused(tap, option, words):
 @pytest.mark.parametrize("mode", ["lite", "standard"])
 def test_modes_without_calls_have_no_stacks(tap, mode):
     assert "--stacks" in tap("run", "--stacks", "-m", mode, "true", status=2).err
+
+
+# Python -----------------------------------------------------------------------------------------
+
+def line_of(repo, comment):
+    """Of the line that ends with it."""
+    lines = (repo / "tests/stacks/launches.py").read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if line.endswith("# " + comment))
+
+
+@pytest.fixture
+def python(repo, stacks):
+    """Frames of Python's that are shown of the program's fills, each with its count."""
+    if not (3, 11) <= sys.version_info < (3, 15):
+        pytest.skip("this Python's frames are not known")
+
+    def traced(*way):
+        rows = fills(stacks(sys.executable, repo / "tests/stacks/launches.py", *way))
+        return [(row["count"], [f for f in row["stack"] if ".py:" in f or "made" in f])
+                for row in rows]
+    return traced
+
+
+def test_frames_of_python_have_names_files_and_lines(python, repo):
+    (count, frames), = python()
+    assert count == 3
+    assert frames[1:3] == [f"Model.forward at launches.py:{line_of(repo, 'forward')}",
+                           f"main at launches.py:{line_of(repo, 'main')}"]
+    assert frames[0].startswith("launch at launches.py:")
+    assert frames[3].startswith("<module> at launches.py:") and len(frames) == 4
+
+
+def test_frames_of_python_stand_where_native_code_runs_them(python, stacks):
+    """No frame of the interpreter itself is shown."""
+    (_, frames), = python("native")
+    assert [frame.split(" at ")[0] for frame in frames] == [
+        "launch", "Model.forward", "through_native.<locals>.<lambda>", "through_native", "main",
+        "<module>"]
+    whole = json.dumps(stacks(sys.executable, "-c", "pass"))
+    assert "_PyEval" not in whole
+
+
+@pytest.mark.parametrize("way, name", [
+    ("generator", "generate"), ("letters", "Model.gr\u00fc\u00dfe"), ("thread", "Model.forward"),
+])
+def test_generators_letters_and_threads_are_frames_as_any(python, way, name):
+    (_, frames), = python(way)
+    assert frames[1].split(" at ")[0] == name
+
+
+def test_code_objects_that_come_and_go_are_not_mixed_up(python):
+    """Each has a file and a line of its own, and the places of former ones in memory."""
+    got = python("made")
+    assert len(got) == 300
+    assert {frames[1] for _, frames in got} == {
+        f"made at made{number}:{number + 1}" for number in range(300)}

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "core/python_frames.h"
 #include "core/stack_code.h"
 #include "core/unloads.h"
 #include "core/unwind.h"
@@ -16,6 +17,7 @@ enum { GT_STACKS_BITS = 18, GT_STACKS_MOST = 1 << GT_STACKS_BITS };
 struct gt_stacks_shared {
 	_Atomic uint64_t hashes[GT_STACKS_MOST]; /* 0: free. A stack's number is its index + 1 */
 	struct gt_stack_modules modules;
+	struct gt_python_codes codes;
 	_Atomic uint32_t is_full; /* it has been said */
 };
 

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/python_frames.h"
 #include "core/unwind.h"
 #include "record/record.h"
 
@@ -88,7 +89,7 @@ static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, 
 	return true;
 }
 
-/* Is it there, or written now? */
+/* It is there, or written now. Return: as gt_stack_code_note(). */
 static bool note_module(struct gt_stack_modules *known, struct gt_thread *t, uint32_t generation,
 			const struct gt_unwind_object *o)
 {
@@ -105,7 +106,7 @@ static bool note_module(struct gt_stack_modules *known, struct gt_thread *t, uin
 		}
 		if (!write_module(t, o, generation))
 			atomic_store(&known->keys[at], 0); /* the next stack tries again */
-		return true;
+		return gt_python_meet(t, o);
 	}
 	return false;
 }

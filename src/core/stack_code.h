@@ -16,7 +16,8 @@ struct gt_stack_modules {
 	_Atomic uint64_t keys[GT_STACK_MODULES];
 };
 
-/* The modules of these addresses are written if they are not yet. Return: was one of them? */
+/* The modules of these addresses are written if they are not yet. Return: was Python among those
+ * that were written, and its frames are known from now on? */
 bool gt_stack_code_note(struct gt_stack_modules *known, struct gt_thread *t, uint32_t generation,
 			const uintptr_t *pcs, unsigned count);
 

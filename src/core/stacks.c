@@ -16,8 +16,8 @@ enum { PROBES = 64, STACKS = GT_STACKS_MOST };
 struct area {
 	/* where the one stands that is using it; a jump out of a signal handler may have left it */
 	uintptr_t user;
-	unsigned count;
 	uintptr_t pcs[GT_UNWIND_MOST];
+	struct gt_python_frame python[GT_PYTHON_MOST];
 	struct gt_unwind_area unwind;
 };
 
@@ -69,34 +69,62 @@ static uint32_t find_number(uint64_t hash, bool *is_new)
 	return 0;
 }
 
-static bool write_frames(struct gt_thread *t, uint32_t number, uint32_t generation,
-			 const uintptr_t *pcs, unsigned count, enum gt_unwind_end end)
+/* A stack as it is numbered. */
+struct stack {
+	const uintptr_t *pcs;
+	unsigned count;
+	const struct gt_python_frame *python;
+	unsigned python_count;
+	enum gt_unwind_end end;
+	uint32_t generation;
+};
+
+static bool write_frames(struct gt_thread *t, uint32_t number, const struct stack *s)
 {
-	const size_t size = sizeof(struct gt_record_frames) + count * sizeof(uint64_t);
+	const size_t size =
+		sizeof(struct gt_record_frames) + (s->count + s->python_count) * sizeof(uint64_t);
+	uint64_t python[GT_PYTHON_MOST];
 	struct gt_record_frames *f;
 	enum gt_drop_reason why;
 
+	/* first: it writes records of its own */
+	for (unsigned i = 0; i < s->python_count; i++)
+		python[i] = GT_PYTHON_FRAME(gt_python_number(&gt_stacks.shared->codes, t,
+							     &s->python[i]),
+					    s->python[i].offset, s->python[i].is_entry);
 	f = gt_ring_try(t, size, &why);
 	if (!f)
 		return false;
 	f->head = (struct gt_record){(uint16_t)(size / 8), GT_RECORD_FRAMES,
-				     end == GT_UNWIND_WHOLE ? GT_FRAMES_WHOLE
-				     : end == GT_UNWIND_CUT ? GT_FRAMES_CUT
-							    : GT_FRAMES_BROKEN,
+				     s->end == GT_UNWIND_WHOLE ? GT_FRAMES_WHOLE
+				     : s->end == GT_UNWIND_CUT ? GT_FRAMES_CUT
+							       : GT_FRAMES_BROKEN,
 				     number};
-	f->generation = generation;
-	f->native = (uint16_t)count;
-	f->python = 0;
-	for (unsigned i = 0; i < count; i++)
-		f->frames[i] = pcs[i];
+	f->generation = s->generation;
+	f->native = (uint16_t)s->count;
+	f->python = (uint16_t)s->python_count;
+	for (unsigned i = 0; i < s->count; i++)
+		f->frames[i] = s->pcs[i];
+	memcpy(f->frames + s->count, python, s->python_count * sizeof *python);
 	gt_ring_commit(t, size);
 	return true;
 }
 
-static uint64_t hash_frames(const uintptr_t *pcs, unsigned count, uint64_t hash)
+static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
-	for (unsigned i = 0; i < count; i++)
-		hash = ((hash << 7 | hash >> 57) ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return ((hash << 7 | hash >> 57) ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t hash_stack(const struct stack *s)
+{
+	uint64_t hash = mix(s->generation, (uint64_t)s->end);
+
+	for (unsigned i = 0; i < s->count; i++)
+		hash = mix(hash, s->pcs[i]);
+	for (unsigned i = 0; i < s->python_count; i++) {
+		hash = mix(hash, s->python[i].code ^ s->python[i].identity);
+		hash = mix(hash, s->python[i].offset);
+	}
 	hash ^= hash >> 29;
 	hash *= UINT64_C(0xbf58476d1ce4e5b9);
 	return hash ? hash : 1;
@@ -110,29 +138,42 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 }
 
 /* The stack's number, and all of it in this process's records. 0: none. */
-static uint32_t number_stack(struct gt_thread *t, const struct area *area, enum gt_unwind_end end,
-			     uint32_t generation)
+static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *has_met_python)
 {
-	const uintptr_t *pcs = area->pcs;
-	unsigned count = area->count;
 	uint32_t number;
 	bool is_new;
 
-	while (count && *pcs >= gt_stacks.own.start && *pcs < gt_stacks.own.end) {
-		pcs++;
-		count--;
-	}
-	number = find_number(hash_frames(pcs, count, generation * 4 + (uint32_t)end), &is_new);
+	number = find_number(hash_stack(s), &is_new);
 	if (gt_unlikely(!number))
 		say_full(t);
-	if (gt_unlikely(is_new)) {
-		gt_stack_code_note(&gt_stacks.shared->modules, t, generation, pcs, count);
-		if (!write_frames(t, number, generation, pcs, count, end)) {
-			/* the next one like it tries again */
-			atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], 0,
-					      memory_order_relaxed);
-			return 0;
-		}
+	if (gt_likely(!is_new))
+		return number;
+	*has_met_python =
+		gt_stack_code_note(&gt_stacks.shared->modules, t, s->generation, s->pcs, s->count);
+	if (!*has_met_python && write_frames(t, number, s))
+		return number;
+	/* the next one like it tries again */
+	atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], 0, memory_order_relaxed);
+	return 0;
+}
+
+static uint32_t take_stack(struct gt_thread *t, struct area *area)
+{
+	struct stack s = {.pcs = area->pcs, .python = area->python};
+	bool has_met_python = false;
+	uint32_t number;
+
+	s.generation = atomic_load_explicit(&gputap_attach_unloads.count, memory_order_relaxed);
+	s.end = gt_unwind(&area->unwind, s.generation, area->pcs, &s.count);
+	while (s.count && *s.pcs >= gt_stacks.own.start && *s.pcs < gt_stacks.own.end) {
+		s.pcs++;
+		s.count--;
+	}
+	s.python_count = gt_python_walk(area->python);
+	number = number_stack(t, &s, &has_met_python);
+	if (gt_unlikely(has_met_python)) {
+		s.python_count = gt_python_walk(area->python);
+		number = number_stack(t, &s, &has_met_python);
 	}
 	return number;
 }
@@ -155,16 +196,13 @@ static void write_stack(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t 
 void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();
-	uint32_t generation, number;
-	enum gt_unwind_end end;
+	uint32_t number;
 
 	if (gt_unlikely(!area || area->user > GT_HERE()))
 		return;
 	area->user = GT_HERE();
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-	generation = atomic_load_explicit(&gputap_attach_unloads.count, memory_order_relaxed);
-	end = gt_unwind(&area->unwind, generation, area->pcs, &area->count);
-	number = number_stack(t, area, end, generation);
+	number = take_stack(t, area);
 	if (number)
 		write_stack(t, op, id, number);
 	__asm__ volatile("" ::: "memory");

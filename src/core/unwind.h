@@ -46,6 +46,7 @@ struct gt_unwind_object {
 	uintptr_t base;       /* what is added to the addresses of its file */
 	const void *table;    /* .eh_frame_hdr; NULL: none */
 	const char *path;     /* "" for the program itself */
+	const void *dynamic;  /* its dynamic section; NULL: none */
 };
 
 /* Return: false: @pc is in none. */

@@ -46,6 +46,8 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (h->p_type == PT_GNU_EH_FRAME)
 			o.table = (const void *)at;
+		if (h->p_type == PT_DYNAMIC)
+			o.dynamic = (const void *)at;
 		if (h->p_type != PT_LOAD)
 			continue;
 		o.start = at < o.start ? at : o.start;
@@ -69,8 +71,10 @@ bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object)
 		return false;
 	*object = (struct gt_unwind_object){(uintptr_t)found.dlfo_map_start,
 					    (uintptr_t)found.dlfo_map_end,
-					    found.dlfo_link_map->l_addr, found.dlfo_eh_frame,
-					    found.dlfo_link_map->l_name};
+					    found.dlfo_link_map->l_addr,
+					    found.dlfo_eh_frame,
+					    found.dlfo_link_map->l_name,
+					    found.dlfo_link_map->l_ld};
 	return true;
 }
 

@@ -215,3 +215,13 @@ const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address
 	*offset = address - f->address;
 	return f->name;
 }
+
+bool gt_elf_symbols_has(const struct gt_elf_symbols *s, const char *begin)
+{
+	const size_t n = strlen(begin);
+
+	for (size_t i = 0; i < s->count; i++)
+		if (!strncmp(s->functions[i].name, begin, n))
+			return true;
+	return false;
+}

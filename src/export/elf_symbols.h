@@ -3,6 +3,7 @@
 #ifndef GPUTAP_EXPORT_ELF_SYMBOLS_H
 #define GPUTAP_EXPORT_ELF_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gt_elf_symbols;
@@ -14,5 +15,8 @@ void gt_elf_symbols_close(struct gt_elf_symbols *s);
 
 /* The function at an address as the file has it; NULL: none. *offset: from its begin. */
 const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address, uint64_t *offset);
+
+/* Has it a function whose name begins so? */
+bool gt_elf_symbols_has(const struct gt_elf_symbols *s, const char *begin);
 
 #endif

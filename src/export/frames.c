@@ -13,6 +13,9 @@
 
 enum { FRAMES_MOST = 1024 };
 
+/* CPython's function that runs its frames; compilers put something behind the name. */
+static const char evaluation[] = "_PyEval_EvalFrameDefault";
+
 struct module {
 	const struct gt_code_info *code;
 	struct gt_elf_symbols *symbols; /* NULL: none */
@@ -105,8 +108,10 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	m->looked = true;
 	m->code = code;
 	m->is_ours = !strncmp(name, "libgputap.so", sizeof "libgputap.so" - 1);
-	m->is_interpreter = !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
 	m->symbols = gt_elf_symbols_open(code->name, code->detail, NULL);
+	m->is_interpreter = m->symbols
+				    ? gt_elf_symbols_has(m->symbols, evaluation)
+				    : !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
 	return m;
 }
 
@@ -142,9 +147,15 @@ static void add_python(struct gt_frame_names *n, const struct gt_stack_info *s, 
 
 static bool is_evaluation(const char *function)
 {
-	static const char name[] = "_PyEval_EvalFrameDefault";
+	return function && !strncmp(function, evaluation, sizeof evaluation - 1);
+}
 
-	return function && !strncmp(function, name, sizeof name - 1);
+/* How the C library starts a program or a thread is of no interest. */
+static bool is_beginning(const struct gt_frame *f)
+{
+	return f->kind == GT_FRAME_NATIVE && (!strncmp(last_part(f->module), "libc.so", 7) ||
+					      !strncmp(last_part(f->module), "libpthread", 10) ||
+					      (f->function && !strcmp(f->function, "_start")));
 }
 
 /* A stack while its frames are added. */
@@ -211,6 +222,9 @@ static void name_stack(struct gt_frame_names *n, const struct gt_stack_info *s, 
 		add_native(n, &p, s->frames[i]);
 	while (p.python < s->python) /* of interpreters whose functions have no names */
 		add_python_group(n, &p);
+	while (s->end == GT_FRAMES_WHOLE && n->count > 1 &&
+	       is_beginning(&n->building[n->count - 1]))
+		n->count--;
 	named->list = malloc((n->count + 1) * sizeof *named->list);
 	if (!named->list)
 		return;

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* See python_frames.h. */
+#include "core/python_frames.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "core/elf.h"
+#include "core/emit.h"
+#include "record/record.h"
+
+enum {
+	PROBES = 64,
+	NAME_BYTES = 512,
+	FILE_BYTES = 1024,
+	LINES_BYTES = 8192,
+	/* frames of the interpreter itself, from 3.12 on */
+	OWNER_INTERPRETER = 3,
+	/* bits of an object's address that say how it is referred to, from 3.14 on */
+	REFERENCE_BITS = 7,
+	TYPE_BASIC_SIZE = 32, /* in PyTypeObject */
+};
+
+/* Where what lies, in bytes. */
+struct layout {
+	uint32_t thread_frame; /* of the thread state: the innermost frame, .. */
+	/* .. or, before 3.13, a struct whose member at `inner_frame` is that */
+	bool is_indirect;
+	uint32_t inner_frame;
+	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
+	bool has_entry_flag; /* 3.11: in the place of the owner */
+	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
+	uint32_t object_bytes; /* header of an object */
+	uint32_t text_bytes;   /* header of a text that is ASCII; */
+	uint32_t other_bytes;  /* .. that is not */
+	uint32_t ascii_bit, kind_shift;
+};
+
+static struct {
+	_Atomic uint32_t is_ready;
+	_Atomic uint32_t is_met; /* once is enough */
+	void *(*get_thread)(void);
+	uintptr_t code_type, text_type, bytes_type;
+	struct layout at;
+} python;
+
+/* Layouts ----------------------------------------------------------------------------------- */
+
+static const struct layout layout_3_11 = {
+	.thread_frame = 56,
+	.is_indirect = true,
+	.inner_frame = 8,
+	.frame_code = 32,
+	.frame_previous = 48,
+	.frame_instruction = 56,
+	.frame_owner = 68,
+	.has_entry_flag = true,
+	.code_file = 112,
+	.code_name = 128,
+	.code_lines = 136,
+	.code_first_line = 72,
+	.code_begin = 184,
+	.object_bytes = 16,
+	.text_bytes = 48,
+	.other_bytes = 72,
+	.ascii_bit = 6,
+	.kind_shift = 2,
+};
+
+static const struct layout layout_3_12 = {
+	.thread_frame = 56,
+	.is_indirect = true,
+	.inner_frame = 0,
+	.frame_code = 0,
+	.frame_previous = 8,
+	.frame_instruction = 56,
+	.frame_owner = 70,
+	.code_file = 112,
+	.code_name = 128,
+	.code_lines = 136,
+	.code_first_line = 68,
+	.code_begin = 192,
+	.object_bytes = 16,
+	.text_bytes = 40,
+	.other_bytes = 56,
+	.ascii_bit = 6,
+	.kind_shift = 2,
+};
+
+/* What _PyRuntime of 3.13 and later begins with, in words: _Py_DebugOffsets. Each part begins with
+ * the size of its struct. */
+enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORDS = 64 };
+enum { THREAD_FRAME = 4 };
+enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
+enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_LINES, CODE_FIRST_LINE, CODE_BEGIN = 9 };
+
+static bool read_offsets(const uint64_t words[WORDS], uint32_t version, struct layout *at)
+{
+	const bool is_3_14 = version >> 16 >= 0x30e;
+	const uint64_t *thread = words + (is_3_14 ? 22 : 19), *frame = thread + 9,
+		       *code = frame + (is_3_14 ? 8 : 6), *object = code + (is_3_14 ? 11 : 10);
+
+	if (memcmp(words, "xdebugpy", 8) != 0 || words[WORD_VERSION] != version ||
+	    words[WORD_FREE_THREADED] || object[0] != 16)
+		return false;
+	*at = (struct layout){
+		.thread_frame = (uint32_t)thread[THREAD_FRAME],
+		.frame_code = (uint32_t)frame[FRAME_CODE],
+		.frame_previous = (uint32_t)frame[FRAME_PREVIOUS],
+		.frame_instruction = (uint32_t)frame[FRAME_INSTRUCTION],
+		.frame_owner = (uint32_t)frame[FRAME_OWNER],
+		.code_file = (uint32_t)code[CODE_FILE],
+		.code_name = (uint32_t)code[CODE_QUALNAME],
+		.code_lines = (uint32_t)code[CODE_LINES],
+		.code_first_line = (uint32_t)code[CODE_FIRST_LINE],
+		.code_begin = (uint32_t)code[CODE_BEGIN],
+		.object_bytes = (uint32_t)object[0],
+		.text_bytes = (uint32_t)object[0] + 24,
+		.other_bytes = (uint32_t)object[0] + 40,
+		.ascii_bit = is_3_14 ? 20 : 6,
+		.kind_shift = is_3_14 ? 16 : 2,
+	};
+	return true;
+}
+
+/* Trying it --------------------------------------------------------------------------------- */
+
+/* False where that is not mapped: nothing faults. */
+static bool read_safely(uintptr_t at, void *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)at, bytes};
+
+	return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL) ==
+	       (long)bytes;
+}
+
+static bool read_pointer(uintptr_t at, uintptr_t *pointer)
+{
+	return read_safely(at, pointer, sizeof *pointer);
+}
+
+static bool has_type(uintptr_t object, uintptr_t type)
+{
+	uintptr_t is;
+
+	return read_pointer(object + offsetof(
+					     struct {
+						     uint64_t count;
+						     uintptr_t type;
+					     },
+					     type),
+			    &is) &&
+	       is == type;
+}
+
+/* Is the member of a code object an object of that type? */
+static bool has_member(uintptr_t code, uint32_t member, uintptr_t type)
+{
+	uintptr_t object;
+
+	return read_pointer(code + member, &object) && has_type(object, type);
+}
+
+static bool is_code(const struct layout *at, uintptr_t code, uintptr_t instruction)
+{
+	uint64_t units;
+	uintptr_t size;
+	uint32_t line;
+
+	return has_type(code, python.code_type) &&
+	       read_pointer(python.code_type + TYPE_BASIC_SIZE, &size) && size == at->code_begin &&
+	       has_member(code, at->code_file, python.text_type) &&
+	       has_member(code, at->code_name, python.text_type) &&
+	       has_member(code, at->code_lines, python.bytes_type) &&
+	       read_safely(code + at->code_first_line, &line, sizeof line) && line < 1u << 28 &&
+	       read_safely(code + at->object_bytes, &units, sizeof units) && units < 1u << 28 &&
+	       instruction - (code + at->code_begin) + 2 <= units * 2 + 2;
+}
+
+static bool find_first(const struct layout *at, uintptr_t *frame)
+{
+	uintptr_t thread = (uintptr_t)python.get_thread();
+
+	if (!thread || !read_pointer(thread + at->thread_frame, frame))
+		return false;
+	return !at->is_indirect || read_pointer(*frame + at->inner_frame, frame);
+}
+
+/* Some frames of the thread are what they are taken for. */
+static bool is_right(const struct layout *at)
+{
+	uintptr_t frame, code, instruction;
+	unsigned seen = 0;
+
+	if (!find_first(at, &frame))
+		return false;
+	for (unsigned i = 0; frame && i < 8; i++) {
+		uint8_t owner = 0;
+
+		if (!read_pointer(frame + at->frame_code, &code) ||
+		    !read_pointer(frame + at->frame_instruction, &instruction) ||
+		    !read_safely(frame + at->frame_owner, &owner, 1))
+			return false;
+		if (at->has_entry_flag || owner < OWNER_INTERPRETER) {
+			if (owner > OWNER_INTERPRETER ||
+			    !is_code(at, code & ~(uintptr_t)REFERENCE_BITS, instruction))
+				return false;
+			seen++;
+		}
+		if (!read_pointer(frame + at->frame_previous, &frame))
+			return false;
+	}
+	return seen > 0;
+}
+
+/* Meeting it -------------------------------------------------------------------------------- */
+
+static uintptr_t symbol_of(const struct gt_symbols *s, const char *name)
+{
+	const ElfW(Sym) *symbol = gt_symbol_find(s, name);
+
+	return symbol ? s->base + symbol->st_value : 0;
+}
+
+static void complain(struct gt_thread *t, uint32_t version, const char *why)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "no frames of Python %u.%u.%u: %s", version >> 24,
+		 version >> 16 & 255, version >> 8 & 255, why);
+	gt_event_write(t, GT_EVENT_STACKS, GT_DOMAIN_NONE, version, text);
+}
+
+static bool choose_layout(uint32_t version, uintptr_t runtime)
+{
+	uint64_t words[WORDS];
+
+	switch (version >> 16) {
+	case 0x30b: python.at = layout_3_11; return true;
+	case 0x30c: python.at = layout_3_12; return true;
+	case 0x30d:
+	case 0x30e:
+		return runtime && read_safely(runtime, words, sizeof words) &&
+		       read_offsets(words, version, &python.at);
+	default: return false;
+	}
+}
+
+bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *o)
+{
+	const struct gt_elf elf = {.base = o->base, .dynamic = o->dynamic, .path = o->path};
+	struct gt_symbols s;
+	uintptr_t version_at, get;
+	unsigned long version;
+	uint32_t expected = 0;
+
+	if (!elf.dynamic || !gt_symbols_of(&elf, &s))
+		return false;
+	version_at = symbol_of(&s, "Py_Version"); /* from 3.11 on */
+	get = symbol_of(&s, "PyGILState_GetThisThreadState");
+	if (!get || !atomic_compare_exchange_strong(&python.is_met, &expected, 1))
+		return false;
+	version = version_at ? *(const unsigned long *)version_at : 0x030a0000;
+	python.get_thread = (void *(*)(void))get;
+	python.code_type = symbol_of(&s, "PyCode_Type");
+	python.text_type = symbol_of(&s, "PyUnicode_Type");
+	python.bytes_type = symbol_of(&s, "PyBytes_Type");
+	if (!version_at)
+		complain(t, 0x03000000, "3.11 to 3.14 are known");
+	else if (!choose_layout((uint32_t)version, symbol_of(&s, "_PyRuntime")))
+		complain(t, (uint32_t)version, "3.11 to 3.14 are known, with a GIL");
+	else if (!is_right(&python.at))
+		complain(t, (uint32_t)version, "they do not lie where they are expected");
+	else
+		atomic_store_explicit(&python.is_ready, 1, memory_order_release);
+	return atomic_load(&python.is_ready);
+}
+
+/* Walking ----------------------------------------------------------------------------------- */
+
+static inline uintptr_t pointer_at(uintptr_t at)
+{
+	return *(const uintptr_t *)at;
+}
+
+unsigned gt_python_walk(struct gt_python_frame *frames)
+{
+	const struct layout *at = &python.at;
+	uintptr_t frame;
+	unsigned count = 0;
+
+	if (!atomic_load_explicit(&python.is_ready, memory_order_acquire))
+		return 0;
+	frame = (uintptr_t)python.get_thread();
+	if (!frame)
+		return 0;
+	frame = pointer_at(frame + at->thread_frame);
+	if (at->is_indirect && frame)
+		frame = pointer_at(frame + at->inner_frame);
+	for (; frame && count < GT_PYTHON_MOST; frame = pointer_at(frame + at->frame_previous)) {
+		const uintptr_t code =
+			pointer_at(frame + at->frame_code) & ~(uintptr_t)REFERENCE_BITS;
+		const uint8_t owner = *(const uint8_t *)(frame + at->frame_owner);
+		struct gt_python_frame *f = &frames[count];
+
+		if (!at->has_entry_flag && owner >= OWNER_INTERPRETER) {
+			if (count)
+				f[-1].is_entry = true;
+			continue;
+		}
+		if (!code || pointer_at(code + 8) != python.code_type)
+			break;
+		f->code = code;
+		f->identity = (pointer_at(code + at->code_name) << 20 ^
+			       pointer_at(code + at->code_lines)) +
+			      *(const uint32_t *)(code + at->code_first_line);
+		f->offset = (uint32_t)(pointer_at(frame + at->frame_instruction) - code -
+				       at->code_begin);
+		f->is_entry = at->has_entry_flag && owner;
+		count++;
+	}
+	return count;
+}
+
+/* Code objects ------------------------------------------------------------------------------ */
+
+static char *put_letter(char *to, uint32_t letter)
+{
+	if (letter < 0x80) {
+		*to++ = (char)letter;
+	} else if (letter < 0x800) {
+		*to++ = (char)(0xc0 | letter >> 6);
+		*to++ = (char)(0x80 | (letter & 63));
+	} else if (letter < 0x10000) {
+		*to++ = (char)(0xe0 | letter >> 12);
+		*to++ = (char)(0x80 | (letter >> 6 & 63));
+		*to++ = (char)(0x80 | (letter & 63));
+	} else {
+		*to++ = (char)(0xf0 | letter >> 18);
+		*to++ = (char)(0x80 | (letter >> 12 & 63));
+		*to++ = (char)(0x80 | (letter >> 6 & 63));
+		*to++ = (char)(0x80 | (letter & 63));
+	}
+	return to;
+}
+
+/* Python's text as UTF-8 with its NUL, cut where there is no more room. Return: behind it. */
+static char *put_text(char *to, size_t room, uintptr_t text)
+{
+	const struct layout *at = &python.at;
+	const uint32_t state = *(const uint32_t *)(text + at->object_bytes + 16),
+		       width = state >> at->kind_shift & 7;
+	const bool is_ascii = state >> at->ascii_bit & 1;
+	const uint64_t length = *(const uint64_t *)(text + at->object_bytes);
+	const uint8_t *from = (const uint8_t *)text + (is_ascii ? at->text_bytes : at->other_bytes);
+	char *const end = to + room - 5;
+
+	for (uint64_t i = 0; i < length && to < end; i++) {
+		uint32_t letter = is_ascii || width == 1 ? from[i]
+				  : width == 2           ? ((const uint16_t *)from)[i]
+							 : ((const uint32_t *)from)[i];
+
+		to = put_letter(to, letter ? letter : '?');
+	}
+	*to++ = '\0';
+	return to;
+}
+
+static bool write_code(struct gt_thread *t, uint32_t number, uintptr_t code)
+{
+	enum { MOST = NAME_BYTES + FILE_BYTES + LINES_BYTES };
+	const struct layout *at = &python.at;
+	const uintptr_t lines = pointer_at(code + at->code_lines);
+	const size_t fixed = sizeof(struct gt_record_code);
+	char text[NAME_BYTES + FILE_BYTES], *end = text;
+	uint64_t line_bytes = *(const uint64_t *)(lines + at->object_bytes);
+	struct gt_record_code *c;
+	enum gt_drop_reason why;
+	size_t bytes, size;
+
+	end = put_text(end, NAME_BYTES, pointer_at(code + at->code_name));
+	end = put_text(end, FILE_BYTES, pointer_at(code + at->code_file));
+	bytes = (size_t)(end - text);
+	line_bytes = line_bytes < LINES_BYTES ? line_bytes : LINES_BYTES;
+	size = fixed + ((bytes + line_bytes + 7) & ~(size_t)7);
+	c = gt_ring_try(t, size, &why);
+	if (!c)
+		return false;
+	memset(c, 0, size);
+	c->head = (struct gt_record){(uint16_t)(size / 8), GT_RECORD_CODE, 0, GT_CODE_PYTHON};
+	c->number = number;
+	c->start = *(const uint32_t *)(code + at->code_first_line);
+	c->bytes = (uint32_t)(bytes + line_bytes);
+	memcpy(c->text, text, bytes);
+	memcpy(c->text + bytes, (const char *)lines + at->object_bytes + 16, line_bytes);
+	gt_ring_commit(t, size);
+	return true;
+}
+
+uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
+			  const struct gt_python_frame *f)
+{
+	uint64_t key = ((uint64_t)f->code ^ f->identity * UINT64_C(0x9e3779b97f4a7c15)) | 1, there;
+	uint32_t i = (uint32_t)((key * UINT64_C(0xbf58476d1ce4e5b9)) >> 48);
+
+	static_assert(GT_PYTHON_CODES == 1 << 16, "an index is the hash's upper bits");
+	for (unsigned tries = 0; tries < PROBES; tries++, i = (i + 1) % GT_PYTHON_CODES) {
+		there = 0;
+		if (atomic_compare_exchange_strong(&known->keys[i], &there, key)) {
+			if (write_code(t, i + 1, f->code))
+				return i + 1;
+			atomic_store(&known->keys[i], 0);
+			return 0;
+		}
+		if (there == key)
+			return i + 1;
+	}
+	return 0;
+}
