@@ -22,7 +22,12 @@
 static const char *const keys[] = {"name",     "device", "process", "thread", "queue",
 				   "operator", "rank",   "host",    NULL};
 
-enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
+enum {
+	TOP_DEFAULT = -1,
+	HEAD_INDENT = 2,
+	FILES_EACH = 8, /* of more sessions the head says what they are together .. */
+	FILES_NAMED = 4 /* .. and so many of those that something is to be said of */
+};
 
 struct report_options {
 	const char *where, *sort, *output;
@@ -364,12 +369,18 @@ static void print_unmet(const struct summary *s, const struct report_options *o,
 
 static void print_deaths(const struct summary *s, FILE *out)
 {
+	uint32_t most = s->file_count > FILES_EACH ? FILES_NAMED : UINT32_MAX, dead = 0;
+
 	for (uint32_t p = 0; p < gt_capture_process_count(s->capture); p++) {
 		char text[SELECTION_LINE];
 
-		if (report_death(s->capture, p, text, sizeof text))
+		if (report_death(s->capture, p, text, sizeof text) && dead++ < most)
 			print_sentence(out, ui_colors(out)->red, "Died: %s", text);
 	}
+	if (dead > most)
+		print_sentence(out, ui_colors(out)->red,
+			       "%s more processes died; the table processes has all",
+			       ui_count(dead - most));
 }
 
 /* Of all sessions together: were they asked for? */
@@ -421,6 +432,41 @@ static void print_file(const struct summary_file *f, FILE *out)
 		print_sentence(out, c->red,
 			       "The capture's sums are not what its records are: 'gputap info' "
 			       "says more.");
+}
+
+/* What many sessions are together: "1,000 sessions, the first of them r0.gputap: ./train". */
+static void print_job(const struct summary *s, FILE *out)
+{
+	const struct summary_file *first = &s->files[0];
+	uint64_t longest_ns = 0, processes = 0, threads = 0;
+	uint32_t wrong = 0;
+	struct texts hosts = {0};
+
+	for (uint32_t i = 0; i < s->file_count; i++) {
+		const struct summary_file *f = &s->files[i];
+
+		processes += f->processes;
+		threads += f->threads;
+		if (f->end_ns - f->start_ns > longest_ns)
+			longest_ns = f->end_ns - f->start_ns;
+		texts_put(&hosts, f->host);
+	}
+	fprintf(out, "%s%s sessions%s, the first of them ", ui_colors(out)->bold,
+		ui_count(s->file_count), ui_colors(out)->reset);
+	print_file(first, out);
+	print_selection(s, 0, out);
+	print_sentence(out, NULL, "All: the longest %s, on %s host%s, %s processes, %s threads",
+		       ui_duration(longest_ns), ui_count(hosts.count), hosts.count == 1 ? "" : "s",
+		       ui_count(processes), ui_count(threads));
+	texts_fini(&hosts);
+	for (uint32_t i = 1; i < s->file_count; i++)
+		if (!file_complete(&s->files[i]) && wrong++ < FILES_NAMED)
+			print_file(&s->files[i], out);
+	if (wrong > FILES_NAMED)
+		print_sentence(out, ui_colors(out)->red,
+			       "%s more are damaged, have no end, or programs that were not "
+			       "traced; 'gputap info' says more",
+			       ui_count(wrong - FILES_NAMED));
 }
 
 /* "all linked to their call", of the device work that there is. */
@@ -538,7 +584,9 @@ static void clear_calls(struct grid *g)
 
 static void print_head(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	for (uint32_t i = 0; i < s->file_count; i++) {
+	if (s->file_count > FILES_EACH)
+		print_job(s, out);
+	for (uint32_t i = 0; i < s->file_count && s->file_count <= FILES_EACH; i++) {
 		print_file(&s->files[i], out);
 		print_selection(s, i, out);
 	}

@@ -177,3 +177,31 @@ def test_each_command_says_how_well_clocks_agree(tap, job):
     err = tap("report", *job(hosts=2), "-t", "ranks").err
     assert "2 sessions ran on another machine or boot than r0.gputap: aligned by the" in err
     assert "collective calls that they made together, within" in err.replace("\n  ", " ")
+
+
+# Many -------------------------------------------------------------------------
+
+def test_many_captures_are_one_screen_and_few_descriptors(gputap, run, build, work):
+    """320 captures, with room for 290 open files; no line of the head for each."""
+    for rank in range(320):
+        run([build / "tests/synth/synth", "--calls", 200, "--job", 320, "--rank", rank, "--host",
+             f"node{rank // 80}", "--late-rank", 317, "--late-by", LATE_NS, "--pid",
+             4000 + rank * 10, "--kernels", 1, "-o", f"r{rank:03}.gputap"])
+    out = run(["sh", "-c", f"ulimit -n 290; exec {gputap} report r*.gputap -t"
+               " ranks,rank_spread,rank_waits"], env={"COLUMNS": "80"}).out
+    lines = out.splitlines()
+    assert len(lines) < 50 and all(len(line) <= 80 for line in lines)
+    assert lines[0] == "320 sessions, the first of them r000.gputap: synthetic --size 42"
+    assert "All: the longest" in lines[2] and "on 4 hosts, 320 processes" in lines[2]
+    assert "Ranks: 317 on node3 made others wait longest" in out
+    assert ".. and 310 more (--top 0 shows all)" in out
+
+
+def test_of_many_captures_those_that_are_cut_are_named(tap, job):
+    files = job(size=12)
+    with open(files[5], "r+b") as cut:
+        cut.truncate(100_000)
+    out = tap("report", *files, "-t", "ranks", status=1).out
+    assert "r5.gputap: " in out and "r4.gputap" not in out
+    assert "The capture has no end" in out
+

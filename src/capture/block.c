@@ -2,8 +2,11 @@
 /* Payloads of stream blocks: read when they are needed, checked, decompressed. One that is damaged
  * is counted the first time that somebody meets it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <zstd.h>
 
@@ -46,6 +49,24 @@ static int decompress(struct block_reader *r, const struct stream_block *b)
 	return ZSTD_isError(n) || n != b->raw_bytes ? -EBADMSG : 0;
 }
 
+int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at)
+{
+	int fd = file->fd, status;
+	struct stat st;
+
+	if (fd >= 0)
+		return gt_scan_read(fd, to, bytes, at);
+	fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	status = fstat(fd, &st) ? -errno
+		 : st.st_dev == file->device && st.st_ino == file->inode
+			 ? gt_scan_read(fd, to, bytes, at)
+			 : -ESTALE;
+	close(fd);
+	return status;
+}
+
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
 		  const uint8_t **payload)
 {
@@ -62,7 +83,7 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 		status = block_room(&r->raw, &r->raw_room, (size_t)b->raw_bytes + GT_DECODE_SLACK);
 	if (status)
 		return status;
-	status = gt_scan_read(file->fd, r->stored, whole, b->at);
+	status = gt_capture_file_read(file, r->stored, whole, b->at);
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read capture %s", file->path);
 	if (!status && gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc)
@@ -141,7 +162,7 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
 	session->public.health.bad_blocks++;
 	session->public.health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
-	if (gt_scan_read(c->files[session->file].fd, head, b->head_bytes, b->at))
+	if (gt_capture_file_read(&c->files[session->file], head, b->head_bytes, b->at))
 		return;
 	for (i = 0; next_count(head, b->head_bytes, i, &n); i++) {
 		uint64_t lost;

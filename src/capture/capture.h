@@ -257,7 +257,8 @@ static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
  * Owner: caller; gt_capture_close(). Thread: one at a time per object.
  */
 int gt_capture_open(const char *path, struct gt_capture **out);
-/* The same for several files as if they had been merged. Each stays open: mind RLIMIT_NOFILE. */
+/* The same for several files as if they had been merged. Some hundred stay open, whatever the
+ * number. */
 int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out);
 /* Would it open? Its header only is looked at. Return: 0, or the error with its cause. */
 int gt_capture_probe(const char *path);

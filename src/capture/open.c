@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/copies.h"
 #include "capture/reader.h"
 #include "capture/shared_clock.h"
 #include "util/error.h"
+
+/* Of more files each is opened again for every block that is read of it. */
+enum { FILES_OPEN = 256 };
 
 static int compare_blocks(const void *a, const void *b)
 {
@@ -218,6 +222,7 @@ static void finish_times(struct gt_capture *c)
 static int open_capture_file(struct gt_capture *c, const char *path)
 {
 	struct capture_file *file;
+	struct stat st;
 	int status = GT_LIST_ADD(c, files, file_count, file_room);
 
 	if (status)
@@ -231,7 +236,14 @@ static int open_capture_file(struct gt_capture *c, const char *path)
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
 		return gt_error(-errno, "cannot open capture %s", path);
-	return gt_capture_scan(c);
+	status = gt_capture_scan(c);
+	if (!status && c->file_count > FILES_OPEN && !fstat(file->fd, &st)) {
+		file->device = st.st_dev;
+		file->inode = st.st_ino;
+		close(file->fd);
+		file->fd = -1;
+	}
+	return status;
 }
 
 int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out)

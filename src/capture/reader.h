@@ -63,7 +63,8 @@ struct process_sums {
 };
 
 struct capture_file {
-	int fd;
+	int fd; /* -1: it is opened again for each block, see gt_capture_file_read() */
+	uint64_t device, inode;
 	char *path;
 	bool has_end, whole; /* whole: no header in it was damaged */
 	enum gt_capture_end end;
@@ -176,6 +177,8 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 /* All rows of the block that was read last were decoded: are there as many as its head says? */
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
 			   struct stream_block *b, const struct gt_decoder *d);
+/* Like gt_scan_read(), of a file that is open or not. -ESTALE: another file has its name. */
+int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at);
 /* Count it as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
 
