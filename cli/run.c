@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
+#include "cli/run_keep.h"
 #include "cli/run_plugins.h"
 #include "cli/run_stacks.h"
 #include "cli/ui.h"
@@ -74,8 +75,16 @@ static const char help[] =
 	"      --max-bytes N    of one string or array argument; 256 by default\n"
 	"      --stacks[=LIST]  where in the program calls are made: launch (of kernels,\n"
 	"                       copies, graphs; by default), slow:TIME (longer ones)\n"
-	"      --keep TIME[,SIZE]  only the last TIME, as a flight recorder, in at most\n"
-	"                       SIZE of disk (2G by default)\n"
+	"As a flight recorder\n"
+	"      --keep TIME[,SIZE]  only the last TIME, in at most SIZE of disk (2G by\n"
+	"                       default)\n"
+	"      --trigger EXPR   a snapshot when a call or work meets EXPR, as --where of\n"
+	"                       report: 'duration>100ms and name=clFinish', failed; may be\n"
+	"                       repeated\n"
+	"      --keep-after TIME  .. so long after it; half of --keep by default\n"
+	"      --snapshots-most N  .. but N at most; 10 by default\n"
+	"      --snapshot-signal SIGNAL  a snapshot when `gputap run` gets it; the program\n"
+	"                       does not\n"
 	"How\n"
 	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
@@ -113,8 +122,9 @@ enum {
 	OPT_SHARE,
 	OPT_NO_COMMAND,
 	OPT_NO_PLUGINS,
-	OPT_KEEP,
-	OPT_STACKS
+	OPT_STACKS,
+	OPT_KEEP, /* + enum run_keep_option */
+	OPT_KEEP_LAST = OPT_KEEP + RUN_KEEP_OPTIONS - 1
 };
 
 static const struct option options[] = {
@@ -139,14 +149,14 @@ static const struct option options[] = {
 	{"threads", required_argument, NULL, OPT_THREADS},
 	{"tool", required_argument, NULL, OPT_TOOL},
 	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
-	{"keep", required_argument, NULL, OPT_KEEP},
 	{"stacks", optional_argument, NULL, OPT_STACKS},
+	{"keep", required_argument, NULL, OPT_KEEP + RUN_KEEP},
+	{"keep-after", required_argument, NULL, OPT_KEEP + RUN_KEEP_AFTER},
+	{"trigger", required_argument, NULL, OPT_KEEP + RUN_TRIGGER},
+	{"snapshots-most", required_argument, NULL, OPT_KEEP + RUN_SNAPSHOTS_MOST},
+	{"snapshot-signal", required_argument, NULL, OPT_KEEP + RUN_SNAPSHOT_SIGNAL},
 	{NULL, 0, NULL, 0},
 };
-
-#define KEEP_BYTES       (UINT64_C(2) << 30) /* of --keep, where it names none */
-#define KEEP_LEAST_BYTES (UINT64_C(64) << 20)
-#define KEEP_LEAST_NS    UINT64_C(100000000)
 
 enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of gputap's own thread */
 
@@ -156,7 +166,7 @@ struct run_request {
 	const char *pattern; /* -o; "": not said */
 	struct mode_options what;
 	bool quiet, no_plugins;
-	char text[1024]; /* of the options, for the capture */
+	char text[2048]; /* of the options, for the capture */
 	char capture[PATH_MAX];
 	char named[PATH_MAX]; /* the output, if it is not rtl_output */
 	char rtl_output[PATH_MAX];
@@ -195,13 +205,13 @@ static bool parse_size(const char *text, uint64_t *out)
 	return !*end;
 }
 
-/* "100ms", "1s", "250us", "2min", "1h", "0": ns. */
+/* "100ms", "1s", "250us", "0": ns. */
 static bool parse_time(const char *text, uint64_t *out)
 {
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 	char *end;
 	double n = strtod(text, &end);
 
@@ -309,24 +319,6 @@ static int tool_option(const char *value)
 	return code;
 }
 
-/* "20s" or "20s,2G" */
-static int keep_option(const char *value, struct gt_keep_options *keep)
-{
-	const char *comma = strchr(value, ',');
-	char *time = strndup(value, comma ? (size_t)(comma - value) : strlen(value));
-	bool good = time && parse_time(time, &keep->window_ns);
-
-	free(time);
-	if (!good || keep->window_ns < KEEP_LEAST_NS)
-		return bad_value("--keep", value,
-				 "a time of 100ms or more, and the most bytes of disk behind a "
-				 "comma if you like, such as 20s or 20s,2G");
-	keep->most_bytes = KEEP_BYTES;
-	return comma ? size_option("--keep", comma + 1, KEEP_LEAST_BYTES, UINT64_C(1) << 50,
-				   &keep->most_bytes)
-		     : 0;
-}
-
 static int take_option(struct run_request *r, int option, char **argv)
 {
 	struct gt_session *s = &r->run.session;
@@ -367,28 +359,21 @@ static int take_option(struct run_request *r, int option, char **argv)
 		if (!parse_time(optarg, &s->wait_ns))
 			code = bad_value("--when-full", optarg, "a time such as 100ms, 2s or 0");
 		break;
-	case OPT_KEEP: code = keep_option(optarg, &r->run.keep); break;
+	case OPT_KEEP ... OPT_KEEP_LAST:
+		code = run_keep_option(&r->run, (enum run_keep_option)(option - OPT_KEEP), optarg);
+		break;
 	default: code = ui_bad_option("run", argv, options);
 	}
 	return code;
 }
 
-static const char *describe_keep(const struct gt_keep_options *keep)
-{
-	static char text[64];
-
-	if (keep->window_ns)
-		snprintf(text, sizeof text, " keep=%lluns,%llu",
-			 (unsigned long long)keep->window_ns, (unsigned long long)keep->most_bytes);
-	return text;
-}
-
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64];
+	char stacks[64], keep[512];
 
 	run_stacks_describe(s, stacks, sizeof stacks);
+	run_keep_describe(&r->run, keep, sizeof keep);
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
 		 "block=%u when-full=%lluns%s%s%s",
@@ -397,7 +382,7 @@ static void describe_options(struct run_request *r)
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
 		 s->block_bytes, (unsigned long long)s->wait_ns, stacks,
-		 r->run.compress ? " compress" : "", describe_keep(&r->run.keep));
+		 r->run.compress ? " compress" : "", keep);
 	r->run.options_text = r->text;
 }
 
@@ -473,6 +458,7 @@ static int choose_output(struct run_request *r)
 	else
 		snprintf(r->capture, sizeof r->capture, "%s", r->output);
 	r->run.output = r->capture;
+	r->run.snapshot_name = r->output;
 	return 0;
 }
 
@@ -502,7 +488,9 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	if (r->run.session.pool_bytes < 4 * (uint64_t)r->run.session.block_bytes)
 		return ui_fail(GT_EXIT_USAGE,
 			       "--buffer must hold at least four blocks of --block-size");
-	code = mode_choose(&r->what, &r->run.session);
+	code = run_keep_check(&r->run, r->quiet);
+	if (!code)
+		code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
 	if (!code)
@@ -703,6 +691,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 	bool exported = r->exporter && export(r);
 
 	note_losses(r, t, result);
+	run_keep_note(result);
 	if (!r->quiet) {
 		if (!result->runtimes)
 			note_nothing_seen(r, t, result);

@@ -43,6 +43,7 @@
 #include "collector/guard.h"
 #include "collector/memory.h"
 #include "collector/proc_files.h"
+#include "collector/snapshots.h"
 #include "collector/target.h"
 #include "config.h"
 #include "ring/segment.h"
@@ -72,6 +73,8 @@ struct collector {
 	struct gt_child child;
 	struct gt_memory_budgets memory;
 	struct gt_descendants descendants;
+	struct gt_snapshots snapshots;
+	struct gt_triggers *triggers;
 	int epoll;
 	int *kept_pidfds; /* pids that go on behind their processes' end */
 	size_t kept_count, kept_room;
@@ -80,6 +83,7 @@ struct collector {
 	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
+	uint64_t start_ns; /* of the session */
 	uint64_t partial_ns, slow_ns;
 };
 
@@ -239,6 +243,7 @@ static int open_capture(struct collector *c, const struct gt_run_options *o, cha
 		status = gt_capture_writer_create(o->output, o->replace, &options, &info,
 						  &c->writer);
 	free(text.command);
+	c->start_ns = info.start_ns;
 	if (!status && o->keep.window_ns) {
 		status = gt_capture_keep(c->writer, &o->keep, c->host_clock);
 		if (status) {
@@ -525,6 +530,36 @@ static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 	return fills_ms < 1 ? 1 : fills_ms < BUSY_SLEEP_MS ? (int)fills_ms : BUSY_SLEEP_MS;
 }
 
+static void look_for_snapshots(struct collector *c, uint64_t now)
+{
+	if (c->child.wants_snapshot)
+		gt_snapshots_ask(&c->snapshots, GT_KEPT_SIGNAL, NULL, NULL, false, now);
+	c->child.wants_snapshot = false;
+	if (c->triggers)
+		gt_triggers_advance(c->triggers, now);
+	gt_snapshots_advance(&c->snapshots, now);
+}
+
+static void on_trigger(void *data, const char *text)
+{
+	struct collector *c = data;
+
+	gt_snapshots_trigger(&c->snapshots, text, get_monotonic_ns());
+}
+
+static int open_snapshots(struct collector *c, const struct gt_run_options *o)
+{
+	int status = 0;
+
+	gt_snapshots_init(&c->snapshots, o, &c->drain, c->start_ns);
+	c->child.snapshot_signal = o->snapshot_signal;
+	if (o->trigger_count)
+		status = gt_triggers_create(o->triggers, o->trigger_count, c->host_clock,
+					    on_trigger, c, &c->triggers);
+	c->drain.triggers = c->triggers;
+	return status;
+}
+
 static void collect(struct collector *c)
 {
 	uint64_t last_ns = get_monotonic_ns();
@@ -549,6 +584,7 @@ static void collect(struct collector *c)
 		gt_descendants_look(&c->descendants, c->child.ended ? 0 : (uint32_t)c->child.pid,
 				    now);
 		gt_batch_commit(&c->drain);
+		look_for_snapshots(c, now);
 		gt_memory_balance(&c->memory, &c->drain, now);
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
@@ -644,6 +680,8 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	gt_descendants_init(&c->descendants, &c->drain, c->libraries.inject);
 	status = open_events(c);
 	if (!status)
+		status = open_snapshots(c, options);
+	if (!status)
 		status = start_program(c, argv);
 	if (status) {
 		if (c->exec_failed)
@@ -655,12 +693,17 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	}
 	result->pid = (uint32_t)c->child.pid;
 	collect(c);
+	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
 	result->wait_status = c->child.wait_status;
+	result->triggers_left_out = c->snapshots.left_out;
+	result->triggers_undecided = gt_triggers_undecided(c->triggers);
 	finish_capture(&c->drain, c->writer, result);
 remove_folder:
 	gt_descendants_fini(&c->descendants);
 	gt_memory_fini(&c->memory);
+	gt_triggers_destroy(c->triggers);
+	c->drain.triggers = NULL;
 	gt_drain_fini(&c->drain);
 	gt_folder_remove(&c->folder);
 	gt_guard_restore();

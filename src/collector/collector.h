@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/capture.h"
+#include "collector/triggers.h"
 #include "ring/session.h"
 
 struct gt_run_options {
@@ -18,6 +19,16 @@ struct gt_run_options {
 	bool shared;    /* the capture may be read by others, as the umask says */
 	bool wait_tree; /* stay until every process of the tree has ended */
 	struct gt_keep_options keep;
+	const char *snapshot_name; /* what snapshots are named after; NULL: the output */
+	int snapshot_signal;       /* that asks for one instead of going to the program; 0: none */
+	const struct gt_trigger *triggers;
+	size_t trigger_count;
+	uint64_t keep_after_ns;  /* from a trigger on, until its snapshot */
+	uint32_t snapshots_most; /* by triggers */
+	/* In the collector's thread, when a snapshot is written or cannot be (@error is a
+	 * sentence). NULL: nobody is told */
+	void (*on_snapshot)(const char *path, const char *error, enum gt_kept_reason reason,
+			    const char *what);
 	/* what to record and how; magic, version, bytes, host_clock are filled in */
 	struct gt_session session;
 	const char *options_text; /* for gt_session_info.options */
@@ -39,6 +50,9 @@ struct gt_run_result {
 	bool complete; /* nothing that was traced and ended is missing */
 	/* negative errno: the capture could not take everything (disk full) */
 	int output_error;
+	/* triggers that came when there were enough snapshots, or one had just been taken; work
+	 * that they could not be decided about */
+	uint64_t triggers_left_out, triggers_undecided;
 };
 
 /* Everything recorded, in the sizes that suit most programs. */

@@ -17,6 +17,7 @@
 #include "collector/not_traced.h"
 #include "collector/process_counts.h"
 #include "collector/ring_reader.h"
+#include "collector/triggers.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/grow.h"
@@ -192,6 +193,7 @@ static void forget_process(struct gt_drain *d, struct gt_process *process)
 			d->processes[i] = d->processes[--d->process_count];
 			break;
 		}
+	gt_triggers_forget(d->triggers, process);
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, process->name_pid,
 		 (unsigned long long)process->name_ticks);
 	unlinkat(d->folder->fd, name, 0);

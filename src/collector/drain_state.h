@@ -18,6 +18,7 @@ enum gt_drain_how {
 	GT_DRAIN_FULL, /* blocks that are handed on */
 	/* and others, if there is a fair amount in them or it has lain there for long */
 	GT_DRAIN_PARTIAL,
+	GT_DRAIN_NOW, /* what is committed, of threads that go on */
 	GT_DRAIN_ALL, /* everything that is committed */
 };
 
@@ -25,6 +26,8 @@ struct gt_give_back {
 	struct gt_process *process;
 	uint32_t block;
 };
+
+struct gt_triggers;
 
 /* A program that a process has reported as not traced; the collector meets it in /proc, too. */
 struct gt_untraced_notice {
@@ -56,6 +59,8 @@ struct gt_drain {
 	uint32_t touched_count;
 	struct gt_give_back *give;
 	size_t give_count, give_room;
+
+	struct gt_triggers *triggers; /* NULL: none; borrowed */
 
 	/* results */
 	int output_error; /* the first one */

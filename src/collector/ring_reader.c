@@ -12,6 +12,7 @@
 #include "collector/announce.h"
 #include "collector/batch.h"
 #include "collector/guard.h"
+#include "collector/triggers.h"
 #include "util/error.h"
 
 #define PARTIAL_BYTES 4096u                /* a block in use is read for this much .. */
@@ -75,6 +76,8 @@ static void read_records(struct gt_drain *d, struct gt_process *process, struct 
 	int status;
 
 	gt_batch_touch(d, process);
+	if (d->triggers)
+		gt_triggers_look(d->triggers, process, data, bytes);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
 		process->torn = true; /* written over, in a way that leaves something to read */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* See trigger.h. Before the first record, the tree of the expression says for each operation how
+ * long a record must be: "and" takes the longer, "or" the shorter of its sides, "not" nothing. */
+#include "cli/trigger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/filter_tree.h"
+#include "cli/lookup.h"
+#include "cli/ui.h"
+#include "record/operation.h"
+
+struct trigger {
+	struct filter *filter;
+	struct texts texts; /* numbers of filter_record.text */
+	char pid[16];
+};
+
+/* A process goes by its number and its program's names. */
+static unsigned give_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
+{
+	const struct trigger *t = data;
+	const char *text = texts_get(&t->texts, number), *slash;
+
+	texts[0] = text;
+	if (field != FILTER_PROCESS)
+		return 1;
+	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* "PID EXE" */
+	slash = strrchr(texts[0], '/');
+	texts[1] = slash ? slash + 1 : texts[0];
+	texts[2] = t->pid;
+	return 3;
+}
+
+static const char *domain_of(const struct gt_trigger_record *r)
+{
+	return gt_domain_name((enum gt_domain)GT_OP_DOMAIN(r->op));
+}
+
+static const char *kind_of(const struct gt_trigger_record *r)
+{
+	const struct gt_operation_info *info = r->is_work ? NULL : gt_operation(r->op);
+
+	return r->is_work ? gt_device_op_name(r->device_op)
+			  : gt_operation_kind_name(info ? (enum gt_operation_kind)info->kind
+							: GT_KIND_OTHER);
+}
+
+static const char *name_of(const struct gt_trigger_record *r)
+{
+	return !r->is_work               ? gt_operation_name(r->op)
+	       : r->kernel && *r->kernel ? r->kernel
+					 : gt_device_op_name(r->device_op);
+}
+
+/* Of a record with names that are known before there is one: can this condition hold? */
+static bool may_hold(struct trigger *t, const struct filter_node *n,
+		     const struct gt_trigger_record *r)
+{
+	struct filter one = *t->filter;
+	struct filter_record record;
+
+	memset(record.text, 0xff, sizeof record.text);
+	if (n->field == FILTER_DOMAIN)
+		record.text[FILTER_DOMAIN] = texts_put(&t->texts, domain_of(r));
+	else if (n->field == FILTER_KIND)
+		record.text[FILTER_KIND] = texts_put(&t->texts, kind_of(r));
+	else if (n->field == FILTER_NAME && !r->is_work)
+		record.text[FILTER_NAME] = texts_put(&t->texts, name_of(r));
+	else
+		return true;
+	one.root = (struct filter_node *)(uintptr_t)n;
+	return filter_match(&one, &record);
+}
+
+static uint64_t shortest_of_number(const struct filter_node *n)
+{
+	if (n->field != FILTER_DURATION)
+		return 0;
+	switch (n->compare) {
+	case CMP_GT: return n->number < UINT64_MAX ? n->number + 1 : n->number;
+	case CMP_GE:
+	case CMP_EQ: return n->number;
+	default: return 0;
+	}
+}
+
+static uint64_t shortest_of(struct trigger *t, const struct filter_node *n,
+			    const struct gt_trigger_record *r, bool *failed)
+{
+	bool left = false, right = false;
+	uint64_t a, b;
+
+	*failed = false;
+	switch (n->type) {
+	case NODE_AND:
+		a = shortest_of(t, n->left, r, &left);
+		b = shortest_of(t, n->right, r, &right);
+		*failed = left || right;
+		return a > b ? a : b;
+	case NODE_OR:
+		a = shortest_of(t, n->left, r, &left);
+		b = shortest_of(t, n->right, r, &right);
+		*failed = (left || a == UINT64_MAX) && (right || b == UINT64_MAX);
+		return a < b ? a : b;
+	case NODE_FAILED: *failed = true; return 0;
+	case NODE_NUMBER: return shortest_of_number(n);
+	case NODE_TEXT:
+	case NODE_REGEX: return may_hold(t, n, r) ? 0 : UINT64_MAX;
+	default: return 0;
+	}
+}
+
+static uint64_t find_shortest(void *data, const struct gt_trigger_record *r, bool *failed)
+{
+	struct trigger *t = data;
+
+	return shortest_of(t, t->filter->root, r, failed);
+}
+
+static bool match(void *data, const struct gt_trigger_record *r)
+{
+	struct trigger *t = data;
+	struct filter_record record = {.duration_ns = r->duration_ns,
+				       .bytes = r->bytes,
+				       .rank = -1,
+				       .timed = r->timed,
+				       .failed = r->failed};
+	char process[512];
+
+	memset(record.text, 0xff, sizeof record.text);
+	snprintf(t->pid, sizeof t->pid, "%u", r->pid);
+	snprintf(process, sizeof process, "%u %.400s", r->pid, r->exe);
+	record.text[FILTER_NAME] = texts_put(&t->texts, name_of(r));
+	record.text[FILTER_DOMAIN] = texts_put(&t->texts, domain_of(r));
+	record.text[FILTER_KIND] = texts_put(&t->texts, kind_of(r));
+	record.text[FILTER_PROCESS] = texts_put(&t->texts, process);
+	return filter_match(t->filter, &record);
+}
+
+int trigger_create(const char *expression, struct gt_trigger *out)
+{
+	static const struct {
+		enum filter_field field;
+		const char *name;
+	} later[] = {{FILTER_DEVICE, "device"}, {FILTER_THREAD, "thread"}, {FILTER_QUEUE, "queue"},
+		     {FILTER_RANGE, "range"},   {FILTER_HOST, "host"},     {FILTER_RANK, "rank"},
+		     {FILTER_AT, "at"}};
+	struct trigger *t = lookup_grow(NULL, 0, 1, sizeof *t);
+	struct filter_error error;
+
+	t->filter = filter_create(expression, give_texts, t, &error);
+	if (!t->filter) {
+		free(t);
+		return filter_print_error_of("--trigger", expression, &error);
+	}
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+		if (filter_asks(t->filter, later[i].field)) {
+			filter_destroy(t->filter);
+			free(t);
+			return ui_fail(GT_EXIT_USAGE,
+				       "--trigger: '%s' is not known while the program runs; there "
+				       "are: name domain kind process duration bytes failed",
+				       later[i].name);
+		}
+	*out = (struct gt_trigger){t, find_shortest, match};
+	return GT_EXIT_OK;
+}

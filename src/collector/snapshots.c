@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* See snapshots.h. */
+#include "collector/snapshots.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock/clock.h"
+#include "collector/batch.h"
+#include "util/clock_ns.h"
+#include "util/error.h"
+
+enum {
+	NICE = 10,
+	STACK_BYTES = 256 << 10,
+	NAMES_MOST = 100000, /* tried for a free one */
+	READS_MOST = 8,      /* of the rings, until little is left in them */
+	LITTLE_BYTES = 1 << 20,
+};
+
+void gt_snapshots_init(struct gt_snapshots *s, const struct gt_run_options *options,
+		       struct gt_drain *drain, uint64_t start_ns)
+{
+	memset(s, 0, sizeof *s);
+	s->options = options;
+	s->drain = drain;
+	s->start_ns = start_ns;
+}
+
+uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, const char *text,
+			  const char *path, bool replace, uint64_t due_ns)
+{
+	struct gt_snapshot_job *job = &s->waiting[s->waiting_count];
+
+	if (s->waiting_count == GT_SNAPSHOTS_WAITING)
+		return 0;
+	s->waiting_count++;
+	memset(job, 0, sizeof *job);
+	job->number = ++s->asked;
+	job->reason = reason;
+	job->due_ns = due_ns;
+	job->replace = replace;
+	job->shared = s->options->shared;
+	snprintf(job->text, sizeof job->text, "%s", text ? text : "");
+	snprintf(job->path, sizeof job->path, "%s", path ? path : "");
+	return job->number;
+}
+
+void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns)
+{
+	const struct gt_run_options *o = s->options;
+
+	if (s->by_triggers == o->snapshots_most || now_ns < s->next_ns ||
+	    !gt_snapshots_ask(s, GT_KEPT_TRIGGER, text, NULL, false, now_ns + o->keep_after_ns)) {
+		s->left_out++;
+		return;
+	}
+	s->by_triggers++;
+	/* the next one's window begins where this one's ends */
+	s->next_ns = now_ns +
+		     (o->keep.window_ns > o->keep_after_ns ? o->keep.window_ns : o->keep_after_ns);
+}
+
+/* "last.gputap" -> "last.N.gputap", N from the snapshot's number on, the first that is free. */
+static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *job)
+{
+	static const char end[] = ".gputap";
+	const char *output =
+		s->options->snapshot_name ? s->options->snapshot_name : s->options->output;
+	size_t n = strlen(output), cut = sizeof end - 1;
+
+	job->replace = s->options->replace;
+	if (n > cut && !strcmp(output + n - cut, end))
+		n -= cut;
+	for (uint32_t i = 0; i < NAMES_MOST; i++) {
+		snprintf(job->path, sizeof job->path, "%.*s.%u%s", (int)n, output, job->number + i,
+			 end);
+		if (job->replace || access(job->path, F_OK))
+			return;
+	}
+}
+
+/* Rings, sums and clocks into the files. */
+static void settle(struct gt_drain *d)
+{
+	struct gt_clock_tuple tuple;
+	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC), bytes = LITTLE_BYTES;
+
+	for (int i = 0; i < READS_MOST && bytes >= LITTLE_BYTES; i++) {
+		bytes = 0;
+		for (size_t k = 0; k < d->process_count; k++)
+			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
+	}
+	gt_batch_commit(d); /* a flush that fails moves what was recorded: sums come behind it */
+	for (size_t k = 0; k < d->process_count; k++)
+		gt_drain_write_counts(d, d->processes[k]);
+	gt_clock_tuple_take(d->folder->session->host_clock, &tuple);
+	gt_drain_write_clock(d, &tuple);
+	gt_batch_commit(d);
+}
+
+static void fail(struct gt_snapshot_job *job)
+{
+	job->state = GT_SNAPSHOT_FAILED;
+	snprintf(job->error, sizeof job->error, "%s", gt_error_text());
+	gt_error_clear();
+}
+
+static void *write_file(void *data)
+{
+	struct gt_snapshots *s = data;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+	if (gt_snapshot_write(s->files, s->now.path, s->now.replace, s->now.shared))
+		fail(&s->now);
+	else
+		s->now.state = GT_SNAPSHOT_WRITTEN;
+	atomic_store_explicit(&s->is_finished, true, memory_order_release);
+	return NULL;
+}
+
+/* The outcome is there to be asked for, and said. */
+static void put_away(struct gt_snapshots *s)
+{
+	gt_snapshot_destroy(s->files);
+	s->files = NULL;
+	s->done[s->now.number % GT_SNAPSHOTS_DONE] = s->now;
+	if (s->options->on_snapshot)
+		s->options->on_snapshot(s->now.path,
+					s->now.state == GT_SNAPSHOT_FAILED ? s->now.error : NULL,
+					s->now.reason, s->now.text);
+	s->now.number = 0;
+}
+
+static int start_thread(struct gt_snapshots *s)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	atomic_store_explicit(&s->is_finished, false, memory_order_relaxed);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	error = pthread_create(&s->thread, &attributes, write_file, s);
+	pthread_attr_destroy(&attributes);
+	return error ? gt_error(-error, "cannot start a thread for snapshot %s", s->now.path) : 0;
+}
+
+static void begin_job(struct gt_snapshots *s)
+{
+	struct gt_kept why = {.reason = s->now.reason,
+			      .number = s->now.number,
+			      .text = s->now.text};
+	int status;
+
+	if (!s->now.path[0])
+		choose_name(s, &s->now);
+	settle(s->drain);
+	why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	why.begin_ns = s->start_ns;
+	status = gt_snapshot_create(s->drain->writer, &why, &s->files);
+	if (!status)
+		status = start_thread(s);
+	s->runs = !status;
+	if (status) {
+		fail(&s->now);
+		put_away(s);
+	}
+}
+
+/* The first that is due. False: none. */
+static bool take_job(struct gt_snapshots *s, uint64_t now_ns)
+{
+	for (size_t i = 0; i < s->waiting_count; i++) {
+		if (s->waiting[i].due_ns > now_ns)
+			continue;
+		s->now = s->waiting[i];
+		s->waiting_count--;
+		memmove(s->waiting + i, s->waiting + i + 1,
+			(s->waiting_count - i) * sizeof s->waiting[0]);
+		return true;
+	}
+	return false;
+}
+
+static void join(struct gt_snapshots *s)
+{
+	pthread_join(s->thread, NULL);
+	s->runs = false;
+	put_away(s);
+}
+
+void gt_snapshots_advance(struct gt_snapshots *s, uint64_t now_ns)
+{
+	if (s->runs && atomic_load_explicit(&s->is_finished, memory_order_acquire))
+		join(s);
+	if (!s->runs && s->waiting_count && take_job(s, now_ns))
+		begin_job(s);
+}
+
+void gt_snapshots_finish(struct gt_snapshots *s)
+{
+	do {
+		if (s->runs)
+			join(s);
+		if (take_job(s, UINT64_MAX))
+			begin_job(s);
+	} while (s->runs || s->waiting_count);
+}
+
+const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, uint32_t number)
+{
+	const struct gt_snapshot_job *done = &s->done[number % GT_SNAPSHOTS_DONE];
+
+	if (s->now.number == number && number)
+		return &s->now;
+	for (size_t i = 0; i < s->waiting_count; i++)
+		if (s->waiting[i].number == number)
+			return &s->waiting[i];
+	return number && done->number == number ? done : NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Snapshots of a session that goes on: captures of all so far, or with --keep of the window.
+ *
+ *   asked by a command, a signal, a trigger --due--> rings read, sums and clocks written, flushed
+ *     --thread--> copied into a file of its own --done--> said
+ *
+ * One is written at a time, others wait. The thread reads files that the collector only appends
+ * to, or has opened before they are removed, so recording goes on meanwhile; it runs at a lower
+ * priority. A failure is said and nothing else: the recording is not touched by it. */
+#ifndef GPUTAP_COLLECTOR_SNAPSHOTS_H
+#define GPUTAP_COLLECTOR_SNAPSHOTS_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "collector/collector.h"
+#include "collector/drain.h"
+
+enum {
+	GT_SNAPSHOTS_WAITING = 8,
+	GT_SNAPSHOTS_DONE = 64, /* whose outcome is remembered */
+	GT_SNAPSHOT_TEXT = 256,
+};
+
+enum gt_snapshot_state { GT_SNAPSHOT_WAITS, GT_SNAPSHOT_WRITTEN, GT_SNAPSHOT_FAILED };
+
+struct gt_snapshot_job {
+	uint32_t number; /* from 1; 0: none */
+	enum gt_snapshot_state state;
+	enum gt_kept_reason reason;
+	uint64_t due_ns; /* CLOCK_MONOTONIC */
+	bool replace, shared;
+	char text[GT_SNAPSHOT_TEXT];
+	char path[PATH_MAX]; /* ""; made of the capture's when it is due */
+	char error[512];
+};
+
+struct gt_snapshots {
+	const struct gt_run_options *options;
+	struct gt_drain *drain;
+	uint64_t start_ns;    /* of the session, BOOTTIME */
+	uint32_t asked;       /* numbers given */
+	uint32_t by_triggers; /* of these */
+	uint64_t next_ns;     /* triggers are left out before */
+	uint64_t left_out;
+	struct gt_snapshot_job waiting[GT_SNAPSHOTS_WAITING];
+	size_t waiting_count;
+	struct gt_snapshot_job done[GT_SNAPSHOTS_DONE]; /* by number, the newest */
+	struct gt_snapshot_job now;                     /* the thread's while it runs */
+	struct gt_snapshot *files;
+	pthread_t thread;
+	bool runs;
+	_Atomic bool is_finished;
+};
+
+void gt_snapshots_init(struct gt_snapshots *s, const struct gt_run_options *options,
+		       struct gt_drain *drain, uint64_t start_ns);
+/* Finish what is asked for, now. Before the session's last words. */
+void gt_snapshots_finish(struct gt_snapshots *s);
+
+/* Return: its number; 0: too many wait. @path: NULL or "": named after the capture. */
+uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, const char *text,
+			  const char *path, bool replace, uint64_t due_ns);
+/* A trigger has come: the same, some time later, if it is not too many or too early. */
+void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);
+/* Regularly, in the collector's thread. */
+void gt_snapshots_advance(struct gt_snapshots *s, uint64_t now_ns);
+/* NULL: no such number, or long ago. */
+const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, uint32_t number);
+
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* See triggers.h. */
+#include "collector/triggers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock/clock.h"
+#include "collector/process.h"
+#include "record/operation.h"
+#include "util/error.h"
+#include "util/grow.h"
+
+enum {
+	PENDING_MOST = 256, /* candidates between two looks; more are no news */
+	NAMES_MOST = 1 << 20,
+	DEVICES_MOST = 64, /* clocks of a process */
+	RATE_MS = 10,      /* two clock readings so far apart give ticks in ns */
+	WAIT_NS = 1000000000,
+	NAME_BYTES = 256,
+};
+
+/* A device's clock: its first and newest readings. */
+struct device_reading {
+	uint32_t device;
+	uint64_t first_host, first_device, host, stamp;
+};
+
+/* What is known of a process beside its rings. */
+struct known_process {
+	uint32_t index;
+	char **names; /* by string id */
+	size_t name_room;
+	struct device_reading devices[DEVICES_MOST];
+	size_t device_count;
+};
+
+struct candidate {
+	struct gt_trigger_record record;
+	uint32_t process, name, device;
+	uint64_t stamp_ticks; /* of work: device stamps */
+	uint64_t since_ns;    /* 0: new */
+	int32_t status;
+	bool has_status;
+	char exe[NAME_BYTES];
+};
+
+struct gt_triggers {
+	const struct gt_trigger *list;
+	size_t count;
+	void (*fire)(void *data, const char *text);
+	void *fire_data;
+	double tick_ns;
+	uint64_t undecided;
+	/* the shortest call in ticks, work in ns, that may match any of them */
+	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
+	uint64_t work[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];
+	struct known_process **processes;
+	size_t process_count, process_room;
+	struct candidate pending[PENDING_MOST];
+	size_t pending_count;
+};
+
+static inline uint64_t load(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+/* Processes ------------------------------------------------------------------- */
+
+static struct known_process *find_process(const struct gt_triggers *t, uint32_t index)
+{
+	for (size_t i = t->process_count; i-- > 0;)
+		if (t->processes[i]->index == index)
+			return t->processes[i];
+	return NULL;
+}
+
+static struct known_process *get_process(struct gt_triggers *t, uint32_t index)
+{
+	struct known_process *p = find_process(t, index), **more;
+
+	if (p)
+		return p;
+	more = gt_grow(t->processes, t->process_count, &t->process_room, sizeof(void *));
+	if (!more)
+		return NULL;
+	t->processes = more;
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->index = index;
+	t->processes[t->process_count++] = p;
+	return p;
+}
+
+static void free_process(struct known_process *p)
+{
+	for (size_t i = 0; i < p->name_room; i++)
+		free(p->names[i]);
+	free(p->names);
+	free(p);
+}
+
+void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
+{
+	for (size_t i = 0; t && i < t->process_count; i++)
+		if (t->processes[i]->index == process->index) {
+			free_process(t->processes[i]);
+			t->processes[i] = t->processes[--t->process_count];
+			return;
+		}
+}
+
+static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
+{
+	uint32_t id = (uint32_t)(load(r) >> 32);
+	uint64_t bytes = words < 2 ? 0 : load(r + 1);
+	struct known_process *p;
+
+	if (words < 2 || bytes > (words - 2) * 8u || id >= NAMES_MOST)
+		return;
+	p = get_process(t, process);
+	if (!p)
+		return;
+	if (id >= p->name_room) {
+		size_t room = 2 * (size_t)id + 64;
+		char **more = realloc(p->names, room * sizeof *more);
+
+		if (!more)
+			return;
+		memset(more + p->name_room, 0, (room - p->name_room) * sizeof *more);
+		p->names = more;
+		p->name_room = room;
+	}
+	free(p->names[id]);
+	p->names[id] = strndup((const char *)(r + 2), bytes < NAME_BYTES ? bytes : NAME_BYTES);
+}
+
+static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
+{
+	uint32_t device = (uint32_t)(load(r) >> 32);
+	struct known_process *p;
+	struct device_reading *d;
+	uint64_t host, stamp;
+	size_t i = 0;
+
+	if (words < sizeof(struct gt_record_clock) / 8)
+		return;
+	p = get_process(t, process);
+	host = load(r + 1) / 2 + load(r + 2) / 2;
+	stamp = load(r + 3);
+	while (p && i < p->device_count && p->devices[i].device != device)
+		i++;
+	if (!p || i == DEVICES_MOST)
+		return;
+	d = &p->devices[i];
+	if (i == p->device_count) {
+		p->device_count++;
+		*d = (struct device_reading){device, host, stamp, host, stamp};
+	}
+	d->host = host;
+	d->stamp = stamp;
+}
+
+/* Candidates --------------------------------------------------------------------- */
+
+static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_process *process)
+{
+	struct candidate *c = &t->pending[t->pending_count];
+
+	if (t->pending_count == PENDING_MOST)
+		return NULL;
+	t->pending_count++;
+	memset(c, 0, sizeof *c);
+	c->process = process->index;
+	c->record.pid = process->pid;
+	memcpy(c->exe, process->segment->exe, sizeof c->exe - 1);
+	return c;
+}
+
+/* The time of work in ns. False: not known (yet). */
+static bool measure_work(const struct gt_triggers *t, const struct known_process *p,
+			 struct candidate *c)
+{
+	if (!c->record.timed)
+		return true;
+	if (GT_OP_DOMAIN(c->record.op) == GT_DOMAIN_OPENCL) {
+		c->record.duration_ns = c->stamp_ticks;
+		return true;
+	}
+	for (size_t i = 0; p && i < p->device_count; i++) {
+		const struct device_reading *d = &p->devices[i];
+		double host = (double)(d->host - d->first_host) * t->tick_ns;
+
+		if (d->device != c->device || d->stamp <= d->first_device || host <= 0)
+			continue;
+		c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * host /
+						   (double)(d->stamp - d->first_device));
+		return true;
+	}
+	return false;
+}
+
+/* A longer call than must be: did it fail, where that is asked? Argument words are copied: they
+ * may change. */
+static void add_call(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r,
+		     uint32_t words)
+{
+	uint32_t op = (uint32_t)(load(r) >> 32), nargs = GT_OP_NARGS(op);
+	uint64_t args[256], ticks = load(r + 2) - load(r + 1);
+	bool has_args = nargs && words >= GT_OP_NARGS(op) + 5, needs = true, failed = false;
+	struct gt_trigger_record record = {.op = op};
+	struct candidate *c;
+	int32_t status = 0;
+	bool has_status;
+
+	for (uint32_t i = 0; has_args && i < nargs; i++)
+		args[i] = load(r + 5 + i);
+	has_status = gt_call_status(op, load(r + 4), has_args ? args : NULL, &status);
+	failed = has_status && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(op), status);
+	for (size_t i = 0; i < t->count && needs && !failed; i++) {
+		bool asks = false;
+		uint64_t ns = t->list[i].find_shortest(t->list[i].data, &record, &asks);
+
+		needs = asks || (double)ticks * t->tick_ns < (double)ns;
+	}
+	if (needs && !failed)
+		return;
+	c = add_candidate(t, process);
+	if (!c)
+		return;
+	c->record.op = op;
+	c->record.failed = failed;
+	c->record.timed = ticks >> 63 == 0;
+	c->record.duration_ns = (uint64_t)((double)ticks * t->tick_ns);
+	c->has_status = has_status;
+	c->status = status;
+}
+
+/* Is work of that time too short for all? */
+static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record *work)
+{
+	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
+}
+
+static void add_work(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r)
+{
+	uint64_t words[sizeof(struct gt_record_device) / 8];
+	struct gt_record_device w;
+	struct candidate *c, found;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		words[i] = load(r + i);
+	memcpy(&w, words, sizeof w);
+	memset(&found, 0, offsetof(struct candidate, exe));
+	found.process = process->index;
+	found.record = (struct gt_trigger_record){.is_work = true,
+						  .op = w.head.op,
+						  .device_op = gt_record_device_op(&w.head),
+						  .pid = process->pid,
+						  .failed = w.status < 0,
+						  .timed = w.start && w.end >= w.start,
+						  .bytes = w.bytes};
+	found.stamp_ticks = w.end - w.start;
+	found.name = w.name;
+	found.device = GT_DEVICE_REF_NUMBER(w.head.op);
+	found.status = w.status;
+	found.has_status = w.status < 0;
+	if (measure_work(t, find_process(t, process->index), &found) && is_short(t, &found.record))
+		return;
+	c = add_candidate(t, process);
+	if (c)
+		memcpy(c, &found, offsetof(struct candidate, exe));
+	else
+		t->undecided++;
+}
+
+void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, const void *data,
+		      size_t bytes)
+{
+	const uint64_t *r = data, *end = r + bytes / 8;
+
+	while (r < end) {
+		uint64_t head = load(r);
+		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff,
+			 detail = head >> 24 & 0xff, op = (uint32_t)(head >> 32),
+			 domain = GT_OP_DOMAIN(op);
+
+		if (!words || words > (size_t)(end - r))
+			return; /* the encoder says so */
+		if (kind == GT_RECORD_CALL && words >= 5 && domain < GT_DOMAIN_COUNT &&
+		    GT_OP_NUMBER(op) < GT_OPS_PER_DOMAIN) {
+			if (__builtin_expect(load(r + 2) - load(r + 1) >=
+						     t->calls[domain][GT_OP_NUMBER(op)],
+					     0))
+				add_call(t, process, r, words);
+		} else if (kind == GT_RECORD_DEVICE &&
+			   words >= sizeof(struct gt_record_device) / 8 &&
+			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
+			/* in ns at the earliest when its clock is known */
+			if (t->work[domain][detail] != UINT64_MAX)
+				add_work(t, process, r);
+		} else if (kind == GT_RECORD_STRING) {
+			note_name(t, process->index, r, words);
+		} else if (kind == GT_RECORD_CLOCK) {
+			note_reading(t, process->index, r, words);
+		}
+		r += words;
+	}
+}
+
+/* Deciding ------------------------------------------------------------------------ */
+
+/* 1: it is decided; 0: later. */
+static int decide(struct gt_triggers *t, struct candidate *c, bool *holds)
+{
+	const struct known_process *p = find_process(t, c->process);
+
+	*holds = false;
+	c->record.exe = c->exe;
+	c->record.kernel = "";
+	if (c->record.is_work && !measure_work(t, p, c))
+		return 0;
+	if (c->record.is_work && is_short(t, &c->record))
+		return 1;
+	if (c->record.is_work && c->name) {
+		if (!p || c->name >= p->name_room || !p->names[c->name])
+			return 0;
+		c->record.kernel = p->names[c->name];
+	}
+	for (size_t i = 0; i < t->count && !*holds; i++)
+		*holds = t->list[i].match(t->list[i].data, &c->record);
+	return 1;
+}
+
+static void describe(const struct candidate *c, char *text, size_t room)
+{
+	const struct gt_trigger_record *r = &c->record;
+	const char *name = !r->is_work  ? gt_operation_name(r->op)
+			   : *r->kernel ? r->kernel
+					: gt_device_op_name(r->device_op),
+		   *status = c->has_status ? gt_status_name((enum gt_domain)GT_OP_DOMAIN(r->op),
+							    c->status)
+					   : NULL;
+
+	if (r->failed)
+		snprintf(text, room, "%.100s failed with %s in process %u", name,
+			 status ? status : "an error", r->pid);
+	else
+		snprintf(text, room, "%.100s took %.3g ms in process %u", name,
+			 (double)r->duration_ns / 1e6, r->pid);
+}
+
+void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->pending_count; i++) {
+		struct candidate *c = &t->pending[i];
+		char text[NAME_BYTES];
+		bool holds;
+
+		if (!decide(t, c, &holds)) {
+			c->since_ns = c->since_ns ? c->since_ns : now_ns;
+			if (now_ns - c->since_ns < WAIT_NS)
+				t->pending[kept++] = *c;
+			else
+				t->undecided++;
+			continue;
+		}
+		if (holds) {
+			describe(c, text, sizeof text);
+			t->fire(t->fire_data, text);
+		}
+	}
+	t->pending_count = kept;
+}
+
+uint64_t gt_triggers_undecided(const struct gt_triggers *t)
+{
+	return t ? t->undecided : 0;
+}
+
+/* Begin and end ------------------------------------------------------------------- */
+
+static double measure_tick(uint32_t host_clock)
+{
+	struct timespec wait = {.tv_nsec = RATE_MS * 1000000L};
+	struct gt_clock_tuple a, b;
+
+	gt_clock_tuple_take(host_clock, &a);
+	nanosleep(&wait, NULL);
+	gt_clock_tuple_take(host_clock, &b);
+	return b.ticks > a.ticks
+		       ? (double)(b.boottime_ns - a.boottime_ns) / (double)(b.ticks - a.ticks)
+		       : 1;
+}
+
+static uint64_t find_least(const struct gt_triggers *t, const struct gt_trigger_record *record)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < t->count; i++) {
+		bool failed;
+		uint64_t ns = t->list[i].find_shortest(t->list[i].data, record, &failed);
+
+		least = ns < least ? ns : least;
+	}
+	return least;
+}
+
+static void fill_tables(struct gt_triggers *t)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
+		for (unsigned n = 0; n < GT_OPS_PER_DOMAIN; n++) {
+			struct gt_trigger_record record = {.op = GT_OP(d, n, 0)};
+			uint64_t ns = n < gt_operation_count((enum gt_domain)d)
+					      ? find_least(t, &record)
+					      : UINT64_MAX;
+
+			/* a little less: what is near is decided in ns */
+			t->calls[d][n] = ns == UINT64_MAX
+						 ? UINT64_MAX
+						 : (uint64_t)((double)ns / t->tick_ns * 0.999);
+		}
+		for (unsigned k = 0; k < GT_DEVICE_OP_COUNT; k++) {
+			struct gt_trigger_record record = {.is_work = true,
+							   .op = GT_DEVICE_REF(d, 0),
+							   .device_op = (enum gt_device_op)k};
+
+			t->work[d][k] = find_least(t, &record);
+		}
+	}
+}
+
+int gt_triggers_create(const struct gt_trigger *list, size_t count, uint32_t host_clock,
+		       void (*fire)(void *data, const char *text), void *data,
+		       struct gt_triggers **out)
+{
+	struct gt_triggers *t = calloc(1, sizeof *t);
+
+	*out = t;
+	if (!t)
+		return gt_error(-ENOMEM, "triggers");
+	t->list = list;
+	t->count = count;
+	t->fire = fire;
+	t->fire_data = data;
+	t->tick_ns = measure_tick(host_clock);
+	fill_tables(t);
+	return 0;
+}
+
+void gt_triggers_destroy(struct gt_triggers *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->process_count; i++)
+		free_process(t->processes[i]);
+	free(t->processes);
+	free(t);
+}
