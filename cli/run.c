@@ -79,12 +79,12 @@ static const char help[] =
 	"      --keep TIME[,SIZE]  only the last TIME, in at most SIZE of disk (2G by\n"
 	"                       default)\n"
 	"      --trigger EXPR   a snapshot when a call or work meets EXPR, as --where of\n"
-	"                       report: 'duration>100ms and name=clFinish', failed; may be\n"
-	"                       repeated\n"
+	"                       report: 'duration>100ms and name=clFinish', failed; may\n"
+	"                       be repeated\n"
 	"      --keep-after TIME  .. so long after it; half of --keep by default\n"
 	"      --snapshots-most N  .. but N at most; 10 by default\n"
-	"      --snapshot-signal SIGNAL  a snapshot when `gputap run` gets it; the program\n"
-	"                       does not\n"
+	"      --snapshot-signal SIGNAL\n"
+	"                       a snapshot when `gputap run`, not the program, gets it\n"
 	"How\n"
 	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
@@ -489,8 +489,9 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 		return ui_fail(GT_EXIT_USAGE,
 			       "--buffer must hold at least four blocks of --block-size");
 	code = run_keep_check(&r->run, r->quiet);
-	if (!code)
-		code = mode_choose(&r->what, &r->run.session);
+	if (code)
+		return code;
+	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
 	if (!code)

@@ -145,3 +145,124 @@ def test_bad_values_are_refused_with_a_sentence(tree, work, value):
 def test_compressed_captures_are_kept_too(tree, gputap, work):
     tree.run("calls:1000", "sleep:1500", "calls:5000", options=["--keep", "200ms", "--compress"])
     assert tree.read()["processes"][0]["calls"] == 5000
+
+
+# Snapshots ---------------------------------------------------------------------
+
+
+def test_a_signal_takes_a_snapshot_while_the_program_goes_on(tree, gputap, work):
+    process = tree.start("calls:1000", "sleep:1500", f"tally:{work}/tally", "calls:20",
+                         "sleep:1000", "calls:7",
+                         options=["--keep", "200ms", "--snapshot-signal", "USR2"])
+    wait_until(lambda: tally(work / "tally") >= 20, "the last calls")
+    process.send_signal(signal.SIGUSR2)
+    wait_until(pathlib.Path("c.1.gputap").exists, "the snapshot")
+    assert process.poll() is None
+    result = finish(process)
+    assert result.status == 0 and "wrote c.1.gputap" in result.err
+    (p,) = tree.read("c.1.gputap")["processes"]
+    assert p["count_calls"]["not_kept"] >= 1000 and not p["ended"]
+    assert p["count_calls"]["seen"] == 1021
+    kept = kept_of(gputap, "c.1.gputap")["kept"]
+    assert kept["reason"] == "signal" and kept["snapshot"] == 1
+    (p,) = tree.read()["processes"]
+    assert p["count_calls"]["seen"] == 1028 and p["ended"]
+
+
+def test_without_keep_a_snapshot_has_all_so_far(tree, gputap, work):
+    process = tree.start("calls:1000", f"tally:{work}/tally", "calls:20", "sleep:1000", "calls:7",
+                         options=["--snapshot-signal", "SIGUSR1"])
+    wait_until(lambda: tally(work / "tally") >= 20, "calls")
+    process.send_signal(signal.SIGUSR1)
+    wait_until(pathlib.Path("c.1.gputap").exists, "the snapshot")
+    finish(process)
+    (p,) = tree.read("c.1.gputap")["processes"]
+    assert p["count_calls"] == {"seen": 1021, "recorded": 1021, "not_kept": 0, "dropped": {}}
+    info = kept_of(gputap, "c.1.gputap")
+    assert info["complete"] and not info["kept"]["window"] and not info["kept"]["thinned"]
+    assert tree.read()["processes"][0]["calls"] == 1028
+
+
+def test_snapshots_take_the_next_free_name(tree, work):
+    pathlib.Path("c.1.gputap").write_text("mine")
+    process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:1000",
+                         options=["--snapshot-signal", "USR1"])
+    wait_until(lambda: tally(work / "tally") >= 20, "calls")
+    process.send_signal(signal.SIGUSR1)
+    wait_until(pathlib.Path("c.2.gputap").exists, "the snapshot")
+    finish(process)
+    assert pathlib.Path("c.1.gputap").read_text() == "mine"
+
+
+def test_a_snapshot_that_cannot_be_written_is_said_and_nothing_else_happens(tree, work):
+    """Its name would be too long for a file, by one letter."""
+    long = "x" * 247
+    process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:1000", "calls:5",
+                         options=["--snapshot-signal", "USR1"], capture=f"{long}.gputap")
+    wait_until(lambda: tally(work / "tally") >= 20, "calls")
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert result.status == 0
+    assert "a snapshot could not be written, the recording goes on" in result.err
+    assert tree.read(f"{long}.gputap")["processes"][0]["calls"] == 26
+
+
+def test_the_signal_still_is_the_programs_where_it_was_not_asked_for(tree, work):
+    process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:5000")
+    wait_until(lambda: tally(work / "tally") >= 20, "calls")
+    process.send_signal(signal.SIGUSR1)
+    assert finish(process).status == -signal.SIGUSR1
+
+
+# Triggers ------------------------------------------------------------------------
+
+
+def test_a_call_that_took_long_triggers_a_snapshot(build, gputap, run, work):
+    loop = build / "bench/opencl_loop"
+    result = run([gputap, "run", "--trigger", "name=clBuildProgram and duration>1us", "-o",
+                  "c.gputap", "--", loop, "", "kernels:100", "10"])
+    kept = kept_of(gputap, "c.1.gputap")["kept"]
+    assert kept["reason"] == "trigger" and kept["what"].startswith("clBuildProgram took ")
+    assert "wrote c.1.gputap: clBuildProgram took" in result.err
+
+
+def test_device_work_triggers_by_its_own_time(build, gputap, run, work):
+    loop = build / "bench/opencl_loop"
+    run([gputap, "run", "-q", "--keep", "1h", "--keep-after", "0", "--trigger",
+         "kind=kernel and duration>1ns", "-o", "c.gputap", "--", loop, "", "profiling:1000", "10"])
+    kept = kept_of(gputap, "c.1.gputap")["kept"]
+    assert kept["what"].startswith("fill took ")
+
+
+def test_a_failed_call_triggers(tree, gputap, build, run, work):
+    """clGetPlatformIDs of no platform's, in a program that has an error."""
+    run([gputap, "run", "-q", "--trigger", "failed", "-o", "c.gputap", "--",
+         build / "tests/opencl/cl_commands"], status=None)
+    kept = kept_of(gputap, "c.1.gputap")["kept"]
+    assert " failed with CL_" in kept["what"]
+
+
+def test_what_meets_no_trigger_makes_no_snapshot(tree, work):
+    tree.run("calls:1000", options=["--trigger", "name=clFinish or duration>1h"])
+    assert sorted(p.name for p in work.iterdir() if p.suffix == ".gputap") == ["c.gputap"]
+
+
+def test_triggers_are_limited_in_number_and_what_is_left_out_is_said(tree, work):
+    result = tree.run("calls:100000",
+                      options=["--trigger", "name=clGetPlatformInfo", "--snapshots-most", "2"])
+    names = sorted(p.name for p in work.iterdir() if p.suffix == ".gputap")
+    assert len(names) <= 3 and "c.1.gputap" in names
+    assert "came when a snapshot had just been taken" in result.err
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--trigger", "durtion>1ms"], "did you mean 'duration'?"),
+    (["--trigger", "range=step"], "'range' is not known while the program runs"),
+    (["--trigger", "kind="], "a value is missing here"),
+    (["--keep-after", "1s"], "--keep-after goes with --trigger"),
+    (["--snapshots-most", "0", "--trigger", "failed"], "a number from 1"),
+    (["--snapshot-signal", "KILL"], "a signal that can be spared"),
+    (["--keep", "1s", "--trigger", "failed", "--keep-after", "2s"], "is longer than what --keep"),
+])
+def test_wrong_snapshot_options_are_refused(tree, work, options, said):
+    assert said in tree.run("calls:1", options=options, status=2).err

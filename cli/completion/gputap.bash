@@ -71,7 +71,7 @@ _gputap_run() {
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --wait --buffer
+		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
 			--block-size --when-full --threads --tool --stacks --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))

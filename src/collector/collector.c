@@ -695,6 +695,9 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
+	if (c->triggers) /* what came last */
+		gt_triggers_advance(c->triggers, get_monotonic_ns());
+	gt_snapshots_finish(&c->snapshots);
 	result->wait_status = c->child.wait_status;
 	result->triggers_left_out = c->snapshots.left_out;
 	result->triggers_undecided = gt_triggers_undecided(c->triggers);

@@ -11,6 +11,7 @@
 #include "clock/clock.h"
 #include "collector/process.h"
 #include "record/operation.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/grow.h"
 
@@ -103,16 +104,6 @@ static void free_process(struct known_process *p)
 		free(p->names[i]);
 	free(p->names);
 	free(p);
-}
-
-void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
-{
-	for (size_t i = 0; t && i < t->process_count; i++)
-		if (t->processes[i]->index == process->index) {
-			free_process(t->processes[i]);
-			t->processes[i] = t->processes[--t->process_count];
-			return;
-		}
 }
 
 static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
@@ -378,6 +369,18 @@ void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 		}
 	}
 	t->pending_count = kept;
+}
+
+void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
+{
+	if (t) /* with what it said */
+		gt_triggers_advance(t, gt_clock_ns(CLOCK_MONOTONIC));
+	for (size_t i = 0; t && i < t->process_count; i++)
+		if (t->processes[i]->index == process->index) {
+			free_process(t->processes[i]);
+			t->processes[i] = t->processes[--t->process_count];
+			return;
+		}
 }
 
 uint64_t gt_triggers_undecided(const struct gt_triggers *t)
