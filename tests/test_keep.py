@@ -31,13 +31,13 @@ def folders(where="."):
 
 
 def size_of(folder):
-    """Of files that come and go."""
+    """Of files that come and go, as the folder does."""
     size = 0
-    for path in folder.glob("*"):
-        try:
-            size += path.stat().st_size
-        except FileNotFoundError:
-            pass
+    try:
+        for path in list(folder.iterdir()):
+            size += path.stat().st_size if path.exists() else 0
+    except FileNotFoundError:
+        pass
     return size
 
 
