@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Why devices were idle: programs that provoke one cause each, and write down when (tests/idle)."""
 import json
+import os
 import subprocess
 
+import mpi_jobs
 import pytest
 from consumers import perfetto
 
@@ -17,25 +19,29 @@ def programs(repo, build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("idle")
     made = {}
 
-    def make(name, *words):
-        path = folder / name
-        if name not in made:
+    def make(name, *words, kind=""):
+        path = folder / (name + kind)
+        if path not in made:
             subprocess.run([
                 "cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{repo}", f"-I{repo}/include",
                 repo / f"tests/idle/{name}.c", "-o", path, *words, "-lpthread"
             ],
                            check=True)
-            made[name] = path
+            made[path] = True
         return path
     return make
 
 
 @pytest.fixture
-def refdev(programs, build):
+def refdev_library(build):
     library = build / "soft/refdev/librefdev.so.1"
-    gputap = build / "libgputap.so.0"
-    return programs("idle_refdev", library, gputap, f"-Wl,-rpath,{library.parent}",
-                    f"-Wl,-rpath,{gputap.parent}")
+    return [library, f"-Wl,-rpath,{library.parent}"]
+
+
+@pytest.fixture
+def refdev(programs, build, refdev_library):
+    return programs("idle_refdev", *refdev_library, build / "libgputap.so.0",
+                    f"-Wl,-rpath,{build}")
 
 
 @pytest.fixture
@@ -45,7 +51,7 @@ def opencl(programs):
 
 @pytest.fixture
 def trace(tap, work):
-    """trace(program, words..): what it wrote down, {cause: ns}, and the report of device 0."""
+    """trace(program, words..): what it wrote down, {cause: ns}, and the first device's report."""
     def call(program, *words, options=(), env=None):
         out = tap("run", "-q", "-f", "-o", "i.gputap", *options, program, *words, env=env).out
         built = {}
@@ -54,7 +60,10 @@ def trace(tap, work):
             built[cause] = built.get(cause, 0) + int(end) - int(begin)
         report = json.loads(
             tap("report", "i.gputap", "--json", "--top", "0", "-t", "idle,gaps,devices").out)
-        report["idle"] = [r for r in report["idle"] if r["device"] == 0]
+        # numbers are in the order of records, which is nobody's choice where there are ranks
+        first = min((d["device_name"], d["device"]) for d in report["devices"])[1]
+        for table in ("idle", "gaps", "devices"):
+            report[table] = [r for r in report[table] if r["device"] == first]
         return built, report
     return call
 
@@ -73,15 +82,14 @@ def check_shares(built, report):
 
 def check_sums(report):
     """The rows are the device's idle time."""
-    for device in report["devices"]:
-        idle = sum(r["idle_ns"] for r in report["idle"] if r["device"] == device["device"])
-        if device["device"] == 0:
-            assert idle == device["idle_ns"]
+    (device, ) = report["devices"]
+    assert sum(r["idle_ns"] for r in report["idle"]) == device["idle_ns"]
     assert all(r["cause"] in CAUSES for r in report["idle"])
 
 
 @pytest.mark.parametrize("rule", [
-    "host", "synchronising", "copying", "held", "allocating", "freeing", "other_call", "launching"
+    "host", "synchronising", "copying", "held", "allocating", "freeing", "other_call", "launching",
+    "started_late"
 ])
 def test_idle_time_of_refdev_has_the_cause_that_was_built_in(trace, refdev, rule):
     built, report = trace(refdev, rule, env={"REFDEV_DEVICES": "2"})
@@ -128,6 +136,29 @@ def test_idle_time_of_opencl_has_the_cause_that_was_built_in(trace, opencl, rule
     assert rule in built
     check_shares(built, report)
     check_sums(report)
+
+
+@pytest.mark.parametrize("rule", ["held", "barrier"])
+def test_a_queue_of_opencl_is_held_by_what_waits_for_another_device(trace, opencl, rule):
+    built, report = trace(opencl, rule, env={"POCL_DEVICES": "pthread pthread"})
+    assert list(built) == ["held"]
+    check_shares(built, report)
+    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    assert held["mostly"] == "long_one 100%"
+
+
+@pytest.mark.parametrize("kind", sorted(mpi_jobs.KINDS))
+def test_time_in_a_call_of_all_ranks_is_told_apart(trace, programs, refdev_library, kind):
+    library = mpi_jobs.library_of(kind)
+    if not library:
+        package = {"mpich": "mpich", "openmpi": "openmpi-bin"}[kind]
+        pytest.skip(f"needs {mpi_jobs.KINDS[kind][0]}: apt install {package}")
+    program = programs("idle_mpi", *mpi_jobs.KINDS[kind][3], *refdev_library, library,
+                       f"-Wl,-rpath,{os.path.dirname(library)}", kind=kind)
+    launcher, *words = mpi_jobs.launcher(kind, 2)
+    built, report = trace(launcher, *words, program, env={"REFDEV_DEVICES": "2"})
+    assert list(built) == ["collective"]
+    check_shares(built, report)
 
 
 def test_perfetto_draws_idle_time_by_cause(trace, tap, work, refdev):

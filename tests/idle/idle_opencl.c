@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of an OpenCL device, of one cause: idle_opencl host|compiling|allocating|
- * unknown. Its work are kernels that do little. */
+ * unknown|held|barrier. Its work are kernels that do little. */
 #include <pthread.h>
 #include <string.h>
 
@@ -13,6 +13,30 @@ enum { ALLOCATED = 64 << 20 };
 
 static cl_command_queue queue;
 static cl_kernel little;
+
+static cl_command_queue other_queue;
+static cl_kernel long_one;
+
+/* The context is of both: POCL_DEVICES="pthread pthread". */
+static void open_other_device(void)
+{
+	static const char source[] = "kernel void long_one(global volatile float *p)"
+				     "{ for (int i = 0; i < 20000000; i++) p[0] += 1; }";
+	cl_device_id both[2];
+	cl_mem memory;
+	cl_int error;
+
+	OK(clReleaseContext(context));
+	OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, both, NULL));
+	device = both[0];
+	context = clCreateContext(NULL, 2, both, NULL, NULL, &error);
+	OK(error);
+	other_queue = clCreateCommandQueue(context, both[1], CL_QUEUE_PROFILING_ENABLE, &error);
+	OK(error);
+	long_one = open_kernel(build_program(source), "long_one");
+	memory = open_buffer(sizeof(float));
+	OK(clSetKernelArg(long_one, 0, sizeof memory, &memory));
+}
 
 static void run_little(cl_uint waits, const cl_event *list)
 {
@@ -110,6 +134,45 @@ static void provoke_unknown(void)
 	OK(clReleaseEvent(own));
 }
 
+/* The next kernel waits for one of another device, which takes long; the same with a barrier. */
+static cl_event run_long(void)
+{
+	const size_t one = 1;
+	cl_event event;
+
+	OK(clEnqueueNDRangeKernel(other_queue, long_one, 1, NULL, &one, &one, 0, NULL, &event));
+	OK(clFlush(other_queue));
+	return event;
+}
+
+static void say_times(cl_event event)
+{
+	cl_ulong start, end;
+
+	OK(clFinish(queue));
+	OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL));
+	OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
+	say_stamps("held", start, end);
+	OK(clReleaseEvent(event));
+}
+
+static void provoke_held(void)
+{
+	cl_event event = run_long();
+
+	run_little(1, &event);
+	say_times(event);
+}
+
+static void provoke_held_by_barrier(void)
+{
+	cl_event event = run_long();
+
+	OK(clEnqueueBarrierWithWaitList(queue, 1, &event, NULL));
+	run_little(0, NULL);
+	say_times(event);
+}
+
 static const struct {
 	const char *name;
 	void (*provoke)(void);
@@ -118,6 +181,8 @@ static const struct {
 	{"compiling", provoke_compiling},
 	{"allocating", allocate_and_free},
 	{"unknown", provoke_unknown},
+	{"held", provoke_held},
+	{"barrier", provoke_held_by_barrier},
 };
 
 int main(int argc, char **argv)
@@ -129,6 +194,8 @@ int main(int argc, char **argv)
 		rule++;
 	EXPECT(rule < sizeof rules / sizeof *rules);
 	open_device();
+	if (strcmp(name, "held") == 0 || strcmp(name, "barrier") == 0)
+		open_other_device();
 	queue = open_queue(0);
 	little = open_kernel(build_program("kernel void little(void) {}"), "little");
 	for (unsigned i = 0; i < TIMES; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|
- * synchronising|copying|held|allocating|freeing|other_call|launching. Its work are kernels that do
- * nothing. */
+ * synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its work are
+ * kernels that do nothing. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,34 @@ static void provoke_launching(void)
 	make_slow("refdevLaunchKernel", "launching");
 }
 
+/* The stream's thread is late: what a profiler does there when a kernel has ended. */
+static void end_late(const refdevActivity *activity, void *token, void *user)
+{
+	uint64_t from = now_ns();
+
+	(void)token;
+	(void)user;
+	if (activity->kind != refdevActivityKernel || !slow)
+		return;
+	slow = NULL;
+	sleep_ms(PROVOKED_MS);
+	say_stamps("started_late", from, now_ns());
+}
+
+/* Of two kernels that are launched at once the second one starts late. */
+static void provoke_started_late(void)
+{
+	static const refdevSubscriber subscriber = {.size = sizeof subscriber,
+						    .completed = end_late};
+	static bool subscribed;
+
+	if (!subscribed)
+		OK(refdevSubscribe(&subscriber));
+	subscribed = true;
+	slow = "";
+	launch(nothing, first, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*provoke)(void);
@@ -170,6 +199,7 @@ static const struct {
 	{"freeing", provoke_freeing},
 	{"other_call", provoke_other_call},
 	{"launching", provoke_launching},
+	{"started_late", provoke_started_late},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/idle.h: gaps of captures in memory, to the nanosecond. */
+#include "cli/idle.h"
+
+#include <string.h>
+
+#include "fake_capture.h"
+#include "unit.h"
+
+static struct gt_capture c;
+static struct idle s;
+static struct texts names;
+static uint64_t slack;
+static const uint64_t no_events[16]; /* arguments: of no call's wait list */
+
+/* From here on calls and work are added. */
+static void begin(void)
+{
+	fake_capture_init(&c);
+	slack = 0;
+}
+
+static struct gt_item *add_kernel(uint32_t name, uint64_t start, uint64_t end,
+				  const struct gt_item *call)
+{
+	const uint64_t id = call ? call->id : 0, call_start = call ? call->start_ns : 0;
+	struct gt_item *work = fake_work(&c, &c.object[1], GT_DEVICE_KERNEL, name, start, end, id);
+
+	work->call_start_ns = call_start;
+	return work;
+}
+
+/* A launch, and its kernel; the gap before it ends at @start. */
+static void add_launch(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
+{
+	const struct gt_item *call = fake_call(&c, 0, "clEnqueueTask", from, to, 0, no_events);
+
+	add_kernel(1, start, end, call);
+}
+
+static void read_all(void)
+{
+	memset(&s, 0, sizeof s);
+	s.capture = &c;
+	s.names = &names;
+	idle_init(&s);
+	for (size_t i = 0; i < c.items; i++) {
+		const struct gt_item *item = &c.item[i];
+		const struct idle_work work = {.item = item,
+					       .slack_ns = slack,
+					       .name = texts_put(&names,
+								 item->name ? c.string[item->name]
+									    : "marker"),
+					       .counts = true,
+					       .is_marker = item->device_op == GT_DEVICE_MARKER};
+
+		idle_note(&s, item);
+		if (item->kind == GT_RECORD_DEVICE)
+			idle_add_work(&s, &work);
+	}
+	CHECK_EQ(idle_finish(&s), 0);
+}
+
+static uint64_t ns_of(enum gt_idle_cause cause)
+{
+	return s.row_count ? s.rows[0].sums[cause].ns : 0;
+}
+
+/* All parts sum to the idle time. */
+static void finish(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned cause = 0; cause < GT_IDLE_COUNT; cause++)
+		sum += ns_of((enum gt_idle_cause)cause);
+	CHECK_EQ(sum, s.row_count ? s.rows[0].all.ns : 0);
+	idle_fini(&s);
+	texts_fini(&names);
+	fake_capture_fini(&c);
+}
+
+UNIT_TEST(a_gap_is_split_at_the_begin_and_the_end_of_calls)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	fake_call(&c, 0, "clFinish", 1500, 2300, 0, NULL);
+	fake_call(&c, 0, "clBuildProgram", 2500, 2900, 0, NULL);
+	fake_call(&c, 0, "clGetPlatformIDs", 2950, 2960, 0, NULL);
+	add_launch(3000, 3100, 3250, 4000);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 300);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 50 + 40);
+	CHECK_EQ(ns_of(GT_IDLE_COMPILING), 400);
+	CHECK_EQ(ns_of(GT_IDLE_OTHER_CALL), 10);
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 150);
+	CHECK_EQ(s.rows[0].all.gaps, 1);
+	CHECK_EQ(s.rows[0].sums[GT_IDLE_HOST].gaps, 1);
+	finish();
+}
+
+UNIT_TEST(the_runtimes_stamp_tells_submitted_late_from_started_late)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(2000, 2100, 3000, 4000);
+	c.item[c.items - 1].submitted_ns = 2700;
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_SUBMITTED_LATE), 600);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 300);
+	finish();
+}
+
+UNIT_TEST(what_comes_after_the_submission_is_not_the_calls)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(2000, 2900, 3000, 4000);
+	c.item[c.items - 1].submitted_ns = 2200;
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 200);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 800);
+	finish();
+}
+
+UNIT_TEST(work_that_was_queued_before_the_gap_leaves_no_host_time)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 5000);
+	add_launch(1200, 1300, 5400, 6000);
+	add_launch(1400, 1500, 6100, 7000);
+	fake_call(&c, 0, "clFinish", 1500, 7100, 0, NULL);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 500);
+	CHECK_EQ(s.rows[0].all.ns, 500);
+	finish();
+}
+
+UNIT_TEST(the_outermost_call_that_says_what_it_does_counts)
+{
+	const struct gt_item *launch;
+
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	launch = fake_call(&c, 0, "clEnqueueTask", 2100, 2900, 0, no_events);
+	add_kernel(1, 3000, 4000, launch);
+	fake_call(&c, 0, "clBuildProgram", 2200, 2700, 1, NULL);
+	fake_call(&c, 0, "clFinish", 2300, 2400, 2, NULL);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 100);
+	CHECK_EQ(ns_of(GT_IDLE_COMPILING), 500);
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 300);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 100);
+	finish();
+}
+
+UNIT_TEST(what_is_shorter_than_the_clocks_are_apart_has_no_cause)
+{
+	begin();
+	slack = 500;
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(2000, 2100, 2500, 3000);
+	add_launch(3100, 3200, 3501, 4000);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_SHORT), 500);
+	CHECK_EQ(s.rows[0].sums[GT_IDLE_SHORT].gaps, 1);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 100);
+	finish();
+}
+
+UNIT_TEST(work_without_a_call_ends_gaps_of_which_nothing_is_known)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_kernel(1, 2500, 3000, NULL);
+	add_launch(3000, 3100, 3200, 4000);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 500);
+	finish();
+}
+
+/* The call is missing, but the work says when it began. */
+UNIT_TEST(a_call_that_was_lost_leaves_what_its_work_says)
+{
+	struct gt_item call = {.id = GT_ID(0, 2), .start_ns = 2300};
+
+	begin();
+	c.counts[0].dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 1;
+	add_launch(1000, 1100, 1200, 2000);
+	c.sequence[0]++;
+	add_kernel(1, 2500, 3000, &call);
+	fake_call(&c, 0, "clFinish", 4000, 4100, 0, NULL);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 300);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 200);
+	finish();
+}
+
+UNIT_TEST(calls_that_were_lost_are_not_the_host)
+{
+	begin();
+	c.counts[0].dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 1;
+	add_launch(1000, 1100, 1200, 2000);
+	fake_call(&c, 0, "clFinish", 2100, 2200, 0, NULL);
+	add_launch(2400, 2500, 2500, 3000);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 100 + 200);
+	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	finish();
+}
+
+/* Two kernels at a time: idle is when neither runs; the first that starts ends the gap. */
+UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(1100, 1200, 1300, 2500);
+	add_launch(2600, 2700, 3000, 3100);
+	add_launch(2700, 2750, 2900, 3500);
+	read_all();
+	CHECK_EQ(s.rows[0].all.ns, 400);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 100);
+	CHECK_EQ(ns_of(GT_IDLE_OTHER_CALL), 100); /* another kernel's */
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 50);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 150);
+	finish();
+}
+
+/* Nobody knows which events it waits for. */
+UNIT_TEST(without_arguments_a_call_may_have_waited_for_events)
+{
+	const struct gt_item *launch;
+
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	launch = fake_call(&c, 0, "clEnqueueTask", 2000, 2100, 0, NULL);
+	add_kernel(1, 3000, 4000, launch);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 900);
+	finish();
+}
+
+UNIT_TEST(markers_are_no_work)
+{
+	struct gt_item *marker;
+
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	marker = fake_work(&c, &c.object[1], GT_DEVICE_MARKER, 0, 2100, 2900, 0);
+	CHECK(marker);
+	add_launch(1100, 1150, 3000, 4000);
+	read_all();
+	CHECK_EQ(s.rows[0].all.ns, 1000);
+	finish();
+}
+
+UNIT_TEST(captures_without_gaps_have_no_idle_time)
+{
+	begin();
+	read_all();
+	CHECK_EQ(s.row_count, 0);
+	finish();
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	read_all();
+	CHECK_EQ(s.rows[0].all.ns, 0);
+	finish();
+}
