@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """gputap diff: what got slower. Captures are tests/synth's, whose noise is known and the same each
-time; what decides is tests/unit/diff_statistics.c's. Real programs: test_diff_programs.py."""
+time; what decides is tests/unit/diff_statistics.c's. Real runs: test_diff_programs_hsa.py."""
 import csv
 import io
 import json
