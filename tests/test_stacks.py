@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Call stacks of launches and of slow calls: `gputap run --stacks`, `gputap report -t stacks`."""
 
+import ctypes
 import json
 import re
 import sys
@@ -147,6 +148,52 @@ def test_a_wrong_list_is_refused(tap, option, words):
 @pytest.mark.parametrize("mode", ["lite", "standard"])
 def test_modes_without_calls_have_no_stacks(tap, mode):
     assert "--stacks" in tap("run", "--stacks", "-m", mode, "true", status=2).err
+
+
+def has_libdw():
+    try:
+        ctypes.CDLL("libdw.so.1")
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_libdw(), reason="libdw is not here")
+@pytest.mark.parametrize("how", ["no frame pointers", "as C++"])
+def test_inlined_functions_are_frames_with_lines(program, stacks, repo, how):
+    row, = fills(stacks(program(*BUILDS[how]), "inlined"))
+    assert [frame.split(" at ")[0].split("(")[0] for frame in row["stack"]] == [
+        "launch_fill", "inlined_helper", "around", "main"]
+    lines = (repo / "tests/stacks/stacks_program.c").read_text().splitlines()
+    at = [int(frame.rsplit(":", 1)[1]) for frame in row["stack"]]
+    assert all("stacks_program.c:" in frame for frame in row["stack"])
+    assert "launch_fill();" in lines[at[1] - 1] and "inlined_helper();" in lines[at[2] - 1]
+    assert "around(n);" in lines[at[3] - 1]
+
+
+def test_a_library_in_the_place_of_one_that_was_closed_has_its_own_names(program, stacks, run):
+    for name in ("first", "other"):  # names of one length: the same layout
+        run(["gcc", "-xc", "-", "-O1", "-shared", "-fPIC", "-o", f"lib{name}.so"],
+            stdin=f"__attribute__((noinline)) void work_{name}(void (*f)(void)) {{ f(); "
+                  '__asm__ volatile("" ::: "memory"); }\n'
+                  f"void enter_library(void (*f)(void)) {{ work_{name}(f); "
+                  '__asm__ volatile("" ::: "memory"); }')
+    command = [program("-O2"), "libraries", "./libfirst.so", "./libother.so", "./libfirst.so"]
+    rows = fills(stacks(*command))
+    assert {tuple(functions(row)[:2]) for row in rows} == {
+        ("launch_fill", "work_first"), ("launch_fill", "work_other")}
+
+
+def test_folded_stacks_have_the_functions_that_launch(program, stacks, tap):
+    stacks(program("-O2"), "plain", 2)
+    tap("export", "s.gputap", "-o", "s.folded")
+    lines = [re.sub(r" (in|at) [^;]*", "", line).split(";")
+             for line in open("s.folded").read().splitlines()]
+    ways = [line[1:] for line in lines if "launch_fill" in line]
+    assert sorted(way[:5] for way in ways) == [
+        ["main", "other", "middle", "launch_fill", "clEnqueueFillBuffer"],
+        ["main", "outer", "middle", "launch_fill", "clEnqueueFillBuffer"]]
+    assert all(way[5].startswith("fill ") for way in ways)
 
 
 # Python -----------------------------------------------------------------------------------------

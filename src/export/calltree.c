@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/frames.h"
 #include "export/ranges.h"
 #include "export/text.h"
 #include "util/error.h"
 #include "util/grow.h"
 
-enum { PASSES = 4, DEPTH_MAX = 256, NONE = -1 };
+enum { PASSES = 4, DEPTH_MAX = 256, NONE = -1, FRAME_BYTES = 4096 };
 
 struct tree_range {
 	uint64_t open, close; /* numbers of the thread's calls, both in it */
@@ -49,7 +50,9 @@ struct tree_builder {
 	uint32_t root_process, root; /* of the last call that was in nothing; root 0: none yet */
 	struct tree_range *ranges;   /* by process, ordinal, open */
 	size_t range_count, range_room, timed_count;
-	struct gt_callset callers; /* of work, with their nodes */
+	struct gt_callset callers;     /* of work, with their nodes */
+	struct gt_call_stacks *stacks; /* NULL: there are none */
+	struct gt_frame_names *names;
 	/* third pass: of the thread; the second uses some of it */
 	uint32_t process, ordinal;
 	size_t next_range, range_end;
@@ -147,8 +150,7 @@ static void order_children(struct gt_calltree *t)
 	}
 }
 
-/* What ranges and calls hang on that are in no range and in no call. A call's host stack would come
- * between its process and its ranges, here. */
+/* What ranges and calls hang on that are in no range and in no call. */
 static int64_t get_root(struct tree_builder *b, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(b->view.capture, process);
@@ -463,6 +465,22 @@ static int64_t enter_elsewhere(struct tree_builder *b, const struct gt_item *ite
 	return b->ranges[range].crosses ? get_open_node(b, range, place) : get_range_node(b, range);
 }
 
+/* Below @node, the functions that an outermost call was made from. */
+static int64_t enter_functions(struct tree_builder *b, int64_t node, const struct gt_item *call)
+{
+	uint32_t number = gt_call_stacks_find(b->stacks, call->process, call->id);
+	struct gt_frames frames = {0};
+	char text[FRAME_BYTES];
+
+	if (number)
+		frames = gt_frames_get(b->names, call->process, number);
+	for (size_t i = frames.count; i-- > 0 && node >= 0;) {
+		gt_frame_text(&frames.list[i], text, sizeof text);
+		node = get_node(b->tree, node, get_frame(b->tree, GT_FRAME_HOST, text));
+	}
+	return node;
+}
+
 static int take_call(struct tree_builder *b, const struct gt_item *call)
 {
 	struct gt_view_operation *operation = gt_view_operation(&b->view, call->op);
@@ -481,6 +499,8 @@ static int take_call(struct tree_builder *b, const struct gt_item *call)
 	else
 		node = enter(b, call->id, get_innermost(b, b->range, call->id), get_open_call(b),
 			     duration_ns);
+	if (b->stacks && !b->depth)
+		node = enter_functions(b, node, call);
 	node = get_node(b->tree, node,
 			get_kept_frame(b->tree, GT_FRAME_CALL, operation->name, &operation->own));
 	if (node < 0)
@@ -631,6 +651,15 @@ static void add_up(struct gt_calltree *t)
 	order_children(t);
 }
 
+static int read_stacks(struct tree_builder *b)
+{
+	int status = gt_call_stacks_create(b->view.capture, &b->stacks);
+
+	if (!status && b->stacks)
+		b->names = gt_frame_names_create(b->view.capture);
+	return !status && b->stacks && !b->names ? no_memory() : status;
+}
+
 int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 		      const struct gt_export_options *options)
 {
@@ -644,8 +673,9 @@ int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 
 	if (status)
 		return status;
+	status = read_stacks(&b);
 	frame = get_frame(t, GT_FRAME_PROCESS, "");
-	status = frame < 0 ? (int)frame : (int)add_node(t, 0, (uint32_t)frame);
+	status = status ? status : frame < 0 ? (int)frame : (int)add_node(t, 0, (uint32_t)frame);
 	if (!status)
 		status = read_ranges(&b);
 	if (!status)
@@ -658,6 +688,8 @@ int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 		add_up(t);
 	free(b.ranges);
 	gt_callset_fini(&b.callers);
+	gt_call_stacks_destroy(b.stacks);
+	gt_frame_names_destroy(b.names);
 	gt_view_fini(&b.view);
 	return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Where time went, by the way to it:
  *
- *   process > range > range > call > call > kernel
+ *   process > range > range > function > function > call > call > kernel
  *
  * A node is a frame below a frame: all that came to the same place the same way. Its own time on
  * the host is that of its ranges and calls less what the ranges and calls directly in them took;
  * its time on devices is that of the work which it is the name of.
+ *
+ * Functions are those of the call's stack, if it was recorded; they have no time of their own.
  *
  * A range is a frame of the calls that its thread began in it, and of their work. Work whose call
  * is not known hangs on its process. Ranges that are started and stopped, and may cross others, are
@@ -22,7 +24,14 @@
 #include "export/callset.h"
 #include "export/view.h"
 
-enum gt_frame_kind { GT_FRAME_PROCESS, GT_FRAME_RANGE, GT_FRAME_CALL, GT_FRAME_WORK };
+/* HOST: a function of the program's that the call was made from (gputap run --stacks) */
+enum gt_frame_kind {
+	GT_FRAME_PROCESS,
+	GT_FRAME_RANGE,
+	GT_FRAME_HOST,
+	GT_FRAME_CALL,
+	GT_FRAME_WORK
+};
 
 struct gt_calltree_node {
 	uint32_t parent;         /* itself: the root, which is no frame */

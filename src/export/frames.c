@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/dwarf_lines.h"
 #include "export/elf_symbols.h"
 #include "export/python_lines.h"
 #include "util/demangle.h"
 
-enum { FRAMES_MOST = 1024 };
+enum { FRAMES_MOST = 1024, INLINED_MOST = 32 };
 
 /* CPython's function that runs its frames; compilers put something behind the name. */
 static const char evaluation[] = "_PyEval_EvalFrameDefault";
@@ -19,6 +20,7 @@ static const char evaluation[] = "_PyEval_EvalFrameDefault";
 struct module {
 	const struct gt_code_info *code;
 	struct gt_elf_symbols *symbols; /* NULL: none */
+	struct gt_dwarf_lines *lines;   /* NULL: none */
 	bool looked, is_ours, is_interpreter;
 };
 
@@ -64,8 +66,10 @@ void gt_frame_names_destroy(struct gt_frame_names *n)
 
 	if (!n)
 		return;
-	for (size_t i = 0; n->modules && i < gt_capture_code_count(n->capture); i++)
+	for (size_t i = 0; n->modules && i < gt_capture_code_count(n->capture); i++) {
 		gt_elf_symbols_close(n->modules[i].symbols);
+		gt_dwarf_lines_close(n->modules[i].lines);
+	}
 	for (size_t i = 0; n->named && i < gt_capture_stack_count(n->capture); i++)
 		free(n->named[i].list);
 	while ((t = n->texts)) {
@@ -109,6 +113,8 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	m->code = code;
 	m->is_ours = !strncmp(name, "libgputap.so", sizeof "libgputap.so" - 1);
 	m->symbols = gt_elf_symbols_open(code->name, code->detail, NULL);
+	if (m->symbols) /* else it may be another file by now */
+		m->lines = gt_dwarf_lines_open(code->name);
 	m->is_interpreter = m->symbols
 				    ? gt_elf_symbols_has(m->symbols, evaluation)
 				    : !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
@@ -124,7 +130,7 @@ static struct gt_frame *add_frame(struct gt_frame_names *n)
 	if (n->count == FRAMES_MOST)
 		return NULL;
 	f = &n->building[n->count++];
-	*f = (struct gt_frame){.kind = GT_FRAME_UNKNOWN};
+	*f = (struct gt_frame){.origin = GT_ORIGIN_UNKNOWN};
 	return f;
 }
 
@@ -136,7 +142,7 @@ static void add_python(struct gt_frame_names *n, const struct gt_stack_info *s, 
 
 	if (!f)
 		return;
-	f->kind = GT_FRAME_PYTHON;
+	f->origin = GT_ORIGIN_PYTHON;
 	if (!code)
 		return;
 	f->function = code->name;
@@ -153,9 +159,9 @@ static bool is_evaluation(const char *function)
 /* How the C library starts a program or a thread is of no interest. */
 static bool is_beginning(const struct gt_frame *f)
 {
-	return f->kind == GT_FRAME_NATIVE && (!strncmp(last_part(f->module), "libc.so", 7) ||
-					      !strncmp(last_part(f->module), "libpthread", 10) ||
-					      (f->function && !strcmp(f->function, "_start")));
+	return f->origin == GT_ORIGIN_NATIVE && (!strncmp(last_part(f->module), "libc.so", 7) ||
+						 !strncmp(last_part(f->module), "libpthread", 10) ||
+						 (f->function && !strcmp(f->function, "_start")));
 }
 
 /* A stack while its frames are added. */
@@ -178,6 +184,41 @@ static void add_python_group(struct gt_frame_names *n, struct progress *p)
 	}
 }
 
+static const char *plain_name(struct gt_frame_names *n, const char *symbol)
+{
+	char *plain = symbol ? gt_demangle(symbol) : NULL;
+
+	if (plain)
+		symbol = keep_text(n, plain);
+	free(plain);
+	return symbol;
+}
+
+/* The function at an address of a module's file, and those that are inlined there. */
+static void add_functions(struct gt_frame_names *n, const struct module *m, const char *symbol,
+			  uint64_t address)
+{
+	struct gt_dwarf_frame known[INLINED_MOST] = {0};
+	size_t count = m->lines ? gt_dwarf_lines_find(m->lines, address, known, INLINED_MOST) : 0;
+
+	for (size_t i = 0; i < count || i == 0; i++) {
+		const bool is_last = i + 1 >= count;
+		struct gt_frame *f = add_frame(n);
+
+		if (!f)
+			return;
+		/* of a part that the compiler has split off, the symbol says more */
+		f->function =
+			plain_name(n, known[i].function && !(is_last && symbol) ? known[i].function
+										: symbol);
+		f->origin = is_last ? GT_ORIGIN_NATIVE : GT_ORIGIN_INLINED;
+		f->file = known[i].file;
+		f->line = known[i].line;
+		f->module = m->code->name;
+		f->address = address;
+	}
+}
+
 static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc)
 {
 	const struct gt_stack_info *s = p->stack;
@@ -187,7 +228,6 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 	const char *symbol = NULL;
 	uint64_t offset = 0;
 	struct gt_frame *f;
-	char *plain;
 
 	if (m && m->is_ours)
 		return;
@@ -198,18 +238,13 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 			add_python_group(n, p);
 		return;
 	}
+	if (code) {
+		add_functions(n, m, symbol, pc - code->base);
+		return;
+	}
 	f = add_frame(n);
-	if (!f)
-		return;
-	f->address = pc;
-	if (!code)
-		return;
-	f->kind = GT_FRAME_NATIVE;
-	f->module = code->name;
-	f->address = pc - code->base;
-	plain = symbol ? gt_demangle(symbol) : NULL;
-	f->function = plain ? keep_text(n, plain) : symbol;
-	free(plain);
+	if (f)
+		f->address = pc;
 }
 
 static void name_stack(struct gt_frame_names *n, const struct gt_stack_info *s, struct named *named)
@@ -260,7 +295,7 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 		n = snprintf(text, size, "%s in %s", f->function, last_part(f->module));
 	else if (f->module)
 		n = snprintf(text, size, "%s+0x%" PRIx64, last_part(f->module), f->address);
-	else if (f->kind == GT_FRAME_PYTHON)
+	else if (f->origin == GT_ORIGIN_PYTHON)
 		n = snprintf(text, size, "a function of Python's whose record was lost");
 	else
 		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);

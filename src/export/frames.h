@@ -14,10 +14,10 @@
 
 #include "capture/callstacks.h"
 
-enum gt_frame_kind { GT_FRAME_NATIVE, GT_FRAME_INLINED, GT_FRAME_PYTHON, GT_FRAME_UNKNOWN };
+enum gt_frame_origin { GT_ORIGIN_NATIVE, GT_ORIGIN_INLINED, GT_ORIGIN_PYTHON, GT_ORIGIN_UNKNOWN };
 
 struct gt_frame {
-	enum gt_frame_kind kind;
+	enum gt_frame_origin origin;
 	const char *function; /* demangled; NULL: not known */
 	const char *file;     /* of the source; NULL: not known */
 	uint32_t line;        /* 0: not known */

@@ -4,6 +4,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <alloca.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -87,6 +88,34 @@ OUTER void recurse(int depth)
 	else
 		launch_fill();
 	AFTER();
+}
+
+static inline __attribute__((always_inline)) void inlined_helper(void)
+{
+	launch_fill();
+	AFTER();
+}
+
+OUTER void around(int n)
+{
+	volatile char room[16];
+
+	room[n % 16] = 1;
+	inlined_helper();
+	AFTER();
+}
+
+/* Two libraries, one after the other at the same place. */
+OUTER void through_library(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	void (*enter)(void (*)(void));
+
+	if (!library)
+		exit(1);
+	*(void **)&enter = dlsym(library, "enter_library");
+	enter(launch_fill);
+	dlclose(library);
 }
 
 /* Each value of @bits is a path of its own. */
@@ -207,6 +236,11 @@ int main(int argc, char **argv)
 			outer(i);
 			other(i);
 		}
+	else if (!strcmp(way, "inlined"))
+		around(n);
+	else if (!strcmp(way, "libraries"))
+		for (int i = 2; i < argc; i++)
+			through_library(argv[i]);
 	else if (!strcmp(way, "aligned"))
 		aligned(n);
 	else if (!strcmp(way, "deep"))
