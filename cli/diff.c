@@ -595,6 +595,32 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 	return GT_EXIT_OK;
 }
 
+/* Copies of a file are one run, and no two. */
+static int refuse_copies(const struct diff_result *result)
+{
+	static const uint8_t unknown[GT_CAPTURE_ID_BYTES];
+	const struct diff_run *runs[DIFF_SIDES];
+	const struct diff_side *sides = result->sides;
+
+	for (size_t i = 0; i < sides[0].run_count + sides[1].run_count; i++)
+		for (size_t k = 0; k < i; k++) {
+			for (unsigned n = 0; n < DIFF_SIDES; n++) {
+				size_t at = n ? i : k;
+
+				runs[n] = at < sides[0].run_count
+						  ? &sides[0].runs[at]
+						  : &sides[1].runs[at - sides[0].run_count];
+			}
+			if (memcmp(runs[0]->uuid, unknown, sizeof unknown) != 0 &&
+			    !memcmp(runs[0]->uuid, runs[1]->uuid, sizeof unknown))
+				return ui_fail(GT_EXIT_NO_ANSWER,
+					       "%s and %s are copies of one capture: a run counts "
+					       "once",
+					       runs[0]->paths[0], runs[1]->paths[0]);
+		}
+	return GT_EXIT_OK;
+}
+
 static void choose_method(struct diff_result *result, const struct diff_options *options)
 {
 	size_t runs = result->sides[0].run_count + result->sides[1].run_count;
@@ -664,6 +690,8 @@ static int compare_sides(struct diff_result *result, const struct diff_options *
 	int code = read_sides(result, options);
 
 	code = code ? code : check_sides(result, options);
+	if (!code && !result->sides[0].expression && !result->sides[1].expression)
+		code = refuse_copies(result);
 	if (code)
 		return code;
 	choose_units(result);

@@ -68,6 +68,9 @@ struct diff_run {
 	struct diff_row *rows;
 	uint32_t row_count, row_room;
 	char *command, *host;
+	char *devices;                     /* names, by number */
+	char *selection;                   /* what was recorded; "": all */
+	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of its first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
 	uint64_t units;      /* occurrences of the range */
 	uint32_t unit_slots; /* those that `of_units` has */

@@ -30,14 +30,15 @@ char *diff_plain_name(const char *name)
 		bool hexadecimal;
 	} parts[] = {{"0x", true},  {"$_", false}, {"'lambda", false},
 		     {"}#", false}, {")#", false}, {"_GLOBAL__N__", true}};
-	char *plain = lookup_grow(NULL, 0, strlen(name) * 2 + 1, 1), *to = plain;
+	char *plain = lookup_grow(NULL, 0, strlen(name) * 2 + 1, 1), *to = plain, last = ' ';
 	bool changed = false;
 
 	while (*name) {
 		size_t bytes = 0;
 
 		for (unsigned i = 0; i < sizeof parts / sizeof *parts && !bytes; i++) {
-			/* an address is not in the middle of a word */
+			if (i == 0 && isalnum((unsigned char)last))
+				continue; /* an address is not in the middle of a word */
 			bytes = numbered(name, parts[i].prefix, parts[i].hexadecimal);
 			if (!bytes)
 				continue;
@@ -46,6 +47,7 @@ char *diff_plain_name(const char *name)
 		}
 		if (!bytes)
 			*to++ = *name;
+		last = *name;
 		name += bytes ? bytes : 1;
 	}
 	*to = '\0';

@@ -288,6 +288,33 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 			       "difference. 'gputap info' says more.");
 }
 
+/* Of both sides' first runs: what makes them hard to compare. */
+static void print_differences(const struct diff_result *result, FILE *out)
+{
+	const struct diff_run *before = &result->sides[0].runs[0],
+			      *after = &result->sides[1].runs[0];
+	const char *yellow = ui_colors(out)->yellow;
+	uint64_t alike = 0;
+
+	if (before->devices && after->devices && strcmp(before->devices, after->devices) != 0)
+		print_sentence(out, yellow, "Other devices: %s before, %s after.",
+			       *before->devices ? before->devices : "none",
+			       *after->devices ? after->devices : "none");
+	for (size_t i = 0; i < result->pair_count; i++)
+		alike += strcmp(result->pairs[i].name, result->pairs[i].name_before) != 0;
+	if (alike)
+		print_sentence(
+			out, NULL,
+			"%s %s in what a compiler numbered, and %s aligned (--json has both).",
+			ui_count(alike),
+			alike == 1 ? "kernel's name differs" : "kernels' names differ",
+			alike == 1 ? "is" : "are");
+	if (strcmp(before->selection, after->selection) != 0)
+		print_sentence(out, yellow, "Not recorded alike: %s before, %s after.",
+			       *before->selection ? before->selection : "all",
+			       *after->selection ? after->selection : "all");
+}
+
 static void print_judgement(const struct diff_result *result, const struct diff_options *options,
 			    FILE *out)
 {
@@ -349,6 +376,7 @@ void diff_print_text(const struct diff_result *result, const struct diff_options
 		print_side(result, side, out);
 	if (options->where)
 		print_sentence(out, ui_colors(out)->yellow, "Only where %s", options->where);
+	print_differences(result, out);
 	print_judgement(result, options, out);
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
 		struct grid g;
@@ -406,6 +434,8 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 		json_close(j);
 		json_string(j, "command", run->command);
 		json_string(j, "host", run->host);
+		json_string(j, "devices", run->devices);
+		json_string(j, "selection", run->selection);
 		json_count(j, "start_unix_ns", run->start_unix_ns);
 		json_count(j, "wall_ns", run->wall_ns);
 		json_count(j, "records", run->records);

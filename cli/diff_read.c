@@ -16,6 +16,7 @@
 
 #include "cli/diff_units.h"
 #include "cli/filter.h"
+#include "cli/selection.h"
 #include "cli/summary.h"
 #include "util/error.h"
 
@@ -365,8 +366,25 @@ static char *copy_text(const char *text)
 	return strdup(text ? text : "");
 }
 
+static char *name_devices(const struct summary *s)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (uint32_t i = 0; i < s->device_count; i++)
+		fprintf(out, "%s%s", i ? ", " : "", s->devices[i].name);
+	fclose(out);
+	return text;
+}
+
 static void read_heads(struct reading *r)
 {
+	const struct gt_capture_session *session = gt_capture_session_at(r->capture, 0);
+	struct capture_selection selection;
+	char text[SELECTION_LINE];
 	struct summary *s = r->s;
 
 	r->run->health = s->health;
@@ -374,6 +392,11 @@ static void read_heads(struct reading *r)
 	r->run->dropped = summary_dropped(s);
 	if (!s->file_count)
 		return;
+	selection_read(session->info.options, &selection);
+	selection_describe(&selection, text, sizeof text);
+	r->run->selection = copy_text(text);
+	r->run->devices = name_devices(s);
+	memcpy(r->run->uuid, session->uuid, sizeof r->run->uuid);
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
@@ -459,6 +482,8 @@ void diff_run_fini(struct diff_run *run)
 	free(run->paths);
 	free(run->command);
 	free(run->host);
+	free(run->devices);
+	free(run->selection);
 	free(run->error);
 	texts_fini(&run->keys);
 	texts_fini(&run->names);

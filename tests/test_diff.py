@@ -282,6 +282,42 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tap, pair, work, words, statu
     assert says in result.err and result.out == ""
 
 
+def test_copies_of_a_capture_are_one_run(tap, pair, work):
+    (work / "c.gputap").write_bytes((work / "a.gputap").read_bytes())
+    for words in (["a.gputap", "c.gputap"], ["a.gputap", "c.gputap", "--vs", "b.gputap"]):
+        err = tap("diff", *words, status=3).err
+        assert err == ("gputap diff: a.gputap and c.gputap are copies of one capture: a run counts "
+                       "once\n")
+
+
+def test_a_lambda_of_another_number_is_the_same_kernel(tap, synth):
+    synth("a.gputap", "--calls", 800, "--kernels", 1, "--names", "lambda:2")
+    synth("b.gputap", "--calls", 800, "--kernels", 1, "--names", "lambda:5")
+    row, = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["kernels"]
+    assert row["name_before"] == "run<f()::{lambda(int)#2}>"
+    assert row["name"] == "run<f()::{lambda(int)#5}>" and row["verdict"] == "same"
+    text = tap("diff", "a.gputap", "b.gputap").out
+    assert "1 kernel's name differs in what a compiler numbered" in re.sub(r"\s+", " ", text)
+
+
+def test_where_several_lambdas_are_alike_nothing_is_guessed(tap, synth):
+    synth("a.gputap", "--calls", 800, "--kernels", 2, "--names", "lambda:2")
+    synth("b.gputap", "--calls", 800, "--kernels", 2, "--names", "lambda:5")
+    found = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["kernels"]
+    assert sorted(row["verdict"] for row in found) == ["gone", "gone", "new", "new"]
+
+
+def test_what_was_recorded_otherwise_is_said(tap, pair, synth, build):
+    synth("tricky.gputap", "--calls", 3000, "--names", "tricky")
+    out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "tricky.gputap").out)
+    assert 'Other devices: Synthetic device before, Synthetic "Dev\\ice"' in out
+    assert "Other devices" not in tap("diff", "a.gputap", "b.gputap").out
+    tap("run", "-q", "-o", "all.gputap", build / "examples/steps")
+    tap("run", "-q", "-m", "standard", "-o", "standard.gputap", build / "examples/steps")
+    out = re.sub(r"\s+", " ", tap("diff", "all.gputap", "standard.gputap").out)
+    assert "Not recorded alike: all before, mode standard (device work, no calls) after." in out
+
+
 @pytest.mark.parametrize("option", ["--where", "--before", "--after"])
 def test_a_wrong_expression_gets_a_caret(tap, pair, option):
     err = tap("diff", "a.gputap", "b.gputap", option, "name=x and (kind=copy", status=2).err

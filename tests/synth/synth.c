@@ -44,7 +44,7 @@ static struct {
 	double noise;         /* < 0: kernels take any time */
 	uint64_t seed, slow_from;
 	double slower;
-	unsigned slow_kernel;
+	unsigned slow_kernel, lambda;
 } o = {.calls = 1000,
        .threads = 1,
        .devices = 1,
@@ -218,6 +218,8 @@ static size_t kernel_name(char *buffer, size_t size, unsigned k)
 		memset(buffer, 'L', 2000);
 		return 2000;
 	}
+	if (o.lambda)
+		return (size_t)snprintf(buffer, size, "run<f()::{lambda(int)#%u}>", o.lambda + k);
 	return (size_t)snprintf(buffer, size, "kernel_%u", k);
 }
 
@@ -919,7 +921,10 @@ static void options(int argc, char **argv)
 		case 'q': o.queues = (unsigned)atoi(optarg); break;
 		case 'p': o.processes = (unsigned)atoi(optarg); break;
 		case 'T': o.distinct = (unsigned)atoi(optarg); break;
-		case 'n': o.tricky = !strcmp(optarg, "tricky"); break;
+		case 'n':
+			o.tricky = !strcmp(optarg, "tricky");
+			sscanf(optarg, "lambda:%u", &o.lambda);
+			break;
 		case 'O': o.overlap = true; break;
 		case 'N': o.nested = true; break;
 		case 'R': o.layered = true; break;
@@ -969,7 +974,8 @@ static void options(int argc, char **argv)
 		fprintf(stderr,
 			"usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
 			"[--queues Q] [--kernels K]\n"
-			"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] "
+			"             [--names tricky|lambda:N] [--overlap] [--nested] [--failed] "
+			"[--drops] "
 			"[--external] [--events] [--crash]\n"
 			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
 			"[--device-clock raw|timer|slow|offset] [--lose N]\n"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/diff.h"
 #include "cli/diff_series.h"
 #include "cli/diff_statistics.h"
 #include "cli/lookup.h"
@@ -274,4 +275,28 @@ UNIT_TEST(equal_values_do_not_differ_and_few_are_not_judged)
 	diff_compare_series(&s, &s, 0.02, &e, &f);
 	CHECK(e.judged && e.p > 0.99 && e.low < 0 && e.high > 0);
 	diff_series_fini(&s);
+}
+
+UNIT_TEST(names_are_alike_but_for_what_a_compiler_numbered)
+{
+	static const char *const alike[][2] = {
+		{"void run<f<int>::{lambda(int)#2}>(int)",
+		 "void run<f<int>::{lambda(int)#*}>(int)"},
+		{"k<0x7f31c0a0>", "k<0x*>"},
+		{"_Z1kI3$_12E", "_Z1kI3$_*E"},
+		{"f()::'lambda3'(int)", "f()::'lambda*'(int)"},
+		{"_GLOBAL__N__1f2e3d::k", "_GLOBAL__N__*::k"},
+	};
+	static const char *const apart[] = {"gemm_128x64", "kernel_1", "add<16>", "f(int)", "",
+					    "0x",          "sum8x8",   "tile0x4f"};
+
+	for (unsigned i = 0; i < sizeof alike / sizeof *alike; i++) {
+		char *plain = diff_plain_name(alike[i][0]);
+
+		CHECK(plain != NULL);
+		CHECK_STR(plain, alike[i][1]);
+		free(plain);
+	}
+	for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++)
+		CHECK(diff_plain_name(apart[i]) == NULL);
 }
