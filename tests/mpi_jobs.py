@@ -13,7 +13,8 @@ from conftest import REPO
 KINDS = {
     "mpich": ("libmpich.so.12", "mpirun.mpich", [], []),
     "openmpi": ("libmpi.so.40", "mpirun.openmpi",
-                ["--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader,tcp",
+                ["--allow-run-as-root", "--oversubscribe", "--mca", "plm_rsh_agent", "true",
+                 "--mca", "btl", "self,vader,tcp",
                  "--mca", "btl_vader_single_copy_mechanism", "none"], ["-DOPEN_MPI"]),
 }
 

@@ -205,3 +205,13 @@ def test_of_many_captures_those_that_are_cut_are_named(tap, job):
     assert "r5.gputap: " in out and "r4.gputap" not in out
     assert "The capture has no end" in out
 
+
+
+def test_exports_name_ranks_and_hosts_and_sort_by_rank(tap, job):
+    """The captures are given from the last rank to the first."""
+    tap("export", *reversed(job(hosts=2)), "-o", "job.json")
+    found = json.load(open("job.json"))["traceEvents"]
+    names = {e["pid"]: e["args"]["name"] for e in found if e["name"] == "process_name"}
+    order = {e["pid"]: e["args"]["sort_index"] for e in found if e["name"] == "process_sort_index"}
+    ranks = [names[pid] for pid in sorted(names, key=order.get) if "rank" in names[pid]]
+    assert ranks == [f"synthetic (rank {rank}, node{rank // 2})" for rank in range(SIZE)]

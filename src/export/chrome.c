@@ -26,6 +26,7 @@
  * by thread, by row, by name. */
 #include "export/chrome.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,13 +38,38 @@
 /* a device's clock may say that work began before the session */
 #define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000)
 
-static void write_processes(struct gt_chrome *x)
+struct place {
+	uint64_t rank; /* UINT64_MAX: none */
+	uint32_t process;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+/* Ranks of a job in their order, what has none behind them. 0 or -ENOMEM. */
+static int write_processes(struct gt_chrome *x)
 {
 	const struct gt_capture *c = x->view.capture;
+	uint32_t count = (uint32_t)gt_capture_process_count(c);
+	struct place *places = calloc(count + 1, sizeof *places);
 
-	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
-		const struct gt_process_info *process = gt_capture_process(c, i);
-		uint64_t pid = gt_view_pid(&x->view, i);
+	if (!places)
+		return gt_error(-ENOMEM, "processes");
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t rank = gt_capture_process(c, i)->rank.rank;
+
+		places[i] = (struct place){rank < 0 ? UINT64_MAX : (uint64_t)rank, i};
+	}
+	qsort(places, count, sizeof *places, compare_places);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_process_info *process = gt_capture_process(c, places[i].process);
+		uint64_t pid = gt_view_pid(&x->view, places[i].process);
 		char label[256];
 
 		gt_chrome_write_label(x, "process_name", pid, 0, "name",
@@ -52,6 +78,8 @@ static void write_processes(struct gt_chrome *x)
 		gt_chrome_write_label(x, "process_labels", pid, 0, "labels", "CPU");
 		gt_chrome_write_sort(x, "process_sort_index", pid, 0, i);
 	}
+	free(places);
+	return 0;
 }
 /* Head and foot ---------------------------------------------------------------- */
 
@@ -253,10 +281,11 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		goto fini_view;
 	choose_base(&x);
 	write_head(&x, options);
-	write_processes(&x);
-	for (size_t i = 0; i < gt_capture_event_count(c); i++)
+	status = write_processes(&x);
+	for (size_t i = 0; i < gt_capture_event_count(c) && !status; i++)
 		write_event(&x, gt_capture_event(c, i));
-	status = gt_export_records(&x.view, &x.out, options, &x, write_items);
+	if (!status)
+		status = gt_export_records(&x.view, &x.out, options, &x, write_items);
 	if (!status)
 		status = gt_chrome_write_open_ranges(&x);
 	if (!status)
