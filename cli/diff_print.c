@@ -9,6 +9,7 @@
 #include "cli/diff.h"
 #include "cli/grid.h"
 #include "cli/json.h"
+#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 
@@ -288,31 +289,50 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 			       "difference. 'gputap info' says more.");
 }
 
-/* Of both sides' first runs: what makes them hard to compare. */
-static void print_differences(const struct diff_result *result, FILE *out)
+/* Of both sides' first runs: what makes them hard to compare, a sentence each. "": nothing. */
+struct differences {
+	char devices[1024], selection[2 * SELECTION_LINE + 64], alike[160];
+};
+
+static void find_differences(const struct diff_result *result, struct differences *d)
 {
 	const struct diff_run *before = &result->sides[0].runs[0],
 			      *after = &result->sides[1].runs[0];
-	const char *yellow = ui_colors(out)->yellow;
 	uint64_t alike = 0;
 
+	*d->devices = *d->selection = *d->alike = '\0';
 	if (before->devices && after->devices && strcmp(before->devices, after->devices) != 0)
-		print_sentence(out, yellow, "Other devices: %s before, %s after.",
-			       *before->devices ? before->devices : "none",
-			       *after->devices ? after->devices : "none");
+		snprintf(d->devices, sizeof d->devices,
+			 "Other devices: %.480s before, %.480s after.",
+			 *before->devices ? before->devices : "none",
+			 *after->devices ? after->devices : "none");
+	if (strcmp(before->selection, after->selection) != 0)
+		snprintf(d->selection, sizeof d->selection,
+			 "Not recorded alike: %s before, %s after.",
+			 *before->selection ? before->selection : "all",
+			 *after->selection ? after->selection : "all");
 	for (size_t i = 0; i < result->pair_count; i++)
 		alike += strcmp(result->pairs[i].name, result->pairs[i].name_before) != 0;
 	if (alike)
-		print_sentence(
-			out, NULL,
-			"%s %s in what a compiler numbered, and %s aligned (--json has both).",
-			ui_count(alike),
-			alike == 1 ? "kernel's name differs" : "kernels' names differ",
-			alike == 1 ? "is" : "are");
-	if (strcmp(before->selection, after->selection) != 0)
-		print_sentence(out, yellow, "Not recorded alike: %s before, %s after.",
-			       *before->selection ? before->selection : "all",
-			       *after->selection ? after->selection : "all");
+		snprintf(d->alike, sizeof d->alike,
+			 "%s %s in what a compiler numbered, and %s aligned (--json has both).",
+			 ui_count(alike),
+			 alike == 1 ? "kernel's name differs" : "kernels' names differ",
+			 alike == 1 ? "is" : "are");
+}
+
+static void print_differences(const struct diff_result *result, FILE *out)
+{
+	const char *yellow = ui_colors(out)->yellow;
+	struct differences d;
+
+	find_differences(result, &d);
+	if (*d.devices)
+		print_sentence(out, yellow, "%s", d.devices);
+	if (*d.selection)
+		print_sentence(out, yellow, "%s", d.selection);
+	if (*d.alike)
+		print_sentence(out, NULL, "%s", d.alike);
 }
 
 static void print_judgement(const struct diff_result *result, const struct diff_options *options,
@@ -563,12 +583,21 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 void diff_print_markdown(const struct diff_result *result, const struct diff_options *options,
 			 FILE *out)
 {
+	struct differences d;
 	char text[512];
 
 	diff_describe(result, text, sizeof text);
 	fprintf(out, "### gputap diff: %s\n\n", text);
 	diff_describe_method(result, text, sizeof text);
 	fprintf(out, "%s\n", text);
+	find_differences(result, &d);
+	if (*d.devices) {
+		fputs("\n**Not the same machine?** ", out);
+		put_code(out, d.devices);
+		fputc('\n', out);
+	}
+	if (*d.selection)
+		fprintf(out, "\n%s\n", d.selection);
 	if (options->limited)
 		fprintf(out, "\n%s over the limit of --fail-over.\n",
 			result->over ? "**Slower**:" : "Nothing is slower");

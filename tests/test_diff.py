@@ -9,6 +9,8 @@ import xml.etree.ElementTree
 
 import pytest
 
+from test_cli_report import on_terminal
+
 
 @pytest.fixture
 def synth(run, build, work):
@@ -312,6 +314,7 @@ def test_what_was_recorded_otherwise_is_said(tap, pair, synth, build):
     out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "tricky.gputap").out)
     assert 'Other devices: Synthetic device before, Synthetic "Dev\\ice"' in out
     assert "Other devices" not in tap("diff", "a.gputap", "b.gputap").out
+    assert "Other devices" in tap("diff", "a.gputap", "tricky.gputap", "--markdown").out
     tap("run", "-q", "-o", "all.gputap", build / "examples/steps")
     tap("run", "-q", "-m", "standard", "-o", "standard.gputap", build / "examples/steps")
     out = re.sub(r"\s+", " ", tap("diff", "all.gputap", "standard.gputap").out)
@@ -355,6 +358,11 @@ def test_a_capture_without_records_is_refused(tap, pair, synth):
     assert "none.gputap has no records: nothing to compare" in result.err
 
 
-def test_only_a_terminal_gets_colours(tap, pair):
-    assert "\x1b" not in tap("diff", "a.gputap", "b.gputap", "-t", "kernels",
-                             env={"TERM": "xterm"}).out
+def test_only_a_terminal_gets_colours(tap, gputap, synth):
+    synth("a.gputap", "--calls", 3200, "--noise", 4, "--seed", 1)
+    synth("b.gputap", "--calls", 3200, "--noise", 4, "--seed", 2, "--slow", "1:50")
+    words = ["diff", "a.gputap", "b.gputap", "-t", "kernels"]
+    plain = tap(*words, env={"TERM": "xterm", "COLUMNS": 100}).out
+    colours = on_terminal([gputap, *words])
+    assert "\x1b[31mslower\x1b[0m" in colours and "\x1b" not in plain
+    assert re.sub("\x1b\\[\\d*m", "", colours) == plain
