@@ -228,6 +228,39 @@ UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 	finish();
 }
 
+/* A copy that blocks, whose work begins after a while, of a kind of memory that CUDA says. */
+static void add_copy(const char *kind, uint64_t from, uint64_t to, uint64_t start, uint64_t end)
+{
+	static const uint64_t blocking[16] = {0, 0, 1};
+	const struct gt_item *call =
+		fake_call(&c, 0, "clEnqueueWriteBuffer", from, to, 0, blocking);
+	struct gt_item *work;
+
+	c.string[2] = kind;
+	work = add_kernel(2, start, end, call);
+	work->device_op = GT_DEVICE_WRITE;
+	work->submitted_ns = start - 10;
+}
+
+UNIT_TEST(copies_say_what_memory_they_are_of)
+{
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_copy("Memcpy HtoD (Pinned -> Device)", 2100, 3000, 2500, 2900);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 100);
+	CHECK_EQ(ns_of(GT_IDLE_COPYING), 390);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 10);
+	finish();
+	begin();
+	add_launch(1000, 1100, 1200, 2000);
+	add_copy("Memcpy HtoD (Pageable -> Device)", 2100, 3000, 2500, 2900);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_PAGEABLE), 390);
+	CHECK_EQ(ns_of(GT_IDLE_COPYING), 0);
+	finish();
+}
+
 /* Nobody knows which events it waits for. */
 UNIT_TEST(without_arguments_a_call_may_have_waited_for_events)
 {
