@@ -8,6 +8,8 @@
 #include "cli/idle_steps.h"
 #include "record/operation.h"
 
+enum { GAPS_MOST = 1 << 20 }; /* in memory: 56 MiB */
+
 struct idle_device {
 	uint64_t end; /* of the work so far */
 	uint32_t origin;
@@ -64,7 +66,10 @@ void idle_init(struct idle *s)
 	s->work = (struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_work};
 	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
 				   .compare = compare_ranges};
-	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
+	/* one for nearly each work item at worst: a file costs more than all else that is done */
+	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row),
+				 .compare = compare_gaps,
+				 .rows_most = GAPS_MOST};
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
 
