@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lookup in the generated tables. A domain's are unpacked when they are asked for, then
- * constant: no locks, any thread. */
+ * constant: no locks, any thread. Only operations that captures name (below) are added, under one. */
 #include "record/packed.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,36 +96,40 @@ static uint32_t hash_name(const char *name, size_t bytes)
 }
 
 /* Operations of domains that are `relayed`: each has the name that its calls were recorded with.
- * Found by hash; they stay. */
+ * They stay. Readers of captures in several threads add some under `lock`; who looks one up by its
+ * number takes no lock: `infos` does not move, and `count` is stored behind the new one. */
+enum { NAMED_MOST = 0xffff - GT_NAMED_FROM };
+
 static struct named_operation {
-	struct gt_operation_info **infos; /* by number, from GT_NAMED_FROM */
-	uint32_t *places;                 /* number + 1, by hash; 0: free */
-	uint32_t count, room;             /* room: of places, twice that of infos */
-} named;
+	pthread_mutex_t lock;
+	_Atomic(struct gt_operation_info **) infos; /* NAMED_MOST, by number, from GT_NAMED_FROM */
+	_Atomic uint32_t count;
+	uint32_t *places; /* number + 1, by hash; 0: free */
+	uint32_t room;    /* of places, at least twice `count` */
+} named = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct gt_operation_info *find_named(uint32_t op)
 {
 	uint32_t number = GT_OP_NUMBER(op) - GT_NAMED_FROM;
+	struct gt_operation_info *const *infos;
 
-	return number < named.count && GT_OP_DOMAIN(named.infos[number]->op) == GT_OP_DOMAIN(op)
-		       ? named.infos[number]
-		       : NULL;
+	if (number >= atomic_load_explicit(&named.count, memory_order_acquire))
+		return NULL;
+	infos = atomic_load_explicit(&named.infos, memory_order_relaxed);
+	return GT_OP_DOMAIN(infos[number]->op) == GT_OP_DOMAIN(op) ? infos[number] : NULL;
 }
 
 static bool grow_named(void)
 {
 	uint32_t room = named.room ? 2 * named.room : 256, *places;
-	struct gt_operation_info **infos;
 
-	infos = realloc(named.infos, room / 2 * sizeof(struct gt_operation_info *));
-	if (!infos)
-		return false;
-	named.infos = infos;
-	places = calloc(room, sizeof *places);
+	if (!named.infos) /* what is not used of it is no memory */
+		named.infos = calloc(NAMED_MOST, sizeof(struct gt_operation_info *));
+	places = named.infos ? calloc(room, sizeof *places) : NULL;
 	if (!places)
 		return false;
 	for (uint32_t i = 0; i < named.room; i++) {
-		const char *name = named.places[i] ? infos[named.places[i] - 1]->name : NULL;
+		const char *name = named.places[i] ? named.infos[named.places[i] - 1]->name : NULL;
 		uint32_t at = name ? hash_name(name, strlen(name)) & (room - 1) : 0;
 
 		while (name && places[at])
@@ -153,29 +158,44 @@ static struct gt_operation_info *make_named(const struct gt_operation_info *as, 
 	return info;
 }
 
-uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes)
+/* Number + 1 of the operation that is called so, which is made if there is none; 0: there is no
+ * room. */
+static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
 {
-	const struct gt_operation_info *as = gt_operation(op);
-	const uint32_t rest = op & ~UINT32_C(0xffff);
-	uint32_t at;
+	uint32_t at, count = named.count;
 
-	if (!as || !bytes || (2 * named.count >= named.room && !grow_named()))
-		return op;
+	if (2 * count >= named.room && !grow_named())
+		return 0;
 	for (at = hash_name(name, bytes) & (named.room - 1); named.places[at];
 	     at = (at + 1) & (named.room - 1)) {
 		const struct gt_operation_info *there = named.infos[named.places[at] - 1];
 
 		if (there->op == as->op && !strncmp(there->name, name, bytes) &&
 		    !there->name[bytes])
-			return rest | (GT_NAMED_FROM + named.places[at] - 1);
+			return named.places[at];
 	}
-	if (named.count >= 0xffff - GT_NAMED_FROM)
+	if (count == NAMED_MOST)
+		return 0;
+	named.infos[count] = make_named(as, name, bytes);
+	if (!named.infos[count])
+		return 0;
+	named.places[at] = count + 1;
+	atomic_store_explicit(&named.count, count + 1, memory_order_release);
+	return count + 1;
+}
+
+uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes)
+{
+	const struct gt_operation_info *as = gt_operation(op);
+	const uint32_t rest = op & ~UINT32_C(0xffff);
+	uint32_t place;
+
+	if (!as || !bytes)
 		return op;
-	named.infos[named.count] = make_named(as, name, bytes);
-	if (!named.infos[named.count])
-		return op;
-	named.places[at] = ++named.count;
-	return rest | (GT_NAMED_FROM + named.count - 1);
+	pthread_mutex_lock(&named.lock);
+	place = place_named(as, name, bytes);
+	pthread_mutex_unlock(&named.lock);
+	return place ? rest | (GT_NAMED_FROM + place - 1) : op;
 }
 
 const struct gt_operation_info *gt_operation(uint32_t op)

@@ -180,7 +180,7 @@ const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const c
  * @name: what it was called
  * Return: GT_OP() with a number of this process's for that name, from GT_NAMED_FROM, which
  * gt_operation() knows; @op itself if there is no memory, or are too many names.
- * Thread: one at a time.
+ * Thread: any.
  */
 uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes);
 enum { GT_NAMED_FROM = 0x8000 };

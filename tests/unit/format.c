@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments as text, for real operations of OpenCL, and what readers know about operations. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "record/operation.h"
@@ -387,4 +388,46 @@ UNIT_TEST(names_of_everything_that_records_number)
 		CHECK(strcmp(gt_operation_kind_name((enum gt_operation_kind)i), "unknown") != 0);
 	CHECK_STR(gt_device_op_name((enum gt_device_op)0), "unknown");
 	CHECK_STR(gt_drop_reason_name((enum gt_drop_reason)1000), "unknown");
+}
+
+enum { NAMES = 4000 };
+
+struct namer {
+	bool backwards;
+	pthread_barrier_t *together;
+	uint32_t ops[NAMES];
+};
+
+static void *name_operations(void *data)
+{
+	struct namer *n = data;
+	const uint32_t op = gt_operation_find(GT_DOMAIN_PRIVATEUSE1, "pu1_runtime_call")->op;
+
+	pthread_barrier_wait(n->together);
+	for (unsigned i = 0; i < NAMES; i++) {
+		unsigned k = n->backwards ? NAMES - 1 - i : i;
+		char name[32];
+		size_t bytes = (size_t)snprintf(name, sizeof name, "vendorCall%u", k);
+
+		n->ops[k] = gt_operation_named(op, name, bytes);
+		CHECK_STR(gt_operation_name(n->ops[k]), name);
+	}
+	return NULL;
+}
+
+UNIT_TEST(operations_that_captures_name_are_the_same_in_all_threads)
+{
+	static struct namer namers[2] = {{.backwards = false}, {.backwards = true}};
+	pthread_barrier_t together;
+	pthread_t threads[2];
+
+	pthread_barrier_init(&together, NULL, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		namers[i].together = &together;
+		CHECK_EQ(pthread_create(&threads[i], NULL, name_operations, &namers[i]), 0);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned i = 0; i < NAMES; i++)
+		CHECK_EQ(namers[0].ops[i], namers[1].ops[i]);
 }
