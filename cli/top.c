@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap top: what a session that runs does now. Its capture is followed while it grows
+ * (capture/follow.h): the program and its collector notice nothing of it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "capture/follow.h"
+#include "cli/command.h"
+#include "cli/top_print.h"
+#include "cli/ui.h"
+#include "collector/collector.h"
+#include "collector/folder.h"
+#include "util/clock_ns.h"
+#include "util/error.h"
+
+#define NS UINT64_C(1000000000)
+enum {
+	LAG_MS = 300, /* behind which what has completed is in the file */
+	KEEP_S = 3,
+	HEAD_LINES = 16, /* of a screen, that are no rows of kernels and calls */
+	ROWS_PLAIN = 10,
+	PART_RECORDS = 1 << 20, /* when so many came at once, there may be more */
+};
+
+struct top {
+	const char *which;
+	char path[PATH_MAX]; /* of the capture */
+	pid_t collector;     /* 0: not known: the session was named by its capture */
+	/* of views: how long, the first one's begin, the last one's end and the one's before it */
+	uint64_t delay_ns, begin_ns, last_ns, before_ns;
+	long count; /* 0: until it ends */
+	bool json, ended, quit, held, screen;
+	enum top_order order;
+	struct top_sums sums;
+	struct gt_follow *follow;
+};
+
+static void print_help(void)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+
+	printf("%sgputap top%s [options] [SESSION]\n"
+	       "What a session that runs is doing: devices, kernels, copies, calls, each second.\n"
+	       "SESSION: its capture, or the number of a process in it; without, the only one.\n\n"
+	       "%sExamples%s\n"
+	       "  gputap top                    the session that runs here\n"
+	       "  gputap top serve.gputap       the one that writes this capture\n"
+	       "  gputap top --once --json      one second, for scripts\n\n"
+	       "%sOptions%s\n"
+	       "  -d, --delay SECONDS   how long each view sums up; 1 by default\n"
+	       "  -n, --count N         end after N views\n"
+	       "      --once            the same as --count 1\n"
+	       "  -s, --sort ORDER      of kernels, copies and calls: time, count, mean, name\n"
+	       "      --json            for scripts, one object for each view\n"
+	       "  -h, --help\n\n"
+	       "%sKeys%s, on a terminal: q ends it, s sorts by the next column, p holds the view\n",
+	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
+}
+
+/* Options -------------------------------------------------------------------------- */
+
+static int parse_order(const char *word, enum top_order *order)
+{
+	for (int i = 0; i < TOP_ORDER_COUNT; i++)
+		if (!strcmp(word, top_order_names[i])) {
+			*order = (enum top_order)i;
+			return GT_EXIT_OK;
+		}
+	return ui_unknown("order", word, top_order_names);
+}
+
+static int parse_delay(const char *word, uint64_t *ns)
+{
+	char *end;
+	double seconds = strtod(word, &end);
+
+	if (end == word || *end || !(seconds >= 0.1 && seconds <= 3600))
+		return ui_fail(GT_EXIT_USAGE, "--delay wants seconds from 0.1 to 3600, not '%s'",
+			       word);
+	*ns = (uint64_t)(seconds * (double)NS);
+	return GT_EXIT_OK;
+}
+
+static int parse_count(const char *word, long *count)
+{
+	char *end;
+
+	*count = strtol(word, &end, 10);
+	if (end == word || *end || *count < 1)
+		return ui_fail(GT_EXIT_USAGE, "--count wants a number of views, not '%s'", word);
+	return GT_EXIT_OK;
+}
+
+/* Return: exit code, or -1 to go on. */
+static int parse_options(struct top *t, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"delay", required_argument, NULL, 'd'},
+		{"count", required_argument, NULL, 'n'},
+		{"once", no_argument, NULL, 'O'},
+		{"sort", required_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'J'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c, rc = 0;
+
+	opterr = 0;
+	optind = 1;
+	while (!rc && (c = getopt_long(argc, argv, ":d:n:s:h", options, NULL)) != -1)
+		switch (c) {
+		case 'd': rc = parse_delay(optarg, &t->delay_ns); break;
+		case 'n': rc = parse_count(optarg, &t->count); break;
+		case 'O': t->count = 1; break;
+		case 's': rc = parse_order(optarg, &t->order); break;
+		case 'J': t->json = true; break;
+		case 'h': print_help(); return GT_EXIT_OK;
+		default: return ui_bad_option("top", argv, options);
+		}
+	if (rc)
+		return rc;
+	if (argc - optind > 1)
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
+			       argv[optind + 1]);
+	t->which = argv[optind];
+	return -1;
+}
+
+/* The session ----------------------------------------------------------------------- */
+
+struct search {
+	struct top *top;
+	const char *pid; /* NULL: any session */
+	unsigned found;
+};
+
+static bool has_process(const struct gt_session_found *session, const char *pid)
+{
+	size_t n = strlen(pid);
+	bool found = strtoul(pid, NULL, 10) == session->collector_pid;
+	DIR *folder = found ? NULL : opendir(session->path);
+
+	for (struct dirent *e; folder && !found && (e = readdir(folder));) {
+		uint32_t number;
+		uint64_t ticks;
+
+		found = !strncmp(e->d_name, pid, n) && e->d_name[n] == '-' &&
+			gt_ring_name_parse(e->d_name, &number, &ticks);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static void take_session(const struct gt_session_found *session, void *data)
+{
+	struct search *search = data;
+
+	if (!session->collector_pid || !*session->output ||
+	    (search->pid && !has_process(session, search->pid)))
+		return;
+	search->found++;
+	snprintf(search->top->path, sizeof search->top->path, "%s", session->output);
+	search->top->collector = (pid_t)session->collector_pid;
+}
+
+static void list_session(const struct gt_session_found *session, void *data)
+{
+	(void)data;
+	if (!session->collector_pid)
+		return;
+	fputs("  gputap top ", stderr);
+	ui_put(stderr, ui_shell_word(session->output), UINT32_MAX);
+	fputc('\n', stderr);
+}
+
+static bool is_number(const char *word)
+{
+	return *word && strspn(word, "0123456789") == strlen(word);
+}
+
+/* Return: exit code; reported. */
+static int find_session(struct top *t)
+{
+	struct search search = {.top = t};
+
+	if (t->which && !is_number(t->which)) {
+		snprintf(t->path, sizeof t->path, "%s", t->which);
+		return GT_EXIT_OK;
+	}
+	search.pid = t->which;
+	gt_collector_sessions(take_session, &search);
+	if (search.found == 1)
+		return GT_EXIT_OK;
+	if (t->which)
+		return ui_fail(GT_EXIT_FAILURE, "no session that runs has a process %s", t->which);
+	if (!search.found)
+		return ui_fail(GT_EXIT_FAILURE,
+			       "no session of yours runs here: gputap run -o prog.gputap ./prog "
+			       "begins one");
+	ui_fail(GT_EXIT_USAGE, "%u sessions run: which?", search.found);
+	gt_collector_sessions(list_session, NULL);
+	return GT_EXIT_USAGE;
+}
+
+/* The screen ------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t interrupted;
+static struct termios terminal_before;
+
+static void interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+/* What was on the terminal comes back behind us. */
+static void open_screen(struct top *t)
+{
+	struct sigaction action = {.sa_handler = interrupt};
+	struct termios raw;
+
+	for (int i = 0; i < 3; i++)
+		sigaction((const int[]){SIGINT, SIGTERM, SIGHUP}[i], &action, NULL);
+	t->screen = !t->json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) &&
+		    !tcgetattr(STDIN_FILENO, &terminal_before);
+	if (!t->screen)
+		return;
+	raw = terminal_before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	/* a view is one write */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	fputs("\033[?1049h\033[?25l", stdout);
+}
+
+static void close_screen(const struct top *t)
+{
+	if (!t->screen)
+		return;
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
+}
+
+static size_t choose_rows(const struct top *t)
+{
+	struct winsize size;
+	int rows;
+
+	if (t->json)
+		return 0;
+	if (!t->screen || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row)
+		return ROWS_PLAIN;
+	rows = ((int)size.ws_row - HEAD_LINES - (int)t->sums.device_count) / 3;
+	return rows < 2 ? 2 : (size_t)rows;
+}
+
+static const char *get_state(const struct top *t)
+{
+	if (t->ended)
+		return "ended";
+	return t->sums.processes && t->sums.ended == t->sums.processes ? "all processes ended"
+								       : "recording";
+}
+
+static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct top_view view = {
+		.sums = &t->sums,
+		.path = t->path,
+		.interval_ns = to_ns - from_ns,
+		.elapsed_ns = to_ns - t->begin_ns,
+		.from_ns = from_ns - LAG_MS * NS / 1000,
+		.to_ns = to_ns - LAG_MS * NS / 1000,
+		.state = get_state(t),
+		.order = t->order,
+		.held = t->held,
+		.rows = choose_rows(t),
+	};
+
+	if (t->json) {
+		top_print_json(&view, stdout);
+	} else {
+		if (t->screen)
+			fputs("\033[H\033[J", stdout);
+		top_print_text(&view, stdout);
+	}
+	if (t->screen)
+		printf("\nq: end, s: sorted by %s, p: %s", top_order_names[t->order],
+		       t->held ? "go on" : "hold this view");
+	else if (!t->json && t->count != 1 && !t->ended)
+		fputc('\n', stdout);
+	fflush(stdout);
+}
+
+/* Going on --------------------------------------------------------------------------- */
+
+/* All that is new. Return: 0 or negative errno with a cause. */
+static int read_new(struct top *t)
+{
+	uint64_t calls, work;
+	int status;
+
+	do { /* at a high rate it comes in several parts */
+		struct gt_capture *capture;
+
+		calls = t->sums.all_call_count;
+		work = t->sums.all_work;
+		status = gt_follow_next(t->follow, &capture, &t->ended);
+		if (!status && capture) {
+			status = top_sums_add(&t->sums, capture);
+			gt_capture_close(capture);
+		}
+	} while (!status && !t->ended && !interrupted &&
+		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
+	/* killed: its capture has no end, and gets none */
+	if (t->collector && kill(t->collector, 0) && errno == ESRCH)
+		t->ended = true;
+	return status;
+}
+
+static void take_key(struct top *t)
+{
+	char key;
+
+	if (read(STDIN_FILENO, &key, 1) != 1)
+		return;
+	if (key == 'q' || key == 'Q')
+		t->quit = true;
+	else if (key == 's')
+		t->order = (t->order + 1) % TOP_ORDER_COUNT;
+	else if (key == 'p' || key == ' ')
+		t->held = !t->held;
+}
+
+/* Until it is time for the next view. Return: was a key pressed? */
+static bool wait_until(struct top *t, uint64_t until_ns)
+{
+	struct pollfd in = {.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN};
+	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME);
+
+	while (now < until_ns && !interrupted) {
+		if (poll(&in, 1, (int)((until_ns - now + 999999) / 1000000)) > 0) {
+			take_key(t);
+			return true;
+		}
+		now = gt_clock_ns(CLOCK_BOOTTIME);
+	}
+	return false;
+}
+
+static int show_views(struct top *t)
+{
+	uint64_t shown_ns;
+	int status = 0;
+
+	t->begin_ns = t->last_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	for (long views = 0; !t->quit && !interrupted && !t->ended;) {
+		while (!t->quit && wait_until(t, t->last_ns + t->delay_ns))
+			if (views && !t->held)
+				print_view(t, t->before_ns, t->last_ns);
+		if (t->quit || interrupted)
+			break;
+		shown_ns = gt_clock_ns(CLOCK_BOOTTIME);
+		top_sums_begin(&t->sums);
+		status = read_new(t);
+		if (status)
+			break;
+		top_sums_settle(&t->sums, shown_ns - KEEP_S * NS - 2 * t->delay_ns);
+		if (!t->held)
+			print_view(t, t->last_ns, shown_ns);
+		t->before_ns = t->last_ns;
+		t->last_ns = shown_ns;
+		if (++views == t->count)
+			break;
+	}
+	return status;
+}
+
+static int run_top(int argc, char **argv)
+{
+	struct top t = {.delay_ns = NS};
+	int code = parse_options(&t, argc, argv);
+
+	if (code >= 0)
+		return code;
+	code = find_session(&t);
+	if (code)
+		return code;
+	if (gt_follow_open(t.path, &t.follow))
+		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.path);
+	if (!read_new(&t) && t.ended) {
+		gt_follow_close(t.follow);
+		top_sums_fini(&t.sums);
+		return ui_fail(GT_EXIT_FAILURE,
+			       "the session of %s has ended; 'gputap report %s' shows all of it",
+			       t.path, ui_shell_word(t.path));
+	}
+	gt_error_clear(); /* met again, and reported, if it stays */
+	open_screen(&t);
+	code = show_views(&t);
+	close_screen(&t);
+	if (code)
+		code = ui_fail(GT_EXIT_FAILURE, "cannot go on");
+	else if (t.screen && t.ended)
+		ui_note("%s: the session has ended; 'gputap report %s' shows all of it", t.path,
+			ui_shell_word(t.path));
+	gt_follow_close(t.follow);
+	top_sums_fini(&t.sums);
+	return code;
+}
+
+const struct gt_command gt_command_top = {"top", "show what a session that runs does now", run_top};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gputap top` shows of its sums: tables, or JSON. */
+#ifndef GPUTAP_CLI_TOP_PRINT_H
+#define GPUTAP_CLI_TOP_PRINT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/top_sums.h"
+
+enum top_order { TOP_BY_TIME, TOP_BY_COUNT, TOP_BY_MEAN, TOP_BY_NAME, TOP_ORDER_COUNT };
+extern const char *const top_order_names[]; /* NULL-ended */
+
+struct top_view {
+	const struct top_sums *sums;
+	const char *path;
+	uint64_t interval_ns, elapsed_ns; /* of the sums; since top began */
+	uint64_t from_ns, to_ns;          /* for which devices' busy time is told */
+	const char *state;                /* "recording", "ended", .. */
+	enum top_order order;
+	bool held;   /* the view is */
+	size_t rows; /* of a table at most; 0: all */
+};
+
+void top_print_text(const struct top_view *v, FILE *out);
+void top_print_json(const struct top_view *v, FILE *out);
+
+#endif
