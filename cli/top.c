@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@
 enum {
 	LAG_MS = 300, /* behind which what has completed is in the file */
 	KEEP_S = 3,
-	HEAD_LINES = 16, /* of a screen, that are no rows of kernels and calls */
+	HEAD_LINES = 17, /* of a screen, that are no rows of a table */
 	ROWS_PLAIN = 10,
 	PART_RECORDS = 1 << 20, /* when so many came at once, there may be more */
 };
@@ -35,7 +36,7 @@ enum {
 struct top {
 	const char *which;
 	char path[PATH_MAX]; /* of the capture */
-	pid_t collector;     /* 0: not known: the session was named by its capture */
+	int collector;       /* its pidfd; -1: not known */
 	/* of views: how long, the first one's begin, the last one's end and the one's before it */
 	uint64_t delay_ns, begin_ns, last_ns, before_ns;
 	long count; /* 0: until it ends */
@@ -140,7 +141,8 @@ static int parse_options(struct top *t, int argc, char **argv)
 
 struct search {
 	struct top *top;
-	const char *pid; /* NULL: any session */
+	const char *pid;  /* NULL: any session */
+	const char *path; /* NULL: of any capture; absolute */
 	unsigned found;
 };
 
@@ -167,11 +169,14 @@ static void take_session(const struct gt_session_found *session, void *data)
 	struct search *search = data;
 
 	if (!session->collector_pid || !*session->output ||
-	    (search->pid && !has_process(session, search->pid)))
+	    (search->pid && !has_process(session, search->pid)) ||
+	    (search->path && strcmp(search->path, session->output)))
 		return;
 	search->found++;
 	snprintf(search->top->path, sizeof search->top->path, "%s", session->output);
-	search->top->collector = (pid_t)session->collector_pid;
+	if (search->top->collector >= 0)
+		close(search->top->collector);
+	search->top->collector = (int)syscall(SYS_pidfd_open, session->collector_pid, 0);
 }
 
 static void list_session(const struct gt_session_found *session, void *data)
@@ -193,8 +198,12 @@ static bool is_number(const char *word)
 static int find_session(struct top *t)
 {
 	struct search search = {.top = t};
+	char absolute[PATH_MAX];
 
 	if (t->which && !is_number(t->which)) {
+		search.path = realpath(t->which, absolute);
+		if (search.path) /* to notice when its collector is killed */
+			gt_collector_sessions(take_session, &search);
 		snprintf(t->path, sizeof t->path, "%s", t->which);
 		return GT_EXIT_OK;
 	}
@@ -281,7 +290,7 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 		.path = t->path,
 		.interval_ns = to_ns - from_ns,
 		.elapsed_ns = to_ns - t->begin_ns,
-		.from_ns = from_ns - LAG_MS * NS / 1000,
+		.from_ns = from_ns > t->begin_ns ? from_ns - LAG_MS * NS / 1000 : t->begin_ns,
 		.to_ns = to_ns - LAG_MS * NS / 1000,
 		.state = get_state(t),
 		.order = t->order,
@@ -309,6 +318,7 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 /* All that is new. Return: 0 or negative errno with a cause. */
 static int read_new(struct top *t)
 {
+	struct pollfd collector = {.fd = t->collector, .events = POLLIN};
 	uint64_t calls, work;
 	int status;
 
@@ -325,7 +335,7 @@ static int read_new(struct top *t)
 	} while (!status && !t->ended && !interrupted &&
 		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
 	/* killed: its capture has no end, and gets none */
-	if (t->collector && kill(t->collector, 0) && errno == ESRCH)
+	if (t->collector >= 0 && poll(&collector, 1, 0) == 1)
 		t->ended = true;
 	return status;
 }
@@ -365,7 +375,7 @@ static int show_views(struct top *t)
 	uint64_t shown_ns;
 	int status = 0;
 
-	t->begin_ns = t->last_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	t->last_ns = t->begin_ns;
 	for (long views = 0; !t->quit && !interrupted && !t->ended;) {
 		while (!t->quit && wait_until(t, t->last_ns + t->delay_ns))
 			if (views && !t->held)
@@ -390,7 +400,7 @@ static int show_views(struct top *t)
 
 static int run_top(int argc, char **argv)
 {
-	struct top t = {.delay_ns = NS};
+	struct top t = {.delay_ns = NS, .collector = -1};
 	int code = parse_options(&t, argc, argv);
 
 	if (code >= 0)
@@ -400,6 +410,7 @@ static int run_top(int argc, char **argv)
 		return code;
 	if (gt_follow_open(t.path, &t.follow))
 		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.path);
+	t.begin_ns = t.sums.begin_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	if (!read_new(&t) && t.ended) {
 		gt_follow_close(t.follow);
 		top_sums_fini(&t.sums);

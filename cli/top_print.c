@@ -25,8 +25,8 @@ static const struct grid_column device_columns[] = {
 };
 
 static const struct grid_column row_columns[] = {
-	{"share", "of the time", GRID_SHARE, GRID_ALWAYS, 0, false},
-	{"count_per_s", "each second", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"count_per_s", "per s", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 0, false},
 	{"all_count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"all_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
@@ -35,7 +35,7 @@ static const struct grid_column row_columns[] = {
 
 static const struct grid_column copy_columns[] = {
 	{"bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 0, false},
-	{"count_per_s", "each second", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"count_per_s", "per s", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 0, false},
 	{"all_count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"all_bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},
@@ -187,6 +187,7 @@ void top_print_text(const struct top_view *v, FILE *out)
 		struct grid g;
 
 		make_table(v, i, &g);
+		g.selection = true;
 		if (g.row_count) {
 			fputc('\n', out);
 			grid_print_text(&g, out, v->rows);

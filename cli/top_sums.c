@@ -76,6 +76,7 @@ static struct top_device *get_device(struct top_sums *s, const struct gt_capture
 		const char *name = object ? gt_object_called(object) : NULL;
 
 		s->devices[device].name = strdup(name ? name : "");
+		s->devices[device].kept_from_ns = s->begin_ns;
 	}
 	return &s->devices[device];
 }
@@ -168,14 +169,73 @@ static uint32_t put_kernel_name(struct top_sums *s, const struct gt_capture *c,
 
 	if (name != LOOKUP_NONE)
 		return name;
-	text = item->name ? gt_capture_string(c, item->process, item->name) : "";
-	if (!*text)
+	if (!item->name)
 		return texts_put(&s->names, gt_device_op_name(item->device_op));
+	text = gt_capture_string(c, item->process, item->name);
+	if (!*text) /* another thread's block says it, which comes */
+		return LOOKUP_NONE;
 	readable = gt_demangle(text);
 	name = texts_put(&s->names, readable ? readable : text);
 	free(readable);
 	idmap_put(&s->kernel_names, key, name);
 	return name;
+}
+
+static void add_unnamed(struct top_sums *s, const struct gt_item *item, uint64_t ns)
+{
+	struct top_unnamed *u = NULL;
+
+	for (size_t i = 0; i < s->unnamed_count && !u; i++)
+		if (s->unnamed[i].row.name == item->name && s->unnamed[i].process == item->process)
+			u = &s->unnamed[i];
+	if (!u) {
+		if (s->unnamed_count == s->unnamed_room) {
+			size_t room = s->unnamed_room ? 2 * s->unnamed_room : 16;
+
+			s->unnamed =
+				lookup_grow(s->unnamed, s->unnamed_room, room, sizeof *s->unnamed);
+			s->unnamed_room = room;
+		}
+		u = &s->unnamed[s->unnamed_count++];
+		*u = (struct top_unnamed){.row.name = item->name, .process = item->process};
+	}
+	u->row.count++;
+	u->row.ns += ns;
+}
+
+static void add_kernel(struct top_sums *s, const struct gt_capture *c, const struct gt_item *item,
+		       uint64_t ns)
+{
+	uint32_t name = put_kernel_name(s, c, item);
+
+	if (name == LOOKUP_NONE)
+		add_unnamed(s, item, ns);
+	else
+		add_to_row(&s->kernels, name, ns, 0);
+}
+
+/* Those whose names are known by now. */
+static void name_kernels(struct top_sums *s, const struct gt_capture *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->unnamed_count; i++) {
+		const struct top_unnamed u = s->unnamed[i];
+		struct gt_item item = {.process = u.process, .name = u.row.name};
+		uint32_t name = put_kernel_name(s, c, &item);
+		struct top_row *row;
+
+		if (name == LOOKUP_NONE) {
+			s->unnamed[kept++] = u;
+			continue;
+		}
+		row = get_row(&s->kernels, name);
+		row->count += u.row.count;
+		row->all_count += u.row.count;
+		row->ns += u.row.ns;
+		row->all_ns += u.row.ns;
+	}
+	s->unnamed_count = kept;
 }
 
 static void add_work(struct top_sums *s, const struct gt_capture *c, const struct gt_item *item)
@@ -188,7 +248,7 @@ static void add_work(struct top_sums *s, const struct gt_capture *c, const struc
 	s->all_work++;
 	switch (gt_view_work_class(item->device_op)) {
 	case GT_WORK_MARK: return;
-	case GT_WORK_KERNEL: add_to_row(&s->kernels, put_kernel_name(s, c, item), ns, 0); break;
+	case GT_WORK_KERNEL: add_kernel(s, c, item, ns); break;
 	default:
 		add_to_row(&s->copies, texts_put(&s->names, gt_device_op_name(item->device_op)), ns,
 			   item->bytes);
@@ -223,8 +283,10 @@ static void note_session(struct top_sums *s, const struct gt_capture *c)
 		const struct gt_process_info *p = gt_capture_process(c, i);
 
 		s->ended += p && p->ended;
+		/* TORN: what a reader misses; here that is all that was read before */
 		for (int why = 0; counts && why < GT_DROP_REASON_COUNT; why++)
-			for (int k = 0; k < GT_CLASS_COUNT * GT_DOMAIN_COUNT; k++)
+			for (int k = 0; why != GT_DROP_TORN && k < GT_CLASS_COUNT * GT_DOMAIN_COUNT;
+			     k++)
 				s->dropped += counts->dropped[why][k / GT_DOMAIN_COUNT]
 							     [k % GT_DOMAIN_COUNT];
 	}
@@ -240,6 +302,7 @@ int top_sums_add(struct top_sums *s, const struct gt_capture *c)
 	int status = gt_cursor_create(c, &cursor);
 
 	note_session(s, c);
+	name_kernels(s, c);
 	while (!status && (status = gt_cursor_next(cursor, &item)) == 1) {
 		status = 0;
 		if (item->kind == GT_RECORD_DEVICE)
@@ -264,6 +327,7 @@ void top_sums_fini(struct top_sums *s)
 		free(s->devices[i].spans);
 	}
 	free(s->devices);
+	free(s->unnamed);
 	free(s->command);
 	idmap_fini(&s->kernel_names);
 	texts_fini(&s->names);

@@ -35,8 +35,15 @@ struct top_device {
 };
 
 struct top_sums {
+	uint64_t begin_ns; /* set by the caller: work is counted as busy from then on */
 	struct texts names;
 	struct idmap kernel_names; /* of names, by process and string */
+	/* kernels whose names are not in the file yet: `name` is the string, with its process */
+	struct top_unnamed {
+		struct top_row row;
+		uint32_t process;
+	} * unnamed;
+	size_t unnamed_count, unnamed_room;
 	struct top_rows kernels, calls, copies;
 	struct top_device *devices;
 	uint32_t device_count;

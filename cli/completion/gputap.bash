@@ -179,6 +179,14 @@ _gputap_export() {
 	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --help"; else _gputap_files; fi
 }
 
+_gputap_top() {
+	case $prev in
+	-s | --sort) _gputap_words "time count mean name"; return ;;
+	-d | --delay | -n | --count) return ;;
+	esac
+	if [[ $cur == -* ]]; then _gputap_words "--delay --count --once --sort --json --help"; else _gputap_files; fi
+}
+
 _gputap_merge() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
@@ -215,7 +223,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report diff export info merge list recover doctor plugin soft help --help --version"
+		_gputap_words "run report diff export info merge list recover top doctor plugin soft help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -230,6 +238,7 @@ _gputap() {
 	export) _gputap_export ;;
 	info) _gputap_info ;;
 	merge) _gputap_merge ;;
+	top) _gputap_top ;;
 	list) _gputap_list_command ;;
 	recover)
 		if [[ $cur == -* ]]; then
@@ -240,7 +249,7 @@ _gputap() {
 	doctor) _gputap_words "--json --help" ;;
 	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
-	help) _gputap_words "run report diff export info merge list recover doctor plugin soft" ;;
+	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft" ;;
 	esac
 }
 

@@ -107,7 +107,7 @@ static int get_file_bytes(struct gt_follow *f, uint64_t *bytes)
  * two turns, as kept ones must not come behind records: first all that is kept. */
 static int take_blocks(struct gt_follow *f, bool records)
 {
-	uint64_t file_bytes, bytes, from = f->at, end, to;
+	uint64_t file_bytes = 0, bytes, from, end, to;
 	struct gt_file_block block;
 	int status = get_file_bytes(f, &file_bytes);
 

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""`gputap top`: a session that runs, watched from beside it, by its capture that grows."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+import conftest
+import processes
+
+WAIT = 120  # seconds, until what must come has come
+
+
+def objects(text):
+    """The JSON objects that stand one behind the other."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+    return found
+
+
+@contextlib.contextmanager
+def session(gputap, *command, name="live.gputap", stdin=subprocess.DEVNULL):
+    """`gputap run` of that, until the block ends; its capture is there."""
+    run = subprocess.Popen([gputap, "run", "-q", "-o", name, "--", *command], stdin=stdin,
+                           stdout=subprocess.DEVNULL, env=conftest.clean_environment())
+    deadline = time.monotonic() + WAIT
+    try:
+        while not os.path.exists(name) or not os.path.getsize(name):
+            assert time.monotonic() < deadline and run.poll() is None
+            time.sleep(0.02)
+        yield run
+    finally:
+        if run.poll() is None:
+            run.terminate()
+        run.wait(WAIT)
+        if run.stdin:
+            run.stdin.close()
+
+
+@contextlib.contextmanager
+def watched(gputap):
+    """`gputap top` of live.gputap, after its first view; what it printed is in top.json."""
+    with open("top.json", "w", encoding="utf-8") as out:
+        top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out,
+                               env=conftest.clean_environment())
+    deadline = time.monotonic() + WAIT
+    try:
+        while not os.path.getsize("top.json"):
+            assert time.monotonic() < deadline and top.poll() is None
+            time.sleep(0.02)
+        yield top
+    finally:
+        if top.poll() is None:
+            top.terminate()
+        top.wait(WAIT)
+
+
+def views_of(top):
+    assert top.wait(WAIT) == 0
+    with open("top.json", encoding="utf-8") as file:
+        return objects(file.read())
+
+
+@pytest.fixture
+def steps(build):
+    return build / "examples/steps"
+
+
+def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, work):
+    """From before the first call to the session's end, which ends it."""
+    with session(gputap, "sh", "-c", f"read go; exec {steps} 40", stdin=subprocess.PIPE) as run:
+        with watched(gputap) as top:
+            run.stdin.write(b"go\n")
+            run.stdin.flush()
+            views = views_of(top)
+        assert run.wait(WAIT) == 0
+    last, report = views[-1], json.loads(tap("report", "--json", "live.gputap").out)
+    assert len(views) > 1 and last["state"] == "ended" and last["dropped"] == 0
+    assert views[0]["calls_seen"] == 0
+    assert last["calls_seen"] == report["calls"] and last["work_seen"] == report["device_work"]
+    for table, other, count in (("kernels", "kernels", "count"), ("calls", "operations", "calls")):
+        have = {r["name"]: r for r in last[table]}
+        want = {r["name"]: r for r in report[other]}
+        assert {n: r["all_count"] for n, r in have.items()} == {
+            n: r[count] for n, r in want.items()}
+        for name, row in want.items():  # clocks are known better in the end
+            assert have[name]["all_ns"] == pytest.approx(row["total_ns"], rel=1e-3,
+                                                         abs=3 * row[count])
+    assert sum(r["all_bytes"] for r in last["copies"]) == sum(r["bytes"] for r in report["copies"])
+    busy = last["devices"][0]["all_busy"] * last["elapsed_ns"]
+    # work that came before its queue's object is in no device's share
+    assert busy == pytest.approx(report["devices"][0]["busy_ns"], rel=0.1)
+    assert all(0 <= v["devices"][0]["busy"] <= 1 for v in views if v["devices"])
+
+
+def test_a_session_is_named_by_its_capture_or_by_a_process_of_it(gputap, tap, steps, work):
+    with session(gputap, steps, "0") as run:
+        child = processes.child_of(run)
+        for which in ("live.gputap", str(run.pid), str(child), str(work / "live.gputap")):
+            deadline = time.monotonic() + WAIT
+            while True:
+                view = objects(tap("top", which, "--once", "--json", "-d", "0.2").out)[0]
+                if view["kernels"] or time.monotonic() > deadline:
+                    break
+            assert {k["name"] for k in view["kernels"]} == {"forward", "backward"}
+            assert view["state"] == "recording" and view["path"].endswith("live.gputap")
+
+
+def test_in_a_pipe_views_are_lines(gputap, tap, steps, work):
+    with session(gputap, steps, "0"):
+        text = tap("top", "live.gputap", "--count", "3", "-d", "0.3", "-s", "name",
+                   env={"COLUMNS": 80}).out
+    assert text.count("live.gputap  ") == 3 and "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    kernels = text.split("\nKernels\n")[-1].split("\n\n")[0].splitlines()
+    assert [line.split()[-1] for line in kernels] == ["name", "backward", "forward"]
+
+
+def test_it_ends_when_the_collector_was_killed(gputap, tap, steps, work):
+    with session(gputap, steps, "0") as run:
+        child = processes.child_of(run)
+        folder = next(line.split("  ")[0] for line in tap("recover").out.splitlines()
+                      if str(work) in line)
+        try:
+            with watched(gputap) as top:
+                run.send_signal(signal.SIGKILL)
+                assert views_of(top)[-1]["state"] == "ended"
+        finally:
+            run.send_signal(signal.SIGKILL)
+            run.wait(WAIT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            tap("recover", folder, status=None)
+
+
+class Terminal:
+    """A command on a terminal of 24 lines and 80 columns."""
+
+    def __init__(self, *command):
+        self.pid, self.end = pty.fork()
+        if not self.pid:
+            subprocess.run(["stty", "rows", "24", "cols", "80"], check=False)
+            environment = conftest.clean_environment()
+            os.execvpe(command[0], [str(c) for c in command], {**environment, "TERM": "xterm"})
+        self.text = ""
+
+    def wait_for(self, pattern):
+        deadline = time.monotonic() + WAIT
+        while not re.search(pattern, self.text):
+            assert time.monotonic() < deadline, self.text[-3000:]
+            if select.select([self.end], [], [], 1)[0]:
+                try:
+                    self.text += os.read(self.end, 65536).decode(errors="replace")
+                except OSError:
+                    assert re.search(pattern, self.text), self.text[-3000:]
+
+    def press(self, key):
+        self.text = ""
+        os.write(self.end, key.encode())
+
+    def close(self):
+        os.close(self.end)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_on_a_terminal_keys_sort_hold_and_end_it(gputap, steps, work):
+    with session(gputap, steps, "0"):
+        terminal = Terminal(gputap, "top", "live.gputap", "-d", "0.2")
+        terminal.wait_for(r"\x1b\[\?1049h[\s\S]*Kernels[\s\S]*q: end, s: sorted by time")
+        views = terminal.text.split("\x1b[H\x1b[J")[1:]
+        assert max(view.count("\n") for view in views) < 24
+        terminal.press("s")
+        terminal.wait_for("sorted by count")
+        terminal.press("p")
+        terminal.press("s")  # held: nothing is drawn but what was on its way
+        terminal.press("p")
+        terminal.wait_for("sorted by mean")
+        terminal.press("q")
+        terminal.wait_for(r"\x1b\[\?1049l")
+        assert terminal.close() == 0
+
+
+def test_a_session_that_has_ended_is_no_session(tap, run, build, work):
+    run([build / "tests/synth/synth", "--calls", "10", "-o", "s.gputap"])
+    err = tap("top", "s.gputap", status=1).err
+    assert "the session of s.gputap has ended; 'gputap report s.gputap'" in err.replace("\n  ", " ")
+
+
+@pytest.mark.parametrize("words, sentence, status", [
+    (["nothing.gputap"], "No such file", 1),
+    (["no-capture"], "no-capture is not a gputap capture", 1),
+    (["4194305"], "no session that runs has a process 4194305", 1),
+    (["--sort", "tim"], "did you mean 'time'", 2),
+    (["--delay", "0"], "--delay wants seconds from 0.1 to 3600", 2),
+    (["--count", "0"], "--count wants a number of views", 2),
+    (["a", "b"], "one session at a time", 2),
+])
+def test_what_cannot_be_watched_is_refused(tap, work, words, sentence, status):
+    (work / "no-capture").write_text("text " * 100)
+    assert sentence in tap("top", *words, status=status).err
