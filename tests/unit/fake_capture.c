@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/callstacks.h"
+
 void fake_capture_init(struct gt_capture *c)
 {
 	memset(c, 0, sizeof *c);
@@ -341,6 +343,70 @@ bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 uint64_t gt_cursor_position(const struct gt_cursor *cursor)
 {
 	return cursor->next;
+}
+
+/* capture/callstacks.h: no capture here has stacks */
+size_t gt_capture_stack_count(const struct gt_capture *c)
+{
+	(void)c;
+	return 0;
+}
+
+const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index)
+{
+	(void)c, (void)index;
+	return NULL;
+}
+
+const struct gt_stack_info *gt_capture_stack_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number)
+{
+	(void)c, (void)process, (void)number;
+	return NULL;
+}
+
+size_t gt_capture_code_count(const struct gt_capture *c)
+{
+	(void)c;
+	return 0;
+}
+
+const struct gt_code_info *gt_capture_code_at(const struct gt_capture *c, size_t index)
+{
+	(void)c, (void)index;
+	return NULL;
+}
+
+const struct gt_code_info *gt_capture_module_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t generation, uint64_t address)
+{
+	(void)c, (void)process, (void)generation, (void)address;
+	return NULL;
+}
+
+const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number)
+{
+	(void)c, (void)process, (void)number;
+	return NULL;
+}
+
+int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out)
+{
+	(void)c;
+	*out = NULL;
+	return 0;
+}
+
+void gt_call_stacks_destroy(struct gt_call_stacks *s)
+{
+	(void)s;
+}
+
+uint32_t gt_call_stacks_find(const struct gt_call_stacks *s, uint32_t process, uint64_t id)
+{
+	(void)s, (void)process, (void)id;
+	return 0;
 }
 
 /* clock/clock.h: no capture here has a clock */
