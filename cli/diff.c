@@ -348,33 +348,62 @@ static void free_words(struct words *w)
 	*w = (struct words){0};
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-	struct stat a, b;
+struct file_id {
+	dev_t device;
+	ino_t inode;
+	unsigned side;
+	const char *path;
+};
 
-	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+static int compare_file_ids(const void *a, const void *b)
+{
+	const struct file_id *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	return (x->side > y->side) - (x->side < y->side);
 }
 
+static size_t add_file_ids(const struct words *files, unsigned side, struct file_id *ids)
+{
+	struct stat st;
+	size_t count = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (!stat(files->text[i], &st))
+			ids[count++] = (struct file_id){st.st_dev, st.st_ino, side, files->text[i]};
+	return count;
+}
+
+/* The same file twice on a side, or, unless slices are asked for, on both. */
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
 	bool sliced = expression[DIFF_BEFORE] || expression[DIFF_AFTER];
+	struct file_id *ids =
+		lookup_grow(NULL, 0, files[0].count + files[1].count + 1, sizeof *ids);
+	size_t count = add_file_ids(&files[0], DIFF_BEFORE, ids);
+	int code = GT_EXIT_OK;
 
-	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		for (size_t i = 0; i < files[side].count; i++)
-			for (size_t k = 0; k < i; k++)
-				if (is_same_file(files[side].text[i], files[side].text[k]))
-					return ui_fail(GT_EXIT_USAGE,
-						       "%s is given twice: a run counts once",
-						       files[side].text[i]);
-	for (size_t i = 0; i < files[0].count && !sliced; i++)
-		for (size_t k = 0; k < files[1].count; k++)
-			if (is_same_file(files[0].text[i], files[1].text[k]))
-				return ui_fail(
-					GT_EXIT_USAGE,
-					"both sides are %s: two runs are wanted, or slices of "
-					"one by --before EXPR and --after EXPR",
-					files[0].text[i]);
-	return GT_EXIT_OK;
+	count += add_file_ids(&files[1], DIFF_AFTER, ids + count);
+	qsort(ids, count, sizeof *ids, compare_file_ids);
+	for (size_t i = 1; i < count && !code; i++) {
+		const struct file_id *a = &ids[i - 1], *b = &ids[i];
+
+		if (a->device != b->device || a->inode != b->inode)
+			continue;
+		if (a->side == b->side)
+			code = ui_fail(GT_EXIT_USAGE, "%s is given twice: a run counts once",
+				       b->path);
+		else if (!sliced)
+			code = ui_fail(GT_EXIT_USAGE,
+				       "both sides are %s: two runs are wanted, or slices of one "
+				       "by --before EXPR and --after EXPR",
+				       a->path);
+	}
+	free(ids);
+	return code;
 }
 
 static struct diff_run *add_run(struct diff_side *side, size_t path_room)

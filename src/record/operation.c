@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lookup in the generated tables. A domain's are unpacked when they are asked for, then
- * constant: no locks, any thread. Only operations that captures name (below) are added, under one. */
+ * constant: no locks, any thread. Operations that captures name are added under a lock, below. */
 #include "record/packed.h"
 
 #include <pthread.h>
