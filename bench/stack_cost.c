@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_cost DEPTH COUNT [WAYS]: what a launch takes that does nothing else: of a fill of nothing, which
- * the runtime refuses. From DEPTH functions below main(), of WAYS places (1), each with stacks
- * of its own. Prints the median of ns per call. Compiled without frame pointers. For
+/* stack_cost DEPTH COUNT [WAYS]: what a launch takes that does nothing else: of a fill of nothing,
+ * which the runtime refuses. From DEPTH functions below main(), of WAYS places (1), each with
+ * stacks of its own. Prints the median of ns per call. Compiled without frame pointers. For
  * bench/stacks.py. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

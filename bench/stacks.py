@@ -4,8 +4,8 @@
 
 usage: bench/stacks.py [--build DIR] [--pairs N]
 
-For each depth of the stack, from one place and from 1,000 in turn, and for Python: the medians of pairs' first and
-second, and the median of their differences, in ns of a launch.
+For each depth of the stack, from one place and from 1,000 in turn, and for Python: the medians of
+pairs' first and second, and the median of their differences, in ns of a launch.
 """
 import argparse
 import pathlib

@@ -196,6 +196,20 @@ def test_folded_stacks_have_the_functions_that_launch(program, stacks, tap):
     assert all(way[5].startswith("fill ") for way in ways)
 
 
+def test_chrome_json_and_perfetto_have_the_functions_as_arguments(program, stacks, tap):
+    stacks(program("-O2"), "plain", 1)
+    tap("export", "s.gputap", "-o", "s.json")
+    events = json.load(open("s.json"))["traceEvents"]
+    launches = [e["args"]["from"] for e in events if e["name"] == "clEnqueueFillBuffer"
+                and e["ph"] == "X"]
+    assert sorted(re.match(r"\w+", each[2])[0] for each in launches) == ["other", "outer"]
+    assert all(each[0].startswith("launch_fill ") for each in launches)
+    assert not any("from" in e.get("args", {}) for e in events if e["name"] == "clFinish")
+    tap("export", "s.gputap", "-o", "s.pftrace")
+    data = open("s.pftrace", "rb").read()
+    assert data.count(b"launch_fill ") == 2 and b"from 2" in data
+
+
 # Python -----------------------------------------------------------------------------------------
 
 def line_of(repo, comment):

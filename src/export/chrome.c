@@ -240,6 +240,7 @@ static void free_exporter(struct gt_chrome *x)
 	free(x->device_named);
 	gt_ranges_fini(&x->ranges);
 	gt_innermost_fini(&x->innermost);
+	gt_launch_frames_fini(&x->launches);
 	gt_replays_fini(&x->replays);
 	gt_memory_use_fini(&x->memory);
 	free(x->kernels);
@@ -274,6 +275,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		goto fini_view;
 	}
 	status = gt_innermost_read(&x.innermost, c);
+	if (!status)
+		status = gt_launch_frames_read(&x.launches, c);
 	if (status)
 		goto fini_view;
 	status = gt_out_open(&x.out, path, gzip);

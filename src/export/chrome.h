@@ -6,6 +6,7 @@
 #define GPUTAP_EXPORT_CHROME_H
 
 #include "export/innermost.h"
+#include "export/launch_frames.h"
 #include "export/memory_use.h"
 #include "export/number.h"
 #include "export/out.h"
@@ -37,6 +38,7 @@ struct gt_chrome {
 	struct gt_view view;
 	struct gt_ranges ranges;
 	struct gt_innermost innermost;
+	struct gt_launch_frames launches; /* functions that calls were made from */
 	struct gt_replays replays;
 	struct gt_memory_use memory;              /* by the calls that were written */
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */

@@ -82,6 +82,24 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
+/* ,"from":["launch at a.c:12","main at a.c:30"] */
+static __attribute__((noinline)) char *put_functions(struct gt_chrome *x, char *p,
+						     const struct gt_item *call)
+{
+	unsigned count = gt_launch_frames_find(&x->launches, call);
+
+	if (!count)
+		return p;
+	p = GT_PUT(p, ",\"from\":[");
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			*p++ = ',';
+		p = gt_chrome_put_quoted(p, x->launches.texts[i]);
+	}
+	*p++ = ']';
+	return p;
+}
+
 static inline int write_call_event(struct gt_chrome *x, const struct gt_item *call)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
@@ -124,6 +142,8 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	p = GT_PUT(p, ",\"correlation\":");
 	p = gt_put_u64(p, correlation);
 	p = gt_chrome_put_snippet(p, text->api);
+	if (__builtin_expect(x->launches.calls != NULL, 0))
+		p = put_functions(x, p, call);
 	if (failed)
 		p = gt_chrome_put_error(p, GT_OP_DOMAIN(call->op), status);
 	p = GT_PUT(p, "}},\n");

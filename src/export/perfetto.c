@@ -237,6 +237,7 @@ static void free_exporter_parts(struct gt_pf *x)
 	}
 	gt_ranges_fini(&x->ranges);
 	gt_innermost_fini(&x->innermost);
+	gt_launch_frames_fini(&x->launches);
 	gt_replays_fini(&x->replays);
 	gt_memory_use_fini(&x->memory);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
@@ -304,6 +305,8 @@ static int write_perfetto(const struct gt_capture *c, const char *path,
 	status = gt_view_init(&x->view, c, options);
 	if (!status) {
 		status = gt_innermost_read(&x->innermost, c);
+		if (!status)
+			status = gt_launch_frames_read(&x->launches, c);
 		if (!status)
 			status = write_file(x, path, options);
 		free_exporter_parts(x);

@@ -12,6 +12,7 @@
 #include "export/out.h"
 #include "export/proto.h"
 #include "export/innermost.h"
+#include "export/launch_frames.h"
 #include "export/memory_use.h"
 #include "export/ranges.h"
 #include "export/replays.h"
@@ -324,6 +325,7 @@ struct gt_pf {
 	struct gt_bits devices;  /* that have a track */
 	struct gt_ranges ranges; /* that are started and stopped */
 	struct gt_innermost innermost;
+	struct gt_launch_frames launches; /* functions that calls were made from */
 	struct gt_replays replays;
 	struct gt_memory_use memory;              /* by the calls that were written */
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */

@@ -536,6 +536,21 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
+/* "from": the function that called, "from 2": its caller, .. */
+static __attribute__((noinline)) char *put_functions(struct gt_pf *x, char *p,
+						     const struct gt_item *call)
+{
+	unsigned count = gt_launch_frames_find(&x->launches, call);
+	char name[16] = "from";
+
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			snprintf(name, sizeof name, "from %u", i + 1);
+		p = gt_pf_annotate_named_text(p, name, x->launches.texts[i]);
+	}
+	return p;
+}
+
 /* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop
  * for what is nearly all calls, and into put_call_slow(). */
 static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
@@ -570,6 +585,8 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 		p = put_external(p, item);
 	if (__builtin_expect(x->innermost.count != 0, 0))
 		p = put_range_of_call(x, p, item);
+	if (__builtin_expect(x->launches.calls != NULL, 0))
+		p = put_functions(x, p, item);
 	gt_out_end(&x->out, gt_pf_short_close(p, packet, mark));
 	if (late) {
 		write_late_end(x, s, end_ns);

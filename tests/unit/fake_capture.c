@@ -415,3 +415,67 @@ uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks
 	(void)map;
 	return ticks;
 }
+
+/* capture/callstacks.h: no call here has a stack */
+size_t gt_capture_stack_count(const struct gt_capture *c)
+{
+	(void)c;
+	return 0;
+}
+
+const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index)
+{
+	(void)c, (void)index;
+	return NULL;
+}
+
+const struct gt_stack_info *gt_capture_stack_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number)
+{
+	(void)c, (void)process, (void)number;
+	return NULL;
+}
+
+size_t gt_capture_code_count(const struct gt_capture *c)
+{
+	(void)c;
+	return 0;
+}
+
+const struct gt_code_info *gt_capture_code_at(const struct gt_capture *c, size_t index)
+{
+	(void)c, (void)index;
+	return NULL;
+}
+
+const struct gt_code_info *gt_capture_module_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t generation, uint64_t address)
+{
+	(void)c, (void)process, (void)generation, (void)address;
+	return NULL;
+}
+
+const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t number)
+{
+	(void)c, (void)process, (void)number;
+	return NULL;
+}
+
+int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out)
+{
+	(void)c;
+	*out = NULL;
+	return 0;
+}
+
+void gt_call_stacks_destroy(struct gt_call_stacks *s)
+{
+	(void)s;
+}
+
+uint32_t gt_call_stacks_find(const struct gt_call_stacks *s, uint32_t process, uint64_t id)
+{
+	(void)s, (void)process, (void)id;
+	return 0;
+}
