@@ -266,3 +266,77 @@ def test_triggers_are_limited_in_number_and_what_is_left_out_is_said(tree, work)
 ])
 def test_wrong_snapshot_options_are_refused(tree, work, options, said):
     assert said in tree.run("calls:1", options=options, status=2).err
+
+
+def test_a_snapshot_of_a_busy_program_has_lost_nothing(tree, gputap, work):
+    """What is in its rings meanwhile is not lost: it is of the next snapshot."""
+    process = tree.start(f"tally:{work}/tally", "calls:3000000", "sleep:200", "calls:1",
+                         options=["--keep", "1s", "--snapshot-signal", "USR1"])
+    for number in range(1, 4):
+        wait_until(lambda: tally(work / "tally") > number * 500_000, "calls")
+        process.send_signal(signal.SIGUSR1)
+        wait_until(pathlib.Path(f"c.{number}.gputap").exists, "the snapshot")
+    finish(process)
+    for number in range(1, 4):
+        (p,) = tree.read(f"c.{number}.gputap")["processes"]
+        assert not p["count_calls"]["dropped"], p
+        assert kept_of(gputap, f"c.{number}.gputap")["complete"]
+    assert tree.read()["processes"][0]["count_calls"]["seen"] == 3_000_002
+
+
+# What began before the window --------------------------------------------------------
+
+OPEN_RANGES = r"""
+#include <stdint.h>
+#include <unistd.h>
+
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *message);
+void roctxRangeStop(uint64_t id);
+void roctxMarkA(const char *message);
+
+int main(void)
+{
+	uint64_t job, short_job;
+
+	roctxRangePushA("epoch");
+	roctxRangePushA("gone");
+	roctxRangePop();
+	job = roctxRangeStartA("job");
+	short_job = roctxRangeStartA("short job");
+	roctxRangeStop(short_job);
+	roctxMarkA("long ago");
+	sleep(3);
+	roctxRangePushA("step");
+	roctxMarkA("now");
+	roctxRangePop();
+	roctxRangePop();
+	roctxRangeStop(job);
+	return 0;
+}
+"""
+
+
+@pytest.fixture
+def open_ranges(repo, build, work):
+    (work / "open.c").write_text(OPEN_RANGES)
+    library = build / "src/compat/roctx"
+    subprocess.run(["cc", "-o", "open", "open.c", f"-L{library}", "-l:libroctx64.so.4",
+                    f"-Wl,-rpath,{library}"], check=True)
+    return work / "open"
+
+
+def test_ranges_that_were_open_are_kept_and_those_that_had_ended_are_not(tap, gputap, open_ranges):
+    tap("run", "--keep", "200ms", "-o", "c.gputap", "--", open_ranges)
+    tap("export", "c.gputap", "-o", "c.csv")
+    rows = pathlib.Path("c.csv").read_text()
+    for name in ("epoch", "job", "step", "now"):
+        assert f'message=""{name}""' in rows, name
+    for name in ("gone", "short job", "long ago"):
+        assert f'"{name}"' not in rows
+    info = kept_of(gputap)
+    assert info["complete"] and info["seen"] == info["recorded"] + info["not_kept"]
+    assert info["kept"]["thinned"]
+    ranges = json.loads(tap("report", "--json", "-t", "ranges", "c.gputap").out)["ranges"]
+    assert {r["name"] for r in ranges} >= {"epoch", "step", "job"}

@@ -171,6 +171,8 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 	if (status)
 		return status;
 	memcpy(before, e->total, sizeof before);
+	if (w->keeper)
+		w->keeper->look(w->keep, s->process, s->ordinal, data, bytes);
 	while (r < end) {
 		uint32_t words;
 

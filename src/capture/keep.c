@@ -66,8 +66,11 @@ static bool drop_for_room(struct gt_capture_writer *w);
 static void advance(struct gt_capture_writer *w);
 static int finish(struct gt_capture_writer *w, bool complete);
 static void destroy(struct gt_keep *k);
+static void look(struct gt_keep *k, uint32_t process, uint32_t ordinal, const void *data,
+		 size_t bytes);
+static void end(struct gt_keep *k, uint32_t process, uint32_t ordinal);
 
-static const struct gt_keeper keeper = {drop_for_room, advance, finish, destroy};
+static const struct gt_keeper keeper = {drop_for_room, advance, finish, destroy, look, end};
 
 static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *asked)
 {
@@ -94,6 +97,7 @@ static void destroy(struct gt_keep *k)
 		close(k->folder_fd);
 	if (k->output_fd >= 0)
 		close(k->output_fd);
+	gt_open_ranges_fini(&k->open);
 	free(k->rows.out);
 	free(k->folder);
 	free(k);
@@ -138,14 +142,49 @@ static bool drop_for_room(struct gt_capture_writer *w)
 	return drop_oldest(w->keep);
 }
 
+static void look(struct gt_keep *k, uint32_t process, uint32_t ordinal, const void *data,
+		 size_t bytes)
+{
+	gt_open_ranges_look(&k->open, process, ordinal, data, bytes);
+}
+
+static void end(struct gt_keep *k, uint32_t process, uint32_t ordinal)
+{
+	gt_open_ranges_end(&k->open, process, ordinal);
+}
+
+/* Behind the head, which is told how much that is. Return: 0, or negative errno and errno. */
+static int write_open_ranges(const struct gt_keep *k, int fd, struct gt_chunk_head *head)
+{
+	struct gt_capture_writer *to;
+	int status;
+
+	head->open_bytes = 0;
+	if (!k->open.count)
+		return 0;
+	status = gt_writer_create(k->folder, &to);
+	if (!status) {
+		to->main.fd = fd;
+		to->main.bytes = to->main.flushed_bytes = sizeof *head;
+		status = gt_open_ranges_write(&k->open, to);
+		head->open_bytes = to->main.flushed_bytes - sizeof *head;
+		to->main.fd = -1;
+		gt_capture_writer_destroy(to);
+	}
+	gt_error_clear();
+	errno = -status;
+	return status;
+}
+
 /* A new chunk's file with its head. Return: it, or -1 and errno. */
-static int make_chunk(const struct gt_keep *k, const struct gt_chunk_head *head)
+static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 {
 	int fd = open_file(k, "chunk", head->number, O_RDWR | O_CREAT | O_TRUNC), error;
 
 	if (fd < 0)
 		return -1;
-	if (pwrite(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head)
+	if (!write_open_ranges(k, fd, head) &&
+	    pwrite(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head)
 		return fd;
 	error = errno;
 	close(fd);

@@ -18,6 +18,7 @@
 #define GPUTAP_CAPTURE_KEEP_H
 
 #include "capture/kept_filter.h"
+#include "capture/open_ranges.h"
 
 #define GT_CHUNK_MAGIC UINT64_C(0x314b4e4843505447) /* "GTPCHNK1" */
 
@@ -51,7 +52,8 @@ struct gt_keep {
 	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest first; the last is being written */
 	size_t count;
 	uint64_t ended_bytes; /* of all but the last */
-	bool is_recovered;    /* the collector that began it has died */
+	struct gt_open_ranges open;
+	bool is_recovered; /* the collector that began it has died */
 };
 
 #endif

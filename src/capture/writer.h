@@ -6,6 +6,7 @@
  *                      collector says of processes, threads, clocks and sums
  *   capture_writer.c   rows of threads, flushes, the file's begin and end; it has the design note
  *   kept_filter.c      metadata that is still needed, of a flight recorder
+ *   open_ranges.c      ranges that are open, of a flight recorder
  *   snapshot.c         captures from the files of a recording that goes on
  *   keep.c             a flight recorder: rows go into chunk files, of which the oldest are thrown
  *                      away
@@ -44,6 +45,11 @@ struct gt_keeper {
 	/* At the end, after a flush: the capture is made. 0 or negative errno with a cause. */
 	int (*finish)(struct gt_capture_writer *w, bool complete);
 	void (*destroy)(struct gt_keep *k); /* the files stay */
+	/* Records of a thread, before they become rows. */
+	void (*look)(struct gt_keep *k, uint32_t process, uint32_t ordinal, const void *data,
+		     size_t bytes);
+	/* A thread has ended; @ordinal 0: the process. */
+	void (*end)(struct gt_keep *k, uint32_t process, uint32_t ordinal);
 };
 
 struct gt_capture_writer {

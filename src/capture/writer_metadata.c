@@ -268,6 +268,8 @@ int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_pr
 		return -EINVAL;
 	if (packer_init(&p, w, 0, 0))
 		return -ENOMEM;
+	if (w->keeper && i->ended)
+		w->keeper->end(w->keep, i->index, 0);
 	pack32(&p, (uint32_t)i->wait_status);
 	pack32(&p, (uint32_t)i->ended | (uint32_t)i->proper_end << 1);
 	pack32(&p, i->runtimes);
@@ -284,6 +286,8 @@ int gt_capture_write_thread(struct gt_capture_writer *w, const struct gt_thread_
 		return -EINVAL;
 	if (packer_init(&p, w, length(i->name), 1))
 		return -ENOMEM;
+	if (w->keeper && i->end_ticks)
+		w->keeper->end(w->keep, i->process, i->ordinal);
 	pack32(&p, i->tid);
 	pack32(&p, 0);
 	pack64(&p, i->start_ticks);

@@ -156,6 +156,22 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process)
 	d->batch_dirty = true;
 }
 
+void gt_drain_write_settled(struct gt_drain *d, struct gt_process *process)
+{
+	struct gt_counts counts;
+
+	if (!process->segment)
+		return;
+	gt_process_sum_counts(d, process, false, &counts);
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+			counts.seen[c][k] -= counts.dropped[GT_DROP_UNFINISHED][c][k];
+			counts.dropped[GT_DROP_UNFINISHED][c][k] = 0;
+		}
+	gt_capture_write_counts(d->writer, process->index, &counts);
+	d->batch_dirty = true;
+}
+
 void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple)
 {
 	gt_capture_write_clock(d->writer, tuple);

@@ -30,6 +30,8 @@ uint64_t gt_drain_process(struct gt_drain *d, struct gt_process *process, enum g
 
 void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple);
 void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process);
+/* For a snapshot: what is seen is what was read; what a process does meanwhile is not lost. */
+void gt_drain_write_settled(struct gt_drain *d, struct gt_process *process);
 
 /* The process is gone (or the session is over): read everything, write its end, forget it. */
 void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns);
