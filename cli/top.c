@@ -398,6 +398,21 @@ static int show_views(struct top *t)
 	return status;
 }
 
+/* Nothing comes of it any more, or not yet? Return: exit code; reported. */
+static int refuse_session(const struct top *t, int status)
+{
+	if (!status && t->ended)
+		return ui_fail(GT_EXIT_FAILURE,
+			       "the session of %s has ended; 'gputap report %s' shows all of it",
+			       t->path, ui_shell_word(t->path));
+	if (t->sums.keeps)
+		return ui_fail(GT_EXIT_FAILURE,
+			       "the session of %s is a flight recorder (--keep): its records come "
+			       "into the capture when it ends",
+			       t->path);
+	return GT_EXIT_OK;
+}
+
 static int run_top(int argc, char **argv)
 {
 	struct top t = {.delay_ns = NS, .collector = -1};
@@ -411,12 +426,11 @@ static int run_top(int argc, char **argv)
 	if (gt_follow_open(t.path, &t.follow))
 		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.path);
 	t.begin_ns = t.sums.begin_ns = gt_clock_ns(CLOCK_BOOTTIME);
-	if (!read_new(&t) && t.ended) {
+	code = refuse_session(&t, read_new(&t));
+	if (code) {
 		gt_follow_close(t.follow);
 		top_sums_fini(&t.sums);
-		return ui_fail(GT_EXIT_FAILURE,
-			       "the session of %s has ended; 'gputap report %s' shows all of it",
-			       t.path, ui_shell_word(t.path));
+		return code;
 	}
 	gt_error_clear(); /* met again, and reported, if it stays */
 	open_screen(&t);

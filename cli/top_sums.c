@@ -275,6 +275,9 @@ static void note_session(struct top_sums *s, const struct gt_capture *c)
 {
 	char command[1024];
 
+	const char *options = gt_capture_session(c)->options;
+
+	s->keeps = options && strstr(options, " keep=");
 	s->dropped = 0;
 	s->processes = (uint32_t)gt_capture_process_count(c);
 	s->ended = 0;

@@ -6,6 +6,8 @@
 #ifndef GPUTAP_CLI_TOP_SUMS_H
 #define GPUTAP_CLI_TOP_SUMS_H
 
+#include <stdbool.h>
+
 #include "capture/capture.h"
 #include "cli/lookup.h"
 
@@ -50,6 +52,7 @@ struct top_sums {
 	uint64_t work, all_work, call_count, all_call_count;
 	uint64_t dropped; /* so far, as the capture's counts say */
 	char *command;
+	bool keeps;                /* a flight recorder: its records are not in its capture yet */
 	uint32_t processes, ended; /* of the session */
 };
 

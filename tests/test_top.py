@@ -30,9 +30,9 @@ def objects(text):
 
 
 @contextlib.contextmanager
-def session(gputap, *command, name="live.gputap", stdin=subprocess.DEVNULL):
+def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.DEVNULL):
     """`gputap run` of that, until the block ends; its capture is there."""
-    run = subprocess.Popen([gputap, "run", "-q", "-o", name, "--", *command], stdin=stdin,
+    run = subprocess.Popen([gputap, "run", "-q", *options, "-o", name, "--", *command], stdin=stdin,
                            stdout=subprocess.DEVNULL, env=conftest.clean_environment())
     deadline = time.monotonic() + WAIT
     try:
@@ -195,6 +195,14 @@ def test_a_session_that_has_ended_is_no_session(tap, run, build, work):
     run([build / "tests/synth/synth", "--calls", "10", "-o", "s.gputap"])
     err = tap("top", "s.gputap", status=1).err
     assert "the session of s.gputap has ended; 'gputap report s.gputap'" in err.replace("\n  ", " ")
+
+
+def test_a_flight_recorder_is_refused(gputap, tap, steps, work):
+    with session(gputap, steps, "0", options=("--keep", "5s")):
+        deadline = time.monotonic() + WAIT
+        while "is a flight recorder (--keep)" not in (err := tap("top", "live.gputap", "--once",
+                                                                 status=None).err):
+            assert time.monotonic() < deadline, err
 
 
 @pytest.mark.parametrize("words, sentence, status", [
