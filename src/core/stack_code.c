@@ -5,6 +5,7 @@
 #include "core/stack_code.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, 
 	size_t bytes, size;
 
 	if (!*path) {
-		long n = syscall(SYS_readlink, "/proc/self/exe", text, PATH_BYTES - 1);
+		long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, PATH_BYTES - 1);
 
 		text[n > 0 ? n : 0] = '\0';
 	} else {
