@@ -86,6 +86,34 @@ void ranks_add_work(struct ranks *r, uint32_t process, const struct timeline_spa
 	}
 }
 
+static bool is_of_collective(const char *name)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		if (*gt_domain_traits[d].kernels && !strncmp(name, gt_domain_traits[d].kernels,
+							     strlen(gt_domain_traits[d].kernels)))
+			return true;
+	return false;
+}
+
+void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t number,
+		      const char *name)
+{
+	struct ranks_row *row = row_of(r, kernel->process);
+
+	if (!row)
+		return;
+	if (number >= r->kind_room) {
+		r->kinds = lookup_grow(r->kinds, r->kind_room, number + 64, sizeof *r->kinds);
+		r->kind_room = number + 64;
+	}
+	if (!r->kinds[number])
+		r->kinds[number] = is_of_collective(name) ? 2 : 1;
+	if (r->kinds[number] < 2)
+		return;
+	row->kernels++;
+	row->kernel_ns += kernel->end_ns - kernel->start_ns;
+}
+
 void ranks_add_range(struct ranks *r, uint32_t process, const char *name)
 {
 	struct ranks_row *row = row_of(r, process);
@@ -221,6 +249,7 @@ void ranks_fini(struct ranks *r)
 	free(r->rows);
 	free(r->of_process);
 	free(r->pairs);
+	free(r->kinds);
 	*r = (struct ranks){0};
 }
 

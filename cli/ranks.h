@@ -28,7 +28,8 @@ struct ranks_row {
 	uint64_t caused_ns, last; /* others waited for it so long in all, in so many calls */
 	uint64_t steps;           /* ranges of the program whose name begins with "step" */
 	uint64_t work;
-	struct timeline busy; /* all its devices together */
+	uint64_t kernels, kernel_ns; /* of collectives, on devices */
+	struct timeline busy;        /* all its devices together */
 };
 
 struct ranks_pair {
@@ -43,6 +44,8 @@ struct ranks {
 	struct idmap ids;     /* of rank and host -> row */
 	uint32_t *of_process; /* row, LOOKUP_NONE: no rank */
 	uint32_t process_room;
+	uint8_t *kinds; /* by number of a kernel's name: 0 not known yet, 1 no, 2 a collective's */
+	uint32_t kind_room;
 	struct gt_collectives collectives;
 	/* after ranks_finish() */
 	uint64_t calls,
@@ -57,6 +60,9 @@ void ranks_add_life(struct ranks *r, uint32_t process, uint64_t start_ns, uint64
 /* All calls of each process in order of their begin. @counts: its times count. */
 void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts);
 void ranks_add_work(struct ranks *r, uint32_t process, const struct timeline_span *span);
+/* A kernel, by its name and the name's number: one of a library of collectives? */
+void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t number,
+		      const char *name);
 void ranks_add_range(struct ranks *r, uint32_t process, const char *name);
 /* Return: 0 or negative errno with a cause. */
 int ranks_finish(struct ranks *r);

@@ -18,6 +18,8 @@ const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
 	{"busy_ns", "busy", GRID_NS, GRID_IF_ANY, 0, false},
 	{"idle_ns", "idle", GRID_NS, GRID_IF_ANY, 1, false},
 	{"work", "work", GRID_COUNT, GRID_DATA, 0, false},
+	{"kernel_ns", "in kernels of collectives", GRID_NS, GRID_IF_ANY, 0, false},
+	{"kernels", "kernels of collectives", GRID_COUNT, GRID_DATA, 0, false},
 	{"steps", "steps", GRID_COUNT, GRID_IF_ANY, 3, false},
 	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 4, false},
 	{"processes", "processes", GRID_COUNT, GRID_DATA, 0, false},
@@ -86,6 +88,8 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 		*cell++ = row->work ? cell_count(row->busy.busy_ns) : cell_none();
 		*cell++ = row->work ? cell_count(idle_ns(row)) : cell_none();
 		*cell++ = cell_count(row->work);
+		*cell++ = row->kernels ? cell_count(row->kernel_ns) : cell_none();
+		*cell++ = cell_count(row->kernels);
 		*cell++ = row->steps ? cell_count(row->steps) : cell_none();
 		*cell++ = row->end_ns > row->start_ns && row->start_ns
 				  ? cell_count(row->end_ns - row->start_ns)
@@ -131,6 +135,16 @@ static uint64_t get_busy(const struct ranks_row *row)
 	return row->busy.busy_ns;
 }
 
+static uint64_t get_kernels(const struct ranks_row *row)
+{
+	return row->kernel_ns;
+}
+
+static bool has_kernels(const struct ranks_row *row)
+{
+	return row->kernels > 0;
+}
+
 static bool is_compared(const struct ranks_row *row)
 {
 	return row->compared > 0;
@@ -156,6 +170,7 @@ static const struct measure measures[] = {
 	{"waited for others", get_wait, is_compared},
 	{"in collective calls", get_collective, is_collective},
 	{"in calls", get_calls, is_any},
+	{"in kernels of collectives", get_kernels, has_kernels},
 	{"devices busy", get_busy, is_working},
 	{"devices idle between work", idle_ns, is_working},
 };

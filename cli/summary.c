@@ -796,6 +796,8 @@ static void add_busy(struct summary *s, struct summary_track *d, const struct su
 		return;
 	timeline_add(&d->all, &span);
 	ranks_add_work(&s->ranks, e->process, &span);
+	if (item->device_op == GT_DEVICE_KERNEL)
+		ranks_add_kernel(&s->ranks, item, e->brief, texts_get(&s->names, e->brief));
 	if (e->class == SUMMARY_KERNELS)
 		timeline_add(&d->kernels, &span);
 	else if (e->class == SUMMARY_COPIES)

@@ -34,10 +34,10 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',
-              'relayed', 'symbols', 'interposed', 'prefixed', 'attach', 'category', 'rocpd',
-              'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include', 'handle',
-              'integer', 'opaque', 'enum', 'flags', 'properties', 'status', 'struct', 'callback',
-              'arguments', 'group')
+              'relayed', 'symbols', 'interposed', 'prefixed', 'kernels', 'attach', 'category',
+              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
+              'handle', 'integer', 'opaque', 'enum', 'flags', 'properties', 'status', 'struct',
+              'callback', 'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -181,6 +181,7 @@ class Api:
         self.substitutes = []  # (name that a program asks for, file of ours)
         # symbol that tells the library, one that tells those left alone or None
         self.interposed = None
+        self.kernels = None  # kernels whose name begins so are its collectives
         self.prefixed = None  # the library has each function with that before its name, too
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
@@ -329,6 +330,9 @@ class Parser:
 
     def do_prefixed(self, _):
         self.api.prefixed = self.text()
+
+    def do_kernels(self, _):
+        self.api.kernels = self.text()
 
     def do_attach(self, _):
         self.api.attach.append((self.text(), self.text()))

@@ -198,7 +198,8 @@ def traits(apis):
         ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []
         members += [
-            f'.{name} = "{getattr(a, name)}"' for name in ('category', 'rocpd') if getattr(a, name)
+            f'.{name} = "{getattr(a, name)}"' for name in ('category', 'rocpd', 'kernels')
+            if getattr(a, name)
         ]
         out.append(f'[GT_DOMAIN_{upper(a)}] = {{{", ".join(members)}}},')
     return '\n'.join(out) + '\n'

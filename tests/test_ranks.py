@@ -215,3 +215,15 @@ def test_exports_name_ranks_and_hosts_and_sort_by_rank(tap, job):
     order = {e["pid"]: e["args"]["sort_index"] for e in found if e["name"] == "process_sort_index"}
     ranks = [names[pid] for pid in sorted(names, key=order.get) if "rank" in names[pid]]
     assert ranks == [f"synthetic (rank {rank}, node{rank // 2})" for rank in range(SIZE)]
+
+
+def test_time_in_kernels_of_collectives_is_told_of_each_rank(tap, job):
+    files = job("--kernel-name", "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+    kernels = {row["rank"]: row for row in report(tap, *files, "-t", "kernels", "--by", "rank")[
+        "kernels"]}
+    found = report(tap, *files, "-t", "ranks,rank_spread")
+    for rank, row in ranks(found).items():
+        assert row["kernel_ns"] == kernels[rank]["total_ns"] > 0
+        assert row["kernels"] == kernels[rank]["count"]
+    assert "in kernels of collectives" in {row["what"] for row in found["rank_spread"]}
+    assert all(row["kernels"] == 0 for row in ranks(report(tap, *job(), "-t", "ranks")).values())

@@ -36,7 +36,7 @@ static struct {
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
 		dense;
 	bool waits, graphs, late, layered;
-	const char *out, *device_clock, *host, *boot;
+	const char *out, *device_clock, *host, *boot, *kernel_name;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
 	int rank;
@@ -53,6 +53,7 @@ static struct {
        .queues = 2,
        .flush_bytes = 4 << 20,
        .device_clock = "raw",
+       .kernel_name = "kernel",
        .host = "synthetic-host",
        .boot = "11111111-2222-3333-4444-555555555555",
        .start = 1000000000,
@@ -220,7 +221,7 @@ static size_t kernel_name(char *buffer, size_t size, unsigned k)
 	}
 	if (o.lambda)
 		return (size_t)snprintf(buffer, size, "run<f()::{lambda(int)#%u}>", o.lambda + k);
-	return (size_t)snprintf(buffer, size, "kernel_%u", k);
+	return (size_t)snprintf(buffer, size, "%s_%u", o.kernel_name, k);
 }
 
 static uint64_t put_call(struct thread *t, enum gt_domain domain, unsigned number, unsigned nargs,
@@ -849,7 +850,8 @@ enum {
 	OPT_LATE_BY,
 	OPT_EVERY,
 	OPT_PERIOD,
-	OPT_DRIFT
+	OPT_DRIFT,
+	OPT_KERNEL_NAME
 };
 
 /* KERNEL:PERCENT[:CALL] */
@@ -908,6 +910,7 @@ static void options(int argc, char **argv)
 					      {"every", 1, 0, OPT_EVERY},
 					      {"period", 1, 0, OPT_PERIOD},
 					      {"drift", 1, 0, OPT_DRIFT},
+					      {"kernel-name", 1, 0, OPT_KERNEL_NAME},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -960,6 +963,7 @@ static void options(int argc, char **argv)
 		case OPT_LATE_BY: o.job.late_ns = strtoull(optarg, NULL, 0); break;
 		case OPT_EVERY: o.job.every = strtoull(optarg, NULL, 0); break;
 		case OPT_PERIOD: o.job.period_ns = strtoull(optarg, NULL, 0); break;
+		case OPT_KERNEL_NAME: o.kernel_name = optarg; break;
 		case OPT_DRIFT: o.job.drift_ppm = atoi(optarg); break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
