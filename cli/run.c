@@ -14,12 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
 #include "cli/run_plugins.h"
 #include "cli/run_stacks.h"
+#include "cli/run_window.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "collector/collector.h"
@@ -46,6 +48,7 @@ static const char help[] =
 	"  gputap run --no-args --no-device ./prog        calls and their times only\n"
 	"  gputap run --tool ./histogram.so ./prog        with a tool: gputap/tool.h\n"
 	"  gputap run --wait ./server --daemon            until its last process ended\n"
+	"  gputap run --delay 30s --duration 5s ./train   five seconds of it\n"
 	"\n"
 	"Output\n"
 	"  -o, --output FILE    capture (.gputap), or what `gputap export` can write:\n"
@@ -85,6 +88,15 @@ static const char help[] =
 	"      --snapshots-most N  .. but N at most; 10 by default\n"
 	"      --snapshot-signal SIGNAL\n"
 	"                       a snapshot when `gputap run`, not the program, gets it\n"
+	"When to record\n"
+	"      --paused         not before 'gputap start' or a signal says so\n"
+	"      --delay TIME     not before so long: 30 or 30s, 500ms, 2min\n"
+	"      --duration TIME  so long, then the program runs on unrecorded\n"
+	"      --max-kernels N  until so many kernels are recorded, or a few more\n"
+	"      --start-signal SIGNAL\n"
+	"      --stop-signal SIGNAL\n"
+	"                       when `gputap run` gets it: USR1, SIGUSR2, RTMIN+3; the\n"
+	"                       program does not. The same for both: by turns\n"
 	"How\n"
 	"      --no-plugins     no vendors' plug-ins (KINETO_PLUGIN_PATH and its folders)\n"
 	"      --tool LIBRARY[:ARGUMENTS]\n"
@@ -124,7 +136,8 @@ enum {
 	OPT_NO_PLUGINS,
 	OPT_STACKS,
 	OPT_KEEP, /* + enum run_keep_option */
-	OPT_KEEP_LAST = OPT_KEEP + RUN_KEEP_OPTIONS - 1
+	OPT_KEEP_LAST = OPT_KEEP + RUN_KEEP_OPTIONS - 1,
+	OPT_WINDOW /* + enum run_window_option */
 };
 
 static const struct option options[] = {
@@ -155,6 +168,12 @@ static const struct option options[] = {
 	{"trigger", required_argument, NULL, OPT_KEEP + RUN_TRIGGER},
 	{"snapshots-most", required_argument, NULL, OPT_KEEP + RUN_SNAPSHOTS_MOST},
 	{"snapshot-signal", required_argument, NULL, OPT_KEEP + RUN_SNAPSHOT_SIGNAL},
+	{"paused", no_argument, NULL, OPT_WINDOW + RUN_PAUSED},
+	{"delay", required_argument, NULL, OPT_WINDOW + RUN_DELAY},
+	{"duration", required_argument, NULL, OPT_WINDOW + RUN_DURATION},
+	{"max-kernels", required_argument, NULL, OPT_WINDOW + RUN_MAX_KERNELS},
+	{"start-signal", required_argument, NULL, OPT_WINDOW + RUN_START_SIGNAL},
+	{"stop-signal", required_argument, NULL, OPT_WINDOW + RUN_STOP_SIGNAL},
 	{NULL, 0, NULL, 0},
 };
 
@@ -175,59 +194,6 @@ struct run_request {
 };
 
 /* Options ----------------------------------------------------------------------- */
-
-/* "64M", "256KiB", "4096": bytes. */
-static bool parse_size(const char *text, uint64_t *out)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	unsigned long long n;
-	const char *unit;
-
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)text[0]) || errno)
-		return false;
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (unit) {
-		unsigned shift = 10 * (unsigned)(unit - units + 1);
-
-		if (n > UINT64_MAX >> shift)
-			return false;
-		n <<= shift;
-		end++;
-		if (*end == 'i')
-			end++;
-	}
-	if (*end == 'B')
-		end++;
-	*out = n;
-	return !*end;
-}
-
-/* "100ms", "1s", "250us", "0": ns. */
-static bool parse_time(const char *text, uint64_t *out)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double n = strtod(text, &end);
-
-	if (end == text || !(n >= 0) || !isdigit((unsigned char)text[0]))
-		return false;
-	if (n == 0 && !*end) {
-		*out = 0;
-		return true;
-	}
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (!strcmp(end, units[i].name) && n * units[i].ns < 1e15) {
-			*out = (uint64_t)(n * units[i].ns);
-			return true;
-		}
-	return false;
-}
 
 static int bad_value(const char *option, const char *value, const char *wanted)
 {
@@ -362,7 +328,12 @@ static int take_option(struct run_request *r, int option, char **argv)
 	case OPT_KEEP ... OPT_KEEP_LAST:
 		code = run_keep_option(&r->run, (enum run_keep_option)(option - OPT_KEEP), optarg);
 		break;
-	default: code = ui_bad_option("run", argv, options);
+	default:
+		code = option >= OPT_WINDOW
+			       ? run_window_option(&r->run.windows,
+						   (enum run_window_option)(option - OPT_WINDOW),
+						   optarg)
+			       : ui_bad_option("run", argv, options);
 	}
 	return code;
 }
@@ -370,19 +341,20 @@ static int take_option(struct run_request *r, int option, char **argv)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64], keep[512];
+	char stacks[64], keep[512], window[256];
 
 	run_stacks_describe(s, stacks, sizeof stacks);
 	run_keep_describe(&r->run, keep, sizeof keep);
+	run_window_describe(&r->run.windows, window, sizeof window);
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
-		 "block=%u when-full=%lluns%s%s%s",
+		 "block=%u when-full=%lluns%s%s%s%s",
 		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
 		 s->block_bytes, (unsigned long long)s->wait_ns, stacks,
-		 r->run.compress ? " compress" : "", keep);
+		 r->run.compress ? " compress" : "", keep, window);
 	r->run.options_text = r->text;
 }
 
@@ -459,6 +431,7 @@ static int choose_output(struct run_request *r)
 		snprintf(r->capture, sizeof r->capture, "%s", r->output);
 	r->run.output = r->capture;
 	r->run.snapshot_name = r->output;
+	r->run.wanted = r->output;
 	return 0;
 }
 
@@ -491,7 +464,9 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	code = run_keep_check(&r->run, r->quiet);
 	if (code)
 		return code;
-	code = mode_choose(&r->what, &r->run.session);
+	code = run_window_check(&r->run.windows);
+	if (!code)
+		code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
 	if (!code)
@@ -694,6 +669,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 	note_losses(r, t, result);
 	run_keep_note(result);
 	if (!r->quiet) {
+		run_window_note(&r->run.windows, r->capture);
 		if (!result->runtimes)
 			note_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))

@@ -11,7 +11,7 @@ import pytest
 import conftest
 
 COMMANDS = ["run", "report", "diff", "export", "info", "merge", "list", "recover", "doctor",
-            "plugin", "soft", "top"]
+            "plugin", "soft", "top", "start", "stop", "status"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 

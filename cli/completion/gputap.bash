@@ -41,7 +41,7 @@ _gputap_program() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--) echo $((i + 1)); return ;;
-		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --tool) ((i++)) ;;
+		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --tool | --delay | --duration | --max-kernels | --start-signal | --stop-signal) ((i++)) ;;
 		--*=*) ;;
 		-*) ;;
 		=) ((i++)) ;; # readline splits at '='
@@ -68,11 +68,12 @@ _gputap_run() {
 	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
 	--stacks) _gputap_list "launch slow:1ms"; return ;;
-	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
+	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --delay | --duration | --max-kernels) return ;;
+	--start-signal | --stop-signal) _gputap_words "USR1 USR2 HUP WINCH RTMIN+1"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
-			--block-size --when-full --threads --tool --stacks --help"
+			--block-size --when-full --threads --tool --stacks --paused --delay --duration --max-kernels --start-signal --stop-signal --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file
@@ -200,6 +201,18 @@ _gputap_info() {
 	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_files; fi
 }
 
+_gputap_sessions() { # captures that are being written, and their gputap's process
+	_gputap_words "$("${COMP_WORDS[0]}" status --json 2>/dev/null | sed -n 's/^ *"\(output\|collector\)": "\{0,1\}\([^",]*\)"\{0,1\},*$/\2/p')"
+}
+
+_gputap_start() {
+	if [[ $cur == -* ]]; then _gputap_words "--quiet --help"; else _gputap_sessions; fi
+}
+
+_gputap_status() {
+	if [[ $cur == -* ]]; then _gputap_words "--json --help"; else _gputap_sessions; fi
+}
+
 _gputap_list_command() {
 	case $prev in
 	-d | --domain) _gputap_words "$(_gputap_names domains)"; return ;;
@@ -223,7 +236,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report diff export info merge list recover top doctor plugin soft help --help --version"
+		_gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -249,7 +262,9 @@ _gputap() {
 	doctor) _gputap_words "--json --help" ;;
 	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
-	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft" ;;
+	start | stop) _gputap_start ;;
+	status) _gputap_status ;;
+	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status" ;;
 	esac
 }
 

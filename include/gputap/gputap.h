@@ -111,6 +111,30 @@ GPUTAP_API int gputap_range_end(uint64_t key);
  */
 GPUTAP_API int gputap_range_source(const void *function, uint32_t version);
 
+/* Windows --------------------------------------------------------------------- */
+
+/**
+ * gputap_pause() - the program's calls and device work are not recorded from now on
+ * Return: 0; -ENOTCONN: nothing is recorded in this process.
+ * In all threads of this process. Two pauses are one. Work that was launched before is recorded
+ * when it completes. Other contexts and tools go on. The session may pause recording, too (`gputap
+ * stop`, `gputap run --paused`): it is recorded while neither does.
+ * Thread: any. Calls that other threads are in the middle of may be recorded or not.
+ * Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: roctxProfilerPause(), cudaProfilerStop().
+ */
+GPUTAP_API int gputap_pause(void);
+
+/**
+ * gputap_resume() - go on recording after gputap_pause()
+ * Return: 0, also where there was no pause; -ENOTCONN: nothing is recorded in this process.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Source: roctxProfilerResume(), cudaProfilerStart().
+ */
+GPUTAP_API int gputap_resume(void);
+
 /* Contexts ------------------------------------------------------------------- */
 
 struct gputap_context;

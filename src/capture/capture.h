@@ -189,6 +189,8 @@ bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64
 int gt_capture_flush(struct gt_capture_writer *w);
 /* Length of the file after the last good flush. */
 uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w);
+/* Records of kernels that it was given so far. */
+uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w);
 
 /**
  * gt_capture_keep() - a new capture becomes a flight recorder's: old records are thrown away
@@ -371,6 +373,32 @@ static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 {
 	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;
 }
+
+/* A part of a process's life in which it was recorded, or was not. */
+struct gt_window_info {
+	uint32_t process;
+	bool recorded;
+	enum gt_window_why why;     /* that it began */
+	enum gt_window_why end_why; /* .. ended */
+	uint64_t from_ns, to_ns;
+	/* changes before its begin that came too fast to be written down */
+	uint64_t missed;
+};
+/* "delay", "command", .. */
+const char *gt_window_why_name(enum gt_window_why why);
+/* Of one process, in their order, from its begin to its end without a hole. *count 0: it was never
+ * paused, so recorded throughout. */
+const struct gt_window_info *gt_capture_windows(const struct gt_capture *c, uint32_t process,
+						size_t *count);
+/* Of all processes, by process. */
+size_t gt_capture_window_count(const struct gt_capture *c);
+const struct gt_window_info *gt_capture_window_at(const struct gt_capture *c, size_t index);
+/**
+ * gt_capture_recorded() - how long processes that use a runtime lived, and were recorded in that
+ * @recorded_ns, @total_ns: receive it; times in which several live count once
+ * Return: true: any of them was paused.
+ */
+bool gt_capture_recorded(const struct gt_capture *c, uint64_t *recorded_ns, uint64_t *total_ns);
 
 /* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {

@@ -155,7 +155,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 	struct gt_capture_writer *w = s->writer;
 	struct gt_encoder *e = &s->encoder;
 	const uint64_t *r = data, *end = r + bytes / 8;
-	uint64_t before[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	uint64_t before[GT_CLASS_COUNT][GT_DOMAIN_COUNT], kernels = e->kernels;
 	enum gt_encode_stop stop;
 	int status = 0;
 	unsigned c, d;
@@ -204,6 +204,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		}
 		r += words;
 	}
+	w->kernels += e->kernels - kernels;
 	for (c = 0; recorded && c < GT_CLASS_COUNT; c++)
 		for (d = 0; d < GT_DOMAIN_COUNT; d++)
 			recorded->recorded[c][d] += e->total[c][d] - before[c][d];
@@ -350,6 +351,11 @@ int gt_capture_flush(struct gt_capture_writer *w)
 uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w)
 {
 	return w->main.flushed_bytes;
+}
+
+uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w)
+{
+	return w->kernels;
 }
 
 /* Begin and end ------------------------------------------------------------- */

@@ -191,6 +191,7 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	}
 	p = gt_put_words(p + (s->coded + 3) / 4, p, s->prev, from, s->coded);
 	*at = s->tail ? put_tail(p, from + s->coded, s->tail) : p;
+	e->kernels += (head >> 16 & 0xffff) == (GT_RECORD_DEVICE | GT_DEVICE_KERNEL << 8);
 	return true;
 }
 

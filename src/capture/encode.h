@@ -51,6 +51,7 @@ struct gt_encoder {
 	bool doubted;
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];       /* since create */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
+	uint64_t kernels;                                      /* since create */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
 	struct gt_shape shapes[GT_ROW_SHAPES];
 	struct {

@@ -271,8 +271,8 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 		goto fail;
 	finish_times(c);
 	if ((status = finish_threads(c)) || (status = finish_strings(c)) ||
-	    (status = gt_objects_finish(c)) || (status = gt_stacks_finish(c)) ||
-	    (status = gt_device_clocks_finish(c)))
+	    (status = gt_windows_finish(c)) || (status = gt_objects_finish(c)) ||
+	    (status = gt_stacks_finish(c)) || (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -345,6 +345,9 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->string_first);
 	free(c->readings);
 	free(c->lifetimes);
+	free(c->changes);
+	free(c->windows);
+	free(c->window_first);
 	free(c->clocks);
 	free(c->devices);
 	free(c->blocks);

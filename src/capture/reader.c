@@ -429,6 +429,20 @@ static int add_code(struct gt_capture *c, uint32_t process, const uint8_t *p, si
 	return 0;
 }
 
+static int add_window(struct gt_capture *c, uint32_t process, const struct gt_record_window *r)
+{
+	int status = GT_LIST_ADD(c, changes, change_count, change_room);
+
+	if (!status)
+		c->changes[c->change_count++] =
+			(struct window_change){r->time, r->missed, process,
+					       r->head.op < GT_WINDOW_WHY_COUNT
+						       ? (uint8_t)r->head.op
+						       : GT_WINDOW_UNKNOWN,
+					       r->head.detail != 0};
+	return status;
+}
+
 /* One record of `bytes`; its fixed part is copied, because blocks lie unaligned. */
 static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
 {
@@ -439,6 +453,7 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		struct gt_record_event event;
 		struct gt_record_clock clock;
 		struct gt_record_lifetime lifetime;
+		struct gt_record_window window;
 	} r;
 	const size_t string = sizeof r.string, object = sizeof r.object, event = sizeof r.event;
 
@@ -468,6 +483,10 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		return add_lifetime(c, process, &r.lifetime);
 	case GT_RECORD_FRAMES: return add_frames(c, process, p, bytes);
 	case GT_RECORD_CODE: return add_code(c, process, p, bytes);
+	case GT_RECORD_WINDOW:
+		if (bytes < sizeof r.window)
+			return -EBADMSG;
+		return add_window(c, process, &r.window);
 	default: return 0; /* of a later version */
 	}
 }

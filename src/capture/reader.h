@@ -51,6 +51,14 @@ struct lifetime {
 	bool begins;
 };
 
+/* From then on the process is recorded, or is not. */
+struct window_change {
+	uint64_t ticks, missed;
+	uint32_t process;
+	uint8_t why; /* enum gt_window_why */
+	bool recorded;
+};
+
 struct device_clock {
 	uint32_t process, device;
 	struct gt_device_clock *clock;
@@ -103,6 +111,9 @@ struct gt_capture {
 	size_t *string_first;           /* per process, and one more */
 	struct clock_reading *readings;
 	struct lifetime *lifetimes;
+	struct window_change *changes;         /* by process, time */
+	struct gt_window_info *windows;        /* by process, time */
+	size_t *window_first;                  /* per process, and one more; NULL: no windows */
 	struct device_clock *clocks;           /* by process, device */
 	const struct gt_object_info **devices; /* by device_index */
 	struct stream_block *blocks;           /* by process, ordinal, place in the file */
@@ -115,10 +126,10 @@ struct gt_capture {
 	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
-		stream_count, lifetime_count, stack_count, code_count;
+		stream_count, lifetime_count, stack_count, code_count, change_count, window_count;
 	size_t file_room, session_room, process_room, thread_room, event_room, object_room,
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
-		lifetime_room, stack_room, code_room;
+		lifetime_room, stack_room, code_room, change_room, window_room;
 	size_t sums_room;
 	gt_item_filter_fn *wants; /* NULL: all */
 	void *wants_data;
@@ -150,6 +161,8 @@ int gt_objects_finish(struct gt_capture *c);
 /* callstacks.c: the lists in their order; what they hold. */
 int gt_stacks_finish(struct gt_capture *c);
 void gt_stacks_close(struct gt_capture *c);
+/* Windows of all processes, whose times are known. */
+int gt_windows_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
 /* Those that have nothing better, by all work and all waits. 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);

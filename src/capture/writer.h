@@ -64,6 +64,7 @@ struct gt_capture_writer {
 	bool failed;
 	bool kept_short; /* `kept` misses something */
 	char *path;
+	uint64_t kernels;     /* accepted */
 	uint64_t limit_bytes; /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
 	uint8_t *kept;        /* what of `main` is no rows, since the last good flush */
 	size_t kept_bytes, kept_room;

@@ -66,6 +66,7 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 		return words >= fixed && record[CODE_BYTES] >> 32 <= (words - fixed) * 8;
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
+	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
 	default: return true; /* of a later version: only its length is ours to check, and it was */
 	}
 	return words >= fixed && record[text] <= (words - fixed) * 8;
@@ -98,6 +99,9 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return words == sizeof(struct gt_record_lifetime) / 8 &&
 		       head->op < GT_OBJECT_TYPE_COUNT &&
 		       gt_record_domain(head) < GT_DOMAIN_COUNT && record[3] <= 1;
+	case GT_RECORD_WINDOW:
+		return words == sizeof(struct gt_record_window) / 8 &&
+		       head->op < GT_WINDOW_WHY_COUNT && head->detail <= 1;
 	default: return false;
 	}
 }

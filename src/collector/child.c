@@ -111,6 +111,8 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		c->wants_snapshot = true;
 		return;
 	}
+	if (c->take && c->take(c->take_data, (int)s->ssi_signo))
+		return;
 	switch (s->ssi_signo) {
 	case SIGCHLD:
 	case SIGPIPE: /* our own stderr has gone */

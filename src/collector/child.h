@@ -23,6 +23,9 @@ struct gt_child {
 	/* INT, TERM, HUP or QUIT after the program's end: do not wait for the rest */
 	bool interrupted;
 	int wait_status;
+	/* signals that are not the program's, but ours; NULL: none. True: it is taken */
+	bool (*take)(void *data, int number);
+	void *take_data;
 	sigset_t mask_before;
 	struct sigaction chld_before;
 };

@@ -36,6 +36,7 @@
 #include "clock/clock.h"
 #include "collector/child.h"
 #include "collector/batch.h"
+#include "collector/control.h"
 #include "collector/descendants.h"
 #include "collector/drain.h"
 #include "collector/environment.h"
@@ -43,6 +44,8 @@
 #include "collector/guard.h"
 #include "collector/memory.h"
 #include "collector/proc_files.h"
+#include "collector/session_status.h"
+#include "collector/session_windows.h"
 #include "collector/snapshots.h"
 #include "collector/target.h"
 #include "config.h"
@@ -75,6 +78,9 @@ struct collector {
 	struct gt_descendants descendants;
 	struct gt_snapshots snapshots;
 	struct gt_triggers *triggers;
+	struct gt_control control;
+	struct gt_session_windows windows;
+	struct gt_session_status status;
 	int epoll;
 	int *kept_pidfds; /* pids that go on behind their processes' end */
 	size_t kept_count, kept_room;
@@ -267,6 +273,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	session.host_clock = c->host_clock = gt_clock_host_choose();
 	session.static_tls = (uint32_t)gt_static_tls_asked(getenv("GLIBC_TUNABLES"));
 	atomic_store(&session.stop, 0);
+	gt_session_windows_prepare(&session, &o->windows);
 	status = absolute(o->output, output);
 	if (!status)
 		status = open_capture(c, o, argv);
@@ -285,6 +292,21 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 		unlink(o->output);
 	}
 	return status;
+}
+
+/* A session that cannot be asked for anything is still a session. */
+static void open_control(struct collector *c, const struct gt_run_options *o, char *const *argv)
+{
+	c->status = (struct gt_session_status){.drain = &c->drain,
+					       .child = &c->child,
+					       .windows = &c->windows,
+					       .argv = argv,
+					       .output = o->output,
+					       .wanted = o->wanted ? o->wanted : o->output,
+					       .since_ns = gt_clock_ns(CLOCK_BOOTTIME)};
+	gt_session_status_offer(&c->status, &c->control);
+	if (gt_control_open(&c->control, &c->folder, c->epoll))
+		gt_error_clear();
 }
 
 static int open_events(struct collector *c)
@@ -459,7 +481,7 @@ static void handle_events(struct collector *c, int timeout_ms)
 	for (int i = 0; i < n; i++) {
 		void *what = events[i].data.ptr;
 
-		if (what != &c->child) {
+		if (what != &c->child && !gt_control_handle(&c->control, what)) {
 			struct gt_process *process = what;
 
 			process->exited = true;
@@ -470,11 +492,19 @@ static void handle_events(struct collector *c, int timeout_ms)
 	gt_child_poll(&c->child); /* each time: a SIGCHLD may stand for several */
 }
 
+static bool take_signal(void *data, int number)
+{
+	struct collector *c = data;
+
+	return gt_session_windows_signal(&c->windows, number);
+}
+
 /* Once a second. */
 static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
 	end_processes(c, true, now);
+	gt_control_expire(&c->control, now);
 	for (size_t i = 0; i < c->drain.process_count; i++) {
 		struct gt_process *process = c->drain.processes[i];
 
@@ -567,6 +597,7 @@ static void collect(struct collector *c)
 
 	for (;;) {
 		uint64_t now, bytes;
+		int due_ms;
 
 		handle_events(c, sleep_ms);
 		now = get_monotonic_ns();
@@ -589,6 +620,10 @@ static void collect(struct collector *c)
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
 		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
+		due_ms = gt_session_windows_look(&c->windows, get_monotonic_ns(),
+						 gt_capture_writer_kernels(c->writer));
+		if (due_ms >= 0 && due_ms < sleep_ms)
+			sleep_ms = due_ms;
 		last_ns = now;
 	}
 }
@@ -599,6 +634,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	uint64_t now = get_monotonic_ns();
 
 	gt_folder_stop(&c->folder);
+	gt_session_windows_end(&c->windows);
 	scan_folder(c);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
@@ -670,6 +706,8 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	status = gt_libraries_find(&c->libraries);
 	if (!status)
 		status = gt_child_init(&c->child);
+	c->child.take = take_signal;
+	c->child.take_data = c;
 	if (status)
 		return status;
 	status = open_session(c, options, argv);
@@ -681,8 +719,12 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	status = open_events(c);
 	if (!status)
 		status = open_snapshots(c, options);
-	if (!status)
+	if (!status) {
+		open_control(c, options, argv);
+		gt_session_windows_begin(&c->windows, c->folder.session, &options->windows,
+					 get_monotonic_ns());
 		status = start_program(c, argv);
+	}
 	if (status) {
 		if (c->exec_failed)
 			result->exec_errno = -status;
@@ -703,6 +745,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	result->triggers_undecided = gt_triggers_undecided(c->triggers);
 	finish_capture(&c->drain, c->writer, result);
 remove_folder:
+	gt_control_close(&c->control);
 	gt_descendants_fini(&c->descendants);
 	gt_memory_fini(&c->memory);
 	gt_triggers_destroy(c->triggers);
@@ -730,7 +773,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 	memset(result, 0, sizeof *result);
 	if (!c)
 		return gt_error(-ENOMEM, "no memory for the collector");
-	c->epoll = c->folder.fd = -1;
+	c->epoll = c->folder.fd = c->control.listener = -1;
 	c->wait_tree = options->wait_tree;
 	status = run_session(c, options, argv, result);
 	free(c);

@@ -10,10 +10,12 @@
 
 #include "capture/capture.h"
 #include "collector/triggers.h"
+#include "collector/session_windows.h"
 #include "ring/session.h"
 
 struct gt_run_options {
 	const char *output; /* capture to write */
+	const char *wanted; /* file that it becomes when the program has ended; NULL: that one */
 	bool replace;
 	bool compress;
 	bool shared;    /* the capture may be read by others, as the umask says */
@@ -31,6 +33,7 @@ struct gt_run_options {
 			    const char *what);
 	/* what to record and how; magic, version, bytes, host_clock are filled in */
 	struct gt_session session;
+	struct gt_window_options windows;
 	const char *options_text; /* for gt_session_info.options */
 };
 

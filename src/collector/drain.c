@@ -16,6 +16,7 @@
 #include "collector/guard.h"
 #include "collector/not_traced.h"
 #include "collector/process_counts.h"
+#include "collector/process_windows.h"
 #include "collector/ring_reader.h"
 #include "collector/triggers.h"
 #include "util/clock_ns.h"
@@ -142,6 +143,8 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 uint64_t gt_drain_process(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 			  uint64_t now_ns)
 {
+	if (how != GT_DRAIN_FULL)
+		gt_process_write_windows(d, process);
 	return gt_rings_read(d, process, how, now_ns);
 }
 

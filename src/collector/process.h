@@ -62,7 +62,8 @@ struct gt_process {
 
 	struct gt_ring *rings;
 	uint32_t rings_known;
-	uint32_t slots_used; /* the most that it ever said */
+	uint32_t slots_used;   /* the most that it ever said */
+	uint32_t windows_seen; /* gt_segment.window_count: those that are in the capture */
 };
 
 /**

@@ -17,7 +17,7 @@ enum {
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint32_t gt_stream_work, gt_stream_launches, gt_pauses;
+_Atomic uint32_t gt_stream_work, gt_stream_launches;
 
 static struct gt_context session_context;
 static struct gt_context *contexts;
@@ -139,8 +139,10 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		services &= ~(uint32_t)RECORDING_SERVICES;
 	if (services & (GT_SERVICE_STACK | GT_SERVICE_SLOW))
 		notify = GT_SERVICE_NOTIFY;
-	/* tools are still to be started: the first call does */
-	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
+	/* tools, or who follows the session's control, are still to be started: the first call
+	 * does */
+	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed) ||
+	    atomic_load_explicit(&gt_control_pending, memory_order_relaxed))
 		notify = GT_SERVICE_NOTIFY;
 	return services | notify;
 }
@@ -235,8 +237,9 @@ void gt_contexts_init(const struct gt_session *session)
 			memcpy(c->work[d], session->work[d], sizeof c->work[d]);
 		}
 	c->device_activity = session->device_activity != 0;
-	c->started = true;
 	gt_core_lock();
+	c->started = !atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed);
+	atomic_store_explicit(&gt_control_pending, !c->started, memory_order_relaxed);
 	link_context(c);
 	apply_all();
 	gt_core_unlock();
@@ -269,19 +272,11 @@ void gt_context_set_started(struct gt_context *c, bool started)
 	apply_all();
 }
 
-void (*gt_contexts_resume_hook)(void);
 void (*gt_contexts_changed_hook)(void);
 
-void gt_contexts_pause(bool paused)
+void gt_session_set_started(bool started)
 {
-	if (!paused && gt_contexts_resume_hook)
-		gt_contexts_resume_hook();
-	gt_core_lock();
-	if (session_context.started == paused)
-		atomic_fetch_add_explicit(&gt_pauses, 1, memory_order_relaxed);
-	gt_context_set_started(&session_context, !paused);
-	gt_core_unlock();
-	gt_contexts_changed();
+	gt_context_set_started(&session_context, started);
 }
 
 bool gt_session_asks(uint32_t op)

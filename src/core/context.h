@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/tap.h"
+#include "core/process_pauses.h"
 #include "ring/session.h"
 
 struct gt_context {
@@ -27,7 +28,7 @@ struct gt_context {
 	uint32_t notify_work;
 };
 
-/* The session's own context, started. */
+/* The session's own context, started unless the session begins with a pause. */
 void gt_contexts_init(const struct gt_session *session);
 
 /* Any thread; these take gt_core_lock(). */
@@ -36,14 +37,18 @@ void gt_context_remove(struct gt_context *c); /* stops it; never the session's o
 /* Start or stop it. The caller holds gt_core_lock(). */
 void gt_context_set_started(struct gt_context *c, bool started);
 
-/* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
-void gt_contexts_pause(bool paused);
+/* Start or stop the session's own. The caller holds gt_core_lock(). */
+void gt_session_set_started(bool started);
 
-/* Called when the program goes on recording, before it does, for whatever has left the process in a
+/* One of those who may pause the session's recording does so, or goes on: it is recorded while none
+ * pauses it. Wraps stay; other contexts too. Takes gt_core_lock(). */
+void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why);
+
+/* Called when recording goes on, before it does, for whatever has left the process in a
  * long pause; NULL: nothing does. Set by a constructor. */
 extern void (*gt_contexts_resume_hook)(void) __attribute__((visibility("hidden")));
 
-/* Called when a context has been started or stopped, or the program's pause has begun or ended,
+/* Called when a context has been started or stopped, or a pause has begun or ended,
  * without a lock: for what is asked of calls that have no taps; NULL: nothing is. Set by a
  * constructor. */
 extern void (*gt_contexts_changed_hook)(void) __attribute__((visibility("hidden")));
@@ -54,17 +59,14 @@ static inline void gt_contexts_changed(void)
 		gt_contexts_changed_hook();
 }
 
-/* Twice how often the program has paused, + 1 while it does. */
-extern _Atomic uint32_t gt_pauses __attribute__((visibility("hidden")));
-
 /* Does the session ask for this operation's calls, paused or not? */
 bool gt_session_asks(uint32_t op);
 /* .. for the work that they cause? */
 bool gt_session_asks_work(uint32_t op);
 
 /* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream
- * does not. HIP's is HSA's. `gt_stream_launches`: what is launched now does, too: not while the
- * program pauses its recording. */
+ * does not. HIP's is HSA's. `gt_stream_launches`: what is launched now does, too: not while
+ * recording is paused. */
 extern _Atomic uint32_t gt_stream_work __attribute__((visibility("hidden")));
 extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")));
 

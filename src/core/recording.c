@@ -78,6 +78,7 @@ static void make_segment(void)
 	}
 	if (!r)
 		return;
+	gt_windows_begin(r, ticks);
 	atomic_store_explicit(&gt_recording.segment, r, memory_order_release);
 	/* the parent's stays mapped for a generation: another thread may have looked up the
 	 * segment just now */
@@ -151,6 +152,7 @@ static void init_recording(void)
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
 	gt_stacks_init(s);
+	gt_windows_init(s);
 	make_segment();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		gt_contexts_init(s);

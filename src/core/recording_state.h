@@ -16,6 +16,7 @@ extern union gt_wiped {
 		_Atomic uint32_t making; /* a thread is making that */
 		_Atomic uint32_t lock;   /* gt_core_lock() */
 		_Atomic uint32_t mapped_lock;
+		_Atomic uint32_t control_lock; /* tool_follow.c's */
 	};
 	char page[GT_PAGE];
 } gt_wiped __attribute__((visibility("hidden")));

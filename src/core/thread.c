@@ -11,6 +11,8 @@
  *   3. The first thread of a process that a fork made writes again what the parent had written and
  *      still holds: modules, strings, objects (emit.c, fork_replay.c).
  *   4. The thread writes the external ids that it has pushed (external.c).
+ *   5. The first one of the process starts the thread that follows the session
+ *      (tool/tool_follow.c, by a hook).
  * None of these files calls this one.
  *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
@@ -67,7 +69,7 @@ static struct gt_thread *attach_undisturbed(struct gt_thread *t)
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
-	void (*missed)(void);
+	void (*missed)(void), (*attached)(void);
 	int saved;
 
 	if (t->internal || t->writing) /* gputap's own call */
@@ -85,6 +87,9 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 		if (gt_emit_renew(t))
 			gt_fork_replay_all(t);
 		gt_external_renew(t);
+		attached = atomic_load_explicit(&gt_thread_hooks.attached, memory_order_acquire);
+		if (attached)
+			attached();
 	} else {
 		missed = atomic_load_explicit(&gt_thread_hooks.call_missed, memory_order_acquire);
 		if (missed)

@@ -91,6 +91,8 @@ enum gt_thread_end {
 extern struct gt_thread_hooks {
 	/* the program made a call that gets no state of a thread */
 	void (*_Atomic call_missed)(void);
+	/* a thread has been attached. In its call: signals and all else are the program's */
+	void (*_Atomic attached)(void);
 	/* the thread ends: gives back what a runtime has mapped for it. Each runtime that wants
 	 * it has one of its own */
 	void (*_Atomic ends[GT_THREAD_ENDS])(struct gt_thread *t);

@@ -37,7 +37,8 @@ enum gt_record_kind {
 	GT_RECORD_EXTERNAL = 8,
 	/* struct gt_record_lifetime: from when, or until when, an object is what its record says */
 	GT_RECORD_LIFETIME = 9,
-	/* 10 is taken */
+	/* struct gt_record_window: from when on the process is recorded, or is not */
+	GT_RECORD_WINDOW = 10,
 	/* struct gt_record_stack: which stack a call was made from */
 	GT_RECORD_STACK = 11,
 	/* struct gt_record_frames: what such a stack is, once */
@@ -328,6 +329,34 @@ struct gt_record_code {
 	/* module: path, build id in hexadecimal; Python's code: its name, its file; each ended by
 	 * NUL. Python's then has its table of lines */
 	char text[];
+};
+
+/* Why recording in a process began, ended, or went on. Numbers stay: they are in captures. */
+#define GT_WINDOW_WHYS(_)                                                   \
+	_(UNKNOWN, 0, "unknown")                                            \
+	_(LIFE, 1, "process")    /* its own begin or end */                 \
+	_(PROGRAM, 2, "program") /* gputap_pause(), roctxProfilerPause() */ \
+	_(PAUSED, 3, "paused")   /* `gputap run --paused` */                \
+	_(DELAY, 4, "delay")                                                \
+	_(DURATION, 5, "duration")                                          \
+	_(KERNELS, 6, "kernels") /* --max-kernels */                        \
+	_(COMMAND, 7, "command") /* `gputap start`, `stop` */               \
+	_(SIGNAL, 8, "signal")                                              \
+	_(RANGE, 9, "range") /* --from, --to */
+enum gt_window_why {
+#define GT_WINDOW_WHY(name, number, text) GT_WINDOW_##name = number,
+	GT_WINDOW_WHYS(GT_WINDOW_WHY)
+#undef GT_WINDOW_WHY
+		GT_WINDOW_WHY_COUNT
+};
+
+/* head.op: enum gt_window_why; head.detail: 1: recorded from then on, 0: not. A process without one
+ * is recorded throughout; one whose first says 1 was not recorded before. */
+struct gt_record_window {
+	struct gt_record head;
+	uint64_t time; /* host ticks */
+	/* changes before this one that came too fast to be written down */
+	uint64_t missed;
 };
 
 /* What `detail` is, by kind. */

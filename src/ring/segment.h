@@ -39,6 +39,8 @@
  *                               push publishes it. Cleared (relaxed) by the writer that popped the
  *                               block and owns it from then on
  *   segment.drain_count         the collector             relaxed   -> it lives: wait for room
+ *   segment.windows[]           who pauses or resumes, gt_core_lock() held; window_count: release
+ *   segment.control, follows    the process's thread that follows the session  release
  *   segment.lost[]              who takes a place of it   release   -> read at the process's end
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
@@ -146,6 +148,15 @@ struct gt_lost {
 };
 static_assert(sizeof(struct gt_lost) == 120, "shared memory is an ABI");
 
+/* Recording in this process has begun or ended. Entry n of all changes is at n % GT_WINDOWS_KEPT;
+ * the collector reads what is new every few ms. */
+enum { GT_WINDOWS_KEPT = 128 };
+struct gt_window {
+	uint64_t ticks;
+	uint32_t why;      /* enum gt_window_why */
+	uint32_t recorded; /* 1: from now on */
+};
+
 struct gt_segment {
 	uint64_t magic;
 	uint32_t version; /* another version is refused, with a sentence */
@@ -184,6 +195,10 @@ struct gt_segment {
 	/* places of the following that were taken; more were lost than have a name */
 	_Atomic uint32_t lost_count;
 	struct gt_lost lost[GT_LOST_NAMED];
+	_Alignas(64) _Atomic uint32_t window_count;
+	/* gt_session.control as it was applied last; `follows`: there is a thread that does so */
+	_Atomic uint32_t control, follows;
+	struct gt_window windows[GT_WINDOWS_KEPT];
 };
 
 static inline struct gt_slot *gt_segment_slot(const struct gt_segment *r, uint32_t index)

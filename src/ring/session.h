@@ -3,7 +3,7 @@
  *
  *   <folder>/session
  *       struct gt_session: the collector writes it before the program starts; constant but for
- *       `stop`; every process maps it read-only
+ *       `control` and the words behind it; every process maps it read-only
  *   <folder>/<pid>-<ticks>.gpuring
  *       struct gt_segment of one process; made under a name that starts with '.' and renamed
  *       when it is whole
@@ -88,10 +88,20 @@ struct gt_session {
 	 * behind a tab, the names of the libraries that it needs. Before them a line with the path
 	 * of libgputap-plugin.so.0 */
 	char plugins[GT_PLUGINS_BYTES];
+	/* collector: GT_CONTROL(), changed with a FUTEX_WAKE. Processes wait for that */
+	_Atomic uint32_t control;
 	_Atomic uint32_t stop; /* collector: the session is over, be passive */
 	/* collector: blocks that a new process may use before it is given more; 0: all */
 	_Atomic uint32_t start_blocks;
 };
+
+/* gt_session.control: is recording paused in all processes, and why is that so since the last
+ * change. @serial: count of changes, so that each one wakes who waits. */
+#define GT_CONTROL(serial, why, paused) \
+	((uint32_t)(serial) << 8 | (uint32_t)(why) << 1 | (uint32_t)(paused))
+#define GT_CONTROL_IS_PAUSED(control) ((control)&1u)
+#define GT_CONTROL_WHY(control)       ((control) >> 1 & 0x7fu)
+#define GT_CONTROL_SERIAL(control)    ((control) >> 8)
 
 /* Device work beside kernels: copies, fills, .. */
 static inline int gt_session_wants_copies(const struct gt_session *s)

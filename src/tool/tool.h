@@ -236,6 +236,8 @@ bool gt_tool_delivery_is_here(void);
 /* Starts one: detached, all signals blocked; between the callbacks of gputap_thread_subscribe().
  * @stack_bytes 0: the default. Return: 0 or an errno. */
 int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes);
+/* The same without an event if it fails: the caller says what that means. */
+int gt_tool_thread_try(void *(*run)(void *), void *arg, size_t stack_bytes);
 /* This is one, named @name, which calls tools' functions: if one of them ends it, @left is
  * called, at its very end. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);

@@ -21,6 +21,7 @@
 #include "core/recording.h"
 #include "tool/tool.h"
 #include "tool/tool_buffer_write.h"
+#include "tool/tool_follow.h"
 #include "tool/tool_reader.h"
 
 enum { IDS_AT_ONCE = 256 };
@@ -165,7 +166,12 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	struct gt_tool_reader *r;
 	uint32_t how = 0, level;
 
-	if (gt_thread.internal || is_nested(outer, table->domain))
+	if (gt_thread.internal)
+		return false;
+	/* the first call of a process that begins in a pause */
+	if (gt_unlikely(atomic_load_explicit(&gt_control_pending, memory_order_relaxed)))
+		gt_control_meet();
+	if (is_nested(outer, table->domain))
 		return false;
 	for (int tries = 0; !how; tries++) {
 		r = gt_tool_level_in(at);

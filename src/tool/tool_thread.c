@@ -93,13 +93,20 @@ static int create(void *(*run)(void *), void *arg, size_t stack_bytes)
 	return rc;
 }
 
-int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
+int gt_tool_thread_try(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
 	int rc;
 
 	notify_before();
 	rc = create(run, arg, stack_bytes);
 	notify_after();
+	return rc;
+}
+
+int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
+{
+	int rc = gt_tool_thread_try(run, arg, stack_bytes);
+
 	if (rc)
 		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
 			       "a thread of gputap's could not be made: device work is looked at "

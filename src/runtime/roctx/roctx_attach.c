@@ -53,13 +53,13 @@ static int pause_instance(int n, uint64_t tid)
 	int ret = ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerPause])(
 		tid);
 
-	gt_contexts_pause(true);
+	gt_contexts_pause(GT_PAUSE_PROGRAM, true, GT_WINDOW_PROGRAM);
 	return ret;
 }
 
 static int resume_instance(int n, uint64_t tid)
 {
-	gt_contexts_pause(false);
+	gt_contexts_pause(GT_PAUSE_PROGRAM, false, GT_WINDOW_PROGRAM);
 	return ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerResume])(
 		tid);
 }

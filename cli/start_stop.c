@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap start, stop, status: sessions that run, from another terminal. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/grid.h"
+#include "cli/session_find.h"
+#include "cli/ui.h"
+#include "util/clock_ns.h"
+#include "util/error.h"
+
+#define WHICH                                                                             \
+	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"     \
+	"traces), or its capture's name; nothing where only one session runs. Sessions\n" \
+	"are their owner's, and root's.\n"
+
+static const char start_help[] =
+	"gputap start [SESSION]\n"
+	"\n"
+	"Goes on recording in a session that is paused: in every process of it at once.\n" WHICH
+	"\n"
+	"Examples\n"
+	"  gputap run --paused -o serve.gputap ./serve   in one terminal; in another:\n"
+	"  gputap start                                  record from now on\n"
+	"  gputap start serve.gputap                     that session\n"
+	"\n"
+	"  -q, --quiet   say nothing\n"
+	"  -h, --help\n";
+
+static const char stop_help[] =
+	"gputap stop [SESSION]\n"
+	"\n"
+	"Pauses recording in every process of a session. The program goes on, as fast as\n"
+	"without gputap; `gputap start` records again. What was recorded is in the\n"
+	"capture, which is finished when the program ends.\n" WHICH "\n"
+	"Examples\n"
+	"  gputap stop                 the only session\n"
+	"  gputap stop 4711            that of process 4711\n"
+	"\n"
+	"  -q, --quiet   say nothing\n"
+	"  -h, --help\n";
+
+static const char status_help[] =
+	"gputap status [SESSION]\n"
+	"\n"
+	"Shows the sessions that run: their captures, programs, how many processes, since\n"
+	"when, whether they record or are paused, and how much they have recorded.\n" WHICH "\n"
+	"Examples\n"
+	"  gputap status               all of yours\n"
+	"  gputap status --json 4711   that of process 4711, for scripts\n"
+	"\n"
+	"      --json    for scripts\n"
+	"  -h, --help\n";
+
+#define WAIT_NS UINT64_C(2000000000)
+
+enum { OPT_JSON = 256 };
+
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"quiet", no_argument, NULL, 'q'},
+	{NULL, 0, NULL, 0},
+};
+
+static const struct option status_options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{NULL, 0, NULL, 0},
+};
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Start and stop ----------------------------------------------------------------------- */
+
+struct change {
+	const char *command, *help, *done, *already;
+};
+
+/* Until every process has followed; one that is stopped never does. Return: those that have not. */
+static uint64_t wait_for_all(const struct session_found *s)
+{
+	const struct timespec nap = {0, 2000000};
+	uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC), behind = 0;
+	struct session_answer now;
+
+	do {
+		if (session_ask(s->folder, "status", &now)) {
+			gt_error_clear(); /* it has ended */
+			return 0;
+		}
+		behind = session_number(&now, "behind");
+		session_answer_fini(&now);
+		if (!behind)
+			return 0;
+		nanosleep(&nap, NULL);
+	} while (gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS);
+	return behind;
+}
+
+static int change(int argc, char **argv, const struct change *what)
+{
+	struct session_list list;
+	struct session_answer answer;
+	const struct session_found *s;
+	bool quiet = false;
+	int option, code;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":hq", options, NULL)) != -1)
+		switch (option) {
+		case 'q': quiet = true; break;
+		case 'h': fputs(what->help, stdout); return GT_EXIT_OK;
+		default: return ui_bad_option(what->command, argv, options);
+		}
+	if (argc - optind > 1)
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+			       argv[optind + 1]);
+	if (session_list_read(&list))
+		return ui_fail(GT_EXIT_FAILURE, "%s", "");
+	code = session_find(&list, argv[optind], &s);
+	if (!code && session_ask(s->folder, what->command, &answer)) {
+		code = ui_fail(GT_EXIT_FAILURE, "%s", name_of(session_value(&s->status, "output")));
+	} else if (!code) {
+		bool changed = !strcmp(session_value(&answer, "changed"), "yes");
+		uint64_t behind = wait_for_all(s);
+
+		if (!quiet)
+			ui_note("%s %s", name_of(session_value(&answer, "output")),
+				changed ? what->done : what->already);
+		if (behind)
+			ui_note("%s process%s not followed yet: stopped, or kept from running",
+				ui_count(behind), behind == 1 ? " has" : "es have");
+		session_answer_fini(&answer);
+	}
+	session_list_fini(&list);
+	return code;
+}
+
+static int run_start(int argc, char **argv)
+{
+	static const struct change start = {"start", start_help, "is being recorded from now on",
+					    "was being recorded already"};
+
+	return change(argc, argv, &start);
+}
+
+static int run_stop(int argc, char **argv)
+{
+	static const struct change stop = {"stop", stop_help, "is paused; 'gputap start' goes on",
+					   "was paused already"};
+
+	return change(argc, argv, &stop);
+}
+
+/* Status -------------------------------------------------------------------------------- */
+
+static const struct grid_column columns[] = {
+	{.key = "output", .title = "writes"},
+	{.key = "collector", .title = "gputap", .type = GRID_ID},
+	{.key = "state", .title = "state", .show = GRID_DATA},
+	{.key = "why", .title = "why", .show = GRID_DATA},
+	{.key = "state_text", .title = "state", .show = GRID_FOR_PEOPLE},
+	{.key = "running_ns", .title = "since", .type = GRID_NS},
+	{.key = "changed_ago_ns", .title = "for", .type = GRID_NS, .show = GRID_DATA},
+	{.key = "starts_in_ns", .title = "starts in", .type = GRID_NS, .show = GRID_DATA},
+	{.key = "stops_in_ns", .title = "stops in", .type = GRID_NS, .show = GRID_DATA},
+	{.key = "processes", .title = "processes", .type = GRID_COUNT, .rank = 4},
+	{.key = "recorded", .title = "records", .type = GRID_COUNT},
+	{.key = "kernels", .title = "kernels", .type = GRID_COUNT, .show = GRID_DATA},
+	{.key = "lost", .title = "lost", .type = GRID_COUNT, .show = GRID_IF_ANY, .bad = true},
+	{.key = "bytes", .title = "size", .type = GRID_BYTES, .rank = 3},
+	{.key = "windows", .title = "windows", .type = GRID_COUNT, .show = GRID_DATA},
+	{.key = "capture", .title = "capture", .show = GRID_DATA},
+	{.key = "folder", .title = "folder", .show = GRID_DATA},
+	{.key = "pid", .title = "pid", .type = GRID_ID, .show = GRID_DATA},
+	{.key = "pids", .title = "pids", .show = GRID_DATA},
+	{.key = "command", .title = "program"},
+};
+
+static struct grid_cell number(const struct session_answer *a, const char *key)
+{
+	return *session_value(a, key) ? cell_count(session_number(a, key)) : cell_none();
+}
+
+static uint64_t difference(const struct session_answer *a, const char *to, const char *from)
+{
+	uint64_t x = session_number(a, to), y = session_number(a, from);
+
+	return x > y ? x - y : 0;
+}
+
+static const char *describe_state(struct grid *g, const struct session_answer *a)
+{
+	uint64_t for_ns = difference(a, "now_ns", "changed_ns");
+
+	if (*session_value(a, "starts_in_ns"))
+		return grid_keep(g, "starts in %s", ui_duration(session_number(a, "starts_in_ns")));
+	if (!strcmp(session_value(a, "state"), "paused"))
+		return grid_keep(g, "paused %s", ui_duration(for_ns));
+	if (*session_value(a, "stops_in_ns"))
+		return grid_keep(g, "stops in %s", ui_duration(session_number(a, "stops_in_ns")));
+	return session_number(a, "windows") > 1 || strcmp(session_value(a, "why"), "process")
+		       ? grid_keep(g, "recording %s", ui_duration(for_ns))
+		       : "recording";
+}
+
+static void add_session(struct grid *g, const struct session_found *s)
+{
+	const struct session_answer *a = &s->status;
+	struct grid_cell *cell = grid_row(g);
+
+	if (!cell)
+		return;
+	*cell++ = cell_text(name_of(session_value(a, "output")));
+	*cell++ = number(a, "collector");
+	*cell++ = cell_text(session_value(a, "state"));
+	*cell++ = cell_text(session_value(a, "why"));
+	*cell++ = cell_text(describe_state(g, a));
+	*cell++ = cell_count(difference(a, "now_ns", "since_ns"));
+	*cell++ = cell_count(difference(a, "now_ns", "changed_ns"));
+	*cell++ = number(a, "starts_in_ns");
+	*cell++ = number(a, "stops_in_ns");
+	*cell++ = number(a, "processes");
+	*cell++ = number(a, "recorded");
+	*cell++ = number(a, "kernels");
+	*cell++ = number(a, "lost");
+	*cell++ = number(a, "bytes");
+	*cell++ = number(a, "windows");
+	*cell++ = cell_text(session_value(a, "capture"));
+	*cell++ = cell_text(s->folder);
+	*cell++ = number(a, "pid");
+	*cell++ = cell_text(session_value(a, "pids"));
+	*cell++ = cell_text(session_value(a, "command"));
+}
+
+static void print_sessions(const struct session_list *list, const struct session_found *only,
+			   bool json)
+{
+	struct json j = {.out = stdout};
+	struct grid g;
+
+	grid_init(&g, "sessions", columns, sizeof columns / sizeof *columns);
+	g.heading = "";
+	g.none = "no session runs";
+	for (size_t i = 0; i < list->count; i++)
+		if (!only || only == &list->sessions[i])
+			add_session(&g, &list->sessions[i]);
+	if (json) {
+		json_object(&j, NULL);
+		grid_print_json(&g, &j, 0);
+		json_close(&j);
+	} else {
+		grid_print_text(&g, stdout, 0);
+	}
+	grid_fini(&g);
+}
+
+static int run_status(int argc, char **argv)
+{
+	struct session_list list;
+	const struct session_found *only = NULL;
+	bool json = false;
+	int option, code = GT_EXIT_OK;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":h", status_options, NULL)) != -1)
+		switch (option) {
+		case OPT_JSON: json = true; break;
+		case 'h': fputs(status_help, stdout); return GT_EXIT_OK;
+		default: return ui_bad_option("status", argv, status_options);
+		}
+	if (argc - optind > 1)
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+			       argv[optind + 1]);
+	if (session_list_read(&list))
+		return ui_fail(GT_EXIT_FAILURE, "%s", "");
+	if (argv[optind])
+		code = session_find(&list, argv[optind], &only);
+	if (!code)
+		print_sessions(&list, only, json);
+	if (!code && !only && list.silent)
+		ui_note("%zu more session%s did not answer: is `gputap run` stopped?", list.silent,
+			list.silent == 1 ? "" : "s");
+	session_list_fini(&list);
+	return code;
+}
+
+const struct gt_command gt_command_start = {"start", "go on recording in a session that is paused",
+					    run_start};
+const struct gt_command gt_command_stop = {"stop", "pause recording in a session", run_stop};
+const struct gt_command gt_command_status = {"status", "sessions that run now", run_status};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* See session_windows.h. */
+#include "collector/session_windows.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/clock_ns.h"
+
+#define MS UINT64_C(1000000)
+
+static bool begins_paused(const struct gt_window_options *o)
+{
+	return o->paused || o->delay_ns;
+}
+
+void gt_session_windows_prepare(struct gt_session *session, const struct gt_window_options *o)
+{
+	atomic_store(&session->control,
+		     GT_CONTROL(0, o->delay_ns ? GT_WINDOW_DELAY : GT_WINDOW_PAUSED,
+				begins_paused(o)));
+}
+
+/* All processes share the word's page: one call wakes them, whatever their number. */
+static void wake_all(struct gt_session_windows *w)
+{
+	syscall(SYS_futex, &w->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool gt_session_windows_is_recording(const struct gt_session_windows *w)
+{
+	return !GT_CONTROL_IS_PAUSED(
+		atomic_load_explicit(&w->session->control, memory_order_relaxed));
+}
+
+void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
+			      const struct gt_window_options *o, uint64_t now_ns)
+{
+	memset(w, 0, sizeof *w);
+	w->session = session;
+	w->options = *o;
+	if (o->delay_ns)
+		w->start_at_ns = now_ns + o->delay_ns;
+	else if (!begins_paused(o) && o->duration_ns)
+		w->stop_at_ns = now_ns + o->duration_ns;
+	w->windows = !begins_paused(o);
+}
+
+bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why)
+{
+	uint32_t before = atomic_load_explicit(&w->session->control, memory_order_relaxed);
+
+	if (recording)
+		w->start_at_ns = 0; /* it has begun, whoever was first */
+	else
+		w->stop_at_ns = 0;
+	if (GT_CONTROL_IS_PAUSED(before) == !recording)
+		return false;
+	atomic_store_explicit(&w->session->control,
+			      GT_CONTROL(GT_CONTROL_SERIAL(before) + 1, why, !recording),
+			      memory_order_release);
+	wake_all(w);
+	w->changed_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	/* a duration is the first window's */
+	if (recording && ++w->windows == 1 && w->options.duration_ns)
+		w->stop_at_ns = gt_clock_ns(CLOCK_MONOTONIC) + w->options.duration_ns;
+	return true;
+}
+
+static int ms_until(uint64_t at_ns, uint64_t now_ns)
+{
+	uint64_t ms = at_ns <= now_ns ? 0 : (at_ns - now_ns + MS - 1) / MS;
+
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint64_t kernels)
+{
+	int start, stop;
+
+	if (w->start_at_ns && now_ns >= w->start_at_ns)
+		gt_session_windows_set(w, true, GT_WINDOW_DELAY);
+	if (w->stop_at_ns && now_ns >= w->stop_at_ns)
+		gt_session_windows_set(w, false, GT_WINDOW_DURATION);
+	if (w->options.kernels && !w->kernels_done && kernels >= w->options.kernels) {
+		w->kernels_done = true;
+		gt_session_windows_set(w, false, GT_WINDOW_KERNELS);
+	}
+	start = w->start_at_ns ? ms_until(w->start_at_ns, now_ns) : -1;
+	stop = w->stop_at_ns ? ms_until(w->stop_at_ns, now_ns) : -1;
+	if (start < 0 || (stop >= 0 && stop < start))
+		return stop;
+	return start;
+}
+
+bool gt_session_windows_signal(struct gt_session_windows *w, int number)
+{
+	const struct gt_window_options *o = &w->options;
+
+	if (!w->session || !number || (number != o->start_signal && number != o->stop_signal))
+		return false;
+	gt_session_windows_set(w,
+			       o->start_signal == o->stop_signal
+				       ? !gt_session_windows_is_recording(w)
+				       : number == o->start_signal,
+			       GT_WINDOW_SIGNAL);
+	return true;
+}
+
+void gt_session_windows_end(struct gt_session_windows *w)
+{
+	if (!w->session)
+		return;
+	atomic_fetch_add_explicit(&w->session->control, GT_CONTROL(1, 0, 0), memory_order_release);
+	wake_all(w);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* When the session is recorded: what `gputap run` was asked for (--paused, --delay, --duration,
+ * --max-kernels, signals), and `gputap start` and `stop`. All come down to gt_session.control,
+ * which every process follows (tool/tool_follow.h). */
+#ifndef GPUTAP_COLLECTOR_SESSION_WINDOWS_H
+#define GPUTAP_COLLECTOR_SESSION_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/record.h"
+#include "ring/session.h"
+
+/* As `gputap run` was told. */
+struct gt_window_options {
+	bool paused;                   /* begin with a pause */
+	uint64_t delay_ns;             /* recorded from then on; 0: at once, or not said */
+	uint64_t duration_ns;          /* of the first window; 0: without end */
+	uint64_t kernels;              /* after so many it ends; 0: without end */
+	int start_signal, stop_signal; /* 0: none; the same: by turns */
+};
+
+struct gt_session_windows {
+	struct gt_session *session; /* mapped */
+	struct gt_window_options options;
+	uint64_t start_at_ns, stop_at_ns; /* CLOCK_MONOTONIC; 0: not to come */
+	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
+	uint64_t window_kernels;          /* recorded before the window began */
+	uint32_t windows;                 /* that have begun */
+	bool kernels_done;
+};
+
+/* Before the session's file is written: what its control begins with. */
+void gt_session_windows_prepare(struct gt_session *session, const struct gt_window_options *o);
+/* The program starts now. */
+void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
+			      const struct gt_window_options *o, uint64_t now_ns);
+
+/* Is recording on, as far as the session goes? */
+bool gt_session_windows_is_recording(const struct gt_session_windows *w);
+
+/* Change it for all processes. Return: false: it was so already. */
+bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why);
+
+/* What time and counts ask for. @kernels: recorded so far. Return: ms until the next look must be;
+ * -1: none must. */
+int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint64_t kernels);
+
+/* A signal came to `gputap run`. True: it was ours, and is not the program's. */
+bool gt_session_windows_signal(struct gt_session_windows *w, int number);
+
+/* Wake all who wait for the word, as the session is over. */
+void gt_session_windows_end(struct gt_session_windows *w);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* One of those who may pause the session's recording does so: process_pauses.h says who they are,
+ * context.h what follows. */
+#include "core/context.h"
+#include "core/recording.h"
+
+void (*gt_contexts_resume_hook)(void);
+
+/* NULL: this process has none, or none that is read. */
+static struct gt_segment *own_segment(void)
+{
+	return gt_recording_epoch() && gt_recording_is_run()
+		       ? atomic_load_explicit(&gt_recording.segment, memory_order_acquire)
+		       : NULL;
+}
+
+void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why)
+{
+	struct gt_segment *r = own_segment();
+
+	if (!paused && gt_contexts_resume_hook)
+		gt_contexts_resume_hook();
+	gt_core_lock();
+	if (gt_windows_change(who, paused, why)) {
+		if (!paused)
+			gt_windows_write(r, why, true);
+		gt_session_set_started(!paused);
+		if (paused)
+			gt_windows_write(r, why, false);
+	}
+	gt_core_unlock();
+	gt_contexts_changed();
+}

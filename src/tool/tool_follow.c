@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* See tool_follow.h. Locking: follow() has a word of its own in the page that a
+ * fork's child gets wiped, so that two threads do not apply two states in the wrong order. */
+#include "tool/tool_follow.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/recording_state.h"
+#include "tool/tool.h"
+
+enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened on it */
+
+/* Epoch of the process that has the thread, or could not make it. */
+static _Atomic uint32_t begun_epoch;
+static _Atomic uint32_t is_without_thread;
+
+static bool is_over(void)
+{
+	return atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
+	       gt_recording_stop_asked();
+}
+
+/* For the collector, who wants to know when all have followed. */
+static void note_followed(uint32_t word)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	if (r && gt_recording_epoch() && gt_recording_is_run()) {
+		atomic_store_explicit(&r->control, word, memory_order_release);
+		atomic_store_explicit(&r->follows, 1, memory_order_release);
+	}
+}
+
+/* Apply what the word says. Return: the word. */
+static uint32_t follow(void)
+{
+	uint32_t word;
+	bool paused;
+
+	gt_word_take(&gt_wiped.control_lock);
+	word = atomic_load_explicit(&gt_recording.session->control, memory_order_acquire);
+	paused = GT_CONTROL_IS_PAUSED(word);
+	if (paused != (bool)(atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed) &
+			     GT_PAUSE_SESSION))
+		gt_contexts_pause(GT_PAUSE_SESSION, paused,
+				  (enum gt_window_why)GT_CONTROL_WHY(word));
+	note_followed(word);
+	atomic_store_explicit(&gt_wiped.control_lock, 0, memory_order_release);
+	return word;
+}
+
+/* Until the word is no more @seen. False: the session is over. The mapping is shared, so the
+ * futex is no private one. */
+static bool wait_for_change(uint32_t seen)
+{
+	if (is_over())
+		return false;
+	syscall(SYS_futex, &gt_recording.session->control, FUTEX_WAIT, seen, NULL, NULL, 0);
+	return !is_over();
+}
+
+/* The thread ----------------------------------------------------------------------- */
+
+static bool start_thread(void);
+
+/* A tool's callback has ended it. */
+static void start_again(void *arg)
+{
+	(void)arg;
+	start_thread();
+}
+
+static void *run_thread(void *arg)
+{
+	uint32_t seen;
+
+	gt_tool_thread_takes("gputap", start_again, arg);
+	do
+		seen = follow();
+	while (wait_for_change(seen));
+	gt_tool_thread_leaves();
+	return NULL;
+}
+
+static bool start_thread(void)
+{
+	return gt_tool_thread_try(run_thread, NULL, STACK_BYTES) == 0;
+}
+
+/* Who starts it -------------------------------------------------------------------- */
+
+/* False: a vfork's child, which has its parent's memory for a moment. */
+static bool is_own_process(void)
+{
+	const struct gt_segment *r =
+		atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	return r && r->pid == (uint32_t)syscall(SYS_getpid);
+}
+
+/* The process is at work: start the thread, if it has none yet. */
+static void begin(void)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_acquire);
+
+	if (!epoch || !gt_recording_is_run() ||
+	    atomic_load_explicit(&begun_epoch, memory_order_relaxed) == epoch || is_over() ||
+	    !is_own_process() ||
+	    atomic_exchange_explicit(&begun_epoch, epoch, memory_order_acq_rel) == epoch)
+		return;
+	if (start_thread()) {
+		atomic_store_explicit(&is_without_thread, 0, memory_order_relaxed);
+		return;
+	}
+	atomic_store_explicit(&is_without_thread, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_control_pending, 1, memory_order_relaxed);
+	gt_contexts_refresh();
+	gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0,
+		       "a thread of gputap's could not be made: 'gputap start' and 'stop' reach "
+		       "this process at its next call");
+}
+
+void gt_control_meet(void)
+{
+	int saved = errno;
+
+	if (gt_recording_epoch() && gt_recording_is_run()) {
+		begin();
+		follow();
+	}
+	if (!atomic_load_explicit(&is_without_thread, memory_order_relaxed) || is_over()) {
+		atomic_store_explicit(&gt_control_pending, 0, memory_order_relaxed);
+		gt_contexts_refresh();
+	}
+	errno = saved;
+}
+
+/* In the child of a fork(), which may have interrupted anything: no lock but ours, no memory. */
+static void begin_child(void)
+{
+	if (!gt_recording_is_run() || is_over() ||
+	    !atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&gt_control_pending, 1, memory_order_relaxed);
+	gt_contexts_refresh();
+}
+
+__attribute__((constructor)) static void follow_session(void)
+{
+	gt_recording_init();
+	if (!gt_recording_is_run() || is_over())
+		return;
+	atomic_store_explicit(&gt_thread_hooks.attached, begin, memory_order_release);
+	pthread_atfork(NULL, NULL, begin_child);
+	/* a constructor before this one has made calls */
+	if (gt_thread.epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		begin();
+}
