@@ -16,8 +16,9 @@ enum {
 	LEAST_VALUES = 5, /* fewer say nothing of their noise */
 	ROBUST = 8,       /* so many values: by medians */
 };
-#define TAIL    0.025 /* of a 95 % interval, each side */
-#define BETWEEN 0.01  /* of the variance of single values that runs may differ by as wholes */
+#define TAIL           0.025 /* of a 95 % interval, each side */
+#define BETWEEN        0.01 /* of the variance of single values that runs may differ by as wholes */
+#define BETWEEN_STATES 0.2  /* of its square */
 
 /* Student's t ------------------------------------------------------------------------- */
 
@@ -334,6 +335,13 @@ static struct variances variances_of_values(const struct diff_series *before,
 	return v;
 }
 
+/* Variance of what runs differ by as wholes, of that of their values. Where values vary by factors,
+ * as those do that are in one of two states, runs do so nearly as much. */
+static double between_runs(double variance)
+{
+	return BETWEEN * variance + BETWEEN_STATES * variance * variance;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -374,9 +382,9 @@ void diff_compare_series(const struct diff_series *before, const struct diff_ser
 	}
 	apart = variances_of_values(before, after);
 	judge(median, log(middle_after / middle_before),
-	      sqrt(of_median.ratio + BETWEEN * apart.middle), freedom, floor);
+	      sqrt(of_median.ratio + between_runs(apart.middle)), freedom, floor);
 	judge(mean, log(mean->after / mean->before),
-	      sqrt(of_mean.ratio + BETWEEN * fmax(apart.middle, apart.all)), freedom, floor);
+	      sqrt(of_mean.ratio + between_runs(fmax(apart.middle, apart.all))), freedom, floor);
 }
 
 /* Several values a side ------------------------------------------------------------------ */

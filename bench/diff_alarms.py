@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How often `gputap diff` takes runs of one program for different ones:
+
+    bench/diff_alarms.py BUILD RUNS PROGRAM [ARGUMENT..]
+
+Traces PROGRAM RUNS times, one after the other, then compares pairs of runs, and three runs with
+three, drawn from them: 200 draws each, the same ones each time. An alarm is any row that is slower
+or faster. At a level of 5 % one in twenty draws may have one. What else runs on the machine is up
+to the caller: put load on it."""
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+DRAWS = 200
+TABLES = ("totals", "devices", "idle", "kernels", "copies", "graphs", "ranges", "operators",
+          "operations")
+
+
+def alarms(gputap, before, after):
+    out = subprocess.run([gputap, "diff", *before, "--vs", *after, "--json"], check=True,
+                         stdout=subprocess.PIPE).stdout
+    document = json.loads(out)
+    return [f"{table} {row['name']}" for table in TABLES for row in document[table]
+            if row["verdict"] in ("slower", "faster")]
+
+
+def main():
+    build, count, *program = sys.argv[1:]
+    gputap = os.path.join(build, "gputap")
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [os.path.join(folder, f"{i}.gputap") for i in range(int(count))]
+        for run in runs:
+            subprocess.run([gputap, "run", "-q", "-o", run, "--", *program], check=True,
+                           stdout=subprocess.DEVNULL)
+        random.seed(1)
+        for side in (1, 3):
+            found, rows = 0, collections.Counter()
+            for _ in range(DRAWS):
+                drawn = random.sample(runs, 2 * side)
+                names = alarms(gputap, drawn[:side], drawn[side:])
+                found += bool(names)
+                rows.update(names)
+            print(f"{side} run{'s' * (side > 1)} a side: {found} of {DRAWS} with an alarm",
+                  "; ".join(f"{n} {name}" for name, n in rows.most_common(5)))
+    print("load at the end:", *os.getloadavg())
+
+
+if __name__ == "__main__":
+    main()
