@@ -209,6 +209,7 @@ static int read_ranges(struct ranges_read *r)
 
 	if (rc)
 		return rc;
+	gt_cursor_take_marks(cursor);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
 			continue;

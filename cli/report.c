@@ -475,6 +475,10 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	uint64_t device = s->read[GT_CLASS_DEVICE];
 
 	*text = '\0';
+	if (s->slice.some) {
+		snprintf(text, size, " in its time");
+		return;
+	}
 	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
 		snprintf(text, size, ", without calls to link it to");
 	else if (device && s->linked.work == device)
@@ -676,8 +680,13 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
-	json_count(&j, "linked", s->linked.work);
-	json_count(&j, "call_lost", s->linked.lost);
+	if (s->slice.some) { /* calls of work lie outside, too */
+		json_null(&j, "linked");
+		json_null(&j, "call_lost");
+	} else {
+		json_count(&j, "linked", s->linked.work);
+		json_count(&j, "call_lost", s->linked.lost);
+	}
 	json_count(&j, "seen", summary_seen(s));
 	json_count(&j, "dropped", summary_dropped(s));
 	json_string(&j, "where", o->where);

@@ -587,7 +587,8 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	uint32_t group = LOOKUP_NONE;
 	bool inner;
 
-	linked_call(&s->linked, e.process, item->id);
+	if (!s->slice.some)
+		linked_call(&s->linked, e.process, item->id);
 	waits_note_call(&s->stages.awaited, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
@@ -775,6 +776,10 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		.slack_ns = 1000 + idle.slack_ns,
 	};
 
+	/* what it stood behind may not have been read */
+	if (!filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
+		work.track = LOOKUP_NONE;
+
 	if (e->timed && is_work(item)) {
 		work.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
 		stages_work(&s->stages, &work);
@@ -840,7 +845,8 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	struct summary_track *d;
 	uint32_t group, track;
 
-	linked_work(&s->linked, e.process, item->id);
+	if (!s->slice.some)
+		linked_work(&s->linked, e.process, item->id);
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
 		add_stages(r, &e, LOOKUP_NONE, false);
 		return;
@@ -854,7 +860,8 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
 		launched_work(&s->launched, e.process, item->id, e.name, e.duration_ns);
-	if (is_work(item))
+	/* its ranges may not have been read */
+	if (is_work(item) && filter_slice_covers(&s->slice, item->call_start_ns, e.at_ns))
 		operators_work(&s->operators, place_key(item), gt_item_place(item), e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->tracks[track];
@@ -1009,6 +1016,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		struct summary_file *file;
+		bool looked_for;
 
 		if ((++records & 0xffff) == 0)
 			ui_progress_set(progress, gt_cursor_position(cursor));
@@ -1017,20 +1025,22 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if (!s->no_idle)
 			idle_note(&s->idle, item);
 		file = &s->files[s->processes[item->process].file];
-		file->records++;
+		looked_for = filter_slice_has(&s->slice, item->start_ns ? item->start_ns
+									: item->call_start_ns);
+		file->records += looked_for;
 		if (item->kind == GT_RECORD_CALL) {
 			enum gt_range_mark mark = gt_mark_of(item->op);
 
 			if (mark == GT_MARK_RANGE) { /* its time is that of the calls in it */
-				s->read_ranges++;
+				s->read_ranges += looked_for;
 			} else {
-				s->read[GT_CLASS_CALL]++;
+				s->read[GT_CLASS_CALL] += looked_for;
 				add_call(r, item);
 			}
 			if (mark && (rc = add_mark(r, item)))
 				return rc;
 		} else if (item->kind == GT_RECORD_DEVICE) {
-			s->read[GT_CLASS_DEVICE]++;
+			s->read[GT_CLASS_DEVICE] += looked_for;
 			add_device_work(r, item);
 		}
 		if (item->end_ns > file->end_ns)
@@ -1064,13 +1074,18 @@ static void reading_fini(struct summary_reading *r)
 	idmap_fini(&r->queues);
 }
 
-/* What the filter must know of the capture before it sees a record. */
+/* What the filter must know of the capture before it sees a record, and what of it is read. */
 static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
+	int rc = 0;
+
+	filter_slice_end(capture);
+	if (!s->filter)
+		return 0;
 	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns);
-	return enclosing_is_asked(s->filter)
-		       ? enclosing_read(&s->enclosing, &s->names, s->filter, capture)
-		       : 0;
+	if (enclosing_is_asked(s->filter))
+		rc = enclosing_read(&s->enclosing, &s->names, s->filter, capture);
+	return rc ? rc : filter_slice_begin(&s->slice, s->filter, capture);
 }
 
 int summary_add(struct summary *s, const struct gt_capture *capture)
@@ -1085,7 +1100,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	};
 	int rc;
 
-	if (s->filter && (rc = begin_filter(s, capture)))
+	if ((rc = begin_filter(s, capture)))
 		return rc;
 	rc = gt_cursor_create(capture, &cursor);
 	if (rc)
@@ -1107,6 +1122,12 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		ui_progress_begin(&progress,
 				  s->file_count == 1 ? last_part(s->files[0].path) : "reading",
 				  gt_capture_health(capture)->bytes);
+	for (uint32_t i = 0; s->slice.some && i < s->file_count; i++) {
+		uint64_t last_ns = gt_capture_last_call_ns(capture, i);
+
+		if (last_ns > s->files[i].end_ns)
+			s->files[i].end_ns = last_ns;
+	}
 	rc = read_summary(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
 		add_range_entry(&r, &range, range.begun);

@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "cli/enclosing.h"
 #include "cli/filter.h"
+#include "cli/filter_slice.h"
 #include "cli/graphs.h"
 #include "cli/histogram.h"
 #include "cli/idle.h"
@@ -176,6 +177,7 @@ struct summary {
 	struct summary_observer *observer; /* NULL: none */
 	bool no_idle;                      /* nobody asks why devices were idle */
 
+	struct filter_slice slice; /* of the filter: `read` and `linked` are of that */
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
 	struct summary_file *files;

@@ -203,3 +203,46 @@ def test_a_range_that_is_not_there_is_named(tap, stepped):
     assert ("--where 'range=step#99' holds for no record: no process has more than 16 ranges "
             "'step'") in tap("report", stepped, "--where", "range=step#99").err.replace("\n", " ")
     assert "there is no range 'stop'" in tap("report", stepped, "-w", "at>=stop#1").err
+
+
+SHAPES = ["", "--nested --external", "--steps 700", "--phases 300 --nested",
+          "--device-clock timer --compress", "--device-clock slow --layered",
+          "--device-clock offset --overlap", "--waits --lose 5 --crash", "--dense",
+          "--graphs --late", "--cut"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_left_unread_is_not_in_the_slice(run, build, synth, shape):
+    """Random slices: a cursor that leaves blocks unread gives what one that reads all gives, and
+    that is what overlaps the slice."""
+    capture = synth("--calls", "12000", "--threads", "2", "--processes", "2", "--devices", "2",
+                    "--flush-bytes", "150000", "--gap", "3000", *shape.split())
+    for seed in (1, 2):
+        lines = run([build / "tests/synth/slices", capture, seed, 20]).out.splitlines()
+        assert len(lines) == 20
+
+
+def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
+    capture = synth("--calls", "60000", "--gap", "20000")
+    lines = run([build / "tests/synth/slices", capture, 3, 40]).out.splitlines()
+    read = sorted(int(line.split()[2]) for line in lines)
+    assert read[len(read) // 2] < (work / capture).stat().st_size / 2
+
+
+@pytest.mark.parametrize("shape", ["--steps 400 --nested --waits", "--phases 300", "--failed"])
+@pytest.mark.parametrize("expression", ["at=1.5s..1.7s", "at>=2s and kind=kernel",
+                                        "at<1.2s or at=2.2..2.25s"])
+def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
+        tap, synth, shape, expression):
+    """The same condition, once as a time that bounds what is read, once so that nothing does. What
+    stood behind work of more than a second before is not compared: there is none."""
+    capture = synth("--calls", "24000", "--threads", "2", "--gap", "100000", *shape.split())
+
+    def tables(where):
+        report = json.loads(tap("report", capture, "--json", "-w", where).out)
+        whole = ("where", "calls", "device_work", "range_records", "linked", "call_lost")
+        return {k: v for k, v in report.items() if k not in whole}
+
+    sliced = tables(expression)
+    assert sliced["matched"]
+    assert sliced == tables(f"({expression}) or bytes<0")

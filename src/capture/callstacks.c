@@ -158,7 +158,8 @@ static int read_calls(struct gt_call_stacks *s, const struct gt_capture *c)
 
 	if (status)
 		return status;
-	cursor->only_stacks = cursor->takes_all = true;
+	gt_cursor_take_all(cursor);
+	cursor->only_stacks = true;
 	while (status >= 0 && (status = gt_cursor_next(cursor, &item)) > 0)
 		if (item->kind == GT_RECORD_STACK)
 			status = add_call(s, item) ? -ENOMEM : 1;

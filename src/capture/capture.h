@@ -479,6 +479,28 @@ void gt_cursor_take_all(struct gt_cursor *cursor);
 /* .. and this says whether the filter takes the item. Without a filter: true. */
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item);
 bool gt_capture_is_filtered(const struct gt_capture *c);
+/* A time, both ends included. */
+struct gt_slice_span {
+	uint64_t from_ns, to_ns;
+};
+
+/* What cursors that are made from now on give: calls and device work that overlap a span, work
+ * whose start is not known, all calls that begin or end ranges in pairs (push, pop, start, stop),
+ * all external ids. Blocks that have none of it are not read. Parents of a call are those that
+ * are given. */
+struct gt_slice {
+	const struct gt_slice_span *spans; /* in order, apart from each other */
+	size_t count;
+	bool read_all; /* the same, but all blocks are read: for tests */
+};
+/* NULL: everything. Return: 0 or -ENOMEM with a cause. */
+int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice);
+/* Of a session's calls: when the last one ended. 0: there are none, or nobody says. */
+uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session);
+/* This cursor reads only blocks that have marks and ranges: other calls and work may be missing. */
+void gt_cursor_take_marks(struct gt_cursor *cursor);
+/* Bytes of stream blocks that were read so far. */
+uint64_t gt_cursor_bytes_read(const struct gt_cursor *cursor);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
 

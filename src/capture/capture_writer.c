@@ -32,7 +32,9 @@
 enum {
 	BALLAST_BYTES = 64 << 10, /* of disk kept for the last sums and the end mark */
 	STREAM_HEAD_BYTES = sizeof(struct gt_file_block) + sizeof(struct gt_file_stream) +
-			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count),
+			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count) +
+			    sizeof(struct gt_file_bounds) +
+			    GT_FILE_DEVICES_MAX * sizeof(struct gt_file_device),
 	/* encoders kept for the next thread: their pages are touched already */
 	SPARE_STREAMS = 16,
 };
@@ -56,6 +58,20 @@ static void close_replaced(struct gt_capture_writer *w)
 }
 
 /* Streams ------------------------------------------------------------------- */
+
+/* Return: behind it. */
+static uint8_t *put_bounds(const struct gt_encoder *e, uint8_t *at)
+{
+	const bool lost = e->device_count == GT_FILE_DEVICES_LOST;
+	const size_t entries = (lost ? 0 : e->device_count) * sizeof *e->devices;
+	struct gt_file_bounds bounds = {.bytes = (uint32_t)sizeof bounds,
+					.marks = e->marks,
+					.device_entries = e->device_count};
+
+	memcpy(at, &bounds, sizeof bounds);
+	memcpy(at + sizeof bounds, e->devices, entries);
+	return at + sizeof bounds + entries;
+}
 
 /* The extension of a stream block from what its encoder counted. Return: head_bytes. */
 static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
@@ -88,7 +104,7 @@ static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 		}
 	memcpy(buffer, &head, sizeof head);
 	memcpy(buffer + sizeof head, &stream, sizeof stream);
-	return (size_t)(at - buffer);
+	return (size_t)(put_bounds(e, at) - buffer);
 }
 
 /* What the encoder holds becomes a block. Room for it was made. */

@@ -27,6 +27,7 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes)
 	e->first_ticks = UINT64_MAX;
 	e->last_ticks = 0;
 	e->rows = e->shape_count = e->words_used = e->base_set = 0;
+	e->marks = e->device_count = 0;
 	memcpy(e->block_total, e->total, sizeof e->total);
 	memset(e->hash, 0, sizeof e->hash);
 }

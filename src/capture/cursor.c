@@ -66,6 +66,9 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
+	k->slice = c->slice;
+	if (k->slice)
+		k->slice->users++;
 	k->relayed = has_relayed(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
 	gt_decoder_init(&k->decoder);
@@ -77,6 +80,7 @@ void gt_cursor_destroy(struct gt_cursor *k)
 {
 	if (!k)
 		return;
+	gt_slice_put(k->slice);
 	gt_decoder_fini(&k->decoder);
 	gt_block_reader_fini(&k->reader);
 	free(k->group);
@@ -136,6 +140,19 @@ bool gt_capture_is_filtered(const struct gt_capture *c)
 void gt_cursor_take_all(struct gt_cursor *k)
 {
 	k->takes_all = true;
+	gt_slice_put(k->slice);
+	k->slice = NULL;
+}
+
+void gt_cursor_take_marks(struct gt_cursor *k)
+{
+	k->takes_marks = true;
+	gt_cursor_take_all(k);
+}
+
+uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
+{
+	return k->read;
 }
 
 static bool is_filtered(const struct gt_cursor *k)

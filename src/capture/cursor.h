@@ -4,6 +4,7 @@
 #define GPUTAP_CAPTURE_CURSOR_H
 
 #include "capture/reader.h"
+#include "capture/slice.h"
 #include "clock/line.h"
 
 /* The next items, at k->item. Return: how many, 0 at the end, negative errno with a cause. */
@@ -44,9 +45,12 @@ struct gt_cursor {
 	size_t block_end;     /* of the stream */
 	uint64_t passed;      /* bytes of stream blocks */
 	bool in_block;
-	bool relayed;     /* the capture has something of a domain that is `relayed` */
-	bool takes_all;   /* whatever the capture's filter is */
-	bool only_stacks; /* GT_RECORD_STACK comes as items; `ret` is the stack's number */
+	bool relayed;        /* the capture has something of a domain that is `relayed` */
+	bool takes_all;      /* whatever the capture's filter is */
+	bool takes_marks;    /* blocks without any are left out */
+	struct slice *slice; /* NULL: everything */
+	uint64_t read;       /* bytes of stream blocks */
+	bool only_stacks;    /* GT_RECORD_STACK comes as items; `ret` is the stack's number */
 	struct block_reader reader;
 
 	const struct gt_clock_lines *host_lines; /* of the stream's session */

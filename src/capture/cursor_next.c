@@ -371,6 +371,12 @@ static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 
 /* Blocks -------------------------------------------------------------------- */
 
+static bool is_block_left_out(const struct gt_cursor *k, const struct stream_block *b)
+{
+	return (k->takes_marks && !gt_block_has_marks(b)) ||
+	       (k->slice && !k->slice->read_all && !gt_slice_has_block(k->capture, k->slice, b));
+}
+
 /* The next readable block of this stream. Return: 1, 0 there is none, negative errno. */
 static int next_block(struct gt_cursor *k)
 {
@@ -381,9 +387,13 @@ static int next_block(struct gt_cursor *k)
 		struct stream_block *b = &c->blocks[k->block++];
 		struct gt_file_stream base = gt_block_base(b);
 		const uint8_t *payload;
-		int status = gt_block_read(&k->reader, c, b, &payload);
+		int status;
 
 		k->passed += (uint64_t)b->head_bytes + b->stored_bytes;
+		if (is_block_left_out(k, b))
+			continue;
+		k->read += (uint64_t)b->head_bytes + b->stored_bytes;
+		status = gt_block_read(&k->reader, c, b, &payload);
 		if (status == -EBADMSG)
 			continue;
 		if (status)
@@ -433,11 +443,29 @@ static inline void lone_call(struct gt_cursor *k, struct gt_item *item, const st
 	call_words(item, row->shape, row->words);
 }
 
+static inline bool is_call_taken(const struct gt_cursor *k, const struct gt_item *call)
+{
+	return __builtin_expect(!k->slice, 1) || gt_slice_has_call(k->slice, call);
+}
+
+static inline bool is_work_taken(const struct gt_cursor *k, const struct gt_item *work)
+{
+	return __builtin_expect(!k->slice, 1) || gt_slice_has_work(k->slice, work);
+}
+
 /* A call that others are in, or that is in one. Return: 0 or -ENOMEM with a cause. */
 static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
-	int status = group_add(k, row);
+	int status;
 
+	if (k->slice) {
+		struct gt_item times = {.op = row->shape->item.op};
+
+		call_times(k, &times, row->start, row->end);
+		if (!gt_slice_has_call(k->slice, &times))
+			return 0;
+	}
+	status = group_add(k, row);
 	if (!status && (row->shape->item.detail == 0 || k->group_count >= GROUP_NODES ||
 			k->word_count >= GROUP_WORDS))
 		group_go_out(k);
@@ -459,8 +487,8 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 		if (shape->item.detail || k->group_count)
 			return nested_call(k, &row);
 		lone_call(k, item, &row); /* with a tail */
-		return 1;
-	case GT_RECORD_DEVICE: device_item(k, item, &row); return 1;
+		return is_call_taken(k, item);
+	case GT_RECORD_DEVICE: device_item(k, item, &row); return is_work_taken(k, item);
 	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
 	case GT_RECORD_STACK: return k->only_stacks && stack_item(item, &row);
 	default: return 0;
@@ -499,7 +527,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				status = -EBADMSG;
 				break;
 			}
-			lone_call(k, item++, &row);
+			lone_call(k, item, &row);
+			item += is_call_taken(k, item);
 			/* arguments stay in the middle of 32 bytes */
 			words += 4 + shape->code_bytes * 4u;
 		} else if (shape->way == GT_DECODE_DEVICE) {
@@ -509,7 +538,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				status = -EBADMSG;
 				break;
 			}
-			device_item(k, item++, &row);
+			device_item(k, item, &row);
+			item += is_work_taken(k, item);
 		} else {
 			struct gt_decode_at slow = at;
 

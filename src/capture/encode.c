@@ -49,6 +49,20 @@ static bool is_known_shape(uint64_t head)
 	}
 }
 
+/* What a reader must know of the block: asked once for a shape and a block. */
+static uint32_t find_mark(uint64_t head)
+{
+	const struct gt_operation_info *info;
+
+	switch (head >> 16 & 0xff) {
+	case GT_RECORD_CALL:
+		info = gt_operation((uint32_t)(head >> 32));
+		return info && info->mark ? UINT32_C(1) << info->mark : 0;
+	case GT_RECORD_EXTERNAL: return GT_FILE_EXTERNAL;
+	default: return 0;
+	}
+}
+
 static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t head, uint32_t coded,
 				  uint32_t tail, uint64_t at)
 {
@@ -59,6 +73,7 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 		return NULL;
 	if (!is_known_shape(head))
 		e->doubted = true;
+	e->marks |= find_mark(head);
 	e->hash[at].head = head;
 	e->hash[at].shape = e->shape_count;
 	s = &e->shapes[e->shape_count++];
@@ -170,6 +185,33 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	return true;
 }
 
+/* When work of a device ran. */
+static void note_device(struct gt_encoder *e, uint32_t device, uint64_t start, uint64_t end)
+{
+	struct gt_file_device *d = e->devices;
+	uint32_t i = 0;
+
+	if (e->device_count == GT_FILE_DEVICES_LOST)
+		return;
+	while (i < e->device_count && d[i].device != device)
+		i++;
+	if (i == GT_FILE_DEVICES_MAX) {
+		e->device_count = GT_FILE_DEVICES_LOST;
+		return;
+	}
+	if (i == e->device_count) {
+		d[i] = (struct gt_file_device){device, 0, UINT64_MAX, 0};
+		e->device_count++;
+	}
+	if (!start) {
+		d[i].untimed = 1;
+		return;
+	}
+	d[i].first_start = start < d[i].first_start ? start : d[i].first_start;
+	end = end > start ? end : start;
+	d[i].last_end = end > d[i].last_end ? end : d[i].last_end;
+}
+
 /* A row that is no call. */
 static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, uint64_t head,
 			 uint32_t words)
@@ -185,9 +227,13 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	if ((head >> 16 & 0xff) == GT_RECORD_DEVICE && words == GT_DEVICE_MIN_WORDS) {
 		for (i = 0; i < GT_DEVICE_MIN_WORDS - 1; i++)
 			w[i] = load_relaxed(r + 1 + i);
+		note_device(e, (uint32_t)(head >> 32), w[GT_DEVICE_WORD_START],
+			    w[GT_DEVICE_WORD_END]);
 		for (i = GT_DEVICE_WORD_END; i > GT_DEVICE_WORD_QUEUED; i--)
 			w[i] -= w[i - 1];
 		from = w;
+	} else if ((head >> 16 & 0xff) == GT_RECORD_DEVICE) {
+		e->device_count = GT_FILE_DEVICES_LOST; /* of a later version */
 	}
 	p = gt_put_words(p + (s->coded + 3) / 4, p, s->prev, from, s->coded);
 	*at = s->tail ? put_tail(p, from + s->coded, s->tail) : p;

@@ -53,6 +53,9 @@ struct gt_encoder {
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
 	uint64_t kernels;                                      /* since create */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
+	/* of the block, see struct gt_file_bounds */
+	uint32_t marks, device_count; /* device_count: GT_FILE_DEVICES_LOST: too many */
+	struct gt_file_device devices[GT_FILE_DEVICES_MAX];
 	struct gt_shape shapes[GT_ROW_SHAPES];
 	struct {
 		uint64_t head;

@@ -45,7 +45,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define GT_FILE_MAJOR        1              /* of one session */
 /* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        0 /* raised when something is added that readers may skip */
+#define GT_FILE_MINOR        1 /* raised when something is added that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
@@ -68,7 +68,7 @@ enum gt_block_type {
 	GT_BLOCK_COUNTS = 6, /* gt_counts of a process: the newest counts */
 	/* strings, objects, modules, events, clock readings: ring records as they were */
 	GT_BLOCK_RECORDS = 7,
-	/* rows of calls, device work, external ids; extension gt_file_stream */
+	/* rows of calls, device work, external ids; extension gt_file_stream, gt_file_bounds */
 	GT_BLOCK_STREAM = 8,
 	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
 	/* of a merged file: gt_file_section and the path; the newest counts */
@@ -116,6 +116,29 @@ struct gt_file_stream {
 	uint32_t count_entries;
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
+
+/* Behind the counts, from version 1.1 on: what a reader of a slice needs to know of the rows without
+ * reading them. Then device_entries of gt_file_device. */
+struct gt_file_bounds {
+	uint32_t bytes; /* of this struct, a later one is longer; then the entries */
+	/* bit per enum gt_range_mark of its calls; GT_FILE_EXTERNAL: it has external ids */
+	uint32_t marks;
+	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: the work's times are not known */
+	uint32_t reserved;
+};
+static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
+
+#define GT_FILE_EXTERNAL     (UINT32_C(1) << 31)
+#define GT_FILE_DEVICES_LOST UINT32_MAX
+#define GT_FILE_DEVICES_MAX  8u
+
+/* The work of one device, in its own stamps. */
+struct gt_file_device {
+	uint32_t device;  /* GT_DEVICE_REF() */
+	uint32_t untimed; /* 1: there is some without a start */
+	uint64_t first_start, last_end;
+};
+static_assert(sizeof(struct gt_file_device) == 24, "file format");
 
 struct gt_file_end {
 	uint32_t complete; /* 0: the writer knows that something is missing */

@@ -351,6 +351,8 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->clocks);
 	free(c->devices);
 	free(c->blocks);
+	free(c->work_times);
+	gt_capture_set_slice(c, NULL);
 	free(c->streams);
 	free(c->sessions);
 	free(c->files);

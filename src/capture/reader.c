@@ -518,6 +518,44 @@ static int read_records(struct gt_capture *c, uint32_t process, const uint8_t *p
 
 /* Blocks -------------------------------------------------------------------- */
 
+/* What lies behind the counts of a stream's head says what times it has. */
+static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, size_t at,
+		       struct stream_block *b)
+{
+	const struct gt_file_block *h = &block->head;
+	size_t end = h->head_bytes - sizeof *h, i;
+	struct gt_file_bounds bounds;
+
+	if (h->flags & GT_BLOCK_OF_SECTION)
+		end -= end < sizeof(uint32_t) ? end : sizeof(uint32_t);
+	b->unbounded = true;
+	b->marks = UINT32_MAX;
+	if (at > end || end - at < sizeof bounds)
+		return 0;
+	memcpy(&bounds, block->extension + at, sizeof bounds);
+	if (bounds.bytes < sizeof bounds || bounds.bytes > end - at)
+		return 0;
+	b->marks = bounds.marks;
+	at += bounds.bytes;
+	if (bounds.device_entries > GT_FILE_DEVICES_MAX ||
+	    bounds.device_entries > (end - at) / sizeof(struct gt_file_device))
+		return 0; /* too many, or nobody knows */
+	b->first_device = (uint32_t)c->work_time_count;
+	b->device_count = (uint8_t)bounds.device_entries;
+	for (i = 0; i < bounds.device_entries; i++) {
+		int status = GT_LIST_ADD(c, work_times, work_time_count, work_time_room);
+
+		if (status)
+			return status;
+		memcpy(&c->work_times[c->work_time_count++],
+		       block->extension + at + i * sizeof(struct gt_file_device),
+		       sizeof(struct gt_file_device));
+	}
+	/* its flag says that there is work, and nobody says when */
+	b->unbounded = h->flags & GT_BLOCK_DEVICE && !bounds.device_entries;
+	return 0;
+}
+
 static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block)
 {
 	const struct gt_file_block *h = &block->head;
@@ -553,6 +591,11 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 							    .payload_crc = h->payload_crc,
 							    .head_bytes = h->head_bytes,
 							    .flags = h->flags};
+	status =
+		read_bounds(c, block, sizeof ext + ext.count_entries * sizeof(struct gt_file_count),
+			    &c->blocks[c->block_count - 1]);
+	if (status)
+		return status;
 	c->stream_bytes += (uint64_t)h->head_bytes + h->stored_bytes;
 	for (i = 0; i < ext.count_entries; i++) {
 		struct gt_file_count n;

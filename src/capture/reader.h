@@ -18,8 +18,11 @@ struct stream_block {
 	uint32_t process, ordinal;
 	uint32_t stored_bytes, raw_bytes, payload_crc;
 	uint16_t head_bytes;
-	uint8_t flags;
+	uint8_t flags, device_count;
 	bool bad : 1, bad_sums : 1; /* both are reported once */
+	bool unbounded : 1;         /* nobody says what is in it: of version 1.0, .. */
+	uint32_t marks;             /* as in gt_file_bounds */
+	uint32_t first_device;      /* in gt_capture.work_times, and so many */
 };
 
 struct ring_stream {
@@ -131,6 +134,9 @@ struct gt_capture {
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
 		lifetime_room, stack_room, code_room, change_room, window_room;
 	size_t sums_room;
+	struct gt_file_device *work_times; /* of blocks */
+	size_t work_time_count, work_time_room;
+	struct slice *slice;      /* slice.h; NULL: everything */
 	gt_item_filter_fn *wants; /* NULL: all */
 	void *wants_data;
 };

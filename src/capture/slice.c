@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/slice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock/line.h"
+#include "record/operation.h"
+#include "util/error.h"
+
+enum {
+	MARKS = 1u << GT_MARK_INSTANT | 1u << GT_MARK_RANGE | 1u << GT_MARK_PUSH |
+		1u << GT_MARK_POP | 1u << GT_MARK_START | 1u << GT_MARK_STOP,
+	PAIRS = 1u << GT_MARK_PUSH | 1u << GT_MARK_POP | 1u << GT_MARK_START | 1u << GT_MARK_STOP,
+};
+
+bool gt_slice_has_mark(uint32_t op)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+
+	return info && PAIRS >> info->mark & 1;
+}
+
+bool gt_block_has_marks(const struct stream_block *b)
+{
+	return b->marks & MARKS;
+}
+
+/* Can something between two stamps overlap a span? Lines rise, but where one follows another the
+ * time may go back. */
+static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines, uint64_t first,
+		       uint64_t last)
+{
+	const struct gt_clock_line *line = gt_clock_lines_find(lines, first);
+	const struct gt_clock_line *end = lines->list + lines->count;
+	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+
+	for (; line < end && line->from <= last; line++) {
+		uint64_t low = gt_clock_line_convert(line, first > line->from ? first : line->from);
+		uint64_t high = gt_clock_line_convert(line, last < line->to ? last : line->to);
+
+		if (!low || high < low) /* beyond what the clock can say */
+			return true;
+		from_ns = low < from_ns ? low : from_ns;
+		to_ns = high > to_ns ? high : to_ns;
+	}
+	return gt_slice_overlaps(s, from_ns, to_ns);
+}
+
+static bool has_work(const struct gt_capture *c, const struct slice *s,
+		     const struct stream_block *b)
+{
+	for (uint32_t i = 0; i < b->device_count; i++) {
+		const struct gt_file_device *d = &c->work_times[b->first_device + i];
+		const struct gt_device_clock *clock =
+			gt_device_clock_find(c, b->process, GT_DEVICE_REF_NUMBER(d->device));
+
+		if (d->untimed)
+			return true;
+		if (clock ? has_stamps(s, gt_device_clock_lines(clock), d->first_start, d->last_end)
+			  : gt_slice_overlaps(s, d->first_start, d->last_end))
+			return true;
+	}
+	return false;
+}
+
+bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
+			const struct stream_block *b)
+{
+	if (b->marks & (PAIRS | GT_FILE_EXTERNAL) || b->unbounded)
+		return true;
+	if (b->first_ticks <= b->last_ticks &&
+	    has_stamps(s, gt_host_clock_lines(gt_session_of(c, b->process)->host), b->first_ticks,
+		       b->last_ticks))
+		return true;
+	return has_work(c, s, b);
+}
+
+void gt_slice_put(struct slice *s)
+{
+	if (!s || --s->users)
+		return;
+	free(s->spans);
+	free(s);
+}
+
+int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice)
+{
+	struct slice *s;
+
+	gt_slice_put(c->slice);
+	c->slice = NULL;
+	if (!slice)
+		return 0;
+	s = calloc(1, sizeof *s);
+	if (s)
+		s->spans = calloc(slice->count + 1, sizeof *s->spans);
+	if (!s || !s->spans) {
+		free(s);
+		return gt_error(-ENOMEM, "slice of capture %s", c->files[0].path);
+	}
+	memcpy(s->spans, slice->spans, slice->count * sizeof *s->spans);
+	s->count = slice->count;
+	s->read_all = slice->read_all;
+	s->users = 1;
+	c->slice = s;
+	return 0;
+}
+
+uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < c->block_count; i++) {
+		const struct stream_block *b = &c->blocks[i];
+		uint64_t ns;
+
+		if (c->processes[b->process].session != session || b->first_ticks > b->last_ticks)
+			continue;
+		ns = gt_host_clock_to_ns(gt_session_of(c, b->process)->host, b->last_ticks);
+		last_ns = ns > last_ns ? ns : last_ns;
+	}
+	return last_ns;
+}
