@@ -12,6 +12,9 @@ struct operator_row {
 	uint64_t name;
 };
 
+/* In the name of a range. */
+#define ONLY_AROUND (UINT64_C(1) << 32)
+
 struct open_operators {
 	uint64_t thread;
 	struct {
@@ -44,7 +47,8 @@ static void add_row(struct operators *o, const struct operator_row *row)
 void operators_range(struct operators *o, const struct operators_range *range)
 {
 	const struct operator_row row = {range->thread, range->first, range->last,
-					 range->duration_ns, range->name};
+					 range->duration_ns,
+					 range->name | (range->counts ? 0 : ONLY_AROUND)};
 
 	if (range->last >= range->first && range->first)
 		add_row(o, &row);
@@ -78,8 +82,10 @@ static void open_range(struct operators *o, struct open_operators *r,
 	}
 	r->open[r->depth].last = row->last;
 	r->open[r->depth].row = find_row(o, (uint32_t)row->name);
-	o->rows[r->open[r->depth].row].count++;
-	o->rows[r->open[r->depth].row].host_ns += row->duration_ns;
+	if (!(row->name & ONLY_AROUND)) {
+		o->rows[r->open[r->depth].row].count++;
+		o->rows[r->open[r->depth].row].host_ns += row->duration_ns;
+	}
 	r->depth++;
 }
 

@@ -41,6 +41,7 @@ struct operators {
 struct operators_range {
 	uint64_t thread, first, last, duration_ns;
 	uint32_t name;
+	bool counts; /* else it is only around work */
 };
 void operators_range(struct operators *o, const struct operators_range *range);
 /* Work that the call @id caused; 0: not known. */

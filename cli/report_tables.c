@@ -521,7 +521,9 @@ static void make_operators(struct grid *g, const struct summary *s)
 		all_ns += o->rows[i].self_ns;
 	for (uint32_t i = 0; o->work && i < o->count; i++) {
 		const struct operators_row *row = &o->rows[i];
-		bool inside = row->name != LOOKUP_NONE;
+		const bool inside = row->name != LOOKUP_NONE;
+		/* else work is looked for, and not what it is in */
+		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
 		if (!row->all_work)
@@ -531,8 +533,8 @@ static void make_operators(struct grid *g, const struct summary *s)
 		*cell++ = cell_real(share_of(row->self_ns, all_ns));
 		*cell++ = cell_count(row->work);
 		*cell++ = cell_count(row->all_ns);
-		*cell++ = inside ? cell_count(row->count) : cell_none();
-		*cell++ = inside ? cell_count(row->host_ns) : cell_none();
+		*cell++ = counted ? cell_count(row->count) : cell_none();
+		*cell++ = counted ? cell_count(row->host_ns) : cell_none();
 		*cell++ = inside ? name_cell(s, row->name) : cell_text("(in no range)");
 	}
 	sort_by(g, "self_ns");

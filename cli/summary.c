@@ -667,6 +667,7 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 {
 	struct summary *s = r->s;
 	const struct summary_entry e = entry_of_range(r, range, id);
+	const bool counts = matches(s, &e, GT_KIND_MARKER);
 	uint32_t group;
 
 	operators_range(&s->operators,
@@ -675,10 +676,11 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 						  .first = range->first,
 						  .last = range->last,
 						  .duration_ns = e.duration_ns,
-						  .name = e.name});
+						  .name = e.name,
+						  .counts = counts});
 	if (!s->no_idle)
 		idle_add_range(&s->idle, range, e.name);
-	if (!matches(s, &e, GT_KIND_MARKER))
+	if (!counts)
 		return;
 	s->matched_ranges++;
 	ranks_add_range(&s->ranks, e.process, range->name);
