@@ -134,8 +134,8 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 	gap->kept.end = 0;
 }
 
-void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
-		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
+static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
+		     enum gt_idle_cause cause, uint32_t op, uint32_t name)
 {
 	struct idle_kept *kept = &gap->kept;
 
@@ -148,6 +148,44 @@ void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_
 	}
 	hand_on(s, gap);
 	*kept = (struct idle_kept){from, to, cause, op, name};
+}
+
+/* The first window that ends behind @time. */
+static size_t find_window(const struct gt_window_info *windows, size_t count, uint64_t time)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (windows[middle].to_ns <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What was paused was not recorded, whatever else it seems to be. */
+void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
+		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
+{
+	const uint32_t process = s->origins[gap->row.origin].process;
+	size_t count;
+	const struct gt_window_info *w = gt_capture_windows(s->capture, process, &count);
+
+	for (size_t i = find_window(w, count, from);
+	     i < count && w[i].from_ns < to && cause != GT_IDLE_SHORT; i++) {
+		uint64_t begin = w[i].from_ns > from ? w[i].from_ns : from,
+			 end = w[i].to_ns < to ? w[i].to_ns : to;
+
+		if (w[i].recorded || begin >= end)
+			continue;
+		add_part(s, gap, from, begin, cause, op, name);
+		add_part(s, gap, begin, end, GT_IDLE_UNRECORDED, 0, LOOKUP_NONE);
+		from = end;
+	}
+	add_part(s, gap, from, to, cause, op, name);
 }
 
 void idle_close_gap(struct idle *s, struct idle_open *gap)

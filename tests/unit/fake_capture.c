@@ -340,6 +340,13 @@ bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 	return true;
 }
 
+const struct gt_window_info *gt_capture_windows(const struct gt_capture *c, uint32_t process,
+						size_t *count)
+{
+	*count = process ? 0 : c->windows;
+	return c->window;
+}
+
 uint64_t gt_cursor_position(const struct gt_cursor *cursor)
 {
 	return cursor->next;

@@ -18,8 +18,9 @@ struct gt_capture {
 	struct gt_object_info object[FAKE_MAX];
 	struct gt_event_info event[FAKE_MAX];
 	struct gt_counts counts[FAKE_MAX];
-	const char *string[FAKE_MAX]; /* by id, the same for all processes */
-	size_t processes, threads, objects, events, devices;
+	const char *string[FAKE_MAX];    /* by id, the same for all processes */
+	struct gt_window_info window[4]; /* of process 0 */
+	size_t processes, threads, objects, events, devices, windows;
 	struct gt_item *item;
 	uint64_t (*args)[16]; /* by item */
 	size_t items, capacity;

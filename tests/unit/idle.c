@@ -290,6 +290,24 @@ UNIT_TEST(markers_are_no_work)
 	finish();
 }
 
+UNIT_TEST(what_was_paused_was_not_recorded)
+{
+	begin();
+	c.window[0] = (struct gt_window_info){.recorded = true, .from_ns = 500, .to_ns = 2200};
+	c.window[1] = (struct gt_window_info){.from_ns = 2200, .to_ns = 2600};
+	c.window[2] = (struct gt_window_info){.recorded = true, .from_ns = 2600, .to_ns = 5000};
+	c.windows = 3;
+	add_launch(1000, 1100, 1200, 2000);
+	fake_call(&c, 0, "clFinish", 2500, 2700, 0, NULL);
+	add_launch(3000, 3100, 3100, 4000);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_UNRECORDED), 400);
+	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 300);
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	finish();
+}
+
 UNIT_TEST(captures_without_gaps_have_no_idle_time)
 {
 	begin();
