@@ -340,3 +340,30 @@ def test_ranges_that_were_open_are_kept_and_those_that_had_ended_are_not(tap, gp
     assert info["kept"]["thinned"]
     ranges = json.loads(tap("report", "--json", "-t", "ranges", "c.gputap").out)["ranges"]
     assert {r["name"] for r in ranges} >= {"epoch", "step", "job"}
+
+
+# gputap snapshot ---------------------------------------------------------------------
+
+
+def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputap, work):
+    process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:4000", "calls:7")
+    try:
+        wait_until(lambda: tally(work / "tally") >= 20, "calls")
+        said = tap("snapshot", str(process.pid)).err
+        assert said.startswith("gputap: wrote ") and "c.1.gputap" in said
+        tap("snapshot", str(process.pid), "-o", "mine.gputap")
+        refused = tap("snapshot", str(process.pid), "-o", "mine.gputap", status=1).err
+        assert "mine.gputap" in refused and "exists" in refused
+        tap("snapshot", str(process.pid), "-f", "-o", "mine.gputap")
+        assert process.poll() is None
+    finally:
+        assert finish(process).status == 0
+    for name in ("c.1.gputap", "mine.gputap"):
+        (p,) = tree.read(name)["processes"]
+        assert p["count_calls"] == {"seen": 21, "recorded": 21, "not_kept": 0, "dropped": {}}
+        assert kept_of(gputap, name)["kept"]["reason"] == "command"
+
+
+def test_a_snapshot_without_its_session_is_a_sentence(tap, work):
+    assert tap("snapshot", "nothing.gputap", status=1).err.strip()
+    assert "ends in .gputap" in tap("snapshot", "-o", "x.json", status=2).err

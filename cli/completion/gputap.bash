@@ -205,6 +205,13 @@ _gputap_sessions() { # captures that are being written, and their gputap's proce
 	_gputap_words "$("${COMP_WORDS[0]}" status --json 2>/dev/null | sed -n 's/^ *"\(output\|collector\)": "\{0,1\}\([^",]*\)"\{0,1\},*$/\2/p')"
 }
 
+_gputap_snapshot() {
+	case $prev in
+	-o | --output) _gputap_files; return ;;
+	esac
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --quiet --help"; else _gputap_sessions; fi
+}
+
 _gputap_start() {
 	if [[ $cur == -* ]]; then _gputap_words "--quiet --help"; else _gputap_sessions; fi
 }
@@ -236,7 +243,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status help --help --version"
+		_gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status snapshot help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -263,8 +270,9 @@ _gputap() {
 	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
 	start | stop) _gputap_start ;;
+	snapshot) _gputap_snapshot ;;
 	status) _gputap_status ;;
-	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status" ;;
+	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status snapshot" ;;
 	esac
 }
 

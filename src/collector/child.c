@@ -107,10 +107,6 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 
 static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 {
-	if (c->snapshot_signal && (int)s->ssi_signo == c->snapshot_signal) {
-		c->wants_snapshot = true;
-		return;
-	}
 	if (c->take && c->take(c->take_data, (int)s->ssi_signo))
 		return;
 	switch (s->ssi_signo) {

@@ -14,8 +14,6 @@
 #include <sys/types.h>
 
 struct gt_child {
-	int snapshot_signal; /* is not sent on; 0: none */
-	bool wants_snapshot; /* it has come */
 	pid_t pid;
 	int pidfd;
 	int signal_fd; /* everything that can be caught, our own death apart */

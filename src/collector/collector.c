@@ -78,6 +78,7 @@ struct collector {
 	struct gt_descendants descendants;
 	struct gt_snapshots snapshots;
 	struct gt_triggers *triggers;
+	int snapshot_signal;
 	struct gt_control control;
 	struct gt_session_windows windows;
 	struct gt_session_status status;
@@ -305,6 +306,7 @@ static void open_control(struct collector *c, const struct gt_run_options *o, ch
 					       .wanted = o->wanted ? o->wanted : o->output,
 					       .since_ns = gt_clock_ns(CLOCK_BOOTTIME)};
 	gt_session_status_offer(&c->status, &c->control);
+	gt_snapshots_offer(&c->snapshots, &c->control);
 	if (gt_control_open(&c->control, &c->folder, c->epoll))
 		gt_error_clear();
 }
@@ -496,6 +498,10 @@ static bool take_signal(void *data, int number)
 {
 	struct collector *c = data;
 
+	if (number == c->snapshot_signal && number) {
+		gt_snapshots_ask(&c->snapshots, GT_KEPT_SIGNAL, NULL, NULL, false, 0);
+		return true;
+	}
 	return gt_session_windows_signal(&c->windows, number);
 }
 
@@ -562,9 +568,6 @@ static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 
 static void look_for_snapshots(struct collector *c, uint64_t now)
 {
-	if (c->child.wants_snapshot)
-		gt_snapshots_ask(&c->snapshots, GT_KEPT_SIGNAL, NULL, NULL, false, now);
-	c->child.wants_snapshot = false;
 	if (c->triggers)
 		gt_triggers_advance(c->triggers, now);
 	gt_snapshots_advance(&c->snapshots, now);
@@ -582,7 +585,7 @@ static int open_snapshots(struct collector *c, const struct gt_run_options *o)
 	int status = 0;
 
 	gt_snapshots_init(&c->snapshots, o, &c->drain, c->start_ns);
-	c->child.snapshot_signal = o->snapshot_signal;
+	c->snapshot_signal = o->snapshot_signal;
 	if (o->trigger_count)
 		status = gt_triggers_create(o->triggers, o->trigger_count, c->host_clock,
 					    on_trigger, c, &c->triggers);

@@ -2,7 +2,9 @@
 /* See snapshots.h. */
 #include "collector/snapshots.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -220,4 +222,56 @@ const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, ui
 		if (s->waiting[i].number == number)
 			return &s->waiting[i];
 	return number && done->number == number ? done : NULL;
+}
+
+/* Commands -------------------------------------------------------------------------- */
+
+static int answer_snapshot(void *data, struct gt_control_request *request, FILE *answer)
+{
+	const char *path = gt_control_argument(request, "path"),
+		   *replace = gt_control_argument(request, "replace");
+	uint32_t number;
+	char text[16];
+
+	if (path && path[0] != '/')
+		return gt_control_refuse(request, -EINVAL, "a snapshot's path is not absolute");
+	number = gt_snapshots_ask(data, GT_KEPT_COMMAND, NULL, path,
+				  replace && !strcmp(replace, "yes"), 0);
+	if (!number)
+		return gt_control_refuse(request, -EBUSY,
+					 "%d snapshots of this session wait already",
+					 GT_SNAPSHOTS_WAITING);
+	snprintf(text, sizeof text, "%u", number);
+	gt_control_put(answer, "number", text);
+	return 0;
+}
+
+static int answer_state(void *data, struct gt_control_request *request, FILE *answer)
+{
+	static const char *const states[] = {"waits", "written", "failed"};
+	const char *number = gt_control_argument(request, "number");
+	const struct gt_snapshot_job *job =
+		gt_snapshots_find(data, number ? (uint32_t)strtoul(number, NULL, 10) : 0);
+	char folder[PATH_MAX], path[2 * PATH_MAX];
+
+	if (!job)
+		return gt_control_refuse(request, -ENOENT, "no snapshot of that number");
+	if (job->path[0] == '/' || !getcwd(folder, sizeof folder))
+		snprintf(path, sizeof path, "%s", job->path);
+	else
+		snprintf(path, sizeof path, "%s/%s", folder, job->path);
+	/* while the thread runs, its part of the job is its own */
+	gt_control_put(answer, "state",
+		       job == &((struct gt_snapshots *)data)->now ? states[GT_SNAPSHOT_WAITS]
+								  : states[job->state]);
+	gt_control_put(answer, "path", path);
+	if (job != &((struct gt_snapshots *)data)->now)
+		gt_control_put(answer, "error", job->error);
+	return 0;
+}
+
+void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control)
+{
+	gt_control_add(control, "snapshot", answer_snapshot, s);
+	gt_control_add(control, "snapshot-state", answer_state, s);
 }

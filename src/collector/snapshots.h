@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "collector/collector.h"
+#include "collector/control.h"
 #include "collector/drain.h"
 
 enum {
@@ -64,6 +65,9 @@ uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, co
 			  const char *path, bool replace, uint64_t due_ns);
 /* A trigger has come: the same, some time later, if it is not too many or too early. */
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);
+/* Commands: "snapshot [path=PATH] [replace=yes]", which answers "number=N", and
+ * "snapshot-state number=N": "state=waits|written|failed", "path=", "error=". */
+void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control);
 /* Regularly, in the collector's thread. */
 void gt_snapshots_advance(struct gt_snapshots *s, uint64_t now_ns);
 /* NULL: no such number, or long ago. */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap snapshot: a capture of a session that goes on. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/session_find.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+static const char help[] =
+	"gputap snapshot [options] [SESSION]\n"
+	"\n"
+	"Writes a capture of a session that goes on: of its window where `gputap run\n"
+	"--keep` records, else of all so far. The program and its recording are not held\n"
+	"up. SESSION is the number of a process in it (of `gputap run`, or any that it\n"
+	"traces), or its capture's name; nothing where only one session runs.\n"
+	"\n"
+	"Examples\n"
+	"  gputap snapshot                    last.1.gputap beside last.gputap\n"
+	"  gputap snapshot -o slow.gputap     then: gputap report slow.gputap\n"
+	"  gputap snapshot 4711               of the session of process 4711\n"
+	"\n"
+	"  -o, --output FILE  instead of a name made of the session's capture\n"
+	"  -f, --force        replace FILE if it exists\n"
+	"  -q, --quiet        say nothing\n"
+	"  -h, --help\n";
+
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"quiet", no_argument, NULL, 'q'},
+	{NULL, 0, NULL, 0},
+};
+
+/* "snapshot path=.. replace=yes", in memory to be freed. NULL: a sentence was printed. */
+static char *make_request(const char *output, bool force)
+{
+	char folder[PATH_MAX] = "", path[2 * PATH_MAX], *word, *request;
+
+	if (!output)
+		return strdup("snapshot");
+	if (output[0] != '/' && !getcwd(folder, sizeof folder)) {
+		ui_fail(GT_EXIT_FAILURE, "the folder that we are in cannot be named: %m");
+		return NULL;
+	}
+	snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", output);
+	word = session_escape(path);
+	if (!word ||
+	    asprintf(&request, "snapshot path=%s%s", word, force ? " replace=yes" : "") < 0)
+		request = NULL;
+	free(word);
+	return request;
+}
+
+/* Until it is written, or is not. */
+static int wait_for(const char *folder, uint64_t number, bool quiet)
+{
+	const struct timespec nap = {0, 10000000};
+	char request[64];
+
+	snprintf(request, sizeof request, "snapshot-state number=%llu", (unsigned long long)number);
+	for (;;) {
+		struct session_answer now;
+		const char *state;
+		int code = -1;
+
+		if (session_ask(folder, request, &now))
+			return ui_fail(GT_EXIT_FAILURE,
+				       "the session has ended meanwhile; its capture is complete");
+		state = session_value(&now, "state");
+		if (!strcmp(state, "written")) {
+			code = GT_EXIT_OK;
+			if (!quiet)
+				ui_note("wrote %s", ui_shell_word(session_value(&now, "path")));
+		} else if (!strcmp(state, "failed")) {
+			code = ui_fail(GT_EXIT_FAILURE, "%s", session_value(&now, "error"));
+		}
+		session_answer_fini(&now);
+		if (code >= 0)
+			return code;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static int take(const char *which, const char *output, bool force, bool quiet)
+{
+	struct session_list list;
+	struct session_answer answer;
+	const struct session_found *s;
+	char *request;
+	int code;
+
+	if (session_list_read(&list))
+		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
+	code = session_find(&list, which, &s);
+	request = code ? NULL : make_request(output, force);
+	if (!code && !request) {
+		code = GT_EXIT_FAILURE;
+	} else if (!code && session_ask(s->folder, request, &answer)) {
+		code = ui_fail(GT_EXIT_FAILURE, "%s", session_value(&s->status, "output"));
+	} else if (!code) {
+		code = wait_for(s->folder, session_number(&answer, "number"), quiet);
+		session_answer_fini(&answer);
+	}
+	free(request);
+	session_list_fini(&list);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	const char *output = NULL;
+	bool force = false, quiet = false;
+	int option;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":ho:fq", options, NULL)) != -1)
+		switch (option) {
+		case 'o': output = optarg; break;
+		case 'f': force = true; break;
+		case 'q': quiet = true; break;
+		case 'h': fputs(help, stdout); return GT_EXIT_OK;
+		default: return ui_bad_option("snapshot", argv, options);
+		}
+	if (argc - optind > 1)
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+			       argv[optind + 1]);
+	if (output && !ui_ends_with(output, ".gputap"))
+		return ui_fail(GT_EXIT_USAGE, "%s: a snapshot is a capture, which ends in .gputap",
+			       output);
+	return take(argv[optind], output, force, quiet);
+}
+
+const struct gt_command gt_command_snapshot = {"snapshot", "a capture of a session that goes on",
+					       run};
