@@ -361,7 +361,8 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
-	gt_cursor_take_all(cursor);
+	if (gt_capture_is_filtered(w->idle->capture)) /* else of a slice, what is read of it */
+		gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
 			begin_thread(w, items);
