@@ -16,23 +16,22 @@
 
 enum { ITEMS = 1 << 14, LAYERS = 4 };
 
-static const char source[] =
-	"kernel void forward(global float *x, float w)\n"
-	"{\n"
-	"	int i = get_global_id(0);\n"
-	"	float y = x[i];\n"
-	"	for (int k = 0; k < 64; k++)\n"
-	"		y = y * w + 0.001f;\n"
-	"	x[i] = y;\n"
-	"}\n"
-	"kernel void backward(global float *x, float w)\n"
-	"{\n"
-	"	int i = get_global_id(0);\n"
-	"	float y = x[i];\n"
-	"	for (int k = 0; k < 128; k++)\n"
-	"		y = y * w - 0.001f;\n"
-	"	x[i] = y;\n"
-	"}\n";
+static const char source[] = "kernel void forward(global float *x, float w)\n"
+			     "{\n"
+			     "	int i = get_global_id(0);\n"
+			     "	float y = x[i];\n"
+			     "	for (int k = 0; k < 64; k++)\n"
+			     "		y = y * w + 0.001f;\n"
+			     "	x[i] = y;\n"
+			     "}\n"
+			     "kernel void backward(global float *x, float w)\n"
+			     "{\n"
+			     "	int i = get_global_id(0);\n"
+			     "	float y = x[i];\n"
+			     "	for (int k = 0; k < 128; k++)\n"
+			     "		y = y * w - 0.001f;\n"
+			     "	x[i] = y;\n"
+			     "}\n";
 
 static cl_context context;
 static cl_command_queue queue;

@@ -117,8 +117,8 @@ struct gt_file_stream {
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 
-/* Behind the counts, from version 1.1 on: what a reader of a slice needs to know of the rows without
- * reading them. Then device_entries of gt_file_device. */
+/* Behind the counts, from version 1.1 on: what a reader of a slice needs to know of the rows, which
+ * it then need not read. Then device_entries of gt_file_device. */
 struct gt_file_bounds {
 	uint32_t bytes; /* of this struct, a later one is longer; then the entries */
 	/* bit per enum gt_range_mark of its calls; GT_FILE_EXTERNAL: it has external ids */
