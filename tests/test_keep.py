@@ -367,3 +367,23 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
 def test_a_snapshot_without_its_session_is_a_sentence(tap, work):
     assert tap("snapshot", "nothing.gputap", status=1).err.strip()
     assert "ends in .gputap" in tap("snapshot", "-o", "x.json", status=2).err
+
+
+def test_on_a_full_disk_the_oldest_records_make_room_and_what_is_lost_is_said(tree, gputap, work):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    small = work / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", small], check=True)
+    try:
+        result = tree.run("calls:20000000", capture=small / "c.gputap",
+                          options=["-q", "--keep", "1h,1G"])
+        (p,) = tree.read(small / "c.gputap")["processes"]
+        counts = p["count_calls"]
+        assert counts["seen"] == 20_000_001
+        assert counts["recorded"] > 0 and counts["not_kept"] > 0
+        assert bool(counts["dropped"]) == ("could not take everything" in result.err)
+        assert kept_of(gputap, small / "c.gputap")["kept"]["thinned"]
+        assert not folders(small)
+    finally:
+        subprocess.run(["umount", small], check=True)

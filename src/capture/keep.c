@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "capture/scan.h"
@@ -80,6 +81,7 @@ static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *a
 		return gt_error(-ENOMEM, "capture %s", w->path);
 	k->rows.fd = k->folder_fd = k->output_fd = -1;
 	k->asked = *asked;
+	k->most_bytes = asked->most_bytes;
 	k->filter_at = FILTER_BYTES;
 	k->rows.out_room = GT_WRITER_WRITE_BYTES + (256 << 10);
 	k->rows.out = malloc(k->rows.out_room);
@@ -193,6 +195,20 @@ static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 	return -1;
 }
 
+/* How much may be kept on this disk? */
+static void look_at_disk(struct gt_keep *k)
+{
+	struct statvfs disk;
+	uint64_t there;
+
+	k->most_bytes = k->asked.most_bytes;
+	if (fstatvfs(k->folder_fd, &disk))
+		return;
+	there = k->ended_bytes + k->rows.bytes + (uint64_t)disk.f_bavail * disk.f_frsize;
+	if (k->most_bytes > there / 2)
+		k->most_bytes = there / 2;
+}
+
 /* Rows go into a new chunk from now on. Return: 0 or negative errno: the old one goes on. */
 static int begin_chunk(struct gt_keep *k)
 {
@@ -201,6 +217,7 @@ static int begin_chunk(struct gt_keep *k)
 				     .number = k->count ? newest(k)->number + 1 : 1};
 	int fd;
 
+	look_at_disk(k);
 	gt_clock_tuple_take(k->host_clock, &head.begun);
 	do
 		fd = make_chunk(k, &head);
@@ -225,13 +242,14 @@ static int begin_chunk(struct gt_keep *k)
 /* What a dead collector left was the window when it died: it is not older by now. */
 static bool is_chunk_full(struct gt_keep *k, uint64_t now)
 {
-	return k->rows.bytes >= k->asked.most_bytes / PARTS ||
+	return k->rows.bytes >= k->most_bytes / PARTS ||
 	       (!k->is_recovered && now - newest(k)->begun_ns >= k->asked.window_ns / PARTS);
 }
 
 static void drop_old(struct gt_keep *k, uint64_t now)
 {
-	uint64_t most = k->asked.most_bytes - k->asked.most_bytes / PARTS - SLACK_BYTES;
+	uint64_t slack = k->most_bytes / 4 < SLACK_BYTES ? k->most_bytes / 4 : SLACK_BYTES;
+	uint64_t most = k->most_bytes - k->most_bytes / PARTS - slack;
 
 	while (k->count > 1 &&
 	       (k->ended_bytes > most ||

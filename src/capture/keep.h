@@ -52,6 +52,8 @@ struct gt_keep {
 	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest first; the last is being written */
 	size_t count;
 	uint64_t ended_bytes; /* of all but the last */
+	uint64_t
+		most_bytes; /* as asked, or half of what the disk has: the capture needs the rest */
 	struct gt_open_ranges open;
 	bool is_recovered; /* the collector that began it has died */
 };
