@@ -13,6 +13,7 @@
 #include "cli/info.h"
 #include "cli/kept.h"
 #include "cli/linked.h"
+#include "cli/recorded_text.h"
 #include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
@@ -23,7 +24,7 @@
 /* Rows of a table without --all; 0: all. */
 static const size_t shown[INFO_TABLE_COUNT] = {
 	[INFO_STREAMS] = 8,    [INFO_CODE_OBJECTS] = 8, [INFO_KERNEL_SYMBOLS] = 8,
-	[INFO_PROCESSES] = 20, [INFO_EVENTS] = 10,
+	[INFO_PROCESSES] = 20, [INFO_WINDOWS] = 10,     [INFO_EVENTS] = 10,
 };
 
 /* Reading --------------------------------------------------------------------------- */
@@ -280,6 +281,10 @@ static void print_session(const struct info *i)
 		if (kept_text(i->capture, gt_capture_session_at(i->capture, k), text))
 			print_line("kept", text);
 	}
+	char windows[RECORDED_TEXT];
+
+	if (recorded_text(i->capture, NULL, windows))
+		print_line("windows", windows);
 	print_line("in", s->directory);
 	print_line("options", s->options);
 	print_coverage(i);

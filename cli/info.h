@@ -37,6 +37,7 @@ enum info_table {
 	INFO_STREAMS,
 	INFO_PROCESSES,
 	INFO_RECORDS,
+	INFO_WINDOWS,
 	INFO_EVENTS,
 	INFO_CODE_OBJECTS, /* few need these: last */
 	INFO_KERNEL_SYMBOLS,

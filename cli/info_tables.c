@@ -104,6 +104,17 @@ static const struct grid_column event_columns[] = {
 	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
+static const struct grid_column window_columns[] = {
+	{"from_ns", "from", GRID_NS, GRID_ALWAYS, 0, false},
+	{"to_ns", "to", GRID_NS, GRID_ALWAYS, 0, false},
+	{"duration_ns", "for", GRID_NS, GRID_ALWAYS, 2, false},
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 1, false},
+	{"state", "state", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"why", "began by", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"end_why", "ended by", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"missed", "changes missed", GRID_COUNT, GRID_IF_ANY, 3, true},
+};
+
 static bool same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
@@ -344,6 +355,28 @@ static void make_records(struct grid *g, const struct info *i)
 		}
 }
 
+static void make_windows(struct grid *g, const struct info *i)
+{
+	uint64_t start_ns = i->session->start_ns;
+
+	grid_init(g, "windows", window_columns, COUNT_OF(window_columns));
+	g->heading = "Windows: when processes were recorded, and paused";
+	for (size_t k = 0; k < gt_capture_window_count(i->capture); k++) {
+		const struct gt_window_info *w = gt_capture_window_at(i->capture, k);
+		const struct gt_process_info *p = gt_capture_process(i->capture, w->process);
+		struct grid_cell *cell = grid_row(g);
+
+		*cell++ = cell_count(w->from_ns > start_ns ? w->from_ns - start_ns : 0);
+		*cell++ = cell_count(w->to_ns > start_ns ? w->to_ns - start_ns : 0);
+		*cell++ = cell_count(w->to_ns - w->from_ns);
+		*cell++ = p ? cell_count(p->pid) : cell_none();
+		*cell++ = cell_text(w->recorded ? "recorded" : "paused");
+		*cell++ = cell_text(gt_window_why_name(w->why));
+		*cell++ = cell_text(gt_window_why_name(w->end_why));
+		*cell++ = cell_count(w->missed);
+	}
+}
+
 static void make_events(struct grid *g, const struct info *i)
 {
 	grid_init(g, "events", event_columns, COUNT_OF(event_columns));
@@ -386,6 +419,7 @@ void info_table(struct grid *g, enum info_table table, const struct info *i)
 		[INFO_KERNEL_SYMBOLS] = make_kernel_symbols,
 		[INFO_PROCESSES] = make_processes,
 		[INFO_RECORDS] = make_records,
+		[INFO_WINDOWS] = make_windows,
 		[INFO_EVENTS] = make_events,
 	};
 

@@ -418,6 +418,8 @@ static void print_file(const struct summary_file *f, FILE *out)
 		print_sentence(out, c->yellow,
 			       "The capture has no end: the collector was killed, or it is still "
 			       "being written.");
+	if (*f->recorded_text)
+		print_sentence(out, NULL, "Recorded: %s; else paused.", f->recorded_text);
 	if (*f->kept_text)
 		print_sentence(out, NULL, "Kept: %s.", f->kept_text);
 	if (f->untraced)
@@ -672,6 +674,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_count(&j, "processes", f->processes);
 		json_count(&j, "threads", f->threads);
 		json_count(&j, "untraced", f->untraced);
+		json_string(&j, "recorded", *f->recorded_text ? f->recorded_text : NULL);
 		json_string(&j, "kept", *f->kept_text ? f->kept_text : NULL);
 		json_close(&j);
 	}

@@ -354,6 +354,11 @@ int gt_report_short(const char *capture, FILE *out)
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
 	else
 		fprintf(out, "nothing lost%s\n", f->untraced ? " of what was traced" : "");
+	if (*f->recorded_text) {
+		fputs("  windows  ", out);
+		ui_wrap(out, 11, 11, f->recorded_text);
+		fputc('\n', out);
+	}
 	if (*f->kept_text) {
 		fputs("  kept     ", out);
 		ui_wrap(out, 11, 11, f->kept_text);

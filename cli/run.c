@@ -465,8 +465,9 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	if (code)
 		return code;
 	code = run_window_check(&r->run.windows);
-	if (!code)
-		code = mode_choose(&r->what, &r->run.session);
+	if (code)
+		return code;
+	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
 	if (!code)

@@ -137,7 +137,7 @@ void run_window_note(const struct gt_window_options *w, const char *capture)
 		gt_error_clear();
 		return;
 	}
-	if (gt_capture_recorded(c, &recorded_ns, &total_ns) && !recorded_ns) {
+	if (gt_capture_recorded(c, NULL, &recorded_ns, &total_ns) && !recorded_ns) {
 		if (w->delay_ns)
 			ui_note("the window never began: the program ended before the --delay of "
 				"%s was over",

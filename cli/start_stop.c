@@ -175,6 +175,8 @@ static const struct grid_column columns[] = {
 	{.key = "starts_in_ns", .title = "starts in", .type = GRID_NS, .show = GRID_DATA},
 	{.key = "stops_in_ns", .title = "stops in", .type = GRID_NS, .show = GRID_DATA},
 	{.key = "processes", .title = "processes", .type = GRID_COUNT, .rank = 4},
+	{.key = "following", .title = "following", .type = GRID_COUNT, .show = GRID_DATA},
+	{.key = "behind", .title = "behind", .type = GRID_COUNT, .show = GRID_DATA},
 	{.key = "recorded", .title = "records", .type = GRID_COUNT},
 	{.key = "kernels", .title = "kernels", .type = GRID_COUNT, .show = GRID_DATA},
 	{.key = "lost", .title = "lost", .type = GRID_COUNT, .show = GRID_IF_ANY, .bad = true},
@@ -231,6 +233,8 @@ static void add_session(struct grid *g, const struct session_found *s)
 	*cell++ = number(a, "starts_in_ns");
 	*cell++ = number(a, "stops_in_ns");
 	*cell++ = number(a, "processes");
+	*cell++ = number(a, "following");
+	*cell++ = number(a, "behind");
 	*cell++ = number(a, "recorded");
 	*cell++ = number(a, "kernels");
 	*cell++ = number(a, "lost");

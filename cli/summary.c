@@ -12,6 +12,7 @@
 
 #include "cli/enclosing_read.h"
 #include "cli/kept.h"
+#include "cli/recorded_text.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "cli/waits.h"
@@ -923,9 +924,10 @@ static void add_sessions(struct summary_reading *r)
 	s->files = lookup_grow(s->files, 0, (uint32_t)count, sizeof *s->files);
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
-		char kept[KEPT_TEXT];
+		char kept[KEPT_TEXT], recorded[RECORDED_TEXT];
 
 		kept_text(r->capture, session, kept);
+		recorded_text(r->capture, session, recorded);
 		s->files[s->file_count++] = (struct summary_file){
 			.path = keep_text(s, session->path),
 			.command = joined(s, session->info.command),
@@ -935,6 +937,7 @@ static void add_sessions(struct summary_reading *r)
 			.realtime_ns = session->info.start_realtime_ns,
 			.processes = session->process_count,
 			.kept_text = keep_text(s, kept),
+			.recorded_text = keep_text(s, recorded),
 		};
 	}
 }

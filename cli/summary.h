@@ -149,6 +149,7 @@ struct summary_file { /* a session: files that were merged hold several */
 	uint32_t processes, threads;
 	uint32_t untraced;         /* of these processes */
 	const char *untraced_text; /* who and why: cli/untraced.h */
+	const char *recorded_text; /* where it was paused: cli/recorded_text.h; else "" */
 	const char *kept_text;     /* of a flight recorder, a snapshot: cli/kept.h; else "" */
 };
 

@@ -105,3 +105,222 @@ def test_stop_and_start_from_another_terminal(session, control, status, recorded
     s.tell("run c 7")
     s.end()
     assert recorded() == {"a": 3, "c": 7}
+
+
+def windows_of(tap):
+    return json.loads(tap("info", "--json", "w.gputap").out)["windows"]
+
+
+def test_the_programs_pause_and_the_sessions_are_two(session, control, recorded):
+    s = session()
+    s.tell("run a 1", "pause", "run b 1")
+    control("stop", s)
+    s.tell("resume", "run b 1")
+    control("start", s)
+    s.tell("run c 1", "pause")
+    control("start", s)
+    s.tell("run b 1", "resume", "run d 1")
+    s.end()
+    assert recorded() == {"a": 1, "c": 1, "d": 1}
+
+
+def test_a_session_begins_paused_and_the_first_start_is_followed(session, control, status,
+                                                                 recorded):
+    s = session("--paused")
+    s.tell("run a 4")
+    assert status(s)["state"] == "paused" and status(s)["why"] == "paused"
+    control("start", s)
+    s.tell("run b 2")
+    s.end()
+    assert recorded() == {"b": 2}
+
+
+def test_a_process_that_begins_later_begins_as_the_session_is(session, control, recorded):
+    s = session()
+    s.tell("nothing")
+    control("stop", s)
+    s.tell("run a 3")
+    control("start", s)
+    s.tell("run b 3")
+    s.end()
+    assert recorded() == {"b": 3}
+
+
+def test_a_window_that_never_began_is_said(session):
+    s = session("--paused")
+    s.tell("run a 1")
+    s.end()
+    assert "the window never began: no 'gputap start' and no signal came" in s.err
+    s = session("--delay", "1h", "-f")
+    s.tell("run a 1")
+    s.end()
+    assert "the program ended before the --delay of" in s.err
+
+
+def wait_until(condition):
+    end = time.monotonic() + conftest.LEAVING_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_delay_and_duration_are_a_window(session, status, recorded):
+    s = session("--delay", "300ms", "--duration", "1h")
+    s.tell("run a 1")  # it may have begun by now, where a machine is slow
+    wait_until(lambda: status(s)["state"] == "recording" and status(s)["behind"] == 0)
+    assert status(s)["stops_in_ns"] > 0
+    s.tell("run b 1")
+    s.end()
+    assert recorded()["b"] == 1
+    s = session("-f", "--duration", "100ms")
+    s.tell("nothing")
+    wait_until(lambda: status(s)["state"] == "paused")
+    s.tell("run c 1")
+    s.end()
+    assert not recorded()
+
+
+def test_signals_to_gputap_run_are_not_the_programs(session, status, recorded):
+    s = session("--paused", "--start-signal", "SIGUSR1", "--stop-signal", "USR2")
+    s.tell("run a 1")
+    os.kill(s.pid, signal.SIGUSR1)
+    wait_until(lambda: status(s)["state"] == "recording" and status(s)["behind"] == 0)
+    s.tell("run b 1")
+    os.kill(s.pid, signal.SIGUSR2)
+    wait_until(lambda: status(s)["state"] == "paused" and status(s)["behind"] == 0)
+    s.tell("run c 1")
+    s.end()  # either signal would have killed it
+    assert recorded() == {"b": 1}
+
+
+def test_one_signal_does_both_by_turns(session, status, recorded):
+    s = session("--start-signal", "RTMIN+1", "--stop-signal", "RTMIN+1")
+    for name, state in (("a", "paused"), ("b", "recording"), ("c", "paused")):
+        s.tell(f"run {name} 1")
+        os.kill(s.pid, signal.SIGRTMIN + 1)
+        wait_until(lambda: status(s)["state"] == state and status(s)["behind"] == 0)
+    s.end()
+    assert recorded() == {"a": 1, "c": 1}
+
+
+def test_a_window_of_so_many_kernels_ends(session, status, recorded):
+    s = session("--max-kernels", "5")
+    s.tell("run a 5")
+    wait_until(lambda: status(s)["state"] == "paused" and status(s)["behind"] == 0)
+    assert status(s)["why"] == "kernels"
+    s.tell("run b 5")
+    s.end()
+    assert recorded() == {"a": 5}
+
+
+def test_a_forks_child_follows_whatever_the_state_it_was_forked_in(session, control, recorded, tap):
+    """Its device is the parent's, but its calls are its own."""
+    s = session("--wait")
+    s.tell("run a 1")
+    control("stop", s)
+    s.begin("fork")
+    s.tell("run b 1")  # by the child, which is paused
+    control("start", s)
+    s.tell("run c 1", "run c 1")
+    control("stop", s)
+    s.tell("run d 1")
+    s.begin("exit")
+    assert s.process.stdout.readline() == "ok\n"
+    control("start", s)
+    s.tell("run b 1")
+    s.end()
+    assert recorded() == {"a": 1, "b": 1}
+    with open("w.csv", newline="") as f:
+        rows = [r for r in csv.DictReader(f) if r["operation"] == "refdevLaunchKernel"]
+    processes = collections.Counter(r["pid"] for r in rows)
+    assert sorted(processes.values()) == [2, 2], processes
+
+
+def test_a_hundred_processes_follow(session, control, status, work, tap):
+    s = session("--paused", "--wait")
+    s.tell("run b 1", "spawn 100")
+    wait_until(lambda: status(s)["following"] == 101)
+    assert status(s)["behind"] == 0
+    control("start", s)
+    assert (status(s)["following"], status(s)["behind"]) == (101, 0)
+    time.sleep(0.1)
+    control("stop", s)
+    assert (status(s)["following"], status(s)["behind"]) == (101, 0)
+    (work / "stop").touch()
+    s.tell("wait")
+    s.end()
+    assert len(windows_of(tap)) == 303
+
+
+def test_the_capture_says_its_windows(session, control, tap):
+    s = session()
+    s.tell("run a 1")
+    control("stop", s)
+    control("start", s)
+    s.tell("pause", "resume")
+    s.end()
+    found = [(w["state"], w["why"], w["end_why"]) for w in windows_of(tap)]
+    assert found == [("recorded", "process", "command"), ("paused", "command", "command"),
+                     ("recorded", "command", "program"), ("paused", "program", "program"),
+                     ("recorded", "program", "process")]
+    w = windows_of(tap)
+    assert all(x["to_ns"] == y["from_ns"] for x, y in zip(w, w[1:]))
+    assert "in 3 windows" in tap("info", "w.gputap").out
+    assert "Recorded:" in tap("report", "w.gputap").out
+
+
+def test_a_session_is_found_by_its_processes_and_its_capture(session, tap, status, work):
+    s = session()
+    s.tell("run a 1")
+    pid, folder = status(s)["pid"], status(s)["folder"]
+    for which in (pid, folder, work / "w.gputap"):
+        found = json.loads(tap("status", "--json", str(which)).out)["sessions"]
+        assert [x["collector"] for x in found] == [s.pid]
+    assert "was being recorded already" in tap("start", str(s.pid)).err
+    assert tap("stop", "-q", str(s.pid)).err == ""
+    assert "was paused already" in tap("stop", str(s.pid)).err
+    assert "w.gputap" in tap("status").out
+    s.end()
+    assert f"there is no process {s.pid}" in tap("stop", str(s.pid), status=1).err
+    assert "the session that wrote" in tap("stop", str(work / "w.gputap"), status=1).err
+    assert "is in no session that runs" in tap("start", str(os.getpid()), status=1).err
+    assert "no session that runs is called nobody" in tap("start", "nobody", status=1).err
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--delay", "soon"], "--delay soon: a time such as"),
+    (["--duration", "0"], "--duration 0: a time such as"),
+    (["--max-kernels", "-1"], "--max-kernels -1: a number"),
+    (["--start-signal", "KILL"], "--start-signal KILL: a signal that can be spared"),
+    (["--stop-signal", "CHLD"], "--stop-signal CHLD: a signal"),
+    (["--paused", "--delay", "1s"], "one of them"),
+])
+def test_bad_values_are_refused(tap, work, options, sentence):
+    assert sentence in tap("run", *options, "--", "true", status=2).err
+
+
+def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
+    import socket
+    s = session()
+    s.tell("run a 1")
+    path, silent = status(s)["folder"] + "/control", []
+    for _ in range(60):
+        silent.append(socket.socket(socket.AF_UNIX))
+        silent[-1].connect(path)
+    assert status(s)["state"] == "recording"
+    assert oct(os.stat(path).st_mode & 0o777) == "0o600"
+    for c in silent:
+        c.close()
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(path)
+        c.sendall(b"dance\n")
+        assert c.recv(1000).startswith(b"error this session's gputap knows no command 'dance'")
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(path)
+        try:
+            c.sendall(b"x" * 100000)
+            assert c.recv(10) == b""
+        except OSError:
+            pass
+    control("stop", s)
+    s.end()

@@ -395,10 +395,12 @@ size_t gt_capture_window_count(const struct gt_capture *c);
 const struct gt_window_info *gt_capture_window_at(const struct gt_capture *c, size_t index);
 /**
  * gt_capture_recorded() - how long processes that use a runtime lived, and were recorded in that
+ * @session: of this one; NULL: of all
  * @recorded_ns, @total_ns: receive it; times in which several live count once
  * Return: true: any of them was paused.
  */
-bool gt_capture_recorded(const struct gt_capture *c, uint64_t *recorded_ns, uint64_t *total_ns);
+bool gt_capture_recorded(const struct gt_capture *c, const struct gt_capture_session *session,
+			 uint64_t *recorded_ns, uint64_t *total_ns);
 
 /* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {

@@ -167,7 +167,8 @@ static uint64_t unite(struct span *spans, size_t count)
 	return sum;
 }
 
-bool gt_capture_recorded(const struct gt_capture *c, uint64_t *recorded_ns, uint64_t *total_ns)
+bool gt_capture_recorded(const struct gt_capture *c, const struct gt_capture_session *session,
+			 uint64_t *recorded_ns, uint64_t *total_ns)
 {
 	struct span *lives = calloc(c->process_count + 1, sizeof *lives),
 		    *windows = calloc(c->process_count + c->window_count + 1, sizeof *windows);
@@ -179,7 +180,8 @@ bool gt_capture_recorded(const struct gt_capture *c, uint64_t *recorded_ns, uint
 		size_t n;
 		const struct gt_window_info *w = gt_capture_windows(c, p, &n);
 
-		if (!process->runtimes)
+		if (!process->runtimes ||
+		    (session && gt_capture_session_at(c, process->session) != session))
 			continue;
 		lives[life_count++] = (struct span){process->start_ns, end_of_life(c, p)};
 		if (!n)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Which part of a session was recorded, in words. */
+#ifndef GPUTAP_CLI_RECORDED_TEXT_H
+#define GPUTAP_CLI_RECORDED_TEXT_H
+
+#include "capture/capture.h"
+
+enum { RECORDED_TEXT = 96 };
+
+/**
+ * recorded_text() - "5.00 s of 35.0 s, in 2 windows"
+ * @session: of this one; NULL: of all
+ * Return: false, and "": recording was never paused.
+ */
+bool recorded_text(const struct gt_capture *c, const struct gt_capture_session *session,
+		   char text[RECORDED_TEXT]);
+
+#endif
