@@ -110,8 +110,8 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
     ([""], "no command ''"),
     (["frobnicate"],
-     "there are: run, report, diff, export, info, merge, list, recover, doctor, plugin, soft, "
-     "help"),
+     "there are: run, report, diff, export, info, merge, list, recover, top, doctor, plugin, soft, "
+     "start, stop, status, snapshot, help"),
     (["-o", "x"], "no option -o before the command"),
     (["--versoin"], "no option --versoin before the command; did you mean --version?"),
     (["report"], "which capture?"),
@@ -129,7 +129,7 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["report", "a.gputap", "--by", "devise"], "did you mean 'device'?"),
     (["report", "a.gputap", "--table", "kernel"], "did you mean 'kernels'?"),
     (["report", "a.gputap", "--where", "nmae=x"], "did you mean 'name'?"),
-    (["report", "a.gputap", "--sort", "foo"], "there are: total, self"),
+    (["report", "a.gputap", "--sort", "foo"], "there are: rank, caused_ns"),
     (["report", "a.gputap", "--sort", "meen"], "did you mean 'mean'?"),
     (["report", "a.gputap", "--where", "pid=4"], "no field 'pid'; there are: name domain"),
     (["report", "a.gputap", "--where", "kind=kernal"], "no kind 'kernal'; did you mean 'kernel'?"),
