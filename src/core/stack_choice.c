@@ -26,6 +26,7 @@ void gt_stacks_init(const struct gt_session *session)
 		munmap(p, sizeof *gt_stacks.shared); /* before Linux 4.14 */
 		return;
 	}
+	gt_unwind_init();
 	if (!gt_unwind_find_object((uintptr_t)gt_stacks_init, &gt_stacks.own))
 		gt_stacks.own.start = gt_stacks.own.end = 0;
 	gt_stacks.wanted = session->stacks;

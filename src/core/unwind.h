@@ -49,6 +49,9 @@ struct gt_unwind_object {
 	const void *dynamic;  /* its dynamic section; NULL: none */
 };
 
+/* Once, before the rest. */
+void gt_unwind_init(void);
+
 /* Return: false: @pc is in none. */
 bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object);
 

@@ -27,7 +27,14 @@ struct dl_find_object {
 	unsigned long long int reserved[7];
 };
 #endif
-extern int _dl_find_object(void *pc, struct dl_find_object *found) __attribute__((weak));
+/* glibc's, from 2.35 on: no reference to it may stand in the library, which loads on older ones.
+ * Constant after gt_unwind_init(). */
+static int (*find_object)(void *pc, struct dl_find_object *found);
+
+void gt_unwind_init(void)
+{
+	*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
 
 struct wanted_object {
 	uintptr_t pc;
@@ -65,9 +72,9 @@ bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object)
 	struct dl_find_object found;
 	struct wanted_object wanted = {pc, object};
 
-	if (!_dl_find_object)
+	if (!find_object)
 		return dl_iterate_phdr(match_object, &wanted) != 0;
-	if (_dl_find_object((void *)pc, &found) != 0)
+	if (find_object((void *)pc, &found) != 0)
 		return false;
 	*object = (struct gt_unwind_object){(uintptr_t)found.dlfo_map_start,
 					    (uintptr_t)found.dlfo_map_end,
