@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,11 +102,22 @@ static void remove_unfinished(int number)
 	raise(number); /* the default is back: SA_RESETHAND */
 }
 
+/* Commands end where there is no memory (cli/lookup.c), and they are asked while a file is written
+ * (gt_export_options). */
+static void remove_unfinished_at_exit(void)
+{
+	if (unfinished[0])
+		unlink(unfinished);
+}
+
 static void guard_unfinished(struct sigaction before[ENDS])
 {
+	static bool registered;
 	struct sigaction ours = {.sa_handler = remove_unfinished,
 				 .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 
+	if (!registered)
+		registered = !atexit(remove_unfinished_at_exit);
 	for (int i = 0; i < ENDS; i++)
 		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
 			sigaction(ends[i], &ours, NULL);
@@ -114,6 +127,7 @@ static void unguard_unfinished(const struct sigaction before[ENDS])
 {
 	for (int i = 0; i < ENDS; i++)
 		sigaction(ends[i], &before[i], NULL);
+	unfinished[0] = '\0';
 }
 
 int gt_export_publish(const char *path, bool replace,
