@@ -372,8 +372,10 @@ static int add_frames(struct gt_capture *c, uint32_t process, const uint8_t *p, 
 		return -EBADMSG;
 	memcpy(&r, p, sizeof r);
 	count = (size_t)r.native + r.python;
-	if (!r.head.op || count > (bytes - sizeof r) / sizeof *words)
+	if (count > (bytes - sizeof r) / sizeof *words)
 		return -EBADMSG;
+	if (!r.head.op) /* no writer of ours made it: no call has this stack */
+		return 0;
 	status = GT_LIST_ADD(c, stacks, stack_count, stack_room);
 	if (status)
 		return status;
