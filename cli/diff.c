@@ -95,26 +95,6 @@ static void add_word(struct words *w, const char *text)
 	w->count++;
 }
 
-static int parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
-{
-	char word[64];
-
-	for (; *value; value += *value == ',') {
-		size_t n = strcspn(value, ",");
-		unsigned i = 0;
-
-		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
-			 value);
-		while (names[i] && strcmp(names[i], word))
-			i++;
-		if (!names[i])
-			return ui_unknown(kind, word, names);
-		*bits |= 1u << i;
-		value += n;
-	}
-	return GT_EXIT_OK;
-}
-
 /* "5%", "5", "0.5%": a part of 1. @end: behind it. */
 static bool parse_percent(const char *text, const char **end, double *value)
 {
@@ -149,7 +129,7 @@ static int parse_limits(const char *text, struct diff_options *o)
 			int code;
 
 			snprintf(word, sizeof word, "%.*s", (int)(colon - at), at);
-			code = parse_list("table", word, diff_table_names, &tables);
+			code = ui_parse_list("table", word, diff_table_names, &tables);
 			if (code)
 				return code;
 			at = colon + 1;
@@ -232,8 +212,8 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 		rc = GT_EXIT_OK;
 		switch (c) {
 		case 1: add_word(&r->words[r->versus], optarg); break;
-		case 't': rc = parse_list("table", optarg, diff_table_names, &o->tables); break;
-		case 'b': rc = parse_list("key", optarg, keys, &o->by); break;
+		case 't': rc = ui_parse_list("table", optarg, diff_table_names, &o->tables); break;
+		case 'b': rc = ui_parse_list("key", optarg, keys, &o->by); break;
 		case 'n':
 		case 'N': rc = parse_number(c, optarg, o); break;
 		case 'F': rc = parse_limits(optarg, o); break;

@@ -101,25 +101,6 @@ static void print_report_help(void)
 
 /* Options -------------------------------------------------------------------------- */
 
-static int parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
-{
-	char word[64];
-
-	for (; *value; value += *value == ',') {
-		size_t n = strcspn(value, ",");
-		unsigned i = 0;
-		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
-			 value);
-		while (names[i] && strcmp(names[i], word))
-			i++;
-		if (!names[i])
-			return ui_unknown(kind, word, names);
-		*bits |= 1u << i;
-		value += n;
-	}
-	return GT_EXIT_OK;
-}
-
 static const struct option long_options[] = {
 	{"table", required_argument, NULL, 't'},
 	{"sort", required_argument, NULL, 's'},
@@ -170,8 +151,10 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:o:fh", long_options, NULL)) != -1) {
 		rc = GT_EXIT_OK;
 		switch (c) {
-		case 't': rc = parse_list("table", optarg, report_table_names, &o->tables); break;
-		case 'b': rc = parse_list("key", optarg, keys, &o->by); break;
+		case 't':
+			rc = ui_parse_list("table", optarg, report_table_names, &o->tables);
+			break;
+		case 'b': rc = ui_parse_list("key", optarg, keys, &o->by); break;
 		case 's': o->sort = optarg; break;
 		case 'w': o->where = optarg; break;
 		case 'r': o->reverse = true; break;

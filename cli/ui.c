@@ -589,3 +589,23 @@ const char *ui_count(uint64_t count)
 	*p = '\0';
 	return buffer;
 }
+
+int ui_parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
+{
+	char word[64];
+
+	for (; *value; value += *value == ',') {
+		size_t n = strcspn(value, ",");
+		unsigned i = 0;
+
+		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+			 value);
+		while (names[i] && strcmp(names[i], word))
+			i++;
+		if (!names[i])
+			return ui_unknown(kind, word, names);
+		*bits |= 1u << i;
+		value += n;
+	}
+	return GT_EXIT_OK;
+}

@@ -27,6 +27,8 @@ bool ui_ends_with(const char *text, const char *end);
  * "format", ..
  * Return: GT_EXIT_USAGE. */
 int ui_unknown(const char *kind, const char *word, const char *const *names);
+/* "a,c" of @names sets bits 0 and 2. Return: exit code; reported. */
+int ui_parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits);
 
 /* "  @before a, b, c" on stderr, in as many lines as it takes. @names: NULL-ended. */
 void ui_list_names(const char *before, const char *const *names);
