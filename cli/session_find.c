@@ -20,6 +20,7 @@
 #include "collector/control.h"
 #include "collector/folder.h"
 #include "util/error.h"
+#include "util/file_name.h"
 #include "util/grow.h"
 
 enum { ANSWER_SECONDS = 5 };
@@ -326,17 +327,10 @@ static bool is_process_of(const struct session_found *s, unsigned long pid)
 	       has_pid(session_value(&s->status, "pids"), pid);
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* By its path, its name, its name without the extension. */
 static bool is_capture_of(const char *path, const char *which)
 {
-	const char *name = last_part(path), *dot = strrchr(name, '.');
+	const char *name = gt_file_name(path), *dot = strrchr(name, '.');
 	char whole[PATH_MAX];
 
 	if (!*path)
@@ -367,7 +361,7 @@ static void list_running(const struct session_list *list)
 		const struct session_answer *a = &list->sessions[i].status;
 
 		fprintf(stderr, "  %s  ", session_value(a, "collector"));
-		ui_put(stderr, last_part(session_value(a, "output")), 40);
+		ui_put(stderr, gt_file_name(session_value(a, "output")), 40);
 		fputs("  ", stderr);
 		ui_put(stderr, session_value(a, "command"), 26);
 		fputc('\n', stderr);

@@ -12,6 +12,7 @@
 #include "cli/ui.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/file_name.h"
 
 #define WHICH                                                                             \
 	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"     \
@@ -72,13 +73,6 @@ static const struct option status_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Start and stop ----------------------------------------------------------------------- */
 
 struct change {
@@ -129,13 +123,14 @@ static int change(int argc, char **argv, const struct change *what)
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	code = session_find(&list, argv[optind], &s);
 	if (!code && session_ask(s->folder, what->command, &answer)) {
-		code = ui_fail(GT_EXIT_FAILURE, "%s", name_of(session_value(&s->status, "output")));
+		code = ui_fail(GT_EXIT_FAILURE, "%s",
+			       gt_file_name(session_value(&s->status, "output")));
 	} else if (!code) {
 		bool changed = !strcmp(session_value(&answer, "changed"), "yes");
 		uint64_t behind = wait_for_all(s);
 
 		if (!quiet)
-			ui_note("%s %s", name_of(session_value(&answer, "output")),
+			ui_note("%s %s", gt_file_name(session_value(&answer, "output")),
 				changed ? what->done : what->already);
 		if (behind)
 			ui_note("%s process%s not followed yet: stopped, or kept from running",
@@ -223,7 +218,7 @@ static void add_session(struct grid *g, const struct session_found *s)
 
 	if (!cell)
 		return;
-	*cell++ = cell_text(name_of(session_value(a, "output")));
+	*cell++ = cell_text(gt_file_name(session_value(a, "output")));
 	*cell++ = number(a, "collector");
 	*cell++ = cell_text(session_value(a, "state"));
 	*cell++ = cell_text(session_value(a, "why"));
