@@ -2,7 +2,6 @@
 /* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +10,9 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "cli/report_head.h"
 #include "cli/report_html.h"
 #include "cli/report_timeline.h"
-#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "export/export.h"
@@ -22,12 +21,7 @@
 static const char *const keys[] = {"name",     "device", "process", "thread", "queue",
 				   "operator", "rank",   "host",    NULL};
 
-enum {
-	TOP_DEFAULT = -1,
-	HEAD_INDENT = 2,
-	FILES_EACH = 8, /* of more sessions the head says what they are together .. */
-	FILES_NAMED = 4 /* .. and so many of those that something is to be said of */
-};
+enum { TOP_DEFAULT = -1 };
 
 struct report_options {
 	const char *where, *sort, *output;
@@ -281,233 +275,6 @@ static void choose_keys(struct summary *s, unsigned by)
 
 /* Text ------------------------------------------------------------------------------- */
 
-static bool file_complete(const struct summary_file *f)
-{
-	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes &&
-	       !f->health.bad_blocks && !f->health.bad_sums && !f->untraced;
-}
-
-static bool is_complete(const struct summary *s)
-{
-	for (uint32_t i = 0; i < s->file_count; i++)
-		if (!file_complete(&s->files[i]))
-			return false;
-	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE &&
-	       !s->health.bad_blocks && !s->health.bad_sums;
-}
-
-/* A sentence of the head, in @color if that is not NULL. */
-__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
-								 const char *format, ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	fprintf(out, "%*s%s", HEAD_INDENT, "", color ? color : "");
-	ui_wrap(out, HEAD_INDENT, HEAD_INDENT, text ? text : "");
-	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
-	free(text);
-}
-
-/* The command in what is left of the line, or, where that is little, in one of its own. */
-static void print_command(const struct summary_file *f, FILE *out)
-{
-	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
-
-	if (room - HEAD_INDENT < ui_width(f->command) + at) {
-		fprintf(out, "\n%*s", HEAD_INDENT, "");
-		at = HEAD_INDENT;
-	}
-	ui_put(out, f->command, room > at + 10 ? room - at : 10);
-}
-
-/* What was asked for, where that is not all. */
-static void print_selection(const struct summary *s, size_t file, FILE *out)
-{
-	const char *options = gt_capture_session_at(s->capture, file)->info.options;
-	struct capture_selection selection;
-	char text[SELECTION_LINE];
-
-	selection_read(options, &selection);
-	if (selection_describe(&selection, text, sizeof text))
-		print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
-}
-
-/* Of one capture, where names are known: what was asked for in vain. */
-static void print_unmet(const struct summary *s, const struct report_options *o, FILE *out)
-{
-	struct capture_selection selection;
-	char text[SELECTION_LINE];
-
-	if (s->file_count != 1 || o->where || (o->by && !(o->by & SUMMARY_NAME)))
-		return;
-	selection_read(gt_capture_session_at(s->capture, 0)->info.options, &selection);
-	if (selection_unmet(&selection, s, text, sizeof text))
-		print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
-}
-
-static void print_deaths(const struct summary *s, FILE *out)
-{
-	uint32_t most = s->file_count > FILES_EACH ? FILES_NAMED : UINT32_MAX, dead = 0;
-
-	for (uint32_t p = 0; p < gt_capture_process_count(s->capture); p++) {
-		char text[SELECTION_LINE];
-
-		if (report_death(s->capture, p, text, sizeof text) && dead++ < most)
-			print_sentence(out, ui_colors(out)->red, "Died: %s", text);
-	}
-	if (dead > most)
-		print_sentence(out, ui_colors(out)->red,
-			       "%s more processes died; the table processes has all",
-			       ui_count(dead - most));
-}
-
-/* Of all sessions together: were they asked for? */
-static void was_asked(const struct summary *s, bool *calls, bool *device)
-{
-	*calls = *device = !s->file_count;
-	for (uint32_t i = 0; i < s->file_count; i++) {
-		struct capture_selection selection;
-
-		selection_read(gt_capture_session_at(s->capture, i)->info.options, &selection);
-		*calls |= selection_has_calls(&selection);
-		*device |= selection.device;
-	}
-}
-
-static void print_file(const struct summary_file *f, FILE *out)
-{
-	const struct ui_colors *c = ui_colors(out);
-	bool known = *f->command || *f->host;
-
-	fputs(c->bold, out);
-	ui_put(out, f->path, UINT32_MAX);
-	fprintf(out, "%s: ", c->reset);
-	if (known)
-		print_command(f, out);
-	else /* the beginning of the file is damaged, or all there is */
-		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
-			"what was run, when and where is not in what can be read");
-	fputc('\n', out);
-	print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
-		       ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
-		       known ? f->host : "", ui_count(f->processes), f->processes == 1 ? "" : "es",
-		       ui_count(f->threads), f->threads == 1 ? "" : "s");
-	if (f->health.end == GT_CAPTURE_CUT)
-		print_sentence(out, c->yellow,
-			       "The capture has no end: the collector was killed, or it is still "
-			       "being written.");
-	if (*f->recorded_text)
-		print_sentence(out, NULL, "Recorded: %s; else paused.", f->recorded_text);
-	if (*f->kept_text)
-		print_sentence(out, NULL, "Kept: %s.", f->kept_text);
-	if (f->untraced)
-		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
-	if (f->health.bad_bytes || f->health.bad_blocks)
-		print_sentence(out, c->red,
-			       "The capture is damaged: %s in %s part%s could not be read and are "
-			       "missing here.",
-			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
-			       f->health.bad_blocks == 1 ? "" : "s");
-	if (f->health.bad_sums)
-		print_sentence(out, c->red,
-			       "The capture's sums are not what its records are: 'gputap info' "
-			       "says more.");
-}
-
-/* What many sessions are together: "1,000 sessions, the first of them r0.gputap: ./train". */
-static void print_job(const struct summary *s, FILE *out)
-{
-	const struct summary_file *first = &s->files[0];
-	uint64_t longest_ns = 0, processes = 0, threads = 0;
-	uint32_t wrong = 0;
-	struct texts hosts = {0};
-
-	for (uint32_t i = 0; i < s->file_count; i++) {
-		const struct summary_file *f = &s->files[i];
-
-		processes += f->processes;
-		threads += f->threads;
-		if (f->end_ns - f->start_ns > longest_ns)
-			longest_ns = f->end_ns - f->start_ns;
-		texts_put(&hosts, f->host);
-	}
-	fprintf(out, "%s%s sessions%s, the first of them ", ui_colors(out)->bold,
-		ui_count(s->file_count), ui_colors(out)->reset);
-	print_file(first, out);
-	print_selection(s, 0, out);
-	print_sentence(out, NULL, "All: the longest %s, on %s host%s, %s processes, %s threads",
-		       ui_duration(longest_ns), ui_count(hosts.count), hosts.count == 1 ? "" : "s",
-		       ui_count(processes), ui_count(threads));
-	texts_fini(&hosts);
-	for (uint32_t i = 1; i < s->file_count; i++)
-		if (!file_complete(&s->files[i]) && wrong++ < FILES_NAMED)
-			print_file(&s->files[i], out);
-	if (wrong > FILES_NAMED)
-		print_sentence(out, ui_colors(out)->red,
-			       "%s more are damaged, have no end, or programs that were not "
-			       "traced; 'gputap info' says more",
-			       ui_count(wrong - FILES_NAMED));
-}
-
-/* "all linked to their call", of the device work that there is. */
-static void describe_links(const struct summary *s, char *text, size_t size)
-{
-	uint64_t device = s->read[GT_CLASS_DEVICE];
-
-	*text = '\0';
-	if (s->slice.some) {
-		snprintf(text, size, " in its time");
-		return;
-	}
-	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
-		snprintf(text, size, ", without calls to link it to");
-	else if (device && s->linked.work == device)
-		snprintf(text, size, ", all linked to their call");
-	else if (device)
-		snprintf(text, size, ", all but %s linked to their call",
-			 ui_count(device - s->linked.work));
-}
-
-static void print_totals(const struct summary *s, const struct report_options *o, FILE *out)
-{
-	const struct ui_colors *c = ui_colors(out);
-	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
-		 device = s->read[GT_CLASS_DEVICE];
-	char links[80], of_calls[64], of_work[64], of_ranges[64] = "";
-	bool calls_asked, work_asked, untraced = false;
-
-	for (uint32_t i = 0; i < s->file_count; i++)
-		untraced |= s->files[i].untraced > 0;
-	was_asked(s, &calls_asked, &work_asked);
-	describe_links(s, links, sizeof links);
-	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_work, sizeof of_work, "%s item%s of device work", ui_count(device),
-		 device == 1 ? "" : "s");
-	if (s->read_ranges)
-		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
-			 s->read_ranges == 1 ? "" : "s");
-	print_sentence(out, NULL, "%s%s, %s%s%s", of_ranges,
-		       calls || calls_asked ? of_calls : "calls not recorded",
-		       device || work_asked ? of_work : "device work not recorded",
-		       calls_asked ? links : "",
-		       dropped    ? ""
-		       : untraced ? "; nothing lost of what was traced"
-				  : "; nothing lost");
-	if (dropped)
-		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
-			       ui_count(summary_seen(s)));
-	if (o->where)
-		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", o->where,
-			       ui_count(s->matched), s->matched_ranges ? ", " : "",
-			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
-			       s->matched_ranges ? " ranges and marks of the program" : "");
-}
-
 static bool wants_table(const struct report_options *o, enum report_table table)
 {
 	return !o->tables || o->tables >> table & 1;
@@ -571,25 +338,12 @@ static void clear_calls(struct grid *g)
 	}
 }
 
-static void print_head(const struct summary *s, const struct report_options *o, FILE *out)
-{
-	if (s->file_count > FILES_EACH)
-		print_job(s, out);
-	for (uint32_t i = 0; i < s->file_count && s->file_count <= FILES_EACH; i++) {
-		print_file(&s->files[i], out);
-		print_selection(s, i, out);
-	}
-	print_totals(s, o, out);
-	print_unmet(s, o, out);
-	print_deaths(s, out);
-}
-
 static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
 {
 	bool calls_asked, work_asked;
 
-	was_asked(s, &calls_asked, &work_asked);
-	print_head(s, o, out);
+	report_was_asked(s, &calls_asked, &work_asked);
+	report_head_print(s, o->where, o->by, out);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		bool named = o->tables >> t & 1 && !o->implied;
@@ -653,7 +407,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_count(&j, "wall_ns", f->end_ns - f->start_ns);
 		json_count(&j, "bytes", f->health.bytes);
 		json_count(&j, "bad_bytes", f->health.bad_bytes);
-		json_bool(&j, "complete", file_complete(f));
+		json_bool(&j, "complete", report_file_is_complete(f));
 		json_count(&j, "processes", f->processes);
 		json_count(&j, "threads", f->threads);
 		json_count(&j, "untraced", f->untraced);
@@ -662,7 +416,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_close(&j);
 	}
 	json_close(&j);
-	json_bool(&j, "complete", is_complete(s));
+	json_bool(&j, "complete", report_is_complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
@@ -742,7 +496,7 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 
 	if (!out)
 		return NULL;
-	print_head(s, o, out);
+	report_head_print(s, o->where, o->by, out);
 	fclose(out);
 	return text;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of summary.h: what its steps hand to each other. summary_entries.c puts a record into small
- * numbers and shows it to the filter, summary_rows.c finds its group and its track,
- * summary_files.c begins with the capture's sessions and processes, summary.c adds all up. */
+/* Inside of summary.h: what its steps hand to each other. summary_entries.c puts a record into
+ * small numbers and shows it to the filter, summary_rows.c finds its group and its track,
+ * summary_files.c begins with the sessions and processes of a capture, summary.c adds all up. */
 #ifndef GPUTAP_CLI_SUMMARY_STEPS_H
 #define GPUTAP_CLI_SUMMARY_STEPS_H
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Which columns a table of a report has, in one list each, and what stands above it. */
+#include "cli/report_columns.h"
+
+#include <string.h>
+
+#include "cli/info_code.h"
+#include "cli/report.h"
+#include "cli/report_ranks.h"
+
+const char *const report_table_names[] = {
+	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "operators",
+	"failures", "kernels",     "copies",       "other",          "memory", "graphs",
+	"devices",  "idle",        "gaps",         "latency",        "stacks", "processes",
+	"threads",  "loss",        "code_objects", "kernel_symbols", NULL};
+
+#define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+
+/* Columns that several tables have. */
+/* clang-format off */
+#define TIMES_COLUMNS \
+	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false}, \
+	{"p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false}, \
+	{"p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false}, \
+	{"min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false}, \
+	{"max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false}
+#define OWNER_COLUMNS \
+	{"rank", "rank", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"host", "host", GRID_TEXT, GRID_IF_ANY, 0, false}, \
+	{"pid", "pid", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
+	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
+/* Of calls that wait: for work before theirs, while their data moved, neither; what is not known,
+ * which stays where there is little room. */
+#define WAIT_COLUMNS \
+	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false}
+/* Of what --by splits a device's work. */
+#define TRACK_COLUMNS \
+	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false}
+#define DEVICE_COLUMNS \
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false}, \
+	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, \
+	{"device_name", "device name", GRID_TEXT, GRID_DATA, 0, false}
+/* clang-format on */
+
+static const struct grid_column operation_columns[] = {
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"self_ns", "self", GRID_NS, GRID_DATA, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	TIMES_COLUMNS,
+	WAIT_COLUMNS,
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	OWNER_COLUMNS,
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
+static const struct grid_column range_columns[] = {
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	TIMES_COLUMNS,
+	{"marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false},
+	{"scope", "scope", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"category", "category", GRID_TEXT, GRID_IF_ANY, 0, false},
+	OWNER_COLUMNS,
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
+static const struct grid_column operator_columns[] = {
+	{"self_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"total_ns", "with inner", GRID_NS, GRID_ALWAYS, 1, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"host_ns", "host time", GRID_NS, GRID_ALWAYS, 2, false},
+	{"name", "operator", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column failure_columns[] = {
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"status", "status", GRID_SIGNED, GRID_ALWAYS, 1, false},
+	{"error", "error", GRID_TEXT, GRID_ALWAYS, 0, true},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"on", "on", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column kernel_columns[] = {
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	TIMES_COLUMNS,
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	DEVICE_COLUMNS,
+	OWNER_COLUMNS,
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
+static const struct grid_column copy_columns[] = {
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 4, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 1, false},
+	TIMES_COLUMNS,
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	DEVICE_COLUMNS,
+	OWNER_COLUMNS,
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"operation", "operation", GRID_TEXT, GRID_DATA, 0, false},
+	{"direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+/* `left`: allocated and not freed; its most at a time is `peak` */
+static const struct grid_column memory_columns[] = {
+	{"allocations", "allocated", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"frees", "freed", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"freed_bytes", "bytes freed", GRID_BYTES, GRID_ALWAYS, 1, false},
+	{"peak_bytes", "peak", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"left_bytes", "left", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"memory", "memory", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column graph_columns[] = {
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"launches", "launches", GRID_COUNT, GRID_ALWAYS, 0, false},
+	TIMES_COLUMNS,
+	{"busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
+	{"nodes", "nodes", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"work", "recorded work", GRID_COUNT, GRID_DATA, 0, false},
+	{"recorded", "recorded", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"graph", "graph", GRID_ID, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column device_columns[] = {
+	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
+	{"busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 1, false},
+	{"copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 1, false},
+	{"idle_share", "idle", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"starved_share", "no work queued", GRID_SHARE, GRID_ALWAYS, 3, false},
+	{"span_ns", "of", GRID_NS, GRID_ALWAYS, 1, false},
+	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
+	{"kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false},
+	{"copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false},
+	{"idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false},
+	{"starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false},
+	{"gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false},
+	{"gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false},
+	{"gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false},
+	{"gap_max_ns", "gap max", GRID_NS, GRID_ALWAYS, 4, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 7, false},
+	{"untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false},
+	TRACK_COLUMNS,
+};
+
+static const struct grid_column idle_columns[] = {
+	{"idle_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 1, false},
+	{"max_ns", "longest", GRID_NS, GRID_ALWAYS, 1, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
+	TRACK_COLUMNS,
+	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
+	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"mostly", "mostly", GRID_TEXT, GRID_IF_ANY, 0, false},
+};
+
+static const struct grid_column gap_columns[] = {
+	{"gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
+	{"starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false},
+	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
+	TRACK_COLUMNS,
+	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
+	{"cause_ns", "cause time", GRID_NS, GRID_DATA, 0, false},
+	{"in", "in", GRID_TEXT, GRID_DATA, 0, false},
+	{"range", "range", GRID_TEXT, GRID_DATA, 0, false},
+	{"why", "why", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"caller_tid", "caller tid", GRID_ID, GRID_DATA, 0, false},
+	{"caller", "caller", GRID_TEXT, GRID_DATA, 0, false},
+	{"after", "after", GRID_TEXT, GRID_DATA, 0, false},
+	{"before", "before", GRID_TEXT, GRID_DATA, 0, false},
+	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+};
+
+static const struct grid_column latency_columns[] = {
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	TIMES_COLUMNS,
+	{"early", "early", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
+	TRACK_COLUMNS,
+	{"stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column process_columns[] = {
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 1, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 1, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"forks", "forks", GRID_COUNT, GRID_DATA, 0, false},
+	{"parent_pid", "parent", GRID_ID, GRID_DATA, 0, false},
+	{"end", "end", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"exe", "exe", GRID_TEXT, GRID_DATA, 0, false},
+	{"process", "process", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column thread_columns[] = {
+	{"tid", "tid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false},
+	{"call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false},
+	WAIT_COLUMNS,
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false},
+	{"thread", "thread", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+static const struct grid_column loss_columns[] = {
+	{"dropped", "dropped", GRID_COUNT, GRID_ALWAYS, 0, true},
+	{"seen", "of", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"class", "what", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"reason", "why", GRID_TEXT, GRID_ALWAYS, 0, false},
+};
+
+const struct report_table_columns report_table_columns[] = {
+	[REPORT_RANKS] = {report_rank_columns, COUNT_OF(report_rank_columns), "Ranks", 10},
+	[REPORT_RANK_SPREAD] = {report_rank_spread_columns, COUNT_OF(report_rank_spread_columns),
+				"How far ranks are apart", 0},
+	[REPORT_RANK_WAITS] = {report_rank_wait_columns, COUNT_OF(report_rank_wait_columns),
+			       "Who waited for whom in collective calls", 5},
+	[REPORT_OPERATIONS] = {operation_columns, COUNT_OF(operation_columns), "Operations", 20},
+	[REPORT_RANGES] = {range_columns, COUNT_OF(range_columns),
+			   "Ranges of the program, each with all inside it", 20},
+	[REPORT_OPERATORS] = {operator_columns, COUNT_OF(operator_columns),
+			      "Device time by operator and range: the innermost one's", 20},
+	[REPORT_FAILURES] = {failure_columns, COUNT_OF(failure_columns), "Failures", 20},
+	[REPORT_KERNELS] = {kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20},
+	[REPORT_COPIES] = {copy_columns, COUNT_OF(copy_columns), "Copies", 20},
+	[REPORT_OTHER] = {kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20},
+	[REPORT_MEMORY] = {memory_columns, COUNT_OF(memory_columns),
+			   "Memory that programs allocated and freed", 20},
+	[REPORT_GRAPHS] = {graph_columns, COUNT_OF(graph_columns),
+			   "Graphs: launches, from the first node's start to the last one's end",
+			   20},
+	[REPORT_CODE_OBJECTS] = {info_code_object_columns, COUNT_OF(info_code_object_columns), NULL,
+				 5},
+	[REPORT_KERNEL_SYMBOLS] = {info_code_kernel_columns, COUNT_OF(info_code_kernel_columns),
+				   NULL, 10},
+	[REPORT_DEVICES] = {device_columns, COUNT_OF(device_columns),
+			    "Devices, from their first work to their last", 20},
+	[REPORT_IDLE] = {idle_columns, COUNT_OF(idle_columns),
+			 "Why devices were idle: gaps between their work, by cause", 20},
+	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns),
+			 "Largest gaps, in which a device had nothing to do", 5},
+	[REPORT_STACKS] = {launched_columns, LAUNCHED_COLUMNS,
+			   "Call stacks that device work was launched from, and of slow calls", 10},
+	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
+			    "Launch latency: from a call's begin to its kernel's start", 20},
+	[REPORT_PROCESSES] = {process_columns, COUNT_OF(process_columns), "Processes", 10},
+	[REPORT_THREADS] = {thread_columns, COUNT_OF(thread_columns), "Threads", 10},
+	[REPORT_LOSS] = {loss_columns, COUNT_OF(loss_columns), "Lost", 0},
+};
+
+const char *const *report_columns(uint32_t wanted, bool keys)
+{
+	static const char *names[256];
+	size_t n = 0;
+
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
+		for (unsigned c = 0; c < report_table_columns[t].count &&
+				     (!wanted || wanted >> t & 1) && n + 3 < COUNT_OF(names);
+		     c++) {
+			const struct grid_column *column = &report_table_columns[t].columns[c];
+			bool word = *column->title && !strchr(column->title, ' ');
+			const char *name = word && !keys ? column->title : column->key;
+			bool known = false;
+
+			for (size_t i = 0; i < n && !known; i++)
+				known = !strcmp(names[i], name);
+			if (!known)
+				names[n++] = name;
+		}
+	names[n] = NULL;
+	return names;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of report.h: the columns of its tables. */
+#ifndef GPUTAP_CLI_REPORT_COLUMNS_H
+#define GPUTAP_CLI_REPORT_COLUMNS_H
+
+#include "cli/grid.h"
+
+struct report_table_columns {
+	const struct grid_column *columns;
+	unsigned count;
+	const char *heading; /* NULL: info_code.h has it */
+	size_t usual_top;    /* rows; 0: all */
+};
+
+/* In the order of enum report_table. */
+extern const struct report_table_columns report_table_columns[];
+
+#endif
