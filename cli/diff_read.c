@@ -260,14 +260,13 @@ static void add_devices(struct reading *r)
 
 	for (uint32_t i = 0; i < r->s->track_count; i++) {
 		const struct summary_track *t = &r->s->tracks[i];
-		uint64_t span_ns = t->all.last_ns - t->all.first_ns;
 
 		if (!t->all.any)
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": busy", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, t->all.busy_ns, t->count);
 		snprintf(name, sizeof name, "device %" PRIu32 ": idle", t->device);
-		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, span_ns - t->all.busy_ns,
+		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, timeline_idle_ns(&t->all),
 			  t->all.gaps.count);
 	}
 }

@@ -314,6 +314,15 @@ static const char *cell_color(const struct grid *g, unsigned column, const struc
 	return cell->tone == CELL_GOOD ? colors->green : "";
 }
 
+static void print_note(const struct grid *g, FILE *out)
+{
+	if (!g->note)
+		return;
+	put_spaces(out, INDENT);
+	ui_wrap(out, INDENT, INDENT, g->note);
+	fputc('\n', out);
+}
+
 void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -328,6 +337,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 	}
 	if (!rows) {
 		fprintf(out, "%*s%s\n", INDENT, "", g->none ? g->none : "none");
+		print_note(g, out);
 		return;
 	}
 	last = lay_out(g, rows, room, width);
@@ -362,6 +372,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 			ui_count(g->row_count - rows), colors->reset);
 	}
 	print_left_out(g, rows, width, out);
+	print_note(g, out);
 }
 
 /* CSV and JSON ------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ struct grid {
 	bool sentences;
 	/* its rows are only the most interesting ones anyway: no "and 12 more" */
 	bool selection;
+	const char *note; /* a sentence below it, for people; NULL: none */
 	struct grid_cell *cells;
 	size_t row_count, row_room;
 	char **owned;

@@ -196,12 +196,11 @@ void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
 static void keep_gap(struct idle *s, const struct idle_gap *gap)
 {
 	struct idle_gap *first = s->largest + (size_t)gap->device * IDLE_LARGEST;
-	uint64_t length = gap->end_ns - gap->start_ns;
 	unsigned i = IDLE_LARGEST;
 
-	if (length <= first[i - 1].end_ns - first[i - 1].start_ns)
+	if (gap->idle_ns <= first[i - 1].idle_ns)
 		return;
-	for (i--; i && length > first[i - 1].end_ns - first[i - 1].start_ns; i--)
+	for (i--; i && gap->idle_ns > first[i - 1].idle_ns; i--)
 		first[i] = first[i - 1];
 	first[i] = *gap;
 }
@@ -234,18 +233,26 @@ static void add_gap(struct idle *s, const struct idle_device *device, const stru
 		.origin = work->tag,
 		.after = device->origin,
 	};
+	const uint64_t unrecorded =
+		unrecorded_ns(idle_unrecorded(s, origin->device), row.start, row.end);
 	const struct idle_gap gap = {.start_ns = row.start,
 				     .end_ns = row.end,
+				     .idle_ns = row.end - row.start - unrecorded,
 				     .device = origin->device,
 				     .process = origin->process,
 				     .ordinal = GT_ID_ORDINAL(work->id)};
 
 	if (origin->row == LOOKUP_NONE)
 		return;
-	idle_add_sum(&s->rows[origin->row].all, row.end - row.start);
+	s->unrecorded_ns[origin->device] += unrecorded;
+	if (!gap.idle_ns) {
+		idle_add_whole(s, &row, GT_IDLE_UNRECORDED);
+		return;
+	}
+	idle_add_sum(&s->rows[origin->row].all, gap.idle_ns);
 	keep_gap(s, &gap);
-	if (row.end - row.start <= origin->slack_ns) {
-		idle_add_short(s, &row);
+	if (gap.idle_ns <= origin->slack_ns) {
+		idle_add_whole(s, &row, GT_IDLE_SHORT);
 		return;
 	}
 	s->gap_count++;
@@ -261,6 +268,8 @@ static struct idle_device *device_at(struct idle *s, uint32_t device)
 		s->devices =
 			lookup_grow(s->devices, s->device_count, device + 1, sizeof *s->devices);
 		s->largest = lookup_grow(s->largest, old, count, sizeof *s->largest);
+		s->unrecorded_ns = lookup_grow(s->unrecorded_ns, s->device_count, device + 1,
+					       sizeof *s->unrecorded_ns);
 		s->device_count = device + 1;
 	}
 	return &s->devices[device];
@@ -317,6 +326,8 @@ void idle_fini(struct idle *s)
 	free(s->largest);
 	free(s->origins);
 	free(s->devices);
+	free(s->unrecorded_ns);
+	idle_fini_paused(s);
 	idmap_fini(&s->row_numbers);
 	idmap_fini(&s->detail_numbers);
 	idmap_fini(&s->threads);

@@ -21,6 +21,7 @@
 #include "capture/capture.h"
 #include "cli/lookup.h"
 #include "cli/spill.h"
+#include "cli/unrecorded.h"
 #include "export/idle_parts.h"
 #include "export/ranges.h"
 
@@ -53,7 +54,7 @@ struct idle_detail {
 
 /* One of a device's largest gaps. */
 struct idle_gap {
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns, end_ns, idle_ns; /* idle_ns: less what was not recorded */
 	struct idle_gap_cause {
 		uint64_t ns,
 			most_ns;   /* most_ns: of its largest part, whose `op` and `name` it is */
@@ -98,11 +99,14 @@ struct idle {
 	gt_idle_part_fn
 		*each; /* may be NULL; parts of gaps that are too small to see are left out */
 	void *to;
+	/* before idle_finish(), by device: what was not recorded, so not idle; NULL: nothing */
+	const struct unrecorded_list *unrecorded;
 	/* results, after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
 	struct idle_gap *largest; /* of device d: from d * IDLE_LARGEST, largest first */
 	uint32_t row_count, detail_count, device_count;
+	uint64_t *unrecorded_ns; /* by device: of gaps that count */
 	/* work */
 	uint32_t row_room, detail_room;
 	struct idle_device *devices;
@@ -119,6 +123,8 @@ struct idle {
 	uint64_t gap_count;
 	uint32_t last_row, last_caller, last_details[GT_IDLE_COUNT]; /* found last */
 	uint64_t last_caller_key;
+	/* by process: in what it was paused; NULL: in nothing, or not asked for yet */
+	struct unrecorded_list *paused;
 };
 
 /* What is to be set has been. */

@@ -203,26 +203,6 @@ static void advance(struct walk *w, uint64_t to)
 
 /* Gaps ----------------------------------------------------------------------------- */
 
-/* Nothing was recorded before the work's session began. */
-static void cut_unrecorded(struct walk *w, struct idle_open *gap, uint32_t process)
-{
-	const struct gt_process_info *info = gt_capture_process(w->idle->capture, process);
-	const struct gt_capture_session *session;
-	uint64_t begin;
-
-	if (!info || info->session >= gt_capture_session_count(w->idle->capture))
-		return;
-	session = gt_capture_session_at(w->idle->capture, info->session);
-	begin = session->info.start_ns;
-	if (session->kept.is_kept && session->kept.begin_ns > begin)
-		begin = session->kept.begin_ns; /* a flight recorder's */
-	if (begin <= gap->row.start)
-		return;
-	begin = begin < gap->row.end ? begin : gap->row.end;
-	idle_add_part(w->idle, gap, gap->row.start, begin, GT_IDLE_UNRECORDED, 0, LOOKUP_NONE);
-	gap->row.start = begin;
-}
-
 /* Of which calls it is not known what they did: the time until the call, and from then on. */
 static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
 {
@@ -237,11 +217,9 @@ static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
 
 static void open_gap(struct walk *w, const struct idle_gap_row *row)
 {
-	const struct idle_origin *origin = &w->idle->origins[row->origin];
 	struct idle_open gap;
 
 	idle_open_gap(w->idle, &gap, row);
-	cut_unrecorded(w, &gap, origin->process);
 	if (!row->id || row->thread == LOOKUP_NONE) {
 		close_unseen(w, &gap, 0);
 		return;

@@ -15,6 +15,9 @@ struct reading {
 	struct idmap strings; /* process << 32 | string id -> name */
 	struct gt_ranges ranges;
 	struct spill parts;
+	struct unrecorded unrecorded;
+	struct unrecorded_list *lists; /* by number of the device; NULL: all was recorded */
+	uint32_t device_count;
 	const struct gt_capture *capture;
 	bool mangled;
 };
@@ -74,8 +77,24 @@ static void add_work(struct reading *r, const struct gt_item *item)
 		.is_marker = gt_view_work_class(item->device_op) == GT_WORK_MARK,
 	};
 
-	if (item->start_ns && item->end_ns >= item->start_ns)
-		idle_add_work(&r->idle, &work);
+	if (!item->start_ns || item->end_ns < item->start_ns)
+		return;
+	if (!work.is_marker)
+		unrecorded_note(&r->unrecorded, work.owner.device, item->process, item->start_ns,
+				item->end_ns);
+	if (work.owner.device >= r->device_count)
+		r->device_count = work.owner.device + 1;
+	idle_add_work(&r->idle, &work);
+}
+
+static void find_unrecorded(struct reading *r)
+{
+	if (!unrecorded_is_possible(r->capture))
+		return;
+	r->lists = lookup_grow(NULL, 0, r->device_count, sizeof *r->lists);
+	for (uint32_t d = 0; d < r->device_count; d++)
+		r->lists[d] = unrecorded_make(&r->unrecorded, r->capture, d, NULL, NULL);
+	r->idle.unrecorded = r->lists;
 }
 
 static int step(struct reading *r, const struct gt_item *item)
@@ -145,12 +164,17 @@ int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *e
 	r.idle.to = &r;
 	idle_init(&r.idle);
 	status = read_capture(&r);
+	find_unrecorded(&r);
 	status = status ? status : idle_finish(&r.idle);
 	while (!status && (status = spill_next(&r.parts, &part)) > 0) {
 		each(to, part);
 		status = 0;
 	}
 	idle_fini(&r.idle);
+	for (uint32_t d = 0; r.lists && d < r.device_count; d++)
+		unrecorded_list_fini(&r.lists[d]);
+	free(r.lists);
+	unrecorded_fini(&r.unrecorded);
 	spill_fini(&r.parts);
 	gt_ranges_fini(&r.ranges);
 	idmap_fini(&r.strings);

@@ -81,6 +81,12 @@ bool idle_host_is_known(const struct gt_capture *capture, uint32_t process);
 
 void idle_add_sum(struct idle_sum *sum, uint64_t ns);
 
+/* What was not recorded of a device; NULL: nothing. */
+static inline const struct unrecorded_list *idle_unrecorded(const struct idle *s, uint32_t device)
+{
+	return s->unrecorded ? &s->unrecorded[device] : NULL;
+}
+
 /* The second pass. */
 int idle_walk_host(struct idle *s);
 
@@ -91,8 +97,9 @@ void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name);
 /* All its parts are there, or what is left is a rest. */
 void idle_close_gap(struct idle *s, struct idle_open *gap);
-/* A gap of which nothing can be said. */
-void idle_add_short(struct idle *s, const struct idle_gap_row *row);
+/* All of the gap has one cause. */
+void idle_add_whole(struct idle *s, const struct idle_gap_row *row, enum gt_idle_cause cause);
+void idle_fini_paused(struct idle *s);
 /* From the call's end, or where it is not known its begin, to the work's start. @held_until: the
  * end of the work that its queue waited for, 0: none; @unsure: it may have waited longer. */
 void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See idle.h. Here: parts of gaps, and what is added up of them. */
+#include <stdlib.h>
+
 #include "cli/idle_steps.h"
 
 /* A part of a gap that is too small to be seen beside it is in the sums alone: a gap has at most
@@ -85,7 +87,7 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
 
 	*gap = (struct idle_open){.row = *row};
-	if (row->end - row->start >= least->end_ns - least->start_ns)
+	if (row->end - row->start >= least->idle_ns)
 		gap->largest = find_largest(s, device, row->start, row->end);
 }
 
@@ -125,10 +127,12 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 
 	if (!kept->end)
 		return;
-	number = find_detail(s, &detail); /* moves the details when it adds one */
-	s->details[number].ns += ns;
-	if (gap->largest)
-		add_to_largest(gap->largest, kept);
+	if (kept->cause != GT_IDLE_UNRECORDED) {
+		number = find_detail(s, &detail); /* moves the details when it adds one */
+		s->details[number].ns += ns;
+		if (gap->largest)
+			add_to_largest(gap->largest, kept);
+	}
 	if (s->each && length >= SEEN_NS && ns >= length / PARTS_MOST)
 		say_part(s, gap);
 	gap->kept.end = 0;
@@ -150,42 +154,75 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	*kept = (struct idle_kept){from, to, cause, op, name};
 }
 
-/* The first window that ends behind @time. */
-static size_t find_window(const struct gt_window_info *windows, size_t count, uint64_t time)
+/* When its process was paused, or its session had not begun. */
+static const struct unrecorded_list *find_paused(struct idle *s, uint32_t process)
 {
-	size_t low = 0, high = count;
+	const size_t count = gt_capture_process_count(s->capture);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (windows[middle].to_ns <= time)
-			low = middle + 1;
-		else
-			high = middle;
+	if (!s->paused) {
+		s->paused = lookup_grow(NULL, 0, count, sizeof *s->paused);
+		for (uint32_t p = 0; p < count; p++)
+			s->paused[p] = unrecorded_of_process(s->capture, p);
 	}
-	return low;
+	return &s->paused[process];
 }
 
-/* What was paused was not recorded, whatever else it seems to be. */
+void idle_fini_paused(struct idle *s)
+{
+	for (uint32_t p = 0; s->paused && p < gt_capture_process_count(s->capture); p++)
+		unrecorded_list_fini(&s->paused[p]);
+	free(s->paused);
+}
+
+/* Others' work was recorded, but not what this host did: it may have been in calls. */
+static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
+			  uint32_t name)
+{
+	const struct unrecorded_list *list = find_paused(s, s->origins[gap->row.origin].process);
+
+	for (size_t i = unrecorded_find(list, from); i < list->count && list->spans[i].start < to;
+	     i++) {
+		const struct unrecorded_span *span = &list->spans[i];
+		const uint64_t begin = span->start > from ? span->start : from,
+			       end = span->end < to ? span->end : to;
+
+		add_part(s, gap, from, begin, GT_IDLE_HOST, 0, name);
+		add_part(s, gap, begin, end, GT_IDLE_UNKNOWN, 0, name);
+		from = end;
+	}
+	add_part(s, gap, from, to, GT_IDLE_HOST, 0, name);
+}
+
+static void add_recorded_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
+			      enum gt_idle_cause cause, uint32_t op, uint32_t name)
+{
+	if (cause == GT_IDLE_HOST && from < to)
+		add_host_part(s, gap, from, to, name);
+	else
+		add_part(s, gap, from, to, cause, op, name);
+}
+
+/* What was not recorded is no idle time, whatever else it seems to be. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
 {
-	const uint32_t process = s->origins[gap->row.origin].process;
-	size_t count;
-	const struct gt_window_info *w = gt_capture_windows(s->capture, process, &count);
+	const struct unrecorded_list *list = idle_unrecorded(s, s->origins[gap->row.origin].device);
 
-	for (size_t i = find_window(w, count, from);
-	     i < count && w[i].from_ns < to && cause != GT_IDLE_SHORT; i++) {
-		uint64_t begin = w[i].from_ns > from ? w[i].from_ns : from,
-			 end = w[i].to_ns < to ? w[i].to_ns : to;
+	if (!list) {
+		add_part(s, gap, from, to, cause, op, name);
+		return;
+	}
+	for (size_t i = unrecorded_find(list, from); i < list->count && list->spans[i].start < to;
+	     i++) {
+		const struct unrecorded_span *span = &list->spans[i];
+		const uint64_t begin = span->start > from ? span->start : from,
+			       end = span->end < to ? span->end : to;
 
-		if (w[i].recorded || begin >= end)
-			continue;
-		add_part(s, gap, from, begin, cause, op, name);
+		add_recorded_part(s, gap, from, begin, cause, op, name);
 		add_part(s, gap, begin, end, GT_IDLE_UNRECORDED, 0, LOOKUP_NONE);
 		from = end;
 	}
-	add_part(s, gap, from, to, cause, op, name);
+	add_recorded_part(s, gap, from, to, cause, op, name);
 }
 
 void idle_close_gap(struct idle *s, struct idle_open *gap)
@@ -194,16 +231,16 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 
 	hand_on(s, gap);
 	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
-		if (gap->ns[c])
+		if (gap->ns[c] && c != GT_IDLE_UNRECORDED)
 			idle_add_sum(&row->sums[c], gap->ns[c]);
 }
 
-void idle_add_short(struct idle *s, const struct idle_gap_row *row)
+void idle_add_whole(struct idle *s, const struct idle_gap_row *row, enum gt_idle_cause cause)
 {
 	struct idle_open gap;
 
 	idle_open_gap(s, &gap, row);
-	idle_add_part(s, &gap, row->start, row->end, GT_IDLE_SHORT, 0, LOOKUP_NONE);
+	idle_add_part(s, &gap, row->start, row->end, cause, 0, LOOKUP_NONE);
 	idle_close_gap(s, &gap);
 }
 

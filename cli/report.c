@@ -12,6 +12,7 @@
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_html.h"
+#include "cli/report_idle.h"
 #include "cli/report_timeline.h"
 #include "cli/ui.h"
 #include "config.h"
@@ -431,6 +432,8 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "dropped", summary_dropped(s));
 	json_string(&j, "where", o->where);
 	json_count(&j, "matched", s->matched);
+	if (!s->no_idle)
+		report_idle_json(&j, s);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		if (!wants_table(o, (enum report_table)t))

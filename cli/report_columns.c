@@ -159,6 +159,7 @@ static const struct grid_column device_columns[] = {
 	{"kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false},
 	{"copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false},
 	{"idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false},
+	{"unrecorded_ns", "not recorded", GRID_NS, GRID_IF_ANY, 0, false},
 	{"starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false},
 	{"gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false},
 	{"gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false},

@@ -264,6 +264,7 @@ static void put_table(FILE *out, const struct grid *g, size_t most)
 	fputc('{', out);
 	put_key(out, "name", g->name);
 	put_key(out, "heading", g->heading ? g->heading : "");
+	put_key(out, "note", g->note ? g->note : "");
 	put_columns(out, g);
 	fprintf(out, "\"total\":%zu,\"rows\":[", g->row_count);
 	for (size_t r = 0; r < rows; r++) {

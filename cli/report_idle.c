@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_idle.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/ui.h"
 #include "record/operation.h"
 
 enum { MOSTLY = 2, LINE_CAUSES = 3 };
@@ -69,6 +71,47 @@ void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_caus
 					 name_detail(s, d), percent(d->ns, all));
 		used = used < size ? used : size - 1;
 	}
+}
+
+static uint64_t unrecorded_of(const struct summary *s, uint32_t device)
+{
+	return s->idle.unrecorded_ns && device < s->idle.device_count
+		       ? s->idle.unrecorded_ns[device]
+		       : 0;
+}
+
+void report_idle_note(struct grid *g, const struct summary *s)
+{
+	enum { DEVICES_MOST = 4 };
+	uint32_t devices = 0;
+	char text[256];
+	size_t used = 0;
+
+	for (uint32_t d = 0; d < s->device_count; d++)
+		if (unrecorded_of(s, d) && devices++ < DEVICES_MOST)
+			used += (size_t)snprintf(text + used, sizeof text - used,
+						 "%s%s of device %" PRIu32, used ? ", " : "",
+						 ui_duration(unrecorded_of(s, d)), d);
+	if (!devices)
+		return;
+	if (devices > DEVICES_MOST)
+		snprintf(text + used, sizeof text - used, " and more of others");
+	g->note = grid_keep(g, "Not recorded, so neither busy nor idle: %s.", text);
+}
+
+void report_idle_json(struct json *j, const struct summary *s)
+{
+	json_array(j, "not_recorded");
+	for (uint32_t d = 0; d < s->device_count; d++) {
+		if (!unrecorded_of(s, d))
+			continue;
+		json_object(j, NULL);
+		json_count(j, "device", d);
+		json_string(j, "device_name", s->devices[d].name);
+		json_count(j, "ns", unrecorded_of(s, d));
+		json_close(j);
+	}
+	json_close(j);
 }
 
 enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/grid.h"
+#include "cli/json.h"
 #include "cli/summary.h"
 
 /* Idle time of a row's device, whoever ended its gaps. */
@@ -15,6 +17,11 @@ uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);
  * went to; "": it says nothing of that. */
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size);
+
+/* Below a table: what of which device was not recorded, and is not in it. */
+void report_idle_note(struct grid *g, const struct summary *s);
+/* The same for programs: "not_recorded". */
+void report_idle_json(struct json *j, const struct summary *s);
 
 /* The cause of most of the gap. */
 enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap);

@@ -42,14 +42,9 @@ const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS] = {
 	{"for_rank", "for rank", GRID_ID, GRID_ALWAYS, 0, false},
 };
 
-static uint64_t difference(uint64_t end, uint64_t start)
-{
-	return end > start ? end - start : 0;
-}
-
 static uint64_t idle_ns(const struct ranks_row *row)
 {
-	return difference(row->busy.last_ns - row->busy.first_ns, row->busy.busy_ns);
+	return timeline_idle_ns(&row->busy);
 }
 
 /* "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000 collective calls" */

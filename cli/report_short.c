@@ -251,7 +251,7 @@ static void print_devices(const struct summary *s, FILE *out)
 	for (uint32_t i = 0; i < s->track_count && i < DEVICES_MOST; i++) {
 		const struct summary_track *d = &s->tracks[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
-		uint64_t span = t->last_ns - t->first_ns;
+		uint64_t span = timeline_span_ns(t);
 		char idle[256];
 
 		print_line(out, "device", NULL,
@@ -260,6 +260,9 @@ static void print_devices(const struct summary *s, FILE *out)
 			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
 			   t->gaps.count ? ", longest gap " : "",
 			   t->gaps.count ? ui_duration(t->gaps.max) : "");
+		if (t->unrecorded_ns)
+			print_line(out, "", NULL, "not recorded: %s, neither busy nor idle",
+				   ui_duration(t->unrecorded_ns));
 		if (report_idle_line(s, d->device, span, idle, sizeof idle))
 			print_line(out, "", NULL, "idle: %s", idle);
 		if (d->launch.count)

@@ -393,7 +393,7 @@ static void make_devices(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; i < s->track_count; i++) {
 		const struct summary_track *d = &s->tracks[i];
 		const struct timeline *t = &d->all;
-		uint64_t span = t->last_ns - t->first_ns;
+		uint64_t span = timeline_span_ns(t), idle = timeline_idle_ns(t);
 		struct grid_cell *cell;
 		if (!d->count)
 			continue;
@@ -402,13 +402,14 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_real(share_of(t->busy_ns, span));
 		*cell++ = cell_real(share_of(d->kernels.busy_ns, span));
 		*cell++ = cell_real(share_of(d->copies.busy_ns, span));
-		*cell++ = cell_real(share_of(span - t->busy_ns, span));
+		*cell++ = cell_real(share_of(idle, span));
 		*cell++ = cell_real(share_of(t->starved_ns, span));
 		*cell++ = cell_count(span);
 		*cell++ = cell_count(t->busy_ns);
 		*cell++ = cell_count(d->kernels.busy_ns);
 		*cell++ = cell_count(d->copies.busy_ns);
-		*cell++ = cell_count(span - t->busy_ns);
+		*cell++ = cell_count(idle);
+		*cell++ = cell_count(t->unrecorded_ns);
 		*cell++ = cell_count(t->starved_ns);
 		*cell++ = cell_count(t->gaps.count);
 		*cell++ = cell_count(histogram_percentile(&t->gaps, 500));
@@ -469,6 +470,7 @@ static void make_idle(struct grid *g, const struct summary *s)
 		}
 	}
 	sort_by(g, "idle_ns");
+	report_idle_note(g, s);
 	show_tracks(g, s);
 }
 
@@ -510,7 +512,7 @@ static void make_gaps(struct grid *g, const struct summary *s)
 			const char *after = texts_get(&s->names, gap->before),
 				   *before = texts_get(&s->names, gap->after);
 			struct grid_cell *cell = grid_row(g);
-			*cell++ = cell_count(gap->end - gap->start);
+			*cell++ = cell_count(gap->idle_ns);
 			*cell++ = cell_count(gap->starved_ns);
 			*cell++ = cell_count(since_start(s, gap->start));
 			*cell++ = cell_count(s->tracks[i].device);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/enclosing_read.h"
+#include "cli/summary_unrecorded.h"
 #include "cli/ui.h"
 #include "cli/waits.h"
 #include "util/error.h"
@@ -268,6 +269,8 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		work.track = LOOKUP_NONE;
 
 	if (e->timed && is_work(item)) {
+		unrecorded_note(&s->unrecorded, e->device, e->process, item->start_ns,
+				item->end_ns);
 		work.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
 		stages_work(&s->stages, &work);
 	} else if (e->timed && !s->no_idle) {
@@ -596,6 +599,7 @@ int summary_finish(struct summary *s)
 {
 	int rc = 0;
 
+	summary_find_unrecorded(s);
 	for (uint32_t i = 0; i < s->track_count && !rc; i++) {
 		rc = timeline_finish(&s->tracks[i].all);
 		rc = rc ? rc : timeline_finish(&s->tracks[i].kernels);
@@ -665,6 +669,7 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->tracks_by_hash);
 	stages_fini(&s->stages);
 	idle_fini(&s->idle);
+	summary_fini_unrecorded(s);
 	free(s->processes);
 	free(s->threads);
 	free(s->queues);

@@ -23,6 +23,7 @@
 #include "cli/lookup.h"
 #include "cli/stages.h"
 #include "cli/timeline.h"
+#include "cli/unrecorded.h"
 #include "export/memory_use.h"
 #include "export/ranges.h"
 #include "record/operation.h"
@@ -186,15 +187,17 @@ struct summary {
 	struct summary_track *tracks;
 	struct idmap tracks_by_hash;
 	struct stages stages;
-	struct idle idle;        /* gaps that matching work ended, by track_keys */
-	struct stages_wait wait; /* of all calls that wait */
+	struct unrecorded unrecorded;
+	struct unrecorded_list *unrecorded_lists; /* NULL: all was recorded */
+	struct idle idle;                         /* gaps that matching work ended, by track_keys */
+	struct stages_wait wait;                  /* of all calls that wait */
 	struct summary_process *processes;
 	struct summary_thread *threads;
 	struct summary_queue *queues;
 	struct summary_place *places;
 	struct summary_failure *failures;
 	uint32_t file_count, device_count, track_count, process_count, thread_count, queue_count;
-	uint32_t failure_count, place_count, place_room;
+	uint32_t failure_count, place_count, place_room, unrecorded_count;
 	struct idmap place_ids;
 	uint32_t device_room, track_room, process_room, thread_room, queue_room, failure_room;
 	struct texts device_ids;

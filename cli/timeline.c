@@ -10,32 +10,44 @@ enum { PENDING = 8192, SPANS_MOST = 512 * 1024 };
 
 static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 {
-	uint64_t length = gap->end - gap->start;
 	unsigned i = t->largest_count;
 
-	if (i == TIMELINE_GAPS && length <= t->largest[i - 1].end - t->largest[i - 1].start)
+	if (i == TIMELINE_GAPS && gap->idle_ns <= t->largest[i - 1].idle_ns)
 		return;
 	if (i == TIMELINE_GAPS)
 		i--;
 	else
 		t->largest_count++;
-	for (; i && length > t->largest[i - 1].end - t->largest[i - 1].start; i--)
+	for (; i && gap->idle_ns > t->largest[i - 1].idle_ns; i--)
 		t->largest[i] = t->largest[i - 1];
 	t->largest[i] = *gap;
 }
 
+static void finish_gap(struct timeline *t, const struct timeline_span *span)
+{
+	struct timeline_gap gap = {.start = t->end_ns,
+				   .end = span->start,
+				   .before = t->end_name,
+				   .after = span->first};
+	const uint64_t queued = span->queued < gap.end ? span->queued : gap.end,
+		       unrecorded = unrecorded_ns(t->unrecorded, gap.start, gap.end);
+
+	t->unrecorded_ns += unrecorded;
+	gap.idle_ns = gap.end - gap.start - unrecorded;
+	if (!gap.idle_ns)
+		return;
+	if (queued > gap.start)
+		gap.starved_ns =
+			queued - gap.start - unrecorded_ns(t->unrecorded, gap.start, queued);
+	t->starved_ns += gap.starved_ns;
+	histogram_add(&t->gaps, gap.idle_ns);
+	keep_gap(t, &gap);
+}
+
 static void finish_span(struct timeline *t, const struct timeline_span *span)
 {
-	struct timeline_gap gap = {t->end_ns, span->start, 0, t->end_name, span->first};
-
-	if (t->finished_any && gap.end > gap.start) {
-		if (span->queued > gap.start)
-			gap.starved_ns =
-				(span->queued < gap.end ? span->queued : gap.end) - gap.start;
-		t->starved_ns += gap.starved_ns;
-		histogram_add(&t->gaps, gap.end - gap.start);
-		keep_gap(t, &gap);
-	}
+	if (t->finished_any && span->start > t->end_ns)
+		finish_gap(t, span);
 	if (t->each)
 		t->each(t->each_data, span->start, span->end);
 	t->busy_ns += span->end - span->start;

@@ -16,6 +16,7 @@
 
 #include "cli/histogram.h"
 #include "cli/spill.h"
+#include "cli/unrecorded.h"
 
 enum { TIMELINE_GAPS = 128 };
 
@@ -27,6 +28,7 @@ struct timeline_span {
 
 struct timeline_gap {
 	uint64_t start, end;
+	uint64_t idle_ns;    /* its length, less what was not recorded */
 	uint64_t starved_ns; /* the part in which the work that ended the gap was not yet queued */
 	uint32_t before, after;
 };
@@ -34,14 +36,16 @@ struct timeline_gap {
 struct timeline {
 	/* results, after timeline_finish() */
 	uint64_t first_ns, last_ns, busy_ns;
-	uint64_t starved_ns; /* of all gaps together */
+	uint64_t unrecorded_ns; /* neither busy nor idle, for nothing was recorded */
+	uint64_t starved_ns;    /* of all gaps together */
 	struct histogram gaps;
-	struct timeline_gap largest[TIMELINE_GAPS]; /* largest first */
+	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
 	/* set by the caller: gets each span from timeline_finish(), the first one first; may be
 	 * NULL */
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
+	const struct unrecorded_list *unrecorded; /* before timeline_finish(); NULL: all was */
 	/* work */
 	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;
@@ -57,5 +61,16 @@ void timeline_add(struct timeline *t, const struct timeline_span *work);
 /* Return: 0 or negative errno with a cause: the temporary file cannot be read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
+
+/* From the first work to the last, less what was not recorded: what shares are of. */
+static inline uint64_t timeline_span_ns(const struct timeline *t)
+{
+	return t->last_ns - t->first_ns - t->unrecorded_ns;
+}
+
+static inline uint64_t timeline_idle_ns(const struct timeline *t)
+{
+	return timeline_span_ns(t) - t->busy_ns;
+}
 
 #endif

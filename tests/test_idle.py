@@ -10,7 +10,7 @@ from consumers import perfetto
 
 CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
           "other_call", "collective", "launching", "held", "submitted_late", "started_late",
-          "unrecorded", "short", "unknown")
+          "short", "unknown")
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +106,41 @@ def test_the_range_is_said_that_the_thread_was_in(trace, refdev):
     gap = report["gaps"][0]
     assert (gap["cause"], gap["range"], gap["in"]) == ("host", "thinking", None)
     assert gap["cause_ns"] <= gap["gap_ns"] and gap["caller_tid"]
+
+
+def test_what_was_paused_is_neither_busy_nor_idle(trace, tap, work, refdev):
+    built, report = trace(refdev, "paused", env={"REFDEV_DEVICES": "2"})
+    paused = built.pop("paused")
+    (device, ) = report["devices"]
+    check_shares(built, report)
+    check_sums(report)
+    assert all(r["cause"] != "unrecorded" for r in report["idle"])
+    assert paused * 0.95 <= device["unrecorded_ns"] <= paused * 1.2
+    assert device["span_ns"] == device["busy_ns"] + device["idle_ns"]
+    assert device["busy_share"] == pytest.approx(device["busy_ns"] / device["span_ns"], rel=1e-4)
+    assert sum(g["gap_ns"] for g in report["gaps"]) == device["idle_ns"]
+    assert [(d["device"], d["ns"]) for d in report["not_recorded"]] == [
+        (device["device"], device["unrecorded_ns"])]
+    text = tap("report", "i.gputap", "-t", "idle").out
+    assert "\n  Not recorded, so neither busy nor idle: 4" in text
+    assert "not recorded" in tap("report", "i.gputap", "-t", "devices").out
+    assert "not recorded: 4" in tap("report", "i.gputap", "--short").out
+    tap("export", "i.gputap", "-o", "i.pftrace")
+    answer = perfetto.ask(work / "i.pftrace", slices="""
+        select s.name, sum(s.dur) as ns from slice s
+        where s.category = 'idle' and s.name = 'not recorded'""")
+    assert answer["slices"][0]["ns"] == pytest.approx(device["unrecorded_ns"], rel=0.02)
+
+
+def test_a_diff_takes_no_pause_for_idle_time(trace, tap, refdev):
+    _, report = trace(refdev, "paused", env={"REFDEV_DEVICES": "2"})
+    (device, ) = report["devices"]
+    os.rename("i.gputap", "j.gputap")
+    trace(refdev, "paused", env={"REFDEV_DEVICES": "2"})
+    rows = json.loads(tap("diff", "j.gputap", "i.gputap", "--json").out)["devices"]
+    name = f"device {device['device']}: idle"
+    (idle, ) = [r for r in rows if r["name"] == name]
+    assert idle["total_before_ns"] == device["idle_ns"]
 
 
 def test_calls_that_were_not_recorded_are_not_taken_for_none(trace, refdev):

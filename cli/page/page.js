@@ -115,7 +115,8 @@ function drawTable(table) {
 		element("div", {className: "bar"}, filter),
 		element("div", {className: "scroll"},
 		        element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body)),
-		note);
+		note,
+		...(table.note ? [element("p", {textContent: table.note})] : []));
 	fill();
 	return section;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|
+/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|paused|
  * synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its work are
  * kernels that do nothing. */
 #include <stdbool.h>
@@ -57,6 +57,23 @@ static void provoke_range(void)
 	gputap_range_begin(GPUTAP_RANGE_USER, "thinking", 1, -1, NULL, 0);
 	provoke_host();
 	gputap_range_end(1);
+}
+
+/* The program pauses its recording, works on in the pause, and then does something else. */
+static void provoke_pause(void)
+{
+	uint64_t from;
+
+	gputap_pause();
+	from = now_ns();
+	for (unsigned i = 0; i < 10; i++) {
+		launch(nothing, first, 0);
+		OK(refdevStreamSynchronize(first));
+	}
+	sleep_ms(2 * PROVOKED_MS);
+	say_stamps("paused", from, now_ns());
+	gputap_resume();
+	provoke_host();
 }
 
 /* The host waits for another device. */
@@ -192,6 +209,7 @@ static const struct {
 } rules[] = {
 	{"host", provoke_host},
 	{"range", provoke_range},
+	{"paused", provoke_pause},
 	{"synchronising", provoke_synchronising},
 	{"copying", provoke_copying},
 	{"held", provoke_held},

@@ -10,6 +10,8 @@
 static struct gt_capture c;
 static struct idle s;
 static struct texts names;
+static struct unrecorded unrecorded;
+static struct unrecorded_list list; /* of the device */
 static uint64_t slack;
 static const uint64_t no_events[16]; /* arguments: of no call's wait list */
 
@@ -55,9 +57,14 @@ static void read_all(void)
 					       .is_marker = item->device_op == GT_DEVICE_MARKER};
 
 		idle_note(&s, item);
-		if (item->kind == GT_RECORD_DEVICE)
+		if (item->kind == GT_RECORD_DEVICE) {
+			unrecorded_note(&unrecorded, 0, item->process, item->start_ns,
+					item->end_ns);
 			idle_add_work(&s, &work);
+		}
 	}
+	list = unrecorded_make(&unrecorded, &c, 0, NULL, NULL);
+	s.unrecorded = &list;
 	CHECK_EQ(idle_finish(&s), 0);
 }
 
@@ -75,6 +82,8 @@ static void finish(void)
 		sum += ns_of((enum gt_idle_cause)cause);
 	CHECK_EQ(sum, s.row_count ? s.rows[0].all.ns : 0);
 	idle_fini(&s);
+	unrecorded_list_fini(&list);
+	unrecorded_fini(&unrecorded);
 	texts_fini(&names);
 	fake_capture_fini(&c);
 }
@@ -290,21 +299,68 @@ UNIT_TEST(markers_are_no_work)
 	finish();
 }
 
-UNIT_TEST(what_was_paused_was_not_recorded)
+/* Process 0 was paused from @from to @to. */
+static void pause_between(uint64_t from, uint64_t to)
+{
+	c.window[0] = (struct gt_window_info){.recorded = true, .from_ns = 500, .to_ns = from};
+	c.window[1] = (struct gt_window_info){.from_ns = from, .to_ns = to};
+	c.window[2] = (struct gt_window_info){.recorded = true, .from_ns = to, .to_ns = 9000};
+	c.windows = 3;
+}
+
+UNIT_TEST(what_was_paused_is_no_idle_time)
 {
 	begin();
-	c.window[0] = (struct gt_window_info){.recorded = true, .from_ns = 500, .to_ns = 2200};
-	c.window[1] = (struct gt_window_info){.from_ns = 2200, .to_ns = 2600};
-	c.window[2] = (struct gt_window_info){.recorded = true, .from_ns = 2600, .to_ns = 5000};
-	c.windows = 3;
+	pause_between(2200, 2600);
 	add_launch(1000, 1100, 1200, 2000);
 	fake_call(&c, 0, "clFinish", 2500, 2700, 0, NULL);
 	add_launch(3000, 3100, 3100, 4000);
 	read_all();
-	CHECK_EQ(ns_of(GT_IDLE_UNRECORDED), 400);
+	CHECK_EQ(s.rows[0].all.ns, 700);
+	CHECK_EQ(s.rows[0].all.max_ns, 700);
+	CHECK_EQ(s.rows[0].all.gaps, 1);
+	CHECK_EQ(s.unrecorded_ns[0], 400);
+	CHECK_EQ(ns_of(GT_IDLE_UNRECORDED), 0);
 	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 100);
 	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 300);
 	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	CHECK_EQ(idle_find_gap(&s, 0, 2000, 3100)->idle_ns, 700);
+	finish();
+}
+
+UNIT_TEST(a_gap_that_was_all_paused_is_none)
+{
+	begin();
+	pause_between(1900, 3200);
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(1100, 1150, 3000, 4000);
+	read_all();
+	CHECK_EQ(s.rows[0].all.ns, 0);
+	CHECK_EQ(s.rows[0].all.gaps, 0);
+	CHECK_EQ(s.unrecorded_ns[0], 1000);
+	finish();
+}
+
+/* Another process has work on the device, before and after the gap. */
+UNIT_TEST(a_device_that_another_process_had_recorded_was_idle_but_of_the_host_nothing_is_known)
+{
+	uint32_t other;
+	const struct gt_object_info *queue;
+
+	begin();
+	other = fake_process(&c, 1001, "other");
+	c.process[other].start_ns = 500;
+	fake_thread(&c, other, 1, 1001, "other");
+	queue = fake_queue(&c, other, 1);
+	pause_between(2200, 2600);
+	fake_work(&c, queue, GT_DEVICE_KERNEL, 1, 600, 700, 0);
+	add_launch(1000, 1100, 1200, 2000);
+	add_launch(3000, 3100, 3100, 4000);
+	fake_work(&c, queue, GT_DEVICE_KERNEL, 1, 4000, 4100, 0);
+	read_all();
+	CHECK_EQ(s.unrecorded_ns[0], 0);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 400 + 300);
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 400);
 	finish();
 }
 
