@@ -55,6 +55,13 @@ void ranks_add_life(struct ranks *r, uint32_t process, uint64_t start_ns, uint64
 		row->end_ns = end_ns;
 }
 
+static bool is_cut(const void *data, uint32_t process)
+{
+	const struct ranks *r = data;
+
+	return r->is_slice || (r->capture && gt_collective_is_cut(r->capture, process));
+}
+
 void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 {
 	struct ranks_row *row = row_of(r, call->process);
@@ -63,6 +70,8 @@ void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 	if (!row)
 		return;
 	r->collectives.parts_most = RANKS_PARTS_MOST;
+	r->collectives.is_cut = is_cut;
+	r->collectives.is_cut_data = r;
 	status = gt_collectives_note(&r->collectives, call);
 	if (status < 0)
 		exit(ui_fail(GT_EXIT_FAILURE, "out of memory"));
@@ -86,17 +95,8 @@ void ranks_add_work(struct ranks *r, uint32_t process, const struct timeline_spa
 	}
 }
 
-static bool is_of_collective(const char *name)
-{
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		if (*gt_domain_traits[d].kernels && !strncmp(name, gt_domain_traits[d].kernels,
-							     strlen(gt_domain_traits[d].kernels)))
-			return true;
-	return false;
-}
-
 void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t number,
-		      const char *name)
+		      const char *name, bool counts)
 {
 	struct ranks_row *row = row_of(r, kernel->process);
 
@@ -107,8 +107,12 @@ void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t nu
 		r->kind_room = number + 64;
 	}
 	if (!r->kinds[number])
-		r->kinds[number] = is_of_collective(name) ? 2 : 1;
+		r->kinds[number] = gt_collective_kernel_named(name) ? 2 : 1;
 	if (r->kinds[number] < 2)
+		return;
+	if (gt_collectives_note_kernel(&r->collectives, kernel))
+		exit(ui_fail(GT_EXIT_FAILURE, "out of memory"));
+	if (!counts)
 		return;
 	row->kernels++;
 	row->kernel_ns += kernel->end_ns - kernel->start_ns;
@@ -125,34 +129,57 @@ void ranks_add_range(struct ranks *r, uint32_t process, const char *name)
 /* One call, made by all of these together. */
 struct one_call {
 	struct ranks *r;
-	const struct gt_collective_member *members;
-	size_t count, number;
+	const struct gt_collective_match *match;
+	unsigned kind; /* enum gt_collective */
+	bool by_kernel;
 };
 
 static const struct gt_collective_part *part_of(const struct one_call *c, size_t member)
 {
-	return &c->members[member].parts[c->number];
+	return &c->match->members[member].parts[c->match->at[member]];
+}
+
+/* In a kernel, or in the call. */
+struct stay {
+	uint64_t start_ns, end_ns;
+};
+
+static struct stay stay_of(const struct one_call *c, size_t member)
+{
+	struct stay s = {0};
+
+	gt_collective_times(&c->match->members[member], c->match->at[member], &s.start_ns,
+			    &s.end_ns);
+	return s;
+}
+
+static struct ranks_row *row_of_member(const struct one_call *c, size_t member)
+{
+	return &c->r->rows[c->r->of_process[c->match->members[member].process]];
 }
 
 /* @member waited for @other from its begin on. */
 static uint64_t add_waiting(const struct one_call *c, size_t member, size_t other)
 {
-	const struct gt_collective_part *mine = part_of(c, member), *late = part_of(c, other);
+	const struct stay mine = stay_of(c, member), late = stay_of(c, other);
+	struct ranks_row *waits = row_of_member(c, member), *for_whom = row_of_member(c, other);
 	struct ranks *r = c->r;
-	uint32_t waits = r->of_process[c->members[member].process],
-		 for_whom = r->of_process[c->members[other].process];
-	uint64_t ns;
+	uint64_t ns, device_ns;
 
-	if (late->start_ns <= mine->start_ns || waits == for_whom)
+	if (late.start_ns <= mine.start_ns || waits == for_whom)
 		return 0;
-	ns = late->start_ns - mine->start_ns;
-	ns = ns < mine->duration_ns ? ns : mine->duration_ns;
-	r->rows[waits].wait_ns += ns;
-	r->rows[for_whom].caused_ns += ns;
+	ns = late.start_ns < mine.end_ns ? late.start_ns - mine.start_ns
+					 : mine.end_ns - mine.start_ns;
+	device_ns = c->by_kernel ? ns : 0;
+	waits->wait_ns += ns;
+	waits->device_wait_ns += device_ns;
+	for_whom->caused_ns += ns;
 	if (r->pairs) {
-		struct ranks_pair *pair = &r->pairs[(size_t)waits * r->count + for_whom];
+		struct ranks_pair *pair = &r->pairs[(size_t)(waits - r->rows) * r->count +
+						    (size_t)(for_whom - r->rows)];
 
 		pair->wait_ns += ns;
+		pair->device_wait_ns += device_ns;
 		pair->calls++;
 	}
 	return ns;
@@ -162,67 +189,139 @@ static size_t find_last(const struct one_call *c)
 {
 	size_t last = 0;
 
-	for (size_t i = 1; i < c->count; i++)
-		if (part_of(c, i)->start_ns > part_of(c, last)->start_ns)
+	for (size_t i = 1; i < c->match->count; i++)
+		if (stay_of(c, i).start_ns > stay_of(c, last).start_ns)
 			last = i;
 	return last;
 }
 
-/* c->count: not known. */
+/* The count of members: not known. */
 static size_t find_root(const struct one_call *c)
 {
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->match->count; i++)
 		if (part_of(c, i)->root_known && part_of(c, i)->is_root)
 			return i;
-	return c->count;
+	return c->match->count;
 }
 
-static void compare_call(const struct one_call *c)
+/* Is it in one launch with the call before it, of all of them? */
+static bool is_fused(const struct one_call *c)
 {
+	for (size_t i = 0; i < c->match->count; i++) {
+		const struct gt_collective_work *work = c->match->members[i].work;
+
+		if (!work || !work[c->match->at[i]].fused)
+			return false;
+	}
+	return true;
+}
+
+/* Is it known of all of them when their kernels ran, and are these the same ones? */
+static bool has_kernels(const struct one_call *c)
+{
+	const struct gt_collective_work *first = NULL;
+
+	for (size_t i = 0; i < c->match->count; i++) {
+		const struct gt_collective_work *work = c->match->members[i].work;
+
+		if (!work || !work[c->match->at[i]].kernels)
+			return false;
+		work += c->match->at[i];
+		first = first ? first : work;
+		if (work->kernels != first->kernels || work->fused != first->fused)
+			return false;
+	}
+	return true;
+}
+
+/* Who waits for whom in what one launch does: all wait for the last one if that is so of a call in
+ * it. */
+static unsigned kind_of(const struct one_call *c)
+{
+	const struct gt_collective_member *m = c->match->members;
 	const struct gt_operation_info *info = gt_operation(part_of(c, 0)->op);
 	unsigned kind = info ? info->collective : GT_COLLECTIVE_ANY;
-	size_t last = find_last(c), root = c->count;
+
+	for (size_t k = c->match->at[0] + 1; c->by_kernel && k < m->count && m->work[k].fused;
+	     k++) {
+		const struct gt_operation_info *other = gt_operation(m->parts[k].op);
+
+		if (other && other->collective == GT_COLLECTIVE_ALL)
+			return GT_COLLECTIVE_ALL;
+		if (m->parts[k].op != part_of(c, 0)->op ||
+		    m->parts[k].is_root != part_of(c, 0)->is_root)
+			kind = GT_COLLECTIVE_ANY;
+	}
+	return kind;
+}
+
+static void compare_call(struct one_call *c)
+{
+	const struct gt_operation_info *info = gt_operation(part_of(c, 0)->op);
+	size_t last, root = c->match->count;
 	uint64_t ns = 0;
 
-	if (kind == GT_COLLECTIVE_FROM_ROOT || kind == GT_COLLECTIVE_TO_ROOT)
+	c->by_kernel = info && info->joints & GT_JOINT_BY_KERNEL;
+	if (c->by_kernel && is_fused(c))
+		return; /* what does it has been compared */
+	if (c->by_kernel && !has_kernels(c)) {
+		c->r->unmatched++;
+		return;
+	}
+	c->kind = kind_of(c);
+	if (c->kind == GT_COLLECTIVE_FROM_ROOT || c->kind == GT_COLLECTIVE_TO_ROOT)
 		root = find_root(c);
-	if (kind == GT_COLLECTIVE_ANY || (kind != GT_COLLECTIVE_ALL && root == c->count)) {
+	if (c->kind == GT_COLLECTIVE_ANY ||
+	    (c->kind != GT_COLLECTIVE_ALL && root == c->match->count)) {
 		c->r->unmatched++;
 		return;
 	}
 	c->r->calls++;
-	for (size_t i = 0; i < c->count; i++)
-		c->r->rows[c->r->of_process[c->members[i].process]].compared++;
-	if (kind == GT_COLLECTIVE_TO_ROOT) {
+	for (size_t i = 0; i < c->match->count; i++) {
+		row_of_member(c, i)->compared++;
+		if (c->by_kernel)
+			c->r->compared_kernels +=
+				c->match->members[i].work[c->match->at[i]].kernels;
+	}
+	last = find_last(c);
+	if (c->kind == GT_COLLECTIVE_TO_ROOT) {
 		ns = root == last ? 0 : add_waiting(c, root, last);
 	} else {
-		last = kind == GT_COLLECTIVE_FROM_ROOT ? root : last;
-		for (size_t i = 0; i < c->count; i++)
+		last = c->kind == GT_COLLECTIVE_FROM_ROOT ? root : last;
+		for (size_t i = 0; i < c->match->count; i++)
 			ns += i == last ? 0 : add_waiting(c, i, last);
 	}
 	if (ns)
-		c->r->rows[c->r->of_process[c->members[last].process]].last++;
+		row_of_member(c, last)->last++;
 }
 
 /* All members of a communicator from @first on. */
-static void compare_members(struct ranks *r, size_t first, size_t members)
+static int compare_members(struct ranks *r, size_t first, size_t members, uint64_t tolerance_ns)
 {
-	struct one_call c = {r, r->collectives.members + first, members, 0};
-	size_t calls = gt_collectives_calls(&r->collectives, first, members), most = 0;
+	struct gt_collective_match match;
+	struct one_call c = {.r = r, .match = &match};
+	size_t most = 0;
+	int status;
 
 	for (size_t i = 0; i < members; i++)
-		most = c.members[i].count > most ? c.members[i].count : most;
+		if (r->collectives.members[first + i].count > most)
+			most = r->collectives.members[first + i].count;
 	if (members < 2) { /* of itself alone, or the others' captures are not here */
-		r->unmatched += c.members->communicator ? 0 : most;
-		return;
+		r->unmatched += r->collectives.members[first].communicator ? 0 : most;
+		return 0;
 	}
-	r->unmatched += most - calls;
-	for (; c.number < calls; c.number++)
+	status = gt_collective_match_init(&match, &r->collectives, first, members, tolerance_ns);
+	while (!status && gt_collective_match_next(&match))
 		compare_call(&c);
+	r->unmatched += most - match.matched;
+	r->is_unsure |= match.is_unsure;
+	gt_collective_match_fini(&match);
+	return status;
 }
 
 int ranks_finish(struct ranks *r)
 {
+	uint64_t tolerance_ns = r->capture ? gt_collective_tolerance_ns(r->capture) : 0;
 	int status = 0;
 
 	for (uint32_t i = 0; i < r->count && !status; i++)
@@ -231,10 +330,18 @@ int ranks_finish(struct ranks *r)
 		return status;
 	if (r->count && r->count <= RANKS_PAIRS_MOST)
 		r->pairs = lookup_grow(NULL, 0, (size_t)r->count * r->count, sizeof *r->pairs);
+	r->unlinked_kernels = r->collectives.kernels.task_count
+				      ? r->collectives.kernels.unlinked
+				      : r->collectives.kernels.kernel_count;
+	r->graph_kernels = r->collectives.kernels.of_graphs;
+	r->kernels = r->collectives.kernels.kernel_count + r->collectives.kernels.unlinked +
+		     r->graph_kernels;
 	gt_collectives_finish(&r->collectives);
 	for (size_t first = 0, members; first < r->collectives.count; first += members) {
 		members = gt_collectives_members(&r->collectives, first);
-		compare_members(r, first, members);
+		status = compare_members(r, first, members, tolerance_ns);
+		if (status)
+			return status;
 	}
 	gt_collectives_fini(&r->collectives);
 	return 0;

@@ -12,6 +12,7 @@ const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
 	{"last", "last in", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"compared", "of", GRID_COUNT, GRID_ALWAYS, 1, false},
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
+	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
 	{"collective_ns", "collectives", GRID_NS, GRID_ALWAYS, 1, false},
 	{"collectives", "collective calls", GRID_COUNT, GRID_DATA, 0, false},
 	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 2, false},
@@ -37,6 +38,7 @@ const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS] 
 
 const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS] = {
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
+	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
 	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"rank", "rank", GRID_ID, GRID_ALWAYS, 0, false},
 	{"for_rank", "for rank", GRID_ID, GRID_ALWAYS, 0, false},
@@ -47,6 +49,27 @@ static uint64_t idle_ns(const struct ranks_row *row)
 	return timeline_idle_ns(&row->busy);
 }
 
+/* ": 20 of 30 kernels of collectives are not compared", why; "" */
+static const char *describe_left_out(struct grid *g, const struct ranks *r)
+{
+	uint64_t left = r->kernels - r->compared_kernels;
+
+	if (r->count < 2)
+		return "";
+	if (left)
+		return grid_keep(g, "; %s of %s kernels of collectives cannot be compared%s",
+				 ui_count(left), ui_count(r->kernels),
+				 r->unlinked_kernels
+					 ? ", for the calls that launched them were not "
+					   "recorded (NCCL: gputap run -d nccl,cuda_driver)"
+				 : r->graph_kernels == left ? ", for they are of graphs"
+							    : "");
+	if (r->is_unsure)
+		return "; calls before others are missing, and those behind them cannot be told "
+		       "apart: they are not compared";
+	return "";
+}
+
 /* "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000 collective calls" */
 static const char *describe_straggler(struct grid *g, const struct summary *s)
 {
@@ -54,13 +77,16 @@ static const char *describe_straggler(struct grid *g, const struct summary *s)
 	const struct ranks_row *late = row == LOOKUP_NONE ? NULL : &s->ranks.rows[row];
 
 	if (!late)
-		return s->ranks.calls ? "Ranks: none made others wait in a collective call"
-				      : "Ranks";
+		return grid_keep(g, "Ranks%s%s",
+				 s->ranks.calls ? ": none made others wait in a collective call"
+						: "",
+				 describe_left_out(g, &s->ranks));
 	return grid_keep(g,
 			 "Ranks: %u on %.64s made others wait longest: %s in all, as the last one "
-			 "in %s of %s collective calls",
+			 "in %s of %s collective calls%s",
 			 late->rank, texts_get(&s->names, late->host), ui_duration(late->caused_ns),
-			 ui_count(late->last), ui_count(late->compared));
+			 ui_count(late->last), ui_count(late->compared),
+			 describe_left_out(g, &s->ranks));
 }
 
 void report_make_ranks(struct grid *g, const struct summary *s)
@@ -77,6 +103,7 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 		*cell++ = row->compared ? cell_count(row->last) : cell_none();
 		*cell++ = row->compared ? cell_count(row->compared) : cell_none();
 		*cell++ = row->compared ? cell_count(row->wait_ns) : cell_none();
+		*cell++ = row->device_wait_ns ? cell_count(row->device_wait_ns) : cell_none();
 		*cell++ = calls ? cell_count(row->collective_ns) : cell_none();
 		*cell++ = cell_count(row->collectives);
 		*cell++ = cell_count(row->call_ns);
@@ -223,9 +250,12 @@ void report_make_rank_waits(struct grid *g, const struct summary *s)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(pair->wait_ns);
+		*cell++ = pair->device_wait_ns ? cell_count(pair->device_wait_ns) : cell_none();
 		*cell++ = cell_count(pair->calls);
 		*cell++ = cell_count(r->rows[i / r->count].rank);
 		*cell++ = cell_count(r->rows[i % r->count].rank);
 	}
 	grid_sort(g, 0, false);
+	g->heading =
+		grid_keep(g, "Who waited for whom in collective calls%s", describe_left_out(g, r));
 }

@@ -291,8 +291,6 @@ static void add_busy(struct summary *s, struct summary_track *d, const struct su
 		return;
 	timeline_add(&d->all, &span);
 	ranks_add_work(&s->ranks, e->process, &span);
-	if (item->device_op == GT_DEVICE_KERNEL)
-		ranks_add_kernel(&s->ranks, item, e->brief, texts_get(&s->names, e->brief));
 	if (e->class == SUMMARY_KERNELS)
 		timeline_add(&d->kernels, &span);
 	else if (e->class == SUMMARY_COPIES)
@@ -305,10 +303,13 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	const struct summary_entry e = summary_entry_of_work(r, item);
 	struct summary_track *d;
 	uint32_t group, track;
+	bool counts = summary_matches(s, &e, SUMMARY_KIND_DEVICE + (uint32_t)item->device_op);
 
 	if (!s->slice.some)
 		linked_work(&s->linked, e.process, item->id);
-	if (!summary_matches(s, &e, SUMMARY_KIND_DEVICE + (uint32_t)item->device_op)) {
+	if (item->device_op == GT_DEVICE_KERNEL && e.timed)
+		ranks_add_kernel(&s->ranks, item, e.brief, texts_get(&s->names, e.brief), counts);
+	if (!counts) {
 		add_stages(r, &e, LOOKUP_NONE, false);
 		return;
 	}
@@ -453,7 +454,8 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	}
 	s->capture = capture;
 	stages_init(&s->stages);
-	s->idle.capture = capture;
+	s->idle.capture = s->ranks.capture = capture;
+	s->ranks.is_slice = s->slice.some;
 	s->idle.names = &s->names;
 	idle_init(&s->idle);
 	s->operators.no_ranges = has_no_ranges(capture);

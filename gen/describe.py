@@ -14,6 +14,8 @@ ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 # Between host and device, where no argument says it.
 # Who of a communicator waits for whom in a call of all: enum gt_collective.
 COLLECTIVES = ('all', 'from_root', 'to_root', 'any')
+# What a call is to others of its thread or of other processes: bits of enum gt_joint.
+JOINTS = ('sends', 'receives', 'by_kernel', 'opens_batch', 'closes_batch', 'begins', 'completes')
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 # What is allocated: enum gt_memory.
@@ -121,6 +123,7 @@ class Operation:
         self.waits, self.ordered, self.direction = False, None, None
         self.finishes = self.drains = False
         self.collective = None  # one of COLLECTIVES
+        self.joints = []  # of JOINTS
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -623,7 +626,7 @@ class Parser:
     def words(self, op):
         allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
                                                    'waits', 'finishes', 'drains', 'ordered',
-                                                   'collective')
+                                                   'collective') + JOINTS
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -646,6 +649,8 @@ class Parser:
                 if op.collective not in COLLECTIVES:
                     self.fail(w, f"'{op.collective}' says nothing of who waits in a collective"
                               f'{nearest(op.collective, COLLECTIVES)}')
+            elif w in JOINTS:
+                op.joints.append(str(w))
             elif w == 'ordered':
                 op.ordered = self.ordered_words()
             elif w == 'readable':
@@ -707,6 +712,9 @@ class Parser:
                 self.fail(op.name, f"{op.name} is no synchronisation, but '{word}'")
         if op.drains and not any(a.role == 'stream' for a in op.args):
             self.fail(op.name, f"{op.name} 'drains' a stream, but has none")
+        for word, role in (('sends', 'peer'), ('receives', 'peer')):
+            if word in op.joints and not any(a.role == role for a in op.args):
+                self.fail(op.name, f"{op.name} '{word}' a message, but no argument is its {role}")
         if op.unless and op.unless not in names:
             self.fail(op.unless,
                       f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")

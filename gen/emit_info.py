@@ -21,6 +21,10 @@ def mark(op):
     return f'GT_MARK_{(op.mark or "none").upper()}'
 
 
+def joints(op):
+    return ''.join(f' | GT_JOINT_{word.upper()} << 8' for word in op.joints)
+
+
 class Types:
     """Types that arguments need, numbered; 0 is any address, 1 any byte."""
 
@@ -152,7 +156,7 @@ def info(api):
             f' GT_MEMORY_{(op.memory or "unknown").upper()}, {mark(op)}, {op.status_arg(api)},'
             f' {"true" if op.number < api.table_count else "false"},'
             f' {"true" if op.waits else "false"}, GT_FINISHED_{op.finished()},'
-            f' GT_COLLECTIVE_{(op.collective or "none").upper()}}}, /* {op.name} */'
+            f' GT_COLLECTIVE_{(op.collective or "none").upper()}{joints(op)}}}, /* {op.name} */'
         )
         arguments += [argument(op, a, types, texts, place) for a, place in zip(op.args, places(op))]
     status = types.number(api.status_type) if api.status_type else 0

@@ -27,7 +27,7 @@ typedef int gt_nccl_ncclCommSplit_fn(void *comm, int color, int key, void **newc
 typedef int gt_nccl_ncclCommShrink_fn(void *comm, int *excludeRanksList, int excludeRanksCount, void **newcomm, void *config, int shrinkFlags);
 typedef int gt_nccl_ncclCommGetUniqueId_fn(void *comm, struct gt_nccl_unique_id *uniqueId);
 typedef int gt_nccl_ncclCommGrow_fn(void *comm, int nRanks, const struct gt_nccl_unique_id *uniqueId, int rank, void **newcomm, void *config);
-typedef int gt_nccl_ncclCommInitRankScalable_fn(void **newcomm, int nranks, int myrank, int nId, struct gt_nccl_unique_id *commIds, void *config);
+typedef int gt_nccl_ncclCommInitRankScalable_fn(void **newcomm, int nranks, int myrank, int nId, const struct gt_nccl_unique_id *commIds, void *config);
 typedef char * gt_nccl_ncclGetErrorString_fn(int result);
 typedef char * gt_nccl_ncclGetLastError_fn(void *comm);
 typedef int gt_nccl_ncclCommGetAsyncError_fn(void *comm, int *asyncError);
@@ -101,7 +101,7 @@ struct gt_nccl_args_ncclCommSplit { void *comm; int color; int key; void **newco
 struct gt_nccl_args_ncclCommShrink { void *comm; int *excludeRanksList; int excludeRanksCount; void **newcomm; void *config; int shrinkFlags; };
 struct gt_nccl_args_ncclCommGetUniqueId { void *comm; struct gt_nccl_unique_id *uniqueId; };
 struct gt_nccl_args_ncclCommGrow { void *comm; int nRanks; const struct gt_nccl_unique_id *uniqueId; int rank; void **newcomm; void *config; };
-struct gt_nccl_args_ncclCommInitRankScalable { void **newcomm; int nranks; int myrank; int nId; struct gt_nccl_unique_id *commIds; void *config; };
+struct gt_nccl_args_ncclCommInitRankScalable { void **newcomm; int nranks; int myrank; int nId; const struct gt_nccl_unique_id *commIds; void *config; };
 struct gt_nccl_args_ncclGetErrorString { int result; };
 struct gt_nccl_args_ncclGetLastError { void *comm; };
 struct gt_nccl_args_ncclCommGetAsyncError { void *comm; int *asyncError; };

@@ -7,8 +7,8 @@
 
 #include "util/error.h"
 
-/* MPI_COMM_SELF of MPICH and what comes from it */
-enum { MPICH_SELF = 0x44000001 };
+/* MPI_COMM_WORLD and MPI_COMM_SELF of MPICH and what comes from it */
+enum { MPICH_WORLD = 0x44000000, MPICH_SELF = 0x44000001 };
 
 static uint64_t mix(uint64_t h, uint64_t value)
 {
@@ -88,6 +88,11 @@ static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_
 	return &c->members[c->count - 1];
 }
 
+static bool is_cut(const struct gt_collectives *c, uint32_t process)
+{
+	return c->is_cut && c->is_cut(c->is_cut_data, process);
+}
+
 /* The process named it and did not make it. */
 static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
 					       uint32_t process, uint64_t handle)
@@ -100,7 +105,8 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 		if (*slot)
 			return &c->members[*slot - 1];
 	}
-	if ((uint32_t)handle == MPICH_SELF)
+	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
+	    ((uint32_t)handle != MPICH_WORLD && is_cut(c, process)))
 		whole = 0;
 	for (size_t i = c->count; i-- > 0 && whole;) /* another one is that of all */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
@@ -153,6 +159,11 @@ static uint64_t made_by(const struct gt_call_view *view, const struct gt_collect
 	return h;
 }
 
+int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel)
+{
+	return gt_collective_kernels_note(&c->kernels, kernel);
+}
+
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
@@ -161,14 +172,25 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 	uint64_t handle, rank, number = 0;
 	bool creates;
 
-	if (!info || !info->joins || !call->args)
+	gt_collective_kernels_pass(&c->kernels, call);
+	if (!info || !info->joins || (!call->args && info->nargs))
 		return 0;
+	if (info->joints & (GT_JOINT_OPENS_BATCH | GT_JOINT_CLOSES_BATCH)) {
+		gt_collective_kernels_batch(&c->kernels, call, info->joints & GT_JOINT_OPENS_BATCH);
+		return 0;
+	}
 	creates = gt_call_role(&view, GT_ROLE_CREATES, 0, &handle);
 	if (gt_call_role(&view, GT_ROLE_COMMUNICATOR, 0, &handle)) {
 		m = get_member(c, call->op, call->process, handle);
 		if (!m)
 			return -ENOMEM;
-		number = m->count;
+		if (creates && info->collective)
+			number = m->made++;
+		if (info->joints & GT_JOINT_BY_KERNEL && !c->is_full &&
+		    gt_collective_kernels_add(&c->kernels, call, (uint32_t)(m - c->members) + 1,
+					      info->collective ? (uint32_t)m->count
+							       : GT_COLLECTIVE_MESSAGE))
+			return -ENOMEM;
 		if (info->collective && add_part(c, m, call, &view))
 			return -ENOMEM;
 		if (!creates && gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
@@ -202,8 +224,48 @@ static int compare_parts(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+/* A part with its work. */
+struct sorted_part {
+	struct gt_collective_part part; /* first: compare_parts() */
+	struct gt_collective_work work;
+};
+
+static void sort_parts(struct gt_collective_member *m)
+{
+	struct sorted_part *sorted = m->work ? calloc(m->count, sizeof *sorted) : NULL;
+
+	if (!sorted) {
+		qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
+		free(m->work); /* there is no memory to say whose it is */
+		m->work = NULL;
+		return;
+	}
+	for (size_t i = 0; i < m->count; i++)
+		sorted[i] = (struct sorted_part){m->parts[i], m->work[i]};
+	qsort(sorted, m->count, sizeof *sorted, compare_parts);
+	for (size_t i = 0; i < m->count; i++) {
+		m->parts[i] = sorted[i].part;
+		m->work[i] = sorted[i].work;
+	}
+	free(sorted);
+}
+
+static void take_work(void *to, const struct gt_collective_task *task,
+		      const struct gt_collective_work *work)
+{
+	struct gt_collectives *c = to;
+	struct gt_collective_member *m = &c->members[task->member - 1];
+
+	if (!m->work)
+		m->work = calloc(m->count, sizeof *m->work);
+	if (m->work && task->part < m->count)
+		m->work[task->part] = *work;
+}
+
 void gt_collectives_finish(struct gt_collectives *c)
 {
+	gt_collective_kernels_join(&c->kernels, take_work, c);
+	gt_collective_kernels_fini(&c->kernels);
 	for (size_t i = 0; i < c->count; i++) {
 		struct gt_collective_member *m = &c->members[i];
 		bool rising = true;
@@ -211,7 +273,7 @@ void gt_collectives_finish(struct gt_collectives *c)
 		for (size_t k = 1; k < m->count && rising; k++)
 			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
 		if (!rising) /* several threads, one after the other */
-			qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
+			sort_parts(m);
 	}
 	if (c->count)
 		qsort(c->members, c->count, sizeof *c->members, compare_members);
@@ -229,28 +291,32 @@ size_t gt_collectives_members(const struct gt_collectives *c, size_t first)
 	return end - first;
 }
 
-size_t gt_collectives_calls(const struct gt_collectives *c, size_t first, size_t members)
+bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
+			 uint64_t *end_ns)
 {
-	const struct gt_collective_member *m = c->members + first;
-	size_t calls = m->count;
+	const struct gt_collective_part *p = &m->parts[part];
+	const struct gt_operation_info *info = gt_operation(p->op);
 
-	if (!m->communicator)
-		return 0;
-	for (size_t i = 1; i < members; i++) {
-		size_t k = 0, most = m[i].count < calls ? m[i].count : calls;
-
-		while (k < most && m[i].parts[k].op == m->parts[k].op)
-			k++;
-		calls = k;
+	if (!info || !(info->joints & GT_JOINT_BY_KERNEL)) {
+		*start_ns = p->start_ns;
+		*end_ns = p->start_ns + p->duration_ns;
+		return true;
 	}
-	return calls;
+	if (!m->work || !m->work[part].kernels)
+		return false;
+	*start_ns = m->work[part].start_ns;
+	*end_ns = m->work[part].end_ns;
+	return true;
 }
 
 void gt_collectives_fini(struct gt_collectives *c)
 {
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++) {
 		free(c->members[i].parts);
+		free(c->members[i].work);
+	}
 	free(c->members);
 	free(c->current);
+	gt_collective_kernels_fini(&c->kernels);
 	*c = (struct gt_collectives){0};
 }

@@ -5,12 +5,10 @@
  * A handle says nothing outside of its process, so a communicator is told by how it came about:
  *   - the one that a process names without having made it is that of all processes (MPICH's of
  *     the process alone, 0x44000001, is left out; of Open MPI's the first that is named is taken);
- *   - one that a collective call made: its parent, the number of that call among the parent's
- *     collective calls, and what the processes were told apart by (role SPLIT);
+ *   - one that a collective call made: its parent, the number of that call among those that made
+ *     communicators of the parent, and what the processes were told apart by (role SPLIT);
  *   - one that was made without a parent, as NCCL's: what role SPLIT says.
- * All processes make a communicator's collective calls in the same order: the n-th of one process
- * and the n-th of another are the same call. Where their operations differ, records are missing,
- * and what follows in that communicator is not compared. */
+ * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
 #define GPUTAP_CAPTURE_COLLECTIVES_H
 
@@ -19,6 +17,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "capture/collective_kernels.h"
 #include "record/operation.h"
 
 /* One process's part of a call. */
@@ -34,9 +33,11 @@ struct gt_collective_member {
 	uint64_t communicator; /* same in all processes; 0: not known */
 	uint64_t handle;
 	uint32_t process;
-	int32_t rank; /* in the communicator; -1: not known */
+	int32_t rank;  /* in the communicator; -1: not known */
+	uint32_t made; /* communicators out of it */
 	struct gt_collective_part *parts;
 	size_t count, room;
+	struct gt_collective_work *work; /* of each part, when finished; NULL: no kernels do it */
 };
 
 struct gt_collectives {
@@ -47,6 +48,11 @@ struct gt_collectives {
 	size_t current_count, slot_count;
 	size_t parts, parts_most; /* parts_most: no more are kept; 0: all */
 	bool is_full;
+	struct gt_collective_kernels kernels;
+	/* of @process: were calls of its not recorded, or not read? Then unknown handles stay so.
+	 * NULL: of none */
+	bool (*is_cut)(const void *data, uint32_t process);
+	const void *is_cut_data;
 };
 
 /**
@@ -55,12 +61,15 @@ struct gt_collectives {
  * Return: 1 it is a collective call, 0 it is none, -ENOMEM with a cause.
  */
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
+/* A kernel whose name gt_collective_kernel_named() knows. Return: 0, -ENOMEM with a cause. */
+int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel);
 /* Members of one communicator stand beside each other from now on. */
 void gt_collectives_finish(struct gt_collectives *c);
 /* From @first on: members of the same communicator. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
-/* Calls that can be compared: as many as each of the members has, up to where they differ. */
-size_t gt_collectives_calls(const struct gt_collectives *c, size_t first, size_t members);
+/* When the part began and ended, where it waits: on the device for kernels. False: not known. */
+bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
+			 uint64_t *end_ns);
 void gt_collectives_fini(struct gt_collectives *c);
 
 #endif

@@ -77,6 +77,17 @@ enum gt_collective {
 	GT_COLLECTIVE_ANY,       /* that depends, or the call only begins it */
 };
 
+/* What else a call is to other calls, of its process or of others: bits. */
+enum gt_joint {
+	GT_JOINT_SENDS = 1, /* a message to the process of role PEER */
+	GT_JOINT_RECEIVES = 2,
+	GT_JOINT_BY_KERNEL = 4,   /* a kernel does it: there is waited, not in the call */
+	GT_JOINT_OPENS_BATCH = 8, /* what is called until it is closed is done then, as one */
+	GT_JOINT_CLOSES_BATCH = 16,
+	GT_JOINT_BEGINS = 32,    /* the call begins it only, for its argument of role REQUEST */
+	GT_JOINT_COMPLETES = 64, /* it waits for what those of role REQUEST stand for */
+};
+
 /* What an argument, or a member of what it points to, is to its operation. */
 enum gt_role {
 	GT_ROLE_NONE = 0,
@@ -163,7 +174,8 @@ struct gt_operation_info {
 	int16_t stream_arg;
 	uint8_t memory;     /* enum gt_memory: what an allocation allocates, or a free frees */
 	uint8_t collective; /* enum gt_collective */
-	bool joins;         /* it is one, or makes a communicator or says the rank in one */
+	uint8_t joints;     /* enum gt_joint */
+	bool joins; /* it is one, has joints, or makes a communicator or says the rank in one */
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */

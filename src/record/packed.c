@@ -154,7 +154,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 							   ? find_stream(u, args, count)
 							   : (int16_t)-1,
 						   o->memory,
-						   o->collective,
+						   o->collective & 0xff,
+						   (uint8_t)(o->collective >> 8),
 						   o->collective || joins(args, count)};
 	}
 }

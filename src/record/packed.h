@@ -42,7 +42,8 @@ struct gt_packed_operation {
 	uint8_t kind, memory, mark;
 	int8_t status_arg;
 	bool in_table, waits;
-	uint8_t finished, collective;
+	uint8_t finished;
+	uint16_t collective; /* enum gt_collective, enum gt_joint << 8 */
 };
 
 struct gt_packed_domain {

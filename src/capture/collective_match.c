@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* See collective_match.h. */
+#include "capture/collective_match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+enum {
+	TRIED_CALLS = 32,        /* that must go on fitting */
+	ENOUGH_CALLS = 8,        /* if something is missing behind them */
+	BETTER_BY = 3,           /* calls of the best place end so much nearer together */
+	CLOCKS_APART_NS = 20000, /* of processors, and of devices from them */
+};
+
+static bool is_of_all(const struct gt_collective_part *p)
+{
+	const struct gt_operation_info *info = gt_operation(p->op);
+
+	return info && info->collective == GT_COLLECTIVE_ALL;
+}
+
+static bool is_fused(const struct gt_collective_member *m, size_t part)
+{
+	return m->work && m->work[part].fused;
+}
+
+/* A stay in a call of all. */
+struct stay {
+	uint64_t start_ns, end_ns;
+};
+
+static bool find_stay(const struct gt_collective_member *m, size_t part, struct stay *s)
+{
+	return is_of_all(&m->parts[part]) && !is_fused(m, part) &&
+	       gt_collective_times(m, part, &s->start_ns, &s->end_ns);
+}
+
+static bool overlaps(const struct stay *a, const struct stay *b, uint64_t tolerance_ns)
+{
+	return a->start_ns <= b->end_ns + tolerance_ns && b->start_ns <= a->end_ns + tolerance_ns;
+}
+
+/* Can the parts at which the members are be one call? */
+static bool is_one_call(const struct gt_collective_match *m)
+{
+	uint64_t last_start = 0, first_end = UINT64_MAX;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct gt_collective_member *member = &m->members[i];
+		struct stay s;
+
+		if (m->at[i] >= member->count ||
+		    member->parts[m->at[i]].op != m->members->parts[m->at[0]].op)
+			return false;
+		if (!find_stay(member, m->at[i], &s))
+			continue;
+		last_start = s.start_ns > last_start ? s.start_ns : last_start;
+		first_end = s.end_ns < first_end ? s.end_ns : first_end;
+	}
+	return m->tolerance_ns == GT_COLLECTIVE_NO_CLOCK || first_end == UINT64_MAX ||
+	       last_start <= first_end + m->tolerance_ns;
+}
+
+/* How well two members go together from there on. */
+struct fit {
+	size_t calls; /* that go together; 0: they do not */
+	size_t compared;
+	uint64_t apart_ns; /* the ends of the compared ones, in all */
+};
+
+static struct fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
+			  size_t at, const struct gt_collective_member *b, size_t bt)
+{
+	struct fit fit = {0};
+	size_t k = 0;
+
+	for (; k < TRIED_CALLS && at + k < a->count && bt + k < b->count; k++) {
+		struct stay x, y;
+
+		if (a->parts[at + k].op != b->parts[bt + k].op)
+			break;
+		if (!find_stay(a, at + k, &x) || !find_stay(b, bt + k, &y))
+			continue;
+		if (!overlaps(&x, &y, m->tolerance_ns))
+			break;
+		fit.compared++;
+		fit.apart_ns += x.end_ns > y.end_ns ? x.end_ns - y.end_ns : y.end_ns - x.end_ns;
+	}
+	if (k == TRIED_CALLS || at + k == a->count || bt + k == b->count || k >= ENOUGH_CALLS)
+		fit.calls = k;
+	return fit;
+}
+
+static bool is_better(const struct fit *a, const struct fit *b, uint64_t by)
+{
+	return (double)a->apart_ns / (double)a->compared * (double)by <=
+	       (double)b->apart_ns / (double)b->compared;
+}
+
+enum place { PLACE_FOUND, PLACE_NONE, PLACE_UNSURE };
+
+/* Where @b is in the call of @a that is at @at; from *bt on. */
+static enum place find_place(const struct gt_collective_match *m,
+			     const struct gt_collective_member *a, size_t at,
+			     const struct gt_collective_member *b, size_t *bt)
+{
+	struct fit best = {0}, second = {0};
+	struct stay x, y;
+	size_t place = 0;
+
+	if (!find_stay(a, at, &x))
+		return PLACE_NONE;
+	for (size_t k = *bt; k < b->count; k++) {
+		struct fit fit;
+
+		if (!find_stay(b, k, &y))
+			continue;
+		if (y.start_ns > x.end_ns + m->tolerance_ns)
+			break;
+		if (!overlaps(&x, &y, m->tolerance_ns)) {
+			*bt = k + 1; /* and before those of @a that are still to come */
+			continue;
+		}
+		fit = try_fit(m, a, at, b, k);
+		if (!fit.calls || !fit.compared)
+			continue;
+		if (!best.calls || is_better(&fit, &best, 1)) {
+			second = best;
+			best = fit;
+			place = k;
+		} else if (!second.calls || is_better(&fit, &second, 1)) {
+			second = fit;
+		}
+	}
+	if (!best.calls)
+		return PLACE_NONE;
+	if (second.calls && !is_better(&best, &second, BETTER_BY))
+		return PLACE_UNSURE;
+	*bt = place;
+	return PLACE_FOUND;
+}
+
+/* The member that begins the call last: no earlier call of another one is that call. */
+static size_t find_latest(const struct gt_collective_match *m)
+{
+	uint64_t latest_ns = 0;
+	size_t latest = m->count;
+
+	for (size_t i = 0; i < m->count; i++) {
+		struct stay s;
+
+		while (m->at[i] < m->members[i].count && !find_stay(&m->members[i], m->at[i], &s))
+			m->at[i]++;
+		if (m->at[i] >= m->members[i].count)
+			return m->count;
+		if (latest == m->count || s.start_ns > latest_ns) {
+			latest = i;
+			latest_ns = s.start_ns;
+		}
+	}
+	return latest;
+}
+
+static bool find_step(struct gt_collective_match *m)
+{
+	if (m->tolerance_ns == GT_COLLECTIVE_NO_CLOCK) {
+		m->is_unsure = true;
+		return false;
+	}
+	for (;;) {
+		size_t latest = find_latest(m);
+		enum place place = PLACE_FOUND;
+
+		if (latest == m->count)
+			return false;
+		for (size_t i = 0; i < m->count && place == PLACE_FOUND; i++)
+			if (i != latest)
+				place = find_place(m, &m->members[latest], m->at[latest],
+						   &m->members[i], &m->at[i]);
+		if (place == PLACE_UNSURE) {
+			m->is_unsure = true;
+			return false;
+		}
+		if (place == PLACE_FOUND && is_one_call(m))
+			return true;
+		m->at[latest]++; /* one of them did not make it, or it was not recorded */
+	}
+}
+
+uint64_t gt_collective_tolerance_ns(const struct gt_capture *c)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
+		const struct gt_capture_session *s = gt_capture_session_at(c, i);
+
+		if (s->alignment == GT_ALIGNED_REALTIME || s->alignment == GT_ALIGNED_NOT)
+			return GT_COLLECTIVE_NO_CLOCK;
+		most = s->uncertainty_ns > most ? s->uncertainty_ns : most;
+	}
+	return 2 * most + CLOCKS_APART_NS;
+}
+
+bool gt_collective_is_cut(const struct gt_capture *c, uint32_t process)
+{
+	const struct gt_capture_session *s =
+		gt_capture_session_at(c, gt_capture_process(c, process)->session);
+	const struct gt_counts *counts = gt_capture_counts(c, process);
+	const struct gt_window_info *windows;
+	size_t count;
+
+	windows = gt_capture_windows(c, process, &count);
+	for (size_t i = 0; i + 1 < count; i++)
+		if (!windows[i].recorded)
+			return true;
+	for (unsigned d = 0; counts && d < GT_DOMAIN_COUNT; d++) {
+		if (counts->not_kept[GT_CLASS_CALL][d])
+			return true;
+		for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
+			if (counts->dropped[why][GT_CLASS_CALL][d])
+				return true;
+	}
+	return s->kept.is_thinned;
+}
+
+int gt_collective_match_init(struct gt_collective_match *m, const struct gt_collectives *c,
+			     size_t first, size_t count, uint64_t tolerance_ns)
+{
+	*m = (struct gt_collective_match){.members = c->members + first,
+					  .count = count,
+					  .tolerance_ns = tolerance_ns,
+					  .is_in_step = true};
+	m->at = calloc(count, sizeof *m->at);
+	if (!m->at)
+		return gt_error(-ENOMEM, "collective calls");
+	for (size_t i = 0; i < count && c->is_cut; i++)
+		m->is_in_step &= !c->is_cut(c->is_cut_data, m->members[i].process);
+	return 0;
+}
+
+static bool is_at_end(const struct gt_collective_match *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->at[i] >= m->members[i].count)
+			return true;
+	return false;
+}
+
+bool gt_collective_match_next(struct gt_collective_match *m)
+{
+	if (!m->members->communicator)
+		return false;
+	for (size_t i = 0; i < m->count && m->is_begun; i++)
+		m->at[i]++;
+	m->is_begun = true;
+	if (is_at_end(m))
+		return false;
+	m->is_in_step = m->is_in_step && is_one_call(m);
+	if (!m->is_in_step)
+		m->is_in_step = find_step(m);
+	m->matched += m->is_in_step;
+	return m->is_in_step;
+}
+
+void gt_collective_match_fini(struct gt_collective_match *m)
+{
+	free(m->at);
+	m->at = NULL;
+}
