@@ -311,6 +311,23 @@ static void print_session(const struct info *i)
 		       : "-");
 }
 
+/* By what the blocks are found. */
+static void print_index(const struct info *i)
+{
+	const struct gt_capture_index *index = gt_capture_index(i->capture);
+	const struct ui_colors *c = ui_colors(stdout);
+
+	print_label("index");
+	if (index->wrong_files)
+		printf("%sdamaged, or not what the blocks say: their heads were read%s\n",
+		       c->yellow, c->reset);
+	else if (!index->files)
+		puts("none: the blocks' heads were read");
+	else
+		printf("of %s block%s, %s\n", ui_count(index->blocks),
+		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
+}
+
 static void print_head(const struct info *i)
 {
 	const struct ui_colors *c = ui_colors(stdout);
@@ -330,6 +347,7 @@ static void print_head(const struct info *i)
 		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s",
 		       (double)i->health.bytes / (double)records);
 	putchar('\n');
+	print_index(i);
 	if (i->read[GT_CLASS_DEVICE]) {
 		print_label("linked");
 		if (!mode_has_calls(i->mode))
@@ -417,6 +435,11 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "bad_blocks", i->health.bad_blocks);
 	json_count(j, "unknown_blocks", i->health.unknown_blocks);
 	json_count(j, "bad_sums", i->health.bad_sums);
+	json_object(j, "index");
+	json_count(j, "blocks", gt_capture_index(i->capture)->blocks);
+	json_count(j, "bytes", gt_capture_index(i->capture)->bytes);
+	json_bool(j, "wrong", gt_capture_index(i->capture)->wrong_files != 0);
+	json_close(j);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
 	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);

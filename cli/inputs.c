@@ -64,6 +64,9 @@ void inputs_print_notes(const struct gt_capture *capture)
 	size_t repeated = gt_capture_repeated_count(capture), moved = 0, lost = 0, shared = 0;
 	uint64_t uncertainty_ns = 0, shared_ns = 0;
 
+	if (gt_capture_index(capture)->wrong_files)
+		ui_note("an index of blocks is damaged, or says what the blocks do not: they were "
+			"found by their heads instead");
 	if (repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): read once",
 			ui_count(repeated), repeated == 1 ? " is" : "s are");

@@ -86,7 +86,9 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 	status = gt_capture_file_read(file, r->stored, whole, b->at);
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read capture %s", file->path);
-	if (!status && gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc)
+	/* an index may have said where it lies */
+	if (!status && (gt_head_crc(r->stored, b->head_bytes) != b->head_crc ||
+			gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc))
 		status = -EBADMSG;
 	if (!status && packed)
 		status = decompress(r, b);
@@ -162,7 +164,7 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
 	session->public.health.bad_blocks++;
 	session->public.health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
-	if (gt_capture_file_read(&c->files[session->file], head, b->head_bytes, b->at))
+	if (gt_capture_file_read(&c->files[session->file], head, b->head_bytes, b->head_at))
 		return;
 	for (i = 0; next_count(head, b->head_bytes, i, &n); i++) {
 		uint64_t lost;

@@ -271,6 +271,14 @@ void gt_capture_close(struct gt_capture *c);
  * Return: 0, or negative errno: cannot read. */
 int gt_capture_verify(struct gt_capture *c);
 
+/* What files have of indexes, by which their blocks are found. */
+struct gt_capture_index {
+	size_t files;       /* that have one */
+	size_t wrong_files; /* .. that is damaged or says what is not so: their heads were read */
+	uint64_t bytes, blocks;
+};
+const struct gt_capture_index *gt_capture_index(const struct gt_capture *c);
+
 /* Of all sessions together: how the worst one ended. */
 const struct gt_capture_health *gt_capture_health(const struct gt_capture *c);
 /* The first session, in whose CLOCK_BOOTTIME all times are. */

@@ -311,6 +311,8 @@ static void cut_back(struct gt_capture_writer *w, struct gt_writer_file *f)
 		w->failed = true; /* blocks stay that nobody counts */
 	f->bytes = f->flushed_bytes;
 	f->out_bytes = 0;
+	if (f == &w->main)
+		gt_index_cut_back(&w->index);
 }
 
 /* .. but for what is not records. */
@@ -359,6 +361,10 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	w->rows->flushed_bytes = w->rows->bytes;
 	w->kept_bytes = 0;
 	w->kept_short = false;
+	gt_index_keep(&w->index);
+	/* memory stays bounded; what fails now is tried again */
+	if (w->index.bytes >= GT_INDEX_BYTES && gt_writer_put_index(w))
+		gt_error_clear();
 	if (w->keeper)
 		w->keeper->advance(w);
 	return 0;
@@ -446,6 +452,7 @@ int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTUR
 		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write",
 				w->path);
 	w->main.bytes = w->main.flushed_bytes = sizeof header;
+	gt_index_begin(&w->index, sizeof header);
 	return 0;
 }
 
@@ -493,8 +500,9 @@ fail:
 	return status;
 }
 
-/* Is it the capture of that number? Nothing of the file has been touched yet. */
-static int check_id(struct gt_capture_writer *w, const uint8_t *id)
+/* Is it the capture of that number? Nothing of the file has been touched yet. @first: receives
+ * where its first block lies. */
+static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *first)
 {
 	struct gt_scan *s = malloc(sizeof *s);
 	int status =
@@ -504,8 +512,10 @@ static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 		status = gt_error(-EBADMSG,
 				  "%s is the capture of another session and is left as it is",
 				  w->path);
-	if (!status)
+	if (!status) {
 		memcpy(w->id, s->uuid, sizeof w->id);
+		*first = s->at;
+	}
 	free(s);
 	return status;
 }
@@ -514,7 +524,7 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 			     uint64_t bytes, struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
-	uint64_t end;
+	uint64_t first = 0, end;
 	int status = gt_writer_create(path, &w);
 
 	*out = NULL;
@@ -528,7 +538,7 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	}
 	status = gt_new_file_lock(w->main.fd, path);
 	if (!status)
-		status = check_id(w, id);
+		status = check_id(w, id, &first);
 	if (!status)
 		status = gt_scan_find_end(w->main.fd, path, bytes, &end);
 	if (status)
@@ -540,7 +550,8 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 		goto fail;
 	}
 	w->failed = bytes != UINT64_MAX && end < bytes; /* somebody has cut it since */
-	w->main.bytes = w->main.flushed_bytes = end;
+	gt_index_begin(&w->index, first);
+	gt_writer_found_blocks(w, end);
 	w->ballast_fd = take_ballast(w, path);
 	*out = w;
 	return 0;
@@ -554,6 +565,20 @@ void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTU
 	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
 }
 
+/* All that has no INDEX yet gets one. Return: where
+ * the last one lies; 0: there is none. */
+static uint64_t put_last_index(struct gt_capture_writer *w)
+{
+	const uint64_t end = w->index.end;
+
+	while (!w->index.lost && w->index.first < end)
+		if (gt_writer_put_index(w)) { /* nothing is lost with it */
+			gt_error_clear();
+			return 0;
+		}
+	return w->index.lost ? 0 : w->index.previous;
+}
+
 /* What was kept becomes the capture. */
 static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
 {
@@ -563,9 +588,31 @@ static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
 	return first ? first : status;
 }
 
+static int put_end(struct gt_capture_writer *w, bool complete, uint64_t index)
+{
+	const struct gt_file_end end = {.complete = complete,
+					.bytes = w->main.bytes + w->main.out_bytes,
+					.index = index};
+	int status = gt_writer_append_block(w, GT_BLOCK_END, 0, 0, &end, sizeof end);
+
+	return status ? status : gt_capture_flush(w);
+}
+
+/* What an index takes may be what the end mark needs. */
+static int take_index_back(struct gt_capture_writer *w, uint64_t at)
+{
+	if (ftruncate(w->main.fd, (off_t)at))
+		return gt_error(-errno, "capture %s: cannot write its end", w->path);
+	gt_error_clear();
+	w->main.bytes = w->main.flushed_bytes = at;
+	w->main.out_bytes = w->kept_bytes = 0;
+	w->index.lost = true;
+	return 0;
+}
+
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)
 {
-	struct gt_file_end end = {0};
+	uint64_t index = 0, at;
 	int status, first;
 
 	while (w->streams)
@@ -579,11 +626,13 @@ int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)
 		w->limit_bytes += BALLAST_BYTES;
 	if (w->keeper)
 		return finish_kept(w, complete && !first && !w->failed, first);
-	end.complete = complete && !first && !w->failed;
-	end.bytes = w->main.bytes + w->main.out_bytes;
-	status = gt_writer_append_block(w, GT_BLOCK_END, 0, 0, &end, sizeof end);
-	if (!status)
-		status = gt_capture_flush(w);
+	at = w->main.bytes;
+	complete &= !first && !w->failed;
+	if (!first)
+		index = put_last_index(w);
+	status = put_end(w, complete, index);
+	if (status && index && !take_index_back(w, at))
+		status = put_end(w, complete, 0);
 	if (close(w->main.fd) && !status)
 		status = gt_error(-errno, "capture %s: cannot close", w->path);
 	w->main.fd = -1;
@@ -613,6 +662,7 @@ void gt_capture_writer_destroy(struct gt_capture_writer *w)
 	if (w->keeper)
 		w->keeper->destroy(w->keep);
 	ZSTD_freeCCtx(w->zstd);
+	gt_index_fini(&w->index);
 	free(w->records);
 	free(w->kept);
 	free(w->main.out);

@@ -6,6 +6,11 @@
 
 #include "capture/reader.h"
 
+const struct gt_capture_index *gt_capture_index(const struct gt_capture *c)
+{
+	return &c->index;
+}
+
 const struct gt_capture_health *gt_capture_health(const struct gt_capture *c)
 {
 	return &c->health;

@@ -93,7 +93,8 @@ static void read_mark(struct walk *w, struct copy *s)
 
 static bool is_block_of_session(const struct gt_scan_block *b, uint32_t section)
 {
-	return b->head.type != GT_BLOCK_END && b->head.process < GT_FILE_PROCESS_MAX &&
+	return b->head.type != GT_BLOCK_END && b->head.type != GT_BLOCK_INDEX &&
+	       b->head.process < GT_FILE_PROCESS_MAX &&
 	       (section == GT_SECTION_NONE || section < GT_FILE_SECTION_MAX);
 }
 
@@ -169,6 +170,7 @@ static int each_block(struct gt_copies *c, const char *path, size_t file, struct
 		      int (*walk)(struct gt_copies *c, size_t file, struct walk *w))
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
+	struct gt_index_info index;
 
 	if (fd < 0)
 		return 0;
@@ -177,7 +179,10 @@ static int each_block(struct gt_copies *c, const char *path, size_t file, struct
 		gt_error_clear();
 		status = 0;
 	} else {
+		if (walk == list_file)
+			gt_scan_take_index(&w->scan, &index);
 		status = walk(c, file, w);
+		gt_scan_end(&w->scan);
 		if (status && status != -ENOMEM)
 			gt_error(status, "cannot read capture %s", path);
 	}

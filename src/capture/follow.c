@@ -116,7 +116,7 @@ static int take_blocks(struct gt_follow *f, bool records)
 	       (status = look_at_block(f, file_bytes, &block, &bytes)) == 1) {
 		status = 0;
 		f->ended = block.type == GT_BLOCK_END;
-		if (block.type != GT_BLOCK_STREAM && !f->ended) {
+		if (block.type != GT_BLOCK_STREAM && block.type != GT_BLOCK_INDEX && !f->ended) {
 			status = copy_block(f, bytes, f->kept);
 			f->kept += status ? 0 : bytes;
 		}

@@ -45,7 +45,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define GT_FILE_MAJOR        1              /* of one session */
 /* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        1 /* raised when something is added that readers may skip */
+#define GT_FILE_MINOR        2 /* raised when something is added that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
@@ -73,6 +73,8 @@ enum gt_block_type {
 	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
 	/* of a merged file: gt_file_section and the path; the newest counts */
 	GT_BLOCK_SECTION = 10,
+	/* from version 1.2 on: gt_file_index, and copies of heads; block_index.h */
+	GT_BLOCK_INDEX = 11,
 	/* a snapshot, or the window that a flight recorder kept: gt_file_kept; the newest counts */
 	GT_BLOCK_KEPT = 12,
 };
@@ -144,7 +146,20 @@ struct gt_file_end {
 	uint32_t complete; /* 0: the writer knows that something is missing */
 	uint32_t reserved;
 	uint64_t bytes; /* of the file before this block */
+	uint64_t index; /* from version 1.2 on: where the last INDEX begins; 0: there is none */
 };
+static_assert(sizeof(struct gt_file_end) == 24, "file format");
+
+/* INDEX: the heads, with their extensions, of `blocks` blocks follow, in their order. Each begins
+ * with a magic of its own: who looks for blocks behind damage finds none in here. */
+#define GT_INDEX_MAGIC UINT32_C(0x64614849) /* "IHad" */
+
+struct gt_file_index {
+	uint64_t previous; /* where the INDEX of what lies before `first` begins; 0: nothing does */
+	uint64_t first, end; /* the first block begins, the last one ends */
+	uint32_t blocks, reserved;
+};
+static_assert(sizeof(struct gt_file_index) == 32, "file format");
 
 /* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and
  * behind them. */

@@ -3,11 +3,11 @@
  * payloads unread but for their checksum; only the head grows by the number of the session:
  *
  *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 |
- *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | END |
+ *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | INDEX | END |
  *
  * The first SECTION of each says which capture it was, the second how that one ended: so a merge
  * that is cut short says of each session whether it is all there. What of an input is damaged is
- * left out and counted there. Memory: one block. */
+ * left out and counted there. Memory: one block, and the heads of all for the index. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ struct merge {
 	const char *path;
 	uint8_t *buffer; /* WRITE_BYTES, and room for a whole block */
 	size_t used;
-	uint64_t bytes;           /* in the file */
+	uint64_t bytes; /* in the file */
+	struct gt_index_writer index;
 	struct gt_copies *copies; /* what is left out of the inputs */
 	size_t input;             /* which one */
 	uint32_t next;            /* section */
@@ -61,6 +62,9 @@ static int flush_output(struct merge *m)
 			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
 		done += (size_t)n;
 	}
+	/* its first bytes are the file's header */
+	gt_index_add(&m->index, m->buffer + (m->bytes ? 0 : sizeof(struct gt_file_header)),
+		     m->used - (m->bytes ? 0 : sizeof(struct gt_file_header)));
 	m->bytes += m->used;
 	m->used = 0;
 	return 0;
@@ -118,19 +122,45 @@ static int put_header(struct merge *m)
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
 	memcpy(m->buffer, &header, sizeof header);
 	m->used = sizeof header;
+	gt_index_begin(&m->index, sizeof header);
 	return 0;
+}
+
+/* Heads that have no INDEX yet get one. */
+static int put_indexes(struct merge *m)
+{
+	int status = flush_output(m);
+	const uint64_t end = m->index.end;
+
+	while (!status && !m->index.lost && m->index.first < end) {
+		struct gt_file_block head = {.type = GT_BLOCK_INDEX};
+		const uint64_t at = m->bytes + m->used;
+		size_t bytes = 0;
+		uint8_t *payload = gt_index_payload(&m->index, &bytes);
+
+		if (!payload)
+			break;
+		head.stored_bytes = head.raw_bytes = (uint32_t)bytes;
+		head.payload_crc = gt_crc32c(0, payload, bytes);
+		status = put_block(m, head, NULL, 0, GT_SECTION_NONE, payload);
+		gt_index_put(&m->index, payload, at);
+		free(payload);
+	}
+	return status;
 }
 
 static int put_end(struct merge *m)
 {
+	int first = put_indexes(m);
 	struct gt_file_end end = {.complete = gt_capture_is_whole(&m->health) &&
 					      m->health.end == GT_CAPTURE_COMPLETE,
-				  .bytes = m->bytes + m->used};
+				  .bytes = m->bytes + m->used,
+				  .index = m->index.lost ? 0 : m->index.previous};
 	struct gt_file_block head = {.type = GT_BLOCK_END,
 				     .stored_bytes = sizeof end,
 				     .raw_bytes = sizeof end,
 				     .payload_crc = gt_crc32c(0, &end, sizeof end)};
-	int status = put_block(m, head, NULL, 0, GT_SECTION_NONE, &end);
+	int status = first ? first : put_block(m, head, NULL, 0, GT_SECTION_NONE, &end);
 
 	return status ? status : flush_output(m);
 }
@@ -211,6 +241,8 @@ static int copy_block(struct merge *m, struct input *in)
 	int status;
 
 	in->has_end = false;
+	if (h->type == GT_BLOCK_INDEX) /* this file gets its own */
+		return 0;
 	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
 		return 0;
 	status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes,
@@ -365,6 +397,7 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 	*health = m.health;
 	*repeated = gt_copies_count(m.copies);
 	free(m.sections);
+	gt_index_fini(&m.index);
 	gt_copies_destroy(m.copies);
 	free(m.buffer);
 	free(in);

@@ -582,6 +582,7 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 	if (!sums)
 		return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
 	c->blocks[c->block_count++] = (struct stream_block){.at = block->at,
+							    .head_at = block->head_at,
 							    .first_ticks = ext.first_ticks,
 							    .last_ticks = ext.last_ticks,
 							    .base_ticks = ext.base_ticks,
@@ -591,6 +592,7 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 							    .stored_bytes = h->stored_bytes,
 							    .raw_bytes = h->raw_bytes,
 							    .payload_crc = h->payload_crc,
+							    .head_crc = h->head_crc,
 							    .head_bytes = h->head_bytes,
 							    .flags = h->flags};
 	status =
@@ -636,7 +638,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	struct unpacker u = {payload, payload + h->stored_bytes};
 	struct capture_file *file = &c->files[c->file_count - 1];
 	struct gt_process_info *process = NULL;
-	struct gt_file_end end;
+	struct gt_file_end end = {0};
 	int status = 0;
 
 	if (h->type == GT_BLOCK_PROCESS || h->type == GT_BLOCK_PROCESS_END ||
@@ -657,10 +659,12 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		return 0;
 	case GT_BLOCK_RECORDS: return read_records(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
-		unpack(&u, &end, sizeof end);
+		/* of an earlier version it is shorter */
+		memcpy(&end, payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		file->has_end = true;
 		return 0;
+	case GT_BLOCK_INDEX: return 0;
 	case GT_BLOCK_SECTION: return read_section(c, c->sessions[session], &u);
 	case GT_BLOCK_KEPT: return read_kept(c, &c->sessions[session]->public.kept, &u);
 	default: c->sessions[session]->public.health.unknown_blocks++; return 0;
@@ -717,7 +721,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	if (h->process >= GT_FILE_PROCESS_MAX ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END) { /* that is the file's */
+	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* those are the file's */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);
@@ -782,16 +786,29 @@ static int finish_file(struct gt_capture *c, const struct gt_scan *s,
 	return status;
 }
 
+static void count_index(struct gt_capture *c, const struct gt_index_info *index)
+{
+	c->index.files += index->bytes && !index->wrong;
+	c->index.wrong_files += index->wrong;
+	if (index->wrong)
+		return;
+	c->index.bytes += index->bytes;
+	c->index.blocks += index->blocks;
+}
+
 int gt_capture_scan(struct gt_capture *c)
 {
 	struct capture_file *file = &c->files[c->file_count - 1];
 	struct gt_scan *s = malloc(sizeof *s);
 	struct gt_scan_block *block = malloc(sizeof *block);
 	struct gt_capture_health found = {0};
+	struct gt_index_info index;
 	uint8_t *payload = NULL;
 	size_t room = 0;
 	int status;
 
+	if (s)
+		s->index = NULL;
 	if (!s || !block) {
 		status = gt_error(-ENOMEM, "capture %s", file->path);
 		goto out;
@@ -800,6 +817,8 @@ int gt_capture_scan(struct gt_capture *c)
 	/* what such a file holds, or lacks, is nobody's */
 	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1))
 		goto out;
+	gt_scan_take_index(s, &index);
+	count_index(c, &index);
 	while ((status = gt_scan_next(s, block)) > 0) {
 		status = take_block(c, block, &payload, &room);
 		if (status == -EBADMSG || status == -ENODATA) {
@@ -818,6 +837,8 @@ int gt_capture_scan(struct gt_capture *c)
 	found.bad_blocks += s->bad_blocks;
 	status = finish_file(c, s, &found);
 out:
+	if (s)
+		gt_scan_end(s);
 	free(payload);
 	free(block);
 	free(s);

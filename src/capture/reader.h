@@ -12,11 +12,12 @@
 
 /* A stream block without its payload. */
 struct stream_block {
-	uint64_t at; /* of the header in the file */
+	uint64_t at;      /* of the header in the file */
+	uint64_t head_at; /* .. or of its copy in the index */
 	uint64_t first_ticks, last_ticks;
 	uint64_t base_ticks, base_id;
 	uint32_t process, ordinal;
-	uint32_t stored_bytes, raw_bytes, payload_crc;
+	uint32_t stored_bytes, raw_bytes, payload_crc, head_crc;
 	uint16_t head_bytes;
 	uint8_t flags, device_count;
 	bool bad : 1, bad_sums : 1; /* both are reported once */
@@ -105,6 +106,7 @@ struct gt_capture {
 	const struct gt_copies *copies; /* while files are read */
 	struct session **sessions;      /* in order of their begin, when open */
 	struct gt_capture_health health;
+	struct gt_capture_index index;
 	struct gt_process_info *processes;
 	struct process_sums **sums; /* as many; NULL: nothing counted */
 	struct gt_thread_info *threads;

@@ -9,30 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture/checksum.h"
 #include "util/error.h"
 
 enum { LOOK_BYTES = 4096 }; /* headers lie far apart: more would be read for nothing */
-
-int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t n = pread(fd, (char *)buffer + done, bytes - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -ENODATA;
-		done += (size_t)n;
-	}
-	return 0;
-}
 
 /* Show `at` and @wanted bytes behind it, or as many as there are; @refill bytes are read if they
  * are not in the window.
@@ -85,7 +66,7 @@ static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block
 	    gt_head_crc(p, h->head_bytes) != h->head_crc)
 		return 0;
 	memcpy(block->extension, p + sizeof *h, h->head_bytes - sizeof *h);
-	block->at = at;
+	block->at = block->head_at = at;
 	return 1;
 }
 
@@ -121,10 +102,25 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 	return (int64_t)s->bytes;
 }
 
+void gt_scan_take_index(struct gt_scan *s, struct gt_index_info *info)
+{
+	gt_index_open(s->fd, s->at, s->bytes, info, &s->index);
+}
+
+void gt_scan_end(struct gt_scan *s)
+{
+	gt_index_close(s->index);
+	s->index = NULL;
+}
+
 int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 {
 	uint64_t at = s->at;
 
+	if (s->index && gt_index_next(s->index, at, block)) {
+		s->at += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+		return 1;
+	}
 	while (at < s->bytes) {
 		int status = try_block(s, at, block);
 		int64_t next;
@@ -261,7 +257,7 @@ int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end)
 		status = gt_scan_read(fd, payload, block->head.stored_bytes, at);
 		if (status)
 			break;
-		if (block->head.type != GT_BLOCK_END &&
+		if (block->head.type != GT_BLOCK_END && block->head.type != GT_BLOCK_INDEX &&
 		    gt_crc32c(0, payload, block->head.stored_bytes) == block->head.payload_crc)
 			*end = at + block->head.stored_bytes;
 	}

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "capture/block_index.h"
 #include "capture/format.h"
 
 #define GT_SCAN_WINDOW (64u << 10)
@@ -17,14 +18,16 @@ struct gt_scan {
 	uint64_t bytes; /* of the file when the scan began */
 	uint64_t at;    /* next block is looked for here */
 	uint64_t bad_bytes, bad_blocks;
-	uint8_t uuid[16]; /* of the file; 0 if its header is damaged */
+	uint8_t uuid[16];       /* of the file; 0 if its header is damaged */
+	struct gt_index *index; /* gt_scan_take_index(); NULL: heads are read one by one */
 	uint64_t window_at;
 	size_t window_bytes;
 	uint8_t window[GT_SCAN_WINDOW];
 };
 
 struct gt_scan_block {
-	uint64_t at; /* of the header in the file */
+	uint64_t at;      /* of the header in the file */
+	uint64_t head_at; /* .. or of its copy in the index, which is what follows */
 	struct gt_file_block head;
 	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
 };
@@ -58,6 +61,12 @@ static inline void gt_scan_begin(struct gt_scan *s, int fd, uint64_t at, uint64_
  */
 int gt_scan_init(struct gt_scan *s, int fd, const char *path);
 
+/* Before the first block: from now on blocks are found by the file's index, if there is one that is
+ * true. Payloads are not touched, nor are heads of streams: damage there is met by who reads them.
+ * @s must go to gt_scan_end() then. */
+void gt_scan_take_index(struct gt_scan *s, struct gt_index_info *info);
+void gt_scan_end(struct gt_scan *s);
+
 /* Return: 1 and *block, whose payload lies in the file whole; 0 at the end; negative errno:
  * cannot read. */
 int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
@@ -66,7 +75,7 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
 
 /* Where to go on writing: behind the last whole block with a good payload that lies below @limit
- * and is no end mark. */
+ * and is neither an end mark nor an index. */
 int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end);
 
 #endif

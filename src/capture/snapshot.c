@@ -131,9 +131,8 @@ static int copy_rows(const struct gt_kept_files *files, struct gt_capture_writer
 		status = gt_snapshot_copy(files->chunks[i].fd, at, bytes, to->main.fd,
 					  to->main.bytes);
 		if (!status)
-			to->main.bytes += bytes;
+			gt_writer_found_blocks(to, to->main.bytes + bytes);
 	}
-	to->main.flushed_bytes = to->main.bytes;
 	return status ? gt_error(status, "cannot write capture %s", to->path) : 0;
 }
 
@@ -162,7 +161,8 @@ static int write_all(const struct gt_kept_files *files, struct gt_capture_writer
 
 	if (status)
 		return gt_error(status, "cannot write capture %s", to->path);
-	to->main.bytes = to->main.flushed_bytes = files->meta_bytes;
+	gt_index_begin(&to->index, sizeof(struct gt_file_header));
+	gt_writer_found_blocks(to, files->meta_bytes);
 	return gt_writer_put_kept(to, why);
 }
 

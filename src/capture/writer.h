@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of the writer of captures, in the order in which its files use each other:
  *
+ *   index_write.c      heads of the blocks that went into the file
  *   writer_blocks.c    blocks in one buffer, and the buffer into the file
  *   writer_metadata.c  what becomes blocks as it comes: records that are no rows, and what the
  *                      collector says of processes, threads, clocks and sums
@@ -17,6 +18,7 @@
 
 #include <zstd.h>
 
+#include "capture/block_index.h"
 #include "capture/capture.h"
 #include "capture/format.h"
 
@@ -53,9 +55,10 @@ struct gt_keeper {
 };
 
 struct gt_capture_writer {
-	struct gt_writer_file main;  /* the capture; with --keep what rows need, see keep.h */
-	struct gt_writer_file *rows; /* where rows go: `main`, or a chunk */
-	struct gt_keep *keep;        /* NULL: everything is kept */
+	struct gt_writer_file main;   /* the capture; with --keep what rows need, see keep.h */
+	struct gt_writer_file *rows;  /* where rows go: `main`, or a chunk */
+	struct gt_index_writer index; /* of `main`; none with --keep, until it is the capture */
+	struct gt_keep *keep;         /* NULL: everything is kept */
 	const struct gt_keeper *keeper;
 	int ballast_fd;
 	int replaced_fd;                 /* the file whose place this one took, or -1 */
@@ -85,6 +88,11 @@ int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *
 		   size_t bytes);
 /* .. of a file's, for gt_writer_put_block(). */
 int gt_writer_make_room(struct gt_capture_writer *w, struct gt_writer_file *f, size_t bytes);
+/* Blocks that lie in `main`, to its new end @bytes, are known to be there for good. */
+void gt_writer_found_blocks(struct gt_capture_writer *w, uint64_t bytes);
+/* An INDEX of heads that wait for one goes to the file, after a good flush. 0 or negative errno
+ * with a cause: the file is as it was. */
+int gt_writer_put_index(struct gt_capture_writer *w);
 /* The buffer into the file. What the file does not take stays in the buffer, in whole blocks. */
 int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f);
 /* Append a block whose room was made. @head: with its extension; magic, sizes and checksums are

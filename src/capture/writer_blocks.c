@@ -37,6 +37,13 @@ int gt_writer_make_room(struct gt_capture_writer *w, struct gt_writer_file *f, s
 	return gt_writer_grow(w, &f->out, &f->out_room, f->out_bytes, bytes);
 }
 
+static void count_written(struct gt_capture_writer *w, struct gt_writer_file *f, size_t bytes)
+{
+	f->bytes += bytes;
+	if (f == &w->main && !w->keep)
+		gt_index_add(&w->index, f->out, bytes);
+}
+
 /* The file took only a part: it keeps the whole blocks, the buffer the rest. */
 static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, size_t written,
 			int error)
@@ -51,7 +58,7 @@ static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, s
 			break;
 		whole += (size_t)head.head_bytes + head.stored_bytes;
 	}
-	f->bytes += whole;
+	count_written(w, f, whole);
 	f->out_bytes -= whole;
 	memmove(f->out, f->out + whole, f->out_bytes);
 	if (written != whole && ftruncate(f->fd, (off_t)f->bytes))
@@ -80,9 +87,44 @@ int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f)
 			return write_failed(w, f, done, n ? -errno : -EIO);
 		done += (size_t)n;
 	}
-	f->bytes += f->out_bytes;
+	count_written(w, f, f->out_bytes);
 	f->out_bytes = 0;
 	return 0;
+}
+
+void gt_writer_found_blocks(struct gt_capture_writer *w, uint64_t bytes)
+{
+	gt_index_add_file(&w->index, w->main.fd, bytes);
+	gt_index_keep(&w->index);
+	w->main.bytes = w->main.flushed_bytes = bytes;
+}
+
+int gt_writer_put_index(struct gt_capture_writer *w)
+{
+	struct gt_writer_file *f = &w->main;
+	struct gt_file_block head = {.type = GT_BLOCK_INDEX};
+	const uint64_t at = f->bytes;
+	size_t bytes = 0;
+	uint8_t *payload = gt_index_payload(&w->index, &bytes);
+	int status = payload ? gt_writer_make_room(w, f, sizeof head + bytes) : 0;
+
+	if (payload && !status) {
+		gt_writer_put_block(f, &head, sizeof head, payload, bytes);
+		status = gt_writer_write_out(w, f);
+	}
+	if (payload && !status) {
+		gt_index_put(&w->index, payload, at);
+		gt_index_keep(&w->index);
+		f->flushed_bytes = f->bytes;
+	} else if (status) {
+		if (ftruncate(f->fd, (off_t)at)) /* a torn block stays; readers skip it */
+			w->index.lost = true;
+		gt_index_cut_back(&w->index);
+		f->bytes = f->flushed_bytes = at;
+		f->out_bytes = 0;
+	}
+	free(payload);
+	return status;
 }
 
 void gt_writer_put_block(struct gt_writer_file *f, void *head, size_t head_bytes,

@@ -22,6 +22,27 @@ static inline void fuzz_file(int *fd, char *path)
 	sprintf(path, "/proc/self/fd/%d", *fd);
 }
 
+/* .. of the heads in an index, which have a magic of their own. */
+static inline void fuzz_mend_index(uint8_t *heads, size_t bytes)
+{
+	for (size_t at = 0; at + sizeof(struct gt_file_block) <= bytes;) {
+		struct gt_file_block h;
+
+		memcpy(&h, heads + at, sizeof h);
+		if (h.magic != GT_INDEX_MAGIC || h.head_bytes < sizeof h ||
+		    h.head_bytes > bytes - at) {
+			at += 4;
+			continue;
+		}
+		h.magic = GT_BLOCK_MAGIC;
+		memcpy(heads + at, &h, sizeof h);
+		h.head_crc = gt_head_crc(heads + at, h.head_bytes);
+		h.magic = GT_INDEX_MAGIC;
+		memcpy(heads + at, &h, sizeof h);
+		at += h.head_bytes;
+	}
+}
+
 /* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are
  * seen too. */
 static inline void fuzz_mend(uint8_t *file, size_t bytes)
@@ -47,6 +68,8 @@ static inline void fuzz_mend(uint8_t *file, size_t bytes)
 			at += 4;
 			continue;
 		}
+		if (h.type == GT_BLOCK_INDEX)
+			fuzz_mend_index(file + at + h.head_bytes, h.stored_bytes);
 		h.payload_crc = gt_crc32c(0, file + at + h.head_bytes, h.stored_bytes);
 		memcpy(file + at, &h, sizeof h);
 		h.head_crc = gt_head_crc(file + at, h.head_bytes);

@@ -204,6 +204,41 @@ UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
 	read_model(path);
 }
 
+/* More heads than one INDEX has: the first is written while the recording goes on. */
+UNIT_TEST(many_blocks_get_several_indexes)
+{
+	enum { FLUSHES = 12000 };
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+
+	for (uint64_t n = 1; n <= FLUSHES; n++) {
+		r.count = 0;
+		records_call(&r, 1, 2, 0, GT_ID(1, n), 1000000000 + n * 10, 1000000000 + n * 10 + 5,
+			     n);
+		write_records(s, &r, &counts);
+		CHECK_OK(gt_capture_flush(w));
+	}
+	capture_finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK(gt_capture_index(c)->blocks > FLUSHES);
+	CHECK(gt_capture_index(c)->bytes > 1 << 20);
+	CHECK_EQ(gt_capture_index(c)->wrong_files, 0);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_COMPLETE);
+	k = cursor_of(c);
+	for (uint64_t n = 1; n <= FLUSHES; n++) {
+		i = next_item(k);
+		CHECK_EQ(i->id, GT_ID(1, n));
+	}
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
 UNIT_TEST(a_group_of_calls_may_span_blocks)
 {
 	const char *path = file_name("a.gputap");

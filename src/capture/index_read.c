@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding an index, and asking it: see block_index.h. Nothing in it is trusted: all lengths are
+ * checked, and each head has its checksum. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/block_index.h"
+#include "capture/checksum.h"
+#include "capture/scan.h"
+#include "util/grow.h"
+
+enum {
+	FEW_BLOCKS = 32, /* their heads are read as soon as an index is */
+	SAMPLES = 16,    /* of streams, whose heads are compared */
+	END_BYTES = 1024,
+};
+
+/* An INDEX block. */
+struct part {
+	uint64_t payload_at;
+	uint32_t bytes, crc; /* of the payload */
+	struct gt_file_index index;
+};
+
+struct gt_index {
+	int fd;
+	struct part *parts; /* in the order of the file */
+	size_t count, room, next;
+	uint8_t *heads; /* payload of the one before `next` */
+	size_t heads_room, used, bytes;
+	uint64_t heads_at; /* that payload's place in the file */
+	uint64_t at;       /* of the block whose head comes next */
+};
+
+static bool is_head_good(const uint8_t *p, size_t bytes, struct gt_file_block *h)
+{
+	if (bytes < sizeof *h)
+		return false;
+	memcpy(h, p, sizeof *h);
+	return h->magic == GT_BLOCK_MAGIC && h->head_bytes >= sizeof *h &&
+	       h->head_bytes <= GT_FILE_HEAD_MAX && h->head_bytes <= bytes &&
+	       h->stored_bytes <= GT_FILE_PAYLOAD_MAX && h->raw_bytes <= GT_FILE_PAYLOAD_MAX &&
+	       gt_head_crc(p, h->head_bytes) == h->head_crc;
+}
+
+/* Of a head in an index. */
+static bool restore_magic(uint8_t *head, size_t bytes)
+{
+	uint32_t magic;
+
+	if (bytes < sizeof magic)
+		return false;
+	memcpy(&magic, head, sizeof magic);
+	if (magic != GT_INDEX_MAGIC)
+		return false;
+	magic = GT_BLOCK_MAGIC;
+	memcpy(head, &magic, sizeof magic);
+	return true;
+}
+
+/* What END says, if it is the last thing in the file. */
+static bool read_end(int fd, uint64_t bytes, struct gt_file_end *end, uint64_t *end_at)
+{
+	uint8_t last[END_BYTES];
+	size_t n = bytes < sizeof last ? (size_t)bytes : sizeof last;
+	struct gt_file_block h;
+
+	if (gt_scan_read(fd, last, n, bytes - n))
+		return false;
+	for (size_t at = n; at-- > 0;) {
+		if (!is_head_good(last + at, n - at, &h) || h.type != GT_BLOCK_END ||
+		    at + h.head_bytes + h.stored_bytes != n || h.stored_bytes < sizeof *end ||
+		    gt_crc32c(0, last + at + h.head_bytes, h.stored_bytes) != h.payload_crc)
+			continue;
+		memcpy(end, last + at + h.head_bytes, sizeof *end);
+		*end_at = bytes - n + at;
+		return true;
+	}
+	return false;
+}
+
+/* An INDEX at @at, which ends before @limit. */
+static bool read_part(struct gt_index *x, uint64_t at, uint64_t limit, struct part *part)
+{
+	uint8_t start[GT_FILE_HEAD_MAX + sizeof part->index];
+	size_t n = limit - at < sizeof start ? (size_t)(limit - at) : sizeof start;
+	struct gt_file_block h;
+
+	if (gt_scan_read(x->fd, start, n, at) || !is_head_good(start, n, &h) ||
+	    h.type != GT_BLOCK_INDEX || h.flags & GT_BLOCK_ZSTD ||
+	    h.stored_bytes < sizeof part->index || h.head_bytes + sizeof part->index > n ||
+	    (uint64_t)h.head_bytes + h.stored_bytes > limit - at)
+		return false;
+	memcpy(&part->index, start + h.head_bytes, sizeof part->index);
+	part->payload_at = at + h.head_bytes;
+	part->bytes = h.stored_bytes;
+	part->crc = h.payload_crc;
+	return part->index.first < part->index.end && part->index.end <= at &&
+	       part->index.previous < at;
+}
+
+/* All of them, the last one first; then in order. Do they follow each other, from @first on? */
+static bool read_parts(struct gt_index *x, uint64_t at, uint64_t limit, uint64_t first)
+{
+	while (at) {
+		struct part part, *more = gt_grow(x->parts, x->count, &x->room, sizeof *more);
+
+		if (!more)
+			return false;
+		x->parts = more;
+		if (!read_part(x, at, limit, &part))
+			return false;
+		x->parts[x->count++] = part;
+		limit = at;
+		at = part.index.previous;
+	}
+	for (size_t i = 0; i < x->count / 2; i++) {
+		struct part one = x->parts[i];
+
+		x->parts[i] = x->parts[x->count - 1 - i];
+		x->parts[x->count - 1 - i] = one;
+	}
+	for (size_t i = 0; i < x->count; i++) {
+		if (x->parts[i].index.first != first)
+			return false;
+		first = x->parts[i].index.end;
+	}
+	return true;
+}
+
+/* The next part's heads: are they what it says? */
+static bool load_part(struct gt_index *x)
+{
+	const struct part *part = &x->parts[x->next];
+	uint64_t at = part->index.first;
+	size_t used = sizeof part->index;
+	uint32_t blocks = 0;
+	uint8_t *more;
+
+	if (x->heads_room < part->bytes) {
+		more = realloc(x->heads, part->bytes);
+		if (!more)
+			return false;
+		x->heads = more;
+		x->heads_room = part->bytes;
+	}
+	if (gt_scan_read(x->fd, x->heads, part->bytes, part->payload_at) ||
+	    gt_crc32c(0, x->heads, part->bytes) != part->crc)
+		return false;
+	for (; used < part->bytes; blocks++) {
+		struct gt_file_block h;
+
+		if (!restore_magic(x->heads + used, part->bytes - used) ||
+		    !is_head_good(x->heads + used, part->bytes - used, &h))
+			return false;
+		used += h.head_bytes;
+		at += (uint64_t)h.head_bytes + h.stored_bytes;
+	}
+	if (at != part->index.end || blocks != part->index.blocks)
+		return false;
+	x->used = sizeof part->index;
+	x->bytes = part->bytes;
+	x->heads_at = part->payload_at;
+	x->at = part->index.first;
+	x->next++;
+	return true;
+}
+
+bool gt_index_next(struct gt_index *x, uint64_t at, struct gt_scan_block *block)
+{
+	if (x->used == x->bytes && x->next < x->count && x->parts[x->next].index.first == at &&
+	    !load_part(x))
+		x->next = x->count;
+	if (x->used == x->bytes || x->at != at)
+		return false;
+	memcpy(&block->head, x->heads + x->used, sizeof block->head);
+	memcpy(block->extension, x->heads + x->used + sizeof block->head,
+	       block->head.head_bytes - sizeof block->head);
+	block->at = at;
+	block->head_at = x->heads_at + x->used;
+	x->used += block->head.head_bytes;
+	x->at += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+	return true;
+}
+
+/* Is it in the file as the index has it? */
+static bool is_block_there(const struct gt_index *x, const struct gt_scan_block *block)
+{
+	uint8_t head[GT_FILE_HEAD_MAX];
+	size_t n = sizeof block->head;
+
+	return !gt_scan_read(x->fd, head, block->head.head_bytes, block->at) &&
+	       !memcmp(head, &block->head, n) &&
+	       !memcmp(head + n, block->extension, block->head.head_bytes - n);
+}
+
+static void rewind_index(struct gt_index *x)
+{
+	x->next = 0;
+	x->used = x->bytes = 0;
+}
+
+/* Is it true? A hundred streams say of each other where they lie, so a few are looked at. */
+static bool compare_index(struct gt_index *x, struct gt_scan_block *block, uint64_t blocks)
+{
+	uint64_t at = x->parts[0].index.first, number = 0;
+	bool good = true;
+
+	while (good && gt_index_next(x, at, block)) {
+		const bool wanted = block->head.type != GT_BLOCK_STREAM ||
+				    number++ % (blocks / SAMPLES + 1) == 0;
+
+		good = !wanted || is_block_there(x, block);
+		at += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+	}
+	good &= at == x->parts[x->count - 1].index.end;
+	rewind_index(x);
+	return good;
+}
+
+void gt_index_open(int fd, uint64_t first, uint64_t bytes, struct gt_index_info *info,
+		   struct gt_index **out)
+{
+	struct gt_scan_block *block = NULL;
+	struct gt_file_end end;
+	struct gt_index *x;
+	uint64_t end_at;
+
+	*info = (struct gt_index_info){0};
+	*out = NULL;
+	if (!read_end(fd, bytes, &end, &end_at) || !end.index)
+		return;
+	info->wrong = true;
+	x = calloc(1, sizeof *x);
+	if (!x)
+		return;
+	x->fd = fd;
+	if (end.index >= end_at || !read_parts(x, end.index, end_at, first))
+		goto out;
+	for (size_t i = 0; i < x->count; i++) {
+		info->bytes += x->parts[i].bytes;
+		info->blocks += x->parts[i].index.blocks;
+	}
+	block = info->blocks >= FEW_BLOCKS ? malloc(sizeof *block) : NULL;
+	info->wrong = block && !compare_index(x, block, info->blocks);
+	info->used = block && !info->wrong;
+out:
+	free(block);
+	if (info->used)
+		*out = x;
+	else
+		gt_index_close(x);
+}
+
+void gt_index_close(struct gt_index *x)
+{
+	if (!x)
+		return;
+	free(x->parts);
+	free(x->heads);
+	free(x);
+}
