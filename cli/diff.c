@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
+#define MOST_LOAD        0.95 /* beyond it nothing can be compared anyhow */
 
 static const char *const keys[] = {"device", "rank", NULL};
 
@@ -645,6 +647,22 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 						     : NOISE_OF_ONE_RUN;
 }
 
+/* After reading. Who has a share of the processors only may take 1 / share as long. That is no more
+ * than a limit, but of one run a side nobody knows better. */
+static void allow_for_load(struct diff_result *result, const struct diff_options *options)
+{
+	double others = fmax(result->sides[DIFF_BEFORE].runs[0].others,
+			     result->sides[DIFF_AFTER].runs[0].others);
+
+	others = fmin(others, MOST_LOAD);
+	result->count_noise = result->noise;
+	if (result->method != DIFF_BY_BLOCKS || result->slices || options->noise >= 0 ||
+	    others / (1 - others) <= result->noise)
+		return;
+	result->noise = others / (1 - others);
+	result->others = others;
+}
+
 /* After reading: how often was the range there? */
 static void choose_units(struct diff_result *result)
 {
@@ -704,6 +722,7 @@ static int compare_sides(struct diff_result *result, const struct diff_options *
 	if (code)
 		return code;
 	choose_units(result);
+	allow_for_load(result, options);
 	diff_align(result, options);
 	if (!result->in_both)
 		return ui_fail(GT_EXIT_NO_ANSWER,

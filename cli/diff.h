@@ -74,6 +74,8 @@ struct diff_run {
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
 	uint64_t units;      /* occurrences of the range */
 	uint32_t unit_slots; /* those that `of_units` has */
+	double others; /* share of the processors' time that other programs had; 0: or not known */
+	bool on_gpus; /* all its device work is: other programs on the processors do not touch it */
 	struct gt_capture_health health;
 	bool left_out; /* a file that is no capture */
 	char *error;   /* NULL: it was read */
@@ -137,8 +139,10 @@ struct diff_pair {
 struct diff_result {
 	struct diff_side sides[DIFF_SIDES];
 	enum diff_method method;
-	double noise;
-	bool slices; /* both sides are of the same capture */
+	double noise;       /* that the runs do not show: of times */
+	double count_noise; /* .. of counts, and of times of GPUs */
+	double others;      /* share of the processors' time that made noise larger; 0: none */
+	bool slices;        /* both sides are of the same capture */
 	bool per_unit;
 	char *unit;              /* name of the range; NULL: counts are of runs */
 	struct diff_pair *pairs; /* by table, the largest change first */

@@ -9,6 +9,7 @@
 
 #define LEVEL        0.05 /* share of false discoveries that is allowed */
 #define LEAST_WEIGHT 0.01 /* of its table's time, for --fail-over */
+#define WAIT_NS      4e6  /* for a processor, while others run */
 #define LEAST_COUNT  0.01 /* by which counts differ that are worth a word */
 
 const char *const diff_table_names[] = {
@@ -220,6 +221,27 @@ static double ratio_of(double before, double after)
 	return before > 0 ? after / before - 1 : 0;
 }
 
+static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
+{
+	return table != DIFF_OPERATIONS && table != DIFF_RANGES && diff_has_values(table) &&
+	       result->sides[DIFF_BEFORE].runs[0].on_gpus &&
+	       result->sides[DIFF_AFTER].runs[0].on_gpus;
+}
+
+/* That one run a side cannot show. On a machine that others use, a thread waits for a processor now
+ * and then, for milliseconds: a few short values may all have been such ones. */
+static double noise_of_row(const struct diff_result *result, const struct diff_pair *pair)
+{
+	double shortest = fmin(pair->median[DIFF_BEFORE], pair->median[DIFF_AFTER]);
+
+	if (is_on_gpus(result, pair->table))
+		return result->count_noise;
+	if (result->others <= 0 ||
+	    fmin(pair->count[DIFF_BEFORE], pair->count[DIFF_AFTER]) >= DIFF_MANY_VALUES)
+		return result->noise;
+	return result->noise * (1 + WAIT_NS / fmax(1, shortest));
+}
+
 /* One run a side. A row that is one number has no values. */
 static void compare_blocks(const struct diff_result *result, struct diff_pair *pair)
 {
@@ -227,7 +249,7 @@ static void compare_blocks(const struct diff_result *result, struct diff_pair *p
 			      *after = pair->rows[DIFF_AFTER][0];
 
 	if (before->series.count && after->series.count)
-		diff_compare_series(&before->series, &after->series, result->noise,
+		diff_compare_series(&before->series, &after->series, noise_of_row(result, pair),
 				    &pair->of_median, &pair->of_mean);
 }
 
@@ -365,7 +387,7 @@ static double count_of_run(const struct diff_result *result, const struct diff_p
 static bool counts_differ(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double least[DIFF_SIDES], most[DIFF_SIDES];
-	double limit = fmax(result->noise, LEAST_COUNT);
+	double limit = fmax(result->count_noise, LEAST_COUNT);
 
 	if (!has_own_count(pair->table))
 		return false;
@@ -558,6 +580,15 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 {
 	char floor[128] = "";
 
+	if (result->others > 0) {
+		snprintf(text, size,
+			 "One run a side: noise in the runs is measured, that between runs cannot "
+			 "be. Other programs had %.0f%% of the processors' time in one of them, "
+			 "which can make all take %.3g times as long: less than that is taken for "
+			 "noise. Several runs a side measure it.",
+			 result->others * 100, 1 + result->noise);
+		return;
+	}
 	if (result->noise > 0)
 		snprintf(floor, sizeof floor, "less than %.3g%% is taken for noise",
 			 result->noise * 100);

@@ -15,6 +15,8 @@
 
 enum { HEAD_INDENT = 2, USUAL_TOP = 10 };
 
+#define WORTH_SHOWING 0.05 /* of the time that a side took */
+
 static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_TOTALS] = "Totals",
 	[DIFF_DEVICES] = "Devices, from their first work to their last",
@@ -360,13 +362,31 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 			       ui_count(result->over), result->over == 1 ? "" : "s");
 }
 
-/* Rows that differ, or that there is something to say of. */
+/* The longest that a side took: of slices, its ranges. */
+static double longest_ns(const struct diff_result *result)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < result->pair_count; i++)
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			if (result->pairs[i].table == (result->slices ? DIFF_RANGES : DIFF_TOTALS))
+				ns = fmax(ns, result->pairs[i].total_ns[side]);
+	return ns;
+}
+
+/* Rows that differ; or of which nobody knows, and much time went or came. */
 static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
 {
-	for (size_t i = 0; i < result->pair_count; i++)
-		if (result->pairs[i].table == table && result->pairs[i].verdict != DIFF_SAME &&
-		    result->pairs[i].verdict != DIFF_TOO_FEW)
+	double much = WORTH_SHOWING * longest_ns(result);
+
+	for (size_t i = 0; i < result->pair_count; i++) {
+		const struct diff_pair *pair = &result->pairs[i];
+
+		if (pair->table == table && pair->verdict != DIFF_SAME &&
+		    (pair->verdict != DIFF_TOO_FEW ||
+		     fabs(pair->total_ns[1] - pair->total_ns[0]) > much))
 			return true;
+	}
 	return table == DIFF_TOTALS;
 }
 
@@ -382,7 +402,7 @@ static void print_silent_tables(uint32_t silent, FILE *out)
 	if (!count)
 		return;
 	fprintf(out, "\n%s", ui_colors(out)->dim);
-	ui_wrapf(out, 0, 2, "No difference in: %s (-t %s shows %s)", text, text,
+	ui_wrapf(out, 0, 2, "Nothing beyond noise in: %s (-t %s shows %s)", text, text,
 		 count == 1 ? "it" : "them");
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
@@ -461,6 +481,7 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 		json_count(j, "records", run->records);
 		json_count(j, "matched", run->matched);
 		json_count(j, "dropped", run->dropped);
+		json_number(j, "load_of_others", run->others);
 		json_close(j);
 	}
 	json_close(j);

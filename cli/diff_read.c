@@ -379,6 +379,22 @@ static char *name_devices(const struct summary *s)
 	return text;
 }
 
+static bool is_on_gpus(const struct reading *r)
+{
+	const struct summary *s = r->s;
+
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		const char *index = texts_get(&s->device_ids, s->tracks[i].device);
+		const struct gt_object_info *device =
+			gt_capture_device(r->capture, (uint32_t)atoi(index));
+		const char *type = device ? gt_object_value(device, "type") : NULL;
+
+		if (!type || strcmp(type, "gpu") != 0)
+			return false;
+	}
+	return true;
+}
+
 static void read_heads(struct reading *r)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(r->capture, 0);
@@ -395,10 +411,15 @@ static void read_heads(struct reading *r)
 	selection_describe(&selection, text, sizeof text);
 	r->run->selection = copy_text(text);
 	r->run->devices = name_devices(s);
+	r->run->on_gpus = is_on_gpus(r);
 	memcpy(r->run->uuid, session->uuid, sizeof r->run->uuid);
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
+	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* the busiest host's */
+		r->run->others =
+			fmax(r->run->others, gt_machine_load_of_others(
+						     &gt_capture_session_at(r->capture, i)->load));
 }
 
 static int read_rows(struct reading *r, const char *unit, bool keep_series)

@@ -10,7 +10,7 @@
 #include "cli/lookup.h"
 
 enum {
-	BLOCKS = 64,        /* for the noise */
+	BLOCKS = DIFF_MANY_VALUES,
 	BLOCKS_COARSE = 12, /* for what is slower than that */
 	DRAWS = 200,
 	LEAST_VALUES = 5, /* fewer say nothing of their noise */

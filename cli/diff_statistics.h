@@ -11,6 +11,9 @@
 #include "cli/diff_series.h"
 
 /* Of a change: 0.05 is 5 % more. */
+/* Fewer do not show how a run drifts. */
+#define DIFF_MANY_VALUES 64
+
 struct diff_estimate {
 	bool known;  /* there are values on both sides */
 	bool judged; /* and enough of them to know their noise: low, high and p are valid */

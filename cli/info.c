@@ -3,6 +3,7 @@
  * `report` it says nothing about where time went; like it, it reads every record, so that what
  * it says of damage and links is so. */
 #include <getopt.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,28 @@ static void print_coverage(const struct info *i)
 		       c->yellow, pid, gt_domain_name(d), c->reset);
 }
 
+/* What others had of the processors: times of a busy machine are not those of a quiet one. */
+static void print_load(const struct gt_capture_session *session)
+{
+	const struct gt_machine_load *l = &session->load;
+	double all = (double)l->processors * (double)l->wall_ns;
+
+	if (all <= 0)
+		return;
+	print_label("load");
+	printf("%.0f%% of %u processor%s by the program, %.0f%% by others\n",
+	       fmin(100, (double)l->own_ns / all * 100), l->processors,
+	       l->processors == 1 ? "" : "s", gt_machine_load_of_others(l) * 100);
+}
+
+static void json_load(const struct gt_capture_session *session, struct json *j)
+{
+	const struct gt_machine_load *l = &session->load;
+
+	json_count(j, "processors", l->processors);
+	json_number(j, "load_of_others", l->processors ? gt_machine_load_of_others(l) : NAN);
+}
+
 /* What was run, when, where. */
 static void print_session(const struct info *i)
 {
@@ -300,6 +323,7 @@ static void print_session(const struct info *i)
 	fputs(", ", stdout);
 	ui_put(stdout, s->cpu ? s->cpu : "", UINT32_MAX);
 	putchar('\n');
+	print_load(gt_capture_session_at(i->capture, 0));
 	if (s->rank >= 0) {
 		print_label("rank");
 		printf("%d\n", s->rank);
@@ -420,6 +444,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_string(j, "boot_id", s->boot_id);
 	json_string(j, "kernel", s->kernel);
 	json_string(j, "cpu", s->cpu);
+	json_load(gt_capture_session_at(i->capture, 0), j);
 	json_integer(j, "rank", s->rank);
 	json_count(j, "start_unix_ns", s->start_realtime_ns);
 	json_count(j, "start_boottime_ns", s->start_ns);

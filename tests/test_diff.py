@@ -4,7 +4,10 @@ time; what decides is tests/unit/diff_statistics.c's. Real runs: test_diff_progr
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree
 
 import pytest
@@ -366,3 +369,61 @@ def test_only_a_terminal_gets_colours(tap, gputap, synth):
     colours = on_terminal([gputap, *words])
     assert "\x1b[31mslower\x1b[0m" in colours and "\x1b" not in plain
     assert re.sub("\x1b\\[\\d*m", "", colours) == plain
+
+
+# A machine that others use --------------------------------------------------------------
+
+def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
+    for name, slow, others in (("a.gputap", 0, 0), ("b.gputap", 40, 0), ("c.gputap", 40, 50),
+                               ("d.gputap", 400, 50)):
+        synth(name, "--calls", 9600, "--noise", 4, "--slow", f"1:{slow}", "--others", others,
+              "--device-type", "cpu")
+
+    def verdict(after, *options):
+        result = tap("diff", "a.gputap", after, *options, "--json")
+        return rows(result, "kernels")["kernel_1"]["verdict"], json.loads(result.out)["noise"]
+    assert verdict("b.gputap") == ("slower", 0.02)
+    assert verdict("c.gputap") == ("same", 1)
+    assert verdict("d.gputap") == ("slower", 1)
+    assert verdict("c.gputap", "--noise", "3%") == ("slower", 0.03)
+    out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "c.gputap").out)
+    assert "Other programs had 50% of the processors' time in one of them" in out
+    assert "make all take 2 times as long" in out
+    tap("diff", "a.gputap", "c.gputap", "--fail-over", "5%")
+    for name, slow, others in (("a.gputap", 0, 0), ("c.gputap", 40, 50)):
+        synth(name, "--calls", 9600, "--noise", 4, "--slow", f"1:{slow}", "--others", others)
+    assert verdict("c.gputap") == ("slower", 1)  # GPUs do not wait for processors
+
+
+def test_what_others_took_is_no_noise_of_several_runs(tap, synth):
+    for i in range(4):
+        synth(f"{i}.gputap", "--calls", 9600, "--noise", 4, "--seed", i, "--slow",
+              f"1:{40 * (i > 1)}", "--others", 50, "--device-type", "cpu")
+    result = tap("diff", "0.gputap", "1.gputap", "--vs", "2.gputap", "3.gputap", "--json")
+    assert rows(result, "kernels")["kernel_1"]["verdict"] == "slower"
+
+
+def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
+    """A program that sleeps beside one that keeps its one processor busy."""
+    processor = str(min(os.sched_getaffinity(0)))
+    busy = subprocess.Popen(["taskset", "-c", processor, sys.executable, "-c",
+                             "while True: pass"])
+    try:
+        run(["taskset", "-c", processor, gputap, "run", "-q", "-o", "a.gputap", "--",
+             "sleep", "1"])
+    finally:
+        busy.kill()
+        busy.wait()
+    info = json.loads(tap("info", "a.gputap", "--json").out)
+    assert info["processors"] == 1 and info["load_of_others"] > 0.6
+    assert re.search(r"load +\d+% of 1 processor by the program, \d+% by others",
+                     tap("info", "a.gputap").out)
+    synth("b.gputap")
+    assert json.loads(tap("info", "b.gputap", "--json").out)["load_of_others"] is None
+
+
+def test_much_time_of_few_values_is_shown(tap, synth):
+    """One step beside another: nobody can tell it from noise, but where the time went is known."""
+    synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
+    out = tap("diff", "a.gputap", "--before", "range=step#2", "--after", "range=step#39").out
+    assert re.search(r"too few +kernel_2", out)

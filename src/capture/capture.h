@@ -107,6 +107,23 @@ struct gt_kept {
 	const char *text;        /* of a trigger: what happened */
 };
 
+/* How busy the processors were that a session might use, while it recorded. */
+struct gt_machine_load {
+	uint32_t processors; /* 0: nothing is known */
+	uint64_t wall_ns;    /* so long it was looked at */
+	uint64_t busy_ns;    /* of all these processors together, whoever used them */
+	uint64_t own_ns; /* .. of that the session's processes, as far as they ended, and gputap */
+	uint64_t stolen_ns; /* not in busy_ns: what the host of a virtual machine took */
+};
+/* Which share of the processors' time others had, 0 to 1. 0: or nothing is known. */
+static inline double gt_machine_load_of_others(const struct gt_machine_load *l)
+{
+	double all = (double)l->processors * (double)l->wall_ns,
+	       others = (double)l->busy_ns - (double)l->own_ns + (double)l->stolen_ns;
+
+	return all > 0 && others > 0 ? others < all ? others / all : 1 : 0;
+}
+
 /**
  * gt_capture_writer_create() - start a new capture file
  * @path: must not exist unless @replace; @session is written first
@@ -145,6 +162,7 @@ int gt_capture_write_process_end(struct gt_capture_writer *w,
 				 const struct gt_process_info *process);
 int gt_capture_write_thread(struct gt_capture_writer *w, const struct gt_thread_info *thread);
 int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tuple *tuple);
+int gt_capture_write_load(struct gt_capture_writer *w, const struct gt_machine_load *load);
 int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
 			    const struct gt_counts *counts);
 
@@ -299,6 +317,7 @@ struct gt_capture_session {
 	struct gt_session_info info;     /* start_ns on the first session's clock */
 	struct gt_capture_health health; /* of its own capture, before it was merged */
 	struct gt_kept kept;
+	struct gt_machine_load load;
 	const char *path; /* of that, as it was named when it was opened or merged */
 	uint8_t uuid[16]; /* of that; 0: damaged */
 	enum gt_alignment alignment;

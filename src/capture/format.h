@@ -77,6 +77,7 @@ enum gt_block_type {
 	GT_BLOCK_INDEX = 11,
 	/* a snapshot, or the window that a flight recorder kept: gt_file_kept; the newest counts */
 	GT_BLOCK_KEPT = 12,
+	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; the newest counts */
 };
 
 enum gt_block_flag {
@@ -141,6 +142,13 @@ struct gt_file_device {
 	uint64_t first_start, last_end;
 };
 static_assert(sizeof(struct gt_file_device) == 24, "file format");
+
+/* How busy a machine was while a session recorded: struct gt_machine_load. */
+struct gt_file_load {
+	uint32_t processors, reserved;
+	uint64_t wall_ns, busy_ns, own_ns, stolen_ns;
+};
+static_assert(sizeof(struct gt_file_load) == 40, "file format");
 
 struct gt_file_end {
 	uint32_t complete; /* 0: the writer knows that something is missing */

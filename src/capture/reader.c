@@ -247,6 +247,18 @@ static int read_tuple(struct session *s, struct unpacker *u)
 	return status;
 }
 
+static void read_load(struct session *s, struct unpacker *u)
+{
+	struct gt_file_load f;
+
+	unpack(u, &f, sizeof f);
+	s->public.load = (struct gt_machine_load){.processors = f.processors,
+						  .wall_ns = f.wall_ns,
+						  .busy_ns = f.busy_ns,
+						  .own_ns = f.own_ns,
+						  .stolen_ns = f.stolen_ns};
+}
+
 /* What a snapshot says of itself. */
 static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker *u)
 {
@@ -666,6 +678,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		return 0;
 	case GT_BLOCK_INDEX: return 0;
 	case GT_BLOCK_SECTION: return read_section(c, c->sessions[session], &u);
+	case GT_BLOCK_LOAD: read_load(c->sessions[session], &u); return 0;
 	case GT_BLOCK_KEPT: return read_kept(c, &c->sessions[session]->public.kept, &u);
 	default: c->sessions[session]->public.health.unknown_blocks++; return 0;
 	}
@@ -729,7 +742,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 			return status;
 		if (h->type == GT_BLOCK_STREAM)
 			return index_stream(c, session, block);
-		if (h->type > GT_BLOCK_KEPT || h->flags & GT_BLOCK_ZSTD) {
+		if (h->type > GT_BLOCK_LOAD || h->flags & GT_BLOCK_ZSTD) {
 			c->sessions[session]->public.health.unknown_blocks++;
 			return 0;
 		}

@@ -306,6 +306,17 @@ int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tu
 	return gt_writer_append_block(w, GT_BLOCK_CLOCK, 0, 0, t, sizeof *t);
 }
 
+int gt_capture_write_load(struct gt_capture_writer *w, const struct gt_machine_load *l)
+{
+	const struct gt_file_load f = {.processors = l->processors,
+				       .wall_ns = l->wall_ns,
+				       .busy_ns = l->busy_ns,
+				       .own_ns = l->own_ns,
+				       .stolen_ns = l->stolen_ns};
+
+	return gt_writer_append_block(w, GT_BLOCK_LOAD, 0, 0, &f, sizeof f);
+}
+
 int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
 			    const struct gt_counts *counts)
 {

@@ -42,6 +42,7 @@
 #include "collector/environment.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
+#include "collector/load.h"
 #include "collector/memory.h"
 #include "collector/proc_files.h"
 #include "collector/session_status.h"
@@ -81,6 +82,7 @@ struct collector {
 	int snapshot_signal;
 	struct gt_control control;
 	struct gt_session_windows windows;
+	struct gt_load load;
 	struct gt_session_status status;
 	int epoll;
 	int *kept_pidfds; /* pids that go on behind their processes' end */
@@ -653,6 +655,15 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	gt_batch_commit(&c->drain);
 }
 
+static void write_load(struct collector *c)
+{
+	struct gt_machine_load load;
+
+	gt_load_end(&c->load, &load);
+	if (load.processors)
+		gt_capture_write_load(c->writer, &load);
+}
+
 /* The end mark; the folder goes only when everything stands in the file. */
 static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 			   struct gt_run_result *result)
@@ -726,6 +737,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		open_control(c, options, argv);
 		gt_session_windows_begin(&c->windows, c->folder.session, &options->windows,
 					 get_monotonic_ns());
+		gt_load_begin(&c->load);
 		status = start_program(c, argv);
 	}
 	if (status) {
@@ -743,6 +755,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	if (c->triggers) /* what came last */
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
 	gt_snapshots_finish(&c->snapshots);
+	write_load(c);
 	result->wait_status = c->child.wait_status;
 	result->triggers_left_out = c->snapshots.left_out;
 	result->triggers_undecided = gt_triggers_undecided(c->triggers);

@@ -36,7 +36,7 @@ static struct {
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
 		dense;
 	bool waits, graphs, late, layered;
-	const char *out, *device_clock, *host, *boot, *kernel_name;
+	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
 	int rank;
@@ -44,7 +44,7 @@ static struct {
 	double noise;         /* < 0: kernels take any time */
 	uint64_t seed, slow_from;
 	double slower;
-	unsigned slow_kernel, lambda;
+	unsigned slow_kernel, lambda, others;
 } o = {.calls = 1000,
        .threads = 1,
        .devices = 1,
@@ -54,6 +54,7 @@ static struct {
        .flush_bytes = 4 << 20,
        .device_clock = "raw",
        .kernel_name = "kernel",
+       .device_type = "gpu",
        .host = "synthetic-host",
        .boot = "11111111-2222-3333-4444-555555555555",
        .start = 1000000000,
@@ -116,6 +117,18 @@ static void write_tuple(uint64_t ns)
 				   .spread_ticks = 60};
 
 	check(gt_capture_write_clock(writer, &t), "clock");
+}
+
+/* The program itself kept one processor of two busy for a tenth of the time. */
+static void write_load(void)
+{
+	const uint64_t second = 1000000000;
+	const struct gt_machine_load load = {.processors = 2,
+					     .wall_ns = second,
+					     .busy_ns = second / 10 + 2 * second * o.others / 100,
+					     .own_ns = second / 10};
+
+	check(gt_capture_write_load(writer, &load), "load");
 }
 
 /* Threads ------------------------------------------------------------------- */
@@ -668,9 +681,9 @@ static void objects(struct process *p)
 	for (d = 0; d < o.devices; d++) {
 		n = (size_t)snprintf(text, sizeof text,
 				     "name=Synthetic %s%cvendor=gputap%cversion=OpenCL "
-				     "3.0%cdriver=1.0%cuuid=%08x-0000%ctype=gpu%c",
+				     "3.0%cdriver=1.0%cuuid=%08x-0000%ctype=%s%c",
 				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0,
-				     d + 0xabc, 0, 0);
+				     d + 0xabc, 0, o.device_type, 0);
 		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_DEVICE,
 			    (uint64_t[]){d + 1, 0x55d0c4000000 + d * 0x100, 0}, 3, text, n);
 		for (q = 0; q < o.queues; q++) {
@@ -851,6 +864,8 @@ enum {
 	OPT_EVERY,
 	OPT_PERIOD,
 	OPT_DRIFT,
+	OPT_OTHERS,
+	OPT_TYPE,
 	OPT_KERNEL_NAME
 };
 
@@ -862,6 +877,45 @@ static void read_slow(const char *text)
 	o.slow_kernel = (unsigned)strtoul(text, &end, 10);
 	o.slower = *end ? strtod(end + 1, &end) / 100 : 0;
 	o.slow_from = *end ? strtoull(end + 1, NULL, 10) : 0;
+}
+
+static void print_usage(void)
+{
+	fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
+			"[--queues Q] [--kernels K]\n"
+			"             [--names tricky|lambda:N] [--overlap] [--nested] [--failed] "
+			"[--drops] "
+			"[--external] [--events] [--crash]\n"
+			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
+			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
+			"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
+			"[--phases N] "
+			"[--noise PERCENT] [--seed N] [--slow KERNEL:PERCENT[:CALL]] "
+			"[--gap NS]\n"
+			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
+			"NS] [--pid N] [--rank N] -o FILE\n"
+			"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
+			"[--period NS] [--drift PPM]] [--others PERCENT] "
+			"[--device-type gpu|cpu]\n"
+			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
+			"--plain: no arguments.\n"
+			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
+			"it ended.\n"
+			"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls "
+			"whose arguments no other call has.\n"
+			"--waits: blocking copies and finishes return when their work is done, 4 "
+			"us and 2 us later.\n"
+			"--graphs: every second kernel is a graph of three. --late: the second "
+			"graph begins at the end of time.\n"
+			"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
+			"each call.\n"
+			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
+			"is pushed and popped.\n"
+			"--job SIZE: --rank of so many, with collective calls of MPI: "
+			"synth_job.h.\n"
+			"--others PERCENT: of two processors' time, that other programs had.\n"
+			"--noise PERCENT: kernels take their own time, and noise of --seed. "
+			"--slow: one takes longer from a call on.\n");
 }
 
 static void options(int argc, char **argv)
@@ -910,6 +964,8 @@ static void options(int argc, char **argv)
 					      {"every", 1, 0, OPT_EVERY},
 					      {"period", 1, 0, OPT_PERIOD},
 					      {"drift", 1, 0, OPT_DRIFT},
+					      {"others", 1, 0, OPT_OTHERS},
+					      {"device-type", 1, 0, OPT_TYPE},
 					      {"kernel-name", 1, 0, OPT_KERNEL_NAME},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
@@ -964,6 +1020,8 @@ static void options(int argc, char **argv)
 		case OPT_EVERY: o.job.every = strtoull(optarg, NULL, 0); break;
 		case OPT_PERIOD: o.job.period_ns = strtoull(optarg, NULL, 0); break;
 		case OPT_KERNEL_NAME: o.kernel_name = optarg; break;
+		case OPT_TYPE: o.device_type = optarg; break;
+		case OPT_OTHERS: o.others = (unsigned)atoi(optarg); break;
 		case OPT_DRIFT: o.job.drift_ppm = atoi(optarg); break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
@@ -975,40 +1033,7 @@ static void options(int argc, char **argv)
 		o.job.period_ns = (o.job.every + 1) * (60000 + o.gap_ns) + o.job.late_ns + 100000;
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX ||
 	    !o.queues || !o.processes) {
-		fprintf(stderr,
-			"usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
-			"[--queues Q] [--kernels K]\n"
-			"             [--names tricky|lambda:N] [--overlap] [--nested] [--failed] "
-			"[--drops] "
-			"[--external] [--events] [--crash]\n"
-			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
-			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
-			"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
-			"[--phases N] "
-			"[--noise PERCENT] [--seed N] [--slow KERNEL:PERCENT[:CALL]] "
-			"[--gap NS]\n"
-			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
-			"NS] [--pid N] [--rank N] -o FILE\n"
-			"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
-			"[--period NS] [--drift PPM]]\n"
-			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
-			"--plain: no arguments.\n"
-			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
-			"it ended.\n"
-			"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls "
-			"whose arguments no other call has.\n"
-			"--waits: blocking copies and finishes return when their work is done, 4 "
-			"us and 2 us later.\n"
-			"--graphs: every second kernel is a graph of three. --late: the second "
-			"graph begins at the end of time.\n"
-			"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
-			"each call.\n"
-			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
-			"is pushed and popped.\n"
-			"--job SIZE: --rank of so many, with collective calls of MPI: "
-			"synth_job.h.\n"
-			"--noise PERCENT: kernels take their own time, and noise of --seed. "
-			"--slow: one takes longer from a call on.\n");
+		print_usage();
 		exit(2);
 	}
 }
@@ -1055,6 +1080,8 @@ int main(int argc, char **argv)
 		check(gt_capture_flush(writer), "flush");
 		gt_capture_writer_destroy(writer);
 	} else {
+		if (o.others)
+			write_load();
 		check(gt_capture_writer_finish(writer, !o.crash), "finish");
 	}
 	free(processes);
