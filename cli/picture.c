@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/picture_pauses.h"
 #include "cli/timeline.h"
 #include "cli/ui.h"
 #include "cli/waits.h"
@@ -25,7 +26,8 @@ struct source {
 	uint32_t device, stream, process, ordinal;
 	const struct gt_view_thread *thread;
 	uint64_t count, sum_ns, first_ns;
-	int64_t row; /* NOT_SHOWN */
+	int64_t row;                /* NOT_SHOWN */
+	struct picture_users users; /* of devices and queues: processes */
 	/* threads: calls come in the order of their begin; what ends before is counted */
 	uint64_t until_ns, wait_until_ns;
 	struct timeline *spans; /* others */
@@ -39,6 +41,7 @@ struct painter {
 	uint32_t source_count, source_room, device_room;
 	struct idmap by_key; /* of queues by index of the view, of threads the same */
 	bool any, second;
+	struct picture_finder pauses;
 	struct gt_memory_use memory;
 	uint32_t memory_row; /* of its first track */
 	struct ui_progress progress;
@@ -189,6 +192,7 @@ static int survey_work(struct painter *x, const struct gt_item *item)
 	note_time(x, item->start_ns, item->end_ns);
 	for (int i = 0; i < 2; i++) {
 		sources[i] = i ? get_device(x, q->device) : get_queue(x, q);
+		picture_users_add(&sources[i]->users, item->process);
 		sources[i]->count++;
 		sources[i]->sum_ns += item->end_ns - item->start_ns;
 	}
@@ -232,7 +236,7 @@ static struct picture_row *add_row(struct picture *p, enum picture_kind kind)
 		p->row_room = room;
 	}
 	row = &p->rows[p->row_count++];
-	*row = (struct picture_row){.kind = kind, .device = UINT32_MAX};
+	*row = (struct picture_row){.kind = kind, .device = UINT32_MAX, .pauses = UINT32_MAX};
 	return row;
 }
 
@@ -266,6 +270,21 @@ static char *describe_thread(const struct gt_view_thread *t)
 	return make_text("thread %llu", (unsigned long long)t->tid);
 }
 
+static void find_pauses(struct painter *x, struct picture_row *row, struct picture_users *users)
+{
+	const struct picture *p = x->picture;
+
+	row->pauses = picture_pauses_find(&x->pauses, users);
+	row->known_ns = p->end_ns - p->start_ns - picture_paused_ns(p, row, p->start_ns, p->end_ns);
+}
+
+static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t process)
+{
+	struct picture_users one = {.list = &process, .count = 1, .room = 1};
+
+	find_pauses(x, row, &one);
+}
+
 static void show_source(struct painter *x, struct source *s)
 {
 	struct picture_row *row = add_row(x->picture, s->kind);
@@ -283,8 +302,10 @@ static void show_source(struct painter *x, struct source *s)
 		row->group = describe_process(x, s->process);
 		row->label = describe_thread(s->thread);
 		s->until_ns = 0;
+		find_pauses_of(x, row, s->process);
 		return;
 	}
+	find_pauses(x, row, &s->users);
 	row->group =
 		make_text("%s", gt_view_device_label(&x->view, s->device, label, sizeof label));
 	row->label = s->kind == PICTURE_DEVICE ? make_text("all queues")
@@ -386,6 +407,7 @@ static void fill_span(void *data, uint64_t start_ns, uint64_t end_ns)
 	const struct filling *f = data;
 
 	f->row->busy_ns += end_ns - start_ns;
+	f->row->known_ns += picture_paused_ns(f->picture, f->row, start_ns, end_ns);
 	fill_bins(f->picture, f->row->busy, start_ns, end_ns);
 }
 
@@ -431,17 +453,18 @@ static int paint_work(struct painter *x, const struct gt_item *item)
 	return 0;
 }
 
-/* The part of a call that no call of the thread before it has taken. */
-static void fill_rest(const struct picture *p, uint64_t *bins, uint64_t *sum, uint64_t *until_ns,
-		      const struct gt_item *call)
+/* The part of a call that no call of the thread before it has taken. Return: where it begins. */
+static uint64_t fill_rest(const struct picture *p, uint64_t *bins, uint64_t *sum,
+			  uint64_t *until_ns, const struct gt_item *call)
 {
 	uint64_t start_ns = call->start_ns > *until_ns ? call->start_ns : *until_ns;
 
 	if (call->end_ns <= start_ns)
-		return;
+		return call->end_ns;
 	fill_bins(p, bins, start_ns, call->end_ns);
 	*sum += call->end_ns - start_ns;
 	*until_ns = call->end_ns;
+	return start_ns;
 }
 
 static bool is_waiting(const struct gt_item *call)
@@ -492,7 +515,10 @@ static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct 
 		return 0;
 	row = &p->rows[t->row];
 	waits = is_waiting(item);
-	fill_rest(p, row->busy, &row->busy_ns, &t->until_ns, item);
+	row->known_ns +=
+		picture_paused_ns(p, row,
+				  fill_rest(p, row->busy, &row->busy_ns, &t->until_ns, item),
+				  item->end_ns);
 	if (waits)
 		fill_rest(p, row->wait, &row->wait_ns, &t->wait_until_ns, item);
 	if (p->slices.most)
@@ -539,6 +565,7 @@ static void place_ranges(struct painter *x)
 			row->depth = depth;
 			row->group = describe_process(x, t->process);
 			row->label = describe_thread(t);
+			find_pauses_of(x, row, t->process);
 			count++;
 		}
 		p->rows[first + depth].count++;
@@ -564,6 +591,7 @@ static void add_point(void *painter, const struct gt_memory_track *track, uint64
 		row->process = track->process;
 		row->group = describe_process(x, track->process);
 		row->label = make_text("%s", gt_memory_track_label(track, label));
+		find_pauses_of(x, row, track->process);
 	}
 	row = &x->picture->rows[x->memory_row + track->index];
 	if (row->point_count == row->point_room) {
@@ -627,6 +655,8 @@ static int finish_spans(struct painter *x)
 		timeline_fini(s->spans);
 		free(s->spans);
 	}
+	for (uint32_t i = 0; i < x->source_count; i++)
+		free(x->sources[i].users.list);
 	return status;
 }
 
@@ -636,6 +666,8 @@ static int read_rows(struct painter *x)
 	struct gt_range range;
 	int status = run_pass(x, NULL);
 
+	if (!status)
+		status = picture_pauses_begin(&x->pauses, x->picture, x->capture);
 	if (status)
 		return status;
 	choose_rows(x);
@@ -668,6 +700,7 @@ int picture_read(struct picture *p, const struct gt_capture *c)
 		status = spans ? spans : paint_memory(&x);
 	}
 	gt_memory_use_fini(&x.memory);
+	picture_pauses_end(&x.pauses);
 	idmap_fini(&x.by_key);
 	free(x.sources);
 	gt_view_fini(&x.view);
@@ -722,6 +755,9 @@ void picture_fini(struct picture *p)
 		free(p->rows[i].points);
 	}
 	free(p->rows);
+	for (uint32_t i = 0; i < p->pauses_count; i++)
+		free(p->pauses[i].list);
+	free(p->pauses);
 	free(p->slices.list);
 	free(p->ranges.list);
 	texts_fini(&p->texts);

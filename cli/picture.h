@@ -49,6 +49,16 @@ struct picture_slices {
 	uint64_t left_out;
 };
 
+/* Where a process was not recorded; or a device, where none that used it was, and one was not. In
+ * their order, without overlap, within the picture's time. */
+struct picture_pauses {
+	struct picture_pause {
+		uint64_t start_ns, end_ns;
+		uint32_t why; /* of picture.texts: "not recorded: --delay" */
+	} * list;
+	size_t count, room;
+};
+
 struct picture_row {
 	enum picture_kind kind;
 	char *group, *label; /* "device 0: NVIDIA H100", "queue 2"; "train (pid 7)", "main 7" */
@@ -59,6 +69,9 @@ struct picture_row {
 	uint64_t count;            /* work, or calls */
 	uint64_t busy_ns, wait_ns;
 	uint64_t *busy, *wait; /* of each bin; wait: of threads */
+	/* of the time in which it was recorded, or busy with what was launched before a pause */
+	uint64_t known_ns;
+	uint32_t pauses; /* one of picture.pauses; UINT32_MAX: recorded throughout */
 	/* of memory: times and bytes in use from then on */
 	struct picture_point {
 		uint64_t ns, in_use;
@@ -78,6 +91,8 @@ struct picture {
 	struct picture_slices slices, ranges; /* work and calls; ranges */
 	uint64_t queues_left_out, threads_left_out, untimed;
 	struct texts texts;
+	struct picture_pauses *pauses;
+	uint32_t pauses_count, pauses_room;
 };
 
 /* Return: 0 or negative errno with a cause. Without any record row_count is 0. */
@@ -85,6 +100,12 @@ int picture_read(struct picture *p, const struct gt_capture *c);
 /* The rows' numbers as they stand below each other: devices and their queues, threads below their
  * ranges, memory. @order: room for row_count. */
 void picture_order(const struct picture *p, uint32_t *order);
+/* Those of a row; NULL: none. */
+const struct picture_pauses *picture_pauses_of(const struct picture *p,
+					       const struct picture_row *row);
+/* ns between two times in which the row was not recorded. */
+uint64_t picture_paused_ns(const struct picture *p, const struct picture_row *row,
+			   uint64_t start_ns, uint64_t end_ns);
 /* "ranges", "device", .. */
 const char *picture_kind_name(enum picture_kind kind);
 void picture_fini(struct picture *p);

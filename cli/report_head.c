@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/report.h"
 #include "cli/selection.h"
@@ -136,7 +137,8 @@ static void print_file(const struct summary_file *f, FILE *out)
 			       "The capture has no end: the collector was killed, or it is still "
 			       "being written.");
 	if (*f->recorded_text)
-		print_sentence(out, NULL, "Recorded: %s; else paused.", f->recorded_text);
+		print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
+			       strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
 	if (*f->kept_text)
 		print_sentence(out, NULL, "Kept: %s.", f->kept_text);
 	if (f->untraced)

@@ -19,6 +19,7 @@ enum {
 	SLICES_MOST = 60000,
 	RANGES_MOST = 8000,
 	MEMORY_PARTS = 1000,
+	PAUSES_MOST = 2000,
 };
 
 void report_html_init_picture(struct picture *p)
@@ -130,6 +131,61 @@ static void put_points(FILE *out, const struct picture *p, const struct picture_
 	fprintf(out, "],\"most\":%" PRIu64, most);
 }
 
+static int compare_lengths(const void *a, const void *b)
+{
+	const struct picture_pause *x = a, *y = b;
+	uint64_t left = x->end_ns - x->start_ns, right = y->end_ns - y->start_ns;
+
+	return (left > right) - (left < right);
+}
+
+/* The shortest that is shown of so many. */
+static uint64_t find_shortest(const struct picture_pauses *set)
+{
+	struct picture_pause *sorted;
+	uint64_t shortest;
+
+	if (set->count <= PAUSES_MOST)
+		return 0;
+	sorted = lookup_grow(NULL, 0, set->count, sizeof *sorted);
+	memcpy(sorted, set->list, set->count * sizeof *sorted);
+	qsort(sorted, set->count, sizeof *sorted, compare_lengths);
+	shortest = sorted[set->count - PAUSES_MOST].end_ns -
+		   sorted[set->count - PAUSES_MOST].start_ns + 1;
+	free(sorted);
+	return shortest;
+}
+
+/* [[[start, length, why], ..], ..]. Return: how many are not there. */
+static uint64_t put_pauses(FILE *out, const struct picture *p)
+{
+	uint64_t left_out = 0;
+
+	fputs("\"pauses\":[", out);
+	for (uint32_t i = 0; i < p->pauses_count; i++) {
+		const struct picture_pauses *set = &p->pauses[i];
+		uint64_t shortest = find_shortest(set);
+		bool any = false;
+
+		fputs(i ? ",[" : "[", out);
+		for (size_t k = 0; k < set->count; k++) {
+			const struct picture_pause *one = &set->list[k];
+			uint64_t length = one->end_ns - one->start_ns;
+
+			if (length < shortest) {
+				left_out++;
+				continue;
+			}
+			fprintf(out, "%s[%" PRId64 ",%" PRIu64 ",%u]", any ? "," : "",
+				(int64_t)(one->start_ns - p->zero_ns), length, one->why);
+			any = true;
+		}
+		fputc(']', out);
+	}
+	fputs("],", out);
+	return left_out;
+}
+
 static void put_row(FILE *out, const struct picture *p, uint32_t number)
 {
 	const struct picture_row *row = &p->rows[number];
@@ -144,6 +200,8 @@ static void put_row(FILE *out, const struct picture *p, uint32_t number)
 		put_bins(out, p, "bins", row->busy);
 	if (row->wait)
 		put_bins(out, p, "waits", row->wait);
+	if (picture_pauses_of(p, row))
+		fprintf(out, ",\"known\":%" PRIu64 ",\"pauses\":%u", row->known_ns, row->pauses);
 	if (row->kind == PICTURE_MEMORY)
 		put_points(out, p, row);
 	else if (row->kind != PICTURE_DEVICE)
@@ -159,7 +217,7 @@ static void put_note(FILE *out, bool *any, const char *text)
 }
 
 /* What is not there, or not one by one. */
-static void put_notes(FILE *out, const struct picture *p)
+static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_out)
 {
 	char text[512];
 	bool any = false;
@@ -191,6 +249,12 @@ static void put_notes(FILE *out, const struct picture *p)
 			 ui_count(p->untimed));
 		put_note(out, &any, text);
 	}
+	if (pauses_left_out) {
+		snprintf(text, sizeof text,
+			 "%s short pauses of recording are not shaded, but left out of all shares.",
+			 ui_count(pauses_left_out));
+		put_note(out, &any, text);
+	}
 	fputs("]", out);
 }
 
@@ -202,7 +266,7 @@ static void put_timeline(FILE *out, const struct picture *p)
 	fprintf(out, "\"time\":{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",",
 		p->row_count ? p->start_ns - p->zero_ns : 0,
 		p->row_count ? p->end_ns - p->zero_ns : 0);
-	put_notes(out, p);
+	put_notes(out, p, put_pauses(out, p));
 	fputs(",\"names\":[", out);
 	for (uint32_t i = 0; i < p->texts.count; i++) {
 		fputs(i ? "," : "", out);

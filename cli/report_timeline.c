@@ -9,7 +9,8 @@
  *     main 7     98%  ██▇▇▒▒▒▒▓▓▓▓▁▁·····████
  *
  * In UTF-8 a column's height is its share of busy time, eighth by eighth; elsewhere a digit is
- * tenths. A column in which calls mostly wait is shaded. */
+ * tenths. A column in which calls mostly wait is shaded; one that has nothing, because it was not
+ * recorded for the most part, is a slash. */
 #include "cli/report_timeline.h"
 
 #include <errno.h>
@@ -18,7 +19,9 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/kept.h"
 #include "cli/picture.h"
+#include "cli/recorded_text.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "util/error.h"
@@ -32,6 +35,7 @@ enum {
 	RANGE_ROWS_SHOWN = 3,
 	RANGES_MOST = 1 << 14,
 	GLYPH_BYTES = 8,
+	PAUSE_WHYS = 4,
 	TICK_ROOM = 12 /* columns between numbers of the axis, at least */
 };
 
@@ -130,13 +134,37 @@ static void print_axis(const struct canvas *v)
 
 /* Bars ----------------------------------------------------------------------------- */
 
-static uint64_t bin_ns(const struct canvas *v, unsigned column)
+/* Since the picture's begin. */
+static uint64_t edge_ns(const struct canvas *v, unsigned column)
 {
 	const struct picture *p = v->picture;
 	__uint128_t length = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 1;
 
-	return (uint64_t)((length * (column + 1) + v->columns - 1) / v->columns) -
-	       (uint64_t)((length * column + v->columns - 1) / v->columns);
+	return (uint64_t)((length * column + v->columns - 1) / v->columns);
+}
+
+static uint64_t bin_ns(const struct canvas *v, unsigned column)
+{
+	return edge_ns(v, column + 1) - edge_ns(v, column);
+}
+
+static uint64_t paused_ns(const struct canvas *v, const struct picture_row *row, unsigned column)
+{
+	const struct picture *p = v->picture;
+
+	return picture_paused_ns(p, row, p->start_ns + edge_ns(v, column),
+				 p->start_ns + edge_ns(v, column + 1));
+}
+
+/* For the most part of the column. */
+static bool is_paused(const struct canvas *v, const struct picture_row *row, unsigned column)
+{
+	return 2 * paused_ns(v, row, column) > bin_ns(v, column);
+}
+
+static const char *paused_glyph(const struct canvas *v)
+{
+	return v->utf8 ? "╱" : "/";
 }
 
 static const char *glyph_of(const struct canvas *v, double busy, double wait)
@@ -180,7 +208,9 @@ static void print_bar(const struct canvas *v, const struct picture_row *row)
 		if (wanted != color)
 			fprintf(v->out, "%s%s", v->colors->reset, wanted);
 		color = wanted;
-		fputs(glyph_of(v, busy, wait), v->out);
+		fputs(!row->busy[i] && is_paused(v, row, i) ? paused_glyph(v)
+							    : glyph_of(v, busy, wait),
+		      v->out);
 	}
 	fprintf(v->out, "%s\n", v->colors->reset);
 }
@@ -243,7 +273,11 @@ static void print_ranges(const struct canvas *v, size_t row)
 		if (ranges->list[i].row == row)
 			put_range(v, &cells, &ranges->list[i]);
 	for (unsigned i = 0; i < v->columns; i++)
-		fputs(cells.glyph[i], v->out);
+		if (!strcmp(cells.glyph[i], " ") && is_paused(v, &v->picture->rows[row], i))
+			fprintf(v->out, "%s%s%s", v->colors->dim, paused_glyph(v),
+				v->colors->reset);
+		else
+			fputs(cells.glyph[i], v->out);
 	fputc('\n', v->out);
 }
 
@@ -261,15 +295,14 @@ static void print_group(const struct canvas *v, const struct picture_row *row, c
 
 static void print_row(const struct canvas *v, const struct picture_row *row)
 {
-	uint64_t length = v->picture->end_ns - v->picture->start_ns;
 	unsigned used = 2;
 	char share[16] = "";
 
 	fputs("  ", v->out);
 	used += ui_put(v->out, row->kind == PICTURE_RANGES ? "ranges" : row->label, LABEL_ROOM);
-	if (row->kind != PICTURE_RANGES && length)
+	if (row->kind != PICTURE_RANGES && row->known_ns)
 		snprintf(share, sizeof share, "%.0f%%",
-			 100. * (double)row->busy_ns / (double)length);
+			 100. * (double)row->busy_ns / (double)row->known_ns);
 	fprintf(v->out, "%*s%4s ", (int)(BAR_AT - 5 - used), "", share);
 	if (row->kind == PICTURE_RANGES)
 		print_ranges(v, (size_t)(row - v->picture->rows));
@@ -337,6 +370,47 @@ static void print_left_out(const struct canvas *v)
 	}
 }
 
+/* Pauses that a column may show. */
+static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
+{
+	const struct picture *p = v->picture;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < pauses->count; i++)
+		sum += pauses->list[i].end_ns - pauses->list[i].start_ns;
+	return 2 * sum > (p->end_ns - p->start_ns) / v->columns;
+}
+
+/* "╱: not recorded: --delay; not recorded: gputap stop. .." */
+static void print_pauses_legend(const struct canvas *v)
+{
+	const struct picture *p = v->picture;
+	char text[512];
+	size_t n = (size_t)snprintf(text, sizeof text, "%s: ", paused_glyph(v));
+	uint32_t whys[PAUSE_WHYS];
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < p->pauses_count; i++)
+		for (size_t k = 0;
+		     is_seen(v, &p->pauses[i]) && k < p->pauses[i].count && count < PAUSE_WHYS;
+		     k++) {
+			unsigned seen = 0;
+
+			while (seen < count && whys[seen] != p->pauses[i].list[k].why)
+				seen++;
+			if (seen < count)
+				continue;
+			whys[count++] = p->pauses[i].list[k].why;
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s",
+					      count > 1 ? "; " : "",
+					      texts_get(&p->texts, whys[count - 1]));
+		}
+	if (!count)
+		return;
+	snprintf(text + n, sizeof text - n, ". Percentages are of the time that was recorded.");
+	print_sentence(v, text);
+}
+
 static void print_legend(const struct canvas *v)
 {
 	const struct picture *p = v->picture;
@@ -354,6 +428,8 @@ static void print_legend(const struct canvas *v)
 				       : "Threads are busy in calls; w, W: mostly waiting there.");
 	if (has_kind(p, PICTURE_RANGES))
 		print_sentence(v, "Ranges that are shorter than a column: |, several ':'.");
+	if (v->picture->pauses_count)
+		print_pauses_legend(v);
 }
 
 /* Print ---------------------------------------------------------------------------- */
@@ -368,17 +444,32 @@ static unsigned choose_columns(FILE *out)
 	return room < BAR_AT + 20 ? 20 : room - BAR_AT;
 }
 
+static void print_session(const struct canvas *v, const struct gt_capture *c,
+			  const struct gt_capture_session *session)
+{
+	char recorded[RECORDED_TEXT], kept[KEPT_TEXT], text[KEPT_TEXT + 16];
+
+	fputs(v->colors->bold, v->out);
+	ui_put(v->out, session->path, BAR_AT + v->columns);
+	fprintf(v->out, "%s\n", v->colors->reset);
+	if (recorded_text(c, session, recorded)) {
+		snprintf(text, sizeof text, "Recorded: %s.", recorded);
+		print_sentence(v, text);
+	}
+	if (kept_text(c, session, kept)) {
+		snprintf(text, sizeof text, "Kept: %s.", kept);
+		print_sentence(v, text);
+	}
+}
+
 static void print_head(const struct canvas *v, const struct report_timeline *t,
 		       const struct gt_capture *c)
 {
 	const struct picture *p = v->picture;
 	char text[1024];
 
-	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
-		fputs(v->colors->bold, v->out);
-		ui_put(v->out, gt_capture_session_at(c, i)->path, BAR_AT + v->columns);
-		fprintf(v->out, "%s\n", v->colors->reset);
-	}
+	for (size_t i = 0; i < gt_capture_session_count(c); i++)
+		print_session(v, c, gt_capture_session_at(c, i));
 	if (t->where) {
 		snprintf(text, sizeof text, "Only where %s.", t->where);
 		print_sentence(v, text);
@@ -437,6 +528,22 @@ static void print_json_ranges(struct json *j, const struct picture *p, size_t ro
 	json_close(j);
 }
 
+static void print_json_pauses(struct json *j, const struct picture *p,
+			      const struct picture_row *row)
+{
+	const struct picture_pauses *pauses = picture_pauses_of(p, row);
+
+	json_array(j, "unrecorded");
+	for (size_t i = 0; pauses && i < pauses->count; i++) {
+		json_object(j, NULL);
+		json_string(j, "why", texts_get(&p->texts, pauses->list[i].why));
+		json_count(j, "start_ns", pauses->list[i].start_ns - p->zero_ns);
+		json_count(j, "end_ns", pauses->list[i].end_ns - p->zero_ns);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 static void print_json_row(struct json *j, const struct picture *p, size_t i)
 {
 	const struct picture_row *row = &p->rows[i];
@@ -453,6 +560,8 @@ static void print_json_row(struct json *j, const struct picture *p, size_t i)
 		json_count(j, "busy_ns", row->busy_ns);
 		print_json_bins(j, "busy", row->busy, p->bins);
 	}
+	json_count(j, "unrecorded_ns", picture_paused_ns(p, row, p->start_ns, p->end_ns));
+	print_json_pauses(j, p, row);
 	if (row->wait) {
 		json_count(j, "wait_ns", row->wait_ns);
 		print_json_bins(j, "wait", row->wait, p->bins);

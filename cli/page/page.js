@@ -132,7 +132,7 @@ function drawTimeline(time) {
 	const whole = {from: time.start, to: Math.max(time.end, time.start + 1)};
 	const view = {...whole};
 	const style = getComputedStyle(document.documentElement);
-	let lanes = [], height = 0, width = 0, chosen = null;
+	let lanes = [], height = 0, width = 0, chosen = null, hatch = null;
 
 	canvas.setAttribute("role", "img");
 	canvas.setAttribute("aria-label", "timeline of devices, queues, threads and ranges; arrows " +
@@ -250,8 +250,34 @@ function drawTimeline(time) {
 		g.globalAlpha = 1;
 	}
 
+	// Hatched, so that it is no colour of a slice: [start, length, name]
+	function makeHatch(g) {
+		const tile = element("canvas", {width: 8, height: 8}), t = tile.getContext("2d");
+		t.strokeStyle = color("pause");
+		t.lineWidth = 1.5;
+		t.beginPath();
+		for (const from of [-8, 0, 8]) {
+			t.moveTo(from, 8);
+			t.lineTo(from + 8, 0);
+		}
+		t.stroke();
+		return g.createPattern(tile, "repeat");
+	}
+
+	const pausesOf = row => row.pauses === undefined ? [] : time.pauses[row.pauses];
+
+	function drawPauses(g, lane) {
+		g.fillStyle = hatch;
+		for (const [start, length] of pausesOf(lane.row)) {
+			const a = Math.max(x(start), LABELS), b = Math.min(x(start + length), width);
+			if (b > a)
+				g.fillRect(a, lane.at, Math.max(b - a, .8), lane.height);
+		}
+	}
+
 	function drawLabel(g, lane) {
-		const row = lane.row, share = row.busy / (whole.to - whole.from);
+		const row = lane.row;
+		const share = row.busy / ((row.known === undefined ? whole.to - whole.from : row.known) || 1);
 		g.save();
 		g.beginPath();
 		g.rect(0, lane.at, LABELS - 8, lane.height);
@@ -278,6 +304,7 @@ function drawTimeline(time) {
 		g.font = "12px system-ui, sans-serif";
 		g.fillStyle = color("back");
 		g.fillRect(0, 0, width, height);
+		hatch = makeHatch(g);
 		drawAxis(g);
 		for (const lane of lanes) {
 			if (lane.title !== undefined) {
@@ -290,6 +317,7 @@ function drawTimeline(time) {
 				continue;
 			}
 			const row = lane.row;
+			drawPauses(g, lane);
 			if (row.kind === "memory")
 				drawMemory(g, lane);
 			if (row.bins && row.kind !== "thread")
@@ -340,6 +368,12 @@ function drawTimeline(time) {
 
 	function describeBin(lane, at) {
 		const row = lane.row;
+		const pause = pausesOf(row).find(([start, length]) => start <= at && at < start + length);
+		if (pause) {
+			tip.textContent = `${row.label} at ${duration(at)}: ${time.names[pause[2]]}, for ` +
+				duration(pause[1]);
+			return;
+		}
 		if (row.kind === "memory") {
 			let i = 0;
 			while (i + 2 < row.points.length && row.points[i + 2] <= at)
@@ -428,6 +462,10 @@ function drawTimeline(time) {
 		return element("span", {className: "key"}, box,
 		               name === "wait" ? "call that waits" : name);
 	});
+	if (time.pauses.some(list => list.length)) {
+		const box = element("i", {className: "hatch"});
+		legend.push(element("span", {className: "key"}, box, "not recorded"));
+	}
 	layOut();
 	const section = element("section", {id: "pictures"},
 		element("h2", {textContent: "Timeline"}),

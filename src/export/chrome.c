@@ -20,10 +20,10 @@
  * are not written. A graph's launch is cat gpu_graph, from its first node's start to its last
  * one's end, in a row of its own beside the stream; it has no stream, and no args.correlation,
  * which is the call's and the nodes'. Recorded as one item it is a kernel that lasts so long.
- * Memory in use is a counter (ph C) of its process. Markers and barriers are cat gpu_marker without
- * stream: nobody counts them as device time. Arguments of calls are not written: these readers keep
- * everything in memory. See .pftrace and .csv. What repeats is made into text once: by operation,
- * by thread, by row, by name. */
+ * Memory in use is a counter (ph C) of its process, a pause an instant where it begins. Markers and
+ * barriers are cat gpu_marker without stream: nobody counts them as device time. Arguments of calls
+ * are not written: these readers keep everything in memory. See .pftrace and .csv. What repeats is
+ * made into text once: by operation, by thread, by row, by name. */
 #include "export/chrome.h"
 
 #include <errno.h>
@@ -295,6 +295,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_replays_each(&x.replays, &x.view, 0, gt_chrome_write_replay, &x);
 	if (!status)
 		status = gt_chrome_write_memory(&x);
+	if (!status)
+		status = gt_chrome_write_pauses(&x);
 	/* an event that ends the list without a comma, of a kind that every reader knows: TraceLens
 	 * refuses others; of no process that there is */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"

@@ -133,6 +133,9 @@ void gt_chrome_calls_fini(struct gt_chrome *x);
 /* chrome_memory.c: memory in use over time, after the last record. */
 int gt_chrome_write_memory(struct gt_chrome *x);
 
+/* chrome_pauses.c: when processes were not recorded. */
+int gt_chrome_write_pauses(struct gt_chrome *x);
+
 /* chrome_kernel.c: ,"registers per thread":40,"grid":[..] */
 char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
 			   const struct gt_item *work);

@@ -9,7 +9,8 @@
  *   one per queue row    device work; times are from the trace's start, because work comes in any
  *                        order
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c; memory in
- *   end                  use, see perfetto_memory.c; why devices were idle, see perfetto_idle.c
+ *   end                  use, see perfetto_memory.c; when processes were not recorded, see
+ *                        perfetto_pauses.c; why devices were idle, see perfetto_idle.c
  *
  * A sequence says once: its track, its clock, and every text that it names by number (interned).
  * All clocks hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock
@@ -284,6 +285,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 		status = gt_pf_replays(x);
 	if (!status)
 		status = gt_pf_memory(x);
+	if (!status)
+		status = gt_pf_pauses(x);
 	if (!status)
 		status = gt_pf_idle(x, options);
 	return gt_out_finish(&x->out, status);

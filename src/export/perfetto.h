@@ -2,8 +2,8 @@
 /* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number,
  * what the capture says of itself), perfetto_records.c the two loops that write each call and
  * each item of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
- * launches of graphs,
- * perfetto_memory.c memory in use, perfetto_idle.c why devices were idle. */
+ * launches of graphs, perfetto_memory.c memory in use, perfetto_pauses.c when processes were not
+ * recorded, perfetto_idle.c why devices were idle. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -350,7 +350,8 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_RANGES,
 	GT_PF_TRACKS_REPLAYS,
 	GT_PF_TRACKS_MEMORY,
-	GT_PF_TRACKS_IDLE
+	GT_PF_TRACKS_IDLE,
+	GT_PF_TRACKS_PAUSES
 };
 
 /* Numbers of tracks differ from capture to capture, so that files may be joined. */
@@ -397,6 +398,8 @@ void gt_pf_ranges_fini(struct gt_pf_ranges *r);
 int gt_pf_replays(struct gt_pf *x);
 /* Memory in use over time, after the last record. Return: the same. */
 int gt_pf_memory(struct gt_pf *x);
+/* perfetto_pauses.c, after them */
+int gt_pf_pauses(struct gt_pf *x);
 /* Why devices were idle, after the last record. Return: the same. */
 int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options);
 
