@@ -2,6 +2,7 @@
 """What all tests share: fixtures, the leak check around each test, C unit tests as items, listed
 skips."""
 
+import contextlib
 import ctypes
 import dataclasses
 import fnmatch
@@ -31,9 +32,28 @@ os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr"
 
 # Signals -------------------------------------------------------------------
 
-def interrupt(*_):
+class Interrupts:
     """`timeout` ends us: commands in groups of their own would go on, and their sessions stay."""
-    raise KeyboardInterrupt
+    is_held = came = False
+
+    def take(self, *_):
+        self.came = True
+        if not self.is_held:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def held(self):
+        """What begins in here is known to its caller before the interrupt is."""
+        self.is_held = True
+        try:
+            yield
+        finally:
+            self.is_held = False
+        if self.came:
+            raise KeyboardInterrupt
+
+
+interrupts = Interrupts()
 
 
 def pytest_configure():
@@ -42,7 +62,7 @@ def pytest_configure():
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
-    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGTERM, interrupts.take)
 
 
 # Fixtures ------------------------------------------------------------------
@@ -128,18 +148,21 @@ def run_command(command,
         if value is not None:
             environment[key] = str(value)
     command = [str(c) for c in command]
-    process = subprocess.Popen(
-        command, env=environment, cwd=cwd, text=text, errors="replace" if text else None,
-        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    process = None
     try:
+        with interrupts.held():
+            process = subprocess.Popen(
+                command, env=environment, cwd=cwd, text=text, errors="replace" if text else None,
+                stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         out, err = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
         out, err = end_group(process)
         pytest.fail(
             f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
     except BaseException:
-        end_group(process)
+        if process:
+            end_group(process)
         raise
     result = Result(command, process.returncode, out, err)
     assert status is None or result.status == status, f"expected status {status}: {result}"
