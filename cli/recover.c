@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/run_stacks.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "collector/collector.h"
@@ -57,6 +58,7 @@ static int list_sessions(void)
 
 static int recover(const char *folder)
 {
+	struct run_stacks stacks = RUN_STACKS_USUAL;
 	struct gt_run_result result;
 	char output[PATH_MAX];
 	int status = gt_collector_recover(folder, output, &result);
@@ -74,6 +76,7 @@ static int recover(const char *folder)
 		fputs("  'gputap recover' lists the sessions that can be finished\n", stderr);
 		return GT_EXIT_FAILURE;
 	}
+	run_stacks_name(output, &stacks, false);
 	ui_note("finished %s with %s records of %u process%s that were still in memory", output,
 		ui_count(result.recorded), result.processes, result.processes == 1 ? "" : "es");
 	if (result.dropped > result.unfinished)

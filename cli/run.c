@@ -77,7 +77,9 @@ static const char help[] =
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 by default\n"
 	"      --stacks[=LIST]  where in the program calls are made: launch (of kernels,\n"
-	"                       copies, graphs; by default), slow:TIME (longer ones)\n"
+	"                       copies, graphs; by default), slow:TIME (longer ones);\n"
+	"                       lines:TIME for finding lines of source when it has\n"
+	"                       ended (2s by default), no-names: no names in FILE\n"
 	"As a flight recorder\n"
 	"      --keep TIME[,SIZE]  only the last TIME, in at most SIZE of disk (2G by\n"
 	"                       default)\n"
@@ -184,6 +186,7 @@ struct run_request {
 	const char *output;  /* as given; NULL: not */
 	const char *pattern; /* -o; "": not said */
 	struct mode_options what;
+	struct run_stacks stacks;
 	bool quiet, no_plugins;
 	char text[2048]; /* of the options, for the capture */
 	char capture[PATH_MAX];
@@ -306,7 +309,7 @@ static int take_option(struct run_request *r, int option, char **argv)
 	case OPT_COMPRESS: r->run.compress = true; break;
 	case OPT_WAIT: r->run.wait_tree = true; break;
 	case OPT_NO_PLUGINS: r->no_plugins = true; break;
-	case OPT_STACKS: code = run_stacks_option(optarg, s, parse_time); break;
+	case OPT_STACKS: code = run_stacks_option(optarg, s, &r->stacks, parse_time); break;
 	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
@@ -740,6 +743,10 @@ static int run(int argc, char **argv)
 		note_other_nvtx();
 	if (!r.no_plugins)
 		run_plugins_find(&r.run.session, r.quiet);
+	if (r.run.session.stacks) {
+		r.run.complete_snapshot = run_stacks_name_snapshot;
+		r.run.complete_data = &r.stacks;
+	}
 	status = gt_collector_run(&r.run, r.argv, &result);
 	if (status) {
 		ui_fail(GT_EXIT_FAILURE, "cannot trace");
@@ -752,6 +759,8 @@ static int run(int argc, char **argv)
 			print_way_out(&r, result.exec_errno);
 		return code;
 	}
+	if (r.run.session.stacks)
+		run_stacks_name(r.capture, &r.stacks, r.quiet);
 	written = print_results(&r, &target, &result);
 	code = end_as(result.wait_status);
 	return code || written ? code : GT_EXIT_FAILURE;

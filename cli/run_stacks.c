@@ -7,38 +7,57 @@
 
 #include "cli/command.h"
 #include "cli/ui.h"
+#include "export/name_frames.h"
+#include "util/error.h"
 
 static const uint64_t SLOW_NS = 1000000; /* "slow" without a time */
 
-int run_stacks_option(const char *value, struct gt_session *s,
+/* "slow:1ms": the time behind @word, if there is one. Return: exit code. */
+static int take_time(const char *word, uint64_t *ns,
+		     bool (*parse_time)(const char *text, uint64_t *ns))
+{
+	const char *colon = strchr(word, ':');
+
+	if (!colon || parse_time(colon + 1, ns))
+		return GT_EXIT_OK;
+	return ui_fail(GT_EXIT_USAGE,
+		       "--stacks %s: a time such as 1ms or 500us goes behind '%.*s:'", word,
+		       (int)(colon - word), word);
+}
+
+int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns))
 {
-	static const char *const words[] = {"launch", "slow", NULL};
+	static const char *const words[] = {"launch", "slow", "lines", "no-names", NULL};
 	char word[32];
+	int code = GT_EXIT_OK;
 
-	s->stacks = value ? 0 : GT_STACKS_LAUNCHES;
-	for (const char *p = value; p && *p; p += *p == ',') {
+	*names = RUN_STACKS_USUAL;
+	s->stacks = 0;
+	if (value && !*value)
+		return ui_fail(GT_EXIT_USAGE, "--stacks= wants launch, slow:TIME, or both");
+	for (const char *p = value; p && *p && !code; p += *p == ',') {
 		size_t n = strcspn(p, ",");
 
 		snprintf(word, sizeof word, "%.*s", (int)n, p);
 		p += n;
 		if (!strcmp(word, "launch")) {
 			s->stacks |= GT_STACKS_LAUNCHES;
-			continue;
+		} else if (!strcmp(word, "no-names")) {
+			names->no_names = true;
+		} else if (!strncmp(word, "lines:", 6)) {
+			code = take_time(word, &names->lines_ns, parse_time);
+		} else if (!strcmp(word, "slow") || !strncmp(word, "slow:", 5)) {
+			s->stacks |= GT_STACKS_SLOW;
+			s->stacks_slow_ns = SLOW_NS;
+			code = take_time(word, &s->stacks_slow_ns, parse_time);
+		} else {
+			code = ui_unknown("kind of call for --stacks", word, words);
 		}
-		if (strcmp(word, "slow") && strncmp(word, "slow:", 5))
-			return ui_unknown("kind of call for --stacks", word, words);
-		s->stacks |= GT_STACKS_SLOW;
-		s->stacks_slow_ns = SLOW_NS;
-		if (word[4] && !parse_time(word + 5, &s->stacks_slow_ns))
-			return ui_fail(GT_EXIT_USAGE,
-				       "--stacks %s: a time such as 1ms or 500us goes behind "
-				       "'slow:'",
-				       word);
 	}
 	if (!s->stacks)
-		return ui_fail(GT_EXIT_USAGE, "--stacks= wants launch, slow:TIME, or both");
-	return GT_EXIT_OK;
+		s->stacks = GT_STACKS_LAUNCHES;
+	return code;
 }
 
 int run_stacks_check(const struct gt_session *s)
@@ -61,4 +80,51 @@ void run_stacks_describe(const struct gt_session *s, char *text, size_t size)
 	if (slow)
 		snprintf(text + strlen(text), size - strlen(text), ":%lluns",
 			 (unsigned long long)s->stacks_slow_ns);
+}
+
+/* Names ------------------------------------------------------------------------------------- */
+
+static void on_progress(void *data, uint64_t done, uint64_t total)
+{
+	struct ui_progress *progress = data;
+
+	progress->total = total;
+	ui_progress_set(progress, done);
+}
+
+void run_stacks_name(const char *path, const struct run_stacks *names, bool quiet)
+{
+	struct ui_progress progress;
+	struct gt_naming_options options = {.lines_ns = names->lines_ns, .data = &progress};
+	struct gt_naming result;
+	int status;
+
+	if (names->no_names)
+		return;
+	if (!quiet) {
+		options.progress = on_progress;
+		ui_progress_begin(&progress, "names", 1);
+	}
+	status = gt_name_frames(path, &options, &result);
+	if (!quiet)
+		ui_progress_end(&progress);
+	if (status) {
+		ui_note("the capture has no names of frames: %s", gt_error_text());
+		gt_error_clear();
+	} else if (result.without_line && names->lines_ns && !quiet) {
+		ui_note("%s of %s frames have no lines of source in the capture: time was up after "
+			"%s (--stacks=lines:TIME)",
+			ui_count(result.without_line), ui_count(result.frames),
+			ui_duration(names->lines_ns));
+	}
+}
+
+void run_stacks_name_snapshot(const char *path, void *names)
+{
+	const struct run_stacks *how = names;
+	struct gt_naming_options options = {.lines_ns = how->lines_ns};
+	struct gt_naming result;
+
+	if (!how->no_names && gt_name_frames(path, &options, &result))
+		gt_error_clear(); /* the capture is whole without */
 }

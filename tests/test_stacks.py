@@ -123,7 +123,7 @@ def test_a_fork_s_child_begins_anew(program, stacks, tap):
 
 
 def test_a_program_that_was_replaced_since_has_no_wrong_names(program, stacks, tap, run):
-    stacks(program("-O2"), "plain", 1)
+    stacks(program("-O2"), "plain", 1, options=["--stacks=no-names"])
     program("-O1", "-DOTHER", "-Wl,--build-id=sha1", "-fno-inline")
     rows = json.loads(tap("report", "s.gputap", "-t", "stacks", "--json").out)["stacks"]
     assert all(row["stack"][0].startswith("stacks_program+0x") for row in fills(rows))

@@ -272,7 +272,8 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	finish_times(c);
 	if ((status = finish_threads(c)) || (status = finish_strings(c)) ||
 	    (status = gt_windows_finish(c)) || (status = gt_objects_finish(c)) ||
-	    (status = gt_stacks_finish(c)) || (status = gt_device_clocks_finish(c)))
+	    (status = gt_stacks_finish(c)) || (status = gt_names_finish(c)) ||
+	    (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -333,6 +334,7 @@ void gt_capture_close(struct gt_capture *c)
 		free(c->files[i].path);
 	}
 	gt_stacks_close(c);
+	free(c->names);
 	for (i = 0; i < c->moved_count; i++)
 		gt_clock_lines_fini(&c->moved[i]);
 	free(c->moved);

@@ -443,6 +443,32 @@ static int add_code(struct gt_capture *c, uint32_t process, const uint8_t *p, si
 	return 0;
 }
 
+static int add_names(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
+{
+	struct gt_record_names r;
+	const char *text;
+	int status;
+
+	if (bytes < sizeof r)
+		return -EBADMSG;
+	memcpy(&r, p, sizeof r);
+	if (r.bytes > bytes - sizeof r)
+		return -EBADMSG;
+	status = GT_LIST_ADD(c, names, name_count, name_room);
+	if (status)
+		return status;
+	text = gt_text_keep(c, p + sizeof r, r.bytes);
+	if (!text)
+		return -ENOMEM;
+	c->names[c->name_count++] = (struct gt_names_info){.process = process,
+							   .generation = r.generation,
+							   .address = r.address,
+							   .flags = r.head.detail,
+							   .bytes = r.bytes,
+							   .text = text};
+	return 0;
+}
+
 static int add_window(struct gt_capture *c, uint32_t process, const struct gt_record_window *r)
 {
 	int status = GT_LIST_ADD(c, changes, change_count, change_room);
@@ -497,6 +523,7 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		return add_lifetime(c, process, &r.lifetime);
 	case GT_RECORD_FRAMES: return add_frames(c, process, p, bytes);
 	case GT_RECORD_CODE: return add_code(c, process, p, bytes);
+	case GT_RECORD_NAMES: return add_names(c, process, p, bytes);
 	case GT_RECORD_WINDOW:
 		if (bytes < sizeof r.window)
 			return -EBADMSG;

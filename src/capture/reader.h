@@ -8,6 +8,7 @@
 #include "capture/format.h"
 #include "capture/scan.h"
 #include "capture/callstacks.h"
+#include "capture/frame_names.h"
 #include "clock/line.h"
 
 /* A stream block without its payload. */
@@ -125,16 +126,18 @@ struct gt_capture {
 	struct ring_stream *streams;           /* by process, ordinal */
 	struct gt_stack_info *stacks;          /* by process, number */
 	struct gt_code_info *code;             /* by process, type, number, generation */
+	struct gt_names_info *names;           /* by process, generation, address */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
 	struct gt_clock_lines *moved; /* by boot; empty: not moved */
 	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
-		stream_count, lifetime_count, stack_count, code_count, change_count, window_count;
+		stream_count, lifetime_count, stack_count, code_count, name_count, change_count,
+		window_count;
 	size_t file_room, session_room, process_room, thread_room, event_room, object_room,
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
-		lifetime_room, stack_room, code_room, change_room, window_room;
+		lifetime_room, stack_room, code_room, name_room, change_room, window_room;
 	size_t sums_room;
 	struct gt_file_device *work_times; /* of blocks */
 	size_t work_time_count, work_time_room;
@@ -169,6 +172,8 @@ int gt_objects_finish(struct gt_capture *c);
 /* callstacks.c: the lists in their order; what they hold. */
 int gt_stacks_finish(struct gt_capture *c);
 void gt_stacks_close(struct gt_capture *c);
+/* frame_names.c: names in their order. */
+int gt_names_finish(struct gt_capture *c);
 /* Windows of all processes, whose times are known. */
 int gt_windows_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);

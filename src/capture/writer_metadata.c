@@ -30,8 +30,11 @@ int gt_writer_end_records(struct gt_capture_writer *w)
 	return status;
 }
 
-/* struct gt_record_code: generation and bytes */
-enum { CODE_BYTES = offsetof(struct gt_record_code, generation) / 8 };
+/* generation and bytes of a struct gt_record_code, gt_record_names */
+enum {
+	CODE_BYTES = offsetof(struct gt_record_code, generation) / 8,
+	NAMES_BYTES = offsetof(struct gt_record_names, generation) / 8,
+};
 
 static uint32_t frame_words(const uint64_t *frames)
 {
@@ -64,6 +67,9 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 	case GT_RECORD_CODE:
 		fixed = sizeof(struct gt_record_code) / 8;
 		return words >= fixed && record[CODE_BYTES] >> 32 <= (words - fixed) * 8;
+	case GT_RECORD_NAMES:
+		fixed = sizeof(struct gt_record_names) / 8;
+		return words >= fixed && record[NAMES_BYTES] >> 32 <= (words - fixed) * 8;
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
@@ -93,6 +99,7 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
 		       words == sizeof(struct gt_record_code) / 8 +
 					((record[CODE_BYTES] >> 32) + 7) / 8;
+	case GT_RECORD_NAMES: return false; /* no program makes it */
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:

@@ -31,6 +31,10 @@ struct gt_run_options {
 	 * sentence). NULL: nobody is told */
 	void (*on_snapshot)(const char *path, const char *error, enum gt_kept_reason reason,
 			    const char *what);
+	/* In a thread of its own, when a snapshot is whole, before on_snapshot: more may be added
+	 * to it. NULL: nothing is */
+	void (*complete_snapshot)(const char *path, void *data);
+	void *complete_data;
 	/* what to record and how; magic, version, bytes, host_clock are filled in */
 	struct gt_session session;
 	struct gt_window_options windows;

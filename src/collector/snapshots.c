@@ -17,7 +17,7 @@
 
 enum {
 	NICE = 10,
-	STACK_BYTES = 256 << 10,
+	STACK_BYTES = 1 << 20,
 	NAMES_MOST = 100000, /* tried for a free one */
 	READS_MOST = 8,      /* of the rings, until little is left in them */
 	LITTLE_BYTES = 1 << 20,
@@ -120,6 +120,8 @@ static void *write_file(void *data)
 		fail(&s->now);
 	else
 		s->now.state = GT_SNAPSHOT_WRITTEN;
+	if (s->now.state == GT_SNAPSHOT_WRITTEN && s->options->complete_snapshot)
+		s->options->complete_snapshot(s->now.path, s->options->complete_data);
 	atomic_store_explicit(&s->is_finished, true, memory_order_release);
 	return NULL;
 }

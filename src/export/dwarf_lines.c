@@ -61,7 +61,7 @@ static struct {
 	struct callbacks callbacks;
 } dw;
 
-static bool load_library(void)
+bool gt_dwarf_lines_are_there(void)
 {
 	void *library;
 	bool all = true;
@@ -97,7 +97,7 @@ struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path)
 	struct gt_dwarf_lines *d;
 	uint64_t bias;
 
-	if (!load_library())
+	if (!gt_dwarf_lines_are_there())
 		return NULL;
 	d = calloc(1, sizeof *d);
 	if (!d)
@@ -144,7 +144,7 @@ static uint64_t number_of(struct die *die, unsigned code)
 }
 
 /* Where an inlined function was called, as the line of the function around it. */
-static void put_call(struct gt_dwarf_frame *caller, struct die *unit, struct die *inlined)
+static void put_call(struct gt_frame_name *caller, struct die *unit, struct die *inlined)
 {
 	void *files;
 	size_t count;
@@ -173,7 +173,7 @@ static int find_scopes(const struct gt_dwarf_lines *d, struct die *unit, uint64_
 }
 
 size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,
-			   struct gt_dwarf_frame *frames, size_t most)
+			   struct gt_frame_name *frames, size_t most)
 {
 	uint64_t bias = 0;
 	void *line = dw.dwfl_module_getsrc(d->module, address + d->bias);
@@ -182,7 +182,7 @@ size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,
 	size_t count = 0;
 	int number = 0, scope_count;
 
-	frames[0] = (struct gt_dwarf_frame){0};
+	frames[0] = (struct gt_frame_name){0};
 	if (line) {
 		frames[0].file = dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
 		frames[0].line = number > 0 ? (uint32_t)number : 0;
@@ -196,7 +196,7 @@ size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,
 		frames[count++].function = name_of(&scopes[i]);
 		if (tag == TAG_SUBPROGRAM || count == most)
 			break;
-		frames[count] = (struct gt_dwarf_frame){0};
+		frames[count] = (struct gt_frame_name){0};
 		put_call(&frames[count], unit, &scopes[i]);
 	}
 	free(scopes);

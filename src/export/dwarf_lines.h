@@ -5,17 +5,16 @@
 #ifndef GPUTAP_EXPORT_DWARF_LINES_H
 #define GPUTAP_EXPORT_DWARF_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/frame_names.h"
+
 struct gt_dwarf_lines;
 
-struct gt_dwarf_frame {
-	const char *function; /* as it is linked, maybe mangled; NULL: not known */
-	const char *file;     /* NULL: not known */
-	uint32_t line;
-};
-
+/* Is there a libdw? */
+bool gt_dwarf_lines_are_there(void);
 /* NULL: no libdw, or no debug information. */
 struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path);
 void gt_dwarf_lines_close(struct gt_dwarf_lines *d);
@@ -27,6 +26,6 @@ void gt_dwarf_lines_close(struct gt_dwarf_lines *d);
  * Return: how many; 0: nothing is known.
  */
 size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,
-			   struct gt_dwarf_frame *frames, size_t most);
+			   struct gt_frame_name *frames, size_t most);
 
 #endif

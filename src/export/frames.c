@@ -7,21 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/dwarf_lines.h"
-#include "export/elf_symbols.h"
+#include "capture/frame_names.h"
+#include "export/code_files.h"
 #include "export/python_lines.h"
+#include "record/record.h"
 #include "util/demangle.h"
 
-enum { FRAMES_MOST = 1024, INLINED_MOST = 32 };
-
-/* CPython's function that runs its frames; compilers put something behind the name. */
-static const char evaluation[] = "_PyEval_EvalFrameDefault";
+enum { FRAMES_MOST = 1024 };
 
 struct module {
 	const struct gt_code_info *code;
-	struct gt_elf_symbols *symbols; /* NULL: none */
-	struct gt_dwarf_lines *lines;   /* NULL: none */
-	bool looked, is_ours, is_interpreter;
+	struct gt_code_file *file; /* NULL: it was not asked for yet */
+	bool looked, is_ours;
 };
 
 /* A stack with names. */
@@ -38,6 +35,7 @@ struct text {
 
 struct gt_frame_names {
 	const struct gt_capture *capture;
+	struct gt_code_files *files;
 	struct module *modules; /* as many as the capture has code */
 	struct named *named;    /* as many as it has stacks */
 	struct text *texts;
@@ -52,9 +50,10 @@ struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)
 	if (!n)
 		return NULL;
 	n->capture = c;
+	n->files = gt_code_files_create();
 	n->modules = calloc(gt_capture_code_count(c) + 1, sizeof *n->modules);
 	n->named = calloc(gt_capture_stack_count(c) + 1, sizeof *n->named);
-	if (n->modules && n->named)
+	if (n->files && n->modules && n->named)
 		return n;
 	gt_frame_names_destroy(n);
 	return NULL;
@@ -66,10 +65,7 @@ void gt_frame_names_destroy(struct gt_frame_names *n)
 
 	if (!n)
 		return;
-	for (size_t i = 0; n->modules && i < gt_capture_code_count(n->capture); i++) {
-		gt_elf_symbols_close(n->modules[i].symbols);
-		gt_dwarf_lines_close(n->modules[i].lines);
-	}
+	gt_code_files_destroy(n->files);
 	for (size_t i = 0; n->named && i < gt_capture_stack_count(n->capture); i++)
 		free(n->named[i].list);
 	while ((t = n->texts)) {
@@ -112,13 +108,42 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	m->looked = true;
 	m->code = code;
 	m->is_ours = !strncmp(name, "libgputap.so", sizeof "libgputap.so" - 1);
-	m->symbols = gt_elf_symbols_open(code->name, code->detail, NULL);
-	if (m->symbols) /* else it may be another file by now */
-		m->lines = gt_dwarf_lines_open(code->name);
-	m->is_interpreter = m->symbols
-				    ? gt_elf_symbols_has(m->symbols, evaluation)
-				    : !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
 	return m;
+}
+
+/* NULL: it is not there, or no memory. */
+static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
+{
+	if (!m->file)
+		m->file = gt_code_file_get(n->files, m->code);
+	return m->file && gt_code_file_is_there(m->file) ? m->file : NULL;
+}
+
+/* What is known of a frame. */
+struct functions {
+	struct gt_frame_name list[GT_FRAME_NAMES_MOST];
+	size_t count;
+	bool is_interpreter; /* it is in one of Python's */
+};
+
+/* By the capture; what that has no lines of, by the file if it is still there. */
+static void find_functions(struct gt_frame_names *n, struct module *m, uint32_t process,
+			   uint64_t pc, struct functions *f)
+{
+	const struct gt_names_info *names =
+		gt_capture_names_find(n->capture, process, m->code->generation, pc);
+	struct gt_code_file *file = NULL;
+
+	if (!names || !(names->flags & GT_NAMES_LINES))
+		file = get_file(n, m);
+	if (file)
+		f->count = gt_code_file_find(file, pc - m->code->base, f->list);
+	else
+		f->count = names ? gt_names_unpack(names, f->list) : 0;
+	if (m->file)
+		f->is_interpreter = gt_code_file_is_interpreter(m->file);
+	if (names && !file)
+		f->is_interpreter = names->flags & GT_NAMES_INTERPRETER;
 }
 
 /* Building ---------------------------------------------------------------------------------- */
@@ -153,15 +178,17 @@ static void add_python(struct gt_frame_names *n, const struct gt_stack_info *s, 
 
 static bool is_evaluation(const char *function)
 {
-	return function && !strncmp(function, evaluation, sizeof evaluation - 1);
+	return function &&
+	       !strncmp(function, GT_PYTHON_EVALUATION, sizeof GT_PYTHON_EVALUATION - 1);
 }
 
 /* How the C library starts a program or a thread is of no interest. */
 static bool is_beginning(const struct gt_frame *f)
 {
-	return f->origin == GT_ORIGIN_NATIVE && (!strncmp(last_part(f->module), "libc.so", 7) ||
-						 !strncmp(last_part(f->module), "libpthread", 10) ||
-						 (f->function && !strcmp(f->function, "_start")));
+	return f->origin == GT_ORIGIN_NATIVE && f->module &&
+	       (!strncmp(last_part(f->module), "libc.so", 7) ||
+		!strncmp(last_part(f->module), "libpthread", 10) ||
+		(f->function && !strcmp(f->function, "_start")));
 }
 
 /* A stack while its frames are added. */
@@ -194,29 +221,41 @@ static const char *plain_name(struct gt_frame_names *n, const char *symbol)
 	return symbol;
 }
 
-/* The function at an address of a module's file, and those that are inlined there. */
-static void add_functions(struct gt_frame_names *n, const struct module *m, const char *symbol,
-			  uint64_t address)
+/* The functions of a frame, those that are inlined first. @module: NULL: of a JIT compiler. */
+static void add_functions(struct gt_frame_names *n, const struct functions *known,
+			  const char *module, uint64_t address)
 {
-	struct gt_dwarf_frame known[INLINED_MOST] = {0};
-	size_t count = m->lines ? gt_dwarf_lines_find(m->lines, address, known, INLINED_MOST) : 0;
-
-	for (size_t i = 0; i < count || i == 0; i++) {
-		const bool is_last = i + 1 >= count;
+	for (size_t i = 0; i < known->count || i == 0; i++) {
 		struct gt_frame *f = add_frame(n);
 
 		if (!f)
 			return;
-		/* of a part that the compiler has split off, the symbol says more */
-		f->function =
-			plain_name(n, known[i].function && !(is_last && symbol) ? known[i].function
-										: symbol);
-		f->origin = is_last ? GT_ORIGIN_NATIVE : GT_ORIGIN_INLINED;
-		f->file = known[i].file;
-		f->line = known[i].line;
-		f->module = m->code->name;
+		f->origin = i + 1 >= known->count ? GT_ORIGIN_NATIVE : GT_ORIGIN_INLINED;
+		f->module = module;
 		f->address = address;
+		if (i >= known->count)
+			return;
+		f->function = plain_name(n, known->list[i].function);
+		f->file = known->list[i].file;
+		f->line = known->list[i].line;
 	}
+}
+
+static void add_jit(struct gt_frame_names *n, uint32_t process, uint64_t pc)
+{
+	const struct gt_names_info *names = gt_capture_names_find(n->capture, process, 0, pc);
+	struct functions known = {.count = 0};
+	struct gt_frame *f;
+
+	if (names && names->flags & GT_NAMES_JIT)
+		known.count = gt_names_unpack(names, known.list);
+	if (known.count) {
+		add_functions(n, &known, NULL, pc);
+		return;
+	}
+	f = add_frame(n);
+	if (f)
+		f->address = pc;
 }
 
 static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc)
@@ -225,26 +264,21 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 	const struct gt_code_info *code =
 		gt_capture_module_find(n->capture, s->process, s->generation, pc);
 	struct module *m = code ? get_module(n, code) : NULL;
-	const char *symbol = NULL;
-	uint64_t offset = 0;
-	struct gt_frame *f;
+	struct functions known = {.count = 0};
 
 	if (m && m->is_ours)
 		return;
-	if (m && m->symbols)
-		symbol = gt_elf_symbols_find(m->symbols, pc - code->base, &offset);
-	if (s->python && m && m->is_interpreter) {
-		if (is_evaluation(symbol))
+	if (!m) {
+		add_jit(n, s->process, pc);
+		return;
+	}
+	find_functions(n, m, s->process, pc, &known);
+	if (s->python && known.is_interpreter) {
+		if (known.count && is_evaluation(known.list[known.count - 1].function))
 			add_python_group(n, p);
 		return;
 	}
-	if (code) {
-		add_functions(n, m, symbol, pc - code->base);
-		return;
-	}
-	f = add_frame(n);
-	if (f)
-		f->address = pc;
+	add_functions(n, &known, code->name, pc - code->base);
 }
 
 static void name_stack(struct gt_frame_names *n, const struct gt_stack_info *s, struct named *named)
@@ -293,6 +327,8 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 		n = snprintf(text, size, "%s at %s", f->function, last_part(f->file));
 	else if (f->function && f->module)
 		n = snprintf(text, size, "%s in %s", f->function, last_part(f->module));
+	else if (f->function)
+		n = snprintf(text, size, "%s in [jit]", f->function);
 	else if (f->module)
 		n = snprintf(text, size, "%s+0x%" PRIx64, last_part(f->module), f->address);
 	else if (f->origin == GT_ORIGIN_PYTHON)

@@ -45,6 +45,8 @@ enum gt_record_kind {
 	GT_RECORD_FRAMES = 12,
 	/* struct gt_record_code: what frames lie in: a module, a function of an interpreter's */
 	GT_RECORD_CODE = 13,
+	/* struct gt_record_names: the functions that a frame is in */
+	GT_RECORD_NAMES = 14,
 	GT_RECORD_KIND_COUNT
 };
 
@@ -328,6 +330,25 @@ struct gt_record_code {
 	uint32_t bytes;
 	/* module: path, build id in hexadecimal; Python's code: its name, its file; each ended by
 	 * NUL. Python's then has its table of lines */
+	char text[];
+};
+
+enum gt_names_flag {
+	GT_NAMES_LINES = 1, /* lines were looked for, too: what is not here is not known */
+	/* the module is an interpreter of Python's; without functions, too, that is known */
+	GT_NAMES_INTERPRETER = 2,
+	GT_NAMES_JIT = 4, /* in no module: by the map that a compiler wrote while the program ran */
+};
+
+/* Written when the program has ended, by who read its files. head.op: how many functions;
+ * head.detail: enum gt_names_flag */
+struct gt_record_names {
+	struct gt_record head;
+	uint64_t address;    /* as in frames */
+	uint32_t generation; /* of the module that it is in; JIT: 0 */
+	uint32_t bytes;
+	/* of each function, innermost first: name as it is linked, file, line in decimal; each
+	 * ended by NUL, and empty where it is not known. All but the last one are inlined */
 	char text[];
 };
 

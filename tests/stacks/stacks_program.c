@@ -225,6 +225,17 @@ static void run_fork(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Until it is killed. */
+OUTER void launch_and_wait(void)
+{
+	outer(1);
+	clFinish(queue);
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -256,6 +267,8 @@ int main(int argc, char **argv)
 		run_threads(n);
 	else if (!strcmp(way, "fork"))
 		run_fork();
+	else if (!strcmp(way, "wait"))
+		launch_and_wait();
 	else
 		return 2;
 	wait_long();

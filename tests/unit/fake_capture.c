@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/callstacks.h"
+#include "capture/frame_names.h"
 
 void fake_capture_init(struct gt_capture *c)
 {
@@ -396,6 +397,21 @@ const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, ui
 {
 	(void)c, (void)process, (void)number;
 	return NULL;
+}
+
+/* capture/frame_names.h: nor names */
+const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, uint32_t process,
+						  uint32_t generation, uint64_t address)
+{
+	(void)c, (void)process, (void)generation, (void)address;
+	return NULL;
+}
+
+size_t gt_names_unpack(const struct gt_names_info *names,
+		       struct gt_frame_name list[GT_FRAME_NAMES_MOST])
+{
+	(void)names, (void)list;
+	return 0;
 }
 
 int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""Names of the frames of call stacks are in the capture: it shows them where the program's files
+are not."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from processes import child_of, sessions_of, wait_until
+
+
+def has_libdw():
+    try:
+        ctypes.CDLL("libdw.so.1")
+    except OSError:
+        return False
+    return True
+
+
+needs_libdw = pytest.mark.skipif(not has_libdw(), reason="libdw is not here")
+
+
+@pytest.fixture
+def program(run, repo, work):
+    run(["gcc", "-g", "-w", "-O2", repo / "tests/stacks/stacks_program.c", "-o", "stacks_program",
+         "-lOpenCL", "-pthread"])
+    return work / "stacks_program"
+
+
+@pytest.fixture
+def read(tap):
+    """Rows of table stacks."""
+    def rows(capture="s.gputap"):
+        return json.loads(tap("report", capture, "-t", "stacks", "--json").out)["stacks"]
+    return rows
+
+
+def fills(rows):
+    return [row["stack"] for row in rows if row["name"] == "fill" and row["device_ns"] is not None]
+
+
+def functions(stack):
+    return [re.match(r"[\w.+~:]+", frame)[0] for frame in stack]
+
+
+WAYS = [["launch_fill", "middle", "other", "main"], ["launch_fill", "middle", "outer", "main"]]
+WAITING = ["launch_fill", "middle", "outer", "launch_and_wait", "main"]
+
+
+def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
+    """With the files there as without them, from the capture as from the files."""
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
+    tap("run", "-q", "--stacks=no-names", "-o", "none.gputap", program, "plain", 3)
+    there, by_files = read(), read("none.gputap")
+    program.unlink()
+    assert sorted(fills(read())) == sorted(fills(there)) == sorted(fills(by_files))
+    assert sorted(map(functions, fills(read()))) == WAYS
+    assert not any("+0x" in frame for frame in sum(fills(read()), []))
+    assert all("+0x" in stack[0] for stack in fills(read("none.gputap")))
+
+
+@needs_libdw
+def test_inlined_functions_travel_with_their_lines(program, tap, read):
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "inlined")
+    program.unlink()
+    stack, = fills(read())
+    assert functions(stack) == ["launch_fill", "inlined_helper", "around", "main"]
+    assert all(re.search(r" at stacks_program.c:\d+$", frame) for frame in stack)
+
+
+def test_a_program_that_was_replaced_since_has_the_names_that_it_had(program, tap, read, run):
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
+    before = read()
+    run(["gcc", "-xc", "-", "-o", program], stdin="int main(void) { return 0; }")
+    assert read() == before
+
+
+def test_without_time_for_lines_there_are_functions(program, tap, read):
+    said = tap("run", "--stacks=lines:0", "-o", "s.gputap", program, "plain", 1).err
+    assert "lines of source" not in said  # nobody wanted them
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == WAYS
+    assert not any(" at " in frame for frame in sum(fills(read()), []))
+
+
+@pytest.fixture
+def strange_libdw(run, work):
+    """strange_libdw(code) makes a libdw.so.1 that does that when it is asked; its environment."""
+    header = pathlib.Path(__file__).parents[1] / "src/export/dwarf_lines.c"
+    names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", header.read_text())
+    names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",
+              "dwfl_offline_section_address"]
+
+    def make(code):
+        text = "#include <stdlib.h>\n#include <unistd.h>\n" + "".join(
+            f"void *{name}(void) {{ {code}; return 0; }}\n" for name in names)
+        run(["gcc", "-xc", "-", "-w", "-shared", "-fPIC", "-o", "libdw.so.1"], stdin=text)
+        return {"LD_LIBRARY_PATH": work}
+    return make
+
+
+@pytest.mark.parametrize("code", ["for (;;) pause()", "for (;;)"])
+def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, read, strange_libdw,
+                                                               code):
+    """Whatever debug information is like, the run ends."""
+    said = tap("run", "--stacks=lines:100ms", "-o", "s.gputap", program, "plain", 1,
+               env=strange_libdw(code)).err
+    assert re.search(r"\d+ of \d+ frames have no lines of source in the capture", said)
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == WAYS
+    assert json.loads(tap("info", "s.gputap", "--json").out)["end"] == "complete"
+
+
+def test_debug_information_that_kills_its_reader_costs_the_lines_only(program, tap, read,
+                                                                      strange_libdw):
+    said = tap("run", "--stacks", "-o", "s.gputap", program, "plain", 1,
+               env=strange_libdw("abort()")).err
+    assert "frames have no lines of source" in said
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == WAYS
+
+
+def test_no_process_is_left_when_lines_were_looked_up(program, tap):
+    """The test's own check of what it leaves behind sees to it."""
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
+
+
+@pytest.mark.skipif(not (3, 11) <= sys.version_info < (3, 15),
+                    reason="this Python's frames are not known")
+def test_an_interpreter_that_is_gone_is_still_replaced_by_its_frames(repo, work, tap, read):
+    python = shutil.copy(os.path.realpath(sys.executable), work / "snake")
+    tap("run", "-q", "--stacks", "-o", "s.gputap", python, repo / "tests/stacks/launches.py",
+        "native", env={"PYTHONHOME": sys.base_prefix})
+    before = fills(read())
+    os.unlink(python)
+    assert fills(read()) == before
+    names = [frame.split(" at ")[0] for frame in before[0] if ".py:" in frame]
+    assert names == ["launch", "Model.forward", "through_native.<locals>.<lambda>",
+                     "through_native", "main", "<module>"]
+    assert "_PyEval" not in str(before)
+
+
+# Wherever the capture goes ----------------------------------------------------------------------
+
+def test_merged_captures_keep_names(program, tap, read):
+    for name, times in ("a", 1), ("b", 2):
+        tap("run", "-q", "--stacks", "-o", f"{name}.gputap", program, "plain", times)
+    tap("merge", "a.gputap", "b.gputap", "-o", "s.gputap")
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == sorted(2 * WAYS)
+
+
+def test_a_flight_recorders_capture_has_names(program, tap, read):
+    tap("run", "-q", "--stacks", "--keep", "1h", "-o", "s.gputap", program, "plain", 1)
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == WAYS
+
+
+@pytest.fixture
+def waiting(gputap, program, work):
+    """`gputap run` of a program that has launched and waits."""
+    started = []
+
+    def start(*options):
+        p = subprocess.Popen([gputap, "run", "-q", "--stacks", "-o", "s.gputap", *options, program,
+                              "wait"], stdout=subprocess.PIPE, text=True)
+        started.append(p)
+        assert p.stdout.readline() == "ready\n"
+        return p
+    yield start
+    for p in started:
+        p.stdout.close()
+        if p.poll() is None:
+            os.kill(child_of(p), signal.SIGKILL)
+        p.wait()
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", "1h"]])
+def test_a_recovered_capture_has_names(waiting, program, tap, read, options):
+    collector = waiting(*options)
+    child = child_of(collector)
+    folder, = sessions_of("s.gputap")
+    collector.kill()
+    collector.wait()
+    os.kill(child, signal.SIGKILL)
+    tap("recover", folder)
+    program.unlink()
+    assert list(map(functions, fills(read()))) == [WAITING]
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", "1h"]])
+def test_a_snapshot_has_names_when_it_is_there(waiting, program, tap, read, work, options):
+    collector = waiting(*options)
+    tap("snapshot", collector.pid, "-o", "snap.gputap")
+    program.rename("elsewhere")
+    assert list(map(functions, fills(read("snap.gputap")))) == [WAITING]
+
+
+def test_names_are_in_no_capture_that_does_not_want_them(program, tap, run):
+    tap("run", "-q", "--stacks=launch,no-names", "-o", "s.gputap", program, "plain", 1)
+    tap("run", "-q", "--stacks", "-o", "named.gputap", program, "plain", 1)
+    assert b"launch_fill" not in pathlib.Path("s.gputap").read_bytes()
+    assert b"launch_fill" in pathlib.Path("named.gputap").read_bytes()
+
+
+def test_build_ids_stay_with_names(program, tap):
+    """Who has the files can look further."""
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
+    text = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, text=True).stdout
+    assert re.search(r"Build ID: (\w+)", text)[1].encode() in pathlib.Path("s.gputap").read_bytes()
