@@ -163,22 +163,19 @@ static struct held_wait wait_of(struct idle_held *h, const struct gt_item *call)
 				 .process = call->process};
 
 	if (!find_role(call, GT_ROLE_STREAM, &wait.stream))
-		wait.stream = UINT64_MAX;
+		wait.stream = UINT64_MAX; /* not known: arguments were not recorded */
 	return wait;
 }
 
-void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
+/* What the call tells of events: which stand for its work, or for that of its stream. */
+static void note_events(struct idle_held *h, const struct gt_item *call,
+			const struct gt_operation_info *info)
 {
-	const struct gt_operation_info *info = gt_operation(call->op);
 	struct awaited_handle event = {.process = call->process},
 			      stream = {.process = call->process, .is_stream = true};
-	enum idle_hold how;
-	bool gives_work;
+	const bool gives_work = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
+				info->kind == GT_KIND_SET;
 
-	if (!info || !call->args)
-		return;
-	gives_work = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
-		     info->kind == GT_KIND_SET;
 	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
 		event.handle = call->args[info->signals_arg];
 		if (event.handle)
@@ -190,6 +187,17 @@ void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
 		   find_role(call, GT_ROLE_EVENT, &event.handle)) {
 		awaited_add_record(&h->awaited, &event, &stream, call->start_ns);
 	}
+}
+
+void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+	enum idle_hold how;
+
+	if (!info)
+		return;
+	if (call->args)
+		note_events(h, call, info);
 	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_STREAM) {
 		struct held_wait wait = wait_of(h, call);
 
@@ -314,7 +322,8 @@ int idle_held_finish(struct idle *s)
 		}
 		split_rest(s, wait, &before);
 		before.end = 0;
-		before.unsure = false;
+		/* of a stream that is not known it may be another one's gap */
+		before.unsure &= wait->stream == UINT64_MAX;
 	}
 	return rc;
 }

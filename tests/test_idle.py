@@ -4,14 +4,11 @@ import json
 import os
 import subprocess
 
+import idle_scenes
 import mpi_jobs
 import pytest
 from consumers import perfetto
-
-CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
-          "other_call", "collective", "launching", "held", "submitted_late", "started_late",
-          "short", "unknown")
-
+from idle_scenes import check_shares, check_sums
 
 @pytest.fixture(scope="session")
 def programs(repo, build, tmp_path_factory):
@@ -53,38 +50,8 @@ def opencl(programs):
 def trace(tap, work):
     """trace(program, words..): what it wrote down, {cause: ns}, and the first device's report."""
     def call(program, *words, options=(), env=None):
-        out = tap("run", "-q", "-f", "-o", "i.gputap", *options, program, *words, env=env).out
-        built = {}
-        for line in out.splitlines():
-            cause, begin, end = line.split()
-            built[cause] = built.get(cause, 0) + int(end) - int(begin)
-        report = json.loads(
-            tap("report", "i.gputap", "--json", "--top", "0", "-t", "idle,gaps,devices").out)
-        # numbers are in the order of records, which is nobody's choice where there are ranks
-        first = min((d["device_name"], d["device"]) for d in report["devices"])[1]
-        for table in ("idle", "gaps", "devices"):
-            report[table] = [r for r in report[table] if r["device"] == first]
-        return built, report
+        return idle_scenes.trace(tap, (program, *words), options, env)
     return call
-
-
-def check_shares(built, report):
-    """95 % of the idle time has the cause that was built in; what was not built in, as the way of
-    a kernel to the device, and what a loaded machine does, may be anything."""
-    idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
-    found = sum(min(idle.get(cause, 0), ns) for cause, ns in built.items())
-    assert built
-    assert found >= 0.95 * sum(built.values()), (built, idle)
-    others = sum(ns for cause, ns in idle.items() if cause not in built)
-    rest = sum(idle.values()) - sum(built.values())
-    assert others <= rest + 0.05 * sum(idle.values()), (built, idle)
-
-
-def check_sums(report):
-    """The rows are the device's idle time."""
-    (device, ) = report["devices"]
-    assert sum(r["idle_ns"] for r in report["idle"]) == device["idle_ns"]
-    assert all(r["cause"] in CAUSES for r in report["idle"])
 
 
 @pytest.mark.parametrize("rule", [
