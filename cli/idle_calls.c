@@ -100,18 +100,27 @@ static bool has_role(const struct gt_operation_info *info, enum gt_role role)
 	return false;
 }
 
+bool idle_names_events(const struct gt_operation_info *info)
+{
+	return has_role(info, GT_ROLE_DEPENDENCIES);
+}
+
+static bool gives_work(const struct gt_operation_info *info)
+{
+	return info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
+	       info->kind == GT_KIND_SET;
+}
+
 /* A call that names events and gives its stream no work of its own holds what comes after it. One
  * that waits itself, or records its event, does not. */
 enum idle_hold idle_call_hold(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
-	bool dependent;
 
 	if (!info || info->finished != GT_FINISHED_NOTHING || info->waits)
 		return IDLE_HOLDS_NOT;
-	dependent = has_role(info, GT_ROLE_DEPENDENCIES);
-	if (dependent)
-		return info->kind == GT_KIND_MARKER ? IDLE_HOLDS_STREAM : IDLE_HOLDS_WORK;
+	if (idle_names_events(info))
+		return gives_work(info) ? IDLE_HOLDS_WORK : IDLE_HOLDS_STREAM;
 	if (!has_role(info, GT_ROLE_STREAM) || !has_role(info, GT_ROLE_EVENT))
 		return IDLE_HOLDS_NOT;
 	return info->kind == GT_KIND_SYNCHRONISATION || strstr(info->name, "WaitEvent")

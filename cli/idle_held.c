@@ -143,8 +143,10 @@ static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
 	struct awaited_handle event = {.process = call->process};
 	uint64_t events[EVENTS_MOST];
+	const struct gt_operation_info *info = gt_operation(call->op);
 	size_t count = 1;
-	const bool one = find_role(call, GT_ROLE_EVENT, &events[0]);
+	/* one that it names beside a list is its own */
+	const bool one = !idle_names_events(info) && find_role(call, GT_ROLE_EVENT, &events[0]);
 
 	if (!one &&
 	    (!call->args || !gt_call_elements(&view, GT_ROLE_EVENT, events, EVENTS_MOST, &count)))

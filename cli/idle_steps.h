@@ -74,6 +74,8 @@ enum idle_hold {
 	IDLE_HOLDS_STREAM, /* what its stream is given after it waits */
 };
 enum idle_hold idle_call_hold(uint32_t op);
+/* It has a list of events that its work waits for. */
+bool idle_names_events(const struct gt_operation_info *info);
 bool idle_call_holds(const struct gt_item *call, enum idle_hold *how);
 
 /* Why there may be calls that were not recorded, of a process. */
