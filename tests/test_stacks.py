@@ -3,7 +3,10 @@
 
 import ctypes
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -27,7 +30,7 @@ def program(run, repo, work):
 
 
 @pytest.fixture
-def stacks(tap):
+def stacks(tap, work):
     """Rows of table stacks of a traced command."""
     def traced(*command, options=("--stacks",), name="s.gputap", **how):
         tap("run", "-q", "-f", *options, "-o", name, *command, **how)
@@ -218,21 +221,33 @@ def line_of(repo, comment):
     return next(i for i, line in enumerate(lines, 1) if line.endswith("# " + comment))
 
 
-@pytest.fixture
-def python(repo, stacks):
-    """Frames of Python's that are shown of the program's fills, each with its count."""
-    if not (3, 11) <= sys.version_info < (3, 15):
-        pytest.skip("this Python's frames are not known")
+@pytest.fixture(params=["", "3.12", "3.13", "3.14"])
+def python(request, repo, stacks):
+    """Frames of Python's that are shown of the program's fills, each with its count. Others than
+    the one that runs the tests: python3.12 and so on, or what GPUTAP_PYTHON_3_12 says."""
+    command = os.environ.get("GPUTAP_PYTHON_" + request.param.replace(".", "_"), "").split()
+    if not request.param:
+        command = [sys.executable]
+        if not (3, 11) <= sys.version_info < (3, 15):
+            pytest.skip("this Python's frames are not known")
+    elif not command:
+        command = [shutil.which(f"python{request.param}") or "/nonexistent"]
+        if subprocess.run(["sh", "-c", "exec $0 -c 0 2>&1", *command], stdout=subprocess.DEVNULL,
+                          check=False).returncode:
+            pytest.skip(f"no Python {request.param} here")
 
     def traced(*way):
-        rows = fills(stacks(sys.executable, repo / "tests/stacks/launches.py", *way))
+        rows = fills(stacks(*command, repo / "tests/stacks/launches.py", *way))
+        assert not any("libc" in row["stack"][-1] for row in rows)
         return [(row["count"], [f for f in row["stack"] if ".py:" in f or "made" in f])
                 for row in rows]
     return traced
 
 
 def test_frames_of_python_have_names_files_and_lines(python, repo):
-    (count, frames), = python()
+    rows = python()
+    assert len({tuple(frames) for _, frames in rows}) == 1
+    count, frames = sum(count for count, _ in rows), rows[0][1]
     assert count == 3
     assert frames[1:3] == [f"Model.forward at launches.py:{line_of(repo, 'forward')}",
                            f"main at launches.py:{line_of(repo, 'main')}"]
@@ -254,7 +269,7 @@ def test_frames_of_python_stand_where_native_code_runs_them(python, stacks):
     ("generator", "generate"), ("letters", "Model.gr\u00fc\u00dfe"), ("thread", "Model.forward"),
 ])
 def test_generators_letters_and_threads_are_frames_as_any(python, way, name):
-    (_, frames), = python(way)
+    frames = python(way)[0][1]
     assert frames[1].split(" at ")[0] == name
 
 

@@ -34,10 +34,10 @@ struct layout {
 	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
 	bool has_entry_flag; /* 3.11: in the place of the owner */
 	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
-	uint32_t object_bytes; /* header of an object */
-	uint32_t text_bytes;   /* header of a text that is ASCII; */
-	uint32_t other_bytes;  /* .. that is not */
-	uint32_t ascii_bit, kind_shift;
+	uint32_t object_bytes;          /* header of an object */
+	uint32_t text_bytes;            /* header of a text that is ASCII; */
+	uint32_t other_bytes;           /* .. that is not */
+	uint32_t ascii_bit, kind_shift; /* before `ascii` comes `compact` */
 };
 
 static struct {
@@ -121,8 +121,8 @@ static bool read_offsets(const uint64_t words[WORDS], uint32_t version, struct l
 		.object_bytes = (uint32_t)object[0],
 		.text_bytes = (uint32_t)object[0] + 24,
 		.other_bytes = (uint32_t)object[0] + 40,
-		.ascii_bit = is_3_14 ? 20 : 6,
-		.kind_shift = is_3_14 ? 16 : 2,
+		.ascii_bit = 6,
+		.kind_shift = 2,
 	};
 	return true;
 }
@@ -157,6 +157,40 @@ static bool has_type(uintptr_t object, uintptr_t type)
 	       is == type;
 }
 
+/* What is known of a text: where it begins, its letters and bytes of each. */
+struct text_layout {
+	uintptr_t begin;
+	uint64_t length;
+	uint32_t width;
+	bool is_compact;
+};
+
+static struct text_layout lay_out_text(const struct layout *at, uintptr_t text, uint32_t state,
+				       uint64_t length)
+{
+	const bool is_ascii = state >> at->ascii_bit & 1;
+
+	return (struct text_layout){text + (is_ascii ? at->text_bytes : at->other_bytes), length,
+				    state >> at->kind_shift & 7, state >> (at->ascii_bit - 1) & 1};
+}
+
+/* Is the member of a code object a text that is laid out as we think? Its end says so. */
+static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
+{
+	uintptr_t text;
+	uint64_t length;
+	uint32_t state, end = 0;
+	struct text_layout l;
+
+	if (!read_pointer(code + member, &text) || !has_type(text, python.text_type) ||
+	    !read_safely(text + at->object_bytes, &length, sizeof length) ||
+	    !read_safely(text + at->object_bytes + 16, &state, sizeof state))
+		return false;
+	l = lay_out_text(at, text, state, length);
+	return l.is_compact && (l.width == 1 || l.width == 2 || l.width == 4) &&
+	       length < 1u << 20 && read_safely(l.begin + length * l.width, &end, l.width) && !end;
+}
+
 /* Is the member of a code object an object of that type? */
 static bool has_member(uintptr_t code, uint32_t member, uintptr_t type)
 {
@@ -173,8 +207,7 @@ static bool is_code(const struct layout *at, uintptr_t code, uintptr_t instructi
 
 	return has_type(code, python.code_type) &&
 	       read_pointer(python.code_type + TYPE_BASIC_SIZE, &size) && size == at->code_begin &&
-	       has_member(code, at->code_file, python.text_type) &&
-	       has_member(code, at->code_name, python.text_type) &&
+	       has_text(at, code, at->code_file) && has_text(at, code, at->code_name) &&
 	       has_member(code, at->code_lines, python.bytes_type) &&
 	       read_safely(code + at->code_first_line, &line, sizeof line) && line < 1u << 28 &&
 	       read_safely(code + at->object_bytes, &units, sizeof units) && units < 1u << 28 &&
@@ -352,17 +385,16 @@ static char *put_letter(char *to, uint32_t letter)
 static char *put_text(char *to, size_t room, uintptr_t text)
 {
 	const struct layout *at = &python.at;
-	const uint32_t state = *(const uint32_t *)(text + at->object_bytes + 16),
-		       width = state >> at->kind_shift & 7;
-	const bool is_ascii = state >> at->ascii_bit & 1;
-	const uint64_t length = *(const uint64_t *)(text + at->object_bytes);
-	const uint8_t *from = (const uint8_t *)text + (is_ascii ? at->text_bytes : at->other_bytes);
+	const struct text_layout l =
+		lay_out_text(at, text, *(const uint32_t *)(text + at->object_bytes + 16),
+			     *(const uint64_t *)(text + at->object_bytes));
+	const uint8_t *from = (const uint8_t *)l.begin;
 	char *const end = to + room - 5;
 
-	for (uint64_t i = 0; i < length && to < end; i++) {
-		uint32_t letter = is_ascii || width == 1 ? from[i]
-				  : width == 2           ? ((const uint16_t *)from)[i]
-							 : ((const uint32_t *)from)[i];
+	for (uint64_t i = 0; i < l.length && to < end; i++) {
+		uint32_t letter = l.width == 1   ? from[i]
+				  : l.width == 2 ? ((const uint16_t *)from)[i]
+						 : ((const uint32_t *)from)[i];
 
 		to = put_letter(to, letter ? letter : '?');
 	}

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/own_maps.h"
 #include "core/python_frames.h"
 #include "core/unwind.h"
 #include "record/record.h"
@@ -55,6 +56,22 @@ static void read_build_id(const struct gt_unwind_object *o, char text[2 * ID_BYT
 	}
 }
 
+/* Not always /proc/self/exe: that is the dynamic linker where the program was started by it. */
+static __attribute__((noinline)) void read_program_path(const struct gt_unwind_object *o,
+							char text[PATH_BYTES])
+{
+	struct gt_own_map map;
+	long n;
+
+	if (gt_own_map_find(o->start, &map) && map.name[0] == '/') {
+		static_assert(sizeof map.name == PATH_BYTES, "a name fits");
+		memcpy(text, map.name, sizeof map.name);
+		return;
+	}
+	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, PATH_BYTES - 1);
+	text[n > 0 ? n : 0] = '\0';
+}
+
 static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, uint32_t generation)
 {
 	char text[PATH_BYTES + 2 * ID_BYTES + 2] = "", id[2 * ID_BYTES + 1];
@@ -63,13 +80,10 @@ static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, 
 	enum gt_drop_reason why;
 	size_t bytes, size;
 
-	if (!*path) {
-		long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, PATH_BYTES - 1);
-
-		text[n > 0 ? n : 0] = '\0';
-	} else {
+	if (!*path)
+		read_program_path(o, text);
+	else
 		strncpy(text, path, PATH_BYTES - 1);
-	}
 	bytes = strlen(text) + 1;
 	read_build_id(o, id);
 	strcpy(text + bytes, id);

@@ -11,7 +11,6 @@
 #include "core/unwind.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,7 +19,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { REGIONS_MOST = 4, MAPS_BYTES = 4096 };
+#include "core/own_maps.h"
+
+enum {
+	REGIONS_MOST = 4,
+	MADE_MOST = 64, /* frames in a row of code that was made while the program runs */
+	LEAST_CODE = 4096,
+};
 /* Of the first thread's stack: it grows, and the kernel keeps so much free of mappings. */
 static const uintptr_t MAIN_BYTES = 64 << 20;
 /* Two frames do not lie further apart, where only a frame pointer says so. */
@@ -31,76 +36,27 @@ struct walk {
 	uintptr_t pc, sp, bp;
 	/* what may be read: `bytes` from `low` on, at an address that is `moved` higher */
 	uintptr_t low, bytes, moved;
+	uintptr_t led; /* frame pointers up to this one lead to code that is known */
 	unsigned regions;
 	bool exact; /* pc is where it stopped, and not where a call returns to */
 };
 
 /* Where the thread's stack ends ------------------------------------------------------------- */
 
-struct maps_line {
-	uintptr_t low, high;
-	bool is_main;
-};
-
-/* "7f00-7f10 rw-p .. [stack]" up to @end. */
-static bool parse_line(const char *p, const char *end, struct maps_line *line)
-{
-	static const char name[] = "[stack]";
-	uintptr_t *to = &line->low;
-
-	line->low = line->high = 0;
-	for (; p < end && *p != ' '; p++) {
-		if (*p == '-')
-			to = &line->high;
-		else
-			*to = *to << 4 | (uintptr_t)(*p >= 'a' ? *p - 'a' + 10 : *p - '0');
-	}
-	line->is_main = (size_t)(end - p) > sizeof name &&
-			memcmp(end - (sizeof name - 1), name, sizeof name - 1) == 0;
-	return p < end;
-}
-
-/* The mapping that @at lies in. */
-static bool find_mapping(uintptr_t at, struct maps_line *line)
-{
-	char text[MAPS_BYTES];
-	size_t have = 0;
-	bool found = false;
-	long n, fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	while (!found && (n = syscall(SYS_read, fd, text + have, sizeof text - have)) > 0) {
-		char *begin = text, *end;
-
-		have += (size_t)n;
-		while (!found && (end = memchr(begin, '\n', (size_t)(text + have - begin)))) {
-			found = parse_line(begin, end, line) && at >= line->low && at < line->high;
-			begin = end + 1;
-		}
-		have -= (size_t)(begin - text);
-		memmove(text, begin, have);
-		if (have == sizeof text)
-			have = 0; /* a path longer than this: its line is none of ours */
-	}
-	syscall(SYS_close, fd);
-	return found;
-}
-
 static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *area, uintptr_t sp)
 {
 	const uintptr_t self = (uintptr_t)pthread_self();
-	struct maps_line line;
+	struct gt_own_map map;
 
 	area->looked = true;
-	if (!find_mapping(sp, &line))
+	if (!gt_own_map_find(sp, &map))
 		return;
-	if (line.is_main) {
-		area->high = line.high;
-		area->low = line.high - MAIN_BYTES < line.low ? line.high - MAIN_BYTES : line.low;
-	} else if (self > sp && self <= line.high) {
+	if (!strcmp(map.name, "[stack]")) {
+		area->high = map.high;
+		area->low = map.high - MAIN_BYTES < map.low ? map.high - MAIN_BYTES : map.low;
+	} else if (self > sp && self <= map.high) {
 		area->high = self;
-		area->low = line.low;
+		area->low = map.low;
 	}
 	/* else it is a coroutine's: the thread's own is found when it has left that */
 	area->looked = area->high != 0;
@@ -137,7 +93,7 @@ static bool enter_region(struct walk *w)
 	if (w->regions++ == REGIONS_MOST)
 		return false;
 	w->low = w->sp;
-	w->moved = 0;
+	w->moved = w->led = 0;
 	if (w->sp >= area->low && w->sp < area->high) {
 		w->bytes = area->high - w->sp;
 		return true;
@@ -201,18 +157,39 @@ static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 	return slot;
 }
 
+/* Do frame pointers lead from @bp on, through code that nobody knows, to code that the dynamic
+ * linker knows? What a JIT compiler made calls more of it. A word that is no frame pointer leads
+ * anywhere, and seldom there. */
+static bool leads_to_code(struct walk *w, uintptr_t bp)
+{
+	struct gt_unwind_object object;
+	uintptr_t next, pc;
+
+	for (int i = 0; i < MADE_MOST; i++) {
+		if (!load(w, bp, &next) || !load(w, bp + sizeof next, &pc) || pc < LEAST_CODE ||
+		    pc - w->low < w->bytes)
+			return false;
+		if (gt_unwind_find_object(pc, &object)) {
+			w->led = bp;
+			return true;
+		}
+		if (next <= bp || next - bp > GUESS_BYTES)
+			return false;
+		bp = next;
+	}
+	return false;
+}
+
 /* By the frame pointer. On all machines that we know a frame begins with the caller's one and the
  * return address. */
 static bool step_by_pointer(struct walk *w)
 {
-	struct gt_unwind_object object;
 	uintptr_t bp, pc, sp = w->bp + 2 * sizeof(uintptr_t);
 
 	if (w->bp < w->sp || sp - w->sp > GUESS_BYTES || !load(w, w->bp, &bp) ||
 	    !load(w, w->bp + sizeof bp, &pc))
 		return false;
-	/* a word that is no frame pointer leads anywhere */
-	if ((bp && bp <= w->bp) || !gt_unwind_find_object(pc, &object))
+	if ((bp && bp <= w->bp) || (w->bp > w->led && !leads_to_code(w, w->bp)))
 		return false;
 	w->sp = sp;
 	w->bp = bp;

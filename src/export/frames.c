@@ -195,6 +195,9 @@ static bool is_beginning(const struct gt_frame *f)
 struct progress {
 	const struct gt_stack_info *stack;
 	uint32_t python; /* index of Python's next frame */
+	/* how many frames there were at the outermost one of the interpreter's */
+	size_t interpreter;
+	bool is_first; /* the native frame is the one that the program began with */
 };
 
 /* Frames of Python's up to the one that native code has called. */
@@ -276,21 +279,42 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 	if (s->python && known.is_interpreter) {
 		if (known.count && is_evaluation(known.list[known.count - 1].function))
 			add_python_group(n, p);
+		if (!p->is_first) /* that one is _start() */
+			p->interpreter = n->count;
 		return;
 	}
 	add_functions(n, &known, code->name, pc - code->base);
 }
 
+/* Of interpreters whose functions have no names: where their outermost one was. */
+static void add_python_rest(struct gt_frame_names *n, struct progress *p)
+{
+	const size_t at = p->interpreter ? p->interpreter : n->count, count = n->count - at;
+	struct gt_frame *behind = malloc((count + 1) * sizeof *behind);
+
+	if (!behind)
+		return;
+	memcpy(behind, n->building + at, count * sizeof *behind);
+	n->count = at;
+	while (p->python < p->stack->python)
+		add_python_group(n, p);
+	for (size_t i = 0; i < count && n->count < FRAMES_MOST; i++)
+		n->building[n->count++] = behind[i];
+	free(behind);
+}
+
 static void name_stack(struct gt_frame_names *n, const struct gt_stack_info *s, struct named *named)
 {
-	struct progress p = {s, 0};
+	struct progress p = {.stack = s};
 
 	named->done = true;
 	n->count = 0;
-	for (uint32_t i = 0; i < s->native; i++)
+	for (uint32_t i = 0; i < s->native; i++) {
+		p.is_first = i + 1 == s->native && s->end == GT_FRAMES_WHOLE;
 		add_native(n, &p, s->frames[i]);
-	while (p.python < s->python) /* of interpreters whose functions have no names */
-		add_python_group(n, &p);
+	}
+	if (p.python < s->python)
+		add_python_rest(n, &p);
 	while (s->end == GT_FRAMES_WHOLE && n->count > 1 &&
 	       is_beginning(&n->building[n->count - 1]))
 		n->count--;
