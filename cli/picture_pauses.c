@@ -5,7 +5,9 @@
  *   process 1   |recorded ---- paused ------- recorded ------|
  *   process 2             |------ recorded ---|
  *   device      ....................paused....................   between the two
- */
+ *
+ * cli/unrecorded.h says it of gaps between work; a picture also has the time before the first work
+ * and behind the last, in which a recorded process shows that there was none. */
 #include "cli/picture_pauses.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define GPUTAP_CLI_PICTURE_PAUSES_H
 
 #include "cli/picture.h"
-#include "export/unrecorded.h"
+#include "export/unrecorded_spans.h"
 
 /* Processes that use a device or a queue, each once. */
 struct picture_users {

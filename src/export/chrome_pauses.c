@@ -2,7 +2,7 @@
 /* When processes were not recorded, in Chrome JSON: instants of their process where that begins,
  * with its length. Nobody sums up instants, and TraceLens refuses asynchronous events. */
 #include "export/chrome.h"
-#include "export/unrecorded.h"
+#include "export/unrecorded_spans.h"
 
 /* {"ph":"i","s":"p","cat":"gputap","name":"not recorded: --delay","pid":4711,"tid":4711,"ts":1.000,
  * "args":{"ns":5000}} */

@@ -3,7 +3,7 @@
  * not all the time, with a slice for each pause, and for what a flight recorder did not keep. On
  * sequence 1, texts in full each time. */
 #include "export/perfetto.h"
-#include "export/unrecorded.h"
+#include "export/unrecorded_spans.h"
 #include "util/error.h"
 
 /* A pid may stand for several processes: exec. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* When processes were not recorded, and why, for pictures and exports: pauses, and what a flight
  * recorder threw away because it was older than its window. Not a process that used no runtime, nor
- * one of which nothing was thrown away: all of it is there. */
-#ifndef GPUTAP_EXPORT_UNRECORDED_H
-#define GPUTAP_EXPORT_UNRECORDED_H
+ * one of which nothing was thrown away: all of it is there. What that means for a device is said by
+ * cli/unrecorded.h. */
+#ifndef GPUTAP_EXPORT_UNRECORDED_SPANS_H
+#define GPUTAP_EXPORT_UNRECORDED_SPANS_H
 
 #include "capture/capture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See unrecorded.h. */
-#include "export/unrecorded.h"
+/* See unrecorded_spans.h. */
+#include "export/unrecorded_spans.h"
 
 #include <errno.h>
 #include <stdio.h>
