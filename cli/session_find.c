@@ -412,18 +412,41 @@ static int unknown_session(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-int session_find(struct session_list *list, const char *which, const struct session_found **out)
+/* The one whose capture this file is, whatever others are called. */
+static const struct session_found *find_writer(const struct session_list *list, const char *which)
+{
+	char whole[PATH_MAX];
+
+	if (!which || !realpath(which, whole))
+		return NULL;
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(session_value(&list->sessions[i].status, "capture"), whole))
+			return &list->sessions[i];
+	return NULL;
+}
+
+size_t session_match(const struct session_list *list, const char *which,
+		     const struct session_found **out)
 {
 	size_t found = 0;
 
-	*out = NULL;
-	if (!which && !list->count)
-		return none_runs(list);
+	*out = find_writer(list, which);
+	if (*out)
+		return 1;
 	for (size_t i = 0; i < list->count; i++)
 		if (!which || is_meant(&list->sessions[i], which)) {
 			*out = &list->sessions[i];
 			found++;
 		}
+	return found;
+}
+
+int session_find(struct session_list *list, const char *which, const struct session_found **out)
+{
+	size_t found = session_match(list, which, out);
+
+	if (!which && !list->count)
+		return none_runs(list);
 	if (found == 1)
 		return GT_EXIT_OK;
 	if (!found)

@@ -41,6 +41,10 @@ void session_list_fini(struct session_list *list);
  */
 int session_find(struct session_list *list, const char *which, const struct session_found **out);
 
+/* How many are meant; *out: the last of them, or NULL. */
+size_t session_match(const struct session_list *list, const char *which,
+		     const struct session_found **out);
+
 /**
  * session_ask() - one request, and its answer
  * @request: "command key=value ..", values escaped (session_escape())

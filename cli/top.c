@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap top: what a session that runs does now. Its capture is followed while it grows
  * (capture/follow.h): the program and its collector notice nothing of it. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "capture/follow.h"
 #include "cli/command.h"
 #include "cli/top_print.h"
+#include "cli/top_session.h"
 #include "cli/ui.h"
-#include "collector/collector.h"
-#include "collector/folder.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 
@@ -35,8 +29,7 @@ enum {
 
 struct top {
 	const char *which;
-	char path[PATH_MAX]; /* of the capture */
-	int collector;       /* its pidfd; -1: not known */
+	struct top_session session;
 	/* of views: how long, the first one's begin, the last one's end and the one's before it */
 	uint64_t delay_ns, begin_ns, last_ns, before_ns;
 	long count; /* 0: until it ends */
@@ -64,7 +57,8 @@ static void print_help(void)
 	       "  -s, --sort ORDER      of kernels, copies and calls: time, count, mean, name\n"
 	       "      --json            for scripts, one object for each view\n"
 	       "  -h, --help\n\n"
-	       "%sKeys%s, on a terminal: q ends it, s sorts by the next column, p holds the view\n",
+	       "%sKeys%s, on a terminal: q ends it, s sorts by the next column, p holds the view,\n"
+	       "r pauses the session's recording or goes on with it, w writes a snapshot\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
 
@@ -137,91 +131,6 @@ static int parse_options(struct top *t, int argc, char **argv)
 	return -1;
 }
 
-/* The session ----------------------------------------------------------------------- */
-
-struct search {
-	struct top *top;
-	const char *pid;  /* NULL: any session */
-	const char *path; /* NULL: of any capture; absolute */
-	unsigned found;
-};
-
-static bool has_process(const struct gt_session_found *session, const char *pid)
-{
-	size_t n = strlen(pid);
-	bool found = strtoul(pid, NULL, 10) == session->collector_pid;
-	DIR *folder = found ? NULL : opendir(session->path);
-
-	for (struct dirent *e; folder && !found && (e = readdir(folder));) {
-		uint32_t number;
-		uint64_t ticks;
-
-		found = !strncmp(e->d_name, pid, n) && e->d_name[n] == '-' &&
-			gt_ring_name_parse(e->d_name, &number, &ticks);
-	}
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
-static void take_session(const struct gt_session_found *session, void *data)
-{
-	struct search *search = data;
-
-	if (!session->collector_pid || !*session->output ||
-	    (search->pid && !has_process(session, search->pid)) ||
-	    (search->path && strcmp(search->path, session->output)))
-		return;
-	search->found++;
-	snprintf(search->top->path, sizeof search->top->path, "%s", session->output);
-	if (search->top->collector >= 0)
-		close(search->top->collector);
-	search->top->collector = (int)syscall(SYS_pidfd_open, session->collector_pid, 0);
-}
-
-static void list_session(const struct gt_session_found *session, void *data)
-{
-	(void)data;
-	if (!session->collector_pid)
-		return;
-	fputs("  gputap top ", stderr);
-	ui_put(stderr, ui_shell_word(session->output), UINT32_MAX);
-	fputc('\n', stderr);
-}
-
-static bool is_number(const char *word)
-{
-	return *word && strspn(word, "0123456789") == strlen(word);
-}
-
-/* Return: exit code; reported. */
-static int find_session(struct top *t)
-{
-	struct search search = {.top = t};
-	char absolute[PATH_MAX];
-
-	if (t->which && !is_number(t->which)) {
-		search.path = realpath(t->which, absolute);
-		if (search.path) /* to notice when its collector is killed */
-			gt_collector_sessions(take_session, &search);
-		snprintf(t->path, sizeof t->path, "%s", t->which);
-		return GT_EXIT_OK;
-	}
-	search.pid = t->which;
-	gt_collector_sessions(take_session, &search);
-	if (search.found == 1)
-		return GT_EXIT_OK;
-	if (t->which)
-		return ui_fail(GT_EXIT_FAILURE, "no session that runs has a process %s", t->which);
-	if (!search.found)
-		return ui_fail(GT_EXIT_FAILURE,
-			       "no session of yours runs here: gputap run -o prog.gputap ./prog "
-			       "begins one");
-	ui_fail(GT_EXIT_USAGE, "%u sessions run: which?", search.found);
-	gt_collector_sessions(list_session, NULL);
-	return GT_EXIT_USAGE;
-}
-
 /* The screen ------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupted;
@@ -279,15 +188,27 @@ static const char *get_state(const struct top *t)
 {
 	if (t->ended)
 		return "ended";
-	return t->sums.processes && t->sums.ended == t->sums.processes ? "all processes ended"
-								       : "recording";
+	if (t->sums.processes && t->sums.ended == t->sums.processes)
+		return "all processes ended";
+	return t->session.is_paused ? "paused" : "recording";
+}
+
+static void print_keys(const struct top *t)
+{
+	char text[256];
+
+	snprintf(text, sizeof text, "%s%sq: end, s: by %s, p: %s, r: %s, w: snapshot",
+		 t->session.said, *t->session.said ? "; " : "", top_order_names[t->order],
+		 t->held ? "go on" : "hold", t->session.is_paused ? "record" : "pause");
+	putchar('\n');
+	ui_put(stdout, text, ui_room(stdout) - 1);
 }
 
 static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct top_view view = {
 		.sums = &t->sums,
-		.path = t->path,
+		.session = &t->session,
 		.interval_ns = to_ns - from_ns,
 		.elapsed_ns = to_ns - t->begin_ns,
 		.from_ns = from_ns > t->begin_ns ? from_ns - LAG_MS * NS / 1000 : t->begin_ns,
@@ -306,8 +227,7 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 		top_print_text(&view, stdout);
 	}
 	if (t->screen)
-		printf("\nq: end, s: sorted by %s, p: %s", top_order_names[t->order],
-		       t->held ? "go on" : "hold this view");
+		print_keys(t);
 	else if (!t->json && t->count != 1 && !t->ended)
 		fputc('\n', stdout);
 	fflush(stdout);
@@ -318,7 +238,7 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 /* All that is new. Return: 0 or negative errno with a cause. */
 static int read_new(struct top *t)
 {
-	struct pollfd collector = {.fd = t->collector, .events = POLLIN};
+	bool over = top_session_is_over(&t->session);
 	uint64_t calls, work;
 	int status;
 
@@ -334,8 +254,7 @@ static int read_new(struct top *t)
 		}
 	} while (!status && !t->ended && !interrupted &&
 		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
-	/* killed: its capture has no end, and gets none */
-	if (t->collector >= 0 && poll(&collector, 1, 0) == 1)
+	if (over) /* killed: its capture has no end, and gets none */
 		t->ended = true;
 	return status;
 }
@@ -352,6 +271,10 @@ static void take_key(struct top *t)
 		t->order = (t->order + 1) % TOP_ORDER_COUNT;
 	else if (key == 'p' || key == ' ')
 		t->held = !t->held;
+	else if (key == 'r')
+		top_session_switch(&t->session);
+	else if (key == 'w')
+		top_session_snapshot(&t->session);
 }
 
 /* Until it is time for the next view. Return: was a key pressed? */
@@ -384,6 +307,7 @@ static int show_views(struct top *t)
 			break;
 		shown_ns = gt_clock_ns(CLOCK_BOOTTIME);
 		top_sums_begin(&t->sums);
+		top_session_look(&t->session);
 		status = read_new(t);
 		if (status)
 			break;
@@ -404,28 +328,24 @@ static int refuse_session(const struct top *t, int status)
 	if (!status && t->ended)
 		return ui_fail(GT_EXIT_FAILURE,
 			       "the session of %s has ended; 'gputap report %s' shows all of it",
-			       t->path, ui_shell_word(t->path));
-	if (t->sums.keeps)
-		return ui_fail(GT_EXIT_FAILURE,
-			       "the session of %s is a flight recorder (--keep): its records come "
-			       "into the capture when it ends",
-			       t->path);
+			       t->session.path, ui_shell_word(t->session.path));
 	return GT_EXIT_OK;
 }
 
 static int run_top(int argc, char **argv)
 {
-	struct top t = {.delay_ns = NS, .collector = -1};
+	struct top t = {.delay_ns = NS};
 	int code = parse_options(&t, argc, argv);
 
 	if (code >= 0)
 		return code;
-	code = find_session(&t);
+	code = top_session_find(&t.session, t.which);
 	if (code)
 		return code;
-	if (gt_follow_open(t.path, &t.follow))
-		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.path);
+	if (gt_follow_open(t.session.path, &t.follow))
+		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.session.path);
 	t.begin_ns = t.sums.begin_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	top_session_look(&t.session);
 	code = refuse_session(&t, read_new(&t));
 	if (code) {
 		gt_follow_close(t.follow);
@@ -439,8 +359,8 @@ static int run_top(int argc, char **argv)
 	if (code)
 		code = ui_fail(GT_EXIT_FAILURE, "cannot go on");
 	else if (t.screen && t.ended)
-		ui_note("%s: the session has ended; 'gputap report %s' shows all of it", t.path,
-			ui_shell_word(t.path));
+		ui_note("%s: the session has ended; 'gputap report %s' shows all of it",
+			t.session.path, ui_shell_word(t.session.path));
 	gt_follow_close(t.follow);
 	top_sums_fini(&t.sums);
 	return code;

@@ -44,6 +44,17 @@ static const struct grid_column copy_columns[] = {
 
 #define INIT_GRID(g, name, columns) grid_init(g, name, columns, sizeof(columns) / sizeof *(columns))
 
+/* Of the time that was recorded; where that is next to none nobody knows. */
+static struct grid_cell share_of(uint64_t busy_ns, uint64_t length_ns, uint64_t paused_ns)
+{
+	uint64_t known_ns = length_ns > paused_ns ? length_ns - paused_ns : 0;
+	double share = known_ns ? (double)busy_ns / (double)known_ns : 0;
+
+	if (paused_ns && known_ns < length_ns / 16)
+		return cell_none();
+	return cell_real(share > 1 ? 1 : share);
+}
+
 static void make_devices(const struct top_view *v, struct grid *g)
 {
 	uint64_t window = v->to_ns - v->from_ns;
@@ -58,11 +69,10 @@ static void make_devices(const struct top_view *v, struct grid *g)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(i);
-		*cell++ = cell_real(window ? (double)top_device_busy(d, v->from_ns, v->to_ns) /
-						     (double)window
-					   : 0);
-		*cell++ = cell_real(
-			v->elapsed_ns ? (double)top_device_all_busy(d) / (double)v->elapsed_ns : 0);
+		*cell++ = share_of(top_device_busy(d, v->from_ns, v->to_ns), window,
+				   v->session->paused_ns);
+		*cell++ =
+			share_of(top_device_all_busy(d), v->elapsed_ns, v->session->all_paused_ns);
 		*cell++ = cell_count(per_second(d->work, v->interval_ns));
 		*cell++ = cell_count(d->all_work);
 		*cell++ = cell_text(d->name);
@@ -159,6 +169,22 @@ static void make_table(const struct top_view *v, int table, struct grid *g)
 	}
 }
 
+/* "paused by delay, starts in 12.0 s, 4.01 s; 1 process, 0 ended" */
+static void print_state(const struct top_view *v, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	const struct top_sums *s = v->sums;
+	bool paused = !strcmp(v->state, "paused");
+
+	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
+	if (paused)
+		fprintf(out, " (by %s)", v->session->why);
+	if (paused && v->session->starts_in_ns)
+		fprintf(out, ", starts in %s", ui_duration(v->session->starts_in_ns));
+	fprintf(out, "%s, %s; %u process%s, %u ended\n", v->held ? " (view held)" : "",
+		ui_duration(v->elapsed_ns), s->processes, s->processes == 1 ? "" : "es", s->ended);
+}
+
 static void print_head(const struct top_view *v, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -167,13 +193,11 @@ static void print_head(const struct top_view *v, FILE *out)
 
 	room = room == UI_ROOM_ENDLESS ? 80 : room;
 	fputs(c->bold, out);
-	used = ui_put_end(out, v->path, room / 2);
+	used = ui_put_end(out, v->session->path, room / 2);
 	fprintf(out, "%s  ", c->reset);
 	if (s->command && used + 2 < room)
 		ui_put(out, s->command, room - used - 2);
-	fprintf(out, "\n%s%s%s%s, %s; %u process%s, %u ended\n", c->green, v->state, c->reset,
-		v->held ? " (view held)" : "", ui_duration(v->elapsed_ns), s->processes,
-		s->processes == 1 ? "" : "es", s->ended);
+	print_state(v, out);
 	fprintf(out, "%s calls/s, %s work items/s; ",
 		ui_count(per_second(s->call_count, v->interval_ns)),
 		ui_count(per_second(s->work, v->interval_ns)));
@@ -204,9 +228,10 @@ void top_print_json(const struct top_view *v, FILE *out)
 	json_object(&j, NULL);
 	json_string(&j, "format", "gputap-top");
 	json_count(&j, "version", 1);
-	json_string(&j, "path", v->path);
+	json_string(&j, "path", v->session->path);
 	json_string(&j, "command", s->command);
 	json_string(&j, "state", v->state);
+	json_string(&j, "why", v->session->is_paused ? v->session->why : NULL);
 	json_count(&j, "elapsed_ns", v->elapsed_ns);
 	json_count(&j, "interval_ns", v->interval_ns);
 	json_count(&j, "processes", s->processes);

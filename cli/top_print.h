@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/top_session.h"
 #include "cli/top_sums.h"
 
 enum top_order { TOP_BY_TIME, TOP_BY_COUNT, TOP_BY_MEAN, TOP_BY_NAME, TOP_ORDER_COUNT };
@@ -13,7 +14,7 @@ extern const char *const top_order_names[]; /* NULL-ended */
 
 struct top_view {
 	const struct top_sums *sums;
-	const char *path;
+	const struct top_session *session;
 	uint64_t interval_ns, elapsed_ns; /* of the sums; since top began */
 	uint64_t from_ns, to_ns;          /* for which devices' busy time is told */
 	const char *state;                /* "recording", "ended", .. */

@@ -271,13 +271,24 @@ static void add_call(struct top_sums *s, const struct gt_item *item)
 		   item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, 0);
 }
 
+/* TORN: what a reader misses; here that is all that was read before. UNFINISHED: what lives may end
+ * yet. */
+static uint64_t count_lost(const struct gt_counts *counts, bool ended)
+{
+	uint64_t lost = 0;
+
+	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+		for (int k = 0; k < GT_CLASS_COUNT * GT_DOMAIN_COUNT; k++)
+			if (why != GT_DROP_TORN && (why != GT_DROP_UNFINISHED || ended))
+				lost += counts->dropped[why][k / GT_DOMAIN_COUNT]
+						       [k % GT_DOMAIN_COUNT];
+	return lost;
+}
+
 static void note_session(struct top_sums *s, const struct gt_capture *c)
 {
 	char command[1024];
 
-	const char *options = gt_capture_session(c)->options;
-
-	s->keeps = options && strstr(options, " keep=");
 	s->dropped = 0;
 	s->processes = (uint32_t)gt_capture_process_count(c);
 	s->ended = 0;
@@ -286,12 +297,7 @@ static void note_session(struct top_sums *s, const struct gt_capture *c)
 		const struct gt_process_info *p = gt_capture_process(c, i);
 
 		s->ended += p && p->ended;
-		/* TORN: what a reader misses; here that is all that was read before */
-		for (int why = 0; counts && why < GT_DROP_REASON_COUNT; why++)
-			for (int k = 0; why != GT_DROP_TORN && k < GT_CLASS_COUNT * GT_DOMAIN_COUNT;
-			     k++)
-				s->dropped += counts->dropped[why][k / GT_DOMAIN_COUNT]
-							     [k % GT_DOMAIN_COUNT];
+		s->dropped += counts ? count_lost(counts, p && p->ended) : 0;
 	}
 	free(s->command);
 	s->command =

@@ -52,7 +52,6 @@ struct top_sums {
 	uint64_t work, all_work, call_count, all_call_count;
 	uint64_t dropped; /* so far, as the capture's counts say */
 	char *command;
-	bool keeps;                /* a flight recorder: its records are not in its capture yet */
 	uint32_t processes, ended; /* of the session */
 };
 

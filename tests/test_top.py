@@ -183,15 +183,15 @@ class Terminal:
 def test_on_a_terminal_keys_sort_hold_and_end_it(gputap, steps, work):
     with session(gputap, steps, "0"):
         terminal = Terminal(gputap, "top", "live.gputap", "-d", "0.2")
-        terminal.wait_for(r"\x1b\[\?1049h[\s\S]*Kernels[\s\S]*q: end, s: sorted by time")
+        terminal.wait_for(r"\x1b\[\?1049h[\s\S]*Kernels[\s\S]*q: end, s: by time")
         views = terminal.text.split("\x1b[H\x1b[J")[1:]
         assert max(view.count("\n") for view in views) < 24
         terminal.press("s")
-        terminal.wait_for("sorted by count")
+        terminal.wait_for("s: by count")
         terminal.press("p")
         terminal.press("s")  # held: nothing is drawn but what was on its way
         terminal.press("p")
-        terminal.wait_for("sorted by mean")
+        terminal.wait_for("s: by mean")
         terminal.press("q")
         terminal.wait_for(r"\x1b\[\?1049l")
         assert terminal.close() == 0
@@ -203,18 +203,56 @@ def test_a_session_that_has_ended_is_no_session(tap, run, build, work):
     assert "the session of s.gputap has ended; 'gputap report s.gputap'" in err.replace("\n  ", " ")
 
 
-def test_a_flight_recorder_is_refused(gputap, tap, steps, work):
-    with session(gputap, steps, "0", options=("--keep", "5s")):
-        deadline = time.monotonic() + WAIT
-        while "is a flight recorder (--keep)" not in (err := tap("top", "live.gputap", "--once",
-                                                                 status=None).err):
-            assert time.monotonic() < deadline, err
+def test_what_a_flight_recorder_keeps_is_followed_to_its_end(gputap, tap, steps, work):
+    """Through many chunks, of which the oldest go; the sums are those of all that it saw."""
+    with session(gputap, "sh", "-c", f"read go; exec {steps} 300", options=("--keep", "1s"),
+                 stdin=subprocess.PIPE) as run:
+        with watched(gputap) as top:
+            run.stdin.write(b"go\n")
+            run.stdin.flush()
+            last = views_of(top)[-1]
+        assert run.wait(WAIT) == 0
+    info = json.loads(tap("info", "--json", "live.gputap").out)
+    assert last["state"] == "ended" and info["not_kept"]
+    # what came into the last chunk after the last look went with it
+    assert 0.8 * info["seen"] <= last["calls_seen"] + last["work_seen"] <= info["seen"]
+    assert {k["name"] for k in last["kernels"]} == {"forward", "backward"}
+
+
+def test_a_pause_is_said_and_no_device_is_idle_in_it(gputap, tap, steps, work):
+    with session(gputap, steps, "0"):
+        tap("stop", "-q", "live.gputap")
+        view = objects(tap("top", "live.gputap", "--once", "--json", "-d", "0.5").out)[0]
+        assert (view["state"], view["why"]) == ("paused", "command")
+        assert all(d["busy"] is None and d["all_busy"] is None for d in view["devices"])
+        assert "paused (by command)" in tap("top", "live.gputap", "--once", "-d", "0.2").out
+        tap("start", "-q", "live.gputap")
+        view = objects(tap("top", "live.gputap", "--once", "--json", "-d", "0.2").out)[0]
+        assert (view["state"], view["why"]) == ("recording", None)
+
+
+def test_keys_pause_the_session_and_write_a_snapshot(gputap, tap, steps, work):
+    with session(gputap, steps, "0"):
+        terminal = Terminal(gputap, "top", "live.gputap", "-d", "0.2")
+        terminal.wait_for("r: pause, w: snapshot")
+        terminal.press("r")
+        terminal.wait_for(r"paused.* \(by command\)[\s\S]*r: record")
+        state = json.loads(tap("status", "--json", "live.gputap").out)["sessions"][0]["state"]
+        assert state == "paused"
+        terminal.press("r")
+        terminal.wait_for(r"recording[\s\S]*r: pause")
+        terminal.press("w")
+        terminal.wait_for(r"snapshot: wrote live\.1\.gputap")
+        terminal.press("q")
+        terminal.wait_for(r"\x1b\[\?1049l")
+        assert terminal.close() == 0
+    assert json.loads(tap("info", "--json", "live.1.gputap").out)["seen"]
 
 
 @pytest.mark.parametrize("words, sentence, status", [
-    (["nothing.gputap"], "No such file", 1),
+    (["nothing.gputap"], "no session that runs is called nothing.gputap", 1),
     (["no-capture"], "no-capture is not a gputap capture", 1),
-    (["4194305"], "no session that runs has a process 4194305", 1),
+    (["4194305"], "there is no process 4194305", 1),
     (["--sort", "tim"], "did you mean 'time'", 2),
     (["--delay", "0"], "--delay wants seconds from 0.1 to 3600", 2),
     (["--count", "0"], "--count wants a number of views", 2),

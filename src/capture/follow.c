@@ -3,9 +3,14 @@
  *
  *   | file header | blocks that are not records, in their order | new STREAM blocks |
  *
- * Each block stands for itself (format.h), so that none of those that are left out is missed. */
+ * Each block stands for itself (format.h), so that none of those that are left out is missed.
+ * Of a flight recorder (keep.h) the first ones are in meta.N, of which there may be a new and
+ * shorter one at any time, and the STREAM blocks in chunks. Files that were removed are read to
+ * their ends as long as they are open. What a block of records names was written before it, so it
+ * is first seen how far records go, then metadata are read, then those records. */
 #include "capture/follow.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,24 +21,36 @@
 #include <unistd.h>
 
 #include "capture/format.h"
+#include "capture/keep.h"
 #include "util/error.h"
 
-enum { NEW_MOST = 256 << 20 };
+enum { NEW_MOST = 256 << 20, OPEN_TRIES = 100 };
+
+/* A file that grows. */
+struct growing {
+	int fd;
+	uint32_t number; /* of chunk or metadata */
+	uint64_t at;     /* of the next block */
+};
 
 struct gt_follow {
 	char *path;
-	int fd, image; /* image: what the small captures are made of */
-	uint64_t at;   /* of the next block in the file */
+	struct growing main; /* the capture, or meta.N */
+	struct growing rows; /* of a flight recorder: the chunk */
+	int image;           /* what the small captures are made of */
+	int folder;          /* of a flight recorder; -1: the file is the capture */
+	char *folder_path;
 	uint64_t kept; /* bytes of the image that stay: header and what is not records */
 	bool ended;
 };
 
-static int read_at(const struct gt_follow *f, void *data, size_t bytes, uint64_t at)
+static int read_at(const struct gt_follow *f, const struct growing *g, void *data, size_t bytes,
+		   uint64_t at)
 {
 	ssize_t n;
 
 	do
-		n = pread(f->fd, data, bytes, (off_t)at);
+		n = pread(g->fd, data, bytes, (off_t)at);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return gt_error(-errno, "read %s", f->path);
@@ -56,14 +73,15 @@ static int write_at(const struct gt_follow *f, const char *data, size_t bytes, u
 	return 0;
 }
 
-static int copy_block(const struct gt_follow *f, uint64_t bytes, uint64_t to)
+static int copy_block(const struct gt_follow *f, const struct growing *g, uint64_t bytes,
+		      uint64_t to)
 {
 	char *data = malloc(bytes);
 	int status;
 
 	if (!data)
 		return gt_error(-ENOMEM, "follow %s", f->path);
-	status = read_at(f, data, bytes, f->at);
+	status = read_at(f, g, data, bytes, g->at);
 	if (status == 1)
 		status = write_at(f, data, bytes, to);
 	else if (!status)
@@ -72,83 +90,328 @@ static int copy_block(const struct gt_follow *f, uint64_t bytes, uint64_t to)
 	return status;
 }
 
-/* The block at f->at. Return: 1, 0: it is not whole yet, negative errno with a cause. */
-static int look_at_block(const struct gt_follow *f, uint64_t file_bytes,
+/* The block at g->at. Return: 1, 0: it is not whole yet, negative errno with a cause. */
+static int look_at_block(const struct gt_follow *f, const struct growing *g, uint64_t file_bytes,
 			 struct gt_file_block *block, uint64_t *bytes)
 {
 	int status;
 
-	if (f->at + sizeof *block > file_bytes)
+	if (g->at + sizeof *block > file_bytes)
 		return 0;
-	status = read_at(f, block, sizeof *block, f->at);
+	status = read_at(f, g, block, sizeof *block, g->at);
 	if (status != 1)
 		return status;
 	if (block->magic != GT_BLOCK_MAGIC || block->head_bytes < sizeof *block ||
 	    block->head_bytes > GT_FILE_HEAD_MAX || block->stored_bytes > GT_FILE_PAYLOAD_MAX)
 		return gt_error(-EBADMSG, "%s is damaged at byte %llu, and cannot be followed",
-				f->path, (unsigned long long)f->at);
+				f->path, (unsigned long long)g->at);
 	*bytes = (uint64_t)block->head_bytes + block->stored_bytes;
-	return f->at + *bytes <= file_bytes;
+	return g->at + *bytes <= file_bytes;
 }
 
-static int get_file_bytes(struct gt_follow *f, uint64_t *bytes)
+static int get_file_bytes(const struct gt_follow *f, struct growing *g, uint64_t *bytes)
 {
 	struct stat st;
 
-	if (fstat(f->fd, &st))
+	if (fstat(g->fd, &st))
 		return gt_error(-errno, "look at %s", f->path);
 	*bytes = (uint64_t)st.st_size;
-	if (*bytes < f->at) /* cut back by its writer: what was there counts as lost */
-		f->at = *bytes;
+	if (*bytes < g->at) /* cut back by its writer: what was there counts as lost */
+		g->at = *bytes;
 	return 0;
 }
 
-/* What is not records goes to the kept ones; records behind these, unless they are passed over. In
- * two turns, as kept ones must not come behind records: first all that is kept. */
-static int take_blocks(struct gt_follow *f, bool records)
+/* What is not records goes to the kept ones. */
+static int take_kept(struct gt_follow *f, uint64_t file_bytes)
 {
-	uint64_t file_bytes = 0, bytes, from, end, to;
+	struct growing *g = &f->main;
 	struct gt_file_block block;
-	int status = get_file_bytes(f, &file_bytes);
+	uint64_t bytes = 0, from = g->at;
+	int status = 0;
 
-	from = f->at;
-	while (!status && f->at - from < NEW_MOST && !f->ended &&
-	       (status = look_at_block(f, file_bytes, &block, &bytes)) == 1) {
+	while (!status && g->at - from < NEW_MOST && !f->ended &&
+	       (status = look_at_block(f, g, file_bytes, &block, &bytes)) == 1) {
 		status = 0;
 		f->ended = block.type == GT_BLOCK_END;
-		if (block.type != GT_BLOCK_STREAM && block.type != GT_BLOCK_INDEX && !f->ended) {
-			status = copy_block(f, bytes, f->kept);
+		if (block.type != GT_BLOCK_STREAM && !f->ended) {
+			status = copy_block(f, g, bytes, f->kept);
 			f->kept += status ? 0 : bytes;
 		}
-		f->at += status ? 0 : bytes;
+		g->at += status ? 0 : bytes;
 	}
-	end = f->at;
-	to = f->kept;
-	for (f->at = from; !status && records && f->at < end; f->at += bytes) {
-		status = look_at_block(f, end, &block, &bytes);
-		if (status == 1 && block.type == GT_BLOCK_STREAM) {
-			status = copy_block(f, bytes, to);
-			to += bytes;
-		}
-		status = status > 0 ? 0 : status;
-	}
-	f->at = end;
-	if (!status && ftruncate(f->image, (off_t)to))
-		status = gt_error(-errno, "follow %s", f->path);
 	return status;
+}
+
+/* Records up to @end go behind what is there. */
+static int take_records(const struct gt_follow *f, struct growing *g, uint64_t end, uint64_t *to)
+{
+	struct gt_file_block block;
+	uint64_t bytes = 0;
+	int status = 0;
+
+	while (!status && g->at < end && (status = look_at_block(f, g, end, &block, &bytes)) == 1) {
+		status = 0;
+		if (block.type == GT_BLOCK_STREAM) {
+			status = copy_block(f, g, bytes, *to);
+			*to += status ? 0 : bytes;
+		}
+		g->at += status ? 0 : bytes;
+	}
+	return status;
+}
+
+static int skip_records(const struct gt_follow *f, struct growing *g)
+{
+	struct gt_file_block block;
+	uint64_t end = 0, bytes = 0;
+	int status = get_file_bytes(f, g, &end);
+
+	while (!status && (status = look_at_block(f, g, end, &block, &bytes)) == 1) {
+		status = 0;
+		g->at += bytes;
+	}
+	return status;
+}
+
+static int end_image(const struct gt_follow *f, uint64_t bytes)
+{
+	return ftruncate(f->image, (off_t)bytes) ? gt_error(-errno, "follow %s", f->path) : 0;
+}
+
+/* A capture in one file. In two turns, as kept ones must not come behind records: first all that is
+ * kept; then records, unless they are passed over. */
+static int take_blocks(struct gt_follow *f, bool records)
+{
+	uint64_t file_bytes = 0, from, end, to;
+	int status = get_file_bytes(f, &f->main, &file_bytes);
+
+	from = f->main.at;
+	if (!status)
+		status = take_kept(f, file_bytes);
+	end = f->main.at;
+	to = f->kept;
+	f->main.at = from;
+	if (!status && records)
+		status = take_records(f, &f->main, end, &to);
+	f->main.at = end;
+	return status ? status : end_image(f, to);
 }
 
 static int begin_image(struct gt_follow *f)
 {
 	struct gt_file_header header;
-	int status = read_at(f, &header, sizeof header, 0);
+	int status = read_at(f, &f->main, &header, sizeof header, 0);
 
 	if (status != 1)
 		return status < 0 ? status : gt_error(-ENODATA, "%s has no begin yet", f->path);
 	if (header.header_bytes != sizeof header)
 		return gt_error(-ENOTSUP, "%s is of a newer gputap", f->path);
-	f->at = f->kept = sizeof header;
+	f->main.at = f->kept = sizeof header;
 	return write_at(f, (const char *)&header, sizeof header, 0);
+}
+
+/* A flight recorder's files --------------------------------------------------------- */
+
+/* Files "chunk.N", or "meta.N", that are there. */
+struct numbers {
+	uint32_t least, most; /* least: above the one at hand; 0: none */
+};
+
+static struct numbers find_numbers(const struct gt_follow *f, const char *what, uint32_t above)
+{
+	int fd = openat(f->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct numbers found = {0};
+	size_t length = strlen(what);
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		unsigned long number;
+
+		if (strncmp(e->d_name, what, length) || e->d_name[length] != '.')
+			continue;
+		number = strtoul(e->d_name + length + 1, NULL, 10);
+		if (number > above && number <= UINT32_MAX) {
+			if (!found.least || number < found.least)
+				found.least = (uint32_t)number;
+			if (number > found.most)
+				found.most = (uint32_t)number;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Return: 1: it is open now; 0: it is gone, or not whole; negative errno with a cause. */
+static int open_numbered(const struct gt_follow *f, struct growing *g, const char *what,
+			 uint32_t number)
+{
+	char name[GT_KEEP_NAME_BYTES];
+	int fd;
+
+	snprintf(name, sizeof name, "%s.%u", what, number);
+	fd = openat(f->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : gt_error(-errno, "follow %s", f->path);
+	if (g->fd >= 0)
+		close(g->fd);
+	*g = (struct growing){.fd = fd, .number = number};
+	return 1;
+}
+
+/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too. */
+static int open_chunk(const struct gt_follow *f, struct growing *g, uint32_t number)
+{
+	struct gt_chunk_head head;
+	int status = open_numbered(f, g, "chunk", number);
+
+	if (status != 1)
+		return status;
+	status = read_at(f, g, &head, sizeof head, 0);
+	if (status != 1 || head.magic != GT_CHUNK_MAGIC)
+		return status < 0 ? status : gt_error(-EBADMSG, "%s: chunk %u", f->path, number);
+	g->at = sizeof head + head.open_bytes;
+	return 1;
+}
+
+static bool is_folder_gone(const struct gt_follow *f)
+{
+	return access(f->folder_path, F_OK) && errno == ENOENT;
+}
+
+/* Metadata anew where there is a newer file of them. Blocks that are not whole come later. */
+static int take_metadata(struct gt_follow *f)
+{
+	struct numbers newer = find_numbers(f, "meta", f->main.number);
+	uint64_t file_bytes = 0, before;
+	int status = 0;
+
+	if (newer.most) {
+		struct growing next = {.fd = -1};
+
+		status = open_numbered(f, &next, "meta", newer.most);
+		if (status == 1) {
+			close(f->main.fd);
+			f->main = next;
+			status = begin_image(f);
+		}
+	}
+	do {
+		before = f->main.at;
+		if (!status)
+			status = get_file_bytes(f, &f->main, &file_bytes);
+		if (!status)
+			status = take_kept(f, file_bytes);
+	} while (!status && f->main.at != before);
+	return status;
+}
+
+/* All chunks from the one at hand on; the one at hand may have been removed. */
+static int take_chunks(struct gt_follow *f)
+{
+	bool gone = is_folder_gone(f);
+	struct numbers newer = find_numbers(f, "chunk", f->rows.number);
+	uint64_t end = 0, to;
+	int status = get_file_bytes(f, &f->rows, &end);
+
+	if (!status)
+		status = take_metadata(f);
+	to = f->kept;
+	if (!status)
+		status = take_records(f, &f->rows, end, &to);
+	/* the newest chunk is written to still: it comes the next time, with its metadata */
+	while (!status && newer.least && to - f->kept < NEW_MOST) {
+		status = open_chunk(f, &f->rows, newer.least);
+		if (status < 0)
+			break;
+		if (status == 1 && newer.least != newer.most) {
+			status = get_file_bytes(f, &f->rows, &end);
+			if (!status)
+				status = take_records(f, &f->rows, end, &to);
+		} else {
+			status = 0;
+		}
+		newer = newer.least == newer.most ? (struct numbers){0}
+						  : find_numbers(f, "chunk", newer.least);
+	}
+	f->ended = gone && !status;
+	return status ? status : end_image(f, to);
+}
+
+/* "<folder>/.<name>.<first half of the capture's id>.keep", as keep.c has it. */
+static int open_folder(struct gt_follow *f)
+{
+	const char *slash = strrchr(f->path, '/');
+	int folder = slash ? (int)(slash + 1 - f->path) : 0;
+	struct gt_file_header header;
+	uint64_t id;
+	char *path;
+
+	f->folder = -1;
+	if (read_at(f, &f->main, &header, sizeof header, 0) != 1)
+		return 0; /* said later */
+	memcpy(&id, header.uuid, sizeof id);
+	if (asprintf(&path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
+		     (unsigned long long)id) < 0)
+		return gt_error(-ENOMEM, "follow %s", f->path);
+	f->folder_path = path;
+	f->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return 0;
+}
+
+/* What is kept already is passed over. */
+static int begin_keep(struct gt_follow *f)
+{
+	int status = 0;
+
+	for (int tries = 0; tries < OPEN_TRIES && !status; tries++) {
+		struct numbers metas = find_numbers(f, "meta", 0),
+			       chunks = find_numbers(f, "chunk", 0);
+
+		if (!metas.most || !chunks.most)
+			break;
+		status = open_numbered(f, &f->main, "meta", metas.most);
+		if (status == 1)
+			status = open_chunk(f, &f->rows, chunks.most);
+	}
+	if (!status)
+		return gt_error(-ENODATA, "what is kept of %s comes and goes", f->path);
+	return status == 1 ? begin_image(f) : status;
+}
+
+/* Open and next ---------------------------------------------------------------------- */
+
+static int open_files(struct gt_follow *f, const char *path)
+{
+	int status;
+
+	f->path = strdup(path);
+	f->main.fd = open(path, O_RDONLY | O_CLOEXEC);
+	f->image = memfd_create("gputap-follow", MFD_CLOEXEC);
+	if (!f->path || f->main.fd < 0 || f->image < 0)
+		return gt_error(-errno, "follow %s", path);
+	status = open_folder(f);
+	if (status)
+		return status;
+	return f->folder >= 0 ? begin_keep(f) : begin_image(f);
+}
+
+static int pass_over(struct gt_follow *f)
+{
+	int status = 0;
+
+	if (f->folder >= 0) {
+		status = skip_records(f, &f->rows);
+		return status ? status : take_metadata(f);
+	}
+	/* to its end, and there may be more than comes at once */
+	for (uint64_t before = 0; !status && f->main.at != before;) {
+		before = f->main.at;
+		status = take_blocks(f, false);
+	}
+	return status;
 }
 
 int gt_follow_open(const char *path, struct gt_follow **out)
@@ -162,18 +425,10 @@ int gt_follow_open(const char *path, struct gt_follow **out)
 	f = calloc(1, sizeof *f);
 	if (!f)
 		return gt_error(-ENOMEM, "follow %s", path);
-	f->path = strdup(path);
-	f->fd = open(path, O_RDONLY | O_CLOEXEC);
-	f->image = memfd_create("gputap-follow", MFD_CLOEXEC);
-	if (!f->path || f->fd < 0 || f->image < 0)
-		status = gt_error(-errno, "follow %s", path);
-	else
-		status = begin_image(f);
-	/* to its end, and there may be more than comes at once */
-	for (uint64_t before = 0; !status && f->at != before;) {
-		before = f->at;
-		status = take_blocks(f, false);
-	}
+	f->main.fd = f->rows.fd = f->image = f->folder = -1;
+	status = open_files(f, path);
+	if (!status)
+		status = pass_over(f);
 	if (status)
 		gt_follow_close(f);
 	else
@@ -185,17 +440,20 @@ void gt_follow_close(struct gt_follow *f)
 {
 	if (!f)
 		return;
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->image >= 0)
-		close(f->image);
+	for (int i = 0; i < 4; i++) {
+		int fd = (const int[]){f->main.fd, f->rows.fd, f->image, f->folder}[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	free(f->folder_path);
 	free(f->path);
 	free(f);
 }
 
 int gt_follow_next(struct gt_follow *f, struct gt_capture **out, bool *ended)
 {
-	int status = take_blocks(f, true);
+	int status = f->folder >= 0 ? take_chunks(f) : take_blocks(f, true);
 	char image[64];
 
 	*out = NULL;

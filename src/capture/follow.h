@@ -4,6 +4,7 @@
  * What is not records (processes, strings, objects, clocks, ..) is kept as it lies in the file,
  * and each time a small capture in memory is made of that and of the records that are new. So a
  * step costs what is new and what is kept, not what the file has.
+ * A flight recorder's records are followed in its own files, while they are kept there.
  * Blocks are checked and decoded as ever; nothing of the writer's is waited for or locked. */
 #ifndef GPUTAP_CAPTURE_FOLLOW_H
 #define GPUTAP_CAPTURE_FOLLOW_H
