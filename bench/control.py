@@ -18,13 +18,8 @@ import time
 REPO = pathlib.Path(__file__).resolve().parent.parent
 
 
-def build_program(build, path):
-    library = build / "soft/refdev"
-    subprocess.run([
-        "cc", "-O1", f"-I{REPO}", f"-I{REPO}/include", REPO / "tests/refdev/windows_program.c",
-        "-o", path, library / "librefdev.so.1", f"-L{build}", "-l:libgputap.so.0",
-        f"-Wl,-rpath,{library}:{build}"
-    ], check=True)
+sys.path.insert(0, str(REPO / "tests"))
+import control_programs  # noqa: E402
 
 
 def count_followers(gputap, pid):
@@ -46,7 +41,7 @@ def main():
     gputap = build / "gputap"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        build_program(build, "./program")
+        control_programs.Program("refdev", build, pathlib.Path(folder))
         with subprocess.Popen([gputap, "run", "-q", "-o", "w.gputap", "--wait", "./program"],
                               text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
             run.stdin.write(f"run b 1\nspawn {processes}\n")

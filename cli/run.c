@@ -94,6 +94,9 @@ static const char help[] =
 	"      --paused         not before 'gputap start' or a signal says so\n"
 	"      --delay TIME     not before so long: 30 or 30s, 500ms, 2min\n"
 	"      --duration TIME  so long, then the program runs on unrecorded\n"
+	"      --from RANGE     not before a range begins in the process: step, the third\n"
+	"                       one: 'step#3'; with * and ?\n"
+	"      --to RANGE       until a range has ended: 'step#5'\n"
 	"      --max-kernels N  until so many kernels are recorded, or a few more\n"
 	"      --start-signal SIGNAL\n"
 	"      --stop-signal SIGNAL\n"
@@ -173,6 +176,8 @@ static const struct option options[] = {
 	{"paused", no_argument, NULL, OPT_WINDOW + RUN_PAUSED},
 	{"delay", required_argument, NULL, OPT_WINDOW + RUN_DELAY},
 	{"duration", required_argument, NULL, OPT_WINDOW + RUN_DURATION},
+	{"from", required_argument, NULL, OPT_WINDOW + RUN_FROM},
+	{"to", required_argument, NULL, OPT_WINDOW + RUN_TO},
 	{"max-kernels", required_argument, NULL, OPT_WINDOW + RUN_MAX_KERNELS},
 	{"start-signal", required_argument, NULL, OPT_WINDOW + RUN_START_SIGNAL},
 	{"stop-signal", required_argument, NULL, OPT_WINDOW + RUN_STOP_SIGNAL},
@@ -188,7 +193,7 @@ struct run_request {
 	struct mode_options what;
 	struct run_stacks stacks;
 	bool quiet, no_plugins;
-	char text[2048]; /* of the options, for the capture */
+	char text[4096]; /* of the options, for the capture */
 	char capture[PATH_MAX];
 	char named[PATH_MAX]; /* the output, if it is not rtl_output */
 	char rtl_output[PATH_MAX];
@@ -344,7 +349,7 @@ static int take_option(struct run_request *r, int option, char **argv)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64], keep[512], window[256];
+	char stacks[64], keep[512], window[1024];
 
 	run_stacks_describe(s, stacks, sizeof stacks);
 	run_keep_describe(&r->run, keep, sizeof keep);
@@ -673,7 +678,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 	note_losses(r, t, result);
 	run_keep_note(result);
 	if (!r->quiet) {
-		run_window_note(&r->run.windows, r->capture);
+		run_window_note(&r->run.windows, r->capture, &result->ranges);
 		if (!result->runtimes)
 			note_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))

@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "cli/amounts.h"
 #include "cli/command.h"
+#include "cli/run_ranges.h"
 #include "cli/ui.h"
 #include "util/error.h"
 
@@ -91,6 +92,8 @@ int run_window_option(struct gt_window_options *w, enum run_window_option option
 	case RUN_MAX_KERNELS: return take_count("--max-kernels", value, &w->kernels);
 	case RUN_START_SIGNAL: return run_signal("--start-signal", value, &w->start_signal);
 	case RUN_STOP_SIGNAL: return run_signal("--stop-signal", value, &w->stop_signal);
+	case RUN_FROM: return run_ranges_option(w->ranges, GT_RANGE_FROM, value);
+	case RUN_TO: return run_ranges_option(w->ranges, GT_RANGE_TO, value);
 	}
 	return GT_EXIT_USAGE;
 }
@@ -100,7 +103,7 @@ int run_window_check(const struct gt_window_options *w)
 	if (w->paused && w->delay_ns)
 		return ui_fail(GT_EXIT_USAGE, "--paused waits for 'gputap start', --delay for a "
 					      "time: one of them");
-	return GT_EXIT_OK;
+	return run_ranges_check(w);
 }
 
 void run_window_describe(const struct gt_window_options *w, char *text, size_t room)
@@ -123,21 +126,25 @@ void run_window_describe(const struct gt_window_options *w, char *text, size_t r
 		fprintf(f, " start-signal=%s", signal_name(w->start_signal, name));
 	if (w->stop_signal)
 		fprintf(f, " stop-signal=%s", signal_name(w->stop_signal, name));
+	run_ranges_describe(w->ranges, f);
 	fclose(f);
 }
 
-void run_window_note(const struct gt_window_options *w, const char *capture)
+void run_window_note(const struct gt_window_options *w, const char *capture,
+		     const struct gt_ranges_met *met)
 {
 	uint64_t recorded_ns, total_ns;
 	struct gt_capture *c;
 
+	run_ranges_note(w->ranges, met);
 	if (!w->paused && !w->delay_ns && !w->start_signal)
 		return;
 	if (gt_capture_open(capture, &c)) {
 		gt_error_clear();
 		return;
 	}
-	if (gt_capture_recorded(c, NULL, &recorded_ns, &total_ns) && !recorded_ns) {
+	if (gt_capture_recorded(c, NULL, &recorded_ns, &total_ns) && !recorded_ns &&
+	    (met->windows || !w->ranges[GT_RANGE_FROM].number)) {
 		if (w->delay_ns)
 			ui_note("the window never began: the program ended before the --delay of "
 				"%s was over",

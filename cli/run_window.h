@@ -14,6 +14,8 @@ enum run_window_option {
 	RUN_MAX_KERNELS,
 	RUN_START_SIGNAL,
 	RUN_STOP_SIGNAL,
+	RUN_FROM,
+	RUN_TO,
 };
 
 /* "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. The same. */
@@ -27,6 +29,7 @@ int run_window_check(const struct gt_window_options *w);
 void run_window_describe(const struct gt_window_options *w, char *text, size_t room);
 
 /* At the end: a window that never began, or was never asked for. */
-void run_window_note(const struct gt_window_options *w, const char *capture);
+void run_window_note(const struct gt_window_options *w, const char *capture,
+		     const struct gt_ranges_met *met);
 
 #endif

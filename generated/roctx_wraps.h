@@ -6,6 +6,10 @@
 
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+int gt_roctx_wrap_roctxRangePushA(const struct gt_call *call, const char *message) GT_WRAP;
+int gt_roctx_wrap_roctxRangePop(const struct gt_call *call) GT_WRAP;
+uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *message) GT_WRAP;
+void gt_roctx_wrap_roctxRangeStop(const struct gt_call *call, uint64_t id_) GT_WRAP;
 int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name) GT_WRAP;
 int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name, const void *agent) GT_WRAP;
 int gt_roctx_wrap_roctxNameHipDevice(const struct gt_call *call, const char *name, int device_id) GT_WRAP;

@@ -60,6 +60,7 @@ struct gt_run_result {
 	/* triggers that came when there were enough snapshots, or one had just been taken; work
 	 * that they could not be decided about */
 	uint64_t triggers_left_out, triggers_undecided;
+	struct gt_ranges_met ranges; /* of --from and --to */
 };
 
 /* Everything recorded, in the sizes that suit most programs. */

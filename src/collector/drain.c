@@ -279,6 +279,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 		process->ended = false;
 		return;
 	}
+	gt_process_sum_ranges(d, process);
 	d->runtimes |= info.runtimes;
 	d->torn += process->torn;
 	gt_counts_add(&d->totals, &counts);
@@ -327,6 +328,7 @@ void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->recorded = sum_of(d->totals.recorded);
 	result->dropped = dropped_of(&d->totals);
 	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
+	result->ranges = d->ranges;
 	result->output_error = d->output_error;
 	result->complete = !d->output_error && !d->torn && !d->refused &&
 			   result->dropped == result->unfinished;

@@ -13,6 +13,7 @@
 #include "collector/journal.h"
 #include "collector/proc_files.h"
 #include "collector/process.h"
+#include "collector/session_windows.h"
 
 enum gt_drain_how {
 	GT_DRAIN_FULL, /* blocks that are handed on */
@@ -65,6 +66,7 @@ struct gt_drain {
 	/* results */
 	int output_error; /* the first one */
 	uint32_t recorded, runtimes, torn, refused, untraced;
+	struct gt_ranges_met ranges;
 	struct gt_counts totals; /* of the processes that have ended */
 
 	struct gt_untraced_notice *notices;

@@ -26,6 +26,27 @@ static int write_window(struct gt_drain *d, struct gt_stream *stream, const stru
 	return gt_capture_write_records(stream, (const uint8_t *)&record, sizeof record, &counts);
 }
 
+/* What a process's ranges have come to: once, when it has ended. */
+void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
+{
+	const struct gt_segment *r = process->segment;
+	volatile uint64_t begun[GT_RANGE_EDGES] = {0};
+	volatile uint32_t state = 0;
+
+	if (!r || process->lost || !GT_GUARD())
+		return;
+	for (int i = 0; i < GT_RANGE_EDGES; i++)
+		begun[i] = atomic_load_explicit(&r->ranges_begun[i], memory_order_relaxed);
+	state = atomic_load_explicit(&r->range_window, memory_order_relaxed);
+	gt_guard_end();
+	for (int i = 0; i < GT_RANGE_EDGES; i++)
+		if (begun[i] > d->ranges.begun[i])
+			d->ranges.begun[i] = begun[i];
+	d->ranges.windows += (state & GT_RANGE_WINDOW_BEGAN) != 0;
+	d->ranges.ended += (state & GT_RANGE_WINDOW_ENDED) != 0;
+	d->ranges.missed += state == GT_RANGE_WINDOW_ENDED;
+}
+
 /* Return: changes so far; those from *first on are in @windows, each at its place. */
 static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 			     struct gt_window windows[GT_WINDOWS_KEPT], uint32_t *first)

@@ -9,4 +9,7 @@
 /* What is new in the segment, into the capture. */
 void gt_process_write_windows(struct gt_drain *d, struct gt_process *process);
 
+/* What its ranges have come to, into d->ranges: once, at its end or the session's. */
+void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process);
+
 #endif

@@ -23,6 +23,7 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 	atomic_store(&session->control,
 		     GT_CONTROL(0, o->delay_ns ? GT_WINDOW_DELAY : GT_WINDOW_PAUSED,
 				begins_paused(o)));
+	memcpy(session->ranges, o->ranges, sizeof session->ranges);
 }
 
 /* All processes share the word's page: one call wakes them, whatever their number. */

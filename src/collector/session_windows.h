@@ -18,6 +18,14 @@ struct gt_window_options {
 	uint64_t duration_ns;          /* of the first window; 0: without end */
 	uint64_t kernels;              /* after so many it ends; 0: without end */
 	int start_signal, stop_signal; /* 0: none; the same: by turns */
+	struct gt_range_bound ranges[GT_RANGE_EDGES]; /* of each process; counted by it */
+};
+
+/* How far processes have come by --from and --to. */
+struct gt_ranges_met {
+	uint64_t begun[GT_RANGE_EDGES]; /* of those names, in the process that began most */
+	uint32_t windows, ended;        /* processes whose window began; whose --to has ended */
+	uint32_t missed;                /* .. before their --from came */
 };
 
 struct gt_session_windows {

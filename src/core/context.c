@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/range_window.h"
 #include "core/recording.h"
 #include "core/stacks.h"
 
@@ -83,6 +84,9 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 
 	if (!operation->wrap)
 		return false;
+	/* ranges are counted whatever is recorded */
+	if (operation->wrap_always && gt_domain_traits[domain].marks && gt_range_window_is_asked())
+		return true;
 	if (operation->wrap_always && notifies_of_work_of(c, domain))
 		return true;
 	return (operation->wrap_always || c->device_activity || c->notify_work) &&

@@ -44,6 +44,9 @@ void gt_session_set_started(bool started);
  * pauses it. Wraps stay; other contexts too. Takes gt_core_lock(). */
 void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why);
 
+/* In the child of a fork, by its handler: what is the process's own begins anew. */
+void gt_contexts_fork(void);
+
 /* Called when recording goes on, before it does, for whatever has left the process in a
  * long pause; NULL: nothing does. Set by a constructor. */
 extern void (*gt_contexts_resume_hook)(void) __attribute__((visibility("hidden")));

@@ -14,6 +14,15 @@ static struct gt_segment *own_segment(void)
 		       : NULL;
 }
 
+void gt_contexts_fork(void)
+{
+	gt_core_lock();
+	if (gt_windows_fork(gt_recording.session))
+		gt_session_set_started(
+			!atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed));
+	gt_core_unlock();
+}
+
 void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why)
 {
 	struct gt_segment *r = own_segment();

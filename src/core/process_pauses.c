@@ -2,6 +2,7 @@
 /* See process_pauses.h. */
 #include "core/process_pauses.h"
 
+#include "core/range_window.h"
 #include "core/thread.h"
 
 _Atomic uint32_t gt_pause_reasons;
@@ -12,13 +13,21 @@ static _Atomic uint32_t newest_why; /* of the pause that goes on */
 
 void gt_windows_init(const struct gt_session *session)
 {
-	uint32_t control = atomic_load_explicit(&session->control, memory_order_relaxed);
+	uint32_t control = atomic_load_explicit(&session->control, memory_order_relaxed),
+		 paused = GT_CONTROL_IS_PAUSED(control) ? GT_PAUSE_SESSION : 0,
+		 ranges = gt_range_window_init(session) ? GT_PAUSE_RANGES : 0;
 
-	if (!GT_CONTROL_IS_PAUSED(control))
+	if (!paused && !ranges)
 		return;
-	atomic_store_explicit(&newest_why, GT_CONTROL_WHY(control), memory_order_relaxed);
-	atomic_store_explicit(&gt_pause_reasons, GT_PAUSE_SESSION, memory_order_relaxed);
+	atomic_store_explicit(&newest_why, paused ? GT_CONTROL_WHY(control) : GT_WINDOW_RANGE,
+			      memory_order_relaxed);
+	atomic_store_explicit(&gt_pause_reasons, paused | ranges, memory_order_relaxed);
 	atomic_store_explicit(&gt_pauses, 1, memory_order_relaxed);
+}
+
+bool gt_windows_fork(const struct gt_session *session)
+{
+	return gt_windows_change(GT_PAUSE_RANGES, gt_range_window_init(session), GT_WINDOW_RANGE);
 }
 
 static void write_change(struct gt_segment *r, uint64_t ticks, uint32_t why, bool recorded)

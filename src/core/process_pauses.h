@@ -3,7 +3,7 @@
  * pause it, and it is recorded while none does:
  *   the program   roctxProfilerPause(), gputap_pause()
  *   the session   for all its processes: gt_session.control, which the collector changes
- *   ranges        --from and --to, counted in each process (runtime/range_window.h)
+ *   ranges        --from and --to, counted in each process (core/range_window.h)
  * context.c switches the taps; tool/tool_follow.c follows the session's word. */
 #ifndef GPUTAP_CORE_PROCESS_PAUSES_H
 #define GPUTAP_CORE_PROCESS_PAUSES_H
@@ -36,6 +36,10 @@ void gt_windows_init(const struct gt_session *session);
 
 /* A new segment, that nobody else writes to: says if recording is paused, and why. */
 void gt_windows_begin(struct gt_segment *r, uint64_t ticks);
+
+/* In a fork's child, which has no segment yet: the ranges of its parent are not its own. Return,
+ * locks: as below. */
+bool gt_windows_fork(const struct gt_session *session);
 
 /**
  * gt_windows_change() - one of the three pauses, or does so no longer

@@ -40,6 +40,8 @@
  *                               block and owns it from then on
  *   segment.drain_count         the collector             relaxed   -> it lives: wait for room
  *   segment.windows[]           who pauses or resumes, gt_core_lock() held; window_count: release
+ *   segment.ranges_begun, range_window
+ *                               a thread that begins or ends a range  relaxed
  *   segment.control, follows    the process's thread that follows the session  release
  *   segment.lost[]              who takes a place of it   release   -> read at the process's end
  *
@@ -55,10 +57,11 @@
 
 #include "clock/hostclock.h"
 #include "record/record.h"
+#include "ring/session.h"
 #include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    7u
+#define GT_SEGMENT_VERSION    8u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* blocks count from 1 */
 
@@ -157,6 +160,12 @@ struct gt_window {
 	uint32_t recorded; /* 1: from now on */
 };
 
+/* The process's window by its ranges: what has been by now. */
+enum gt_range_window_state {
+	GT_RANGE_WINDOW_BEGAN = 1,
+	GT_RANGE_WINDOW_ENDED = 2, /* that of --to has ended */
+};
+
 struct gt_segment {
 	uint64_t magic;
 	uint32_t version; /* another version is refused, with a sentence */
@@ -199,6 +208,9 @@ struct gt_segment {
 	/* gt_session.control as it was applied last; `follows`: there is a thread that does so */
 	_Atomic uint32_t control, follows;
 	struct gt_window windows[GT_WINDOWS_KEPT];
+	/* of --from and --to: ranges of that name that have begun (core/range_window.h) */
+	_Atomic uint64_t ranges_begun[GT_RANGE_EDGES];
+	_Atomic uint32_t range_window; /* enum gt_range_window_state */
 };
 
 static inline struct gt_slot *gt_segment_slot(const struct gt_segment *r, uint32_t index)

@@ -29,13 +29,14 @@
 /* path of libgputap-audit.so, also where LD_AUDIT must not name it */
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 7u
+#define GT_SESSION_VERSION 8u
 #define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
 #define GT_OPS_PER_DOMAIN  1024u
 #define GT_KERNELS_BYTES   1024u /* of --kernels, with its NUL */
 #define GT_PLUGINS_BYTES   8192u /* of the list of plug-ins, with its NUL */
+#define GT_RANGE_BYTES     248u  /* of a range's name in --from and --to, with its NUL */
 
 /* How much is recorded, as `gputap run --mode` says; the words hold for every runtime. */
 enum gt_mode {
@@ -54,6 +55,14 @@ enum gt_stacks {
 	GT_STACKS_LAUNCHES = 1, /* of calls that launch, copy or set */
 	GT_STACKS_SLOW = 2,     /* of calls that take long */
 };
+
+/* Where a window begins or ends: the @number-th range, from 1, of those that a process begins whose
+ * name matches. */
+struct gt_range_bound {
+	uint64_t number;           /* 0: not asked for */
+	char name[GT_RANGE_BYTES]; /* with *, ? and [..] */
+};
+enum gt_range_edge { GT_RANGE_FROM, GT_RANGE_TO, GT_RANGE_EDGES };
 
 struct gt_session {
 	uint64_t magic;
@@ -88,6 +97,7 @@ struct gt_session {
 	 * behind a tab, the names of the libraries that it needs. Before them a line with the path
 	 * of libgputap-plugin.so.0 */
 	char plugins[GT_PLUGINS_BYTES];
+	struct gt_range_bound ranges[GT_RANGE_EDGES]; /* --from, --to */
 	/* collector: GT_CONTROL(), changed with a FUTEX_WAKE. Processes wait for that */
 	_Atomic uint32_t control;
 	_Atomic uint32_t stop; /* collector: the session is over, be passive */

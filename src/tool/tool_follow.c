@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/range_window.h"
 #include "core/recording.h"
 #include "core/recording_state.h"
 #include "tool/tool.h"
@@ -145,8 +146,11 @@ void gt_control_meet(void)
 /* In the child of a fork(), which may have interrupted anything: no lock but ours, no memory. */
 static void begin_child(void)
 {
-	if (!gt_recording_is_run() || is_over() ||
-	    !atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed))
+	if (!gt_recording_is_run() || is_over())
+		return;
+	if (gt_range_window_is_asked())
+		gt_contexts_fork();
+	if (!atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&gt_control_pending, 1, memory_order_relaxed);
 	gt_contexts_refresh();

@@ -26,6 +26,7 @@
 #include "core/context.h"
 #include "core/emit.h"
 #include "core/external.h"
+#include "core/range_window.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/nvtx_taps.h"
@@ -53,6 +54,7 @@ struct open_range {
 	uint32_t level;           /* ranges of its domain around it */
 	bool ended;               /* before those above it */
 	bool pushed;              /* vendors' plug-ins were notified */
+	bool is_last;             /* of the window: core/range_window.h */
 };
 
 struct open_ranges {
@@ -225,11 +227,17 @@ static uint64_t next_number(void)
 	return 1 + atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed);
 }
 
+/* The one whose end is that of the window (core/range_window.h); 0: there is none. */
+static _Atomic uint64_t last_started;
+
 uint64_t gt_nvtx_start(const struct gt_nvtx_said *said)
 {
 	uint64_t id = next_number();
+	const bool is_last = gt_range_note(said->message);
 	struct gt_thread *t = get_recording(GT_NVTX_nvtxRangeStart, false);
 
+	if (gt_unlikely(is_last))
+		atomic_store_explicit(&last_started, id, memory_order_relaxed);
 	if (t) {
 		struct call c = begin_point(t, GT_NVTX_nvtxRangeStart);
 
@@ -246,12 +254,15 @@ void gt_nvtx_end(uint64_t id, const struct gt_nvtx_said *said)
 	struct texts x = {0};
 	struct call c;
 
-	if (!t)
-		return;
-	c = begin_point(t, GT_NVTX_nvtxRangeEnd);
-	if (said)
-		add_text(&x, 1, said->payload, said->payload_bytes);
-	write_record(t, &c, args, 2, &x);
+	if (t) {
+		c = begin_point(t, GT_NVTX_nvtxRangeEnd);
+		if (said)
+			add_text(&x, 1, said->payload, said->payload_bytes);
+		write_record(t, &c, args, 2, &x);
+	}
+	if (gt_unlikely(id && id == atomic_load_explicit(&last_started, memory_order_relaxed)) &&
+	    atomic_exchange_explicit(&last_started, 0, memory_order_relaxed) == id)
+		gt_range_window_end();
 }
 
 void gt_nvtx_mark(const struct gt_nvtx_said *said)
@@ -339,6 +350,7 @@ int gt_nvtx_push(const struct gt_nvtx_said *said)
 		.said = *said,
 		.texts_before = r->texts_used,
 		.level = next_level(r, said->domain),
+		.is_last = gt_range_note(said->message),
 	};
 	if (said->message)
 		o->said.message =
@@ -402,6 +414,8 @@ static void end_range(struct open_range *o, bool on_top)
 			write_start_and_end(t, o);
 	}
 	o->ended = true;
+	if (gt_unlikely(o->is_last))
+		gt_range_window_end();
 }
 
 /* What an end says beside the begin. */

@@ -24,6 +24,7 @@
 #include "core/context.h"
 #include "core/emit.h"
 #include "core/external.h"
+#include "core/range_window.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/torch_taps.h"
@@ -43,7 +44,8 @@ struct torch_range {
 	uint32_t pauses; /* gt_pauses, of the pause that it began in; 0: in none */
 	uint16_t words;
 	uint8_t kind;
-	bool pushed; /* vendors' plug-ins were notified */
+	bool pushed;  /* vendors' plug-ins were notified */
+	bool is_last; /* of the window: core/range_window.h */
 };
 
 struct gt_torch_ranges {
@@ -151,6 +153,7 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	o->sequence = sequence;
 	o->kind = (uint8_t)kind;
 	o->pushed = false;
+	o->is_last = gt_range_note(name);
 	o->words = 0;
 	o->id = 0;
 	o->pauses = 0;
@@ -233,6 +236,8 @@ static inline void end_range(struct gt_torch_ranges *r)
 		write_range(t, r, o, end);
 	r->words_used -= o->words;
 	r->depth--;
+	if (gt_unlikely(o->is_last))
+		gt_range_window_end();
 }
 
 static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, uint64_t key)

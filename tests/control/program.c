@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the reference accelerator that does what its standard input says, a line at a time,
- * and answers "ok":
+/* A program of some runtime (on_<runtime>.c) that does what its standard input says, a line at a
+ * time, and answers "ok":
  *
  *     run NAME N     N kernels of that name (a, b, c or d), and waits for them
  *     pause, resume  gputap_pause(), gputap_resume()
+ *     by SOURCE      ranges are of that source from now on (ranges.h)
  *     begin NAME     a range begins, in this thread
  *     end            .. the innermost one ends
+ *     thread NAME N  the same and `run a N` in it, in a thread of its own, which is waited for
  *     fork           a child, which takes the lines from then on until it exits
  *     vfork          a child by vfork(), which ends at once
+ *     clone          as fork, by clone() itself
  *     spawn N        N programs like this one, "child", which run kernel `a` until there is a file
  *                    "stop" in their folder
  *     wait           until those have ended
@@ -15,54 +18,25 @@
  *     exit           _exit(0)
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gputap/gputap.h>
-#include <soft/refdev/refdev.h>
 
-enum { KERNELS = 4, DEEPEST = 16 };
-
-static char names[DEEPEST][64];
-static int depth;
-static refdevStream_t stream;
-static refdevKernel_t kernels[KERNELS];
-
-static void nothing(const refdevGroup *g, const void *arguments)
-{
-	(void)g;
-	(void)arguments;
-}
-
-static void prepare(void)
-{
-	static const char *const called[KERNELS] = {"a", "b", "c", "d"};
-
-	if (stream)
-		return;
-	refdevStreamCreate(&stream);
-	for (int i = 0; i < KERNELS; i++)
-		refdevRegisterKernel(&kernels[i], called[i], nothing);
-}
-
-static void run(const char *name, int count)
-{
-	refdevDim3 one = {1, 1, 1};
-
-	prepare();
-	for (int i = 0; i < count; i++)
-		refdevLaunchKernel(kernels[name[0] - 'a'], one, one, NULL, 0, stream);
-	refdevStreamSynchronize(stream);
-}
+#include "control.h"
+#include "ranges.h"
 
 static int child(void)
 {
 	while (access("stop", F_OK)) {
-		run("a", 1);
+		run_kernel('a', 1);
 		usleep(1000);
 	}
 	return 0;
@@ -90,27 +64,51 @@ static int read_line(char *line, size_t room)
 	return 0;
 }
 
+static struct {
+	char name[64];
+	int count;
+} in_thread;
+
+static void *run_in_range(void *arg)
+{
+	(void)arg;
+	begin_range(in_thread.name);
+	run_kernel('a', in_thread.count);
+	end_range();
+	return NULL;
+}
+
 static void follow(const char *program, const char *line)
 {
 	char name[64] = "a";
 	int count = 1;
+	pthread_t thread;
 	pid_t pid;
 
 	if (sscanf(line, "run %63s %d", name, &count) == 2) {
-		run(name, count);
+		run_kernel(name[0], count);
 	} else if (sscanf(line, "begin %63s", name) == 1) {
-		strcpy(names[depth], name);
-		gputap_range_begin(GPUTAP_RANGE_USER, names[depth], (uint64_t)depth + 1, -1, NULL,
-				   0);
-		depth++;
+		begin_range(name);
 	} else if (!strcmp(line, "end")) {
-		gputap_range_end((uint64_t)depth--);
+		end_range();
+	} else if (sscanf(line, "by %63s", name) == 1) {
+		if (choose_source(name)) {
+			fprintf(stderr, "there is no %s\n", name);
+			exit(1);
+		}
+	} else if (sscanf(line, "thread %63s %d", in_thread.name, &in_thread.count) == 2) {
+		pthread_create(&thread, NULL, run_in_range, NULL);
+		pthread_join(thread, NULL);
 	} else if (!strcmp(line, "pause")) {
 		gputap_pause();
 	} else if (!strcmp(line, "resume")) {
 		gputap_resume();
 	} else if (!strcmp(line, "fork")) {
 		pid = fork();
+		if (pid)
+			waitpid(pid, NULL, 0);
+	} else if (!strcmp(line, "clone")) {
+		pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 		if (pid)
 			waitpid(pid, NULL, 0);
 	} else if (!strcmp(line, "vfork")) {

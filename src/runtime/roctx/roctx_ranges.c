@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of ROCTx across pauses of recording, and those of --from and --to.
+ *
+ * A push and its pop are two calls, and one of them may lie in a pause. A thread's open ranges are
+ * a stack in memory of its own, which its first push maps:
+ *
+ *   | depth, texts_used | open[RANGES]: recorded or from when | texts: their messages |
+ *
+ *   pushed        popped                what is written
+ *   recorded      recorded              each by its tap
+ *   recorded      in a pause            the pop, here
+ *   in a pause    recorded              the push, here, before the pop: with its time and number
+ *   in a pause    in another pause      both, here
+ *   in a pause    in the same one       nothing
+ *
+ * A range that is started in a pause is not recorded, but for the one that a window begins with;
+ * the stop of a range is recorded in a pause, too.
+ * Locking: none. Never here: allocation beyond a thread's first push. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/range_window.h"
+#include "core/recording.h"
+#include "generated/roctx_taps.h"
+#include "generated/roctx_wraps.h"
+#include "runtime/range_ids.h"
+
+enum { RANGES = 250, TEXTS_BYTES = 32768, NAME_MAX_BYTES = 1024 };
+
+struct open_range {
+	uint64_t start, id;    /* id 0: it did not begin in a pause */
+	const char *message;   /* in `texts`; NULL: it had none, or there was no room */
+	uint32_t epoch;        /* of the process that it began in */
+	uint32_t pauses;       /* gt_pauses, of the pause that it began in */
+	uint32_t texts_before; /* texts_used, before it */
+	int level;
+	bool recorded;
+	bool is_last; /* of the window: core/range_window.h */
+};
+
+struct open_ranges {
+	uint32_t depth;  /* of `open` */
+	uint32_t beyond; /* pushed when that was full: not kept */
+	uint32_t texts_used;
+	struct open_range open[RANGES];
+	char texts[TEXTS_BYTES];
+};
+
+static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
+
+static void release_ranges(struct gt_thread *t)
+{
+	(void)t;
+	if (mine)
+		munmap(mine, sizeof *mine);
+	mine = NULL;
+}
+
+/* NULL: none. A thread that records nothing has none either: nobody would give it back. */
+static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
+{
+	int saved = errno;
+	struct open_ranges *r = MAP_FAILED;
+
+	if (gt_recording.session && gt_thread_get())
+		r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	errno = saved;
+	if (r == MAP_FAILED)
+		return NULL;
+	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_ROCTX], release_ranges,
+			      memory_order_release);
+	return mine = r;
+}
+
+/* Records ---------------------------------------------------------------------- */
+
+/* The state of the thread, if a record of the session's is to be written though its tap writes
+ * none; else NULL. */
+static struct gt_thread *get_recording(uint32_t operation)
+{
+	if (!gt_session_asks(GT_OP(GT_DOMAIN_ROCTX, operation, 0)) ||
+	    atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+		return NULL;
+	return gt_thread_get();
+}
+
+struct late_call {
+	uint32_t operation;
+	uint64_t at, id, returned;
+	bool has_argument;
+	uint64_t argument;
+	const char *message; /* what the argument points to; NULL: it is none */
+};
+
+static void write_call(struct gt_thread *t, const struct late_call *c)
+{
+	const unsigned nargs = c->has_argument && gt_tap_options.record_args;
+	const struct gt_blob blob = gt_blob_string(0, nargs && c->message, c->message);
+	size_t bytes =
+		sizeof(struct gt_record_call) + nargs * sizeof(uint64_t) + gt_blob_bytes(blob);
+	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
+			(uint64_t)GT_OP(GT_DOMAIN_ROCTX, c->operation, nargs) << 32;
+	struct gt_record_call *w;
+
+	gt_count(&t->slot->domains[GT_DOMAIN_ROCTX].seen[GT_CLASS_CALL]);
+	w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_ROCTX);
+	if (!w)
+		return;
+	memcpy(&w->head, &head, sizeof head);
+	w->start = w->end = c->at;
+	w->id = c->id;
+	w->ret = c->returned;
+	if (nargs) {
+		w->args[0] = c->argument;
+		gt_blob_put(w->args + 1, blob);
+	}
+	gt_ring_commit(t, bytes);
+}
+
+/* Pushed ranges ------------------------------------------------------------------ */
+
+static const char *keep_text(struct open_ranges *r, const char *text)
+{
+	size_t bytes = text ? strnlen(text, NAME_MAX_BYTES) : 0;
+	char *at = r->texts + r->texts_used;
+
+	if (!text || bytes >= TEXTS_BYTES - r->texts_used)
+		return NULL;
+	memcpy(at, text, bytes);
+	at[bytes] = '\0';
+	r->texts_used += (uint32_t)bytes + 1;
+	return at;
+}
+
+/* It takes its number, by which calls behind the pause are inside, and is counted when it is
+ * written. */
+static __attribute__((cold, noinline)) void begin_in_pause(struct open_ranges *r,
+							   struct open_range *o,
+							   const char *message)
+{
+	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
+	struct gt_thread *t = pauses & 1 ? get_recording(GT_ROCTX_roctxRangePushA) : NULL;
+
+	if (!t)
+		return;
+	o->pauses = pauses;
+	o->epoch = t->epoch;
+	o->id = gt_range_take_number(t);
+	o->start = gt_ticks();
+	o->message = keep_text(r, message);
+}
+
+int gt_roctx_wrap_roctxRangePushA(const struct gt_call *call, const char *message)
+{
+	int level = ((gt_roctx_roctxRangePushA_fn *)call->tap->real)(message);
+	struct open_ranges *r = mine ? mine : map_ranges();
+	struct open_range *o;
+
+	if (gt_unlikely(!r))
+		return level;
+	if (gt_unlikely(r->depth >= RANGES)) {
+		r->beyond++;
+		return level;
+	}
+	o = &r->open[r->depth++];
+	*o = (struct open_range){
+		.epoch = gt_thread.epoch,
+		.texts_before = r->texts_used,
+		.level = level,
+		.recorded = call->id != 0,
+	};
+	if (!o->recorded)
+		begin_in_pause(r, o, message);
+	o->is_last = gt_range_note(message);
+	return level;
+}
+
+/* Return: its push is in the capture, or will be counted as lost. */
+static bool write_push(const struct open_range *o)
+{
+	struct gt_thread *t;
+
+	/* one that a fork's parent began is recorded there; that pause goes on, or not */
+	if (!o->id || atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
+		return o->recorded;
+	t = get_recording(GT_ROCTX_roctxRangePushA);
+	if (!t || t->epoch != o->epoch)
+		return false;
+	write_call(t, &(struct late_call){.operation = GT_ROCTX_roctxRangePushA,
+					  .at = o->start,
+					  .id = o->id,
+					  .returned = (uint64_t)(int64_t)o->level,
+					  .has_argument = true,
+					  .argument = (uintptr_t)o->message,
+					  .message = o->message});
+	return true;
+}
+
+static void write_pop(const struct open_range *o, int level)
+{
+	struct gt_thread *t = get_recording(GT_ROCTX_roctxRangePop);
+
+	if (t && t->epoch == o->epoch)
+		write_call(t, &(struct late_call){.operation = GT_ROCTX_roctxRangePop,
+						  .at = gt_ticks(),
+						  .id = gt_range_take_number(t),
+						  .returned = (uint64_t)(int64_t)level});
+}
+
+int gt_roctx_wrap_roctxRangePop(const struct gt_call *call)
+{
+	int level = ((gt_roctx_roctxRangePop_fn *)call->tap->real)();
+	struct open_ranges *r = mine;
+	const struct open_range *o;
+
+	if (gt_unlikely(!r || (!r->depth && !r->beyond)))
+		return level;
+	if (gt_unlikely(r->beyond)) {
+		r->beyond--;
+		return level;
+	}
+	o = &r->open[--r->depth];
+	r->texts_used = o->texts_before;
+	if (gt_unlikely(!o->recorded || !call->id) && write_push(o) && !call->id)
+		write_pop(o, level);
+	if (gt_unlikely(o->is_last))
+		gt_range_window_end();
+	return level;
+}
+
+/* Started ranges ------------------------------------------------------------------- */
+
+/* The one whose stop is the window's end; 0: there is none. */
+static _Atomic uint64_t last_started;
+
+uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *message)
+{
+	uint64_t range = ((gt_roctx_roctxRangeStartA_fn *)call->tap->real)(message),
+		 at = call->id ? 0 : gt_ticks();
+	struct gt_thread *t;
+
+	if (gt_unlikely(gt_range_note(message)))
+		atomic_store_explicit(&last_started, range, memory_order_relaxed);
+	/* the window has just begun */
+	if (gt_unlikely(!call->id && gt_tap_services(call->tap) & GT_SERVICE_STREAM)) {
+		t = get_recording(GT_ROCTX_roctxRangeStartA);
+		if (t)
+			write_call(t, &(struct late_call){.operation = GT_ROCTX_roctxRangeStartA,
+							  .at = at,
+							  .id = gt_range_take_number(t),
+							  .returned = range,
+							  .has_argument = true,
+							  .argument = (uintptr_t)message,
+							  .message = message});
+	}
+	return range;
+}
+
+void gt_roctx_wrap_roctxRangeStop(const struct gt_call *call, uint64_t range)
+{
+	struct gt_thread *t = NULL;
+
+	((gt_roctx_roctxRangeStop_fn *)call->tap->real)(range);
+	if (gt_unlikely(!call->id))
+		t = get_recording(GT_ROCTX_roctxRangeStop);
+	if (gt_unlikely(t != NULL))
+		write_call(t, &(struct late_call){.operation = GT_ROCTX_roctxRangeStop,
+						  .at = gt_ticks(),
+						  .id = gt_range_take_number(t),
+						  .has_argument = true,
+						  .argument = range});
+	if (gt_unlikely(range &&
+			range == atomic_load_explicit(&last_started, memory_order_relaxed)) &&
+	    atomic_exchange_explicit(&last_started, 0, memory_order_relaxed) == range)
+		gt_range_window_end();
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""tests/control/program.c on each runtime: how it is built, and what it needs to run."""
+import collections
+import csv
+import ctypes.util
+import json
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+SOURCE = REPO / "tests/control"
+RUNTIMES = ("refdev", "opencl", "hip", "level_zero", "cuda")
+
+
+class Missing(Exception):
+    """What a runtime needs is not installed."""
+
+
+def compile_c(*words):
+    subprocess.run(list(map(str, words)), check=True)
+
+
+def find_spirv_compilers():
+    """clang and llvm-spirv of one version: a translator reads what its own LLVM writes."""
+    for version in ("-14", "-18", ""):
+        found = [shutil.which(name + version) for name in ("clang", "llvm-spirv")]
+        if all(found):
+            return found
+    raise Missing("needs clang and llvm-spirv: apt install clang llvm-spirv-14")
+
+
+def make_spirv(folder):
+    clang, translator = find_spirv_compilers()
+    compile_c(clang, "-c", "-emit-llvm", "-x", "cl", "-cl-std=CL1.2", "-target",
+              "spir64-unknown-unknown", "-Xclang", "-finclude-default-header", "-O1",
+              SOURCE / "kernels.cl", "-o", folder / "kernels.bc")
+    compile_c(translator, folder / "kernels.bc", "-o", folder / "kernels.spv")
+    return folder / "kernels.spv"
+
+
+class Program:
+    """`command` is what `gputap run` is given, in `environment`."""
+    def __init__(self, runtime, build, folder):
+        self.runtime, self.build, self.folder = runtime, build, folder
+        self.path, self.environment = folder / "program", {}
+        self.command = [self.path]
+        roctx = build / "src/compat/roctx"
+        self.common = [
+            f"-I{REPO}", f"-I{REPO}/include", f"-I{SOURCE}", SOURCE / "program.c",
+            SOURCE / "ranges.c"
+        ]
+        self.libraries = [
+            f"-L{build}", "-l:libgputap.so.0", f"-L{roctx}", "-l:libroctx64.so.4",
+            f"-Wl,-rpath,{build}:{roctx}", "-ldl", "-lpthread"
+        ]
+        getattr(self, f"make_{runtime}")()
+
+    def make(self, *words):
+        compile_c("cc", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-O1", "-g",
+                  *self.common, SOURCE / f"on_{self.runtime}.c", "-o", self.path, *words,
+                  *self.libraries)
+
+    def make_refdev(self):
+        library = self.build / "soft/refdev"
+        self.make(library / "librefdev.so.1", f"-Wl,-rpath,{library}")
+
+    def make_opencl(self):
+        self.make("-lOpenCL")
+
+    def make_cuda(self):
+        kernels = self.folder / "kernels.so"
+        compile_c("cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}", "-shared", "-fPIC",
+                  SOURCE / "cuda_kernels.c", "-o", kernels)
+        self.make(self.build / "soft/cuda/libcuda.so.1")
+        self.environment = {"CONTROL_KERNELS": kernels}
+        self.command = [self.build / "gputap", "soft", "cuda", "--", self.path]
+
+    def make_level_zero(self):
+        driver = self.build / "soft/level_zero/libze_soft.so"
+        if not driver.exists() or not ctypes.util.find_library("ze_loader"):
+            raise Missing("needs Level Zero: apt install libze-dev")
+        self.environment = {"CONTROL_KERNELS": make_spirv(self.folder),
+                            "ZE_ENABLE_ALT_DRIVERS": driver}
+        self.make("-lze_loader")
+
+    def make_hip(self):
+        if not shutil.which("hipcc"):
+            raise Missing("needs hipcc: apt install hipcc")
+        library = self.build / "soft/amdgpu/libhsakmt.so.1"
+        if not library.exists():
+            raise Missing("needs the software GPU, which is built where ROCr's headers are: apt"
+                          " install libhsa-runtime-dev")
+        self.environment = {"LD_LIBRARY_PATH": library.parent, "HSA_ENABLE_DTIF": "1"}
+        objects = []
+        for source in ("program.c", "ranges.c"):
+            objects.append(self.folder / f"{source}.o")
+            compile_c("cc", "-O1", "-g", "-w", f"-I{REPO}", f"-I{REPO}/include", f"-I{SOURCE}",
+                      "-c", SOURCE / source, "-o", objects[-1])
+        compile_c("hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{SOURCE}",
+                  SOURCE / "on_hip.hip", *objects, "-o", self.path, *self.libraries)
+
+
+class Session:
+    """gputap run around a program that does what it is told, line by line."""
+    def __init__(self, gputap, program, *options, env=None):
+        environment = {**conftest.clean_environment(), **program.environment, **(env or {})}
+        self.process = subprocess.Popen(
+            [gputap, "run", "-o", "w.gputap", *options, "--", *program.command], text=True,
+            env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
+        self.pid = self.process.pid
+
+    def tell(self, *lines):
+        for line in lines:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            assert self.process.stdout.readline() == "ok\n", self.process.stderr.read()
+
+    def begin(self, line):
+        """Without waiting for its end."""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def end(self, status=0):
+        out, self.err = self.process.communicate(timeout=conftest.HANGS_SECONDS)
+        assert self.process.returncode == status, self.err
+        return out
+
+
+@pytest.fixture
+def session(gputap, program, work):
+    sessions = []
+
+    def begin(*options, env=None):
+        sessions.append(Session(gputap, program, *options, env=env))
+        return sessions[-1]
+    yield begin
+    for s in sessions:
+        if s.process.poll() is None:
+            conftest.end_group(s.process)
+
+
+@pytest.fixture
+def control(tap):
+    """gputap start, stop or status of a session, named by its process."""
+    def ask(command, s, *options, **keywords):
+        return tap(command, *options, str(s.pid), **keywords)
+    return ask
+
+
+@pytest.fixture
+def status(control):
+    def read(s):
+        return json.loads(control("status", s, "--json").out)["sessions"][0]
+    return read
+
+
+@pytest.fixture
+def recorded(tap):
+    """What the capture has: kernels by name; and that no count is short."""
+    def read():
+        info = json.loads(tap("info", "--json", "w.gputap").out)
+        assert info["seen"] == info["recorded"] + info["dropped"] and not info["dropped"], info
+        tap("export", "-f", "w.gputap", "-o", "w.csv")
+        with open("w.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        return collections.Counter(r["name"] for r in rows if r["kind"] == "device")
+    return read

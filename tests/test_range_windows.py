@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""gputap run --from RANGE --to RANGE: each process counts its ranges, and is recorded between
+them."""
+import collections
+import csv
+import json
+
+import pytest
+
+import control_programs
+from control_programs import control, recorded, session, status  # noqa: F401 fixtures
+
+SOURCES = ["gputap", "roctx", "roctx-start", "nvtx", "nvtx-start", "itt"]
+
+
+@pytest.fixture(scope="session")
+def program(build, tmp_path_factory):
+    return control_programs.Program("refdev", build, tmp_path_factory.mktemp("ranges"))
+
+
+def steps(s, count, name="step"):
+    """Each has one `a` before it, two `b` in it; behind the last one is a `c`."""
+    for _ in range(count):
+        s.tell("run a 1", f"begin {name}", "run b 2", "end")
+    s.tell("run c 1")
+
+
+def launches_of(tap):
+    """Calls by process, in the order of their pids' first ones; read behind recorded()."""
+    with open("w.csv", newline="") as f:
+        return collections.Counter(
+            r["pid"] for r in csv.DictReader(f) if r["operation"] == "refdevLaunchKernel")
+
+
+def windows_of(tap):
+    return [(w["state"], w["why"], w["end_why"])
+            for w in json.loads(tap("info", "--json", "w.gputap").out)["windows"]]
+
+
+def ranges_of(tap):
+    rows = csv.DictReader(tap("report", "--csv", "-t", "ranges", "w.gputap").out.splitlines())
+    return {r["name"]: int(r["count"]) for r in rows}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("domains", [(), ("-d", "refdev")])
+def test_a_window_is_from_the_begin_of_a_range_to_the_end_of_another(session, recorded, tap,
+                                                                     source, domains):
+    """Whatever the ranges come by, and if they are not recorded themselves."""
+    s = session("--from", "step#3", "--to", "step#5", *domains)
+    s.tell(f"by {source}")
+    steps(s, 7)
+    s.end()
+    assert "window" not in s.err.replace("windows", "")
+    assert recorded() == {"b": 6, "a": 2}
+    assert windows_of(tap) == [("paused", "range", "range"), ("recorded", "range", "range"),
+                               ("paused", "range", "process")]
+    if not domains:
+        assert ranges_of(tap) == {"step": 3}
+
+
+@pytest.mark.parametrize("options, expected", [
+    (["--from", "step#3"], {"a": 1, "b": 4, "c": 1}),
+    (["--from", "step"], {"a": 3, "b": 8, "c": 1}),
+    (["--to", "step#2"], {"a": 2, "b": 4}),
+    (["--to", "step"], {"a": 1, "b": 2}),
+    (["--from", "s*p#4", "--to", "st[a-f]p#4"], {"b": 2}),
+    (["--from", "s?ep#4"], {"b": 2, "c": 1}),
+    (["--from", "[!r]tep#4"], {"b": 2, "c": 1}),
+    (["--from", "step*#2", "--to", "*e*#2"], {"b": 2}),
+])
+def test_one_end_alone_and_patterns(session, recorded, options, expected):
+    s = session(*options)
+    steps(s, 4)
+    s.end()
+    assert recorded() == expected
+
+
+def test_ranges_of_two_names_overlap(session, recorded):
+    s = session("--from", "inner#2", "--to", "outer#2")
+    for _ in range(3):
+        s.tell("begin outer", "run a 1", "begin inner", "run b 1", "end", "run c 1", "end",
+               "run d 1")
+    s.end()
+    assert recorded() == {"b": 1, "c": 1}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_ranges_of_all_threads_are_counted_together(session, recorded, source):
+    s = session("--from", "step#3", "--to", "step#4")
+    s.tell(f"by {source}", "thread step 1", "begin step", "run b 1", "end", "thread step 2",
+           "run c 1", "begin step", "run b 2", "thread step 4", "end", "run d 1")
+    s.end()
+    assert recorded() == {"a": 2 + 4, "b": 2, "c": 1}
+
+
+@pytest.mark.parametrize("source", ["gputap", "roctx", "nvtx-start"])
+def test_a_forks_child_counts_its_own(session, recorded, tap, source):
+    s = session("--from", "step#2", "--to", "step#3", "--wait")
+    s.tell(f"by {source}", "run d 1")
+    steps(s, 2)  # the window is open: c
+    s.begin("fork")
+    steps(s, 4)  # the child's
+    s.begin("exit")
+    assert s.process.stdout.readline() == "ok\n"
+    steps(s, 2)
+    s.end()
+    # of the parent: the second step, what follows, the third step; of the child: 2 steps
+    assert recorded() == {"b": 2 + 2, "a": 1, "c": 1}
+    assert sorted(launches_of(tap).values()) == [2 + 1 + 2, 2 + 1 + 1 + 2]
+
+
+def test_the_end_of_a_range_that_a_forks_parent_began_ends_nothing_in_the_child(session, recorded,
+                                                                                 tap):
+    s = session("--to", "step", "--wait")
+    s.tell("begin step", "run a 1")
+    s.begin("fork")
+    s.tell("end", "run b 1", "begin step", "run b 2", "end", "run c 1")
+    s.begin("exit")
+    assert s.process.stdout.readline() == "ok\n"
+    s.tell("end", "run d 1")
+    s.end()
+    recorded()
+    assert sorted(launches_of(tap).values()) == [1, 3]
+
+
+def test_the_sessions_pause_and_that_of_ranges_are_two(session, control, status, recorded):
+    s = session("--paused", "--from", "step#2", "--to", "step#4")
+    steps(s, 1)
+    control("start", s)
+    steps(s, 1)
+    control("stop", s)
+    steps(s, 1)
+    control("start", s)
+    steps(s, 2)
+    s.end()
+    assert recorded() == {"b": 2 + 2, "c": 1 + 0, "a": 1}
+
+
+def test_the_programs_pause_does_not_stop_the_count(session, recorded):
+    s = session("--from", "step#2")
+    s.tell("pause")
+    steps(s, 2)
+    s.tell("resume")
+    steps(s, 1)
+    s.end()
+    assert recorded() == {"a": 1, "b": 2, "c": 1}
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--from", "step#3"], "the window never began: the range 'step' began 2 times, never a third"),
+    (["--from", "step#8"], "began 2 times, never an eighth"),
+    (["--from", "step#21"], "began 2 times, never number 21"),
+    (["--from", "nix"], "the window never began: no range 'nix' began"),
+    (["--from", "open#2"], "the window never began: the range 'open' began once, never a second"),
+    (["--to", "step#3"], "the window lasted until the end: the range 'step' began 2 times, never"),
+    (["--to", "open"], "the window lasted until the end: the range 'open#1' did not end"),
+    (["--from", "open", "--to", "step"],
+     "the window never began: 'step#1' of --to ended before 'open#1' of --from began"),
+])
+def test_a_range_that_never_comes_is_said(session, options, sentence):
+    s = session(*options)
+    steps(s, 2)
+    s.tell("begin open")
+    s.end()
+    assert sentence in " ".join(s.err.split())
+
+
+@pytest.mark.parametrize("options, sentence, caret", [
+    (["--from", "step#0"], "--from: behind # comes which range, from 1: step#3", 5),
+    (["--to", "step#"], "--to: behind # comes which range, from 1: step#3", 5),
+    (["--from", "step#2..3"], "--from: one range: the first with --from, the last with --to", 5),
+    (["--from", ""], "--from: a range's name comes here: step, step#3, layer*#2", 0),
+    (["--from", "x" * 250], "--from: this name is too long", 247),
+    (["--from", "step#3", "--to", "step#2"], "--to step#2 ends before --from step#3 begins", None),
+    (["--from", "step", "--delay", "1s"], "--delay is a time of the session", None),
+    (["--to", "step", "--duration", "1s"], "--duration is a time of the session", None),
+])
+def test_bad_values_are_refused(tap, work, options, sentence, caret):
+    err = tap("run", *options, "--", "true", status=2).err
+    assert sentence in " ".join(err.split())
+    if caret is not None:
+        assert err.splitlines()[-1] == " " * (2 + caret) + "^"
+
+
+# Ranges across pauses ---------------------------------------------------------------------
+
+@pytest.fixture
+def across(session, recorded, tap):
+    """Kernels in the ranges of a name, where the program pauses between some begins and ends."""
+    def run(source):
+        s = session()
+        s.tell(f"by {source}", "begin around", "run a 1", "begin before", "run a 2")
+        s.tell("pause", "run d 1", "end", "begin within", "run d 1", "end")
+        s.tell("begin late", "begin inner", "run d 1", "resume", "run b 4", "end", "run c 8", "end")
+        s.tell("pause", "begin between", "resume", "run a 16", "pause", "end", "resume")
+        s.tell("begin within", "end", "end")
+        s.end()
+        assert recorded() == {"a": 19, "b": 4, "c": 8}
+
+    def count(name):
+        rows = csv.DictReader(tap("report", "--csv", "-t", "kernels", "--where", f"range={name}",
+                                  "w.gputap").out.splitlines())
+        return {r["name"]: int(r["count"]) for r in rows}
+    run.count = count
+    return run
+
+
+@pytest.mark.parametrize("source", ["gputap", "roctx", "nvtx"])
+def test_ranges_across_a_pause_are_whole(across, tap, source):
+    across(source)
+    assert ranges_of(tap) == {n: 1 for n in ("around", "before", "late", "inner", "between",
+                                             "within")}
+    assert across.count("around") == {"a": 19, "b": 4, "c": 8}
+    assert across.count("before") == {"a": 2}
+    assert across.count("late") == {"b": 4, "c": 8}
+    assert across.count("inner") == {"b": 4}
+    assert across.count("between") == {"a": 16}
