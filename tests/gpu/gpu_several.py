@@ -60,3 +60,25 @@ def nccl(machine):
                          2 * said["all_reduces"])
     seen = capture.report()
     machine.report.equal("linked", seen["linked"], seen["device_work"])
+
+
+LATE, LATE_MS = 1, 20
+
+
+@check("several")
+def late_rank(machine):
+    """One of two processes sleeps before each all-reduce: the other one's device waits for it"""
+    need_two(machine)
+    capture = machine.trace(machine.script("gpu_torch_ranks.py", "2", str(LATE), str(LATE_MS)),
+                            ["-d", "nccl,cuda_driver"], seconds=180)
+    reduces, seen = capture.said["all_reduces"], capture.report()
+    rows = {row["rank"]: row for row in seen["ranks"]}
+    waits = {(row["rank"], row["for_rank"]): row for row in seen["rank_waits"]}
+    machine.report.equal("all-reduces compared", rows[0]["compared"] or 0, reduces)
+    least = (reduces - 1) * LATE_MS * 1e6
+    waited = waits.get((1 - LATE, LATE), {}).get("device_wait_ns") or 0
+    machine.report.judge("rank 0's device waited for rank 1",
+                         f"{waited / 1e6:.1f} ms, {least / 1e6:.0f} built in",
+                         0.95 * least < waited < 1.5 * least)
+    back = waits.get((LATE, 1 - LATE), {}).get("wait_ns") or 0
+    machine.report.judge("and the other way round", f"{back / 1e6:.2f} ms", back < 0.05 * least)

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""A process a GPU; each adds on its own, and all reduce together."""
+"""A process a GPU; each adds on its own, and all reduce together.
+
+    gpu_torch_ranks.py RANKS [LATE MS]      rank LATE sleeps so long before each all-reduce
+"""
 import json
 import multiprocessing
 import os
 import socket
 import sys
+import time
 
 ALL_REDUCES = 50
 
 
-def rank(index, ranks, port):
+def rank(index, ranks, port, late_ms):
     import torch
     import torch.distributed as dist
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(index),
-                      WORLD_SIZE=str(ranks))
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(ranks))
     torch.cuda.set_device(index)
     dist.init_process_group("nccl")
     numbers = torch.ones(100000, device="cuda")
     for _ in range(ALL_REDUCES):
+        if late_ms:
+            torch.cuda.synchronize()
+            time.sleep(late_ms / 1e3)
         dist.all_reduce(numbers)
     torch.cuda.synchronize()
     dist.destroy_process_group()
@@ -28,8 +34,11 @@ if __name__ == "__main__":
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = free.getsockname()[1]
     start = multiprocessing.get_context("spawn")
-    processes = [start.Process(target=rank, args=(i, count, number)) for i in range(count)]
-    for process in processes:
+    late, ms = (int(sys.argv[2]), float(sys.argv[3])) if len(sys.argv) > 3 else (-1, 0)
+    processes = [start.Process(target=rank, args=(i, count, number, ms * (i == late)))
+                 for i in range(count)]
+    for i, process in enumerate(processes):
+        os.environ["RANK"] = str(i)  # of the program that is started
         process.start()
     for process in processes:
         process.join()
