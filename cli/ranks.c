@@ -55,11 +55,13 @@ void ranks_add_life(struct ranks *r, uint32_t process, uint64_t start_ns, uint64
 		row->end_ns = end_ns;
 }
 
-static bool is_cut(const void *data, uint32_t process)
+static enum gt_collective_gaps find_gaps(const void *data, uint32_t process)
 {
 	const struct ranks *r = data;
 
-	return r->is_slice || (r->capture && gt_collective_is_cut(r->capture, process));
+	if (r->is_slice)
+		return GT_COLLECTIVE_LOST;
+	return r->capture ? gt_collective_find_gaps(r->capture, process) : GT_COLLECTIVE_COMPLETE;
 }
 
 void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
@@ -70,8 +72,8 @@ void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 	if (!row)
 		return;
 	r->collectives.parts_most = RANKS_PARTS_MOST;
-	r->collectives.is_cut = is_cut;
-	r->collectives.is_cut_data = r;
+	r->collectives.find_gaps = find_gaps;
+	r->collectives.gaps_data = r;
 	status = gt_collectives_note(&r->collectives, call);
 	if (status < 0)
 		exit(ui_fail(GT_EXIT_FAILURE, "out of memory"));

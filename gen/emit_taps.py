@@ -521,9 +521,10 @@ def operations(api):
 
 
 def also(api, op):
-    """Why its tap has a function for calls that are not recorded."""
+    """What gt_operation.also says: what is done of calls that are not recorded."""
     reasons = ['GT_ALSO_ORDER'] * bool(api.outermost and ordered(op, 't')[0]) + ['GT_ALSO_WAITS'
                                                                              ] * op.waits
+    reasons += ['GT_ALSO_PAUSED'] * any(a.role == 'creates' for a in op.args)
     return ' | '.join(reasons) or 'false'
 
 

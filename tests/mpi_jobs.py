@@ -31,7 +31,8 @@ def build(kind, folder, source):
     program = pathlib.Path(folder) / f"{source}.{kind}"
     library = library_of(kind)
     subprocess.run(["cc", "-O1", "-fPIC", *KINDS[kind][3], REPO / "tests/mpi" / f"{source}.c",
-                    "-o", program, library, f"-Wl,-rpath,{os.path.dirname(library)}"], check=True)
+                    "-o", program, library, "-ldl", f"-Wl,-rpath,{os.path.dirname(library)}"],
+                   check=True)
     return program
 
 

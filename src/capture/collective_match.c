@@ -8,9 +8,8 @@
 #include "util/error.h"
 
 enum {
-	TRIED_CALLS = 32,        /* that must go on fitting */
+	TRIED_CALLS = 64,        /* that must go on fitting */
 	ENOUGH_CALLS = 8,        /* if something is missing behind them */
-	BETTER_BY = 3,           /* calls of the best place end so much nearer together */
 	CLOCKS_APART_NS = 20000, /* of processors, and of devices from them */
 };
 
@@ -63,17 +62,12 @@ static bool is_one_call(const struct gt_collective_match *m)
 	       last_start <= first_end + m->tolerance_ns;
 }
 
-/* How well two members go together from there on. */
-struct fit {
-	size_t calls; /* that go together; 0: they do not */
-	size_t compared;
-	uint64_t apart_ns; /* the ends of the compared ones, in all */
-};
+/* How two members go together from there on. */
+enum fit { FIT_NOT, FIT_FOR_SOME, FIT_THROUGHOUT };
 
-static struct fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
-			  size_t at, const struct gt_collective_member *b, size_t bt)
+static enum fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
+			size_t at, const struct gt_collective_member *b, size_t bt)
 {
-	struct fit fit = {0};
 	size_t k = 0;
 
 	for (; k < TRIED_CALLS && at + k < a->count && bt + k < b->count; k++) {
@@ -81,39 +75,31 @@ static struct fit try_fit(const struct gt_collective_match *m, const struct gt_c
 
 		if (a->parts[at + k].op != b->parts[bt + k].op)
 			break;
-		if (!find_stay(a, at + k, &x) || !find_stay(b, bt + k, &y))
-			continue;
-		if (!overlaps(&x, &y, m->tolerance_ns))
+		if (find_stay(a, at + k, &x) && find_stay(b, bt + k, &y) &&
+		    !overlaps(&x, &y, m->tolerance_ns))
 			break;
-		fit.compared++;
-		fit.apart_ns += x.end_ns > y.end_ns ? x.end_ns - y.end_ns : y.end_ns - x.end_ns;
 	}
-	if (k == TRIED_CALLS || at + k == a->count || bt + k == b->count || k >= ENOUGH_CALLS)
-		fit.calls = k;
-	return fit;
-}
-
-static bool is_better(const struct fit *a, const struct fit *b, uint64_t by)
-{
-	return (double)a->apart_ns / (double)a->compared * (double)by <=
-	       (double)b->apart_ns / (double)b->compared;
+	if (k == TRIED_CALLS || at + k == a->count || bt + k == b->count)
+		return FIT_THROUGHOUT;
+	return k >= ENOUGH_CALLS ? FIT_FOR_SOME : FIT_NOT;
 }
 
 enum place { PLACE_FOUND, PLACE_NONE, PLACE_UNSURE };
 
-/* Where @b is in the call of @a that is at @at; from *bt on. */
+/* Where @b is in the call of @a that is at @at; from *bt on. It must be the only place: which of
+ * several is the right one, no time tells, for some return late from every call. */
 static enum place find_place(const struct gt_collective_match *m,
 			     const struct gt_collective_member *a, size_t at,
 			     const struct gt_collective_member *b, size_t *bt)
 {
-	struct fit best = {0}, second = {0};
+	enum fit best = FIT_NOT;
+	size_t places = 0, place = 0;
 	struct stay x, y;
-	size_t place = 0;
 
 	if (!find_stay(a, at, &x))
 		return PLACE_NONE;
 	for (size_t k = *bt; k < b->count; k++) {
-		struct fit fit;
+		enum fit fit;
 
 		if (!find_stay(b, k, &y))
 			continue;
@@ -124,22 +110,16 @@ static enum place find_place(const struct gt_collective_match *m,
 			continue;
 		}
 		fit = try_fit(m, a, at, b, k);
-		if (!fit.calls || !fit.compared)
+		if (fit == FIT_NOT || fit < best)
 			continue;
-		if (!best.calls || is_better(&fit, &best, 1)) {
-			second = best;
-			best = fit;
-			place = k;
-		} else if (!second.calls || is_better(&fit, &second, 1)) {
-			second = fit;
-		}
+		places = fit > best ? 1 : places + 1;
+		place = fit > best ? k : place;
+		best = fit;
 	}
-	if (!best.calls)
+	if (best == FIT_NOT)
 		return PLACE_NONE;
-	if (second.calls && !is_better(&best, &second, BETTER_BY))
-		return PLACE_UNSURE;
-	*bt = place;
-	return PLACE_FOUND;
+	*bt = places > 1 ? *bt : place;
+	return places > 1 ? PLACE_UNSURE : PLACE_FOUND;
 }
 
 /* The member that begins the call last: no earlier call of another one is that call. */
@@ -203,18 +183,8 @@ uint64_t gt_collective_tolerance_ns(const struct gt_capture *c)
 	return 2 * most + CLOCKS_APART_NS;
 }
 
-bool gt_collective_is_cut(const struct gt_capture *c, uint32_t process)
+static bool has_lost(const struct gt_counts *counts)
 {
-	const struct gt_capture_session *s =
-		gt_capture_session_at(c, gt_capture_process(c, process)->session);
-	const struct gt_counts *counts = gt_capture_counts(c, process);
-	const struct gt_window_info *windows;
-	size_t count;
-
-	windows = gt_capture_windows(c, process, &count);
-	for (size_t i = 0; i + 1 < count; i++)
-		if (!windows[i].recorded)
-			return true;
 	for (unsigned d = 0; counts && d < GT_DOMAIN_COUNT; d++) {
 		if (counts->not_kept[GT_CLASS_CALL][d])
 			return true;
@@ -222,7 +192,23 @@ bool gt_collective_is_cut(const struct gt_capture *c, uint32_t process)
 			if (counts->dropped[why][GT_CLASS_CALL][d])
 				return true;
 	}
-	return s->kept.is_thinned;
+	return false;
+}
+
+enum gt_collective_gaps gt_collective_find_gaps(const struct gt_capture *c, uint32_t process)
+{
+	const struct gt_capture_session *s =
+		gt_capture_session_at(c, gt_capture_process(c, process)->session);
+	const struct gt_window_info *windows;
+	size_t count;
+
+	if (s->kept.is_thinned || has_lost(gt_capture_counts(c, process)))
+		return GT_COLLECTIVE_LOST;
+	windows = gt_capture_windows(c, process, &count);
+	for (size_t i = 0; i + 1 < count; i++)
+		if (!windows[i].recorded)
+			return GT_COLLECTIVE_PAUSED;
+	return GT_COLLECTIVE_COMPLETE;
 }
 
 int gt_collective_match_init(struct gt_collective_match *m, const struct gt_collectives *c,
@@ -235,8 +221,9 @@ int gt_collective_match_init(struct gt_collective_match *m, const struct gt_coll
 	m->at = calloc(count, sizeof *m->at);
 	if (!m->at)
 		return gt_error(-ENOMEM, "collective calls");
-	for (size_t i = 0; i < count && c->is_cut; i++)
-		m->is_in_step &= !c->is_cut(c->is_cut_data, m->members[i].process);
+	for (size_t i = 0; i < count && c->find_gaps; i++)
+		m->is_in_step &=
+			c->find_gaps(c->gaps_data, m->members[i].process) == GT_COLLECTIVE_COMPLETE;
 	return 0;
 }
 

@@ -11,9 +11,9 @@
  * Nobody returns from a call of all before the last one has begun it, so all are in it at one
  * moment.
  *
- * Calls are matched from where they overlap, do the same operations and go on doing so; among
- * several places the one where calls end together. If two are as good, or the clocks are not good
- * enough, nothing is matched. Also calls that are matched by number are looked at in this way. */
+ * Calls are matched from where they overlap, do the same operations and go on doing so. If there is
+ * more than one such place, or the clocks are not good enough, nothing is matched. Calls that are
+ * matched by number are looked at in this way, too. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVE_MATCH_H
 #define GPUTAP_CAPTURE_COLLECTIVE_MATCH_H
 
@@ -37,8 +37,8 @@ int gt_collective_match_init(struct gt_collective_match *m, const struct gt_coll
 			     size_t first, size_t count, uint64_t tolerance_ns);
 /* How far clocks of the capture's sessions may be apart, or GT_COLLECTIVE_NO_CLOCK. */
 uint64_t gt_collective_tolerance_ns(const struct gt_capture *c);
-/* Are calls of the process missing before others that are there? */
-bool gt_collective_is_cut(const struct gt_capture *c, uint32_t process);
+/* Calls of the process that are missing before others that are there. */
+enum gt_collective_gaps gt_collective_find_gaps(const struct gt_capture *c, uint32_t process);
 /* The next call that all made. */
 bool gt_collective_match_next(struct gt_collective_match *m);
 void gt_collective_match_fini(struct gt_collective_match *m);

@@ -88,9 +88,9 @@ static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_
 	return &c->members[c->count - 1];
 }
 
-static bool is_cut(const struct gt_collectives *c, uint32_t process)
+static bool has_lost(const struct gt_collectives *c, uint32_t process)
 {
-	return c->is_cut && c->is_cut(c->is_cut_data, process);
+	return c->find_gaps && c->find_gaps(c->gaps_data, process) == GT_COLLECTIVE_LOST;
 }
 
 /* The process named it and did not make it. */
@@ -106,7 +106,7 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 			return &c->members[*slot - 1];
 	}
 	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
-	    ((uint32_t)handle != MPICH_WORLD && is_cut(c, process)))
+	    ((uint32_t)handle != MPICH_WORLD && has_lost(c, process)))
 		whole = 0;
 	for (size_t i = c->count; i-- > 0 && whole;) /* another one is that of all */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
@@ -199,7 +199,9 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 	/* only a call of all makes one that all know by it */
 	if (gt_call_role(&view, GT_ROLE_CREATES, 0, &handle) && handle) {
 		made = add_member(c, call->process, handle,
-				  !m || info->collective ? made_by(&view, m, number) : 0);
+				  !m || (info->collective && !has_lost(c, call->process))
+					  ? made_by(&view, m, number)
+					  : 0);
 		if (!made)
 			return -ENOMEM;
 		if (gt_call_role(&view, GT_ROLE_RANK, 0, &rank))

@@ -40,6 +40,13 @@ struct gt_collective_member {
 	struct gt_collective_work *work; /* of each part, when finished; NULL: no kernels do it */
 };
 
+/* Calls that are missing before others. */
+enum gt_collective_gaps {
+	GT_COLLECTIVE_COMPLETE,
+	GT_COLLECTIVE_PAUSED, /* those that make communicators are there */
+	GT_COLLECTIVE_LOST,   /* these, too, may be missing: handles that are not known stay so */
+};
+
 struct gt_collectives {
 	/* in order of their first use; by communicator and process when finished */
 	struct gt_collective_member *members;
@@ -49,10 +56,9 @@ struct gt_collectives {
 	size_t parts, parts_most; /* parts_most: no more are kept; 0: all */
 	bool is_full;
 	struct gt_collective_kernels kernels;
-	/* of @process: were calls of its not recorded, or not read? Then unknown handles stay so.
-	 * NULL: of none */
-	bool (*is_cut)(const void *data, uint32_t process);
-	const void *is_cut_data;
+	/* what is missing of a process's calls; NULL: nothing */
+	enum gt_collective_gaps (*find_gaps)(const void *data, uint32_t process);
+	const void *gaps_data;
 };
 
 /**

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks of hosts by what their processes did together (src/capture/collectives.h).
- *
- * Nobody returns from a barrier before the last one has called it. So of each such call
- *   - the first return on host B was not before the last call on host A,
- *   - the last call on host B was not after the first return on host A:
- * two bounds for the offset between the clocks, as far apart as the call took when all were there.
- * Of all calls together clock/clockbounds.h makes lines that keep them. Where one host's processes
- * are always the last, the bounds are as far apart as the others wait for it: then the clocks are
- * placed so that the first returns on both hosts were at the same time, as far as the bounds allow,
- * which all the same say how sure that is.
- *
- * NEEDSWORK: kernels of collectives (NCCL) say as much, but clocks of devices are not known yet.
+/* Clocks of hosts by what their processes did together (src/capture/collectives.h): shared_line.h
+ * makes lines of it. NEEDSWORK: kernels of collectives (NCCL) say
+ * as much, but clocks of devices are not known yet.
  *
  * Some processes of each host are enough, and their calls are read before anybody asks for them. */
 #include "capture/shared_clock.h"
@@ -19,15 +10,10 @@
 #include <stdlib.h>
 
 #include "capture/collective_match.h"
-#include "clock/clockbounds.h"
+#include "capture/shared_line.h"
 #include "util/error.h"
 
-enum {
-	PROCESSES_OF_BOOT = 4,   /* that are read */
-	CLOSE_BOUNDS_NS = 20000, /* a call of all takes so long between two hosts anyway */
-	WINDOWS_MOST = 64,
-	WINDOW_LEAST = 16, /* returns */
-};
+enum { PROCESSES_OF_BOOT = 4 }; /* that are read */
 
 /* Sessions of one kernel since one boot. */
 struct boot {
@@ -119,9 +105,13 @@ static bool has_resumed(const struct gt_capture *c, uint32_t process)
 	return false;
 }
 
-static bool is_cut(const void *c, uint32_t process)
+static enum gt_collective_gaps find_gaps(const void *c, uint32_t process)
 {
-	return has_resumed(c, process) || gt_collective_is_cut(c, process);
+	enum gt_collective_gaps gaps = gt_collective_find_gaps(c, process);
+
+	return gaps                      ? gaps
+	       : has_resumed(c, process) ? GT_COLLECTIVE_PAUSED
+					 : GT_COLLECTIVE_COMPLETE;
 }
 
 static int read_calls(struct alignment *a)
@@ -133,8 +123,8 @@ static int read_calls(struct alignment *a)
 
 	if (status)
 		return status;
-	a->calls.is_cut = is_cut;
-	a->calls.is_cut_data = a->c;
+	a->calls.find_gaps = find_gaps;
+	a->calls.gaps_data = a->c;
 	status = gt_cursor_create(&view, &cursor);
 	while (!status && (status = gt_cursor_next(cursor, &item)) == 1)
 		status = item->kind == GT_RECORD_CALL && gt_collectives_note(&a->calls, item) < 0
@@ -152,14 +142,8 @@ static uint64_t convert(const struct gt_clock_lines *lines, uint64_t ns)
 	return gt_clock_line_convert(gt_clock_lines_find(lines, ns), ns);
 }
 
-/* When a boot's processes were in one call, on the first session's clock. */
-struct stay {
-	uint64_t last_begin_ns, first_end_ns;
-	bool any;
-};
-
-static void add_stay(const struct boot *b, struct stay *stay, const struct gt_collective_member *m,
-		     size_t part)
+static void add_stay(const struct boot *b, struct gt_shared_stay *stay,
+		     const struct gt_collective_member *m, size_t part)
 {
 	uint64_t begin_ns, end_ns;
 
@@ -176,37 +160,10 @@ static void add_stay(const struct boot *b, struct stay *stay, const struct gt_co
 	stay->any = true;
 }
 
-/* First returns of one call on both hosts. */
-struct return_pair {
-	uint64_t there_ns;
-	int64_t offset_ns; /* here - there */
-};
-
-/* What the calls that two boots share say of their clocks. */
-struct shared {
-	struct gt_clock_bounds bounds;
-	struct return_pair *pairs;
-	size_t count, room;
-};
-
-static void add_pair(struct shared *s, uint64_t there_ns, uint64_t here_ns)
-{
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		void *more = reallocarray(s->pairs, room, sizeof *s->pairs);
-
-		if (!more)
-			return; /* known less well */
-		s->pairs = more;
-		s->room = room;
-	}
-	s->pairs[s->count++] = (struct return_pair){there_ns, (int64_t)(here_ns - there_ns)};
-}
-
 static void add_bounds(const struct alignment *a, const struct gt_collective_match *call,
-		       uint32_t from, uint32_t to, struct shared *shared)
+		       uint32_t from, uint32_t to, struct gt_shared_calls *shared)
 {
-	struct stay here = {0}, there = {0};
+	struct gt_shared_stay here = {0}, there = {0};
 
 	for (size_t i = 0; i < call->count; i++) {
 		uint32_t boot = boot_of(a, call->members[i].process);
@@ -216,73 +173,13 @@ static void add_bounds(const struct alignment *a, const struct gt_collective_mat
 		else if (boot == from)
 			add_stay(&a->boots[from], &there, &call->members[i], call->at[i]);
 	}
-	if (!here.any || !there.any)
-		return;
-	gt_clock_bounds_add(&shared->bounds, GT_CLOCK_NOT_EARLIER, there.first_end_ns,
-			    here.last_begin_ns);
-	gt_clock_bounds_add(&shared->bounds, GT_CLOCK_NOT_LATER, there.last_begin_ns,
-			    here.first_end_ns);
-	add_pair(shared, there.first_end_ns, here.first_end_ns);
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	const struct return_pair *x = a, *y = b;
-
-	return (x->there_ns > y->there_ns) - (x->there_ns < y->there_ns);
-}
-
-static int compare_offsets(const void *a, const void *b)
-{
-	const struct return_pair *x = a, *y = b;
-
-	return (x->offset_ns > y->offset_ns) - (x->offset_ns < y->offset_ns);
-}
-
-/* The median of some returns beside each other in time, as far as the bounds allow. */
-static struct gt_clock_point find_point(struct return_pair *pairs, size_t count,
-					const struct gt_clock_lines *lines, uint64_t residual_ns)
-{
-	uint64_t in = pairs[count / 2].there_ns, out, middle = convert(lines, in);
-
-	qsort(pairs, count, sizeof *pairs, compare_offsets);
-	out = in + (uint64_t)pairs[count / 2].offset_ns;
-	if (out + residual_ns < middle)
-		out = middle - residual_ns;
-	else if (out > middle + residual_ns)
-		out = middle + residual_ns;
-	return (struct gt_clock_point){in, out};
-}
-
-/* Lines through the returns in the place of those between the bounds. 0 or -ENOMEM. */
-static int follow_returns(struct shared *s, struct gt_clock_lines *lines, uint64_t residual_ns)
-{
-	struct gt_clock_point points[WINDOWS_MOST];
-	struct gt_clock_lines through;
-	size_t windows = s->count / WINDOW_LEAST;
-	int status;
-
-	windows = windows > WINDOWS_MOST ? WINDOWS_MOST : windows ? windows : 1;
-	if (!s->count)
-		return 0;
-	qsort(s->pairs, s->count, sizeof *s->pairs, compare_times);
-	for (size_t w = 0; w < windows; w++) {
-		size_t from = s->count * w / windows, to = s->count * (w + 1) / windows;
-
-		points[w] = find_point(s->pairs + from, to - from, lines, residual_ns);
-	}
-	status = gt_clock_lines_init_exact(&through, points, windows);
-	if (status)
-		return status;
-	gt_clock_lines_fini(lines);
-	*lines = through;
-	return 0;
+	gt_shared_calls_add(shared, &there, &here);
 }
 
 /* What the calls of a communicator say; they are matched by number alone, as long as clocks are not
  * known. */
 static int add_communicator(const struct alignment *a, size_t first, size_t members, uint32_t from,
-			    uint32_t to, struct shared *shared)
+			    uint32_t to, struct gt_shared_calls *shared)
 {
 	struct gt_collective_match call;
 	int status =
@@ -302,7 +199,7 @@ static int add_communicator(const struct alignment *a, size_t first, size_t memb
 /* The clock of @from by that of @to, which is on the first session's. */
 static int align_boot(struct alignment *a, uint32_t from, uint32_t to)
 {
-	struct shared shared = {0};
+	struct gt_shared_calls shared = {0};
 	struct boot *b = &a->boots[from];
 	int status = 0;
 
@@ -311,16 +208,9 @@ static int align_boot(struct alignment *a, uint32_t from, uint32_t to)
 		if (members > 1)
 			status = add_communicator(a, first, members, from, to, &shared);
 	}
-	if (status) {
-		gt_clock_bounds_fini(&shared.bounds);
-		free(shared.pairs);
-		return status;
-	}
-	status = gt_clock_bounds_fit(&shared.bounds, &a->c->moved[from], &b->residual_ns);
-	if (!status && b->residual_ns > CLOSE_BOUNDS_NS)
-		status = follow_returns(&shared, &a->c->moved[from], b->residual_ns);
-	gt_clock_bounds_fini(&shared.bounds);
-	free(shared.pairs);
+	if (!status)
+		status = gt_shared_calls_fit(&shared, &a->c->moved[from], &b->residual_ns);
+	gt_shared_calls_fini(&shared);
 	if (status)
 		return status;
 	b->lines = &a->c->moved[from];

@@ -126,7 +126,8 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 	uint32_t services = before & GT_SERVICE_WRAP, notify = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
-		if (c->started && context_asks(c, operation->op))
+		if ((c->started || (c == &session_context && operation->also & GT_ALSO_PAUSED)) &&
+		    context_asks(c, operation->op))
 			services |= GT_SERVICE_STREAM;
 		if (c->started && in_set(c->notify, operation->op))
 			notify = GT_SERVICE_NOTIFY;

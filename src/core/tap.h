@@ -47,6 +47,9 @@ struct gt_tap {
 enum gt_also {
 	GT_ALSO_ORDER = 1, /* its stream's submit order has to know of it */
 	GT_ALSO_WAITS = 2, /* it returns when work is done: gt_work_waited() */
+	/* the session records it in its pauses, too: it makes a communicator, which no later call
+	 * could be told by */
+	GT_ALSO_PAUSED = 4,
 };
 
 /* Constant description of an operation, generated. */

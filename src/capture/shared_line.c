@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* See shared_line.h. */
+#include "capture/shared_line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	CLOSE_BOUNDS_NS = 20000, /* a call of all takes so long between two hosts anyway */
+	WINDOWS_MOST = 64,
+	WINDOW_LEAST = 16, /* returns */
+};
+
+struct gt_shared_return {
+	uint64_t there_ns;
+	int64_t offset_ns; /* here - there */
+};
+
+static void add_return(struct gt_shared_calls *s, uint64_t there_ns, uint64_t here_ns)
+{
+	if (s->count == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		void *more = reallocarray(s->returns, room, sizeof *s->returns);
+
+		if (!more)
+			return; /* known less well */
+		s->returns = more;
+		s->room = room;
+	}
+	s->returns[s->count++] = (struct gt_shared_return){there_ns, (int64_t)(here_ns - there_ns)};
+}
+
+void gt_shared_calls_add(struct gt_shared_calls *s, const struct gt_shared_stay *there,
+			 const struct gt_shared_stay *here)
+{
+	if (!here->any || !there->any)
+		return;
+	gt_clock_bounds_add(&s->bounds, GT_CLOCK_NOT_EARLIER, there->first_end_ns,
+			    here->last_begin_ns);
+	gt_clock_bounds_add(&s->bounds, GT_CLOCK_NOT_LATER, there->last_begin_ns,
+			    here->first_end_ns);
+	add_return(s, there->first_end_ns, here->first_end_ns);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct gt_shared_return *x = a, *y = b;
+
+	return (x->there_ns > y->there_ns) - (x->there_ns < y->there_ns);
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct gt_shared_return *x = a, *y = b;
+
+	return (x->offset_ns > y->offset_ns) - (x->offset_ns < y->offset_ns);
+}
+
+/* The median of some returns beside each other in time, as far as the bounds allow.
+ * @away_ns: at least how far it is from the middle between the bounds */
+static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t count,
+					const struct gt_clock_lines *lines, uint64_t residual_ns,
+					uint64_t *away_ns)
+{
+	uint64_t in = returns[count / 2].there_ns, out, away,
+		 middle = gt_clock_line_convert(gt_clock_lines_find(lines, in), in);
+
+	qsort(returns, count, sizeof *returns, compare_offsets);
+	out = in + (uint64_t)returns[count / 2].offset_ns;
+	if (out + residual_ns < middle)
+		out = middle - residual_ns;
+	else if (out > middle + residual_ns)
+		out = middle + residual_ns;
+	away = out > middle ? out - middle : middle - out;
+	*away_ns = away > *away_ns ? away : *away_ns;
+	return (struct gt_clock_point){in, out};
+}
+
+/* Lines through the returns in the place of those between the bounds. 0 or -ENOMEM. */
+static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *lines,
+			  uint64_t *residual_ns)
+{
+	struct gt_clock_point points[WINDOWS_MOST];
+	struct gt_clock_lines through;
+	size_t windows = s->count / WINDOW_LEAST;
+	uint64_t away_ns = 0;
+	int status;
+
+	windows = windows > WINDOWS_MOST ? WINDOWS_MOST : windows ? windows : 1;
+	if (!s->count)
+		return 0;
+	qsort(s->returns, s->count, sizeof *s->returns, compare_times);
+	for (size_t w = 0; w < windows; w++) {
+		size_t from = s->count * w / windows, to = s->count * (w + 1) / windows;
+
+		points[w] = find_point(s->returns + from, to - from, lines, *residual_ns, &away_ns);
+	}
+	status = gt_clock_lines_init_exact(&through, points, windows);
+	if (status)
+		return status;
+	gt_clock_lines_fini(lines);
+	*lines = through;
+	*residual_ns += away_ns; /* to the other bound */
+	return 0;
+}
+
+int gt_shared_calls_fit(struct gt_shared_calls *s, struct gt_clock_lines *lines,
+			uint64_t *residual_ns)
+{
+	int status = gt_clock_bounds_fit(&s->bounds, lines, residual_ns);
+
+	if (!status && *residual_ns > CLOSE_BOUNDS_NS)
+		status = follow_returns(s, lines, residual_ns);
+	return status;
+}
+
+void gt_shared_calls_fini(struct gt_shared_calls *s)
+{
+	gt_clock_bounds_fini(&s->bounds);
+	free(s->returns);
+	*s = (struct gt_shared_calls){0};
+}
