@@ -86,6 +86,8 @@ struct idle_device;
 struct idle_operation {
 	uint8_t cause; /* enum gt_idle_cause; of copies, if they return when they are done */
 	uint8_t hold;  /* enum idle_hold */
+	/* the argument that says how many events its work waits for; UINT8_MAX: none does */
+	uint8_t waits_arg;
 	bool copies;   /* or sets */
 	int8_t blocks; /* of copies: the argument that says whether they do; or one of these: */
 };
@@ -139,9 +141,13 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 	if (((uint64_t)item->process << 32 | item->ordinal) + 1 != s->last_thread)
 		idle_note_thread(s, item);
 	if (!s->held && item->kind == GT_RECORD_CALL &&
-	    GT_OP_NUMBER(item->op) < s->operation_counts[domain] &&
-	    s->operations[domain][GT_OP_NUMBER(item->op)].hold)
-		idle_note_hold(s, item);
+	    GT_OP_NUMBER(item->op) < s->operation_counts[domain]) {
+		const struct idle_operation *o = &s->operations[domain][GT_OP_NUMBER(item->op)];
+
+		if (o->hold && (!item->args || o->waits_arg >= GT_OP_NARGS(item->op) ||
+				item->args[o->waits_arg]))
+			idle_note_hold(s, item);
+	}
 }
 /* Work: sorted here, or, where the caller sorts it, with a tag; then idle_step() in order, before
  * idle_finish(). Markers are added. */

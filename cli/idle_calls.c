@@ -57,6 +57,14 @@ static int8_t find_blocks(const struct gt_operation_info *info)
 	return IDLE_NEVER;
 }
 
+static uint8_t find_waits(const struct gt_operation_info *info)
+{
+	for (unsigned i = 0; i < info->nargs && i < UINT8_MAX; i++)
+		if (info->args[i].role == GT_ROLE_DEPENDENCIES)
+			return (uint8_t)i;
+	return UINT8_MAX;
+}
+
 struct idle_operation idle_describe_operation(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -65,6 +73,7 @@ struct idle_operation idle_describe_operation(uint32_t op)
 		return (struct idle_operation){.cause = GT_IDLE_OTHER_CALL};
 	return (struct idle_operation){.cause = (uint8_t)cause_of(info),
 				       .hold = (uint8_t)idle_call_hold(info->op),
+				       .waits_arg = find_waits(info),
 				       .copies = info->kind == GT_KIND_COPY ||
 						 info->kind == GT_KIND_SET,
 				       .blocks = find_blocks(info)};

@@ -124,7 +124,10 @@ static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap
 {
 	const struct open_call *submits = NULL;
 
-	*op = w->call_count ? w->calls[0].op : 0;
+	*op = 0;
+	if (!w->call_count)
+		return is_host_known(w, w->process) ? GT_IDLE_HOST : GT_IDLE_UNKNOWN;
+	*op = w->calls[0].op;
 	for (size_t i = 0; i < w->call_count; i++)
 		if (w->calls[i].id == gap->row.id)
 			submits = &w->calls[i];
@@ -141,17 +144,17 @@ static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap
 		*op = submits->op;
 		return GT_IDLE_LAUNCHING;
 	}
-	if (w->call_count)
-		return GT_IDLE_OTHER_CALL;
-	return is_host_known(w, w->process) ? GT_IDLE_HOST : GT_IDLE_UNKNOWN;
+	return GT_IDLE_OTHER_CALL;
 }
 
 /* The thread was in the same calls from @from to @to. */
 static void add_parts(struct walk *w, uint64_t from, uint64_t to)
 {
 	while (from < to) {
-		uint64_t until;
-		uint32_t range = find_range(w, from, &until), op;
+		uint64_t until = UINT64_MAX;
+		uint32_t range = w->has_range || w->range_count ? find_range(w, from, &until)
+								: LOOKUP_NONE,
+			 op;
 
 		until = until < to ? until : to;
 		for (size_t i = 0; i < w->gap_count; i++) {
@@ -217,22 +220,23 @@ static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
 
 static void open_gap(struct walk *w, const struct idle_gap_row *row)
 {
-	struct idle_open gap;
+	struct idle_open *gap;
 
-	idle_open_gap(w->idle, &gap, row);
-	if (!row->id || row->thread == LOOKUP_NONE) {
-		close_unseen(w, &gap, 0);
-		return;
-	}
-	/* until the call comes, the host counts up to its begin */
-	gap.until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
 	if (w->gap_count == w->gap_room) {
 		size_t room = w->gap_room ? 2 * w->gap_room : 16;
 
 		w->gaps = lookup_grow(w->gaps, w->gap_room, room, sizeof *w->gaps);
 		w->gap_room = room;
 	}
-	w->gaps[w->gap_count++] = gap;
+	gap = &w->gaps[w->gap_count];
+	idle_open_gap(w->idle, gap, row);
+	if (!row->id || row->thread == LOOKUP_NONE) {
+		close_unseen(w, gap, 0);
+		return;
+	}
+	/* until the call comes, the host counts up to its begin */
+	gap->until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
+	w->gap_count++;
 }
 
 /* The call that submits the work has come. */

@@ -57,8 +57,11 @@ struct idle_open {
 	struct idle_gap_row row;
 	uint64_t until; /* the host counts up to then */
 	uint64_t ns[GT_IDLE_COUNT];
+	uint32_t causes;          /* bit per cause of which `ns` is not 0 */
 	struct idle_gap *largest; /* NULL: it is none of them */
 	struct idle_kept kept;
+	uint32_t detail_row;
+	bool is_told; /* its parts go to others than the sums: as they are when they do not grow */
 	bool is_seen; /* the call that submits the work */
 	bool copies;  /* that call */
 };

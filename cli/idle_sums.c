@@ -25,13 +25,12 @@ static bool is_detail(const struct idle *s, uint32_t number, const struct idle_d
 	       d->name == detail->name;
 }
 
-static uint32_t find_detail(struct idle *s, const struct idle_detail *detail)
+static __attribute__((noinline)) uint32_t find_detail(struct idle *s,
+						      const struct idle_detail *detail)
 {
 	uint64_t hash = lookup_mix((uint64_t)detail->row << 32 | detail->cause);
-	uint32_t i = s->last_details[detail->cause];
+	uint32_t i;
 
-	if (i != LOOKUP_NONE && is_detail(s, i, detail))
-		return i;
 	hash = lookup_mix(hash + ((uint64_t)detail->op << 32 | detail->name));
 	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
 		if (is_detail(s, i, detail))
@@ -86,9 +85,10 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	const uint32_t device = s->origins[row->origin].device;
 	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
 
-	*gap = (struct idle_open){.row = *row};
+	*gap = (struct idle_open){.row = *row, .detail_row = s->origins[row->origin].row};
 	if (row->end - row->start >= least->idle_ns)
 		gap->largest = find_largest(s, device, row->start, row->end);
+	gap->is_told = s->each || s->unrecorded || gap->largest;
 }
 
 static void say_part(struct idle *s, const struct idle_open *gap)
@@ -114,22 +114,29 @@ static void say_part(struct idle *s, const struct idle_open *gap)
 		       });
 }
 
+static void add_detail(struct idle *s, const struct idle_open *gap, const struct idle_kept *part)
+{
+	const struct idle_detail detail = {.row = gap->detail_row,
+					   .cause = part->cause,
+					   .op = part->op,
+					   .name = part->op ? LOOKUP_NONE : part->name};
+	uint32_t number = s->last_details[part->cause];
+
+	if (number == LOOKUP_NONE || !is_detail(s, number, &detail))
+		number = find_detail(s, &detail); /* moves the details when it adds one */
+	s->details[number].ns += part->end - part->start;
+}
+
 /* The part that is kept back, because what follows may go on with it. */
 static void hand_on(struct idle *s, struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
 	const uint64_t ns = kept->end - kept->start, length = gap->row.end - gap->row.start;
-	const struct idle_detail detail = {.row = s->origins[gap->row.origin].row,
-					   .cause = kept->cause,
-					   .op = kept->op,
-					   .name = kept->op ? LOOKUP_NONE : kept->name};
-	uint32_t number;
 
 	if (!kept->end)
 		return;
 	if (kept->cause != GT_IDLE_UNRECORDED) {
-		number = find_detail(s, &detail); /* moves the details when it adds one */
-		s->details[number].ns += ns;
+		add_detail(s, gap, kept);
 		if (gap->largest)
 			add_to_largest(gap->largest, kept);
 	}
@@ -146,6 +153,11 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	if (from >= to)
 		return;
 	gap->ns[cause] += to - from;
+	gap->causes |= 1u << cause;
+	if (!gap->is_told) { /* sums do not ask whether it goes on */
+		add_detail(s, gap, &(struct idle_kept){from, to, cause, op, name});
+		return;
+	}
 	if (kept->end == from && kept->cause == cause && kept->op == op && kept->name == name) {
 		kept->end = to;
 		return;
@@ -230,9 +242,11 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 	struct idle_row *row = &s->rows[s->origins[gap->row.origin].row];
 
 	hand_on(s, gap);
-	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
-		if (gap->ns[c] && c != GT_IDLE_UNRECORDED)
-			idle_add_sum(&row->sums[c], gap->ns[c]);
+	for (uint32_t left = gap->causes & ~(1u << GT_IDLE_UNRECORDED); left; left &= left - 1) {
+		unsigned cause = (unsigned)__builtin_ctz(left);
+
+		idle_add_sum(&row->sums[cause], gap->ns[cause]);
+	}
 }
 
 void idle_add_whole(struct idle *s, const struct idle_gap_row *row, enum gt_idle_cause cause)

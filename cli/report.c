@@ -625,6 +625,20 @@ static int print_tables(struct summary *s, const struct report_options *o,
 	return 0;
 }
 
+/* What no table has that is asked for. */
+static void leave_out(struct summary *s, uint32_t tables)
+{
+	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS,
+		       busy = idle | 1u << REPORT_DEVICES | 1u << REPORT_RANKS |
+			      1u << REPORT_RANK_SPREAD | 1u << REPORT_RANK_WAITS,
+		       stages = idle | 1u << REPORT_OPERATIONS | 1u << REPORT_LATENCY |
+				1u << REPORT_PROCESSES | 1u << REPORT_THREADS;
+
+	s->no_idle = tables && !(tables & idle);
+	s->no_timelines = tables && !(tables & busy);
+	s->no_stages = tables && !(tables & stages);
+}
+
 static int report_files(const struct report_options *o, char **paths, int count)
 {
 	struct summary s = {.progress = true, .mangled = o->mangled};
@@ -634,7 +648,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	int code, rc;
 
 	choose_keys(&s, o->by);
-	s.no_idle = o->tables && !(o->tables & (1u << REPORT_IDLE | 1u << REPORT_GAPS));
+	leave_out(&s, o->tables);
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);

@@ -129,7 +129,8 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 
 	if (!s->slice.some)
 		linked_call(&s->linked, e.process, item->id);
-	waits_note_call(&s->stages.awaited, item);
+	if (!s->no_stages)
+		waits_note_call(&s->stages.awaited, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	inner = is_inner(t, item);
@@ -138,11 +139,12 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 		group = summary_group_of(s, &e);
 		summary_group_add(&s->groups[SUMMARY_CALLS].rows[group], &e);
 		observe(s, &e, group, summary_place_key(item), gt_item_place(item));
-		launched_call(&s->launched, &(struct launched_call){.process = e.process,
-								    .name = e.name,
-								    .id = item->id,
-								    .ns = e.duration_ns,
-								    .kind = e.kind});
+		if (s->launched.calls)
+			launched_call(&s->launched, &(struct launched_call){.process = e.process,
+									    .name = e.name,
+									    .id = item->id,
+									    .ns = e.duration_ns,
+									    .kind = e.kind});
 		s->matched++;
 		s->kind_ns[kind] += e.duration_ns;
 		t->calls++;
@@ -151,7 +153,8 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 			t->call_ns += e.duration_ns;
 			p->call_ns += e.duration_ns;
 		}
-		note_wait(r, &e, inner, group);
+		if (!s->no_stages)
+			note_wait(r, &e, inner, group);
 		if (kind == GT_KIND_ALLOCATION || kind == GT_KIND_FREE)
 			gt_memory_use_note(&s->memory, item, 0);
 		if (e.failed) {
@@ -272,7 +275,8 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		unrecorded_note(&s->unrecorded, e->device, e->process, item->start_ns,
 				item->end_ns);
 		work.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
-		stages_work(&s->stages, &work);
+		if (!s->no_stages)
+			stages_work(&s->stages, &work);
 	} else if (e->timed && !s->no_idle) {
 		idle_add_work(&s->idle, &idle);
 	} else if (!e->timed && e->queue != LOOKUP_NONE) {
@@ -288,6 +292,8 @@ static void add_busy(struct summary *s, struct summary_track *d, const struct su
 				     e->brief, e->brief};
 
 	if (!is_work(item))
+		return;
+	if (s->no_timelines)
 		return;
 	timeline_add(&d->all, &span);
 	ranks_add_work(&s->ranks, e->process, &span);

@@ -177,7 +177,9 @@ struct summary {
 	bool progress;
 	bool mangled;                      /* names of kernels as they were recorded */
 	struct summary_observer *observer; /* NULL: none */
-	bool no_idle;                      /* nobody asks why devices were idle */
+	/* what nobody asks for: why devices were idle; when they were busy; what calls waited for,
+	 * and where kernels' latency came from, without which there are no causes either */
+	bool no_idle, no_timelines, no_stages;
 
 	struct filter_slice slice; /* of the filter: `read` and `linked` are of that */
 	struct texts names;

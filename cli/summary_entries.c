@@ -206,7 +206,7 @@ static uint32_t queue_of(struct summary_reading *r, const struct gt_item *item, 
 	return queue;
 }
 
-bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind)
+static bool matches_filter(struct summary *s, const struct summary_entry *e, uint32_t kind)
 {
 	const struct filter_record record = {
 		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue,
@@ -219,7 +219,12 @@ bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t 
 		.failed = e->failed,
 	};
 
-	return !s->filter || filter_match(s->filter, &record);
+	return filter_match(s->filter, &record);
+}
+
+bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind)
+{
+	return !s->filter || matches_filter(s, e, kind);
 }
 
 struct summary_entry summary_entry_of_call(struct summary_reading *r, const struct gt_item *item)

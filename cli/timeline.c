@@ -30,15 +30,16 @@ static void finish_gap(struct timeline *t, const struct timeline_span *span)
 				   .before = t->end_name,
 				   .after = span->first};
 	const uint64_t queued = span->queued < gap.end ? span->queued : gap.end,
-		       unrecorded = unrecorded_ns(t->unrecorded, gap.start, gap.end);
+		       unrecorded =
+			       t->unrecorded ? unrecorded_ns(t->unrecorded, gap.start, gap.end) : 0;
 
 	t->unrecorded_ns += unrecorded;
 	gap.idle_ns = gap.end - gap.start - unrecorded;
 	if (!gap.idle_ns)
 		return;
 	if (queued > gap.start)
-		gap.starved_ns =
-			queued - gap.start - unrecorded_ns(t->unrecorded, gap.start, queued);
+		gap.starved_ns = queued - gap.start -
+				 (unrecorded ? unrecorded_ns(t->unrecorded, gap.start, queued) : 0);
 	t->starved_ns += gap.starved_ns;
 	histogram_add(&t->gaps, gap.idle_ns);
 	keep_gap(t, &gap);

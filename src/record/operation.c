@@ -19,7 +19,7 @@ static const char *const domain_names[GT_DOMAIN_COUNT] = {
 #undef X
 };
 
-static const struct gt_domain_description *describe(enum gt_domain domain)
+static __attribute__((noinline)) const struct gt_domain_description *describe(enum gt_domain domain)
 {
 	const struct gt_domain_description *made = packed[domain] ? gt_unpack(packed[domain])
 								  : NULL,
@@ -33,14 +33,19 @@ static const struct gt_domain_description *describe(enum gt_domain domain)
 	return made;
 }
 
-const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
+static inline const struct gt_domain_description *find_description(enum gt_domain domain)
 {
 	const struct gt_domain_description *d;
 
 	if ((unsigned)domain >= GT_DOMAIN_COUNT)
 		return NULL;
 	d = atomic_load_explicit(&descriptions[domain], memory_order_acquire);
-	return d ? d : describe(domain);
+	return __builtin_expect(d != NULL, 1) ? d : describe(domain);
+}
+
+const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
+{
+	return find_description(domain);
 }
 
 const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value)
@@ -200,8 +205,7 @@ uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes)
 
 const struct gt_operation_info *gt_operation(uint32_t op)
 {
-	const struct gt_domain_description *d =
-		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
+	const struct gt_domain_description *d = find_description((enum gt_domain)GT_OP_DOMAIN(op));
 	uint32_t number = GT_OP_NUMBER(op);
 
 	if (number >= GT_NAMED_FROM)
