@@ -15,6 +15,8 @@
 #include "util/error.h"
 #include "util/file_name.h"
 
+enum { LOOKS_MOST = 10 }; /* for a session whose file is there */
+
 static bool is_number(const char *word)
 {
 	return *word && strspn(word, "0123456789") == strlen(word);
@@ -27,6 +29,17 @@ static void take_session(struct top_session *s, const struct session_found *foun
 	s->collector = (int)syscall(SYS_pidfd_open, session_number(&found->status, "collector"), 0);
 }
 
+/* The session that writes the file; it is there a moment after that. */
+static void find_writer(struct top_session *s, const struct session_list *list)
+{
+	const struct session_found *found;
+	char whole[PATH_MAX];
+
+	if (session_match(list, s->path, &found) == 1 && realpath(s->path, whole) &&
+	    !strcmp(session_value(&found->status, "capture"), whole))
+		take_session(s, found);
+}
+
 int top_session_find(struct top_session *s, const char *which)
 {
 	const struct session_found *found;
@@ -36,13 +49,27 @@ int top_session_find(struct top_session *s, const char *which)
 	s->collector = -1;
 	if (session_list_read(&list))
 		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
-	if (which && !is_number(which) && !access(which, F_OK) &&
-	    !session_match(&list, which, &found))
+	if (which && !is_number(which) && !access(which, F_OK)) {
 		snprintf(s->path, sizeof s->path, "%s", which);
-	else if (!(code = session_find(&list, which, &found)))
+		find_writer(s, &list);
+	} else if (!(code = session_find(&list, which, &found))) {
 		take_session(s, found);
+	}
 	session_list_fini(&list);
 	return code;
+}
+
+static void find_late(struct top_session *s)
+{
+	struct session_list list;
+
+	if (s->looks++ >= LOOKS_MOST)
+		return;
+	if (session_list_read(&list))
+		gt_error_clear();
+	else
+		find_writer(s, &list);
+	session_list_fini(&list);
 }
 
 /* Return: is there an answer? What is wrong is said where @says. */
@@ -101,6 +128,8 @@ void top_session_look(struct top_session *s)
 {
 	struct session_answer now;
 
+	if (!*s->folder)
+		find_late(s);
 	s->is_paused = false;
 	s->starts_in_ns = s->paused_ns = 0;
 	if (!ask(s, "status", &now, false))

@@ -12,6 +12,7 @@
 struct top_session {
 	char path[PATH_MAX];        /* of the capture */
 	char folder[PATH_MAX];      /* "": it cannot be seen */
+	unsigned looks;             /* for it, without finding it */
 	int collector;              /* its pidfd; -1: not known */
 	bool is_paused, was_paused; /* was: when it was looked at last */
 	char why[32];               /* it is paused: "delay", "command" */

@@ -24,7 +24,7 @@
 #include "capture/keep.h"
 #include "util/error.h"
 
-enum { NEW_MOST = 256 << 20, OPEN_TRIES = 100 };
+enum { NEW_MOST = 256 << 20 };
 
 /* A file that grows. */
 struct growing {
@@ -244,36 +244,59 @@ static struct numbers find_numbers(const struct gt_follow *f, const char *what, 
 	return found;
 }
 
-/* Return: 1: it is open now; 0: it is gone, or not whole; negative errno with a cause. */
+/* Return: 1; 0: it is gone; negative errno with a cause. */
 static int open_numbered(const struct gt_follow *f, struct growing *g, const char *what,
 			 uint32_t number)
 {
 	char name[GT_KEEP_NAME_BYTES];
-	int fd;
 
 	snprintf(name, sizeof name, "%s.%u", what, number);
-	fd = openat(f->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
+	*g = (struct growing){.number = number};
+	g->fd = openat(f->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (g->fd < 0)
 		return errno == ENOENT ? 0 : gt_error(-errno, "follow %s", f->path);
-	if (g->fd >= 0)
-		close(g->fd);
-	*g = (struct growing){.fd = fd, .number = number};
 	return 1;
 }
 
-/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too. */
-static int open_chunk(const struct gt_follow *f, struct growing *g, uint32_t number)
+/* @to is what was opened from now on, if it can be read. Return: @status */
+static int take_over(struct growing *to, struct growing *opened, int status)
 {
-	struct gt_chunk_head head;
-	int status = open_numbered(f, g, "chunk", number);
+	if (status == 1) {
+		if (to->fd >= 0)
+			close(to->fd);
+		*to = *opened;
+	} else if (opened->fd >= 0) {
+		close(opened->fd);
+	}
+	return status;
+}
 
-	if (status != 1)
-		return status;
-	status = read_at(f, g, &head, sizeof head, 0);
-	if (status != 1 || head.magic != GT_CHUNK_MAGIC)
-		return status < 0 ? status : gt_error(-EBADMSG, "%s: chunk %u", f->path, number);
-	g->at = sizeof head + head.open_bytes;
-	return 1;
+/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too. Return: 1;
+ * 0: it is gone, or has no head yet; negative errno with a cause. */
+static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t number)
+{
+	struct gt_chunk_head head = {0};
+	struct growing opened;
+	int status = open_numbered(f, &opened, "chunk", number);
+
+	if (status == 1)
+		status = read_at(f, &opened, &head, sizeof head, 0);
+	if (status == 1 && head.magic != GT_CHUNK_MAGIC)
+		status = 0;
+	opened.at = sizeof head + head.open_bytes;
+	return take_over(to, &opened, status);
+}
+
+/* The same of metadata. */
+static int open_metadata(const struct gt_follow *f, struct growing *to, uint32_t number)
+{
+	struct gt_file_header header;
+	struct growing opened;
+	int status = open_numbered(f, &opened, "meta", number);
+
+	if (status == 1)
+		status = read_at(f, &opened, &header, sizeof header, 0);
+	return take_over(to, &opened, status);
 }
 
 static bool is_folder_gone(const struct gt_follow *f)
@@ -289,14 +312,9 @@ static int take_metadata(struct gt_follow *f)
 	int status = 0;
 
 	if (newer.most) {
-		struct growing next = {.fd = -1};
-
-		status = open_numbered(f, &next, "meta", newer.most);
-		if (status == 1) {
-			close(f->main.fd);
-			f->main = next;
+		status = open_metadata(f, &f->main, newer.most);
+		if (status == 1)
 			status = begin_image(f);
-		}
 	}
 	do {
 		before = f->main.at;
@@ -326,13 +344,12 @@ static int take_chunks(struct gt_follow *f)
 		status = open_chunk(f, &f->rows, newer.least);
 		if (status < 0)
 			break;
-		if (status == 1 && newer.least != newer.most) {
+		if (status == 1 && newer.least != newer.most)
 			status = get_file_bytes(f, &f->rows, &end);
-			if (!status)
-				status = take_records(f, &f->rows, end, &to);
-		} else {
-			status = 0;
-		}
+		else
+			end = status = 0;
+		if (!status)
+			status = take_records(f, &f->rows, end, &to);
 		newer = newer.least == newer.most ? (struct numbers){0}
 						  : find_numbers(f, "chunk", newer.least);
 	}
@@ -341,44 +358,50 @@ static int take_chunks(struct gt_follow *f)
 }
 
 /* "<folder>/.<name>.<first half of the capture's id>.keep", as keep.c has it. */
-static int open_folder(struct gt_follow *f)
+static int name_folder(struct gt_follow *f)
 {
 	const char *slash = strrchr(f->path, '/');
 	int folder = slash ? (int)(slash + 1 - f->path) : 0;
 	struct gt_file_header header;
 	uint64_t id;
-	char *path;
 
-	f->folder = -1;
 	if (read_at(f, &f->main, &header, sizeof header, 0) != 1)
-		return 0; /* said later */
+		return gt_error(-ENODATA, "%s has no begin yet", f->path);
 	memcpy(&id, header.uuid, sizeof id);
-	if (asprintf(&path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
-		     (unsigned long long)id) < 0)
+	if (asprintf(&f->folder_path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
+		     (unsigned long long)id) < 0) {
+		f->folder_path = NULL;
 		return gt_error(-ENOMEM, "follow %s", f->path);
-	f->folder_path = path;
-	f->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
 	return 0;
 }
 
-/* What is kept already is passed over. */
+/* Where the capture is a flight recorder's and its files are there: go on with their newest. Return:
+ * 1, 0 or negative errno with a cause. */
 static int begin_keep(struct gt_follow *f)
 {
-	int status = 0;
+	struct growing metadata = {.fd = -1}, rows = {.fd = -1};
+	struct numbers metas, chunks;
+	int status;
 
-	for (int tries = 0; tries < OPEN_TRIES && !status; tries++) {
-		struct numbers metas = find_numbers(f, "meta", 0),
-			       chunks = find_numbers(f, "chunk", 0);
-
-		if (!metas.most || !chunks.most)
-			break;
-		status = open_numbered(f, &f->main, "meta", metas.most);
-		if (status == 1)
-			status = open_chunk(f, &f->rows, chunks.most);
+	f->folder = open(f->folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->folder < 0)
+		return 0;
+	metas = find_numbers(f, "meta", 0);
+	chunks = find_numbers(f, "chunk", 0);
+	status = metas.most && chunks.most ? open_metadata(f, &metadata, metas.most) : 0;
+	if (status == 1)
+		status = open_chunk(f, &rows, chunks.most);
+	if (status != 1) {
+		take_over(&f->main, &metadata, 0);
+		close(f->folder);
+		f->folder = -1;
+		return status;
 	}
-	if (!status)
-		return gt_error(-ENODATA, "what is kept of %s comes and goes", f->path);
-	return status == 1 ? begin_image(f) : status;
+	take_over(&f->main, &metadata, 1);
+	take_over(&f->rows, &rows, 1);
+	status = begin_image(f);
+	return status ? status : 1;
 }
 
 /* Open and next ---------------------------------------------------------------------- */
@@ -392,10 +415,10 @@ static int open_files(struct gt_follow *f, const char *path)
 	f->image = memfd_create("gputap-follow", MFD_CLOEXEC);
 	if (!f->path || f->main.fd < 0 || f->image < 0)
 		return gt_error(-errno, "follow %s", path);
-	status = open_folder(f);
-	if (status)
-		return status;
-	return f->folder >= 0 ? begin_keep(f) : begin_image(f);
+	status = name_folder(f);
+	if (!status)
+		status = begin_keep(f);
+	return status ? (status < 0 ? status : 0) : begin_image(f);
 }
 
 static int pass_over(struct gt_follow *f)
@@ -453,9 +476,13 @@ void gt_follow_close(struct gt_follow *f)
 
 int gt_follow_next(struct gt_follow *f, struct gt_capture **out, bool *ended)
 {
-	int status = f->folder >= 0 ? take_chunks(f) : take_blocks(f, true);
 	char image[64];
+	int status = 0;
 
+	if (f->folder < 0 && !f->ended) /* they come a moment later than the file */
+		status = begin_keep(f);
+	if (status >= 0)
+		status = f->folder >= 0 ? take_chunks(f) : take_blocks(f, true);
 	*out = NULL;
 	*ended = f->ended;
 	if (status || f->kept <= sizeof(struct gt_file_header))
