@@ -279,6 +279,29 @@ static unsigned last_column_at(const struct grid *g, const unsigned *width)
 	return at;
 }
 
+/* A function of a stack: where its name is too long, the name is cut, and what says where it is
+ * (" at file:line", " in module") stays. */
+static void put_function(FILE *out, char *line, unsigned width)
+{
+	enum { NAME_LEAST = 8 };
+	char *place = strstr(line, " at "), *next;
+
+	if (!place)
+		place = strstr(line, " in ");
+	while (place && ((next = strstr(place + 1, " at ")) || (next = strstr(place + 1, " in "))))
+		place = next;
+	if (!place || ui_width(line) <= width || ui_width(place) + NAME_LEAST > width) {
+		ui_put(out, line, width);
+		return;
+	}
+	width -= ui_width(place);
+	next = strdup(place);
+	*place = '\0';
+	ui_put(out, line, width);
+	ui_put(out, next ? next : "", UI_ROOM_ENDLESS);
+	free(next);
+}
+
 /* The last cell of a row, whose lines stand below each other. */
 static void put_lines(const struct grid *g, const unsigned *width, unsigned spaces,
 		      const char *text, FILE *out)
@@ -288,7 +311,7 @@ static void put_lines(const struct grid *g, const unsigned *width, unsigned spac
 
 	for (; (one = strsep(&rest, "\n")); spaces = at + GAP) {
 		put_spaces(out, spaces);
-		ui_put(out, one, width[g->column_count - 1] - (spaces > at ? GAP : 0));
+		put_function(out, one, width[g->column_count - 1] - (spaces > at ? GAP : 0));
 		if (rest)
 			fputc('\n', out);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/stack_lines.h"
 #include "cli/summary.h"
 #include "export/frames.h"
 
@@ -123,75 +124,134 @@ static void add_line(struct lines *l, const char *text)
 	l->bytes += n;
 }
 
+/* What there is to say of a stack beside its frames; NULL: nothing. */
+static const char *get_remark(const struct launched_row *row, const struct gt_frames *frames)
+{
+	if (!row->stack)
+		return "(no stack was recorded)";
+	if (!frames->count)
+		return "(the stack was lost)";
+	if (frames->end == GT_FRAMES_CUT)
+		return "(more frames)";
+	return frames->end == GT_FRAMES_BROKEN ? "(its callers are not known)" : NULL;
+}
+
 static const char *describe_stack(struct grid *g, struct gt_frame_names *names,
 				  const struct launched_row *row)
 {
 	struct gt_frames frames = gt_frames_get(names, row->process, row->stack);
+	const char *kept, *remark = get_remark(row, &frames);
 	struct lines lines = {0};
 	char text[FRAME_BYTES];
-	const char *kept;
 
 	for (size_t i = 0; i < frames.count; i++) {
 		gt_frame_text(&frames.list[i], text, sizeof text);
 		add_line(&lines, text);
 	}
-	if (!row->stack)
-		add_line(&lines, "(no stack was recorded)");
-	else if (!frames.count)
-		add_line(&lines, "(the stack was lost)");
-	else if (frames.end == GT_FRAMES_CUT)
-		add_line(&lines, "(more frames)");
-	else if (frames.end == GT_FRAMES_BROKEN)
-		add_line(&lines, "(its callers are not known)");
+	if (remark)
+		add_line(&lines, remark);
 	kept = grid_keep(g, "%s", lines.text);
 	free(lines.text);
 	return kept;
 }
 
-static int compare_rows(const void *a, const void *b)
+/* The same for people, with what ran in the first line. */
+static const char *describe_shortly(struct grid *g, struct gt_frame_names *names,
+				    const struct summary *s, const struct launched_row *row)
 {
-	const struct launched_row *x = *(const struct launched_row *const *)a,
-				  *y = *(const struct launched_row *const *)b;
+	struct gt_frames frames = gt_frames_get(names, row->process, row->stack);
+	char *text = stack_lines(&frames, s->launched.frames);
+	const char *remark = get_remark(row, &frames), *kept;
 
-	if (x->is_call != y->is_call)
-		return x->is_call ? 1 : -1;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x > y) - (x < y);
+	kept = grid_keep(g, "%s%s%s%s%s", texts_get(&s->names, row->name), text ? "\n" : "",
+			 text ? text : "", remark ? "\n" : "", remark ? remark : "");
+	free(text);
+	return kept;
+}
+
+/* A row with its stack as text. Stacks that differ in addresses alone read the same. */
+struct shown {
+	struct launched_row row;
+	const char *stack;
+};
+
+static int compare_same(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	if (x->row.process != y->row.process)
+		return x->row.process < y->row.process ? -1 : 1;
+	if (x->row.is_call != y->row.is_call)
+		return x->row.is_call ? 1 : -1;
+	if (x->row.name != y->row.name)
+		return x->row.name < y->row.name ? -1 : 1;
+	return strcmp(x->stack, y->stack);
+}
+
+static int compare_shown(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	if (x->row.is_call != y->row.is_call)
+		return x->row.is_call ? 1 : -1;
+	if (x->row.ns != y->row.ns)
+		return x->row.ns < y->row.ns ? 1 : -1;
+	return compare_same(a, b);
+}
+
+/* Rows that read the same become one. Return: how many are left. */
+static size_t join_rows(struct shown *list, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(list, count, sizeof *list, compare_same);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !compare_same(&list[kept - 1], &list[i])) {
+			list[kept - 1].row.ns += list[i].row.ns;
+			list[kept - 1].row.count += list[i].row.count;
+			continue;
+		}
+		list[kept++] = list[i];
+	}
+	return kept;
+}
+
+static void add_shown(struct grid *g, const struct summary *s, struct gt_frame_names *names,
+		      const struct shown *shown, uint64_t all)
+{
+	const struct launched_row *row = &shown->row;
+	struct grid_cell *cell = grid_row(g);
+
+	*cell++ = row->is_call ? cell_none() : cell_count(row->ns);
+	*cell++ = row->is_call || !all ? cell_none() : cell_real((double)row->ns / (double)all);
+	*cell++ = cell_count(row->count);
+	*cell++ = row->is_call ? cell_count(row->ns) : cell_none();
+	*cell++ = cell_count(gt_capture_process(s->capture, row->process)->pid);
+	*cell++ = cell_text(texts_get(&s->names, row->name));
+	*cell++ = cell_text(shown->stack);
+	*cell = cell_text(describe_shortly(g, names, s, row));
 }
 
 static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_names *names)
 {
 	const struct launched *l = &s->launched;
-	const struct launched_row **order = lookup_grow(NULL, 0, l->count + 1, sizeof *order);
+	struct shown *list = lookup_grow(NULL, 0, l->count + 1, sizeof *list);
+	size_t count;
 	uint64_t all = 0;
 	bool has_work = false;
 
 	for (uint32_t i = 0; i < l->count; i++) {
-		order[i] = &l->rows[i];
+		list[i] = (struct shown){l->rows[i], describe_stack(g, names, &l->rows[i])};
 		all += l->rows[i].is_call ? 0 : l->rows[i].ns;
 		has_work |= !l->rows[i].is_call;
 	}
-	qsort(order, l->count, sizeof *order, compare_rows);
-	for (uint32_t i = 0; i < l->count; i++) {
-		const struct launched_row *row = order[i];
-		struct grid_cell *cell;
-
-		if (row->launches && has_work && row->ns / row->count < LONG_NS)
-			continue;
-		cell = grid_row(g);
-		*cell++ = row->is_call ? cell_none() : cell_count(row->ns);
-		*cell++ = row->is_call || !all ? cell_none()
-					       : cell_real((double)row->ns / (double)all);
-		*cell++ = cell_count(row->count);
-		*cell++ = row->is_call ? cell_count(row->ns) : cell_none();
-		*cell++ = cell_count(gt_capture_process(s->capture, row->process)->pid);
-		*cell++ = cell_text(texts_get(&s->names, row->name));
-		*cell++ = cell_text(describe_stack(g, names, row));
-		*cell = cell_text(
-			grid_keep(g, "%s\n%s", texts_get(&s->names, row->name), cell[-1].text));
-	}
-	free(order);
+	count = join_rows(list, l->count);
+	qsort(list, count, sizeof *list, compare_shown);
+	for (size_t i = 0; i < count; i++)
+		if (!list[i].row.launches || !has_work ||
+		    list[i].row.ns / list[i].row.count >= LONG_NS)
+			add_shown(g, s, names, &list[i], all);
+	free(list);
 }
 
 void make_launched(struct grid *g, const struct summary *s)

@@ -23,7 +23,8 @@ struct launched_row {
 
 /* Zero-initialised is empty. */
 struct launched {
-	bool wanted; /* set by the caller before the first record; else nothing is kept */
+	bool wanted;   /* set by the caller before the first record; else nothing is kept */
+	size_t frames; /* lines of a stack for people; 0: all */
 	struct gt_call_stacks *calls;
 	struct launched_row *rows;
 	uint32_t count, room;

@@ -14,6 +14,7 @@
 #include "cli/report_html.h"
 #include "cli/report_idle.h"
 #include "cli/report_timeline.h"
+#include "cli/stack_lines.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "export/export.h"
@@ -26,9 +27,9 @@ enum { TOP_DEFAULT = -1 };
 
 struct report_options {
 	const char *where, *sort, *output;
-	long top;
-	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
-	uint32_t tables; /* bit per enum report_table; 0: not said */
+	long top, frames; /* rows of a table; lines of a stack; 0: all */
+	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
+	uint32_t tables;  /* bit per enum report_table; 0: not said */
 	bool reverse, csv, json, mangled, brief, timeline, html, force, share;
 	bool implied; /* the tables are those that know `by` */
 };
@@ -61,6 +62,8 @@ static void print_report_help(void)
 	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
+	       "      --frames N        of a call stack, at most N functions; 0: all; 12 by\n"
+	       "                        default\n"
 	       "  -b, --by KEY,..       a row for each: name device process thread queue rank\n"
 	       "                        host; operator: device time by operator and range\n"
 	       "                        (only tables that know them all; calls and ranges\n"
@@ -97,23 +100,15 @@ static void print_report_help(void)
 /* Options -------------------------------------------------------------------------- */
 
 static const struct option long_options[] = {
-	{"table", required_argument, NULL, 't'},
-	{"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},
-	{"top", required_argument, NULL, 'n'},
-	{"by", required_argument, NULL, 'b'},
-	{"where", required_argument, NULL, 'w'},
-	{"json", no_argument, NULL, 'J'},
-	{"csv", no_argument, NULL, 'C'},
-	{"short", no_argument, NULL, 'S'},
-	{"timeline", no_argument, NULL, 'T'},
-	{"html", no_argument, NULL, 'H'},
-	{"output", required_argument, NULL, 'o'},
-	{"force", no_argument, NULL, 'f'},
-	{"share", no_argument, NULL, 'P'},
-	{"mangled", no_argument, NULL, 'M'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+	{"table", required_argument, NULL, 't'},  {"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},      {"top", required_argument, NULL, 'n'},
+	{"frames", required_argument, NULL, 'N'}, {"by", required_argument, NULL, 'b'},
+	{"where", required_argument, NULL, 'w'},  {"json", no_argument, NULL, 'J'},
+	{"csv", no_argument, NULL, 'C'},          {"short", no_argument, NULL, 'S'},
+	{"timeline", no_argument, NULL, 'T'},     {"html", no_argument, NULL, 'H'},
+	{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+	{"share", no_argument, NULL, 'P'},        {"mangled", no_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 static int check_page(struct report_options *o)
@@ -167,6 +162,13 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 			if (end == optarg || *end || o->top < 0)
 				return ui_fail(GT_EXIT_USAGE,
 					       "--top wants a number of rows, not '%s'", optarg);
+			break;
+		case 'N':
+			o->frames = strtol(optarg, &end, 10);
+			if (end == optarg || *end || o->frames < 0)
+				return ui_fail(GT_EXIT_USAGE,
+					       "--frames wants a number of functions, not '%s'",
+					       optarg);
 			break;
 		case 'h': print_report_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("report", argv, long_options);
@@ -650,6 +652,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	choose_keys(&s, o->by);
 	leave_out(&s, o->tables);
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
+	s.launched.frames = (size_t)o->frames;
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
@@ -688,7 +691,7 @@ static int report_short(const char *path)
 
 static int report_main(int argc, char **argv)
 {
-	struct report_options o = {.top = TOP_DEFAULT};
+	struct report_options o = {.top = TOP_DEFAULT, .frames = STACK_LINES_USUAL};
 	int code = parse_options(argc, argv, &o);
 
 	if (code >= 0)

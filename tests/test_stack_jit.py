@@ -95,6 +95,15 @@ def test_names_are_left_out_where_nobody_wants_them(jit):
     assert is_unread(jit(MAP, options=["--stacks=no-names"]))
 
 
+def test_a_name_that_is_too_long_is_cut_and_its_place_is_not(jit, tap):
+    before = "n=$(printf '%0200d' 7);"
+    jit(MAP, before=f"{before} export JIT_NAME=$n;")
+    text = tap("report", "j.gputap", "-t", "stacks", env={"COLUMNS": 70}).out
+    (line,) = [line for line in text.splitlines() if "0000" in line]
+    assert len(line) <= 70 and line.endswith("0.. in [jit]")
+    assert "0" * 199 + "7 in [jit]" in tap("report", "j.gputap", "-t", "stacks").out
+
+
 ADDON = r"""
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -71,7 +71,7 @@ def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
 def test_inlined_functions_travel_with_their_lines(program, tap, read):
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "inlined")
     program.unlink()
-    stack, = fills(read())
+    (stack,) = fills(read())
     assert functions(stack) == ["launch_fill", "inlined_helper", "around", "main"]
     assert all(re.search(r" at stacks_program.c:\d+$", frame) for frame in stack)
 
@@ -216,3 +216,66 @@ def test_build_ids_stay_with_names(program, tap):
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
     text = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"Build ID: (\w+)", text)[1].encode() in pathlib.Path("s.gputap").read_bytes()
+
+
+# For people -------------------------------------------------------------------------------------
+
+def shown(tap, *options, capture="s.gputap", columns=80):
+    """The text's lines of functions, of all stacks."""
+    text = tap("report", capture, "-t", "stacks", "-w", "name=fill", *options,
+               env={"COLUMNS": columns}).out
+    assert max(map(len, text.splitlines())) <= columns
+    begin = re.search(r"what, and from where\n", text).end()
+    lines = text[begin:].split("\n\n")[0].splitlines()
+    return [line.strip() for line in lines if not re.match(r" +[\d.]+ [num]?s ", line)]
+
+
+def test_a_long_stack_is_shown_in_part(program, tap, read):
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "deep", 40)
+    (stack,) = fills(read())
+    lines = shown(tap)
+    assert len(lines) == 13 and lines[-1] == f".. {len(stack) - 12} more frames"
+    assert [line.split(" at ")[0] for line in lines[:2]] == ["launch_fill", "recurse"] or \
+        lines[0].startswith("launch_fill")
+    assert len(shown(tap, "--frames", "0")) == len(stack) > 40
+    assert len(shown(tap, "--frames", "3")) == 4
+    assert len(shown(tap, "--frames", str(len(stack) - 1))) == len(stack)  # one more, for one less
+
+
+def test_frames_wants_a_number(tap):
+    assert "--frames wants" in tap("report", "--frames", "few", "x.gputap", status=2).err
+
+
+@pytest.mark.skipif(not (3, 11) <= sys.version_info < (3, 15),
+                    reason="this Python's frames are not known")
+def test_functions_of_python_are_shown_however_deep_native_code_is(repo, tap, work):
+    tap("run", "-q", "--stacks", "-o", "s.gputap", sys.executable,
+        repo / "tests/stacks/launches.py")
+    lines = shown(tap, "--frames", "4")
+    assert re.fullmatch(r"\.\. \d+ more frames?", lines[2])
+    assert [line.split(" at ")[0] for line in lines[3:5]] == ["launch", "Model.forward"]
+    assert re.fullmatch(r"\.\. \d+ more frames", lines[5]) and len(lines) == 6
+
+
+def test_frames_in_a_row_without_names_are_one_line(program, tap, run, read):
+    run(["gcc", "-xc", "-", "-O1", "-shared", "-fPIC", "-s", "-o", "libplain.so"], stdin="""
+        #define AFTER __asm__ volatile("" ::: "memory")
+        __attribute__((noinline)) static void inner(void (*f)(void)) { f(); AFTER; }
+        __attribute__((noinline)) static void middle(void (*f)(void)) { inner(f); AFTER; }
+        __attribute__((noinline)) static void outer(void (*f)(void)) { middle(f); AFTER; }
+        void enter_library(void (*f)(void)) { outer(f); AFTER; }""")
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "libraries", "./libplain.so")
+    assert [re.split(r" (?:at|in) ", line)[0] for line in shown(tap)][:3] == [
+        "launch_fill", "3 frames of libplain.so", "enter_library"]
+    (stack,) = fills(read())
+    assert sum("libplain.so+0x" in frame for frame in stack) == 3
+
+
+def test_stacks_that_read_the_same_are_one_row(run, program, tap, read):
+    """Two places of one function, of which no lines are known."""
+    tap("run", "-q", "--stacks=lines:0", "-o", "s.gputap", program, "many", 4)
+    program.unlink()
+    stacks = [tuple(stack) for stack in fills(read())]
+    assert len(stacks) == len(set(stacks))
+    rows = [row["count"] for row in read() if row["name"] == "fill"]
+    assert sum(rows) == 4 and len(rows) < 4

@@ -145,11 +145,11 @@ _gputap_report() {
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
 		return ;;
-	-n | --top) return ;;
+	-n | --top | --frames) return ;;
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --by --where --json --csv --html --output --force --share --timeline --short --mangled --help"
+		_gputap_words "--table --sort --reverse --top --frames --by --where --json --csv --html --output --force --share --timeline --short --mangled --help"
 	else
 		_gputap_files
 	fi

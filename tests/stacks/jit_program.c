@@ -6,6 +6,7 @@
 #include <CL/cl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	FILE *map = argc > 1 ? fopen(argv[1], "w") : NULL;
+	const char *name = getenv("JIT_NAME");
 	int status = set_up();
 
 	if (status)
@@ -60,8 +62,8 @@ int main(int argc, char **argv)
 	if (map) {
 		fprintf(map, "%llx 40 former name\n", (unsigned long long)(uintptr_t)code);
 		fprintf(map, "%llx 40 Py::inner function:3\n", (unsigned long long)(uintptr_t)code);
-		fprintf(map, "%llx 20 LazyCompile:~outer\n",
-			(unsigned long long)(uintptr_t)code + 64);
+		fprintf(map, "%llx 20 %s\n", (unsigned long long)(uintptr_t)code + 64,
+			name ? name : "LazyCompile:~outer");
 		fputs("no line of a map\nffffffffffffffff 10 beyond\n", map);
 		fclose(map);
 	}
