@@ -7,6 +7,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -23,24 +24,6 @@ class Missing(Exception):
 
 def compile_c(*words):
     subprocess.run(list(map(str, words)), check=True)
-
-
-def find_spirv_compilers():
-    """clang and llvm-spirv of one version: a translator reads what its own LLVM writes."""
-    for version in ("-14", "-18", ""):
-        found = [shutil.which(name + version) for name in ("clang", "llvm-spirv")]
-        if all(found):
-            return found
-    raise Missing("needs clang and llvm-spirv: apt install clang llvm-spirv-14")
-
-
-def make_spirv(folder):
-    clang, translator = find_spirv_compilers()
-    compile_c(clang, "-c", "-emit-llvm", "-x", "cl", "-cl-std=CL1.2", "-target",
-              "spir64-unknown-unknown", "-Xclang", "-finclude-default-header", "-O1",
-              SOURCE / "kernels.cl", "-o", folder / "kernels.bc")
-    compile_c(translator, folder / "kernels.bc", "-o", folder / "kernels.spv")
-    return folder / "kernels.spv"
 
 
 class Program:
@@ -84,7 +67,7 @@ class Program:
         driver = self.build / "soft/level_zero/libze_soft.so"
         if not driver.exists() or not ctypes.util.find_library("ze_loader"):
             raise Missing("needs Level Zero: apt install libze-dev")
-        self.environment = {"CONTROL_KERNELS": make_spirv(self.folder),
+        self.environment = {"CONTROL_KERNELS": SOURCE / "kernels.cl",
                             "ZE_ENABLE_ALT_DRIVERS": driver}
         self.make("-lze_loader")
 
@@ -101,8 +84,10 @@ class Program:
             objects.append(self.folder / f"{source}.o")
             compile_c("cc", "-O1", "-g", "-w", f"-I{REPO}", f"-I{REPO}/include", f"-I{SOURCE}",
                       "-c", SOURCE / source, "-o", objects[-1])
-        compile_c("hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{SOURCE}",
-                  SOURCE / "on_hip.hip", *objects, "-o", self.path, *self.libraries)
+        objects.append(self.folder / "on_hip.o")
+        compile_c("hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{SOURCE}", "-c",
+                  SOURCE / "on_hip.hip", "-o", objects[-1])
+        compile_c("hipcc", "--hip-link", *objects, "-o", self.path, *self.libraries)
 
 
 class Session:
@@ -131,6 +116,13 @@ class Session:
         out, self.err = self.process.communicate(timeout=conftest.HANGS_SECONDS)
         assert self.process.returncode == status, self.err
         return out
+
+
+def wait_until(condition):
+    end = time.monotonic() + conftest.LEAVING_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 @pytest.fixture

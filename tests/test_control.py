@@ -13,7 +13,9 @@ import pytest
 
 import conftest
 import control_programs
-from control_programs import control, recorded, session, status  # noqa: F401 fixtures
+from control_programs import (  # noqa: F401 fixtures
+    control, recorded, session, status, wait_until
+)
 
 
 @pytest.fixture(scope="session")
@@ -82,13 +84,6 @@ def test_a_window_that_never_began_is_said(session):
     s.tell("run a 1")
     s.end()
     assert "the program ended before the --delay of" in s.err
-
-
-def wait_until(condition):
-    end = time.monotonic() + conftest.LEAVING_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def test_delay_and_duration_are_a_window(session, status, recorded):

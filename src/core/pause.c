@@ -14,6 +14,13 @@ static struct gt_segment *own_segment(void)
 		       : NULL;
 }
 
+/* Does nobody else pause it? Where two stop at once, neither may be: then the hook for changes
+ * follows. */
+static bool is_last(enum gt_pause who)
+{
+	return !(atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed) & ~(uint32_t)who);
+}
+
 void gt_contexts_fork(void)
 {
 	gt_core_lock();
@@ -27,7 +34,7 @@ void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why)
 {
 	struct gt_segment *r = own_segment();
 
-	if (!paused && gt_contexts_resume_hook)
+	if (!paused && gt_contexts_resume_hook && is_last(who))
 		gt_contexts_resume_hook();
 	gt_core_lock();
 	if (gt_windows_change(who, paused, why)) {

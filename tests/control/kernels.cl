@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/* For on_level_zero.c. */
+// OpenCL C: kernels for on_level_zero.c.
+// SPDX-License-Identifier: MIT
+
 kernel void a(int x)
 {
 }

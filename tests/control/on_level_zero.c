@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of Level Zero, of the SPIR-V that CONTROL_KERNELS names, in an immediate list. */
+/* Kernels of Level Zero, of the text that CONTROL_KERNELS names, which the software device takes, in an immediate list. */
 #include <level_zero/ze_api.h>
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static ze_module_handle_t load_module(void)
 	static uint8_t text[1 << 16];
 	FILE *f = fopen(getenv("CONTROL_KERNELS"), "rb");
 	ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-				 .format = ZE_MODULE_FORMAT_IL_SPIRV,
+				 .format = ZE_MODULE_FORMAT_NATIVE,
 				 .pInputModule = text};
 	ze_module_handle_t module;
 

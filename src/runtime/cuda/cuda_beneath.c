@@ -20,11 +20,6 @@ void gt_cuda_table_is(const struct gt_table *table)
 	atomic_store_explicit(&driver, table, memory_order_release);
 }
 
-bool gt_cuda_is_used(void)
-{
-	return atomic_load_explicit(&driver, memory_order_acquire) != NULL;
-}
-
 /* Without cuInit()'s tap: the first driver that is attached. */
 void *gt_cuda_real(uint32_t index)
 {

@@ -181,19 +181,27 @@ static const struct gt_cupti_user user = {
 	.wants_records = wants_records,
 };
 
-/* CUPTI may have gone in the pause. It comes back before recording does. */
+/* That called cuInit() first. In the child of its fork there is no CUDA, and CUPTI would hang. */
+static _Atomic int32_t user_process;
+
+static bool is_user(void)
+{
+	return atomic_load_explicit(&user_process, memory_order_acquire) == getpid();
+}
+
+/* CUPTI may have gone in the pause, or have never come. It comes before recording goes on. */
 static void resume(void)
 {
-	if (gt_cupti_owner_library() && gt_cuda_work_wanted(true))
+	if (is_user() && gt_cuda_work_wanted(true))
 		gt_cupti_owner_start();
 }
 
 /* What is asked of the runtime's calls is CUPTI's to know before the next one. */
 static void follow_calls(void)
 {
-	if (!gt_cuda_is_used())
+	if (!is_user())
 		return;
-	if (gt_cuda_runtime_wanted())
+	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
 		gt_cupti_owner_start();
 	gt_cupti_owner_follow_calls();
 }
@@ -205,12 +213,25 @@ __attribute__((constructor)) static void be_user(void)
 	gt_contexts_changed_hook = follow_calls;
 }
 
+/* In a pause it is opened when that ends. But not where launches of graphs are recorded as one:
+ * that kind stays as it is for as long as there are graphs (cupti_owner.c). */
+static bool is_wanted_at_once(void)
+{
+	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
+		return true;
+	return gt_recording.session && gt_recording.session->mode == GT_MODE_LITE &&
+	       gt_cuda_work_wanted(true);
+}
+
 /* Before the real one: kinds that are on before a context is made leave nothing behind when they go
  * off, and CUPTI sees the first context. */
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
+	int32_t none = 0;
+
 	gt_cuda_table_is(call->table);
-	if (gt_cuda_work_wanted(true) || gt_cuda_runtime_wanted())
+	atomic_compare_exchange_strong(&user_process, &none, getpid());
+	if (is_user() && is_wanted_at_once())
 		gt_cupti_owner_start();
 	return ((gt_cuda_driver_cuInit_fn *)call->tap->real)(flags);
 }

@@ -156,7 +156,6 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);
-bool gt_cuda_is_used(void); /* cuInit() has been called */
 
 /* The helper looks now: much was launched. */
 void gt_cuda_helper_wake(void);

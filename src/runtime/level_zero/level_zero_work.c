@@ -192,7 +192,7 @@ static int end_command(struct submission *s, int status)
 						       .own = s->own,
 						       .dirty = s->dirty});
 		gt_work_submitted(s->work);
-		if (queue->synchronous && s->dirty)
+		if (queue->synchronous) /* it is done */
 			gt_lz_harvest(queue, gt_lz_submitted_to(queue));
 	} else {
 		add_entry(s);

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""torch under a session that begins paused, and is started in its middle.
+
+    gpu_torch_late.py FOLDER
+
+Says on stdout what x.add_(1.0) costs the host in the pause, and again behind the window. In FOLDER
+it makes "ready" and waits for "started", launches 1,000 times x.mul_(1.5), makes "done" and waits
+for "stopped"."""
+import pathlib
+import statistics
+import sys
+import time
+
+import torch
+
+BURSTS, BURST, COUNT = 40, 300, 1000
+folder = pathlib.Path(sys.argv[1])
+x = torch.ones(64, device="cuda")
+
+
+def measure():
+    found = []
+    for _ in range(BURSTS):
+        begin = time.perf_counter_ns()
+        for _ in range(BURST):
+            x.add_(1.0)
+        found.append((time.perf_counter_ns() - begin) / BURST)
+        torch.cuda.synchronize()
+    return statistics.median(found)
+
+
+def wait_for(name):
+    while not (folder / name).exists():
+        x.add_(1.0)  # the loop goes on
+        time.sleep(0.001)
+    torch.cuda.synchronize()
+
+
+for _ in range(10):
+    measure()
+print(f"before {measure():.0f} ns", flush=True)
+if folder.is_dir():
+    (folder / "ready").touch()
+    wait_for("started")
+    for _ in range(COUNT):
+        x.mul_(1.5)
+    torch.cuda.synchronize()
+    (folder / "done").touch()
+    wait_for("stopped")
+    measure()
+    print(f"behind {measure():.0f} ns", flush=True)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Windows of recording and the flight recorder on each runtime: a program of each is recorded in
+its windows only, and every kernel is linked to its launch."""
+import csv
+import json
+import pathlib
+import re
+
+import pytest
+
+import control_programs
+from control_programs import control, recorded, session, status  # noqa: F401 fixtures
+
+LAUNCHES = {
+    "refdev": "refdevLaunchKernel",
+    "opencl": "clEnqueueNDRangeKernel",
+    "hip": "hipLaunchKernel",
+    "level_zero": "zeCommandListAppendLaunchKernel",
+    "cuda": "cuLaunchKernel",
+}
+
+
+@pytest.fixture(scope="module", params=control_programs.RUNTIMES)
+def program(request, build, tmp_path_factory):
+    try:
+        return control_programs.Program(request.param, build,
+                                        tmp_path_factory.mktemp(f"control_{request.param}"))
+    except control_programs.Missing as missing:
+        pytest.skip(str(missing))
+
+
+def check_links(program, path="w.csv"):
+    """Each kernel is its launch's, and each launch has one."""
+    with open(path, newline="") as f:
+        rows = list(csv.DictReader(f))
+    kernels = [r["correlation"] for r in rows if r["kind"] == "device"
+               and r["operation"] == "kernel"]
+    launches = [r["correlation"] for r in rows if r["kind"] == "call"
+                and r["operation"] == LAUNCHES[program.runtime]]
+    assert sorted(kernels) == sorted(launches) and len(set(kernels)) == len(kernels)
+
+
+def kernels_in(tap, path):
+    tap("export", "-f", path, "-o", "s.csv")
+    with open("s.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    return {n: sum(r["name"] == n for r in rows if r["kind"] == "device") for n in "abcd"}
+
+
+def test_stop_and_start(program, session, control, status, recorded):
+    s = session()
+    s.tell("run a 20")
+    control("stop", s)
+    assert (status(s)["state"], status(s)["behind"]) == ("paused", 0)
+    s.tell("run b 20")
+    control("start", s)
+    s.tell("run c 20")
+    control("stop", s)
+    s.tell("run d 20")
+    s.end()
+    assert recorded() == {"a": 20, "c": 20}
+    check_links(program)
+
+
+def test_a_session_that_begins_paused(program, session, control, recorded):
+    s = session("--paused")
+    s.tell("run a 5", "run b 5")
+    control("start", s)
+    s.tell("run c 30", "run a 7")
+    s.end()
+    assert recorded() == {"c": 30, "a": 7}
+    check_links(program)
+
+
+def test_a_session_that_is_started_before_the_program_uses_its_runtime(program, session, control,
+                                                                       recorded):
+    s = session("--paused")
+    s.tell("nothing")
+    control("start", s)
+    s.tell("run c 30")
+    s.end()
+    assert recorded() == {"c": 30}
+    check_links(program)
+
+
+@pytest.mark.parametrize("source", ["gputap", "roctx", "nvtx"])
+def test_a_window_of_ranges(program, session, recorded, source):
+    s = session("--from", "step#3", "--to", "step#5")
+    s.tell(f"by {source}")
+    for _ in range(7):
+        s.tell("run a 1", "begin step", "run b 2", "end")
+    s.end()
+    assert recorded() == {"b": 6, "a": 2}
+    check_links(program)
+
+
+def test_many_windows(program, session, control, recorded):
+    s = session("--paused")
+    for i in range(10):
+        s.tell(f"run {'ab'[i % 2]} 3")
+        control("start", s)
+        s.tell("run c 4")
+        control("stop", s)
+    s.tell("run d 3")
+    s.end()
+    assert recorded() == {"c": 40}
+    check_links(program)
+
+
+def test_a_flight_recorder_and_its_snapshot(program, session, control, status, recorded, tap,
+                                            work):
+    """What it keeps is the newest; what it says it kept is what is there."""
+    s = session("--keep", "1h")
+    s.tell("run a 30", "run b 30")
+    control_programs.wait_until(lambda: status(s)["kernels"] == 60)
+    control("snapshot", s, "-o", "mid.gputap")
+    s.tell("run c 30")
+    s.end()
+    middle = kernels_in(tap, "mid.gputap")
+    assert middle == {"a": 30, "b": 30, "c": 0, "d": 0}
+    assert recorded() == {"a": 30, "b": 30, "c": 30}
+    check_links(program)
+
+
+def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session, tap, work):
+    import time
+    s = session("--keep", "300ms")
+    s.tell("run a 50")
+    time.sleep(1)
+    s.tell("run b 5")
+    time.sleep(0.1)
+    s.tell("run c 5")
+    s.end()
+    info = json.loads(tap("info", "--json", "w.gputap").out)
+    found = kernels_in(tap, "w.gputap")
+    assert found["c"] == 5 and found["a"] in (0, 50)
+    assert info["seen"] == info["recorded"] + info["dropped"] + info["not_kept"]
+    assert not info["dropped"]
