@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Ranks of a job beside each other: tables of reports, who waits for whom."""
+import csv
 import json
 
 import mpi_jobs
@@ -266,3 +267,54 @@ def test_a_slice_is_matched_by_time_too(tap, job):
     for rank in rows.keys() - {LATE}:
         assert rows[rank]["compared"] and rows[rank]["caused_ns"] == 0
         assert rows[rank]["wait_ns"] >= rows[rank]["compared"] * LATE_NS
+
+
+# Two hosts ------------------------------------------------------------------------------------
+
+APART_NS = 5000 * 10**9  # of the two hosts' CLOCK_BOOTTIME
+OTHER_HOST = ["unshare", "--time", "--uts", "--boottime", 5000, "--monotonic", 3000, "--fork", "sh",
+              "-c", 'hostname other; exec "$@"', "sh"]
+
+
+@pytest.fixture
+def other_host(run):
+    """Words before a command that run it on a host of another name, whose clock began earlier."""
+    if run([*OTHER_HOST, "true"], status=None).status:
+        pytest.skip("needs the right to make namespaces of time and names")
+    return OTHER_HOST
+
+
+def test_two_hosts_that_share_nothing_are_aligned_by_wall_clocks(tap, run, gputap, build, work,
+                                                                other_host):
+    run([gputap, "run", "-q", "-o", "here.gputap", build / "examples/demo"])
+    run([*other_host, gputap, "run", "-q", "-o", "there.gputap", build / "examples/demo"])
+    found = sessions(tap, ["here.gputap", "there.gputap"])
+    assert [s["host"] == "other" for s in found] == [False, True]
+    assert [s["clock"] for s in found] == ["boot", "wall clock"]
+    assert abs(found[1]["shift_ns"] + APART_NS) < 10**6  # one wall clock, in truth
+    err = tap("report", "here.gputap", "there.gputap").err
+    assert "aligned by wall clocks (CLOCK_REALTIME), which moved by" in err.replace("\n  ", " ")
+
+
+@pytest.mark.parametrize("kind", ["mpich"])
+def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap, work, kind,
+                                                               other_host):
+    if not mpi_jobs.library_of(kind):
+        pytest.skip(f"needs {mpi_jobs.KINDS[kind][0]}")
+    program = mpi_jobs.build(kind, work, "steps")
+    words = " ".join(f"'{word}'" if " " in str(word) else str(word) for word in other_host)
+    run([*mpi_jobs.launcher(kind, 2), "sh", "-c",
+         f'if [ "$PMI_RANK" = 1 ]; then exec {words} "$@"; fi; exec "$@"', "sh", gputap, "run",
+         "-q", "-o", "r%r.gputap", program, 60], env={"TMPDIR": str(work)}, timeout=100)
+    found = sessions(tap, ["r0.gputap", "r1.gputap"])
+    assert [s["clock"] for s in found] == ["boot", "collectives"]
+    spans = []
+    for files in (["r1.gputap"], ["r0.gputap", "r1.gputap"]):
+        tap("export", "-f", *files, "-o", "job.csv")
+        with open("job.csv", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["operation"] == "MPI_Allreduce"]
+        last = max(row["process"] for row in rows)
+        spans.append([int(row["start_ns"]) for row in rows if row["process"] == last])
+    errors = [abs(b - a + APART_NS) for a, b in zip(*spans)]
+    assert len(errors) == 60
+    assert max(errors) <= found[1]["uncertainty_ns"] + 1000

@@ -10,6 +10,7 @@ enum {
 	WINDOWS_MOST = 64,
 	WINDOW_LEAST = 16, /* returns */
 };
+#define BEYOND_NS INT64_C(3600000000000)
 
 struct gt_shared_return {
 	uint64_t there_ns;
@@ -76,11 +77,27 @@ static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t
 	return (struct gt_clock_point){in, out};
 }
 
+/* Beyond the calls the clocks run apart as they did from the first to the last one: the line between
+ * two that are near each other says little about that. */
+static struct gt_clock_point extend(const struct gt_clock_point *first,
+				    const struct gt_clock_point *last, uint64_t in, int64_t by_ns)
+{
+	const struct gt_clock_point *from = in == last->in ? last : first;
+	double rate = last->in > first->in ? (double)(int64_t)(last->out - first->out) /
+						     (double)(last->in - first->in)
+					   : 1;
+
+	if (by_ns < 0 && (in < 2 * BEYOND_NS || from->out < 2 * BEYOND_NS)) /* not before 0 */
+		by_ns = -(int64_t)((in < from->out ? in : from->out) / 2);
+	return (struct gt_clock_point){in + (uint64_t)by_ns,
+				       from->out + (uint64_t)(int64_t)((double)by_ns * rate)};
+}
+
 /* Lines through the returns in the place of those between the bounds. 0 or -ENOMEM. */
 static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *lines,
 			  uint64_t *residual_ns)
 {
-	struct gt_clock_point points[WINDOWS_MOST];
+	struct gt_clock_point points[WINDOWS_MOST + 2]; /* one before, one behind them */
 	struct gt_clock_lines through;
 	size_t windows = s->count / WINDOW_LEAST;
 	uint64_t away_ns = 0;
@@ -93,9 +110,12 @@ static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *line
 	for (size_t w = 0; w < windows; w++) {
 		size_t from = s->count * w / windows, to = s->count * (w + 1) / windows;
 
-		points[w] = find_point(s->returns + from, to - from, lines, *residual_ns, &away_ns);
+		points[w + 1] =
+			find_point(s->returns + from, to - from, lines, *residual_ns, &away_ns);
 	}
-	status = gt_clock_lines_init_exact(&through, points, windows);
+	points[0] = extend(&points[1], &points[windows], points[1].in, -BEYOND_NS);
+	points[windows + 1] = extend(&points[1], &points[windows], points[windows].in, BEYOND_NS);
+	status = gt_clock_lines_init_exact(&through, points, windows + 2);
 	if (status)
 		return status;
 	gt_clock_lines_fini(lines);

@@ -8,6 +8,7 @@
 
 /* What is made: calls each PERIOD_NS. */
 enum { CALLS = 400, PERIOD_NS = 10000000, LEAVE_NS = 3000 };
+#define BEGIN_NS UINT64_C(100000000000)
 
 struct made {
 	int64_t offset_ns; /* here - there, at 0 */
@@ -39,7 +40,7 @@ static uint64_t leave(struct made *m, uint64_t all_ns)
 static void add_calls(struct made *m, struct gt_shared_calls *s, unsigned calls)
 {
 	for (unsigned i = 0; i < calls; i++) {
-		uint64_t at = UINT64_C(1000000000) + (uint64_t)i * PERIOD_NS,
+		uint64_t at = BEGIN_NS + (uint64_t)i * PERIOD_NS,
 			 there = at + draw(m, m->jitter_ns) + m->late_there_ns,
 			 here = at + draw(m, m->jitter_ns) + m->late_here_ns,
 			 all = there > here ? there : here;
@@ -60,7 +61,7 @@ static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 	add_calls(&m, &s, CALLS);
 	CHECK_EQ(gt_shared_calls_fit(&s, &lines, residual_ns), 0);
 	for (unsigned i = 0; i < CALLS; i++) {
-		uint64_t at = UINT64_C(1000000000) + (uint64_t)i * PERIOD_NS, right = truth(&m, at),
+		uint64_t at = BEGIN_NS + (uint64_t)i * PERIOD_NS, right = truth(&m, at),
 			 got = gt_clock_line_convert(gt_clock_lines_find(&lines, at), at),
 			 error = got > right ? got - right : right - got;
 
@@ -70,6 +71,21 @@ static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 	gt_clock_lines_fini(&lines);
 	gt_shared_calls_fini(&s);
 	return worst;
+}
+
+/* So long before the first call. */
+static uint64_t error_before(struct made m, uint64_t before_ns)
+{
+	struct gt_shared_calls s = {0};
+	struct gt_clock_lines lines;
+	uint64_t residual, at = BEGIN_NS - before_ns, got, right = truth(&m, at);
+
+	add_calls(&m, &s, CALLS);
+	CHECK_EQ(gt_shared_calls_fit(&s, &lines, &residual), 0);
+	got = gt_clock_line_convert(gt_clock_lines_find(&lines, at), at);
+	gt_clock_lines_fini(&lines);
+	gt_shared_calls_fini(&s);
+	return got > right ? got - right : right - got;
 }
 
 UNIT_TEST(an_offset_is_found_within_the_jitter)
@@ -132,6 +148,7 @@ UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doub
 		worst = check_covered(m, &residual);
 		CHECK(residual > 1900000 && residual < 2300000);
 		CHECK(worst < 50000);
+		CHECK(error_before(m, UINT64_C(20000000000)) < 100000);
 	}
 }
 
@@ -141,10 +158,10 @@ UNIT_TEST(where_one_host_returns_later_the_error_is_covered)
 	struct made m = {.offset_ns = 77777, .jitter_ns = 20000, .late_there_ns = 2000000};
 	struct gt_shared_calls s = {0};
 	struct gt_clock_lines lines;
-	uint64_t residual, at = UINT64_C(1000000000) + CALLS / 2 * (uint64_t)PERIOD_NS, got, right;
+	uint64_t residual, at = BEGIN_NS + CALLS / 2 * (uint64_t)PERIOD_NS, got, right;
 
 	for (unsigned i = 0; i < CALLS; i++) {
-		uint64_t begin = UINT64_C(1000000000) + (uint64_t)i * PERIOD_NS,
+		uint64_t begin = BEGIN_NS + (uint64_t)i * PERIOD_NS,
 			 there = begin + m.late_there_ns, here = begin + draw(&m, m.jitter_ns);
 		struct gt_shared_stay a = {there, there + LEAVE_NS, true},
 				      b = {truth(&m, here), truth(&m, there + LEAVE_NS + 1000000),
