@@ -2,13 +2,13 @@
 /* See run_keep.h. */
 #include "cli/run_keep.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/amounts.h"
 #include "cli/command.h"
+#include "cli/run_window.h"
 #include "cli/trigger.h"
 #include "cli/ui.h"
 
@@ -54,24 +54,6 @@ static int take_keep(const char *value, struct gt_keep_options *keep)
 	return GT_EXIT_OK;
 }
 
-static int take_signal(const char *value, int *out)
-{
-	static const struct {
-		const char *name;
-		int number;
-	} signals[] = {{"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"ALRM", SIGALRM},
-		       {"URG", SIGURG}, {"PROF", SIGPROF}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH}};
-	const char *name = strncmp(value, "SIG", 3) ? value : value + 3;
-
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (!strcmp(name, signals[i].name)) {
-			*out = signals[i].number;
-			return GT_EXIT_OK;
-		}
-	return bad("--snapshot-signal", value,
-		   "a signal that can be spared: HUP, USR1, USR2, ALRM, URG, PROF, PWR, WINCH");
-}
-
 static int take_most(const char *value, uint32_t *out)
 {
 	char *end;
@@ -103,7 +85,7 @@ int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const
 		asked.count += !code;
 		return code;
 	case RUN_SNAPSHOTS_MOST: return take_most(value, &o->snapshots_most);
-	default: return take_signal(value, &o->snapshot_signal);
+	default: return run_signal("--snapshot-signal", value, &o->snapshot_signal);
 	}
 }
 
@@ -134,6 +116,11 @@ int run_keep_check(struct gt_run_options *o, bool quiet)
 	if (!asked.has_most)
 		o->snapshots_most = SNAPSHOTS_MOST;
 	o->on_snapshot = quiet ? say_failure : say_snapshot;
+	if (o->snapshot_signal && (o->snapshot_signal == o->windows.start_signal ||
+				   o->snapshot_signal == o->windows.stop_signal))
+		return ui_fail(GT_EXIT_USAGE,
+			       "--snapshot-signal is another one than --start-signal and "
+			       "--stop-signal");
 	if (!asked.count && (asked.has_after || asked.has_most))
 		return ui_fail(GT_EXIT_USAGE, "%s goes with --trigger",
 			       asked.has_after ? "--keep-after" : "--snapshots-most");

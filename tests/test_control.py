@@ -5,8 +5,11 @@ import collections
 import csv
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -245,4 +248,58 @@ def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
         except OSError:
             pass
     control("stop", s)
+    s.end()
+
+
+@pytest.fixture
+def others_gputap(gputap):
+    """The command as user nobody."""
+    if os.geteuid():
+        pytest.skip("needs root, to become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copy(gputap, folder)
+        os.chmod(folder, 0o755)
+        os.chmod(path, 0o755)
+
+        def call(*words):
+            return subprocess.run([path, *words], text=True, capture_output=True, check=False,
+                                  cwd="/", user=65534, group=65534, extra_groups=[])
+        yield call
+
+
+@pytest.mark.parametrize("command", ["start", "stop", "snapshot", "status"])
+def test_another_user_is_refused(session, others_gputap, status, command):
+    s = session()
+    s.tell("run a 1")
+    folder = status(s)["folder"]
+    assert folder not in others_gputap("status", "--json").stdout
+    for which in (str(s.pid), folder):
+        done = others_gputap(command, which)
+        assert done.returncode == 1, done
+        assert re.search(r"who alone controls its session|no session|Permission denied",
+                         done.stderr), done
+    assert (status(s)["state"], status(s)["windows"]) == ("recording", 1)
+    s.end()
+
+
+def test_the_socket_lets_nobody_else_in(session, status):
+    """Neither the folder nor the collector, which asks the kernel who has connected."""
+    if os.geteuid():
+        pytest.skip("needs root, to become another user")
+    s = session()
+    s.tell("run a 1")
+    folder = status(s)["folder"]
+    assert os.stat(folder).st_mode & 0o777 == 0o700
+    ask = (f"import socket; c = socket.socket(socket.AF_UNIX); c.connect('{folder}/control');"
+           "c.sendall(b'stop\\n'); print(c.recv(100))")
+
+    def connect():
+        return subprocess.run(["python3", "-c", ask], text=True, capture_output=True, check=False,
+                              cwd="/", user=65534, group=65534, extra_groups=[])
+    assert "PermissionError" in connect().stderr
+    os.chmod(folder, 0o711)
+    os.chmod(f"{folder}/control", 0o666)
+    said = connect()
+    assert "ok" not in said.stdout, said
+    assert status(s)["state"] == "recording"
     s.end()

@@ -4,7 +4,7 @@ its windows only, and every kernel is linked to its launch."""
 import csv
 import json
 import pathlib
-import re
+import time
 
 import pytest
 
@@ -123,7 +123,6 @@ def test_a_flight_recorder_and_its_snapshot(program, session, control, status, r
 
 
 def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session, tap, work):
-    import time
     s = session("--keep", "300ms")
     s.tell("run a 50")
     time.sleep(1)
@@ -136,3 +135,36 @@ def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session
     assert found["c"] == 5 and found["a"] in (0, 50)
     assert info["seen"] == info["recorded"] + info["dropped"] + info["not_kept"]
     assert not info["dropped"]
+
+
+@pytest.mark.parametrize("program", ["cuda"], indirect=True)
+@pytest.mark.parametrize("mode, early", [("default", False), ("lite", True)])
+def test_cupti_is_opened_when_the_first_window_begins(program, session, control, status, recorded,
+                                                      mode, early):
+    """Launches of graphs as one, which lite records, need it from the begin on."""
+    s = session("--paused", "--mode", mode)
+    s.tell("run a 5")
+    maps = pathlib.Path(f"/proc/{status(s)['pid']}/maps")
+    assert ("libcupti" in maps.read_text()) == early
+    control("start", s)
+    assert "libcupti" in maps.read_text()
+    s.tell("run b 40")
+    s.end()
+    assert recorded() == {"b": 40}
+
+
+@pytest.mark.parametrize("program", ["cuda"], indirect=True)
+def test_cupti_is_not_opened_in_the_child_of_a_program_that_uses_cuda(program, session, control,
+                                                                      status, recorded):
+    """There it would hang."""
+    s = session("--paused", "--wait")
+    s.tell("run a 5")
+    s.begin("fork")
+    s.tell("nothing")
+    control("start", s)
+    s.tell("nothing")
+    s.begin("exit")
+    assert s.process.stdout.readline() == "ok\n"
+    s.tell("run b 5")
+    s.end()
+    assert recorded() == {"b": 5}

@@ -262,6 +262,7 @@ def test_triggers_are_limited_in_number_and_what_is_left_out_is_said(tree, work)
     (["--keep-after", "1s"], "--keep-after goes with --trigger"),
     (["--snapshots-most", "0", "--trigger", "failed"], "a number from 1"),
     (["--snapshot-signal", "KILL"], "a signal that can be spared"),
+    (["--snapshot-signal", "USR1", "--stop-signal", "10"], "is another one than --start-signal"),
     (["--keep", "1s", "--trigger", "failed", "--keep-after", "2s"], "is longer than what --keep"),
 ])
 def test_wrong_snapshot_options_are_refused(tree, work, options, said):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of Level Zero, of the text that CONTROL_KERNELS names, which the software device takes, in an immediate list. */
+/* Kernels of Level Zero, in an immediate list: of the text that CONTROL_KERNELS names, which the
+ * device in software takes. */
 #include <level_zero/ze_api.h>
 
 #include <stdio.h>
