@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/callstacks.h"
 #include "capture/capture.h"
+#include "capture/frame_names.h"
 #include "fuzz.h"
 #include "util/error.h"
 
@@ -54,6 +56,34 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	}
 	for (i = 0; i < gt_capture_event_count(c); i++)
 		sum += touch(gt_capture_event(c, i)->text) + gt_capture_event(c, i)->time_ns;
+	return sum;
+}
+
+/* Frames of stacks, what they lie in, and their names. */
+static uint64_t look_at_stacks(struct gt_capture *c)
+{
+	struct gt_frame_name list[GT_FRAME_NAMES_MOST];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < gt_capture_stack_count(c); i++) {
+		const struct gt_stack_info *s = gt_capture_stack_at(c, i);
+
+		for (uint32_t k = 0; k < s->native + s->python; k++) {
+			const struct gt_code_info *code =
+				k < s->native ? gt_capture_module_find(c, s->process, s->generation,
+								       s->frames[k])
+					      : gt_capture_python_find(c, s->process,
+								       (uint32_t)s->frames[k]);
+			const struct gt_names_info *names =
+				gt_capture_names_find(c, s->process, code ? code->generation : 0,
+						      s->frames[k]);
+			size_t count = names ? gt_names_unpack(names, list) : 0;
+
+			sum += code ? touch(code->name) + touch(code->detail) : 0;
+			for (size_t n = 0; n < count; n++)
+				sum += touch(list[n].function) + touch(list[n].file) + list[n].line;
+		}
+	}
 	return sum;
 }
 
@@ -109,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		gt_error_clear();
 		return 0;
 	}
-	sum = look_at_lists(c) + look_at_items(c);
+	sum = look_at_lists(c) + look_at_stacks(c) + look_at_items(c);
 	(void)gt_capture_verify(c);
 	sum += look_at_items(c);
 	(void)sum;
