@@ -189,7 +189,8 @@ static bool step_by_pointer(struct walk *w)
 	if (w->bp < w->sp || sp - w->sp > GUESS_BYTES || !load(w, w->bp, &bp) ||
 	    !load(w, w->bp + sizeof bp, &pc))
 		return false;
-	if ((bp && bp <= w->bp) || (w->bp > w->led && !leads_to_code(w, w->bp)))
+	/* code that is known may keep anything in that register */
+	if (w->bp > w->led && !leads_to_code(w, w->bp))
 		return false;
 	w->sp = sp;
 	w->bp = bp;
