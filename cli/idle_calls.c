@@ -153,6 +153,28 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 
 /* Processes ------------------------------------------------------------------------- */
 
+static bool is_listed(const char *names, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = names; (at = strstr(at, name)); at += length)
+		if ((at == names || at[-1] == ',') && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* Of the domains that were asked for: are those among them whose calls submitted the device's work?
+ * Under HSA's lie others', as HIP's, which may have been left out. */
+static bool has_calls_of_work(const struct gt_counts *counts, const char *domains)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		if (counts->seen[GT_CLASS_DEVICE][d] &&
+		    (d == GT_DOMAIN_HSA_CORE || !counts->seen[GT_CLASS_CALL][d] ||
+		     !is_listed(domains, gt_domain_name((enum gt_domain)d))))
+			return false;
+	return true;
+}
+
 /* Calls may be missing: not asked for, or lost. Those that were open at the end lack for a good
  * reason. */
 bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
@@ -166,7 +188,8 @@ bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
 		return false;
 	session = gt_capture_session_at(capture, info->session);
 	selection_read(session->info.options, &selection);
-	if (!selection_has_calls(&selection) || *selection.operations || *selection.domains)
+	if (!selection_has_calls(&selection) || *selection.operations ||
+	    (*selection.domains && !has_calls_of_work(counts, selection.domains)))
 		return false;
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
 		for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)

@@ -116,6 +116,13 @@ def test_calls_that_were_not_recorded_are_not_taken_for_none(trace, refdev):
     check_shares({"unknown": built["host"]}, report)
 
 
+def test_domains_that_have_the_works_calls_know_what_the_host_did(trace, refdev):
+    for domains, cause in (("refdev", "host"), ("opencl,refdev", "host")):
+        built, report = trace(refdev, "host", options=("-d", domains),
+                              env={"REFDEV_DEVICES": "2"})
+        check_shares({cause: built["host"]}, report)
+
+
 def test_by_and_where_go_by_the_work_that_ended_the_gap(trace, tap, refdev):
     _, report = trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
     idle = sum(r["idle_ns"] for r in report["idle"])

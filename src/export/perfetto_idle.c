@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Why devices were idle, in Perfetto: a track "idle" of each device, above its queues, with a slice
  * for each part of a gap, named by its cause (idle_parts.h). Parts of a device come in the order of
- * their begin and do not overlap. On sequence 1, texts in full each time. */
+ * their begin and do not overlap, device after device: each has a sequence of its own, whose texts
+ * have numbers. A capture may have millions of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "export/perfetto.h"
 #include "record/operation.h"
+#include "util/error.h"
+
+/* Numbers of annotations' names on these sequences, from 1. */
+#define ANNOTATIONS(X)      \
+	X(CAUSE, "cause")   \
+	X(CALL, "call")     \
+	X(RANGE, "range")   \
+	X(BEHIND, "behind") \
+	X(PID, "pid")       \
+	X(TID, "tid")       \
+	X(THREAD, "thread") \
+	X(GAP_NS, "gap_ns") \
+	X(AFTER, "after")   \
+	X(BEFORE, "before")
+
+enum annotation {
+	ANNOTATION_NONE,
+#define X(name, text) ANNOTATION_OF_##name,
+	ANNOTATIONS(X)
+#undef X
+		ANNOTATION_NAMES
+};
+
+enum { CATEGORY_IDLE = 1, TEXTS = 4096 };
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_bits begun; /* devices */
+	struct gt_pf_sequence sequence; /* of the device whose parts come */
+	uint32_t device;
+	bool any;
+	uint64_t next_text;
+	/* texts of late, by their address, which stays as long as parts come; one that comes again
+	 * when its place was taken gets another number */
+	struct {
+		const char *text;
+		uint64_t iid;
+	} texts[TEXTS];
 };
 
 static uint64_t track_number(const struct gt_pf *x, uint32_t device)
@@ -31,69 +69,125 @@ static void begin_track(struct gt_pf *x, uint32_t device)
 	gt_pf_packet_close(x, p, packet);
 }
 
-static char *open_event(struct gt_pf *x, uint64_t ns, uint64_t track, unsigned type, char **packet,
-			char **event)
+static void begin_device(struct drawn *d, uint32_t device)
 {
-	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
+	static const char *const names[] = {
+#define X(name, text) [ANNOTATION_OF_##name] = text,
+		ANNOTATIONS(X)
+#undef X
+	};
+	struct gt_pf_sequence *s = &d->sequence;
 
-	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
-	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns > x->zero ? ns : x->zero);
-	p = gt_pb_open(p, PACKET_TRACK_EVENT, event);
-	p = gt_pb_u64(p, EVENT_TYPE, type);
-	return gt_pb_u64(p, EVENT_TRACK, track);
+	begin_track(d->x, device);
+	gt_pf_sequence_fini(s);
+	*s = (struct gt_pf_sequence){.id = 0};
+	gt_pf_sequence_begin(d->x, s, CLOCK_DELTA, track_number(d->x, device));
+	gt_pf_intern(d->x, s, INTERNED_CATEGORY, CATEGORY_IDLE, "idle");
+	for (unsigned i = 1; i < ANNOTATION_NAMES; i++)
+		gt_pf_intern(d->x, s, INTERNED_ANNOTATION_NAME, i, names[i]);
+	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
+		gt_pf_intern(d->x, s, INTERNED_EVENT_NAME, c + 1,
+			     gt_idle_cause_text((enum gt_idle_cause)c));
+	memset(d->texts, 0, sizeof d->texts);
+	d->next_text = 1;
+	d->device = device;
+	d->any = true;
 }
 
-static char *annotate_thread(struct gt_pf *x, char *p, const struct gt_idle_part *part)
+/* Its number on the sequence; 0: there is no text. */
+static uint64_t intern(struct drawn *d, const char *text)
 {
-	const struct gt_view_thread *t =
-		part->ordinal ? gt_view_thread(&x->view, part->process, part->ordinal) : NULL;
+	const size_t slot = (uint64_t)(uintptr_t)text * GT_PF_FACTOR >> 52;
 
-	if (!t)
+	if (!text || !*text)
+		return 0;
+	if (d->texts[slot].text != text) {
+		d->texts[slot].text = text;
+		d->texts[slot].iid = d->next_text++;
+		gt_pf_intern(d->x, &d->sequence, INTERNED_ANNOTATION_STRING, d->texts[slot].iid,
+			     text);
+	}
+	return d->texts[slot].iid;
+}
+static_assert(TEXTS == 1 << (64 - 52), "bits of the slot");
+
+static char *put_annotation(char *p, enum annotation name, uint32_t field, uint64_t value)
+{
+	char *mark;
+
+	if (!value)
 		return p;
-	p = gt_pf_annotate_named(p, "pid", t->pid);
-	p = gt_pf_annotate_named(p, "tid", t->tid);
-	return *t->name ? gt_pf_annotate_named_text(p, "thread", t->name) : p;
+	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, name);
+	p = gt_pb_u64(p, field, value);
+	gt_pb_close_short(p, mark);
+	return p;
+}
+
+/* At a time that is not before the last one's. */
+static char *open_event(struct drawn *d, uint64_t ns, unsigned type, char **packet, char **event)
+{
+	struct gt_pf_sequence *s = &d->sequence;
+	char *p = gt_pf_packet_open(d->x, s, packet);
+
+	ns = ns > s->last_ns ? ns : s->last_ns;
+	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns - s->last_ns);
+	s->last_ns = ns;
+	p = gt_pb_open(p, PACKET_TRACK_EVENT, event);
+	return gt_pb_u64(p, EVENT_TYPE, type);
 }
 
 static void write_part(void *to, const struct gt_idle_part *part)
 {
 	struct drawn *d = to;
-	struct gt_pf *x = d->x;
-	const uint64_t track = track_number(x, part->device);
+	const struct gt_view_thread *thread;
+	uint64_t cause, call, range, behind, name, after, before;
 	char *p, *packet, *event;
 
-	if (!gt_bits_has(&d->begun, gt_pf_device_bit(part->device))) {
-		gt_bits_add(&d->begun, gt_pf_device_bit(part->device));
-		begin_track(x, part->device);
-	}
-	p = open_event(x, part->start_ns, track, TYPE_BEGIN, &packet, &event);
-	p = gt_pb_text(p, EVENT_CATEGORY_TEXT, "idle");
-	p = gt_pb_text(p, EVENT_NAME_TEXT, gt_idle_cause_text(part->cause));
-	p = gt_pf_annotate_named_text(p, "cause", gt_idle_cause_name(part->cause));
-	if (part->op)
-		p = gt_pf_annotate_named_text(p, "call", gt_operation_name(part->op));
-	if (part->range)
-		p = gt_pf_annotate_named_text(p, "range", part->range);
-	if (part->behind)
-		p = gt_pf_annotate_named_text(p, "behind", part->behind);
-	p = annotate_thread(x, p, part);
-	p = gt_pf_annotate_named(p, "gap_ns", part->gap_end_ns - part->gap_start_ns);
-	p = gt_pf_annotate_named_text(p, "after", part->after);
-	p = gt_pf_annotate_named_text(p, "before", part->before);
+	if (!d->any || d->device != part->device)
+		begin_device(d, part->device);
+	thread = part->ordinal ? gt_view_thread(&d->x->view, part->process, part->ordinal) : NULL;
+	cause = intern(d, gt_idle_cause_name(part->cause));
+	call = intern(d, part->op ? gt_operation_name(part->op) : NULL);
+	range = intern(d, part->range);
+	behind = intern(d, part->behind);
+	name = intern(d, thread ? thread->name : NULL);
+	after = intern(d, part->after);
+	before = intern(d, part->before);
+	p = open_event(d, part->start_ns, TYPE_BEGIN, &packet, &event);
+	p = gt_pb_u64(p, EVENT_CATEGORY, CATEGORY_IDLE);
+	p = gt_pb_u64(p, EVENT_NAME, part->cause + 1);
+	p = put_annotation(p, ANNOTATION_OF_CAUSE, ANNOTATION_STRING_IID, cause);
+	p = put_annotation(p, ANNOTATION_OF_CALL, ANNOTATION_STRING_IID, call);
+	p = put_annotation(p, ANNOTATION_OF_RANGE, ANNOTATION_STRING_IID, range);
+	p = put_annotation(p, ANNOTATION_OF_BEHIND, ANNOTATION_STRING_IID, behind);
+	p = put_annotation(p, ANNOTATION_OF_PID, ANNOTATION_UINT, thread ? thread->pid : 0);
+	p = put_annotation(p, ANNOTATION_OF_TID, ANNOTATION_UINT, thread ? thread->tid : 0);
+	p = put_annotation(p, ANNOTATION_OF_THREAD, ANNOTATION_STRING_IID, name);
+	p = put_annotation(p, ANNOTATION_OF_GAP_NS, ANNOTATION_UINT,
+			   part->gap_end_ns - part->gap_start_ns);
+	p = put_annotation(p, ANNOTATION_OF_AFTER, ANNOTATION_STRING_IID, after);
+	p = put_annotation(p, ANNOTATION_OF_BEFORE, ANNOTATION_STRING_IID, before);
 	gt_pb_close(p, event);
-	gt_pf_packet_close(x, p, packet);
-	p = open_event(x, part->end_ns, track, TYPE_END, &packet, &event);
+	gt_pf_packet_close(d->x, p, packet);
+	p = open_event(d, part->end_ns, TYPE_END, &packet, &event);
 	gt_pb_close(p, event);
-	gt_pf_packet_close(x, p, packet);
+	gt_pf_packet_close(d->x, p, packet);
 }
 
 int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options)
 {
-	struct drawn d = {.x = x};
-	int status = 0;
+	struct drawn *d;
+	int status;
 
-	if (options && options->idle)
-		status = options->idle(x->view.capture, options->mangled, write_part, &d);
-	gt_bits_fini(&d.begun);
+	if (!options || !options->idle)
+		return 0;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return gt_error(-ENOMEM, "idle time");
+	d->x = x;
+	status = options->idle(x->view.capture, options->mangled, write_part, d);
+	gt_pf_sequence_fini(&d->sequence);
+	free(d);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|paused|
- * synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its work are
- * kernels that do nothing. */
+/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|step|
+ * paused|synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its work
+ * are kernels that do nothing. IDLE_TIMES: how often, else TIMES. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +57,16 @@ static void provoke_range(void)
 	gputap_range_begin(GPUTAP_RANGE_USER, "thinking", 1, -1, NULL, 0);
 	provoke_host();
 	gputap_range_end(1);
+}
+
+/* Steps: the host thinks, and then launches. */
+static void provoke_step(void)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, "step", 2, -1, NULL, 0);
+	provoke_host();
+	launch(nothing, first, 0);
+	OK(refdevStreamSynchronize(first));
+	gputap_range_end(2);
 }
 
 /* The program pauses its recording, works on in the pause, and then does something else. */
@@ -209,6 +219,7 @@ static const struct {
 } rules[] = {
 	{"host", provoke_host},
 	{"range", provoke_range},
+	{"step", provoke_step},
 	{"paused", provoke_pause},
 	{"synchronising", provoke_synchronising},
 	{"copying", provoke_copying},
@@ -223,6 +234,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	const char *times = getenv("IDLE_TIMES");
 	size_t rule = 0;
 
 	while (rule < sizeof rules / sizeof *rules && strcmp(rules[rule].name, name))
@@ -234,7 +246,7 @@ int main(int argc, char **argv)
 	OK(refdevSetDevice(0));
 	OK(refdevRegisterKernel(&nothing, "nothing", run_nothing));
 	OK(refdevRegisterKernel(&long_one, "long_one", run_long));
-	for (unsigned i = 0; i < TIMES; i++) {
+	for (unsigned i = 0; i < (times ? (unsigned)atoi(times) : TIMES); i++) {
 		launch(nothing, first, 0);
 		OK(refdevStreamSynchronize(first));
 		rules[rule].provoke();
