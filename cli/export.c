@@ -8,9 +8,11 @@
 
 #include "capture/capture.h"
 #include "cli/command.h"
+#include "cli/export_capture.h"
 #include "cli/export.h"
 #include "cli/idle_read.h"
 #include "cli/inputs.h"
+#include "cli/kept.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/export.h"
@@ -30,12 +32,14 @@ static void print_export_help(void)
 		while (*++e)
 			printf("  %s\n", *e);
 	}
-	fputs("\nExamples\n"
+	fputs("  .gputap          gputap     a capture: what --where holds for, or a copy\n"
+	      "\nExamples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
 	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
 	      "  gputap export rank*.gputap -o job.pftrace       all ranks on one timeline\n"
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
 	      "  gputap export prog.gputap -o prog.folded        for flame graphs\n"
+	      "  gputap export prog.gputap -o s.gputap --where at=5s..6s   a smaller capture\n"
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
@@ -169,12 +173,6 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 	exporter = gt_exporter_for_path(request->output);
 	if (exporter)
 		return exporter;
-	if (extension && !strcmp(extension, ".gputap")) {
-		ui_fail(GT_EXIT_USAGE,
-			"a capture is no export: 'gputap merge %s .. -o %s' puts several into one",
-			request->inputs[0], request->output);
-		return NULL;
-	}
 	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
@@ -219,43 +217,13 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(progress, done);
 }
 
-/* Return: was there anything to report? */
-static bool note_session(const struct gt_capture_session *s)
-{
-	if (s->health.bad_sums)
-		ui_note("%s does not hold what it says; 'gputap info %s' says more", s->path,
-			s->path);
-	if (s->health.bad_bytes || s->health.bad_blocks)
-		ui_note("%s is damaged: %s of %s could not be read and are not in the export",
-			s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes));
-	else if (s->health.end == GT_CAPTURE_CUT)
-		ui_note("%s has no end: its writer was stopped, or still writes; the export has "
-			"what is there",
-			s->path);
-	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
-		ui_note("%s is not complete, it says; 'gputap info %s' says what is missing",
-			s->path, s->path);
-	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
-}
-
-static void note_health(const struct gt_capture *capture)
-{
-	bool shown = false;
-
-	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
-		shown |= note_session(gt_capture_session_at(capture, i));
-	if (!shown && !gt_capture_is_whole(gt_capture_health(capture)))
-		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
-			"info' says more");
-}
-
 static int write_out(const struct gt_capture *capture, const struct export_request *request,
 		     const struct gt_exporter *exporter)
 {
 	struct ui_progress progress;
 	struct gt_export_options options = {.command_line = request->command_line,
 					    .mangled = request->mangled,
-					    .idle = idle_read,
+					    .idle = kept_is_part(capture) ? NULL : idle_read,
 					    .weight = get_weight(request),
 					    .progress = show_progress,
 					    .progress_data = &progress};
@@ -306,7 +274,7 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	note_health(capture); /* after: some damage is met when records are read */
+	export_note_health(capture); /* after: some damage is met when records are read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* reported above */
 	gt_capture_close(capture);
@@ -335,13 +303,15 @@ static int run_export(int argc, char **argv)
 {
 	static const struct export_words words = {"export", "prog.pftrace", false,
 						  print_export_help};
-	struct export_request request = {0};
+	struct export_request request = {.captures = true};
 	const struct gt_exporter *exporter;
 	char *line = export_command_line(argc, argv);
 	int status = export_options(argc, argv, &words, &request);
 
 	request.command_line = line;
-	if (status || !(exporter = export_choose(&request)))
+	if (!status && export_is_capture(&request))
+		status = export_capture(&request);
+	else if (status || !(exporter = export_choose(&request)))
 		status = status < 0 ? GT_EXIT_OK : GT_EXIT_USAGE;
 	else
 		status = export_files(&request, exporter);

@@ -32,6 +32,8 @@ int export_options(int argc, char **argv, const struct export_words *words,
 char *export_command_line(int argc, char **argv);
 /* Return: NULL, reported. */
 const struct gt_exporter *export_choose(const struct export_request *request);
+/* What of the captures is damaged or missing, to the user; behind reading them. */
+void export_note_health(const struct gt_capture *capture);
 /* Return: exit code; reported. */
 int export_files(const struct export_request *request, const struct gt_exporter *exporter);
 

@@ -124,7 +124,8 @@ static struct times times_of_at(const struct filter *f, const struct filter_node
 	const bool interval = n->compare == CMP_EQ || n->compare == CMP_NE;
 	const bool fixed = n->from.occurrence == FILTER_NO_OCCURRENCE &&
 			   n->to.occurrence == FILTER_NO_OCCURRENCE;
-	struct times t = {.exact = fixed};
+	/* a range's time is its process's */
+	struct times t = {.exact = fixed || f->is_one_process};
 	struct gt_slice_span from, to = {0};
 
 	if (!find_hull(f, &n->from, n->compare == CMP_LE || n->compare == CMP_GT, &from) ||
@@ -169,12 +170,21 @@ static struct times times_of(const struct filter *f, const struct filter_node *n
 	}
 }
 
-bool filter_find_times(const struct filter *f, struct filter_times *times)
+/* @is_time: receives whether all that begins then is looked for. */
+static bool find_times(const struct filter *f, struct filter_times *times, bool *is_time)
 {
 	struct times t = times_of(f, f->root);
 
 	*times = t.in;
+	*is_time = t.exact;
 	return t.in.count != 1 || t.in.spans[0].from_ns || t.in.spans[0].to_ns != UINT64_MAX;
+}
+
+bool filter_find_times(const struct filter *f, struct filter_times *times)
+{
+	bool is_time;
+
+	return find_times(f, times, &is_time);
 }
 
 const struct gt_slice_span *filter_times_find(const struct filter_times *times, uint64_t ns)
@@ -203,14 +213,15 @@ static bool has_collectives(const struct gt_capture *capture)
 	return false;
 }
 
-int filter_slice_begin(struct filter_slice *s, const struct filter *f,
-		       const struct gt_capture *capture)
+int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture)
 {
 	struct gt_slice slice;
 
 	*s = (struct filter_slice){0};
 	filter_slice_end(capture);
-	if (!f || !filter_find_times(f, &s->begins) || has_collectives(capture))
+	if (f)
+		f->is_one_process = gt_capture_process_count(capture) == 1;
+	if (!f || !find_times(f, &s->begins, &s->is_time) || has_collectives(capture))
 		return 0;
 	s->some = true;
 	for (uint32_t i = 0; i < s->begins.count; i++) {

@@ -27,6 +27,7 @@ struct filter_slice {
 	bool some;                    /* false: everything is read */
 	struct filter_times begins;   /* of what is looked for */
 	struct filter_times overlaps; /* what is read */
+	bool is_time;                 /* all that begins then is looked for, and nothing else */
 };
 
 /**
@@ -36,8 +37,7 @@ struct filter_slice {
  * order from the first one on.
  * Return: 0 or negative errno with a cause.
  */
-int filter_slice_begin(struct filter_slice *s, const struct filter *f,
-		       const struct gt_capture *capture);
+int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture);
 static inline void filter_slice_end(const struct gt_capture *capture)
 {
 	gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, NULL);

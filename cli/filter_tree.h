@@ -63,6 +63,7 @@ struct filter {
 	struct filter_occurrence *occurrences;
 	uint32_t occurrence_count;
 	uint64_t origin_ns;
+	bool is_one_process; /* that there is to look at */
 	filter_texts_fn *texts;
 	void *data;
 };

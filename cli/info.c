@@ -52,6 +52,7 @@ static int read_info(struct info *i)
 
 	if (rc)
 		return rc;
+	gt_cursor_take_context(cursor);
 	ui_progress_begin(&progress, "reading", gt_capture_health(i->capture)->bytes);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if ((++n & 0xffff) == 0)
@@ -63,7 +64,8 @@ static int read_info(struct info *i)
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			i->read[GT_CLASS_DEVICE]++;
 			i->coverage[item->process].work[GT_OP_DOMAIN(item->op)]++;
-			linked_work(&linked, item->process, item->id);
+			if (!(item->context & GT_CONTEXT_ROW))
+				linked_work(&linked, item->process, item->id);
 			i->untimed += !item->start_ns;
 		}
 		if (item->end_ns > i->end_ns)

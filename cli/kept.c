@@ -48,6 +48,20 @@ static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
 			has_text ? " (" : "", has_text ? k->text : "", has_text ? ")" : "");
 }
 
+/* "a slice, --where 'at=5s..6s'; 90 records outside of it were not kept" */
+static void describe_cut(const struct gt_capture *c, const struct gt_capture_session *s,
+			 char text[KEPT_TEXT])
+{
+	const uint64_t missing = kept_missing(c, s);
+
+	snprintf(text, KEPT_TEXT,
+		 "a slice, --where '%.200s'; %s record%s outside of it %s not kept%s", s->kept.text,
+		 ui_count(missing), missing == 1 ? "" : "s", missing == 1 ? "was" : "were",
+		 s->kept.is_whole_time ? ""
+				       : ". Of its time other records are missing: what waited for "
+					 "what, and why devices were idle, is not known");
+}
+
 bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, char text[KEPT_TEXT])
 {
 	const struct gt_kept *k = &s->kept;
@@ -59,6 +73,10 @@ bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, c
 	text[0] = '\0';
 	if (!k->is_kept)
 		return false;
+	if (k->is_cut) {
+		describe_cut(c, s, text);
+		return true;
+	}
 	n = (size_t)describe_snapshot(k, text, KEPT_TEXT);
 	if (!k->is_thinned) {
 		snprintf(text + n, KEPT_TEXT - n, "all of the first %s%s", ui_duration(whole),
@@ -81,6 +99,18 @@ bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, c
 	return true;
 }
 
+bool kept_is_part(const struct gt_capture *c)
+{
+	bool part = false;
+
+	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
+		const struct gt_kept *k = &gt_capture_session_at(c, i)->kept;
+
+		part |= k->is_cut && !k->is_whole_time;
+	}
+	return part;
+}
+
 void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j)
 {
 	const struct gt_kept *k = &s->kept;
@@ -95,6 +125,7 @@ void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, s
 	json_count(j, "snapshot", k->number);
 	json_bool(j, "window", k->is_window);
 	json_bool(j, "thinned", k->is_thinned);
+	json_bool(j, "slice", k->is_cut);
 	json_count(j, "begin_ns", k->begin_ns + (uint64_t)s->shift_ns);
 	json_count(j, "end_ns", k->end_ns + (uint64_t)s->shift_ns);
 	json_count(j, "asked_ns", k->asked.window_ns);

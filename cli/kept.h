@@ -22,6 +22,10 @@ uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_sessio
 bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s,
 	       char text[KEPT_TEXT]);
 
+/* Is there a session of which only some records of a time were cut out? What waited for what, and
+ * why devices were idle, is not known of it. */
+bool kept_is_part(const struct gt_capture *c);
+
 /* An object of that name, null for others. */
 void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
 

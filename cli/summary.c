@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/enclosing_read.h"
+#include "cli/kept.h"
 #include "cli/summary_unrecorded.h"
 #include "cli/ui.h"
 #include "cli/waits.h"
@@ -109,7 +110,12 @@ static void note_wait(struct summary_reading *r, const struct summary_entry *e, 
 
 	switch (waits_find(item, inner, e->failed, &call, handles)) {
 	case WAITS_NOT: break;
-	case WAITS_KNOWN: stages_call(&s->stages, &call); break;
+	case WAITS_KNOWN:
+		if (!s->is_part) {
+			stages_call(&s->stages, &call);
+			break;
+		}
+		__attribute__((fallthrough));
 	case WAITS_UNKNOWN:
 		add_wait(&s->wait, &unknown);
 		add_wait(&s->threads[e->thread].wait, &unknown);
@@ -172,7 +178,7 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 {
 	struct summary *s = r->s;
 	const struct summary_entry e = summary_entry_of_range(r, range, id);
-	const bool counts = summary_matches(s, &e, GT_KIND_MARKER);
+	const bool counts = !range->context && summary_matches(s, &e, GT_KIND_MARKER);
 	uint32_t group;
 
 	operators_range(&s->operators,
@@ -268,7 +274,7 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 	};
 
 	/* what it stood behind may not have been read */
-	if (!filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
+	if (s->is_part || !filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
 		work.track = LOOKUP_NONE;
 
 	if (e->timed && is_work(item)) {
@@ -311,7 +317,7 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	uint32_t group, track;
 	bool counts = summary_matches(s, &e, SUMMARY_KIND_DEVICE + (uint32_t)item->device_op);
 
-	if (!s->slice.some)
+	if (!s->slice.some && !(item->context & GT_CONTEXT_ROW))
 		linked_work(&s->linked, e.process, item->id);
 	if (item->device_op == GT_DEVICE_KERNEL && e.timed)
 		ranks_add_kernel(&s->ranks, item, e.brief, texts_get(&s->names, e.brief), counts);
@@ -375,6 +381,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		file = &s->files[s->processes[item->process].file];
 		looked_for = filter_slice_has(&s->slice, item->start_ns ? item->start_ns
 									: item->call_start_ns);
+		looked_for &= !(item->context & GT_CONTEXT_ROW);
 		file->records += looked_for;
 		if (item->kind == GT_RECORD_CALL) {
 			enum gt_range_mark mark = gt_mark_of(item->op);
@@ -453,12 +460,15 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	rc = gt_cursor_create(capture, &cursor);
 	if (rc)
 		return rc;
+	gt_cursor_take_context(cursor);
 	rc = launched_begin(&s->launched, capture);
 	if (rc) {
 		gt_cursor_destroy(cursor);
 		return rc;
 	}
 	s->capture = capture;
+	s->is_part = kept_is_part(capture);
+	s->no_idle |= s->is_part;
 	stages_init(&s->stages);
 	s->idle.capture = s->ranks.capture = capture;
 	s->ranks.is_slice = s->slice.some;
@@ -537,6 +547,18 @@ bool summary_wants(void *reading, const struct gt_item *item)
 		return false;
 	r->s->matched++;
 	return true;
+}
+
+bool summary_wants_range(void *reading, const struct gt_item *call)
+{
+	struct summary_reading *r = reading;
+	struct gt_range range;
+	struct summary_entry e;
+
+	if (call->process >= r->s->process_count || gt_ranges_step(&r->ranges, call, &range) <= 0)
+		return false;
+	e = summary_entry_of_range(r, &range, range.begun);
+	return !range.context && summary_matches(r->s, &e, GT_KIND_MARKER);
 }
 
 void summary_end_filter(struct summary_reading *r)

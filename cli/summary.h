@@ -180,6 +180,7 @@ struct summary {
 	/* what nobody asks for: why devices were idle; when they were busy; what calls waited for,
 	 * and where kernels' latency came from, without which there are no causes either */
 	bool no_idle, no_timelines, no_stages;
+	bool is_part; /* a cut capture without the records around it: kept.h */
 
 	struct filter_slice slice; /* of the filter: `read` and `linked` are of that */
 	struct texts names;
@@ -243,6 +244,9 @@ struct summary_reading;
 struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
 /* A gt_item_filter_fn; @reading: as above. What it takes is counted in `matched`. */
 bool summary_wants(void *reading, const struct gt_item *item);
+/* Of a call that begins or ends a range by itself (push, pop, ..), once, in a cursor's order: is
+ * the range that is whole by it one that it holds for? */
+bool summary_wants_range(void *reading, const struct gt_item *call);
 void summary_end_filter(struct summary_reading *reading);
 
 /* Time in calls of @group without the calls inside them. */

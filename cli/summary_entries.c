@@ -224,7 +224,7 @@ static bool matches_filter(struct summary *s, const struct summary_entry *e, uin
 
 bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind)
 {
-	return !s->filter || matches_filter(s, e, kind);
+	return !(e->item->context & GT_CONTEXT_ROW) && (!s->filter || matches_filter(s, e, kind));
 }
 
 struct summary_entry summary_entry_of_call(struct summary_reading *r, const struct gt_item *item)

@@ -303,10 +303,6 @@ def test_merge_keeps_what_exists_without_force(synth, tap, work):
     assert info(tap, "job.gputap")["calls"] == info(tap, "odd.name")["calls"] == 1000
 
 
-def test_export_names_merge_for_captures(synth, tap):
-    assert "gputap merge a.gputap" in tap("export", synth("a"), "-o", "x.gputap", status=2).err
-
-
 def test_a_hundred_captures_are_one(synth, tap):
     files = [
         synth(f"r{i:02}", "--rank", i, "--pid", 5000 + 100 * (i % 10), "--host", f"node{i // 10}",

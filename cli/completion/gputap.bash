@@ -174,7 +174,7 @@ _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
-	--format) _gputap_words "$(_gputap_names formats)"; return ;;
+	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	--weight) _gputap_words "device host"; return ;;
 	esac
 	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --help"; else _gputap_files; fi

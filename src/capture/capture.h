@@ -97,6 +97,10 @@ struct gt_kept {
 	bool is_kept;    /* it is one of these */
 	bool is_window;  /* of a flight recorder */
 	bool is_thinned; /* and there were older records */
+	/* cut out of another capture: what `text`, an expression, holds for, and records that those
+	 * need; begin_ns, end_ns: of the former */
+	bool is_cut;
+	bool is_whole_time; /* of a cut: no record of its time is missing */
 	enum gt_kept_reason reason;
 	uint32_t number; /* of the snapshot in its session, from 1; 0: none */
 	/* BOOTTIME: all records that were written between them are here */
@@ -440,6 +444,7 @@ struct gt_item {
 		uint8_t depth; /* CALL: calls of the thread that were open when it began */
 		uint8_t push;  /* EXTERNAL: 1 push, 0 pop */
 	};
+	uint8_t context;  /* GT_CONTEXT_..: in a cut capture: it is there for others, uncounted */
 	uint32_t process; /* index */
 	/* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
 	uint32_t ordinal;
@@ -503,6 +508,9 @@ int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
 /* From now on cursors leave out the calls and the work that @wants says no to. NULL: none. */
 typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
 void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
+/* In captures that were cut out of others there are records that do not count, for those that do:
+ * this cursor gives them, too; item->context tells. */
+void gt_cursor_take_context(struct gt_cursor *cursor);
 /* For one who needs what is around the records that the filter takes: this cursor gives all .. */
 void gt_cursor_take_all(struct gt_cursor *cursor);
 /* .. and this says whether the filter takes the item. Without a filter: true. */

@@ -139,6 +139,16 @@ static void end_stream_block(struct gt_stream *s)
 	gt_encoder_reset(e, NULL, 0);
 }
 
+/* What rows are is said anew in each block. */
+static void put_context(struct gt_encoder *e)
+{
+	const uint64_t record[3] = {3 | GT_RECORD_CONTEXT << 16 | (uint64_t)e->context << 24};
+	enum gt_encode_stop stop;
+
+	if (__builtin_expect(e->context != 0, 0) && !e->rows)
+		gt_encoder_run(e, record, record + 3, &stop);
+}
+
 /* A single row that is longer than the encoder's buffer: a block of its own, encoded where it is
  * to lie but for its header, in the room that was made for the batch. */
 static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t words)
@@ -148,7 +158,8 @@ static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t word
 	const uint64_t *next;
 
 	gt_encoder_reset(&s->encoder, w->rows->out + w->rows->out_bytes + STREAM_HEAD_BYTES,
-			 GT_ROW_MAX_BYTES(words));
+			 GT_ROW_MAX_BYTES(words) + GT_ROW_MAX_BYTES(3));
+	put_context(&s->encoder);
 	next = gt_encoder_run(&s->encoder, data, data + words, &stop);
 	end_stream_block(s);
 	gt_encoder_reset(&s->encoder, NULL, 0);
@@ -192,6 +203,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 	while (r < end) {
 		uint32_t words;
 
+		put_context(e);
 		r = gt_encoder_run(e, r, end, &stop);
 		if (stop == GT_ENCODE_END)
 			break;

@@ -11,6 +11,7 @@ void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal)
 {
 	e->ordinal = ordinal;
 	e->doubted = false;
+	e->context = 0;
 	e->run = GT_FOR_THIS_CPU(gt_encoder_run);
 	memset(e->total, 0, sizeof e->total);
 	memset(e->newest_call, 0, sizeof e->newest_call);

@@ -44,7 +44,7 @@ static void name_call(struct gt_item *item)
 	}
 }
 
-static void relay_item(struct gt_item *item)
+void gt_item_relay(struct gt_item *item)
 {
 	item->within = 0;
 	if ((item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
@@ -114,7 +114,7 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 			return count;
 		}
 		for (int i = 0; k->relayed && i < count; i++)
-			relay_item(&k->item[i]);
+			gt_item_relay(&k->item[i]);
 	}
 	*out = &k->item[k->taken];
 	k->taken = k->filled;
@@ -124,17 +124,17 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 static bool is_item_wanted(const struct gt_capture *c, const struct gt_item *item)
 {
 	return (item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
-	       c->wants(c->wants_data, item);
+	       (!(item->context & GT_CONTEXT_ROW) && (!c->wants || c->wants(c->wants_data, item)));
 }
 
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 {
-	return !c->wants || is_item_wanted(c, item);
+	return is_item_wanted(c, item);
 }
 
 bool gt_capture_is_filtered(const struct gt_capture *c)
 {
-	return c->wants != NULL;
+	return c->wants || c->is_cut;
 }
 
 void gt_cursor_take_all(struct gt_cursor *k)
@@ -142,6 +142,11 @@ void gt_cursor_take_all(struct gt_cursor *k)
 	k->takes_all = true;
 	gt_slice_put(k->slice);
 	k->slice = NULL;
+}
+
+void gt_cursor_take_context(struct gt_cursor *k)
+{
+	k->takes_context = true;
 }
 
 void gt_cursor_take_marks(struct gt_cursor *k)
@@ -157,7 +162,7 @@ uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
 
 static bool is_filtered(const struct gt_cursor *k)
 {
-	return k->capture->wants && !k->takes_all;
+	return (k->capture->wants || (k->capture->is_cut && !k->takes_context)) && !k->takes_all;
 }
 
 /* One by one: an item's place in the row has fields that are the stream's. */

@@ -11,6 +11,9 @@
 typedef int gt_cursor_fill_fn(struct gt_cursor *k);
 gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
+/* A call, or work, becomes what the operation that it was called as says. */
+void gt_item_relay(struct gt_item *item);
+
 enum {
 	GROUP_NODES = 1 << 18,
 	GROUP_WORDS = 1 << 21, /* 16 MiB of arguments and payload */
@@ -28,6 +31,7 @@ struct waiting_item {
 	struct gt_item_head item;
 	size_t words;        /* index into group_words */
 	uint32_t payload_at; /* as the shape's */
+	uint8_t context;
 };
 
 struct external {
@@ -47,6 +51,8 @@ struct gt_cursor {
 	bool in_block;
 	bool relayed;        /* the capture has something of a domain that is `relayed` */
 	bool takes_all;      /* whatever the capture's filter is */
+	bool takes_context;  /* rows that do not count, too */
+	uint8_t context;     /* of the rows at hand: GT_CONTEXT_.. */
 	bool takes_marks;    /* blocks without any are left out */
 	struct slice *slice; /* NULL: everything */
 	uint64_t read;       /* bytes of stream blocks */

@@ -311,7 +311,8 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 				   .id = row->id,
 				   .words = k->word_count,
 				   .item = row->shape->item,
-				   .payload_at = row->shape->payload_at};
+				   .payload_at = row->shape->payload_at,
+				   .context = k->context};
 	tops_at(k, row->start, n->external);
 	memcpy(k->group_words + k->word_count, row->words, count * sizeof *row->words);
 	k->word_count += count;
@@ -361,6 +362,7 @@ static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 		item->external[1] = n->external[1];
 		call_times(k, item, n->start, n->end);
 		call_words(item, &shape, k->group_words + n->words);
+		item->context = n->context;
 	}
 	if (count)
 		return count;
@@ -383,6 +385,7 @@ static int next_block(struct gt_cursor *k)
 	const struct gt_capture *c = k->capture;
 
 	k->in_block = false;
+	k->context = 0;
 	while (k->block < k->block_end) {
 		struct stream_block *b = &c->blocks[k->block++];
 		struct gt_file_stream base = gt_block_base(b);
@@ -487,8 +490,13 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 		if (shape->item.detail || k->group_count)
 			return nested_call(k, &row);
 		lone_call(k, item, &row); /* with a tail */
+		item->context = k->context;
 		return is_call_taken(k, item);
-	case GT_RECORD_DEVICE: device_item(k, item, &row); return is_work_taken(k, item);
+	case GT_RECORD_DEVICE:
+		device_item(k, item, &row);
+		item->context = k->context;
+		return is_work_taken(k, item);
+	case GT_RECORD_CONTEXT: k->context = row.shape->item.detail & 3; return 0;
 	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
 	case GT_RECORD_STACK: return k->only_stacks && stack_item(item, &row);
 	default: return 0;
@@ -528,6 +536,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				break;
 			}
 			lone_call(k, item, &row);
+			if (__builtin_expect(k->context, 0))
+				item->context = k->context;
 			item += is_call_taken(k, item);
 			/* arguments stay in the middle of 32 bytes */
 			words += 4 + shape->code_bytes * 4u;
@@ -539,6 +549,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				break;
 			}
 			device_item(k, item, &row);
+			if (__builtin_expect(k->context, 0))
+				item->context = k->context;
 			item += is_work_taken(k, item);
 		} else {
 			struct gt_decode_at slow = at;

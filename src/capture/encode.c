@@ -43,6 +43,7 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_STACK:
 		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
 		       gt_operation(op) != NULL;
+	case GT_RECORD_CONTEXT: return false; /* no program's */
 	default:
 		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
 		       op < GT_EXTERNAL_STACK_COUNT;
@@ -235,6 +236,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	} else if ((head >> 16 & 0xff) == GT_RECORD_DEVICE) {
 		e->device_count = GT_FILE_DEVICES_LOST; /* of a later version */
 	}
+	if ((head >> 16 & 0xff) == GT_RECORD_CONTEXT)
+		e->context = head >> 24 & 0xff;
 	p = gt_put_words(p + (s->coded + 3) / 4, p, s->prev, from, s->coded);
 	*at = s->tail ? put_tail(p, from + s->coded, s->tail) : p;
 	e->kernels += (head >> 16 & 0xffff) == (GT_RECORD_DEVICE | GT_DEVICE_KERNEL << 8);
@@ -276,7 +279,8 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 			break;
 		}
 		if (__builtin_expect(kind != GT_RECORD_CALL && kind != GT_RECORD_DEVICE &&
-					     kind != GT_RECORD_EXTERNAL && kind != GT_RECORD_STACK,
+					     kind != GT_RECORD_EXTERNAL &&
+					     kind != GT_RECORD_STACK && kind != GT_RECORD_CONTEXT,
 				     0)) {
 			if (kind != GT_RECORD_PAD) {
 				*stop = GT_ENCODE_META;

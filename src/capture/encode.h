@@ -49,6 +49,7 @@ struct gt_encoder {
 	uint32_t ordinal; /* of the thread whose records these are: stands in its calls' ids */
 	/* a record was taken that no writer of ours makes: see gt_capture_stream_is_doubted() */
 	bool doubted;
+	uint8_t context; /* of the newest gt_record_context, in whatever block */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];       /* since create */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
 	uint64_t kernels;                                      /* since create */

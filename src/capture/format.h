@@ -201,6 +201,8 @@ static_assert(sizeof(struct gt_file_kept) == 56, "file format");
 #define GT_SUM_NOT_KEPT 255u
 #define GT_KEPT_WINDOW  1u /* of a flight recorder: older records are thrown away */
 #define GT_KEPT_THINNED 2u /* .. and were */
+#define GT_KEPT_CUT     4u /* out of another capture; the text is the expression */
+#define GT_KEPT_TIME    8u /* .. in time alone: no record of its time is missing */
 
 #define GT_ROW_SHAPES    254u /* of a block */
 #define GT_ROW_NEW_SHAPE 255u

@@ -272,6 +272,8 @@ static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker
 	*kept = (struct gt_kept){.is_kept = true,
 				 .is_window = f.flags & GT_KEPT_WINDOW,
 				 .is_thinned = f.flags & GT_KEPT_THINNED,
+				 .is_cut = f.flags & GT_KEPT_CUT,
+				 .is_whole_time = f.flags & GT_KEPT_TIME,
 				 .reason = f.reason < GT_KEPT_REASON_COUNT
 						   ? (enum gt_kept_reason)f.reason
 						   : GT_KEPT_END,
@@ -280,6 +282,7 @@ static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker
 				 .end_ns = f.end_ns,
 				 .asked = {f.asked_ns, f.asked_bytes},
 				 .processes = f.processes};
+	c->is_cut |= kept->is_cut;
 	kept->text = gt_text_keep(c, u->p, f.text_bytes);
 	gt_counts_unpack(u->p + f.text_bytes, bytes - f.text_bytes, &kept->counts);
 	return kept->text ? 0 : -ENOMEM;

@@ -143,6 +143,7 @@ struct gt_capture {
 	size_t work_time_count, work_time_room;
 	struct slice *slice;      /* slice.h; NULL: everything */
 	gt_item_filter_fn *wants; /* NULL: all */
+	bool is_cut;              /* of some session: there are rows that do not count */
 	void *wants_data;
 };
 

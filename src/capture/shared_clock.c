@@ -126,6 +126,8 @@ static int read_calls(struct alignment *a)
 	a->calls.find_gaps = find_gaps;
 	a->calls.gaps_data = a->c;
 	status = gt_cursor_create(&view, &cursor);
+	if (!status)
+		gt_cursor_take_context(cursor);
 	while (!status && (status = gt_cursor_next(cursor, &item)) == 1)
 		status = item->kind == GT_RECORD_CALL && gt_collectives_note(&a->calls, item) < 0
 				 ? -ENOMEM

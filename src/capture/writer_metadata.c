@@ -343,7 +343,9 @@ int gt_writer_put_kept(struct gt_capture_writer *w, const struct gt_kept *kept)
 	struct gt_file_kept f = {.reason = kept->reason,
 				 .number = kept->number,
 				 .flags = (kept->is_window ? GT_KEPT_WINDOW : 0) |
-					  (kept->is_thinned ? GT_KEPT_THINNED : 0),
+					  (kept->is_thinned ? GT_KEPT_THINNED : 0) |
+					  (kept->is_cut ? GT_KEPT_CUT : 0) |
+					  (kept->is_whole_time ? GT_KEPT_TIME : 0),
 				 .begin_ns = kept->begin_ns,
 				 .end_ns = kept->end_ns,
 				 .asked_ns = kept->asked.window_ns,

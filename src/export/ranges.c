@@ -20,6 +20,7 @@ struct gt_range_open {
 	char *name;
 	struct gt_range_detail detail;
 	char *texts; /* those of `detail`; NULL: it has none */
+	bool context;
 };
 
 struct gt_range_stop {
@@ -213,6 +214,7 @@ static int give_range(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_
 		.across = o.id != 0,
 		.begun = o.first,
 		.detail = o.detail,
+		.context = o.context,
 	};
 	return 1;
 }
@@ -268,6 +270,7 @@ static int begin_range(struct gt_ranges *r, const struct gt_item *call, uint64_t
 		.name = name,
 		.detail = detail,
 		.texts = texts,
+		.context = call->context & GT_CONTEXT_RANGE,
 	};
 	return 0;
 }
@@ -330,7 +333,7 @@ static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt
 	return 1;
 }
 
-int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+static int step_ranges(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
 	int status;
 
@@ -362,6 +365,15 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 		return 0;
 	default: return 0;
 	}
+}
+
+int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+{
+	int status = step_ranges(r, call, out);
+
+	if (status > 0) /* as the call says that ends it */
+		out->context = call->context & GT_CONTEXT_RANGE;
+	return status;
 }
 
 bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out)

@@ -64,6 +64,7 @@ struct gt_range {
 	/* started and stopped, maybe by different threads: may overlap others of its thread */
 	bool across;
 	bool instant; /* a mark */
+	bool context; /* of a cut capture: it does not count */
 	/* numbers of the thread's first and last call in it; 0: it is not of one thread */
 	uint64_t first, last;
 	/* numbers of the calls that began and ended it; 0: not known, or another thread's */

@@ -47,6 +47,8 @@ enum gt_record_kind {
 	GT_RECORD_CODE = 13,
 	/* struct gt_record_names: the functions that a frame is in */
 	GT_RECORD_NAMES = 14,
+	/* struct gt_record_context: what the rows that follow are in a cut capture */
+	GT_RECORD_CONTEXT = 15,
 	GT_RECORD_KIND_COUNT
 };
 
@@ -269,6 +271,16 @@ struct gt_record_event {
 
 /* Two stacks, as torch needs: what the framework does, what the user annotated. */
 enum gt_external_stack { GT_EXTERNAL_OPERATION = 0, GT_EXTERNAL_USER = 1, GT_EXTERNAL_STACK_COUNT };
+
+/* Only in captures that were cut out of others. head.detail, GT_CONTEXT_..: what the rows behind
+ * it, to the next of these or the end of the block, are not: asked for. */
+struct gt_record_context {
+	struct gt_record head;
+	uint64_t reserved[2];
+};
+static_assert(sizeof(struct gt_record_context) == 24, "record layout is an ABI");
+#define GT_CONTEXT_ROW   1u /* the call or the work does not count */
+#define GT_CONTEXT_RANGE 2u /* .. nor the range that it ends */
 
 /* head.op: enum gt_external_stack; head.detail: 1 push, 0 pop */
 struct gt_record_external {

@@ -140,7 +140,8 @@ static void dump_record(const struct gt_record *h, unsigned ordinal)
 					    "window", "stack", "frames", "code"};
 
 	printf("{\"kind\": \"%s\", \"thread\": %u, \"depth\": %u, \"op\": %u",
-	       h->kind < GT_RECORD_KIND_COUNT ? kinds[h->kind] : "?", ordinal, h->detail, h->op);
+	       h->kind < sizeof kinds / sizeof *kinds ? kinds[h->kind] : "?", ordinal, h->detail,
+	       h->op);
 	switch (h->kind) {
 	case GT_RECORD_CALL: {
 		const struct gt_record_call *c = (const void *)h;

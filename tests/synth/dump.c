@@ -18,6 +18,8 @@ static void print_item(const struct gt_item *i)
 					     : "external",
 	       i->process, i->ordinal, i->op, i->depth, i->id, i->parent, i->external[0],
 	       i->external[1], i->start_ns, i->end_ns);
+	if (i->context)
+		printf(" context=%u", i->context);
 	if (i->kind == GT_RECORD_CALL) {
 		printf(" ret=%" PRId64, (int64_t)i->ret);
 		for (k = 0; i->args && k < GT_OP_NARGS(i->op); k++)
@@ -64,6 +66,8 @@ int main(int argc, char **argv)
 						       gt_capture_device(c, (uint32_t)i)->process,
 						       gt_capture_device(c, (uint32_t)i)->number)));
 	status = gt_cursor_create(c, &cursor);
+	if (!status)
+		gt_cursor_take_context(cursor);
 	while (!status && (status = gt_cursor_next(cursor, &item)) > 0) {
 		status = 0;
 		n[item->kind]++;

@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: MIT */
+/* See cut.h. Blocks in which nothing of the slice can be are not read. Of the others all device
+ * work is looked at first, for the calls that it needs; then thread by thread all rows, in their
+ * order:
+ *
+ *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded anew
+ *
+ * What begins a range waits until something in it is written, and goes with its end if nothing
+ * is. */
+#include "capture/cut.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/call_set.h"
+#include "capture/checksum.h"
+#include "capture/counts.h"
+#include "capture/cursor.h"
+#include "capture/reader.h"
+#include "capture/slice.h"
+#include "capture/writer.h"
+#include "clock/line.h"
+#include "record/operation.h"
+#include "util/error.h"
+#include "util/grow.h"
+
+enum {
+	CONTEXT_ALL = GT_CONTEXT_ROW | GT_CONTEXT_RANGE,
+	DEPTHS = 256,
+	STACKS = 64,          /* rows of stacks that wait for their call */
+	FLUSH_BYTES = 4 << 20 /* of what is no rows */
+};
+
+/* What begins a range, or an external id, and has not been ended. */
+struct begun {
+	uint64_t *record;
+	uint32_t words;
+	uint16_t kind; /* BEGUN_RANGE, or BEGUN_EXTERNAL + the stack */
+	bool is_written;
+};
+
+enum { BEGUN_RANGE, BEGUN_EXTERNAL };
+
+struct cutter {
+	const struct gt_capture *c;
+	size_t session;
+	struct gt_cut *cut;
+	struct gt_capture_writer *writer;
+	struct gt_call_set launches;               /* of work that counts */
+	struct gt_counts written, *process_counts; /* process_counts: of each of the session */
+	uint64_t begin_ns, end_ns;                 /* of records that count */
+	uint64_t work_from; /* when the first work that counts was launched, or before */
+	uint64_t passed, total;
+	struct block_reader reader;
+	struct gt_decoder decoder;
+	uint64_t record[UINT16_MAX + 1];
+	/* of the thread at hand */
+	struct gt_stream *stream;
+	const struct gt_clock_lines *host;
+	uint32_t process, ordinal;
+	uint8_t context;        /* of the rows that are written */
+	uint8_t source_context; /* of the rows that are read */
+	bool has_inner[DEPTHS]; /* a call of that depth was written: the one around it is needed */
+	uint64_t newest_start;  /* of the calls that count */
+	struct begun *begun;
+	size_t begun_count, begun_room;
+	uint64_t stacks[STACKS][3], called[STACKS]; /* rows of stacks; calls that were written */
+	unsigned stack_count, called_count;
+};
+
+static int no_memory(void)
+{
+	return gt_error(-ENOMEM, "a cut of a capture");
+}
+
+/* Items ------------------------------------------------------------------------------------ */
+
+static uint64_t convert(const struct gt_clock_lines *lines, uint64_t stamp)
+{
+	return gt_clock_line_convert(gt_clock_lines_find(lines, stamp), stamp);
+}
+
+static uint64_t device_ns(const struct gt_device_clock *clock, uint64_t stamp)
+{
+	return stamp && clock ? convert(gt_device_clock_lines(clock), stamp) : stamp;
+}
+
+static void begin_item(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
+{
+	*item = (struct gt_item){.kind = (enum gt_record_kind)row->shape->item.kind,
+				 .op = row->shape->item.op,
+				 .payload_bytes = row->shape->item.payload_bytes,
+				 .depth = (uint8_t)row->shape->item.detail,
+				 .context = k->source_context,
+				 .process = k->process,
+				 .ordinal = k->ordinal};
+}
+
+static void make_call(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
+{
+	const uint32_t payload_at = row->shape->payload_at;
+
+	begin_item(k, row, item);
+	item->id = row->id;
+	item->start_ns = convert(k->host, row->start);
+	item->end_ns = convert(k->host, row->end);
+	if (item->end_ns < item->start_ns)
+		item->end_ns = item->start_ns;
+	item->ret = row->words[0];
+	item->args = payload_at ? row->words + 1 : NULL;
+	item->payload = payload_at ? (const uint8_t *)(row->words + payload_at) : NULL;
+	gt_item_relay(item);
+}
+
+static void make_work(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
+{
+	struct gt_record_device d;
+	const struct gt_device_clock *clock;
+
+	memcpy(&d, &row->head, sizeof row->head);
+	memcpy((uint64_t *)&d + 1, row->words, sizeof d - sizeof row->head);
+	begin_item(k, row, item);
+	clock = gt_device_clock_find(k->c, k->process, GT_DEVICE_REF_NUMBER(item->op));
+	item->depth = 0;
+	item->id = d.id;
+	item->device_op = (enum gt_device_op)row->shape->item.detail;
+	item->status = (int32_t)d.status;
+	item->name = d.name;
+	item->queue = (uint32_t)d.queue ? gt_capture_object_find(k->c, k->process, GT_OBJECT_QUEUE,
+								 (uint32_t)d.queue)
+					: NULL;
+	item->graph = (uint32_t)(d.queue >> 32);
+	item->call_start_ns = d.call_start ? convert(k->host, d.call_start) : 0;
+	item->queued_ns = device_ns(clock, d.queued);
+	item->submitted_ns = device_ns(clock, d.submitted);
+	item->start_ns = device_ns(clock, d.start);
+	item->end_ns = device_ns(clock, d.end);
+	item->bytes = d.bytes;
+	memcpy(item->object, d.object, sizeof item->object);
+	memcpy(item->global, d.global, sizeof item->global);
+	memcpy(item->local, d.local, sizeof item->local);
+	item->ordinal_in_graph = d.ordinal;
+	item->replay = d.replay;
+	gt_item_relay(item);
+}
+
+/* Rows into the cut ------------------------------------------------------------------------ */
+
+/* The row as the ring had it. Return: its words. */
+static uint32_t restore_record(struct cutter *k, const struct gt_row *row)
+{
+	uint64_t *r = k->record;
+
+	*r++ = row->head;
+	if (row->shape->item.kind == GT_RECORD_CALL) {
+		*r++ = row->start;
+		*r++ = row->end;
+		*r++ = row->id;
+	}
+	memcpy(r, row->words, gt_row_count(row) * sizeof *r);
+	return (uint32_t)(row->head & 0xffff);
+}
+
+static int put_record(struct cutter *k, const uint64_t *record, uint32_t words, uint8_t context)
+{
+	const uint64_t change[3] = {3 | GT_RECORD_CONTEXT << 16 | (uint64_t)context << 24};
+	int status = 0;
+
+	if (!k->stream) {
+		const struct session *s = k->c->sessions[k->session];
+		uint32_t own = 0;
+
+		for (size_t i = 0; i < s->process_count; i++)
+			if (s->processes[i].process == k->process)
+				own = s->processes[i].index;
+		status = gt_capture_stream_create(k->writer, own, k->ordinal, &k->stream);
+		k->context = 0;
+	}
+	if (!status && context != k->context)
+		status = gt_capture_write_records(k->stream, change, sizeof change, NULL);
+	k->context = context;
+	if (!status)
+		status = gt_capture_write_records(k->stream, record, words * sizeof *record,
+						  &k->written);
+	return status;
+}
+
+/* Everything around a row that is written: first. */
+static int put_begun(struct cutter *k)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < k->begun_count && !status; i++) {
+		struct begun *b = &k->begun[i];
+
+		if (b->is_written)
+			continue;
+		status = put_record(k, b->record, b->words, CONTEXT_ALL);
+		b->is_written = true;
+		k->cut->context += b->kind == BEGUN_RANGE;
+	}
+	return status;
+}
+
+static int begin_range(struct cutter *k, const uint64_t *record, uint32_t words, uint16_t kind,
+		       bool is_written)
+{
+	struct begun *more = gt_grow(k->begun, k->begun_count, &k->begun_room, sizeof *more), *b;
+
+	if (!more)
+		return no_memory();
+	k->begun = more;
+	b = &more[k->begun_count];
+	*b = (struct begun){malloc(words * sizeof *record), words, kind, is_written};
+	if (!b->record)
+		return no_memory();
+	memcpy(b->record, record, words * sizeof *record);
+	k->begun_count++;
+	return 0;
+}
+
+/* What was begun last of that kind; NULL: nothing. */
+static struct begun *find_begun(const struct cutter *k, uint16_t kind)
+{
+	for (size_t i = k->begun_count; i-- > 0;)
+		if (k->begun[i].kind == kind)
+			return &k->begun[i];
+	return NULL;
+}
+
+static void remove_begun(struct cutter *k, struct begun *b)
+{
+	free(b->record);
+	memmove(b, b + 1, (size_t)(k->begun + --k->begun_count - b) * sizeof *b);
+}
+
+/* Stacks, which stand before their call's row, or behind that of a slow one. */
+static int put_stacks(struct cutter *k, uint64_t id)
+{
+	int status = 0;
+
+	for (unsigned i = 0; i < STACKS && !status; i++)
+		if (k->stacks[i][0] && k->stacks[i][1] == id) {
+			status = put_record(k, k->stacks[i], 3, k->context);
+			k->stacks[i][0] = 0;
+		}
+	k->called[k->called_count++ % STACKS] = id;
+	return status;
+}
+
+static int take_stack(struct cutter *k, const struct gt_row *row)
+{
+	const uint32_t words = restore_record(k, row);
+
+	if (words != 3)
+		return 0;
+	for (unsigned i = 0; i < STACKS; i++)
+		if (k->called[i] == row->words[0])
+			return put_record(k, k->record, words, k->context);
+	memcpy(k->stacks[k->stack_count++ % STACKS], k->record, sizeof k->stacks[0]);
+	return 0;
+}
+
+static void note_time(struct cutter *k, const struct gt_item *item)
+{
+	if (item->start_ns && item->start_ns < k->begin_ns)
+		k->begin_ns = item->start_ns;
+	if (item->end_ns > k->end_ns)
+		k->end_ns = item->end_ns;
+}
+
+/* A row and what is around it. @counts: as a call or work; @range: .. as a range */
+static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
+		   bool counts, bool range)
+{
+	const uint32_t words = restore_record(k, row);
+	const uint8_t context = (counts ? 0 : GT_CONTEXT_ROW) | (range ? 0 : GT_CONTEXT_RANGE);
+	/* what is no mark says nothing of ranges: no other context for it */
+	const bool marks = item->kind == GT_RECORD_CALL && gt_operation(item->op) &&
+			   gt_operation(item->op)->mark;
+	int status = counts || item->kind == GT_RECORD_CALL ? put_begun(k) : 0;
+
+	if (!status && item->kind == GT_RECORD_CALL)
+		status = put_stacks(k, item->id);
+	if (!status)
+		status = put_record(k, k->record, words,
+				    marks    ? context
+				    : counts ? 0
+					     : CONTEXT_ALL);
+	if (counts || range)
+		k->cut->kept++;
+	else
+		k->cut->context++;
+	if (counts)
+		note_time(k, item);
+	return status;
+}
+
+/* What is needed -------------------------------------------------------------------------- */
+
+/* Was a call in it written? Those of its depth are around the next one. */
+static bool take_inner(struct cutter *k, unsigned depth)
+{
+	bool has = false;
+
+	for (unsigned d = depth + 1; d < DEPTHS; d++) {
+		has |= k->has_inner[d];
+		k->has_inner[d] = false;
+	}
+	return has;
+}
+
+static bool is_needed(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
+		      const struct gt_operation_info *info)
+{
+	if (gt_call_set_has(&k->launches, k->process, item->id))
+		return true;
+	if (info && info->mark == GT_MARK_RANGE)
+		return k->newest_start >= row->start && k->newest_start;
+	if (info && (info->mark == GT_MARK_START || info->mark == GT_MARK_STOP))
+		return true; /* another thread may have the other one */
+	if (k->cut->is_time && item->end_ns >= k->work_from && item->start_ns <= k->cut->to_ns)
+		return true;
+	return info && info->collective;
+}
+
+static int take_mark(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
+		     bool counts, bool range, bool needed)
+{
+	const struct gt_operation_info *info = gt_operation(item->op);
+	const bool pops = info->mark == GT_MARK_POP;
+	struct begun *b = pops ? find_begun(k, BEGUN_RANGE) : NULL;
+	bool writes = counts || range || needed || (b && b->is_written);
+	int status = 0;
+
+	if (writes)
+		status = put_row(k, row, item, counts, range);
+	b = pops ? find_begun(k, BEGUN_RANGE) : NULL;
+	if (b)
+		remove_begun(k, b);
+	if (!status && info->mark == GT_MARK_PUSH) {
+		const uint32_t words = restore_record(k, row);
+
+		status = begin_range(k, k->record, words, BEGUN_RANGE, writes);
+	}
+	return status;
+}
+
+static int take_call(struct cutter *k, const struct gt_row *row)
+{
+	const unsigned depth = row->shape->item.detail & 0xff;
+	const struct gt_operation_info *info;
+	bool counts, range = false, needed;
+	struct gt_item item;
+	int status = 0;
+
+	make_call(k, row, &item);
+	info = gt_operation(item.op);
+	counts = k->cut->wants(k->cut->data, &item, &range);
+	/* if nobody ends it */
+	range |= counts && info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_START);
+	needed = take_inner(k, depth) || is_needed(k, row, &item, info);
+	if (info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_POP))
+		status = take_mark(k, row, &item, counts, range, needed);
+	else if (counts || range || needed)
+		status = put_row(k, row, &item, counts, range);
+	if (counts || needed)
+		k->has_inner[depth] = true;
+	if ((counts || needed) && row->start > k->newest_start)
+		k->newest_start = row->start;
+	return status;
+}
+
+/* Work that counts: its call is needed, and what it may have stood behind. */
+static int note_launch(struct cutter *k, const struct gt_row *row)
+{
+	struct gt_item item;
+	bool range;
+
+	make_work(k, row, &item);
+	if (!k->cut->wants(k->cut->data, &item, &range))
+		return 0;
+	if (item.call_start_ns && item.call_start_ns < k->work_from)
+		k->work_from = item.call_start_ns;
+	return item.id ? gt_call_set_add(&k->launches, k->process, item.id) : 0;
+}
+
+static int take_work(struct cutter *k, const struct gt_row *row)
+{
+	struct gt_item item;
+	bool range = false, counts;
+
+	make_work(k, row, &item);
+	counts = k->cut->wants(k->cut->data, &item, &range);
+	if (!counts &&
+	    (!k->cut->is_time || item.end_ns < k->work_from || item.start_ns > k->cut->to_ns))
+		return 0;
+	return put_row(k, row, &item, counts, false);
+}
+
+static int take_external(struct cutter *k, const struct gt_row *row)
+{
+	const uint16_t kind = (uint16_t)(BEGUN_EXTERNAL + (row->shape->item.op & 0xff));
+	const uint32_t words = restore_record(k, row);
+	struct begun *b;
+	int status = 0;
+
+	if (row->shape->item.detail)
+		return begin_range(k, k->record, words, kind, false);
+	b = find_begun(k, kind);
+	if (b && b->is_written)
+		status = put_record(k, k->record, words, CONTEXT_ALL);
+	if (b)
+		remove_begun(k, b);
+	return status;
+}
+
+static int take_row(struct cutter *k, const struct gt_row *row, bool launches)
+{
+	switch (row->shape->item.kind) {
+	case GT_RECORD_CALL: return launches ? 0 : take_call(k, row);
+	case GT_RECORD_DEVICE: return launches ? note_launch(k, row) : take_work(k, row);
+	case GT_RECORD_EXTERNAL: return launches ? 0 : take_external(k, row);
+	case GT_RECORD_STACK: return launches ? 0 : take_stack(k, row);
+	default: return 0;
+	}
+}
+
+/* Threads ----------------------------------------------------------------------------------- */
+
+/* Return: 0, also for a damaged block, or negative errno with a cause. */
+static int read_block(struct cutter *k, struct stream_block *b, bool launches)
+{
+	struct gt_file_stream base = gt_block_base(b);
+	uint8_t context = 0; /* of the source's rows */
+	const uint8_t *payload;
+	struct gt_row row;
+	int status = gt_block_read(&k->reader, k->c, b, &payload), done = 0;
+
+	if (status)
+		return status == -EBADMSG ? 0 : status;
+	gt_decoder_begin(&k->decoder, &base, payload, b->raw_bytes);
+	while (!done && (status = gt_decoder_next(&k->decoder, &row)) > 0) {
+		if (row.shape->item.kind == GT_RECORD_CONTEXT)
+			context = row.shape->item.detail & CONTEXT_ALL;
+		k->source_context = context;
+		done = take_row(k, &row, launches);
+	}
+	if (done)
+		return done;
+	if (status == -EBADMSG)
+		gt_block_bad(k->c, b);
+	return status == -ENOMEM ? no_memory() : 0;
+}
+
+static void end_thread(struct cutter *k)
+{
+	while (k->begun_count)
+		free(k->begun[--k->begun_count].record);
+	gt_capture_stream_destroy(k->stream);
+	k->stream = NULL;
+}
+
+static void begin_thread(struct cutter *k, const struct ring_stream *s)
+{
+	k->process = s->process;
+	k->ordinal = s->ordinal;
+	k->host = gt_host_clock_lines(gt_session_of(k->c, s->process)->host);
+	k->context = 0;
+	k->newest_start = 0;
+	memset(k->has_inner, 0, sizeof k->has_inner);
+	memset(k->stacks, 0, sizeof k->stacks);
+	memset(k->called, 0, sizeof k->called);
+	memset(&k->written, 0, sizeof k->written);
+}
+
+static int read_thread(struct cutter *k, const struct ring_stream *s, bool launches)
+{
+	const struct slice *slice = k->c->slice;
+	int status = 0;
+
+	begin_thread(k, s);
+	for (size_t i = s->first; i < s->first + s->count && !status; i++) {
+		struct stream_block *b = &k->c->blocks[i];
+
+		k->passed += (uint64_t)b->head_bytes + b->stored_bytes;
+		if ((launches && !(b->flags & GT_BLOCK_DEVICE)) ||
+		    (slice && !slice->read_all && !gt_slice_has_block(k->c, slice, b)))
+			continue;
+		status = read_block(k, b, launches);
+		k->cut->bytes_read += (uint64_t)b->head_bytes + b->stored_bytes;
+		if (k->cut->progress)
+			k->cut->progress(k->cut->progress_data, k->passed, k->total);
+	}
+	end_thread(k);
+	if (!status && !launches)
+		gt_counts_sum(&k->process_counts[s->process -
+						 k->c->sessions[k->session]->public.first_process],
+			      &k->written);
+	return status;
+}
+
+/* What work that counts stood behind may have stood behind other work itself. */
+static void widen_time(struct cutter *k)
+{
+	uint64_t before = k->cut->from_ns > k->work_from ? k->cut->from_ns - k->work_from : 0;
+
+	k->work_from = k->work_from > before ? k->work_from - before : 0;
+}
+
+static int read_threads(struct cutter *k, bool launches)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < k->c->stream_count && !status; i++)
+		if (k->c->processes[k->c->streams[i].process].session == k->session)
+			status = read_thread(k, &k->c->streams[i], launches);
+	return status;
+}
+
+/* All that is no rows ------------------------------------------------------------------------ */
+
+static bool is_copied(const struct gt_scan_block *b)
+{
+	switch (b->head.type) {
+	case GT_BLOCK_STREAM:
+	case GT_BLOCK_COUNTS:
+	case GT_BLOCK_END:
+	case GT_BLOCK_SECTION:
+	case GT_BLOCK_INDEX:
+	case GT_BLOCK_KEPT: return false;
+	default: return !(b->head.flags & GT_BLOCK_ZSTD);
+	}
+}
+
+struct copying {
+	struct gt_scan scan;
+	struct gt_scan_block block;
+	uint8_t payload[GT_FILE_PAYLOAD_MAX];
+};
+
+static int copy_block(struct cutter *k, struct copying *m)
+{
+	const struct gt_file_block *h = &m->block.head;
+	int status =
+		gt_scan_read(m->scan.fd, m->payload, h->stored_bytes, m->block.at + h->head_bytes);
+
+	if (status && status != -ENODATA)
+		return gt_error(status, "cannot read a capture");
+	if (status || gt_crc32c(0, m->payload, h->stored_bytes) != h->payload_crc)
+		return 0; /* as in reading it */
+	status = gt_writer_append_block(k->writer, h->type, h->process, h->ordinal, m->payload,
+					h->stored_bytes);
+	if (!status && k->writer->main.out_bytes > FLUSH_BYTES)
+		status = gt_capture_flush(k->writer);
+	return status;
+}
+
+static int copy_metadata(struct cutter *k)
+{
+	const struct session *s = k->c->sessions[k->session];
+	const struct capture_file *file = &k->c->files[s->file];
+	struct copying *m = malloc(sizeof *m);
+	struct gt_index_info index;
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
+
+	if (!m || fd < 0)
+		status = m ? gt_error(-errno, "cannot open capture %s", file->path) : no_memory();
+	else
+		status = gt_scan_init(&m->scan, fd, file->path);
+	if (!status) {
+		gt_scan_take_index(&m->scan, &index);
+		while (!status && (status = gt_scan_next(&m->scan, &m->block)) > 0)
+			status = gt_scan_section(&m->block) == s->section && is_copied(&m->block)
+					 ? copy_block(k, m)
+					 : 0;
+		gt_scan_end(&m->scan);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(m);
+	return status ? status : gt_capture_flush(k->writer);
+}
+
+/* What was recorded and is not here was not kept. */
+static int put_counts(struct cutter *k)
+{
+	const struct session *s = k->c->sessions[k->session];
+	int status = 0;
+
+	for (size_t i = 0; i < s->process_count && !status; i++) {
+		const uint32_t process = s->processes[i].process;
+		const struct gt_counts *here =
+			&k->process_counts[process - s->public.first_process];
+		struct gt_counts counts;
+
+		if (!k->c->sums[process])
+			continue;
+		counts = *gt_capture_counts(k->c, process);
+		for (int class = 0; class < GT_CLASS_COUNT; class ++)
+			for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
+				counts.not_kept[class][d] +=
+					counts.recorded[class][d] - here->recorded[class][d];
+				counts.recorded[class][d] = here->recorded[class][d];
+			}
+		status = gt_capture_write_counts(k->writer, s->processes[i].index, &counts);
+	}
+	return status;
+}
+
+static int put_kept(struct cutter *k)
+{
+	const struct gt_capture_session *s = &k->c->sessions[k->session]->public;
+	struct gt_kept kept = s->kept;
+
+	kept.is_kept = kept.is_cut = kept.is_thinned = true;
+	kept.is_whole_time = k->cut->is_time;
+	kept.text = k->cut->text;
+	if (k->cut->is_time && k->work_from < k->begin_ns)
+		k->begin_ns = k->work_from > s->info.start_ns ? k->work_from : s->info.start_ns;
+	kept.begin_ns = k->begin_ns < k->end_ns ? k->begin_ns - (uint64_t)s->shift_ns : 0;
+	kept.end_ns = k->begin_ns < k->end_ns ? k->end_ns - (uint64_t)s->shift_ns : 0;
+	return gt_writer_put_kept(k->writer, &kept);
+}
+
+static int begin_file(struct cutter *k, const char *path)
+{
+	int status = gt_writer_create(path, &k->writer);
+
+	if (status)
+		return status;
+	k->writer->main.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (k->writer->main.fd < 0)
+		return gt_error(-errno, "cannot write %s", path);
+	for (size_t i = 0; i < k->c->block_count; i++)
+		if (k->c->processes[k->c->blocks[i].process].session == k->session) {
+			const struct stream_block *b = &k->c->blocks[i];
+
+			k->total += (uint64_t)b->head_bytes + b->stored_bytes;
+			if (b->flags & GT_BLOCK_ZSTD && !k->writer->zstd)
+				k->writer->zstd = ZSTD_createCCtx();
+		}
+	k->total *= 2;
+	return gt_writer_put_header(k->writer, NULL);
+}
+
+int gt_capture_cut(const struct gt_capture *c, size_t session, const char *path, struct gt_cut *cut)
+{
+	const struct gt_capture_session *s = &c->sessions[session]->public;
+	struct cutter *k = calloc(1, sizeof *k);
+	int status;
+
+	if (!k)
+		return no_memory();
+	*k = (struct cutter){.c = c,
+			     .session = session,
+			     .cut = cut,
+			     .begin_ns = UINT64_MAX,
+			     .work_from = cut->from_ns};
+	k->process_counts = calloc(s->process_count + 1, sizeof *k->process_counts);
+	gt_decoder_init(&k->decoder);
+	status = k->process_counts ? begin_file(k, path) : no_memory();
+	if (!status)
+		status = copy_metadata(k);
+	if (!status)
+		status = read_threads(k, true);
+	widen_time(k);
+	if (!status)
+		status = read_threads(k, false);
+	if (!status)
+		status = put_counts(k);
+	if (!status)
+		status = put_kept(k);
+	if (!status)
+		status = gt_capture_writer_finish(k->writer,
+						  s->health.end == GT_CAPTURE_COMPLETE &&
+							  gt_capture_is_whole(&s->health));
+	else
+		gt_capture_writer_destroy(k->writer);
+	gt_decoder_fini(&k->decoder);
+	gt_block_reader_fini(&k->reader);
+	gt_call_set_fini(&k->launches);
+	free(k->begun);
+	free(k->process_counts);
+	free(k);
+	return status;
+}
