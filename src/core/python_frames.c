@@ -348,8 +348,10 @@ unsigned gt_python_walk(struct gt_python_frame *frames)
 		if (!code || pointer_at(code + 8) != python.code_type)
 			break;
 		f->code = code;
+		/* multiplied: else 48 bytes and 48 lines would make up for each other */
 		f->identity = (pointer_at(code + at->code_name) << 20 ^
-			       pointer_at(code + at->code_lines)) +
+			       pointer_at(code + at->code_lines)) *
+				      UINT64_C(0xbf58476d1ce4e5b9) +
 			      *(const uint32_t *)(code + at->code_first_line);
 		f->offset = (uint32_t)(pointer_at(frame + at->frame_instruction) - code -
 				       at->code_begin);
