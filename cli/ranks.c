@@ -160,31 +160,46 @@ static struct ranks_row *row_of_member(const struct one_call *c, size_t member)
 	return &c->r->rows[c->r->of_process[c->match->members[member].process]];
 }
 
-/* @member waited for @other from its begin on. */
-static uint64_t add_waiting(const struct one_call *c, size_t member, size_t other)
+/* One process waited for another one. */
+struct waiting {
+	struct ranks_row *waits, *for_whom;
+	uint64_t ns;
+	bool on_device, for_message;
+};
+
+static void add_waiting(struct ranks *r, const struct waiting *w)
 {
-	const struct stay mine = stay_of(c, member), late = stay_of(c, other);
-	struct ranks_row *waits = row_of_member(c, member), *for_whom = row_of_member(c, other);
-	struct ranks *r = c->r;
-	uint64_t ns, device_ns;
+	uint64_t device_ns = w->on_device ? w->ns : 0, message_ns = w->for_message ? w->ns : 0;
 
-	if (late.start_ns <= mine.start_ns || waits == for_whom)
-		return 0;
-	ns = late.start_ns < mine.end_ns ? late.start_ns - mine.start_ns
-					 : mine.end_ns - mine.start_ns;
-	device_ns = c->by_kernel ? ns : 0;
-	waits->wait_ns += ns;
-	waits->device_wait_ns += device_ns;
-	for_whom->caused_ns += ns;
+	w->waits->wait_ns += w->ns;
+	w->waits->device_wait_ns += device_ns;
+	w->waits->message_wait_ns += message_ns;
+	w->for_whom->caused_ns += w->ns;
 	if (r->pairs) {
-		struct ranks_pair *pair = &r->pairs[(size_t)(waits - r->rows) * r->count +
-						    (size_t)(for_whom - r->rows)];
+		struct ranks_pair *pair = &r->pairs[(size_t)(w->waits - r->rows) * r->count +
+						    (size_t)(w->for_whom - r->rows)];
 
-		pair->wait_ns += ns;
+		pair->wait_ns += w->ns;
 		pair->device_wait_ns += device_ns;
+		pair->message_wait_ns += message_ns;
 		pair->calls++;
 	}
-	return ns;
+}
+
+/* @member waited for @other from its begin on. */
+static uint64_t compare_pair(const struct one_call *c, size_t member, size_t other)
+{
+	const struct stay mine = stay_of(c, member), late = stay_of(c, other);
+	struct waiting w = {.waits = row_of_member(c, member),
+			    .for_whom = row_of_member(c, other),
+			    .on_device = c->by_kernel};
+
+	if (late.start_ns <= mine.start_ns || w.waits == w.for_whom)
+		return 0;
+	w.ns = late.start_ns < mine.end_ns ? late.start_ns - mine.start_ns
+					   : mine.end_ns - mine.start_ns;
+	add_waiting(c->r, &w);
+	return w.ns;
 }
 
 static size_t find_last(const struct one_call *c)
@@ -287,11 +302,11 @@ static void compare_call(struct one_call *c)
 	}
 	last = find_last(c);
 	if (c->kind == GT_COLLECTIVE_TO_ROOT) {
-		ns = root == last ? 0 : add_waiting(c, root, last);
+		ns = root == last ? 0 : compare_pair(c, root, last);
 	} else {
 		last = c->kind == GT_COLLECTIVE_FROM_ROOT ? root : last;
 		for (size_t i = 0; i < c->match->count; i++)
-			ns += i == last ? 0 : add_waiting(c, i, last);
+			ns += i == last ? 0 : compare_pair(c, i, last);
 	}
 	if (ns)
 		row_of_member(c, last)->last++;
@@ -321,6 +336,32 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	return status;
 }
 
+/* Who waited for whose message; what was received before it was sent is not that message. */
+static void compare_messages(struct ranks *r, uint64_t tolerance_ns)
+{
+	const struct gt_messages *m = &r->collectives.messages;
+
+	if (tolerance_ns == GT_COLLECTIVE_NO_CLOCK)
+		return;
+	for (size_t i = 0; i < m->wait_count; i++) {
+		const struct gt_message_wait *wait = &m->waits[i];
+		struct waiting w = {.waits = &r->rows[r->of_process[wait->process]],
+				    .for_whom = &r->rows[r->of_process[wait->for_process]],
+				    .on_device = wait->by_kernel,
+				    .for_message = true};
+
+		if (wait->sent_ns > wait->end_ns + tolerance_ns || w.waits == w.for_whom)
+			continue;
+		w.waits->messages++;
+		w.for_whom->messages++;
+		if (wait->sent_ns <= wait->start_ns)
+			continue;
+		w.ns = (wait->sent_ns < wait->end_ns ? wait->sent_ns : wait->end_ns) -
+		       wait->start_ns;
+		add_waiting(r, &w);
+	}
+}
+
 int ranks_finish(struct ranks *r)
 {
 	uint64_t tolerance_ns = r->capture ? gt_collective_tolerance_ns(r->capture) : 0;
@@ -338,7 +379,10 @@ int ranks_finish(struct ranks *r)
 	r->graph_kernels = r->collectives.kernels.of_graphs;
 	r->kernels = r->collectives.kernels.kernel_count + r->collectives.kernels.unlinked +
 		     r->graph_kernels;
-	gt_collectives_finish(&r->collectives);
+	status = gt_collectives_finish(&r->collectives);
+	if (status)
+		return status;
+	compare_messages(r, tolerance_ns);
 	for (size_t first = 0, members; first < r->collectives.count; first += members) {
 		members = gt_collectives_members(&r->collectives, first);
 		status = compare_members(r, first, members, tolerance_ns);

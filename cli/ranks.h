@@ -28,6 +28,8 @@ struct ranks_row {
 	uint64_t wait_ns;         /* in those */
 	uint64_t caused_ns, last; /* others waited for it so long in all, in so many calls */
 	uint64_t device_wait_ns;  /* of wait_ns: its devices did, in kernels */
+	uint64_t message_wait_ns; /* of it: for messages */
+	uint64_t messages;        /* that it waited for, or sent, and that are compared */
 	uint64_t steps;           /* ranges of the program whose name begins with "step" */
 	uint64_t work;
 	uint64_t kernels, kernel_ns; /* of collectives, on devices */
@@ -36,7 +38,7 @@ struct ranks_row {
 
 struct ranks_pair {
 	uint64_t wait_ns;
-	uint64_t device_wait_ns; /* of it */
+	uint64_t device_wait_ns, message_wait_ns; /* of it */
 	uint32_t calls;
 };
 

@@ -13,6 +13,8 @@ const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
 	{"compared", "of", GRID_COUNT, GRID_ALWAYS, 1, false},
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
 	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
+	{"message_wait_ns", "for messages", GRID_NS, GRID_IF_ANY, 0, false},
+	{"messages", "messages", GRID_COUNT, GRID_DATA, 0, false},
 	{"collective_ns", "collectives", GRID_NS, GRID_ALWAYS, 1, false},
 	{"collectives", "collective calls", GRID_COUNT, GRID_DATA, 0, false},
 	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 2, false},
@@ -39,6 +41,7 @@ const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS] 
 const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS] = {
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
 	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
+	{"message_wait_ns", "for messages", GRID_NS, GRID_IF_ANY, 0, false},
 	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"rank", "rank", GRID_ID, GRID_ALWAYS, 0, false},
 	{"for_rank", "for rank", GRID_ID, GRID_ALWAYS, 0, false},
@@ -96,14 +99,16 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; i < r->count && r->count > 1; i++) {
 		const struct ranks_row *row = &r->rows[i];
 		struct grid_cell *cell = grid_row(g);
-		bool calls = row->collectives > 0;
+		bool calls = row->collectives > 0, known = row->compared || row->messages;
 
 		*cell++ = cell_count(row->rank);
-		*cell++ = row->compared ? cell_count(row->caused_ns) : cell_none();
+		*cell++ = known ? cell_count(row->caused_ns) : cell_none();
 		*cell++ = row->compared ? cell_count(row->last) : cell_none();
 		*cell++ = row->compared ? cell_count(row->compared) : cell_none();
-		*cell++ = row->compared ? cell_count(row->wait_ns) : cell_none();
+		*cell++ = known ? cell_count(row->wait_ns) : cell_none();
 		*cell++ = row->device_wait_ns ? cell_count(row->device_wait_ns) : cell_none();
+		*cell++ = row->messages ? cell_count(row->message_wait_ns) : cell_none();
+		*cell++ = cell_count(row->messages);
 		*cell++ = calls ? cell_count(row->collective_ns) : cell_none();
 		*cell++ = cell_count(row->collectives);
 		*cell++ = cell_count(row->call_ns);
@@ -169,7 +174,7 @@ static bool has_kernels(const struct ranks_row *row)
 
 static bool is_compared(const struct ranks_row *row)
 {
-	return row->compared > 0;
+	return row->compared || row->messages;
 }
 
 static bool is_collective(const struct ranks_row *row)
@@ -251,6 +256,7 @@ void report_make_rank_waits(struct grid *g, const struct summary *s)
 		cell = grid_row(g);
 		*cell++ = cell_count(pair->wait_ns);
 		*cell++ = pair->device_wait_ns ? cell_count(pair->device_wait_ns) : cell_none();
+		*cell++ = pair->message_wait_ns ? cell_count(pair->message_wait_ns) : cell_none();
 		*cell++ = cell_count(pair->calls);
 		*cell++ = cell_count(r->rows[i / r->count].rank);
 		*cell++ = cell_count(r->rows[i % r->count].rank);

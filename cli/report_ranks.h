@@ -7,7 +7,7 @@
 #include "cli/report.h"
 #include "cli/summary.h"
 
-enum { REPORT_RANK_COLUMNS = 18, REPORT_RANK_SPREAD_COLUMNS = 6, REPORT_RANK_WAIT_COLUMNS = 5 };
+enum { REPORT_RANK_COLUMNS = 20, REPORT_RANK_SPREAD_COLUMNS = 6, REPORT_RANK_WAIT_COLUMNS = 6 };
 
 extern const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS];
 extern const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS];

@@ -112,6 +112,14 @@ def test_all_wait_for_the_root_of_a_broadcast(job):
     assert {row["compared"] for row in rows.values()} == {2 * STEPS}
 
 
+def test_a_kernel_that_receives_waits_for_the_one_that_sends(job):
+    """A ring: rank 2 receives what rank 1 sends."""
+    waits, rows, _ = job("ring")
+    row = waits[2, LATE]
+    assert (STEPS - 1) * LATE_MS * 1e6 * 0.8 < row["message_wait_ns"] == row["device_wait_ns"]
+    assert {row["messages"] for row in rows.values()} == {2 * STEPS}
+
+
 def test_kernels_of_a_graph_are_left_out_and_it_is_said(job):
     waits, rows, text = job("graph")
     assert not waits

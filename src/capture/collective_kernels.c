@@ -157,12 +157,18 @@ static bool is_shared(const struct launch *l, const struct gt_collective_task *t
 	return false;
 }
 
-static bool has_message(const struct launch *l, uint32_t member)
+/* Does the launch do both messages and collective calls of the member? Which of its kernels does
+ * what, nobody knows. */
+static bool is_mixed(const struct launch *l, uint32_t member)
 {
+	bool has_message = false, has_part = false;
+
 	for (size_t i = 0; i < l->task_count; i++)
-		if (l->tasks[i].member == member && l->tasks[i].part == GT_COLLECTIVE_MESSAGE)
-			return true;
-	return false;
+		if (l->tasks[i].member == member) {
+			has_message |= (l->tasks[i].part & GT_COLLECTIVE_MESSAGE) != 0;
+			has_part |= !(l->tasks[i].part & GT_COLLECTIVE_MESSAGE);
+		}
+	return has_message && has_part;
 }
 
 static struct gt_collective_work find_work(const struct launch *l,
@@ -194,12 +200,10 @@ static void join_launch(const struct launch *l,
 	for (size_t i = 0; i < l->task_count; i++) {
 		const struct gt_collective_task *task = &l->tasks[i];
 
-		if (task->part == GT_COLLECTIVE_MESSAGE)
-			continue;
 		work.fused = i && task[-1].member == task->member;
 		if (!work.fused) {
 			work = (struct gt_collective_work){0};
-			if (!has_message(l, task->member) && (is_alone || !is_shared(l, task)))
+			if (!is_mixed(l, task->member) && (is_alone || !is_shared(l, task)))
 				work = find_work(l, task, is_alone);
 		}
 		found(to, task, &work);

@@ -39,10 +39,10 @@ struct gt_collective_task {
 	uint64_t first_id, last_id; /* calls of its launch; first_id 0: never launched */
 	uint64_t stream;
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
-	uint32_t part;            /* of the member; GT_COLLECTIVE_MESSAGE: none */
+	uint32_t part;            /* of the member, or a message's number | GT_COLLECTIVE_MESSAGE */
 };
 
-enum { GT_COLLECTIVE_MESSAGE = UINT32_MAX };
+#define GT_COLLECTIVE_MESSAGE UINT32_C(0x80000000)
 
 struct gt_collective_kernel {
 	uint64_t id; /* of the call that launched it */

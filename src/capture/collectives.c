@@ -159,6 +159,16 @@ static uint64_t made_by(const struct gt_call_view *view, const struct gt_collect
 	return h;
 }
 
+static int note_message(struct gt_collectives *c, struct gt_collective_member *m,
+			const struct gt_item *call)
+{
+	if (c->parts_most && c->messages.count >= c->parts_most / 16) {
+		m->doubt |= GT_MESSAGES_SENT_UNSURE | GT_MESSAGES_RECEIVED_UNSURE;
+		return 0;
+	}
+	return gt_messages_note(&c->messages, call, (uint32_t)(m - c->members) + 1, &m->doubt);
+}
+
 int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel)
 {
 	return gt_collective_kernels_note(&c->kernels, kernel);
@@ -179,6 +189,10 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 		gt_collective_kernels_batch(&c->kernels, call, info->joints & GT_JOINT_OPENS_BATCH);
 		return 0;
 	}
+	if ((info->joints & (GT_JOINT_BEGINS | GT_JOINT_COMPLETES)) == GT_JOINT_COMPLETES) {
+		gt_messages_complete(&c->messages, call);
+		return 0;
+	}
 	creates = gt_call_role(&view, GT_ROLE_CREATES, 0, &handle);
 	if (gt_call_role(&view, GT_ROLE_COMMUNICATOR, 0, &handle)) {
 		m = get_member(c, call->op, call->process, handle);
@@ -186,10 +200,13 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 			return -ENOMEM;
 		if (creates && info->collective)
 			number = m->made++;
+		if (info->joints & (GT_JOINT_SENDS | GT_JOINT_RECEIVES) && note_message(c, m, call))
+			return -ENOMEM;
 		if (info->joints & GT_JOINT_BY_KERNEL && !c->is_full &&
 		    gt_collective_kernels_add(&c->kernels, call, (uint32_t)(m - c->members) + 1,
 					      info->collective ? (uint32_t)m->count
-							       : GT_COLLECTIVE_MESSAGE))
+							       : (uint32_t)c->messages.count |
+									 GT_COLLECTIVE_MESSAGE))
 			return -ENOMEM;
 		if (info->collective && add_part(c, m, call, &view))
 			return -ENOMEM;
@@ -258,16 +275,40 @@ static void take_work(void *to, const struct gt_collective_task *task,
 	struct gt_collectives *c = to;
 	struct gt_collective_member *m = &c->members[task->member - 1];
 
+	if (task->part & GT_COLLECTIVE_MESSAGE) {
+		uint32_t number = task->part & ~GT_COLLECTIVE_MESSAGE;
+
+		if (number && number <= c->messages.count) {
+			c->messages.list[number - 1].start_ns = work->start_ns;
+			c->messages.list[number - 1].end_ns = work->end_ns;
+			c->messages.list[number - 1].wait_id = task->first_id;
+		}
+		return;
+	}
 	if (!m->work)
 		m->work = calloc(m->count, sizeof *m->work);
 	if (m->work && task->part < m->count)
 		m->work[task->part] = *work;
 }
 
-void gt_collectives_finish(struct gt_collectives *c)
+static struct gt_message_member find_member(const void *data, uint32_t member)
 {
+	const struct gt_collectives *c = data;
+	const struct gt_collective_member *m = &c->members[member - 1];
+	struct gt_message_member found = {m->communicator, m->rank, m->doubt};
+
+	if (c->find_gaps && c->find_gaps(c->gaps_data, m->process))
+		found.doubt = GT_MESSAGES_SENT_UNSURE | GT_MESSAGES_RECEIVED_UNSURE;
+	return found;
+}
+
+int gt_collectives_finish(struct gt_collectives *c)
+{
+	int status;
+
 	gt_collective_kernels_join(&c->kernels, take_work, c);
 	gt_collective_kernels_fini(&c->kernels);
+	status = gt_messages_match(&c->messages, find_member, c);
 	for (size_t i = 0; i < c->count; i++) {
 		struct gt_collective_member *m = &c->members[i];
 		bool rising = true;
@@ -282,6 +323,7 @@ void gt_collectives_finish(struct gt_collectives *c)
 	free(c->current); /* whose numbers were the order before */
 	c->current = NULL;
 	c->slot_count = c->current_count = 0;
+	return status;
 }
 
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first)
@@ -320,5 +362,6 @@ void gt_collectives_fini(struct gt_collectives *c)
 	free(c->members);
 	free(c->current);
 	gt_collective_kernels_fini(&c->kernels);
+	gt_messages_fini(&c->messages);
 	*c = (struct gt_collectives){0};
 }

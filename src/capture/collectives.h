@@ -18,6 +18,7 @@
 
 #include "capture/capture.h"
 #include "capture/collective_kernels.h"
+#include "capture/messages.h"
 #include "record/operation.h"
 
 /* One process's part of a call. */
@@ -33,8 +34,9 @@ struct gt_collective_member {
 	uint64_t communicator; /* same in all processes; 0: not known */
 	uint64_t handle;
 	uint32_t process;
-	int32_t rank;  /* in the communicator; -1: not known */
-	uint32_t made; /* communicators out of it */
+	int32_t rank;   /* in the communicator; -1: not known */
+	uint32_t made;  /* communicators out of it */
+	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
 	struct gt_collective_work *work; /* of each part, when finished; NULL: no kernels do it */
@@ -56,6 +58,7 @@ struct gt_collectives {
 	size_t parts, parts_most; /* parts_most: no more are kept; 0: all */
 	bool is_full;
 	struct gt_collective_kernels kernels;
+	struct gt_messages messages; /* matched when finished */
 	/* what is missing of a process's calls; NULL: nothing */
 	enum gt_collective_gaps (*find_gaps)(const void *data, uint32_t process);
 	const void *gaps_data;
@@ -69,8 +72,9 @@ struct gt_collectives {
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
 /* A kernel whose name gt_collective_kernel_named() knows. Return: 0, -ENOMEM with a cause. */
 int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel);
-/* Members of one communicator stand beside each other from now on. */
-void gt_collectives_finish(struct gt_collectives *c);
+/* Members of one communicator stand beside each other from now on. Return: 0 or -ENOMEM with a
+ * cause. */
+int gt_collectives_finish(struct gt_collectives *c);
 /* From @first on: members of the same communicator. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
 /* When the part began and ended, where it waits: on the device for kernels. False: not known. */

@@ -135,8 +135,7 @@ static int read_calls(struct alignment *a)
 	gt_cursor_destroy(cursor);
 	a->c->health = view.health; /* what is damaged counts once */
 	free(view.streams);
-	gt_collectives_finish(&a->calls);
-	return status;
+	return status ? status : gt_collectives_finish(&a->calls);
 }
 
 static uint64_t convert(const struct gt_clock_lines *lines, uint64_t ns)

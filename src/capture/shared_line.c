@@ -77,7 +77,7 @@ static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t
 	return (struct gt_clock_point){in, out};
 }
 
-/* Beyond the calls the clocks run apart as they did from the first to the last one: the line between
+/* Beyond the calls the clocks run apart as they did from the first to the last: the line between
  * two that are near each other says little about that. */
 static struct gt_clock_point extend(const struct gt_clock_point *first,
 				    const struct gt_clock_point *last, uint64_t in, int64_t by_ns)

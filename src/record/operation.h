@@ -84,8 +84,10 @@ enum gt_joint {
 	GT_JOINT_BY_KERNEL = 4,   /* a kernel does it: there is waited, not in the call */
 	GT_JOINT_OPENS_BATCH = 8, /* what is called until it is closed is done then, as one */
 	GT_JOINT_CLOSES_BATCH = 16,
-	GT_JOINT_BEGINS = 32,    /* the call begins it only, for its argument of role REQUEST */
-	GT_JOINT_COMPLETES = 64, /* it waits for what those of role REQUEST stand for */
+	GT_JOINT_BEGINS = 32, /* the call begins it only, for its argument of role REQUEST */
+	/* it waits for what those of role REQUEST stand for; with BEGINS: that may be begun never,
+	 * or several times */
+	GT_JOINT_COMPLETES = 64,
 };
 
 /* What an argument, or a member of what it points to, is to its operation. */
@@ -132,6 +134,8 @@ enum gt_role {
 	GT_ROLE_PEER,
 	GT_ROLE_RANK, /* in a communicator, whose processes are SIZE */
 	GT_ROLE_SIZE,
+	GT_ROLE_TAG,     /* of a message */
+	GT_ROLE_REQUEST, /* where that is by which a later call waits; TIMES: of so many */
 	GT_ROLE_COUNT
 };
 

@@ -11,12 +11,16 @@ extern struct mpi_object ompi_mpi_comm_world, ompi_mpi_int, ompi_mpi_op_sum;
 #define MPI_INT           ((mpi_handle)&ompi_mpi_int)
 #define MPI_SUM           ((mpi_handle)&ompi_mpi_op_sum)
 #define MPI_STATUS_IGNORE ((void *)0)
+#define MPI_ANY_SOURCE    (-1)
+#define MPI_PROC_NULL     (-2)
 #else
 typedef int mpi_handle;
 #define MPI_COMM_WORLD    0x44000000
 #define MPI_INT           0x4c000405
 #define MPI_SUM           0x58000003
 #define MPI_STATUS_IGNORE ((void *)1)
+#define MPI_ANY_SOURCE    (-2)
+#define MPI_PROC_NULL     (-1)
 #endif
 
 int MPI_Init(int *argc, char ***argv);
@@ -37,5 +41,11 @@ int MPI_Irecv(void *to, int count, mpi_handle type, int source, int tag, mpi_han
 	      mpi_handle *request);
 int MPI_Send(const void *from, int count, mpi_handle type, int dest, int tag, mpi_handle comm);
 int MPI_Wait(mpi_handle *request, void *status);
+int MPI_Waitall(int count, mpi_handle *requests, void *statuses);
+int MPI_Recv(void *to, int count, mpi_handle type, int source, int tag, mpi_handle comm,
+	     void *status);
+int MPI_Sendrecv(const void *from, int count, mpi_handle type, int dest, int tag, void *to,
+		 int received, mpi_handle received_type, int source, int received_tag,
+		 mpi_handle comm, void *status);
 
 #endif

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Messages of MPI from one rank to another: who waited for whose send."""
+import json
+
+import mpi_jobs
+import pytest
+
+STEPS, MS = 8, 30
+WHOLE_NS = STEPS * MS * 1e6
+
+
+@pytest.fixture(params=sorted(mpi_jobs.KINDS))
+def kind(request):
+    if not mpi_jobs.library_of(request.param):
+        pytest.skip(f"needs {mpi_jobs.KINDS[request.param][0]}")
+    return request.param
+
+
+@pytest.fixture
+def job(tap, work, kind):
+    """job("scene") runs it; {(rank, for rank): row}, {rank: row}"""
+    def call(scene, *options):
+        program = mpi_jobs.build(kind, work, "messages")
+        tap("run", "-q", "-f", "-o", "job.gputap", *options, *mpi_jobs.launcher(kind, 3), program,
+            scene, STEPS, MS, env={"TMPDIR": str(work)})
+        found = json.loads(tap("report", "job.gputap", "-t", "ranks,rank_waits", "--json", "--top",
+                               "0").out)
+        return ({(row["rank"], row["for_rank"]): row for row in found["rank_waits"]},
+                {row["rank"]: row for row in found["ranks"]})
+    return call
+
+
+def check_waited(row, ns):
+    assert 0.7 * ns < row["message_wait_ns"] <= row["wait_ns"]
+
+
+def test_who_receives_waits_for_who_sends_late(job):
+    waits, rows = job("blocking")
+    check_waited(waits[0, 1], WHOLE_NS)
+    assert rows[1]["caused_ns"] >= waits[0, 1]["wait_ns"] and rows[0]["messages"] == STEPS
+    assert not (waits.get((1, 0)) or {}).get("message_wait_ns")
+    assert rows[2]["message_wait_ns"] is None and rows[2]["messages"] == 0
+
+
+def test_a_call_that_completes_several_waits_for_the_latest(job):
+    waits, rows = job("begun")
+    check_waited(waits[0, 1], 2 * WHOLE_NS)
+    assert not (waits.get((0, 2)) or {}).get("message_wait_ns")
+    assert rows[0]["messages"] == STEPS
+
+
+def test_messages_are_told_apart_by_their_tag(job):
+    """The first one comes at once and is received after the second one: nobody waits for it."""
+    waits, rows = job("tags")
+    check_waited(waits[0, 1], WHOLE_NS)
+    assert waits[0, 1]["message_wait_ns"] < 1.6 * WHOLE_NS and rows[0]["messages"] == 2 * STEPS
+
+
+def test_an_exchange_waits_for_the_one_before(job):
+    waits, rows = job("exchange")
+    check_waited(waits[2, 1], WHOLE_NS)
+    assert {row["messages"] for row in rows.values()} == {2 * STEPS}
+
+
+def test_what_is_received_from_anybody_is_not_said(job):
+    waits, rows = job("anybody")
+    assert not any(row["message_wait_ns"] for row in waits.values())
+    assert {row["messages"] for row in rows.values()} == {0}
+
+
+def test_nobody_is_not_anybody(job):
+    waits, _ = job("nobody")
+    check_waited(waits[0, 1], WHOLE_NS)
