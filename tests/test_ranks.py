@@ -6,6 +6,8 @@ import json
 import mpi_jobs
 import pytest
 
+from consumers import perfetto
+
 SIZE, LATE, LATE_NS, CALLS = 4, 2, 2_000_000, 80
 JITTER_NS = 20_000
 
@@ -216,6 +218,15 @@ def test_exports_name_ranks_and_hosts_and_sort_by_rank(tap, job):
     order = {e["pid"]: e["args"]["sort_index"] for e in found if e["name"] == "process_sort_index"}
     ranks = [names[pid] for pid in sorted(names, key=order.get) if "rank" in names[pid]]
     assert ranks == [f"synthetic (rank {rank}, node{rank // 2})" for rank in range(SIZE)]
+
+
+def test_perfetto_has_processes_in_the_order_of_their_ranks(tap, job):
+    tap("export", *reversed(job(hosts=2)), "-o", "job.pftrace")
+    rows = perfetto.ask("job.pftrace", names="select name from process where name glob '*rank*' "
+                        "order by upid", complaints=perfetto.COMPLAINTS)
+    assert [r["name"] for r in rows["names"]] == [
+        f"synthetic (rank {rank}, node{rank // 2})" for rank in range(SIZE)]
+    assert rows["complaints"] == []
 
 
 def test_time_in_kernels_of_collectives_is_told_of_each_rank(tap, job):

@@ -51,13 +51,13 @@ def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.D
 @contextlib.contextmanager
 def watched(gputap):
     """`gputap top` of live.gputap, after its first view; what it printed is in top.json."""
-    with open("top.json", "w", encoding="utf-8") as out, open("top.err", "w") as err:
-        top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out, stderr=err,
+    with open("top.json", "w", encoding="utf-8") as out:
+        top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out,
                                env=conftest.clean_environment())
     deadline = time.monotonic() + WAIT
     try:
         while not os.path.getsize("top.json"):
-            assert time.monotonic() < deadline and top.poll() is None, open("top.err").read()
+            assert time.monotonic() < deadline and top.poll() is None
             time.sleep(0.02)
         yield top
     finally:

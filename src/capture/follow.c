@@ -271,8 +271,8 @@ static int take_over(struct growing *to, struct growing *opened, int status)
 	return status;
 }
 
-/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too. Return: 1;
- * 0: it is gone, or has no head yet; negative errno with a cause. */
+/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too.
+ * Return: 1; 0: it is gone, or has no head yet; negative errno with a cause. */
 static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t number)
 {
 	struct gt_chunk_head head = {0};
@@ -376,8 +376,8 @@ static int name_folder(struct gt_follow *f)
 	return 0;
 }
 
-/* Where the capture is a flight recorder's and its files are there: go on with their newest. Return:
- * 1, 0 or negative errno with a cause. */
+/* Where the capture is a flight recorder's and its files are there: go on with their newest.
+ * Return: 1, 0 or negative errno with a cause. */
 static int begin_keep(struct gt_follow *f)
 {
 	struct growing metadata = {.fd = -1}, rows = {.fd = -1};

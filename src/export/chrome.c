@@ -38,38 +38,18 @@
 /* a device's clock may say that work began before the session */
 #define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000)
 
-struct place {
-	uint64_t rank; /* UINT64_MAX: none */
-	uint32_t process;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->process > y->process) - (x->process < y->process);
-}
-
-/* Ranks of a job in their order, what has none behind them. 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
 static int write_processes(struct gt_chrome *x)
 {
 	const struct gt_capture *c = x->view.capture;
 	uint32_t count = (uint32_t)gt_capture_process_count(c);
-	struct place *places = calloc(count + 1, sizeof *places);
+	uint32_t *order = gt_view_order_processes(&x->view);
 
-	if (!places)
-		return gt_error(-ENOMEM, "processes");
+	if (!order)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		int32_t rank = gt_capture_process(c, i)->rank.rank;
-
-		places[i] = (struct place){rank < 0 ? UINT64_MAX : (uint64_t)rank, i};
-	}
-	qsort(places, count, sizeof *places, compare_places);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct gt_process_info *process = gt_capture_process(c, places[i].process);
-		uint64_t pid = gt_view_pid(&x->view, places[i].process);
+		const struct gt_process_info *process = gt_capture_process(c, order[i]);
+		uint64_t pid = gt_view_pid(&x->view, order[i]);
 		char label[256];
 
 		gt_chrome_write_label(x, "process_name", pid, 0, "name",
@@ -78,9 +58,10 @@ static int write_processes(struct gt_chrome *x)
 		gt_chrome_write_label(x, "process_labels", pid, 0, "labels", "CPU");
 		gt_chrome_write_sort(x, "process_sort_index", pid, 0, i);
 	}
-	free(places);
+	free(order);
 	return 0;
 }
+
 /* Head and foot ---------------------------------------------------------------- */
 
 static char *put_pair(char *p, const char *key, const char *text)

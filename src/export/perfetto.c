@@ -104,22 +104,32 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *process
 }
 
 /* One track a pid: an exec goes on in the same one. The newest process gives the name; the reader
- * keeps the first that it sees, so there is one descriptor only. */
+ * keeps the first that it sees, so there is one descriptor only. Readers number processes as they
+ * come, so ranks come in their order. */
 static int write_processes(struct gt_pf *x)
 {
-	struct gt_map pids = {.count = 0};
+	const struct gt_capture *c = x->view.capture;
+	uint32_t count = (uint32_t)gt_capture_process_count(c), *order;
+	struct gt_map newest = {.count = 0}, written = {.count = 0};
 	int status = 0;
 
-	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture);
-	     i-- > 0 && !status;) {
-		const struct gt_process_info *process = gt_capture_process(x->view.capture, i);
+	order = gt_view_order_processes(&x->view);
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = count; i-- > 0 && !status;)
+		if (gt_map_find(&newest, gt_view_pid(&x->view, i), 0) < 0)
+			status = gt_map_add(&newest, gt_view_pid(&x->view, i), 0, i);
+	for (uint32_t i = 0; i < count && !status; i++) {
+		uint64_t pid = gt_view_pid(&x->view, order[i]);
 
-		if (gt_map_find(&pids, gt_view_pid(&x->view, i), 0) >= 0)
+		if (gt_map_find(&written, pid, 0) >= 0)
 			continue;
-		status = gt_map_add(&pids, gt_view_pid(&x->view, i), 0, 0);
-		write_process(x, process);
+		status = gt_map_add(&written, pid, 0, 0);
+		write_process(x, gt_capture_process(c, (uint32_t)gt_map_find(&newest, pid, 0)));
 	}
-	gt_map_fini(&pids);
+	gt_map_fini(&newest);
+	gt_map_fini(&written);
+	free(order);
 	return status ? gt_error(status, "export") : 0;
 }
 

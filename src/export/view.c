@@ -370,6 +370,49 @@ const char *gt_view_process_label(const struct gt_process_info *process, char *b
 	return buffer;
 }
 
+struct place {
+	uint64_t rank; /* UINT64_MAX: none */
+	uint32_t machine, process;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+uint32_t *gt_view_order_processes(const struct gt_view *v)
+{
+	uint32_t count = (uint32_t)gt_capture_process_count(v->capture);
+	struct place *places = calloc(count + 1, sizeof *places);
+	uint32_t *order = calloc(count + 1, sizeof *order);
+
+	if (!places || !order)
+		gt_error(-ENOMEM, "processes");
+	for (uint32_t i = 0; places && order && i < count; i++) {
+		const struct gt_process_info *p = gt_capture_process(v->capture, i);
+		const struct gt_capture_session *s = gt_capture_session_at(v->capture, p->session);
+
+		places[i] = (struct place){p->rank.rank < 0 ? UINT64_MAX : (uint64_t)p->rank.rank,
+					   s ? s->machine : 0, i};
+	}
+	if (places)
+		qsort(places, count, sizeof *places, compare_places);
+	for (uint32_t i = 0; places && order && i < count; i++)
+		order[i] = places[i].process;
+	if (!places) {
+		free(order);
+		order = NULL;
+	}
+	free(places);
+	return order;
+}
+
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
 				  char *buffer, size_t size)
 {

@@ -200,6 +200,9 @@ uint64_t gt_view_work_time(const struct gt_item *work);
  * pid and this many for each: RPD's convention for several nodes, above every pid of Linux. */
 enum { GT_VIEW_PID_STRIDE = 10000000 };
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
+/* Processes as people look for them: ranks of a job in their order, what has none behind them; then
+ * by host, then as they began. In memory to be freed; NULL: no memory, with a cause. */
+uint32_t *gt_view_order_processes(const struct gt_view *v);
 /* "python3", or "python3 (rank 3, node17)" where sessions of several `gputap run` are in the
  * capture. */
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
