@@ -161,7 +161,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 		}
 		if (!s->no_stages)
 			note_wait(r, &e, inner, group);
-		if (kind == GT_KIND_ALLOCATION || kind == GT_KIND_FREE)
+		if (kind == GT_KIND_ALLOCATION || kind == GT_KIND_FREE || kind == GT_KIND_RETAIN)
 			gt_memory_use_note(&s->memory, item, 0);
 		if (e.failed) {
 			t->failed++;

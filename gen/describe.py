@@ -20,7 +20,8 @@ DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
 # What is allocated: enum gt_memory.
 MEMORIES = ('host', 'device', 'shared', 'virtual', 'image', 'pool', 'registered')
-KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
+KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'retain', 'synchronisation',
+         'marker')
 REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4,
                    'f64': 8}
 C_NAMES = {

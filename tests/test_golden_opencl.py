@@ -157,8 +157,8 @@ def place(event):
     """Where @event stands among the golden ones: by call, the call first, then its work, then the
     flow between them."""
     kinds = ("M", "X", "s", "f")
-    if event["ph"] == "M":
-        return 0, 0, False
+    if event["ph"] in ("M", "C"):
+        return 0, event["ph"] == "C", False
     return event.get("id") or event["args"]["correlation"], kinds.index(
         event["ph"]), event["pid"] != "PID"
 

@@ -101,7 +101,7 @@ static void add_point(struct drawing *d, struct track *t, const struct point *p)
 
 static bool has_effect(const struct gt_memory_change *c)
 {
-	return !c->is_free || c->is_matched;
+	return !c->is_retain && (!c->is_free || c->is_matched);
 }
 
 /* How long each track is, which says how it is drawn. */

@@ -17,8 +17,8 @@ static bool is_change(const struct gt_item *call, const struct gt_operation_info
 {
 	int32_t status;
 
-	if (!info ||
-	    (info->kind != GT_KIND_FREE && (info->kind != GT_KIND_ALLOCATION || !info->memory)))
+	if (!info || (info->kind != GT_KIND_FREE && info->kind != GT_KIND_RETAIN &&
+		      (info->kind != GT_KIND_ALLOCATION || !info->memory)))
 		return false;
 	return !gt_call_status(call->op, call->ret, call->args, &status) ||
 	       !gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
@@ -42,9 +42,10 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	}
 	c.domain = (uint8_t)GT_OP_DOMAIN(call->op);
 	c.is_free = info->kind == GT_KIND_FREE;
+	c.is_retain = info->kind == GT_KIND_RETAIN;
 	c.ns = c.is_free ? call->start_ns : call->end_ns;
 	c.memory = info->memory;
-	if (!c.is_free)
+	if (!c.is_free && !c.is_retain)
 		gt_call_bytes(&view, &c.bytes);
 	use->changes = changes;
 	changes[use->count++] = c;
@@ -109,12 +110,25 @@ static void free_allocation(struct gt_memory_use *use, const struct gt_map *open
 
 	if (!of || of->is_matched)
 		return;
+	if (of->retained) {
+		of->retained--;
+		return;
+	}
 	c->bytes = of->bytes;
 	c->memory = of->memory;
 	c->is_matched = true;
 	end_allocation(use, of);
 	use->sums[c->domain][c->memory].frees++;
 	use->sums[c->domain][c->memory].freed_bytes += c->bytes;
+}
+
+static void retain_allocation(const struct gt_memory_use *use, const struct gt_map *open,
+			      const struct gt_memory_change *c)
+{
+	int64_t found = gt_map_find(open, c->address, owner_key(c));
+
+	if (found >= 0 && !use->changes[found].is_matched)
+		use->changes[found].retained++;
 }
 
 int gt_memory_use_settle(struct gt_memory_use *use, gt_memory_change_fn *each, void *data)
@@ -127,11 +141,13 @@ int gt_memory_use_settle(struct gt_memory_use *use, gt_memory_change_fn *each, v
 	for (size_t i = 0; i < use->count && !status; i++) {
 		struct gt_memory_change *c = &use->changes[i];
 
-		if (c->is_free)
+		if (c->is_retain)
+			retain_allocation(use, &open, c);
+		else if (c->is_free)
 			free_allocation(use, &open, c);
 		else if (!begin_allocation(use, &open, i))
 			status = -ENOMEM;
-		if (each && !status && (!c->is_free || c->is_matched))
+		if (each && !status && !c->is_retain && (!c->is_free || c->is_matched))
 			each(data, c, use->sums[c->domain][c->memory].in_use);
 	}
 	gt_map_fini(&open);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What memory programs have allocated and freed, by their calls: how much of which kind, and how
  * much was in use when. A call that frees does not say how much: this finds the allocation of that
- * address before it, of whatever thread.
+ * address before it, of whatever thread. What is counted by references (OpenCL's objects) ends with
+ * the last of them.
  *
- * Calls are noted in any order, 40 bytes each, up to a limit; then they are put in the order of
+ * Calls are noted in any order, 48 bytes each, up to a limit; then they are put in the order of
  * their times. An allocation counts from the end of its call, a free from its begin: another thread
  * may get the address at once. */
 #ifndef GPUTAP_EXPORT_MEMORY_USE_H
@@ -22,7 +23,8 @@ struct gt_memory_change {
 	 * been seen, which is over with it; 0: there was none */
 	uint32_t replaced;
 	uint8_t domain, memory; /* enum gt_memory; a free's: of its allocation */
-	bool is_free, is_matched;
+	bool is_free, is_retain, is_matched;
+	uint32_t retained; /* an allocation: so many frees do not end it yet */
 };
 
 struct gt_memory_sum {

@@ -376,6 +376,8 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	if (operation->info &&
 	    (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
 		add_allocation(r, call, thread, operation->info, &e);
+	else if (operation->info && operation->info->kind == GT_KIND_RETAIN)
+		gt_memory_use_note(&r->memory, call, 0); /* has no row */
 	if (gt_mark_of(call->op))
 		step_markers(r, call);
 	note_external(r, own, call, external);

@@ -340,7 +340,8 @@ struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op)
 	o->index = v->operation_count++;
 	o->info = gt_operation(op);
 	o->nargs = o->info ? o->info->nargs : 0;
-	o->allocates = o->info && (o->info->kind == GT_KIND_FREE || o->info->memory);
+	o->allocates = o->info && (o->info->kind == GT_KIND_FREE ||
+				   o->info->kind == GT_KIND_RETAIN || o->info->memory);
 	o->submits = gt_domain_traits[domain].relayed || submits(o->info);
 	return v->operations[domain][number] = o;
 

@@ -293,6 +293,7 @@ const char *gt_operation_kind_name(enum gt_operation_kind kind)
 		[GT_KIND_FREE] = "free",
 		[GT_KIND_SYNCHRONISATION] = "synchronisation",
 		[GT_KIND_MARKER] = "marker",
+		[GT_KIND_RETAIN] = "retain",
 	};
 
 	return NAME_OF(names, kind);

@@ -20,6 +20,7 @@ enum gt_operation_kind {
 	GT_KIND_FREE,
 	GT_KIND_SYNCHRONISATION,
 	GT_KIND_MARKER,
+	GT_KIND_RETAIN, /* what is allocated lives until it is freed once more */
 	GT_KIND_COUNT
 };
 

@@ -146,7 +146,8 @@ bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *ad
 
 	*address = 0;
 	if (!info || !call->args ||
-	    (info->kind != GT_KIND_ALLOCATION && info->kind != GT_KIND_FREE))
+	    (info->kind != GT_KIND_ALLOCATION && info->kind != GT_KIND_FREE &&
+	     info->kind != GT_KIND_RETAIN))
 		return false;
 	/* functions that return no status return what they have allocated */
 	if (!gt_call_role(call, GT_ROLE_ADDRESS, 0, address) && info->kind == GT_KIND_ALLOCATION &&

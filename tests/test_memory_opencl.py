@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Memory of OpenCL's objects, which are counted by references: tests/opencl/cl_memory.c."""
+
+import json
+import subprocess
+
+import pytest
+
+from consumers import perfetto
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, repo):
+    path = tmp_path_factory.mktemp("memory") / "cl_memory"
+    subprocess.run(["cc", "-O1", "-Wall", "-DCL_TARGET_OPENCL_VERSION=300",
+                    repo / "tests/opencl/cl_memory.c", "-o", path, "-lOpenCL"], check=True)
+    return path
+
+
+@pytest.fixture
+def capture(tap, program, work):
+    """Its path, and how many bytes of SVM the program had."""
+    return work / "m.gputap", int(tap("run", "-q", "-o", "m.gputap", "--", program).out)
+
+
+def memory(tap, path):
+    rows = json.loads(tap("report", "--json", "-t", "memory", path).out)["memory"]
+    return {r["memory"]: r for r in rows if r["domain"] == "opencl"}
+
+
+def test_a_buffer_is_in_use_until_its_last_reference_goes(tap, capture):
+    path, svm = capture
+    rows = memory(tap, path)
+    device = rows["device"]
+    assert (device["allocations"], device["bytes"]) == (3, 7 * MIB)
+    # the release of a retained buffer, and that of a sub-buffer, free nothing
+    assert (device["frees"], device["freed_bytes"]) == (2, 3 * MIB)
+    assert (device["peak_bytes"], device["left_bytes"]) == (6 * MIB, 4 * MIB)
+    assert bool(svm) == any(r["bytes"] == svm and r["left_bytes"] == 0 for r in rows.values())
+
+
+def test_images_are_counted_without_bytes(tap, capture):
+    rows = memory(tap, capture[0])
+    if "image" not in rows:
+        pytest.skip("this OpenCL has no images")
+    assert rows["image"]["allocations"] == 1 and rows["image"]["peak_bytes"] is None
+
+
+def test_perfetto_draws_it(tap, capture):
+    tap("export", capture[0], "-o", "m.pftrace")
+    rows = perfetto.ask("m.pftrace", counters="""select c.value from counter c
+        join process_counter_track t on c.track_id = t.id where t.name = 'device memory (opencl)'
+        order by c.ts, c.id""")["counters"]
+    assert [r["value"] for r in rows] == [n * MIB for n in (1, 3, 2, 6, 4)]
