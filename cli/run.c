@@ -351,7 +351,7 @@ static void describe_options(struct run_request *r)
 	const struct gt_session *s = &r->run.session;
 	char stacks[64], keep[512], window[1024];
 
-	run_stacks_describe(s, stacks, sizeof stacks);
+	run_stacks_describe(s, &r->stacks, stacks, sizeof stacks);
 	run_keep_describe(&r->run, keep, sizeof keep);
 	run_window_describe(&r->run.windows, window, sizeof window);
 	snprintf(r->text, sizeof r->text,

@@ -68,7 +68,8 @@ int run_stacks_check(const struct gt_session *s)
 	return GT_EXIT_OK;
 }
 
-void run_stacks_describe(const struct gt_session *s, char *text, size_t size)
+void run_stacks_describe(const struct gt_session *s, const struct run_stacks *names, char *text,
+			 size_t size)
 {
 	const bool launches = s->stacks & GT_STACKS_LAUNCHES, slow = s->stacks & GT_STACKS_SLOW;
 
@@ -80,6 +81,8 @@ void run_stacks_describe(const struct gt_session *s, char *text, size_t size)
 	if (slow)
 		snprintf(text + strlen(text), size - strlen(text), ":%lluns",
 			 (unsigned long long)s->stacks_slow_ns);
+	if (names->no_names) /* gt_name_frames() sees that, too */
+		snprintf(text + strlen(text), size - strlen(text), ",no-names");
 }
 
 /* Names ------------------------------------------------------------------------------------- */

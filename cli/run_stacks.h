@@ -21,8 +21,9 @@ int run_stacks_option(const char *value, struct gt_session *session, struct run_
 		      bool (*parse_time)(const char *text, uint64_t *ns));
 /* Does the rest of the session leave calls that it can say the stacks of? Return: exit code. */
 int run_stacks_check(const struct gt_session *session);
-/* " stacks=launch,slow:1000000ns" for the capture's options text; "" without. */
-void run_stacks_describe(const struct gt_session *session, char *text, size_t size);
+/* " stacks=launch,slow:1000000ns,no-names" for the capture's options text; "" without. */
+void run_stacks_describe(const struct gt_session *session, const struct run_stacks *names,
+			 char *text, size_t size);
 
 /* Names of frames into a capture that is finished, if it has stacks; notes what they lack and a
  * failure. @quiet: no bar, no note. */

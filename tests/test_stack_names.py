@@ -187,13 +187,31 @@ def waiting(gputap, program, work):
 def test_a_recovered_capture_has_names(waiting, program, tap, read, options):
     collector = waiting(*options)
     child = child_of(collector)
-    folder, = sessions_of("s.gputap")
+    (folder,) = sessions_of("s.gputap")
     collector.kill()
     collector.wait()
     os.kill(child, signal.SIGKILL)
     tap("recover", folder)
     program.unlink()
     assert list(map(functions, fills(read()))) == [WAITING]
+
+
+def test_a_recovered_capture_has_none_where_nobody_wanted_them(waiting, tap):
+    collector = waiting("--stacks=no-names")
+    child = child_of(collector)
+    (folder,) = sessions_of("s.gputap")
+    collector.kill()
+    collector.wait()
+    os.kill(child, signal.SIGKILL)
+    tap("recover", folder)
+    assert b"launch_and_wait" not in pathlib.Path("s.gputap").read_bytes()
+
+
+def test_a_capture_that_is_cut_keeps_names(program, tap, read):
+    tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
+    tap("export", "s.gputap", "--where", "kind=fill", "-o", "cut.gputap")
+    program.unlink()
+    assert sorted(map(functions, fills(read("cut.gputap")))) == WAYS
 
 
 @pytest.mark.parametrize("options", [[], ["--keep", "1h"]])

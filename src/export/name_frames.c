@@ -366,6 +366,15 @@ static int name_all(struct naming *n)
 	return append_all(n);
 }
 
+/* False: `gputap run --stacks=no-names` said so, and `gputap recover` does not know it. */
+static bool is_wanted(const struct gt_capture *c)
+{
+	const char *option = strstr(gt_capture_session_at(c, 0)->info.options, " stacks=");
+	const char *no = option ? strstr(option, ",no-names") : NULL;
+
+	return !no || no > option + 1 + strcspn(option + 1, " ");
+}
+
 int gt_name_frames(const char *path, const struct gt_naming_options *options,
 		   struct gt_naming *result)
 {
@@ -375,7 +384,7 @@ int gt_name_frames(const char *path, const struct gt_naming_options *options,
 	*result = (struct gt_naming){0};
 	if (status)
 		return status;
-	if (gt_capture_stack_count(n.capture))
+	if (gt_capture_stack_count(n.capture) && is_wanted(n.capture))
 		status = name_all(&n);
 	for (size_t i = 0; i < n.count; i++)
 		free(n.list[i].jit);

@@ -26,7 +26,8 @@ struct gt_naming {
 
 /**
  * gt_name_frames() - names into a capture that is finished
- * @path: of one session; without stacks, or with all names already, it is left as it is
+ * @path: of one session; without stacks, with all names already, or where its options say that
+ *        nobody wants names, it is left as it is
  * Return: 0 or negative errno with a cause; the capture is as it was then.
  * Thread: any; it makes a process (export/bounded_lines.h).
  */
