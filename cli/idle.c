@@ -61,8 +61,8 @@ static int compare_gaps(const void *a, const void *b)
 void idle_init(struct idle *s)
 {
 	s->last_origin = s->last_row = LOOKUP_NONE;
-	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
-		s->last_details[c] = LOOKUP_NONE;
+	for (unsigned i = 0; i < IDLE_LAST_DETAILS; i++)
+		s->last_details[i] = LOOKUP_NONE;
 	s->work = (struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_work};
 	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
 				   .compare = compare_ranges};

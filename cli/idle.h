@@ -25,7 +25,7 @@
 #include "export/idle_parts.h"
 #include "export/ranges.h"
 
-enum { IDLE_LARGEST = 128 };
+enum { IDLE_LARGEST = 128, IDLE_LAST_DETAILS = 64 };
 
 /* Whose gaps are told apart: LOOKUP_NONE where they are not. Without padding. */
 struct idle_owner {
@@ -123,7 +123,8 @@ struct idle {
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];
 	uint64_t gap_count;
-	uint32_t last_row, last_caller, last_details[GT_IDLE_COUNT]; /* found last */
+	uint32_t last_row, last_caller;           /* found last */
+	uint32_t last_details[IDLE_LAST_DETAILS]; /* by hash */
 	uint64_t last_caller_key;
 	/* by process: in what it was paused; NULL: in nothing, or not asked for yet */
 	struct unrecorded_list *paused;

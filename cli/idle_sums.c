@@ -5,8 +5,9 @@
 #include "cli/idle_steps.h"
 
 /* A part of a gap that is too small to be seen beside it is in the sums alone: a gap has at most
- * PARTS_MOST others, and one that is shorter than SEEN_NS none. */
-enum { PARTS_MOST = 50, SEEN_NS = 10000 };
+ * PARTS_MOST others, and one that is shorter than SEEN_NS none. Nor is a part shorter than
+ * PART_NS told. */
+enum { PARTS_MOST = 50, SEEN_NS = 10000, PART_NS = 1000 };
 
 void idle_add_sum(struct idle_sum *sum, uint64_t ns)
 {
@@ -34,7 +35,7 @@ static __attribute__((noinline)) uint32_t find_detail(struct idle *s,
 	hash = lookup_mix(hash + ((uint64_t)detail->op << 32 | detail->name));
 	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
 		if (is_detail(s, i, detail))
-			return s->last_details[detail->cause] = i;
+			return i;
 	if (s->detail_count == s->detail_room) {
 		uint32_t room = s->detail_room ? 2 * s->detail_room : 64;
 
@@ -43,7 +44,15 @@ static __attribute__((noinline)) uint32_t find_detail(struct idle *s,
 	}
 	idmap_put(&s->detail_numbers, hash, s->detail_count);
 	s->details[s->detail_count] = *detail;
-	return s->last_details[detail->cause] = s->detail_count++;
+	return s->detail_count++;
+}
+
+/* Among those that were found lately. */
+static uint32_t *find_last(struct idle *s, const struct idle_detail *d)
+{
+	const uint32_t hash = (d->op ^ d->name * 31 ^ d->row * 7 ^ d->cause << 11) * 0x9e3779b1u;
+
+	return &s->last_details[hash / (UINT32_MAX / IDLE_LAST_DETAILS + 1)];
 }
 
 /* Largest gaps ---------------------------------------------------------------------- */
@@ -120,11 +129,11 @@ static void add_detail(struct idle *s, const struct idle_open *gap, const struct
 					   .cause = part->cause,
 					   .op = part->op,
 					   .name = part->op ? LOOKUP_NONE : part->name};
-	uint32_t number = s->last_details[part->cause];
+	uint32_t *number = find_last(s, &detail);
 
-	if (number == LOOKUP_NONE || !is_detail(s, number, &detail))
-		number = find_detail(s, &detail); /* moves the details when it adds one */
-	s->details[number].ns += part->end - part->start;
+	if (*number == LOOKUP_NONE || !is_detail(s, *number, &detail))
+		*number = find_detail(s, &detail); /* moves the details when it adds one */
+	s->details[*number].ns += part->end - part->start;
 }
 
 /* The part that is kept back, because what follows may go on with it. */
@@ -140,7 +149,7 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 		if (gap->largest)
 			add_to_largest(gap->largest, kept);
 	}
-	if (s->each && length >= SEEN_NS && ns >= length / PARTS_MOST)
+	if (s->each && length >= SEEN_NS && ns >= PART_NS && ns >= length / PARTS_MOST)
 		say_part(s, gap);
 	gap->kept.end = 0;
 }
