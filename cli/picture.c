@@ -263,11 +263,14 @@ static char *describe_process(struct painter *x, uint32_t process)
 			 info->pid);
 }
 
-static char *describe_thread(const struct gt_view_thread *t)
+/* Its tid is that of its machine; the view's are those of all machines together. */
+static char *describe_thread(const struct painter *x, const struct gt_view_thread *t)
 {
-	if (t->name && *t->name)
-		return make_text("%s %llu", t->name, (unsigned long long)t->tid);
-	return make_text("thread %llu", (unsigned long long)t->tid);
+	const struct gt_process_info *info = gt_capture_process(x->capture, t->process);
+	uint64_t added = info ? gt_view_pid(&x->view, t->process) - info->pid : 0;
+
+	return make_text("%s %llu", t->name && *t->name ? t->name : "thread",
+			 (unsigned long long)(t->tid - added));
 }
 
 static void find_pauses(struct painter *x, struct picture_row *row, struct picture_users *users)
@@ -300,7 +303,7 @@ static void show_source(struct painter *x, struct source *s)
 	if (s->kind == PICTURE_THREAD) {
 		row->wait = lookup_grow(NULL, 0, bins, sizeof *row->wait);
 		row->group = describe_process(x, s->process);
-		row->label = describe_thread(s->thread);
+		row->label = describe_thread(x, s->thread);
 		s->until_ns = 0;
 		find_pauses_of(x, row, s->process);
 		return;
@@ -564,7 +567,7 @@ static void place_ranges(struct painter *x)
 			row->ordinal = t->ordinal;
 			row->depth = depth;
 			row->group = describe_process(x, t->process);
-			row->label = describe_thread(t);
+			row->label = describe_thread(x, t);
 			find_pauses_of(x, row, t->process);
 			count++;
 		}

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import test_control
+import test_report_html
 from consumers import perfetto
 
 
@@ -15,6 +16,7 @@ program = test_control.program
 session = test_control.session
 control = test_control.control
 status = test_control.status
+browser = test_report_html.browser
 
 
 @pytest.fixture
@@ -147,3 +149,19 @@ def test_what_a_flight_recorder_did_not_keep_is_said(session, status, tap):
     text = tap("report", "w.gputap", "--timeline").out
     # the range that was open when the window began is there, from its begin
     assert "Kept: the last" in text and "not kept: older than the window" in text
+
+
+def test_a_browser_hatches_a_pause_and_says_what_it_is(tap, paused, browser, work):
+    tap("report", paused, "-o", "w.html")
+    test_report_html.show(browser, work / "w.html")
+    seen = browser.evaluate(test_report_html.PIXELS)["seen"]
+    assert seen.get("aab3bf", 0) > 100
+    assert "not recorded" in browser.evaluate("document.querySelector('.bar').innerText")
+    # the middle of the first row: the pause is most of the time
+    browser.evaluate("""document.getElementById('timeline').dispatchEvent(new PointerEvent(
+        'pointermove', {clientX: document.getElementById('timeline').getBoundingClientRect().left +
+        document.getElementById('timeline').clientWidth * 0.6,
+        clientY: document.getElementById('timeline').getBoundingClientRect().top + 60}))""")
+    assert "not recorded: paused by the program, for" in browser.evaluate(
+        "document.querySelector('.tip').innerText")
+    assert browser.evaluate("complaints") == []

@@ -229,6 +229,13 @@ def test_perfetto_has_processes_in_the_order_of_their_ranks(tap, job):
     assert rows["complaints"] == []
 
 
+def test_pictures_have_the_threads_numbers_of_their_own_hosts(tap, job):
+    rows = json.loads(tap("report", *job(hosts=2), "--timeline", "--json").out)["rows"]
+    assert {(r["group"], r["label"]) for r in rows if r["kind"] == "thread"} == {
+        (f"synthetic (rank {rank}, node{rank // 2}), pid {4000 + rank * 10}",
+         f"worker {4001 + rank * 10}") for rank in range(SIZE)}
+
+
 def test_time_in_kernels_of_collectives_is_told_of_each_rank(tap, job):
     files = job("--kernel-name", "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
     kernels = {row["rank"]: row for row in report(tap, *files, "-t", "kernels", "--by", "rank")[

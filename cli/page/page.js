@@ -455,12 +455,21 @@ function drawTimeline(time) {
 
 	const buttons = [["zoom in", keys["+"]], ["zoom out", keys["-"]], ["all", keys[0]]].map(
 		([text, run]) => element("button", {type: "button", textContent: text, onclick: run}));
-	const legend = ["kernel", "copy", "other", "call", "wait", "range"].filter(
-		name => time.rows.some(r => (r.slices || []).some(s => WORK[s[3]] === name))).map(name => {
+	// shading is there without slices, too
+	const shaded = {
+		kernel: time.rows.some(r => r.bins && r.kind !== "thread"),
+		call: time.rows.some(r => r.kind === "thread"),
+		wait: time.rows.some(r => r.waits && r.waits.some(w => w)),
+		memory: time.rows.some(r => r.kind === "memory"),
+	};
+	const words = {kernel: "kernel; paler: device busy", wait: "call that waits",
+	               memory: "memory in use"};
+	const legend = ["kernel", "copy", "other", "call", "wait", "range", "memory"].filter(
+		name => shaded[name] || time.rows.some(
+			r => (r.slices || []).some(s => WORK[s[3]] === name))).map(name => {
 		const box = element("i");
 		box.style.background = `var(--${name})`;
-		return element("span", {className: "key"}, box,
-		               name === "wait" ? "call that waits" : name);
+		return element("span", {className: "key"}, box, words[name] || name);
 	});
 	if (time.pauses.some(list => list.length)) {
 		const box = element("i", {className: "hatch"});
