@@ -87,15 +87,22 @@ static void add_process(struct edges *e, const struct gt_capture *capture, uint3
 			     w[i].recorded ? EDGE_RECORDED : EDGE_PAUSED);
 }
 
+/* What was written before that is not there. 0: all is. */
+static uint64_t find_kept_begin(const struct gt_capture_session *session)
+{
+	return session->kept.is_kept ? session->kept.begin_ns + (uint64_t)session->shift_ns : 0;
+}
+
 /* From a session's first work, or what its flight recorder kept, to its last. */
 static void add_session(struct edges *e, const struct gt_capture *capture, size_t number,
 			uint64_t first_ns, uint64_t last_ns)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(capture, number);
+	const uint64_t kept_ns = find_kept_begin(session);
 
-	if (session->kept.is_kept && session->kept.begin_ns > first_ns)
-		first_ns = session->kept.begin_ns;
-	add_interval(e, first_ns, last_ns, EDGE_SESSION);
+	if (session->kept.is_cut && !session->kept.is_whole_time)
+		return; /* other work of that time was left out */
+	add_interval(e, first_ns > kept_ns ? first_ns : kept_ns, last_ns, EDGE_SESSION);
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -204,8 +211,8 @@ struct unrecorded_list unrecorded_of_process(const struct gt_capture *capture, u
 	if (info && info->session < gt_capture_session_count(capture)) {
 		session = gt_capture_session_at(capture, info->session);
 		begin = session->info.start_ns;
-		if (session->kept.is_kept && session->kept.begin_ns > begin)
-			begin = session->kept.begin_ns;
+		if (find_kept_begin(session) > begin)
+			begin = find_kept_begin(session);
 	}
 	if (begin)
 		add_span(&list, 0, begin);

@@ -4,6 +4,7 @@
  *
  *   paused    every process with work on the device that then lived was paused (docs/windows.md)
  *   evicted   older than what a flight recorder kept
+ *   cut       all time, if a capture was cut out of another by anything but time
  *   between   before a session's first work on the device, or after its last: of several captures
  *
  *   unrecorded_note()   each work item     -> which processes had work on which devices, from when

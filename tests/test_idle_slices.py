@@ -129,3 +129,16 @@ def test_what_a_flight_recorder_threw_away_is_no_cause(trace, report, tap):
     assert 0 < idle_ns(kept) < built["host"] * 0.7
     assert idle_ns(kept, cause="host") >= 0.9 * idle_ns(kept)
     assert os.path.getsize("i.gputap")
+
+
+def test_a_capture_that_was_cut_out_has_idle_time_only_if_no_work_of_its_time_is_missing(
+        trace, report, tap):
+    trace("step")
+    tap("export", "i.gputap", "--where", "range=step", "-o", "steps.gputap")
+    tap("export", "i.gputap", "--where", "at<=step#5", "-o", "begin.gputap")
+    steps, begin = report("steps.gputap"), report("begin.gputap")
+    (device, ) = steps["devices"]
+    assert not steps["idle"] and not steps["gaps"]
+    assert not device["idle_ns"] and device["unrecorded_ns"] >= 9 * PROVOKED_NS
+    assert idle_ns(begin, cause="host") >= 4 * PROVOKED_NS and not begin["not_recorded"]
+    assert idle_ns(begin) <= idle_ns(report(where="at<=step#5"))

@@ -164,10 +164,7 @@ size_t gt_capture_session_count(const struct gt_capture *c)
 
 const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index)
 {
-	static const struct gt_capture_session session;
-
-	(void)c;
-	return index ? NULL : &session;
+	return index ? NULL : &c->only;
 }
 
 const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c)

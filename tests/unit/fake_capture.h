@@ -12,6 +12,7 @@ enum { FAKE_MAX = 64, FAKE_PAYLOAD = 256 };
 
 struct gt_capture {
 	struct gt_session_info session;
+	struct gt_capture_session only; /* of which tests of idle time say what it kept */
 	struct gt_capture_health health;
 	struct gt_process_info process[FAKE_MAX];
 	struct gt_thread_info thread[FAKE_MAX];

@@ -341,6 +341,24 @@ UNIT_TEST(a_gap_that_was_all_paused_is_none)
 	finish();
 }
 
+/* The kernel before the gap was long: its record was written when it ended, as that of a call. */
+UNIT_TEST(what_a_flight_recorder_threw_away_is_no_idle_time)
+{
+	begin();
+	c.only.kept = (struct gt_kept){.is_kept = true, .is_window = true, .begin_ns = 2600};
+	add_launch(1000, 1100, 1200, 2000);
+	fake_call(&c, 0, "clFinish", 2500, 2700, 0, NULL);
+	add_launch(3000, 3100, 3100, 4000);
+	read_all();
+	CHECK_EQ(s.unrecorded_ns[0], 600);
+	CHECK_EQ(s.rows[0].all.ns, 500);
+	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_HOST), 300);
+	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 100);
+	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 0);
+	finish();
+}
+
 /* Another process has work on the device, before and after the gap. */
 UNIT_TEST(a_device_that_another_process_had_recorded_was_idle_but_of_the_host_nothing_is_known)
 {
