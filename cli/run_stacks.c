@@ -95,6 +95,23 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(progress, done);
 }
 
+static void note_lines(const struct run_stacks *names, const struct gt_naming *result)
+{
+	const char *frames = ui_count(result->frames), *without = ui_count(result->without_line);
+
+	if (result->end == GT_LINES_NO_LIBRARY)
+		ui_note("frames have functions, but no lines of source: elfutils' libdw.so.1 is "
+			"not here");
+	else if (result->end == GT_LINES_TIME)
+		ui_note("%s of %s frames have no lines of source in the capture: time was up after "
+			"%s (--stacks=lines:TIME)",
+			without, frames, ui_duration(names->lines_ns));
+	else
+		ui_note("%s of %s frames have no lines of source in the capture: who looked for "
+			"them in debug information died of it",
+			without, frames);
+}
+
 void run_stacks_name(const char *path, const struct run_stacks *names, bool quiet)
 {
 	struct ui_progress progress;
@@ -115,10 +132,7 @@ void run_stacks_name(const char *path, const struct run_stacks *names, bool quie
 		ui_note("the capture has no names of frames: %s", gt_error_text());
 		gt_error_clear();
 	} else if (result.without_line && names->lines_ns && !quiet) {
-		ui_note("%s of %s frames have no lines of source in the capture: time was up after "
-			"%s (--stacks=lines:TIME)",
-			ui_count(result.without_line), ui_count(result.frames),
-			ui_duration(names->lines_ns));
+		note_lines(names, &result);
 	}
 }
 

@@ -39,18 +39,60 @@ static size_t find_parts(const struct gt_frames *frames, struct part *parts)
 	return count;
 }
 
+/* A C++ name without its parameters, and long template arguments as "<..>". */
+static char *shorten_name(const char *name)
+{
+	enum { ARGUMENTS_MOST = 16 };
+	size_t length = strlen(name), out = 0;
+	char *text = malloc(length + 1);
+	int depth = 0;
+
+	if (!text)
+		return NULL;
+	for (size_t i = length; i-- > 0 && name[length - 1] == ')';) {
+		depth += (name[i] == ')') - (name[i] == '(');
+		if (depth)
+			continue;
+		length = i && strncmp(name + i, "(anonymous namespace)", 21) != 0 ? i : length;
+		break;
+	}
+	depth = 0;
+	for (size_t i = 0, begin = 0; i < length; i++) {
+		const bool is_arrow = i && (name[i - 1] == '-' || name[i - 1] == '=');
+		const bool is_operator = i >= 8 && !strncmp(name + i - 8, "operator", 8);
+
+		text[out++] = name[i];
+		if (name[i] == '<' && !is_operator && !depth++)
+			begin = out;
+		else if (name[i] == '>' && !is_arrow && !is_operator && depth && !--depth &&
+			 out - begin > ARGUMENTS_MOST) {
+			out = begin;
+			memcpy(text + out, "..>", 3);
+			out += 3;
+		}
+	}
+	text[out] = '\0';
+	return text;
+}
+
 static void print_part(FILE *out, const struct gt_frames *frames, const struct part *part)
 {
 	const struct gt_frame *f = &frames->list[part->first];
-	char text[LINE_BYTES];
+	struct gt_frame short_one;
+	char text[LINE_BYTES], *name;
 
 	if (part->count > 1) {
 		fprintf(out, "%zu frames of %s\n", part->count,
 			f->module ? gt_file_name(f->module) : "[jit]");
 		return;
 	}
-	gt_frame_text(f, text, sizeof text);
+	short_one = *f;
+	name = f->function && f->origin != GT_ORIGIN_PYTHON ? shorten_name(f->function) : NULL;
+	if (name)
+		short_one.function = name;
+	gt_frame_text(&short_one, text, sizeof text);
 	fprintf(out, "%s\n", text);
+	free(name);
 }
 
 /* Lines from @from to @to, and how many frames come before @next that are left out. */

@@ -98,10 +98,27 @@ def test_names_are_left_out_where_nobody_wants_them(jit):
 def test_a_name_that_is_too_long_is_cut_and_its_place_is_not(jit, tap):
     before = "n=$(printf '%0200d' 7);"
     jit(MAP, before=f"{before} export JIT_NAME=$n;")
-    text = tap("report", "j.gputap", "-t", "stacks", env={"COLUMNS": 70}).out
+    table = ["report", "j.gputap", "-t", "stacks", "-w", "name=fill"]
+    text = tap(*table, env={"COLUMNS": 70}).out
     (line,) = [line for line in text.splitlines() if "0000" in line]
     assert len(line) <= 70 and line.endswith("0.. in [jit]")
-    assert "0" * 199 + "7 in [jit]" in tap("report", "j.gputap", "-t", "stacks").out
+    assert "0" * 199 + "7 in [jit]" in tap(*table).out
+
+
+@pytest.mark.parametrize("name, shown", [
+    ("at::native::add(int, char const*)", "at::native::add"),
+    ("void f<std::vector<int, std::allocator<int> > >(int)", "void f<..>"),
+    ("a<int>::b(c<d>)", "a<int>::b"),
+    ("a::(anonymous namespace)::b()", "a::(anonymous namespace)::b"),
+    ("a::(anonymous namespace)", "a::(anonymous namespace)"),
+    ("main::{lambda()#1}::operator()(int) const", "main::{lambda()#1}::operator()(int) const"),
+    ("a::operator<(b)", "a::operator<"), ("a::operator->()", "a::operator->"), ("(x)", "(x)"),
+])
+def test_names_are_shown_without_parameters_and_long_template_arguments(jit, tap, name, shown):
+    stack = jit(MAP, before=f"export JIT_NAME='{name}';")
+    assert f"{name} in [jit]" in stack  # the data has all
+    text = tap("report", "j.gputap", "-t", "stacks", "-w", "name=fill").out
+    assert f" {shown} in [jit]\n" in text
 
 
 ADDON = r"""

@@ -113,7 +113,8 @@ def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, re
     """Whatever debug information is like, the run ends."""
     said = tap("run", "--stacks=lines:100ms", "-o", "s.gputap", program, "plain", 1,
                env=strange_libdw(code)).err
-    assert re.search(r"\d+ of \d+ frames have no lines of source in the capture", said)
+    assert re.search(r"\d+ of \d+ frames have no lines of source in the capture: time was up after "
+                     r"100 ms", " ".join(said.split()))
     program.unlink()
     assert sorted(map(functions, fills(read()))) == WAYS
     assert json.loads(tap("info", "s.gputap", "--json").out)["end"] == "complete"
@@ -123,7 +124,17 @@ def test_debug_information_that_kills_its_reader_costs_the_lines_only(program, t
                                                                       strange_libdw):
     said = tap("run", "--stacks", "-o", "s.gputap", program, "plain", 1,
                env=strange_libdw("abort()")).err
-    assert "frames have no lines of source" in said
+    assert "frames have no lines of source" in said and "died of it" in " ".join(said.split())
+    program.unlink()
+    assert sorted(map(functions, fills(read()))) == WAYS
+
+
+def test_where_there_is_no_libdw_that_is_said_and_no_time_is_over(program, tap, read, work):
+    (work / "libdw.so.1").write_text("no library")
+    said = tap("run", "--stacks=lines:60s", "-o", "s.gputap", program, "plain", 1,
+               env={"LD_LIBRARY_PATH": work}).err
+    assert "elfutils' libdw.so.1 is not here" in " ".join(said.split())
+    assert "time was up" not in said
     program.unlink()
     assert sorted(map(functions, fills(read()))) == WAYS
 

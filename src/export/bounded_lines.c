@@ -19,7 +19,7 @@
 #include "export/dwarf_lines.h"
 #include "util/clock_ns.h"
 
-enum { TEXT_MOST_BYTES = 128 << 10, PIPE_BYTES = 64 << 10, LOOK_MS = 200 };
+enum { TEXT_MOST_BYTES = 128 << 10, PIPE_BYTES = 64 << 10, LOOK_MS = 200, EXIT_NO_LIBRARY = 3 };
 
 /* The process that looks up --------------------------------------------------------------- */
 
@@ -90,8 +90,9 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	signal(SIGINT, SIG_IGN); /* of the terminal: the parent's business */
 	setrlimit(RLIMIT_CORE, &none);
-	if (gt_dwarf_lines_are_there())
-		look_up(list, count, fd);
+	if (!gt_dwarf_lines_are_there())
+		_exit(EXIT_NO_LIBRARY);
+	look_up(list, count, fd);
 	_exit(0);
 }
 
@@ -102,6 +103,7 @@ struct answers {
 	size_t count, done;
 	uint8_t *data; /* what has come and is not whole */
 	size_t bytes, room;
+	bool has_ended; /* nothing more comes */
 };
 
 /* Whole answers out of what has come. */
@@ -129,7 +131,7 @@ static void take_answers(struct answers *a)
 	a->bytes -= at;
 }
 
-/* Return: false: there is nothing more to come. */
+/* Return: false: the time is over, or nothing more comes. */
 static bool read_some(struct answers *a, int fd, uint64_t until_ns)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
@@ -145,27 +147,42 @@ static bool read_some(struct answers *a, int fd, uint64_t until_ns)
 	n = read(fd, a->data + a->bytes, a->room - a->bytes);
 	if (n > 0)
 		a->bytes += (size_t)n;
+	a->has_ended = !n || (n < 0 && errno != EINTR);
 	take_answers(a);
-	return n > 0 || (n < 0 && errno == EINTR);
+	return !a->has_ended;
 }
 
-static void end_child(pid_t child)
+static enum gt_lines_end end_child(const struct answers *a, pid_t child)
 {
-	kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+	int status = 0;
+
+	if (!a->has_ended) /* else it has closed its end: it is over, too */
+		kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	if (a->done == a->count)
+		return GT_LINES_DONE;
+	if (!a->has_ended)
+		return GT_LINES_TIME;
+	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_LIBRARY ? GT_LINES_NO_LIBRARY
+									   : GT_LINES_BROKEN;
 }
 
-size_t gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t most_ns,
-			void (*each)(void *data, uint64_t done), void *data)
+enum gt_lines_end gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t most_ns,
+				   void (*each)(void *data, uint64_t done), void *data)
 {
 	const uint64_t until_ns = gt_clock_ns(CLOCK_MONOTONIC) + most_ns;
 	struct answers a = {.list = list, .count = count};
+	enum gt_lines_end end = GT_LINES_BROKEN;
 	pid_t child, parent = getpid();
 	int ends[2];
 
-	if (!count || !most_ns || pipe2(ends, O_CLOEXEC))
-		return 0;
+	if (!count)
+		return GT_LINES_DONE;
+	if (!most_ns)
+		return GT_LINES_TIME;
+	if (pipe2(ends, O_CLOEXEC))
+		return GT_LINES_BROKEN;
 	a.room = TEXT_MOST_BYTES + sizeof(uint32_t) + PIPE_BYTES;
 	a.data = malloc(a.room);
 	child = a.data ? fork() : -1;
@@ -179,7 +196,7 @@ size_t gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t mos
 			each(data, a.done);
 	close(ends[0]);
 	if (child > 0)
-		end_child(child);
+		end = end_child(&a, child);
 	free(a.data);
-	return a.done;
+	return end;
 }

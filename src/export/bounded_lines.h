@@ -20,13 +20,21 @@ struct gt_line_request {
 	uint32_t bytes;
 };
 
+/* Why some were not looked up. */
+enum gt_lines_end {
+	GT_LINES_DONE,
+	GT_LINES_TIME,       /* it was over */
+	GT_LINES_NO_LIBRARY, /* there is no libdw */
+	GT_LINES_BROKEN,     /* the process that looked them up has died, or could not be made */
+};
+
 /**
  * gt_bounded_lines() - look up requests, in their order
  * @most_ns: the time
  * @each: called now and then with how many are done; may be NULL
- * Return: how many were looked up; 0 also where there is no libdw. Their texts are the caller's.
+ * Return: why it ended. Texts are the caller's.
  */
-size_t gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t most_ns,
-			void (*each)(void *data, uint64_t done), void *data);
+enum gt_lines_end gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t most_ns,
+				   void (*each)(void *data, uint64_t done), void *data);
 
 #endif

@@ -295,7 +295,8 @@ static int find_lines(struct naming *n)
 	for (size_t i = 0; i < count; i++)
 		if (!i || compare_requests(&n->requests[i], &n->requests[n->request_count - 1]))
 			n->requests[n->request_count++] = n->requests[i];
-	gt_bounded_lines(n->requests, n->request_count, n->options->lines_ns, on_line, n);
+	n->result->end =
+		gt_bounded_lines(n->requests, n->request_count, n->options->lines_ns, on_line, n);
 	for (size_t i = 0; i < n->count; i++) {
 		struct wanted *w = &n->list[i];
 

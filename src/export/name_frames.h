@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "export/bounded_lines.h"
+
 struct gt_naming_options {
 	uint64_t lines_ns; /* for lines and inlined functions, at most; 0: none are looked up */
 	/* Now and then; NULL: nobody is told */
@@ -21,7 +23,8 @@ struct gt_naming_options {
 struct gt_naming {
 	uint64_t frames;       /* that were looked up */
 	uint64_t named;        /* .. and have a function now */
-	uint64_t without_line; /* frames that the time was too short for */
+	uint64_t without_line; /* frames whose lines nobody has looked for, and why: */
+	enum gt_lines_end end;
 };
 
 /**
