@@ -195,7 +195,7 @@ const struct gt_slice_span *filter_times_find(const struct filter_times *times, 
 	return NULL;
 }
 
-/* Do calls of the capture wait for other processes? */
+/* Do calls of the capture wait for other processes, or may they? */
 static bool has_collectives(const struct gt_capture *capture)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
@@ -206,7 +206,7 @@ static bool has_collectives(const struct gt_capture *capture)
 		for (uint32_t n = 0; called && n < gt_operation_count((enum gt_domain)d); n++) {
 			const struct gt_operation_info *info = gt_operation(GT_OP(d, n, 0));
 
-			if (info && info->collective)
+			if (info && info->joins)
 				return true;
 		}
 	}

@@ -155,6 +155,12 @@ static struct stay stay_of(const struct one_call *c, size_t member)
 	return s;
 }
 
+/* When the others could go on, as far as it is up to @member. */
+static uint64_t begin_of(const struct one_call *c, size_t member)
+{
+	return c->by_kernel ? stay_of(c, member).start_ns : part_of(c, member)->start_ns;
+}
+
 static struct ranks_row *row_of_member(const struct one_call *c, size_t member)
 {
 	return &c->r->rows[c->r->of_process[c->match->members[member].process]];
@@ -189,15 +195,15 @@ static void add_waiting(struct ranks *r, const struct waiting *w)
 /* @member waited for @other from its begin on. */
 static uint64_t compare_pair(const struct one_call *c, size_t member, size_t other)
 {
-	const struct stay mine = stay_of(c, member), late = stay_of(c, other);
+	const struct stay mine = stay_of(c, member);
+	uint64_t late_ns = begin_of(c, other);
 	struct waiting w = {.waits = row_of_member(c, member),
 			    .for_whom = row_of_member(c, other),
 			    .on_device = c->by_kernel};
 
-	if (late.start_ns <= mine.start_ns || w.waits == w.for_whom)
+	if (late_ns <= mine.start_ns || mine.end_ns <= mine.start_ns || w.waits == w.for_whom)
 		return 0;
-	w.ns = late.start_ns < mine.end_ns ? late.start_ns - mine.start_ns
-					   : mine.end_ns - mine.start_ns;
+	w.ns = (late_ns < mine.end_ns ? late_ns : mine.end_ns) - mine.start_ns;
 	add_waiting(c->r, &w);
 	return w.ns;
 }
@@ -207,7 +213,7 @@ static size_t find_last(const struct one_call *c)
 	size_t last = 0;
 
 	for (size_t i = 1; i < c->match->count; i++)
-		if (stay_of(c, i).start_ns > stay_of(c, last).start_ns)
+		if (begin_of(c, i) > begin_of(c, last))
 			last = i;
 	return last;
 }

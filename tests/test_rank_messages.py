@@ -34,8 +34,9 @@ def check_waited(row, ns):
     assert 0.7 * ns < row["message_wait_ns"] <= row["wait_ns"]
 
 
-def test_who_receives_waits_for_who_sends_late(job):
-    waits, rows = job("blocking")
+@pytest.mark.parametrize("scene", ["blocking", "one"])
+def test_who_receives_waits_for_who_sends_late(job, scene):
+    waits, rows = job(scene)
     check_waited(waits[0, 1], WHOLE_NS)
     assert rows[1]["caused_ns"] >= waits[0, 1]["wait_ns"] and rows[0]["messages"] == STEPS
     assert not (waits.get((1, 0)) or {}).get("message_wait_ns")
@@ -71,3 +72,11 @@ def test_what_is_received_from_anybody_is_not_said(job):
 def test_nobody_is_not_anybody(job):
     waits, _ = job("nobody")
     check_waited(waits[0, 1], WHOLE_NS)
+
+
+def test_a_collective_that_is_only_begun_waits_where_it_is_completed(job):
+    waits, rows = job("later")
+    for rank in (0, 2):
+        assert 0.7 * WHOLE_NS < waits[rank, 1]["wait_ns"]
+        assert rows[rank]["compared"] == STEPS + 1  # a barrier, too
+    assert not any(row["message_wait_ns"] for row in waits.values())

@@ -27,7 +27,7 @@
 #include "capture/capture.h"
 #include "record/operation.h"
 
-/* What kernels did of a part of a collective call. */
+/* What kernels did of a part of a collective call; or the wait for one that was only begun. */
 struct gt_collective_work {
 	uint64_t start_ns, end_ns; /* of the first kernel */
 	uint32_t kernels;          /* of its launch; 0: not known */

@@ -17,7 +17,7 @@ static bool is_of_all(const struct gt_collective_part *p)
 {
 	const struct gt_operation_info *info = gt_operation(p->op);
 
-	return info && info->collective == GT_COLLECTIVE_ALL;
+	return info && info->collective == GT_COLLECTIVE_ALL && !(info->joints & GT_JOINT_BEGINS);
 }
 
 static bool is_fused(const struct gt_collective_member *m, size_t part)

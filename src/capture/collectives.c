@@ -159,10 +159,16 @@ static uint64_t made_by(const struct gt_call_view *view, const struct gt_collect
 	return h;
 }
 
+/* For one more message. */
+static bool has_room(const struct gt_collectives *c)
+{
+	return !c->parts_most || (!c->is_full && c->messages.count < c->parts_most / 16);
+}
+
 static int note_message(struct gt_collectives *c, struct gt_collective_member *m,
 			const struct gt_item *call)
 {
-	if (c->parts_most && c->messages.count >= c->parts_most / 16) {
+	if (!has_room(c)) {
 		m->doubt |= GT_MESSAGES_SENT_UNSURE | GT_MESSAGES_RECEIVED_UNSURE;
 		return 0;
 	}
@@ -207,6 +213,10 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 					      info->collective ? (uint32_t)m->count
 							       : (uint32_t)c->messages.count |
 									 GT_COLLECTIVE_MESSAGE))
+			return -ENOMEM;
+		if (info->collective && info->joints & GT_JOINT_BEGINS && has_room(c) &&
+		    gt_messages_note_part(&c->messages, call, (uint32_t)(m - c->members) + 1,
+					  (uint32_t)m->count + 1))
 			return -ENOMEM;
 		if (info->collective && add_part(c, m, call, &view))
 			return -ENOMEM;
@@ -291,6 +301,26 @@ static void take_work(void *to, const struct gt_collective_task *task,
 		m->work[task->part] = *work;
 }
 
+/* When those calls that were only begun were waited for. */
+static void take_waits(struct gt_collectives *c)
+{
+	for (size_t i = 0; i < c->messages.count; i++) {
+		const struct gt_message *message = &c->messages.list[i];
+		struct gt_collective_member *m = &c->members[message->member - 1];
+
+		if (!message->part || !message->wait_id || message->part > m->count)
+			continue;
+		if (!m->work)
+			m->work = calloc(m->count, sizeof *m->work);
+		if (m->work)
+			m->work[message->part - 1] = (struct gt_collective_work){
+				.start_ns = message->start_ns,
+				.end_ns = message->end_ns,
+				.kernels = 1,
+			};
+	}
+}
+
 static struct gt_message_member find_member(const void *data, uint32_t member)
 {
 	const struct gt_collectives *c = data;
@@ -308,6 +338,7 @@ int gt_collectives_finish(struct gt_collectives *c)
 
 	gt_collective_kernels_join(&c->kernels, take_work, c);
 	gt_collective_kernels_fini(&c->kernels);
+	take_waits(c);
 	status = gt_messages_match(&c->messages, find_member, c);
 	for (size_t i = 0; i < c->count; i++) {
 		struct gt_collective_member *m = &c->members[i];
@@ -341,7 +372,7 @@ bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint
 	const struct gt_collective_part *p = &m->parts[part];
 	const struct gt_operation_info *info = gt_operation(p->op);
 
-	if (!info || !(info->joints & GT_JOINT_BY_KERNEL)) {
+	if (!info || !(info->joints & (GT_JOINT_BY_KERNEL | GT_JOINT_BEGINS))) {
 		*start_ns = p->start_ns;
 		*end_ns = p->start_ns + p->duration_ns;
 		return true;

@@ -39,7 +39,8 @@ struct gt_collective_member {
 	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
-	struct gt_collective_work *work; /* of each part, when finished; NULL: no kernels do it */
+	struct gt_collective_work *
+		work; /* of each part, when finished; NULL: no kernels do it, none was only begun */
 };
 
 /* Calls that are missing before others. */
@@ -77,7 +78,8 @@ int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *k
 int gt_collectives_finish(struct gt_collectives *c);
 /* From @first on: members of the same communicator. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
-/* When the part began and ended, where it waits: on the device for kernels. False: not known. */
+/* When the part waited: in its call, its kernel, or the call that completes what it has begun.
+ * False: not known. */
 bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
 			 uint64_t *end_ns);
 void gt_collectives_fini(struct gt_collectives *c);

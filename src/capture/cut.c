@@ -324,7 +324,7 @@ static bool is_needed(struct cutter *k, const struct gt_row *row, const struct g
 		return true; /* another thread may have the other one */
 	if (k->cut->is_time && item->end_ns >= k->work_from && item->start_ns <= k->cut->to_ns)
 		return true;
-	return info && info->collective;
+	return info && info->joins; /* ranks are compared by them */
 }
 
 static int take_mark(struct cutter *k, const struct gt_row *row, const struct gt_item *item,

@@ -163,15 +163,29 @@ int gt_messages_note(struct gt_messages *m, const struct gt_item *call, uint32_t
 	return status;
 }
 
+int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uint32_t member,
+			  uint32_t part)
+{
+	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	struct gt_message message = {.process = call->process, .member = member, .part = part};
+	uint64_t request, communicator = 0;
+
+	if (!gt_call_role(&view, GT_ROLE_REQUEST, 0, &request) || !request)
+		return 0;
+	gt_call_role(&view, GT_ROLE_COMMUNICATOR, 0, &communicator);
+	message.request_bytes =
+		is_mpich(communicator) ? MPICH_REQUEST_BYTES : OPEN_MPI_REQUEST_BYTES;
+	return add_message(m, &message) || add_request(m, call->process, request) ? -ENOMEM : 0;
+}
+
 void gt_messages_complete(struct gt_messages *m, const struct gt_item *call)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	uint64_t first, count = 1;
+	uint64_t first, count;
 
 	if (!m->slot_room || !gt_call_role(&view, GT_ROLE_REQUEST, 0, &first) || !first)
 		return;
-	if (gt_call_role(&view, GT_ROLE_TIMES, 0, &count))
-		count = (uint32_t)count;
+	count = gt_call_role(&view, GT_ROLE_TIMES, 0, &count) ? (uint32_t)count : 1;
 	for (uint64_t i = 0; i < count && i < REQUESTS_MOST; i++) {
 		for (unsigned bytes = MPICH_REQUEST_BYTES; bytes <= OPEN_MPI_REQUEST_BYTES;
 		     bytes += MPICH_REQUEST_BYTES) {
@@ -227,7 +241,7 @@ static void take_comparable(struct gt_messages *m,
 		struct gt_message *message = &m->list[i];
 		struct gt_message_member member = find(data, message->member);
 
-		if (!member.communicator || member.rank < 0)
+		if (!member.communicator || member.rank < 0 || message->part)
 			continue;
 		message->communicator = member.communicator;
 		if (message->receives)

@@ -32,6 +32,7 @@ struct gt_message {
 	bool receives, by_kernel;
 	uint8_t request_bytes;    /* of the library that it is of */
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
+	uint32_t part; /* of the member, + 1: it is none, but a collective call that was begun */
 	uint64_t post_ns;
 	/* receives: the call, or kernel, that waits; 0: not known. Sends: start_ns is its begin */
 	uint64_t wait_id, start_ns, end_ns;
@@ -65,6 +66,9 @@ struct gt_messages {
 /* A call that sends or receives. @doubt: += of the member. Return: 0 or -ENOMEM with a cause. */
 int gt_messages_note(struct gt_messages *m, const struct gt_item *call, uint32_t member,
 		     unsigned *doubt);
+/* A part of a member, that the call only begins, + 1. */
+int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uint32_t member,
+			  uint32_t part);
 /* A call that completes requests. */
 void gt_messages_complete(struct gt_messages *m, const struct gt_item *call);
 

@@ -190,7 +190,8 @@ static int add_communicator(const struct alignment *a, size_t first, size_t memb
 		const struct gt_operation_info *info =
 			gt_operation(call.members->parts[call.at[0]].op);
 
-		if (info && info->collective == GT_COLLECTIVE_ALL)
+		if (info && info->collective == GT_COLLECTIVE_ALL &&
+		    !(info->joints & GT_JOINT_BEGINS))
 			add_bounds(a, &call, from, to, shared);
 	}
 	gt_collective_match_fini(&call);

@@ -5,9 +5,11 @@
  *
  * SCENE: blocking    rank 0 receives from rank 1, which works MS before it sends
  *        begun       rank 0 begins to receive from 1 and 2, which work 2 MS and MS, then waits
+ *        one         rank 0 begins to receive from rank 1, which works MS, then waits
  *        tags        rank 1 sends two tags, MS apart; rank 0 receives the second one first
  *        exchange    all send to the next one and receive from the one before; rank 1 works MS
  *        anybody     rank 0 receives from anybody what rank 1 sends
+ *        later       all begin to reduce, rank 1 MS later, and then wait
  *        nobody      rank 0 receives from MPI_PROC_NULL, and then as in "blocking" */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,19 @@ static void begun(double ms)
 	MPI_Waitall(2, requests, MPI_STATUS_IGNORE);
 }
 
+static void one(double ms)
+{
+	mpi_handle request;
+
+	if (rank == 1) {
+		work(ms);
+		send(0, 6);
+	} else if (!rank) {
+		MPI_Irecv(got, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
 static void tags(double ms)
 {
 	if (rank == 1) {
@@ -61,12 +76,26 @@ static void tags(double ms)
 	}
 }
 
+static void later(double ms)
+{
+	mpi_handle request;
+	int sum;
+
+	work(rank == 1 ? ms : 0);
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void step(const char *scene, double ms)
 {
 	int to = (rank + 1) % size, from = (rank + size - 1) % size;
 
 	if (!strcmp(scene, "begun")) {
 		begun(ms);
+	} else if (!strcmp(scene, "one")) {
+		one(ms);
+	} else if (!strcmp(scene, "later")) {
+		later(ms);
 	} else if (!strcmp(scene, "tags")) {
 		tags(ms);
 	} else if (!strcmp(scene, "exchange")) {
