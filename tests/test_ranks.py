@@ -229,6 +229,15 @@ def test_perfetto_has_processes_in_the_order_of_their_ranks(tap, job):
     assert rows["complaints"] == []
 
 
+def test_devices_of_several_hosts_are_named_with_them(tap, job):
+    rows = json.loads(tap("report", *job(hosts=2), "--timeline", "--json").out)["rows"]
+    assert {r["group"] for r in rows if r["kind"] in ("device", "queue")} == {
+        f"device {i}: Synthetic device (node{i})" for i in (0, 1)}
+    rows = json.loads(tap("report", *job(), "--timeline", "--json").out)["rows"]
+    assert {r["group"] for r in rows if r["kind"] in ("device", "queue")} == {
+        "device 0: Synthetic device"}
+
+
 def test_pictures_have_the_threads_numbers_of_their_own_hosts(tap, job):
     rows = json.loads(tap("report", *job(hosts=2), "--timeline", "--json").out)["rows"]
     assert {(r["group"], r["label"]) for r in rows if r["kind"] == "thread"} == {

@@ -448,6 +448,26 @@ const char *gt_view_command(const char *argv, char *buffer, size_t size)
 	return buffer;
 }
 
+static bool has_several_machines(const struct gt_capture *c)
+{
+	for (size_t i = 0; i < gt_capture_session_count(c); i++)
+		if (gt_capture_session_at(c, i)->machine)
+			return true;
+	return false;
+}
+
+static void add_host(const struct gt_capture *c, const struct gt_object_info *device, char *buffer,
+		     size_t size)
+{
+	const struct gt_process_info *process = gt_capture_process(c, device->process);
+	const struct gt_capture_session *s =
+		process ? gt_capture_session_at(c, process->session) : NULL;
+	size_t n = strlen(buffer);
+
+	if (s)
+		snprintf(buffer + n, size - n, " (%.64s)", s->info.hostname);
+}
+
 const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
 				 size_t size)
 {
@@ -462,6 +482,8 @@ const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char 
 		snprintf(buffer, size, "device %u: %s", device, name);
 	else
 		snprintf(buffer, size, "device %u", device);
+	if (object && has_several_machines(v->capture))
+		add_host(v->capture, object, buffer, size);
 	return buffer;
 }
 

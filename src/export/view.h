@@ -211,7 +211,7 @@ const char *gt_view_process_title(const struct gt_view *v, const struct gt_proce
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
 /* A NUL-joined list as one line of words. */
 const char *gt_view_command(const char *argv, char *buffer, size_t size);
-/* "pthread-AMD EPYC": name of a merged device, or "device 3". */
+/* "device 3: pthread-AMD EPYC", and " (node17)" where captures of several machines are together. */
 const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
 				 size_t size);
 
