@@ -122,10 +122,11 @@ struct gt_machine_load {
 /* Which share of the processors' time others had, 0 to 1. 0: or nothing is known. */
 static inline double gt_machine_load_of_others(const struct gt_machine_load *l)
 {
-	double all = (double)l->processors * (double)l->wall_ns,
-	       others = (double)l->busy_ns - (double)l->own_ns + (double)l->stolen_ns;
+	double all = (double)l->processors * (double)l->wall_ns, own = (double)l->own_ns,
+	       others = (double)l->busy_ns - own + (double)l->stolen_ns;
 
-	return all > 0 && others > 0 ? others < all ? others / all : 1 : 0;
+	others = others < all - own ? others : all - own; /* the kernel counts in ticks */
+	return all > 0 && others > 0 ? others / all : 0;
 }
 
 /**
