@@ -580,7 +580,7 @@ void filter_set_origin(struct filter *f, uint64_t origin_ns)
 /* Matching --------------------------------------------------------------------- */
 
 /* @text: of a range that is counted, or its name. */
-static bool match_one(const struct filter_node *n, const char *text)
+bool filter_match_text(const struct filter_node *n, const char *text)
 {
 	const bool counted = n->field == FILTER_RANGE &&
 			     !strncmp(text, OCCURRENCE_TEXT, sizeof OCCURRENCE_TEXT - 1);
@@ -599,7 +599,7 @@ static bool decide_text(const struct filter *f, struct filter_node *n, uint32_t 
 	bool any = false;
 
 	for (unsigned i = 0; i < count && !any; i++)
-		any = match_one(n, texts[i]);
+		any = filter_match_text(n, texts[i]);
 	return n->compare == CMP_NE || n->compare == CMP_NO_MATCH ? !any : any;
 }
 
@@ -616,7 +616,7 @@ static bool match_text(const struct filter *f, struct filter_node *n, uint32_t n
 	return n->known[number] == DECIDED_TRUE;
 }
 
-static bool match_number(const struct filter_node *n, const struct filter_record *r)
+bool filter_match_number(const struct filter_node *n, const struct filter_record *r)
 {
 	uint64_t value = n->field == FILTER_DURATION ? r->duration_ns
 			 : n->field == FILTER_BYTES  ? r->bytes
@@ -686,7 +686,7 @@ static bool match_node(const struct filter *f, struct filter_node *n, const stru
 	case NODE_OR: return match_node(f, n->left, r) || match_node(f, n->right, r);
 	case NODE_NOT: return !match_node(f, n->left, r);
 	case NODE_FAILED: return r->failed;
-	case NODE_NUMBER: return match_number(n, r);
+	case NODE_NUMBER: return filter_match_number(n, r);
 	case NODE_AT: return match_at(f, n, r);
 	default: return match_text(f, n, r->text[n->field]);
 	}

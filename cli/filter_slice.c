@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/filter_slice.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/filter_process.h"
 #include "cli/filter_tree.h"
 #include "record/operation.h"
+#include "util/error.h"
 
 /* Of an expression: no record for which it holds begins at another time. @exact: and no record for
  * which it does not hold begins then. */
@@ -216,14 +220,22 @@ static bool has_collectives(const struct gt_capture *capture)
 int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture)
 {
 	struct gt_slice slice;
+	bool *processes;
+	int status = 0;
 
 	*s = (struct filter_slice){0};
 	filter_slice_end(capture);
 	if (f)
 		f->is_one_process = gt_capture_process_count(capture) == 1;
-	if (!f || !find_times(f, &s->begins, &s->is_time) || has_collectives(capture))
+	if (!f || has_collectives(capture))
 		return 0;
-	s->some = true;
+	s->some = find_times(f, &s->begins, &s->is_time);
+	processes = calloc(gt_capture_process_count(capture) + 1, sizeof *processes);
+	if (!processes)
+		return gt_error(-ENOMEM, "--where");
+	s->of_processes = filter_find_processes(f, capture, processes);
+	if (s->of_processes)
+		status = gt_capture_add_sharing(capture, processes);
 	for (uint32_t i = 0; i < s->begins.count; i++) {
 		const struct gt_slice_span *span = &s->begins.spans[i];
 
@@ -231,6 +243,11 @@ int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt
 			 span->from_ns > FILTER_CONTEXT_NS ? span->from_ns - FILTER_CONTEXT_NS : 0,
 			 span->to_ns);
 	}
-	slice = (struct gt_slice){.spans = s->overlaps.spans, .count = s->overlaps.count};
-	return gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, &slice);
+	slice = (struct gt_slice){.spans = s->overlaps.spans,
+				  .count = s->overlaps.count,
+				  .processes = s->of_processes ? processes : NULL};
+	if (!status && (s->some || s->of_processes))
+		status = gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, &slice);
+	free(processes);
+	return status;
 }

@@ -24,7 +24,8 @@ const struct gt_slice_span *filter_times_find(const struct filter_times *times, 
 
 /* What a filter makes of a capture. */
 struct filter_slice {
-	bool some;                    /* false: everything is read */
+	bool some;                    /* false: of any time */
+	bool of_processes;            /* some processes are not read */
 	struct filter_times begins;   /* of what is looked for */
 	struct filter_times overlaps; /* what is read */
 	bool is_time;                 /* all that begins then is looked for, and nothing else */

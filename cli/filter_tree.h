@@ -68,4 +68,9 @@ struct filter {
 	void *data;
 };
 
+/* filter.c. Does a text, or the record's number, meet a condition? Of texts whatever is asked of
+ * the match: CMP_NE is not looked at. */
+bool filter_match_text(const struct filter_node *n, const char *text);
+bool filter_match_number(const struct filter_node *n, const struct filter_record *r);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "cli/command.h"
@@ -58,6 +59,57 @@ void inputs_fini(struct capture_inputs *in)
 	in->paths = NULL;
 }
 
+/* When its records were made, on the first session's clock. */
+static void find_span(const struct gt_capture_session *s, uint64_t *from, uint64_t *to)
+{
+	*from = s->info.start_ns;
+	*to = UINT64_MAX;
+	if (s->kept.is_kept && s->kept.end_ns) {
+		*from = s->kept.begin_ns + (uint64_t)s->shift_ns;
+		*to = s->kept.end_ns + (uint64_t)s->shift_ns;
+	}
+}
+
+/* Snapshots and slices of one recording, or one of them and the whole, with records in common? */
+static bool is_overlapping(const struct gt_capture_session *a, const struct gt_capture_session *b)
+{
+	uint64_t from[2], to[2];
+
+	if ((!a->kept.is_kept && !b->kept.is_kept) ||
+	    a->info.start_realtime_ns != b->info.start_realtime_ns ||
+	    a->info.start_ns != b->info.start_ns || strcmp(a->info.boot_id, b->info.boot_id) != 0)
+		return false;
+	find_span(a, &from[0], &to[0]);
+	find_span(b, &from[1], &to[1]);
+	return from[0] <= to[1] && from[1] <= to[0];
+}
+
+static void note_overlaps(const struct gt_capture *capture)
+{
+	size_t count = gt_capture_session_count(capture), pairs = 0;
+	const struct gt_capture_session *first = NULL, *second = NULL;
+
+	for (size_t i = 1; i < count; i++) { /* in order of their begin: beside each other */
+		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
+
+		for (size_t k = i; k-- > 0;) {
+			const struct gt_capture_session *other = gt_capture_session_at(capture, k);
+
+			if (other->info.start_ns != s->info.start_ns)
+				break;
+			if (!is_overlapping(other, s))
+				continue;
+			first = first ? first : other;
+			second = second ? second : s;
+			pairs++;
+		}
+	}
+	if (pairs)
+		ui_note("%s and %s%s are of one recording and overlap: records that are in both "
+			"count twice",
+			first->path, second->path, pairs > 1 ? ", and others," : "");
+}
+
 void inputs_print_notes(const struct gt_capture *capture)
 {
 	const struct gt_capture_session *first = gt_capture_session_at(capture, 0);
@@ -81,6 +133,7 @@ void inputs_print_notes(const struct gt_capture *capture)
 		if (s->alignment == GT_ALIGNED_REALTIME && s->uncertainty_ns > uncertainty_ns)
 			uncertainty_ns = s->uncertainty_ns;
 	}
+	note_overlaps(capture);
 	if (moved)
 		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall "
 			"clocks (CLOCK_REALTIME), which moved by %s "

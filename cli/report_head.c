@@ -196,6 +196,12 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	uint64_t device = s->read[GT_CLASS_DEVICE];
 
 	*text = '\0';
+	if (s->slice.of_processes) {
+		snprintf(text, size,
+			 s->slice.some ? " in the time and processes that it asks for"
+				       : " in the processes that it asks for");
+		return;
+	}
 	if (s->slice.some) {
 		snprintf(text, size, " in its time");
 		return;

@@ -477,6 +477,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	s->operators.no_ranges = has_no_ranges(capture);
 	summary_add_sessions(&r);
 	summary_add_processes(&r);
+	summary_number_devices(&r);
 	if (s->progress)
 		ui_progress_begin(&progress,
 				  s->file_count == 1 ? gt_file_name(s->files[0].path) : "reading",
@@ -518,6 +519,7 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 	s->capture = capture;
 	summary_add_sessions(r);
 	summary_add_processes(r);
+	summary_number_devices(r);
 	return r;
 }
 

@@ -184,6 +184,19 @@ static uint32_t device_of(struct summary_reading *r, const struct gt_item *item)
 	return device;
 }
 
+static void number_device(void *reading, uint32_t process, uint32_t ref)
+{
+	const struct gt_item work = {.process = process, .op = ref};
+
+	device_of(reading, &work);
+}
+
+void summary_number_devices(struct summary_reading *r)
+{
+	if (r->s->slice.some || r->s->slice.of_processes)
+		gt_capture_each_device(r->capture, number_device, r);
+}
+
 static uint32_t queue_of(struct summary_reading *r, const struct gt_item *item, uint32_t device)
 {
 	uint64_t key = (uint64_t)(uintptr_t)item->queue;

@@ -93,6 +93,8 @@ void summary_add_failure(struct summary *s, const struct summary_entry *e);
 /* A row for each session, whichever file it is in. Before the processes. */
 void summary_add_sessions(struct summary_reading *r);
 void summary_add_processes(struct summary_reading *r);
+/* Devices have the numbers that they have where all is read. */
+void summary_number_devices(struct summary_reading *r);
 /* Says of each session what was not traced in it. After the processes. */
 void summary_count_untraced(struct summary_reading *r);
 

@@ -171,3 +171,18 @@ def test_a_wrong_expression_or_option_is_refused(tap, capture):
     assert "not a time" in tap("export", source, "-o", "b.gputap", "-w", "at>5q", status=2).err
     assert "--weight is for stacks" in tap("export", source, "-o", "b.gputap", "--weight", "host",
                                            status=2).err
+
+
+def test_parts_of_one_recording_that_overlap_are_said(tap, capture, cut):
+    """They are other captures, so they are not known as copies: what is in both counts twice."""
+    source = capture("")
+    cut(source, "at=100ms..200ms", "b.gputap")
+    cut(source, "at=150ms..250ms", "c.gputap")
+    cut(source, "at>=400ms", "d.gputap")
+
+    def said(*files):
+        return " ".join(tap("report", *files, "-t", "loss").err.split())
+
+    assert "b.gputap and c.gputap are of one recording and overlap" in said("b.gputap", "c.gputap")
+    assert "of one recording" in said(source, "d.gputap")
+    assert "of one recording" not in said("b.gputap", "d.gputap")

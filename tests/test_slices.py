@@ -246,3 +246,28 @@ def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
     sliced = tables(expression)
     assert sliced["matched"]
     assert sliced == tables(f"({expression}) or bytes<0")
+
+
+@pytest.mark.parametrize("expression, wanted", [
+    ("rank=2", {2}), ("not rank=0..2", {3}), ("host=node1", {2, 3}),
+    ("process=5001 and duration>1us", {1}), ("rank=0 or (rank=3 and name=clFinish)", {0, 3}),
+    ("rank!=0..2 and at<1h", {3}), ("name=clFinish or rank=1", {0, 1, 2, 3}), ("rank=9", set()),
+])
+def test_processes_that_an_expression_rules_out_are_not_read(
+        tap, synth, work, records, expression, wanted):
+    """The head counts what was read; the tables are those of an expression that rules out none."""
+    files = [synth("--calls", "500", "--rank", str(rank), "--pid", str(5000 + rank), "--host",
+                   f"node{rank // 2}", "--boot", f"boot{rank // 2}", "--devices", "1", out=
+                   f"r{rank}.gputap") for rank in range(4)]
+    # devices of one host are one, and what shares a device is read
+    read = wanted | {rank ^ 1 for rank in wanted}
+    whole = json.loads(tap("report", *files, "--json", "-w", f"({expression}) or bytes<0").out)
+    calls = [json.loads(tap("report", file, "--json", "-t", "loss").out)["calls"] for file in files]
+    report = json.loads(tap("report", *files, "--json", "-w", expression).out)
+    assert report["calls"] == sum(calls[rank] for rank in read)
+    for key in ("operations", "kernels", "copies", "devices", "matched"):
+        assert report[key] == whole[key]
+    if len(wanted) < 4 and wanted:
+        assert "in the " in tap("report", *files, "-w", expression).out
+        assert "processes that it asks for" in " ".join(
+            tap("report", *files, "-w", expression).out.split())

@@ -530,9 +530,17 @@ struct gt_slice {
 	const struct gt_slice_span *spans; /* in order, apart from each other */
 	size_t count;
 	bool read_all; /* the same, but all blocks are read: for tests */
+	/* a flag for each process; NULL: all. Of the others nothing is given or read */
+	const bool *processes;
 };
 /* NULL: everything. Return: 0 or -ENOMEM with a cause. */
 int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice);
+/* Flags of processes: those whose work runs on a device that a flagged one's does get one, too.
+ * Return: 0 or -ENOMEM with a cause. */
+int gt_capture_add_sharing(const struct gt_capture *c, bool *processes);
+/* Devices of work (GT_DEVICE_REF()), in the order in which a cursor without a slice meets them. */
+void gt_capture_each_device(const struct gt_capture *c,
+			    void (*each)(void *data, uint32_t process, uint32_t ref), void *data);
 /* Of a session's calls: when the last one ended. 0: there are none, or nobody says. */
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session);
 /* This cursor reads only blocks that have marks and ranges: other calls and work may be missing. */

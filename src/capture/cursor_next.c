@@ -413,6 +413,9 @@ static bool next_stream(struct gt_cursor *k)
 {
 	const struct ring_stream *s;
 
+	while (k->stream < k->capture->stream_count &&
+	       !gt_slice_has_process(k->slice, k->capture->streams[k->stream].process))
+		k->passed += gt_stream_bytes(k->capture, k->stream++);
 	if (k->stream == k->capture->stream_count)
 		return false;
 	s = &k->capture->streams[k->stream++];

@@ -516,7 +516,8 @@ static int read_threads(struct cutter *k, bool launches)
 	int status = 0;
 
 	for (size_t i = 0; i < k->c->stream_count && !status; i++)
-		if (k->c->processes[k->c->streams[i].process].session == k->session)
+		if (k->c->processes[k->c->streams[i].process].session == k->session &&
+		    gt_slice_has_process(k->c->slice, k->c->streams[i].process))
 			status = read_thread(k, &k->c->streams[i], launches);
 	return status;
 }

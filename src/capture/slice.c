@@ -82,6 +82,7 @@ void gt_slice_put(struct slice *s)
 	if (!s || --s->users)
 		return;
 	free(s->spans);
+	free(s->processes);
 	free(s);
 }
 
@@ -96,16 +97,76 @@ int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice)
 	s = calloc(1, sizeof *s);
 	if (s)
 		s->spans = calloc(slice->count + 1, sizeof *s->spans);
-	if (!s || !s->spans) {
+	if (s && slice->processes)
+		s->processes = malloc(c->process_count + 1);
+	if (!s || !s->spans || (slice->processes && !s->processes)) {
+		if (s)
+			free(s->spans);
 		free(s);
 		return gt_error(-ENOMEM, "slice of capture %s", c->files[0].path);
 	}
 	memcpy(s->spans, slice->spans, slice->count * sizeof *s->spans);
+	if (slice->processes)
+		memcpy(s->processes, slice->processes, c->process_count);
 	s->count = slice->count;
 	s->read_all = slice->read_all;
 	s->users = 1;
 	c->slice = s;
 	return 0;
+}
+
+/* Of a block's work: its device among those of the capture; UINT32_MAX: nobody knows. */
+static uint32_t find_device(const struct gt_capture *c, const struct stream_block *b, uint32_t i)
+{
+	const struct gt_object_info *device =
+		gt_capture_object_find(c, b->process, GT_OBJECT_DEVICE,
+				       GT_DEVICE_REF_NUMBER(
+					       c->work_times[b->first_device + i].device));
+
+	return device ? device->device_index : UINT32_MAX;
+}
+
+int gt_capture_add_sharing(const struct gt_capture *c, bool *processes)
+{
+	bool *used = calloc(c->device_count + 1, sizeof *used), *wanted;
+
+	wanted = used ? malloc(c->process_count + 1) : NULL;
+	if (!wanted) {
+		free(used);
+		return gt_error(-ENOMEM, "slice of capture %s", c->files[0].path);
+	}
+	memcpy(wanted, processes, c->process_count);
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < c->block_count; i++) {
+			const struct stream_block *b = &c->blocks[i];
+			const bool unknown = b->unbounded && b->flags & GT_BLOCK_DEVICE;
+
+			if (unknown) /* it may be any */
+				memset(turn ? processes + b->process : used, 1,
+				       turn ? 1 : c->device_count);
+			for (uint32_t k = 0; k < b->device_count; k++) {
+				uint32_t device = find_device(c, b, k);
+
+				if (device >= c->device_count)
+					processes[b->process] = true;
+				else if (!turn)
+					used[device] |= wanted[b->process];
+				else
+					processes[b->process] |= used[device];
+			}
+		}
+	free(used);
+	free(wanted);
+	return 0;
+}
+
+void gt_capture_each_device(const struct gt_capture *c,
+			    void (*each)(void *data, uint32_t process, uint32_t ref), void *data)
+{
+	for (size_t i = 0; i < c->block_count; i++)
+		for (uint32_t k = 0; k < c->blocks[i].device_count; k++)
+			each(data, c->blocks[i].process,
+			     c->work_times[c->blocks[i].first_device + k].device);
 }
 
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session)

@@ -12,8 +12,9 @@
 struct slice {
 	struct gt_slice_span *spans; /* in order, apart from each other */
 	size_t count;
-	bool read_all;  /* no block is left unread */
-	unsigned users; /* the capture, and cursors */
+	bool read_all;   /* no block is left unread */
+	bool *processes; /* NULL: all */
+	unsigned users;  /* the capture, and cursors */
 };
 
 /* @s: may be NULL. */
@@ -35,6 +36,11 @@ static inline bool gt_slice_overlaps(const struct slice *s, uint64_t start_ns, u
 	return low && s->spans[low - 1].to_ns >= start_ns;
 }
 
+static inline bool gt_slice_has_process(const struct slice *s, uint32_t process)
+{
+	return !s || !s->processes || s->processes[process];
+}
+
 /* Is a call that overlaps no span in the slice all the same? Pairs of marks can be anywhere. */
 bool gt_slice_has_mark(uint32_t op);
 static inline bool gt_slice_has_call(const struct slice *s, const struct gt_item *call)
@@ -50,6 +56,16 @@ static inline bool gt_slice_has_work(const struct slice *s, const struct gt_item
 /* Can any row of the block be in the slice? */
 bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
 			const struct stream_block *b);
+/* Bytes of a stream's blocks. */
+static inline uint64_t gt_stream_bytes(const struct gt_capture *c, size_t stream)
+{
+	const struct ring_stream *s = &c->streams[stream];
+	uint64_t bytes = 0;
+
+	for (size_t i = s->first; i < s->first + s->count; i++)
+		bytes += (uint64_t)c->blocks[i].head_bytes + c->blocks[i].stored_bytes;
+	return bytes;
+}
 /* Can the block have calls that say something of ranges? */
 bool gt_block_has_marks(const struct stream_block *b);
 
