@@ -4,6 +4,7 @@
     with gputap.range('step'): ..
     @gputap.range('load')
     def load(): ..
+    gputap.pause(), gputap.resume()
 
 Under `gputap run` ranges are recorded with the calls and the device work in them; without it they
 cost a look and do nothing."""
@@ -12,7 +13,7 @@ import functools
 import itertools
 
 __version__ = '0.1'
-__all__ = ['range']
+__all__ = ['pause', 'range', 'resume']
 
 _USER = 2  # enum gputap_range_kind
 _keys = itertools.count(1 << 48)  # apart from addresses, which torch's observer uses
@@ -47,6 +48,21 @@ def _begin(name, key):
 def _end(key):
     if _library:
         _library[1](key)
+
+
+def _call(name):
+    function = getattr(ctypes.CDLL(None), name, None)
+    return function is not None and function() == 0
+
+
+def pause():
+    """Record nothing of this process until resume(). False: nobody records it."""
+    return _call('gputap_pause')
+
+
+def resume():
+    """Record again, where the session does. False: nobody records it."""
+    return _call('gputap_resume')
 
 
 class range:
