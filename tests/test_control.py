@@ -305,30 +305,6 @@ def test_the_socket_lets_nobody_else_in(session, status):
     s.end()
 
 
-@pytest.mark.parametrize("recording, expected", [(True, [3, 3]), (False, [3])])
-def test_a_child_by_clone_itself_follows_if_it_was_made_while_recording(session, control, recorded,
-                                                                        recording, expected):
-    """No handler of a fork runs there: one that was made in a pause stays unrecorded."""
-    s = session("--wait")
-    s.tell("run d 1")
-    if not recording:
-        control("stop", s)
-    s.begin("clone")
-    s.tell("run a 1")  # by the child
-    control("start" if not recording else "stop", s)
-    s.tell("run b 1")
-    control("start", s)
-    s.tell("run c 2")
-    s.begin("exit")
-    assert s.process.stdout.readline() == "ok\n"
-    s.tell("run d 2")
-    s.end()
-    recorded()
-    with open("w.csv", newline="") as f:
-        rows = [r for r in csv.DictReader(f) if r["operation"] == "refdevLaunchKernel"]
-    assert sorted(collections.Counter(r["pid"] for r in rows).values()) == expected
-
-
 PYTHON = """\
 import gputap
 with gputap.range("a"):

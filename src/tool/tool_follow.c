@@ -116,6 +116,8 @@ static void begin(void)
 	    !is_own_process() ||
 	    atomic_exchange_explicit(&begun_epoch, epoch, memory_order_acq_rel) == epoch)
 		return;
+	/* the word may have changed before anybody followed it: not when the thread gets to run */
+	follow();
 	if (start_thread()) {
 		atomic_store_explicit(&is_without_thread, 0, memory_order_relaxed);
 		return;

@@ -10,7 +10,6 @@
  *     thread NAME N  the same and `run a N` in it, in a thread of its own, which is waited for
  *     fork           a child, which takes the lines from then on until it exits
  *     vfork          a child by vfork(), which ends at once
- *     clone          as fork, by clone() itself
  *     spawn N        N programs like this one, "child", which run kernel `a` until there is a file
  *                    "stop" in their folder
  *     wait           until those have ended
@@ -19,12 +18,10 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,10 +102,6 @@ static void follow(const char *program, const char *line)
 		gputap_resume();
 	} else if (!strcmp(line, "fork")) {
 		pid = fork();
-		if (pid)
-			waitpid(pid, NULL, 0);
-	} else if (!strcmp(line, "clone")) {
-		pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 		if (pid)
 			waitpid(pid, NULL, 0);
 	} else if (!strcmp(line, "vfork")) {

@@ -3,9 +3,9 @@
 
     gpu_torch_late.py FOLDER
 
-Says on stdout what x.add_(1.0) costs the host in the pause, just behind the window, and 2 s later.
-In FOLDER it makes "ready" and waits for "started", launches 1,000 times x.mul_(1.5), makes "done" and waits
-for "stopped"."""
+Says on stdout what x.add_(1.0) costs the host in the pause, just behind the window, and 2 s
+later. In FOLDER it makes "ready" and waits for "started", launches 1,000 times x.mul_(1.5), makes
+"done" and waits for "stopped"."""
 import pathlib
 import statistics
 import sys
