@@ -348,3 +348,15 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
     errors = [abs(b - a + apart_ns) for a, b in zip(*spans)]
     assert len(errors) == 60
     assert max(errors) <= found[1]["uncertainty_ns"] + 1000
+
+
+def test_captures_of_a_slice_on_hosts_without_a_common_clock_are_not_guessed(tap, job):
+    """Their first calls are gone, and with them what would have aligned the clocks."""
+    cut = []
+    for file in job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2):
+        cut.append("cut-" + file)
+        tap("export", file, "--where", "at>3ms", "-o", cut[-1])
+    rows = ranks(report(tap, *cut, "-t", "ranks"))
+    assert {row["compared"] for row in rows.values()} == {None}
+    out = " ".join(tap("report", *cut, "-t", "ranks").out.split())
+    assert "cannot be told apart: they are not compared" in out
