@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks of a capture (`gputap run --stacks`): which one a call was made from, its frames, and
- * what they lie in. Names are for others to find (export/symbols.h). */
+ * what they lie in. Names are in capture/frame_names.h, or for others to find
+ * (export/code_files.h). */
 #ifndef GPUTAP_CAPTURE_CALLSTACKS_H
 #define GPUTAP_CAPTURE_CALLSTACKS_H
 
