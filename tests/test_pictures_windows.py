@@ -151,6 +151,18 @@ def test_what_a_flight_recorder_did_not_keep_is_said(session, status, tap):
     assert "Kept: the last" in text and "not kept: older than the window" in text
 
 
+def test_what_lies_around_a_slice_is_said(tap, run, build, work):
+    run([build / "tests/synth/synth", "--calls", "20000", "-o", "s.gputap"])
+    whole = picture(tap, "s.gputap")
+    third = (whole["end_ns"] - whole["start_ns"]) // 3
+    tap("export", "s.gputap", "-o", "c.gputap", "--where",
+        f"at={whole['start_ns'] + third}ns..{whole['start_ns'] + 2 * third}ns")
+    tap("export", "c.gputap", "-o", "c.pftrace")
+    rows = perfetto.ask("c.pftrace", rows=f"{SLICES} order by ts")["rows"]
+    assert [r["name"] for r in rows] == ["not kept: outside of the slice"] * 2
+    assert all(r["dur"] > third / 2 for r in rows)
+
+
 def test_a_browser_hatches_a_pause_and_says_what_it_is(tap, paused, browser, work):
     tap("report", paused, "-o", "w.html")
     test_report_html.show(browser, work / "w.html")

@@ -54,43 +54,65 @@ static bool has_evicted(const struct gt_capture *c, uint32_t process)
 	return any;
 }
 
-/* Where a flight recorder's window begins, if older records of the process are gone; else 0. */
-static uint64_t find_kept_begin(const struct gt_capture *c, uint32_t process)
+/* What was kept of a process: between these; else 0 and UINT64_MAX. */
+struct kept_time {
+	uint64_t begin_ns, end_ns;
+	const char *why; /* not the rest */
+};
+
+static struct kept_time find_kept(const struct gt_capture *c, uint32_t process)
 {
 	const struct gt_capture_session *s =
 		gt_capture_session_at(c, gt_capture_process(c, process)->session);
+	struct kept_time kept = {0, UINT64_MAX, "older than the window"};
 
 	if (!s->kept.is_thinned || !has_evicted(c, process))
+		return kept;
+	kept.begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
+	if (s->kept.is_cut) {
+		kept.end_ns = s->kept.end_ns + (uint64_t)s->shift_ns;
+		kept.why = "outside of the slice";
+	}
+	return kept;
+}
+
+static int add_evicted(struct gt_unrecorded_list *list, uint32_t process, uint64_t start_ns,
+		       uint64_t end_ns, const char *why)
+{
+	if (start_ns >= end_ns)
 		return 0;
-	return s->kept.begin_ns + (uint64_t)s->shift_ns;
+	return add_span(list, &(struct gt_unrecorded){.start_ns = start_ns,
+						      .end_ns = end_ns,
+						      .process = process,
+						      .is_evicted = true,
+						      .why = why});
 }
 
 static int read_process(struct gt_unrecorded_list *list, const struct gt_capture *c,
 			uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(c, process);
-	uint64_t kept_ns = find_kept_begin(c, process);
+	struct kept_time kept;
 	size_t count;
 	const struct gt_window_info *w = gt_capture_windows(c, process, &count);
-	int status = 0;
+	int status;
 
 	if (!info->runtimes)
 		return 0;
-	if (kept_ns > info->start_ns)
-		status = add_span(list, &(struct gt_unrecorded){.start_ns = info->start_ns,
-								.end_ns = kept_ns,
-								.process = process,
-								.is_evicted = true,
-								.why = "older than the window"});
+	kept = find_kept(c, process);
+	status = add_evicted(list, process, info->start_ns, kept.begin_ns, kept.why);
 	for (size_t i = 0; i < count && !status; i++) {
-		uint64_t start_ns = w[i].from_ns > kept_ns ? w[i].from_ns : kept_ns;
+		uint64_t start_ns = w[i].from_ns > kept.begin_ns ? w[i].from_ns : kept.begin_ns,
+			 end_ns = w[i].to_ns < kept.end_ns ? w[i].to_ns : kept.end_ns;
 
-		if (!w[i].recorded && w[i].to_ns > start_ns)
+		if (!w[i].recorded && end_ns > start_ns)
 			status = add_span(list, &(struct gt_unrecorded){.start_ns = start_ns,
-									.end_ns = w[i].to_ns,
+									.end_ns = end_ns,
 									.process = process,
 									.why = why_paused(&w[i])});
 	}
+	if (!status && info->end_ns)
+		status = add_evicted(list, process, kept.end_ns, info->end_ns, kept.why);
 	return status;
 }
 

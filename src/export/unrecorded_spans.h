@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When processes were not recorded, and why, for pictures and exports: pauses, and what a flight
- * recorder threw away because it was older than its window. Not a process that used no runtime, nor
+/* When processes were not recorded, and why, for pictures and exports: pauses, what a flight
+ * recorder threw away because it was older than its window, and the times before and behind a slice
+ * that was cut out of a capture. Not a process that used no runtime, nor
  * one of which nothing was thrown away: all of it is there. What that means for a device is said by
  * cli/unrecorded.h. */
 #ifndef GPUTAP_EXPORT_UNRECORDED_SPANS_H
