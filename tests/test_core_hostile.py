@@ -2,6 +2,7 @@
 """Failing system calls, small limits, and programs that do not expect a guest: the program's result
 is the same, nothing is lost without being counted."""
 
+import json
 import os
 import resource
 import shutil
@@ -61,6 +62,17 @@ def test_recording_goes_on_after_privileged(build, what):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", what])
         assert session.calls("hostile") == ["clGetPlatformIDs"] * 40
+
+
+@pytest.mark.parametrize("way", ["fork", "_Fork", "clone"])
+@pytest.mark.parametrize("options", [[], ["--paused"]], ids=["recorded", "paused"])
+def test_a_child_waits_for_no_lock_that_its_parent_left_held(build, tap, work, way, options):
+    """Libc frees its locks in the child of fork() alone: there we make no thread of our own."""
+    tap("run", "-q", *options, "-o", "a.gputap", build / "tests/core/hostile", "make_threads",
+        *[way] * 400, timeout=120)
+    info = json.loads(tap("info", "a.gputap", "--json").out)
+    assert len(info["processes"]) == (401 if way == "fork" or not options else 1)
+    assert info["seen"] == info["recorded"] == (0 if options else 2 * 20 + 400 * 2 * 20)
 
 
 @pytest.mark.parametrize("way", ["fork", "_Fork", "clone"])

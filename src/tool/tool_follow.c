@@ -21,6 +21,9 @@ enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened on it */
 /* Epoch of the process that has the thread, or could not make it. */
 static _Atomic uint32_t begun_epoch;
 static _Atomic uint32_t is_without_thread;
+/* The process in which libc knows that it is one. A child that clone() or _Fork() made has locks of
+ * libc's as they stood: to make a thread there may wait for ever. */
+static _Atomic uint32_t known_pid;
 
 static bool is_over(void)
 {
@@ -28,14 +31,17 @@ static bool is_over(void)
 	       gt_recording_stop_asked();
 }
 
-/* For the collector, who wants to know when all have followed. */
+/* For the collector, who wants to know when all have followed. It waits for those with a thread. */
 static void note_followed(uint32_t word)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 
 	if (r && gt_recording_epoch() && gt_recording_is_run()) {
 		atomic_store_explicit(&r->control, word, memory_order_release);
-		atomic_store_explicit(&r->follows, 1, memory_order_release);
+		atomic_store_explicit(&r->follows,
+				      !atomic_load_explicit(&is_without_thread,
+							    memory_order_relaxed),
+				      memory_order_release);
 	}
 }
 
@@ -106,6 +112,13 @@ static bool is_own_process(void)
 	return r && r->pid == (uint32_t)syscall(SYS_getpid);
 }
 
+/* Does libc's own fork, or none, lie between us and the process that we began in? */
+static bool may_have_thread(void)
+{
+	return atomic_load_explicit(&known_pid, memory_order_relaxed) ==
+	       (uint32_t)syscall(SYS_getpid);
+}
+
 /* The process is at work: start the thread, if it has none yet. */
 static void begin(void)
 {
@@ -118,16 +131,19 @@ static void begin(void)
 		return;
 	/* the word may have changed before anybody followed it: not when the thread gets to run */
 	follow();
-	if (start_thread()) {
+	if (may_have_thread() && start_thread()) {
 		atomic_store_explicit(&is_without_thread, 0, memory_order_relaxed);
 		return;
 	}
 	atomic_store_explicit(&is_without_thread, 1, memory_order_relaxed);
+	follow();
 	atomic_store_explicit(&gt_control_pending, 1, memory_order_relaxed);
 	gt_contexts_refresh();
-	gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0,
-		       "a thread of gputap's could not be made: 'gputap start' and 'stop' reach "
-		       "this process at its next call");
+	if (may_have_thread())
+		gt_event_write(
+			gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0,
+			"a thread of gputap's could not be made: 'gputap start' and 'stop' reach "
+			"this process at its next call");
 }
 
 void gt_control_meet(void)
@@ -148,6 +164,7 @@ void gt_control_meet(void)
 /* In the child of a fork(), which may have interrupted anything: no lock but ours, no memory. */
 static void begin_child(void)
 {
+	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
 	if (!gt_recording_is_run() || is_over())
 		return;
 	if (gt_range_window_is_asked())
@@ -164,6 +181,7 @@ __attribute__((constructor)) static void follow_session(void)
 	if (!gt_recording_is_run() || is_over())
 		return;
 	atomic_store_explicit(&gt_thread_hooks.attached, begin, memory_order_release);
+	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
 	pthread_atfork(NULL, NULL, begin_child);
 	/* a constructor before this one has made calls */
 	if (gt_thread.epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))

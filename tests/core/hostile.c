@@ -41,6 +41,22 @@ static void *calls_in_thread(void *arg)
 	return (void *)(intptr_t)calls();
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+/* Holds libc's lock of threads' stacks most of the time. */
+static void *make_threads(void *arg)
+{
+	pthread_t t;
+
+	for (;;)
+		if (pthread_create(&t, NULL, do_nothing, NULL) == 0)
+			pthread_join(t, NULL);
+	return arg;
+}
+
 /* What sandboxes do to system calls that are newer than they are. */
 static int sandbox(uint32_t answer)
 {
@@ -125,6 +141,11 @@ int main(int argc, char **argv)
 
 			rc = pthread_create(&t, NULL, calls_in_thread, NULL) ||
 			     pthread_join(t, &result) || result;
+		} else if (!strcmp(argv[i], "make_threads")) {
+			pthread_t t;
+
+			for (int k = 0; k < 3 && !rc; k++)
+				rc = pthread_create(&t, NULL, make_threads, NULL);
 		} else if (!strcmp(argv[i], "_exit"))
 			_exit(calls());
 		else if (!strcmp(argv[i], "quick_exit")) {
