@@ -22,7 +22,9 @@ void ranks_add_process(struct ranks *r, uint32_t process, uint32_t rank, uint32_
 				r->room = r->room ? r->room * 2 : 16;
 			}
 			row = r->count++;
-			r->rows[row] = (struct ranks_row){.rank = rank, .host = host};
+			r->rows[row] = (struct ranks_row){.rank = rank,
+							  .host = host,
+							  .busy.pool = r->pool};
 			idmap_put(&r->ids, key, row);
 		}
 		r->rows[row].processes++;

@@ -54,7 +54,8 @@ struct ranks {
 	struct gt_collectives collectives;
 	/* set by the caller: */
 	const struct gt_capture *capture;
-	bool is_slice; /* calls before it are not read */
+	struct timeline_pool *pool; /* outlives it */
+	bool is_slice;              /* calls before it are not read */
 	/* after ranks_finish() */
 	uint64_t calls,
 		unmatched; /* collective calls that were compared; those that could not be */

@@ -19,14 +19,27 @@ struct spill_run {
 	size_t have, next; /* rows in it */
 };
 
-static bool open_spill_file(struct spill *s)
+static struct spill_file *file_of(struct spill *s)
+{
+	return s->shared ? s->shared : &s->own;
+}
+
+static bool open_file(struct spill_file *f)
 {
 	const char *folder = getenv("TMPDIR");
 
-	if (s->file_bytes)
+	if (f->is_open)
 		return true;
-	s->file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return s->file >= 0;
+	f->fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	f->is_open = f->fd >= 0;
+	return f->is_open;
+}
+
+void spill_file_close(struct spill_file *f)
+{
+	if (f->is_open)
+		close(f->fd);
+	*f = (struct spill_file){0};
 }
 
 static void add_run(struct spill *s, struct spill_run run)
@@ -91,27 +104,26 @@ static void sort_rows(struct spill *s)
 
 bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 {
+	struct spill_file *f = file_of(s);
 	size_t bytes = count * s->row_bytes, done = 0;
 
-	if (s->no_file || !open_spill_file(s)) {
-		s->no_file = true;
+	if (f->failed || !open_file(f)) {
+		f->failed = true;
 		return false;
 	}
 	while (done < bytes) {
-		ssize_t n = pwrite(s->file, (const char *)rows + done, bytes - done,
-				   (off_t)(s->file_bytes + done));
+		ssize_t n = pwrite(f->fd, (const char *)rows + done, bytes - done,
+				   (off_t)(f->bytes + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			s->no_file = true;
-			if (!s->file_bytes)
-				close(s->file);
+			f->failed = true;
 			return false;
 		}
 		done += (size_t)n;
 	}
-	add_run(s, (struct spill_run){.at = s->file_bytes, .left = bytes});
-	s->file_bytes += bytes;
+	add_run(s, (struct spill_run){.at = f->bytes, .left = bytes});
+	f->bytes += bytes;
 	return true;
 }
 
@@ -123,7 +135,7 @@ void spill_take_sorted(struct spill *s, void *rows, size_t count)
 /* All rows become a run, or stay where they are. */
 static void write_run(struct spill *s)
 {
-	if (s->no_file)
+	if (file_of(s)->failed)
 		return;
 	sort_rows(s);
 	if (spill_add_sorted(s, s->rows, s->count))
@@ -155,7 +167,8 @@ static int fill_run(struct spill *s, struct spill_run *r)
 		r->buffer = lookup_grow(NULL, 0, RUN_ROWS, s->row_bytes);
 	bytes = r->left < bytes ? (size_t)r->left : bytes;
 	while (done < bytes) {
-		ssize_t n = pread(s->file, r->buffer + done, bytes - done, (off_t)(r->at + done));
+		ssize_t n = pread(file_of(s)->fd, r->buffer + done, bytes - done,
+				  (off_t)(r->at + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -252,8 +265,7 @@ void spill_fini(struct spill *s)
 {
 	for (size_t i = 0; i < s->run_count; i++)
 		free(s->runs[i].buffer);
-	if (s->file_bytes)
-		close(s->file);
+	spill_file_close(&s->own);
 	free(s->runs);
 	free(s->rows);
 	*s = (struct spill){0};

@@ -10,9 +10,18 @@
 
 struct spill_run; /* sorted rows, in the file or the last ones in memory */
 
+/* A file that may be of several spills: who has thousands of them has no descriptor for each.
+ * Zero-initialised is none yet. */
+struct spill_file {
+	uint64_t bytes;
+	int fd;
+	bool is_open, failed;
+};
+
 /* Zero-initialised but for what the caller sets is empty. */
 struct spill {
 	/* set by the caller */
+	struct spill_file *shared; /* stays the caller's, until after spill_fini(); NULL: its own */
 	size_t row_bytes;
 	int (*compare)(const void *a, const void *b); /* total: equal rows are the same */
 	size_t rows_most;                             /* in memory; 0: the usual */
@@ -21,9 +30,8 @@ struct spill {
 	size_t count, room;
 	struct spill_run *runs; /* a heap, once reading began */
 	size_t run_count, run_room;
-	uint64_t file_bytes;
-	int file; /* when there are runs in it */
-	bool no_file, reading;
+	struct spill_file own;
+	bool reading;
 };
 
 void spill_add(struct spill *s, const void *row);
@@ -36,5 +44,6 @@ void spill_take_sorted(struct spill *s, void *rows, size_t count);
  * next call; 0 at the end; negative errno with a cause. */
 int spill_next(struct spill *s, const void **row);
 void spill_fini(struct spill *s);
+void spill_file_close(struct spill_file *f);
 
 #endif

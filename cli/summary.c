@@ -472,6 +472,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	stages_init(&s->stages);
 	s->idle.capture = s->ranks.capture = capture;
 	s->ranks.is_slice = s->slice.some;
+	s->ranks.pool = &s->pool;
 	s->idle.names = &s->names;
 	idle_init(&s->idle);
 	s->operators.no_ranges = has_no_ranges(capture);
@@ -715,6 +716,7 @@ void summary_fini(struct summary *s)
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
 	ranks_fini(&s->ranks);
+	timeline_pool_fini(&s->pool);
 	launched_fini(&s->launched);
 	enclosing_fini(&s->enclosing);
 	dispatches_fini(&s->dispatches);

@@ -214,6 +214,7 @@ struct summary {
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;            /* that match the filter */
 	struct operators operators;      /* the same */
+	struct timeline_pool pool;       /* of the tracks' and the ranks' timelines */
 	struct ranks ranks;              /* their collective calls whatever the filter */
 	struct launched launched;        /* the same */
 	struct enclosing enclosing;      /* if the filter asks for ranges */

@@ -26,7 +26,10 @@ static uint32_t find_track(struct summary *s, const struct summary_track_ids *k)
 							   .process = k->process,
 							   .thread = k->thread,
 							   .queue = k->queue,
-							   .place = k->place};
+							   .place = k->place,
+							   .all.pool = &s->pool,
+							   .kernels.pool = &s->pool,
+							   .copies.pool = &s->pool};
 	idmap_put(&s->tracks_by_hash, hash, s->track_count);
 	return s->track_count++;
 }

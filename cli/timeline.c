@@ -6,7 +6,37 @@
 
 #include "cli/lookup.h"
 
-enum { PENDING = 8192, SPANS_MOST = 512 * 1024 };
+enum {
+	PENDING = 8192,
+	SPANS_MOST = 512 * 1024,
+	/* where a pool is full */
+	PENDING_LEAST = 512,
+	SPANS_LEAST = 1024,
+	POOL_BYTES = 256 << 20,
+};
+
+/* Memory ------------------------------------------------------------------------- */
+
+static bool is_pool_full(const struct timeline *t)
+{
+	return t->pool && t->pool->bytes > (t->pool->bytes_most ? t->pool->bytes_most : POOL_BYTES);
+}
+
+/* @rows: grown, or freed, to so many. They are not zeroed: each is written whole. */
+static void set_room(struct timeline *t, struct timeline_span **rows, size_t *room, size_t wanted)
+{
+	if (t->pool)
+		t->pool->bytes += (wanted - *room) * sizeof **rows;
+	if (wanted) {
+		*rows = lookup_grow(*rows, wanted, wanted, sizeof **rows);
+	} else {
+		free(*rows);
+		*rows = NULL;
+	}
+	*room = wanted;
+}
+
+/* Gaps --------------------------------------------------------------------------- */
 
 static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 {
@@ -70,6 +100,7 @@ static struct spill *get_runs(struct timeline *t)
 {
 	t->runs.row_bytes = sizeof *t->spans;
 	t->runs.compare = by_start;
+	t->runs.shared = t->pool ? &t->pool->file : NULL;
 	return &t->runs;
 }
 
@@ -99,13 +130,19 @@ static void append_span(struct timeline *t, const struct timeline_span *span)
 		}
 		return;
 	}
-	if (t->span_count == t->span_room) {
-		size_t room = t->span_room ? t->span_room * 2 : 1024;
-		/* not zeroed: each span is written whole */
-		t->spans = lookup_grow(t->spans, room, room, sizeof *t->spans);
-		t->span_room = room;
-	}
+	if (t->span_count == t->span_room)
+		set_room(t, &t->spans, &t->span_room,
+			 t->span_room ? t->span_room * 2 : SPANS_LEAST);
 	t->spans[t->span_count++] = *span;
+}
+
+static void write_spans(struct timeline *t)
+{
+	if (!spill_add_sorted(get_runs(t), t->spans, t->span_count))
+		return;
+	t->span_count = 0;
+	if (is_pool_full(t))
+		set_room(t, &t->spans, &t->span_room, 0);
 }
 
 /* Merge what is pending into the spans; only those that it can touch are looked at. */
@@ -132,9 +169,11 @@ static void merge_pending(struct timeline *t)
 	}
 	free(tail);
 	t->pending_count = 0;
-	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST) &&
-	    spill_add_sorted(get_runs(t), t->spans, t->span_count))
-		t->span_count = 0;
+	if (is_pool_full(t) && t->pending_room > PENDING_LEAST)
+		set_room(t, &t->pending, &t->pending_room, 0);
+	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST) ||
+	    (is_pool_full(t) && t->span_count >= SPANS_LEAST))
+		write_spans(t);
 }
 
 void timeline_add(struct timeline *t, const struct timeline_span *work)
@@ -144,16 +183,13 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 	if (!t->any || work->end > t->last_ns)
 		t->last_ns = work->end;
 	t->any = true;
-	if (t->pending_count == t->pending_room) { /* many may have little work each */
-		size_t room = t->pending_room ? 4 * t->pending_room : PENDING / 256;
-
-		t->pending = lookup_grow(t->pending, t->pending_room, room, sizeof *t->pending);
-		t->pending_room = room;
-	}
+	if (t->pending_count == t->pending_room) /* many may have little work each */
+		set_room(t, &t->pending, &t->pending_room,
+			 t->pending_room ? 4 * t->pending_room : PENDING / 256);
 	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)
 		t->disorder = true;
 	t->pending[t->pending_count++] = *work;
-	if (t->pending_count == PENDING)
+	if (t->pending_count >= (is_pool_full(t) ? PENDING_LEAST : PENDING))
 		merge_pending(t);
 }
 
@@ -188,10 +224,12 @@ static int merge_runs(struct timeline *t)
 int timeline_finish(struct timeline *t)
 {
 	merge_pending(t);
+	if (t->pool)
+		t->pool->bytes -= t->span_room * sizeof *t->spans;
 	if (t->span_count) { /* what is in memory is one more run */
 		spill_take_sorted(get_runs(t), t->spans, t->span_count);
 		t->spans = NULL;
-		t->span_count = 0;
+		t->span_count = t->span_room = 0;
 	}
 	return merge_runs(t);
 }
@@ -203,4 +241,10 @@ void timeline_fini(struct timeline *t)
 	free(t->spans);
 	free(t->pending);
 	*t = (struct timeline){0};
+}
+
+void timeline_pool_fini(struct timeline_pool *p)
+{
+	spill_file_close(&p->file);
+	*p = (struct timeline_pool){0};
 }

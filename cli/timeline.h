@@ -6,7 +6,7 @@
  *
  * Memory is bounded: when there are too many spans they go, sorted as they are, into a file of runs
  * (spill.h, 32 bytes each), and timeline_finish() merges all of them. Without room for such a file
- * they stay in memory. */
+ * they stay in memory. Many timelines have a pool, which bounds all of them together. */
 #ifndef GPUTAP_CLI_TIMELINE_H
 #define GPUTAP_CLI_TIMELINE_H
 
@@ -33,6 +33,12 @@ struct timeline_gap {
 	uint32_t before, after;
 };
 
+/* Of timelines that share what memory there is, and a file. Zero-initialised is empty. */
+struct timeline_pool {
+	size_t bytes, bytes_most; /* bytes_most 0: the usual */
+	struct spill_file file;
+};
+
 struct timeline {
 	/* results, after timeline_finish() */
 	uint64_t first_ns, last_ns, busy_ns;
@@ -46,6 +52,7 @@ struct timeline {
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
 	const struct unrecorded_list *unrecorded; /* before timeline_finish(); NULL: all was */
+	struct timeline_pool *pool;               /* set by the caller; outlives it; NULL: none */
 	/* work */
 	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;
@@ -61,6 +68,7 @@ void timeline_add(struct timeline *t, const struct timeline_span *work);
 /* Return: 0 or negative errno with a cause: the temporary file cannot be read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
+void timeline_pool_fini(struct timeline_pool *p);
 
 /* From the first work to the last, less what was not recorded: what shares are of. */
 static inline uint64_t timeline_span_ns(const struct timeline *t)

@@ -140,6 +140,44 @@ UNIT_TEST(gaps_name_the_work_on_both_sides)
 	timeline_fini(&t);
 }
 
+/* Many timelines of which each would fit: together they are bounded, and use one file. */
+UNIT_TEST(timelines_of_a_pool_are_bounded_together)
+{
+	enum { TIMELINES = 40, EACH = 9000 };
+	struct timeline alone = {0}, *pooled = calloc(TIMELINES, sizeof *pooled);
+	struct timeline_pool pool = {.bytes_most = 1 << 20};
+	uint64_t state = 7;
+	size_t most = 0;
+
+	CHECK(pooled != NULL);
+	for (unsigned k = 0; pooled && k < TIMELINES; k++)
+		pooled[k].pool = &pool;
+	for (unsigned i = 0; pooled && i < EACH; i++) {
+		uint64_t start = (uint64_t)i * 1000 + next_random(&state) % 3000,
+			 end = start + next_random(&state) % 400;
+
+		add(&alone, start, end, start - 10, i);
+		for (unsigned k = 0; k < TIMELINES; k++)
+			add(&pooled[k], start, end, start - 10, i);
+		most = pool.bytes > most ? pool.bytes : most;
+	}
+	CHECK(most > 1u << 20);
+	CHECK(most < 3u << 20); /* without a pool: 23 MiB */
+	CHECK(pool.file.is_open);
+	CHECK_EQ(timeline_finish(&alone), 0);
+	for (unsigned k = 0; pooled && k < TIMELINES; k++) {
+		CHECK_EQ(timeline_finish(&pooled[k]), 0);
+		CHECK_EQ(pooled[k].busy_ns, alone.busy_ns);
+		CHECK_EQ(pooled[k].gaps.count, alone.gaps.count);
+		CHECK_EQ(pooled[k].starved_ns, alone.starved_ns);
+		CHECK_EQ(pooled[k].largest[0].start, alone.largest[0].start);
+		timeline_fini(&pooled[k]);
+	}
+	timeline_fini(&alone);
+	timeline_pool_fini(&pool);
+	free(pooled);
+}
+
 /* The same intervals with all spans in memory and with runs in a file. */
 UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 {
@@ -155,7 +193,7 @@ UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 		add(&file, start, end, start - 10, i);
 	}
 	CHECK_EQ(timeline_finish(&memory), 0);
-	CHECK_EQ(memory.runs.file_bytes, UINT64_C(0));
+	CHECK_EQ(memory.runs.own.bytes, UINT64_C(0));
 	CHECK(file.runs.run_count > 3);
 	CHECK_EQ(timeline_finish(&file), 0);
 	CHECK_EQ(file.busy_ns, memory.busy_ns);
