@@ -31,7 +31,8 @@ struct report_options {
 	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables;  /* bit per enum report_table; 0: not said */
 	bool reverse, csv, json, mangled, brief, timeline, html, force, share;
-	bool implied; /* the tables are those that know `by` */
+	bool implied;    /* the tables are those that know `by` */
+	uint32_t others; /* of these, those that are not shown, as they would be long */
 };
 
 static void print_report_help(void)
@@ -341,6 +342,21 @@ static void clear_calls(struct grid *g)
 	}
 }
 
+static void print_others(const struct report_options *o, FILE *out)
+{
+	char names[256] = "";
+
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
+		if (o->others >> t & 1)
+			snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+				 *names ? "," : "", report_table_names[t]);
+	if (!*names)
+		return;
+	fprintf(out, "\n%s", ui_colors(out)->dim);
+	ui_wrapf(out, 0, 2, "Split in the same way where they are asked for: -t %s", names);
+	fprintf(out, "%s\n", ui_colors(out)->reset);
+}
+
 static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
 {
 	bool calls_asked, work_asked;
@@ -366,7 +382,8 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 		}
 		grid_fini(&g);
 	}
-	if (s->matched || s->matched_ranges)
+	print_others(o, out);
+	if ((s->matched || s->matched_ranges) && !o->others)
 		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n",
 			HISTOGRAM_EXACT);
 }
@@ -641,7 +658,30 @@ static void leave_out(struct summary *s, uint32_t tables)
 	s->no_stages = tables && !(tables & stages);
 }
 
-static int report_files(const struct report_options *o, char **paths, int count)
+static bool has_ranks(const struct gt_capture *capture)
+{
+	for (uint32_t i = 1; i < gt_capture_process_count(capture); i++)
+		if (gt_capture_process(capture, i)->rank.rank !=
+		    gt_capture_process(capture, 0)->rank.rank)
+			return true;
+	return false;
+}
+
+/* Ranks beside each other are one screen, however many they are. A table with rows for each of them
+ * is for who asks for it, and for scripts. */
+static void choose_rank_tables(struct report_options *o, const struct gt_capture *capture)
+{
+	const uint32_t of_ranks =
+		1u << REPORT_RANKS | 1u << REPORT_RANK_SPREAD | 1u << REPORT_RANK_WAITS;
+
+	if (!o->implied || o->by & ~(unsigned)KEYS_PLACE || o->json || o->csv || o->html ||
+	    !has_ranks(capture))
+		return;
+	o->others = o->tables & ~of_ranks;
+	o->tables &= of_ranks;
+}
+
+static int report_files(struct report_options *o, char **paths, int count)
 {
 	struct summary s = {.progress = true, .mangled = o->mangled};
 	struct filter_error error;
@@ -650,9 +690,6 @@ static int report_files(const struct report_options *o, char **paths, int count)
 	int code, rc;
 
 	choose_keys(&s, o->by);
-	leave_out(&s, o->tables);
-	s.launched.wanted = wants_table(o, REPORT_STACKS);
-	s.launched.frames = (size_t)o->frames;
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
@@ -667,6 +704,10 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		goto fini_inputs;
 	}
 	inputs_print_notes(capture);
+	choose_rank_tables(o, capture);
+	leave_out(&s, o->tables);
+	s.launched.wanted = wants_table(o, REPORT_STACKS);
+	s.launched.frames = (size_t)o->frames;
 	if (o->timeline ? print_timeline(&s, o, capture) : print_tables(&s, o, capture)) {
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;

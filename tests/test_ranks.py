@@ -105,6 +105,19 @@ def test_rows_by_rank_and_by_host(tap, job):
     assert sum(row["count"] for row in by_host) == whole
 
 
+def test_ranks_beside_each_other_are_one_screen(tap, job):
+    files = job(size=12)
+    out = tap("report", *files, "--by", "rank", env={"COLUMNS": 80}).out
+    assert out.count("\n") < 50 and "made others wait longest" in out
+    assert "\nOperations" not in out and "\nKernels" not in out
+    rest = " ".join(out.split()).split("Split in the same way where they are asked for: -t ")[1]
+    assert "kernels" in rest.split(",")
+    kernels = tap("report", *files, "--by", "rank", "-t", "kernels", env={"COLUMNS": 80}).out
+    assert "\nKernels" in kernels and "Split in the same way" not in kernels
+    operations = tap("report", *files, "--by", "name,rank").out
+    assert "\nOperations" in operations
+
+
 def test_a_table_that_has_nothing_is_not_shown_by_rank(tap, job):
     assert "none" not in tap("report", *job(), "--by", "rank").out
 
