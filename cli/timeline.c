@@ -12,7 +12,7 @@ enum {
 	/* where a pool is full */
 	PENDING_LEAST = 512,
 	SPANS_LEAST = 1024,
-	POOL_BYTES = 256 << 20,
+	POOL_BYTES = 1 << 30,
 };
 
 /* Memory ------------------------------------------------------------------------- */
