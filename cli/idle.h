@@ -128,6 +128,7 @@ struct idle {
 	uint64_t last_caller_key;
 	/* by process: in what it was paused; NULL: in nothing, or not asked for yet */
 	struct unrecorded_list *paused;
+	size_t paused_count;
 };
 
 /* What is to be set has been. */

@@ -182,6 +182,7 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 	if (!s->paused) {
 		s->paused = lookup_grow(NULL, 0, count, sizeof *s->paused);
+		s->paused_count = count;
 		for (uint32_t p = 0; p < count; p++)
 			s->paused[p] = unrecorded_of_process(s->capture, p);
 	}
@@ -190,7 +191,7 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (uint32_t p = 0; s->paused && p < gt_capture_process_count(s->capture); p++)
+	for (size_t p = 0; p < s->paused_count; p++) /* the capture may be closed */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }

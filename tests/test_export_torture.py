@@ -32,9 +32,10 @@ def test_export_survives_the_nth_failure(run, build, gputap, work, name, kind):
         left = sorted(p.name for p in work.iterdir() if p.name not in ("t.gputap", "count"))
         if result.status == 0:
             assert left == [name]
-            # the command line, which some formats keep, is as long as the good one's less "good."
+            # the command line, which some formats keep, is as long as the good one's less "good.";
+            # a name that there was no memory to make readable stays as it was
             assert abs((work / name).stat().st_size -
-                       len(good)) <= 64, f"{kind} {n}: the file is not whole"
+                       len(good)) <= 256, f"{kind} {n}: the file is not whole"
             (work / name).unlink()
         else:
             assert result.status == 1, f"{kind} {n}: {result}"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector/guard.h"
+#include "collector/proc_files.h"
 #include "util/error.h"
 
 /* Ours alone: they mean that gputap itself is broken, or that its output is. */
@@ -105,36 +106,6 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 		kill(c->pid, (int)s->ssi_signo);
 }
 
-static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
-{
-	if (c->take && c->take(c->take_data, (int)s->ssi_signo))
-		return;
-	switch (s->ssi_signo) {
-	case SIGCHLD:
-	case SIGPIPE: /* our own stderr has gone */
-	case SIGXFSZ: /* our own capture is too long: write() says so */
-	case SIGIO:   /* a lease, see gt_file_in_use() */
-		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
-			send_on(c, s);
-		return;
-	/* a shell sends it to the whole group: only a program that is stopped needs it from us */
-	case SIGCONT:
-		if (c->stopped)
-			send_on(c, s);
-		return;
-	case SIGINT:
-	case SIGTERM:
-	case SIGHUP:
-	case SIGQUIT:
-		c->interrupted |= c->ended;
-		/* fall through */
-	default:
-		/* > 0: from the kernel, that is the terminal, which sends it to the whole group */
-		if (s->ssi_code <= 0)
-			send_on(c, s);
-	}
-}
-
 /* The program was stopped by job control: stop as it did, until somebody continues us. */
 static void stop_too(int number)
 {
@@ -170,11 +141,51 @@ static void look_at_program(struct gt_child *c)
 	}
 }
 
+/* Threads stop one after the other, and wait() says it of the last one; who looks at /proc, or at
+ * what the program writes, may have sent a SIGCONT before. */
+static bool is_stopping(const struct gt_child *c)
+{
+	struct gt_proc_stat stat;
+
+	return c->pid > 0 && !c->ended && gt_proc_read_stat((uint32_t)c->pid, &stat) &&
+	       stat.state == 'T';
+}
+
+static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
+{
+	if (c->take && c->take(c->take_data, (int)s->ssi_signo))
+		return;
+	switch (s->ssi_signo) {
+	case SIGCHLD:
+	case SIGPIPE: /* our own stderr has gone */
+	case SIGXFSZ: /* our own capture is too long: write() says so */
+	case SIGIO:   /* a lease, see gt_file_in_use() */
+		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
+			send_on(c, s);
+		return;
+	/* a shell sends it to the whole group: only a program that is stopped needs it from us */
+	case SIGCONT:
+		look_at_program(c); /* it may have stopped just before that was sent */
+		if (c->stopped || is_stopping(c))
+			send_on(c, s);
+		return;
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGQUIT:
+		c->interrupted |= c->ended;
+		/* fall through */
+	default:
+		/* > 0: from the kernel, that is the terminal, which sends it to the whole group */
+		if (s->ssi_code <= 0)
+			send_on(c, s);
+	}
+}
+
 void gt_child_poll(struct gt_child *c)
 {
 	struct signalfd_siginfo s;
 
-	look_at_program(c); /* first: what to do with a SIGCONT depends on it */
 	while (read(c->signal_fd, &s, sizeof s) == sizeof s)
 		on_signal(c, &s);
 	look_at_program(c);
