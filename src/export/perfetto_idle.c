@@ -4,8 +4,6 @@
  * their begin and do not overlap, device after device: each has a sequence of its own, whose texts
  * have numbers. A capture may have millions of them. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "export/perfetto.h"
 #include "record/operation.h"
@@ -32,20 +30,15 @@ enum annotation {
 		ANNOTATION_NAMES
 };
 
-enum { CATEGORY_IDLE = 1, TEXTS = 4096 };
+enum { CATEGORY_IDLE = 1 };
 
 struct drawn {
 	struct gt_pf *x;
 	struct gt_pf_sequence sequence; /* of the device whose parts come */
 	uint32_t device;
 	bool any;
-	uint64_t next_text;
-	/* texts of late, by their address, which stays as long as parts come; one that comes again
-	 * when its place was taken gets another number */
-	struct {
-		const char *text;
-		uint64_t iid;
-	} texts[TEXTS];
+	struct gt_map texts; /* by address, which stays as long as parts come: number less 1 */
+	int status;
 };
 
 static uint64_t track_number(const struct gt_pf *x, uint32_t device)
@@ -88,8 +81,7 @@ static void begin_device(struct drawn *d, uint32_t device)
 	for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
 		gt_pf_intern(d->x, s, INTERNED_EVENT_NAME, c + 1,
 			     gt_idle_cause_text((enum gt_idle_cause)c));
-	memset(d->texts, 0, sizeof d->texts);
-	d->next_text = 1;
+	gt_map_fini(&d->texts);
 	d->device = device;
 	d->any = true;
 }
@@ -97,19 +89,21 @@ static void begin_device(struct drawn *d, uint32_t device)
 /* Its number on the sequence; 0: there is no text. */
 static uint64_t intern(struct drawn *d, const char *text)
 {
-	const size_t slot = (uint64_t)(uintptr_t)text * GT_PF_FACTOR >> 52;
+	int64_t number;
 
 	if (!text || !*text)
 		return 0;
-	if (d->texts[slot].text != text) {
-		d->texts[slot].text = text;
-		d->texts[slot].iid = d->next_text++;
-		gt_pf_intern(d->x, &d->sequence, INTERNED_ANNOTATION_STRING, d->texts[slot].iid,
-			     text);
+	number = gt_map_find(&d->texts, (uintptr_t)text, 0);
+	if (number >= 0)
+		return (uint64_t)number + 1;
+	number = (int64_t)d->texts.count;
+	if (gt_map_add(&d->texts, (uintptr_t)text, 0, (uint32_t)number)) {
+		d->status = gt_error(-ENOMEM, "idle time");
+		return 0;
 	}
-	return d->texts[slot].iid;
+	gt_pf_intern(d->x, &d->sequence, INTERNED_ANNOTATION_STRING, (uint64_t)number + 1, text);
+	return (uint64_t)number + 1;
 }
-static_assert(TEXTS == 1 << (64 - 52), "bits of the slot");
 
 static char *put_annotation(char *p, enum annotation name, uint32_t field, uint64_t value)
 {
@@ -177,17 +171,13 @@ static void write_part(void *to, const struct gt_idle_part *part)
 
 int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options)
 {
-	struct drawn *d;
+	struct drawn d = {.x = x};
 	int status;
 
 	if (!options || !options->idle)
 		return 0;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return gt_error(-ENOMEM, "idle time");
-	d->x = x;
-	status = options->idle(x->view.capture, options->mangled, write_part, d);
-	gt_pf_sequence_fini(&d->sequence);
-	free(d);
-	return status;
+	status = options->idle(x->view.capture, options->mangled, write_part, &d);
+	gt_pf_sequence_fini(&d.sequence);
+	gt_map_fini(&d.texts);
+	return status ? status : d.status;
 }
