@@ -374,7 +374,8 @@ static char *name_devices(const struct summary *s)
 	if (!out)
 		return NULL;
 	for (uint32_t i = 0; i < s->device_count; i++)
-		fprintf(out, "%s%s", i ? ", " : "", s->devices[i].name);
+		if (s->devices[i].name)
+			fprintf(out, "%s%s", ftell(out) ? ", " : "", s->devices[i].name);
 	fclose(out);
 	return text;
 }
@@ -384,9 +385,8 @@ static bool is_on_gpus(const struct reading *r)
 	const struct summary *s = r->s;
 
 	for (uint32_t i = 0; i < s->track_count; i++) {
-		const char *index = texts_get(&s->device_ids, s->tracks[i].device);
 		const struct gt_object_info *device =
-			gt_capture_device(r->capture, (uint32_t)atoi(index));
+			gt_capture_device(r->capture, s->tracks[i].device);
 		const char *type = device ? gt_object_value(device, "type") : NULL;
 
 		if (!type || strcmp(type, "gpu") != 0)

@@ -146,7 +146,7 @@ static int cut_capture(struct cutting *k, struct summary *s)
 	if (code)
 		return code;
 	if (!k->cut.kept)
-		filter_note_nothing(s->filter, request->where);
+		filter_note_nothing(s->filter, request->where, "");
 	stat(request->output, &st);
 	ui_note("%s has %s of %s records, and %s that they need; %s", request->output,
 		ui_count(k->cut.kept), ui_count(count_recorded(k->capture)),

@@ -556,14 +556,14 @@ static bool find_missing(const struct filter *f, char *text, size_t size)
 	return false;
 }
 
-void filter_note_nothing(const struct filter *f, const char *expression)
+void filter_note_nothing(const struct filter *f, const char *expression, const char *of)
 {
 	char why[160];
 
 	if (find_missing(f, why, sizeof why))
-		ui_note("--where '%s' holds for no record: %s", expression, why);
+		ui_note("--where '%s' holds for no record%s: %s", expression, of, why);
 	else
-		ui_note("--where '%s' holds for no record", expression);
+		ui_note("--where '%s' holds for no record%s", expression, of);
 }
 
 const char *filter_occurrence_text(uint32_t i, char *text)
@@ -622,7 +622,8 @@ bool filter_match_number(const struct filter_node *n, const struct filter_record
 			 : n->field == FILTER_BYTES  ? r->bytes
 						     : (uint64_t)r->rank;
 
-	if ((n->field == FILTER_DURATION && !r->timed) || (n->field == FILTER_RANK && r->rank < 0))
+	if ((n->field == FILTER_DURATION && !r->timed) || (n->field == FILTER_BYTES && !r->sized) ||
+	    (n->field == FILTER_RANK && r->rank < 0))
 		return false;
 	switch (n->compare) {
 	case CMP_EQ: return value >= n->number && value <= n->number_most;

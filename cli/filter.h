@@ -53,9 +53,9 @@ enum { FILTER_TEXTS_MOST = 256, FILTER_OCCURRENCE_BYTES = 32 };
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
-	uint64_t at_ns; /* 0: not known */
-	int32_t rank;   /* -1: none */
-	bool timed, failed;
+	uint64_t at_ns;            /* 0: not known */
+	int32_t rank;              /* -1: none */
+	bool timed, sized, failed; /* has a duration; has bytes: it moves or maps them */
 };
 
 /* The texts by which @number of @field is known, at most FILTER_TEXTS_MOST: a process has a pid
@@ -87,8 +87,9 @@ bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *nam
  * of the occurrence among those of its ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
-/* Says that no record matched, and why if an occurrence was not there. */
-void filter_note_nothing(const struct filter *f, const char *expression);
+/* Says that no record matched, and why if an occurrence was not there. @of: which records, ends the
+ * sentence; "": any. */
+void filter_note_nothing(const struct filter *f, const char *expression, const char *of);
 /* @text: FILTER_OCCURRENCE_BYTES. Return: it. */
 const char *filter_occurrence_text(uint32_t i, char *text);
 /* Does the expression ask for @field? */

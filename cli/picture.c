@@ -25,6 +25,7 @@ struct source {
 	enum picture_kind kind;
 	uint32_t device, stream, process, ordinal;
 	const struct gt_view_thread *thread;
+	const struct gt_view_queue *queue; /* of queues */
 	uint64_t count, sum_ns, first_ns;
 	int64_t row;                /* NOT_SHOWN */
 	struct picture_users users; /* of devices and queues: processes */
@@ -149,7 +150,10 @@ static struct source *get_thread(struct painter *x, uint32_t process, uint32_t o
 
 static struct source *get_queue(struct painter *x, const struct gt_view_queue *q)
 {
-	struct source like = {.kind = PICTURE_QUEUE, .device = q->device, .stream = q->stream};
+	struct source like = {.kind = PICTURE_QUEUE,
+			      .device = q->device,
+			      .stream = q->stream,
+			      .queue = q};
 
 	return get_source(x, KEY_QUEUE, q->index, &like);
 }
@@ -288,6 +292,16 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
+/* As reports number it: in its process. */
+static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
+{
+	if (!q->number)
+		return make_text("queue not known");
+	return gt_capture_process_count(x->capture) > 1
+		       ? make_text("queue %u, %llu", q->number, (unsigned long long)q->pid)
+		       : make_text("queue %u", q->number);
+}
+
 static void show_source(struct painter *x, struct source *s)
 {
 	struct picture_row *row = add_row(x->picture, s->kind);
@@ -311,8 +325,8 @@ static void show_source(struct painter *x, struct source *s)
 	find_pauses(x, row, &s->users);
 	row->group =
 		make_text("%s", gt_view_device_label(&x->view, s->device, label, sizeof label));
-	row->label = s->kind == PICTURE_DEVICE ? make_text("all queues")
-					       : make_text("queue %u", s->stream);
+	row->label =
+		s->kind == PICTURE_DEVICE ? make_text("all queues") : describe_queue(x, s->queue);
 	s->spans = lookup_grow(NULL, 0, 1, sizeof *s->spans);
 }
 

@@ -632,7 +632,7 @@ static int print_tables(struct summary *s, const struct report_options *o,
 	if (rc || (rc = summary_finish(s)))
 		return rc;
 	if (o->where && !s->matched && !s->matched_ranges)
-		filter_note_nothing(s->filter, o->where);
+		filter_note_nothing(s->filter, o->where, "");
 	if (o->html)
 		return print_page(s, o, capture);
 	if (o->json)

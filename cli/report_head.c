@@ -247,7 +247,9 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,
 			       ui_count(s->matched), s->matched_ranges ? ", " : "",
 			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
-			       s->matched_ranges ? " ranges and marks of the program" : "");
+			       !s->matched_ranges       ? ""
+			       : s->matched_ranges == 1 ? " range or mark of the program"
+							: " ranges and marks of the program");
 }
 
 void report_head_print(const struct summary *s, const char *where, unsigned by, FILE *out)

@@ -388,6 +388,12 @@ static void make_info_code(struct grid *g, const struct summary *s, enum report_
 	sort_by(g, "dispatches");
 }
 
+/* Then other work may run in what is idle by these rows. */
+static bool is_of_some_work(const struct summary *s)
+{
+	return s->filter || s->track_keys || s->place_keys;
+}
+
 static void make_devices(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->track_count; i++) {
@@ -422,6 +428,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_text(s->devices[d->device].name);
 		cell = put_track(cell, s, d);
 	}
+	if (is_of_some_work(s))
+		g->heading = "Devices: the work of each row alone, from its first to its last";
 	show_tracks(g, s);
 }
 
@@ -528,6 +536,8 @@ static void make_gaps(struct grid *g, const struct summary *s)
 		}
 	}
 	sort_by(g, "gap_ns");
+	if (is_of_some_work(s))
+		g->heading = "Largest gaps in the work of each row alone";
 	show_tracks(g, s);
 	g->selection = true;
 }

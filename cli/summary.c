@@ -710,7 +710,6 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->place_ids);
 	free(s->failures);
 	texts_fini(&s->names);
-	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
 	gt_memory_use_fini(&s->memory);
 	graphs_fini(&s->graphs);

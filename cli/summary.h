@@ -80,7 +80,7 @@ struct summary_failure {
 };
 
 struct summary_device {
-	const char *name; /* of the capture's text; kept in summary.names */
+	const char *name; /* of the capture's text; kept in summary.names. NULL: no work on it */
 	uint32_t name_id;
 	enum gt_domain domain;
 };
@@ -202,8 +202,7 @@ struct summary {
 	uint32_t file_count, device_count, track_count, process_count, thread_count, queue_count;
 	uint32_t failure_count, place_count, place_room, unrecorded_count;
 	struct idmap place_ids;
-	uint32_t device_room, track_room, process_room, thread_room, queue_room, failure_room;
-	struct texts device_ids;
+	uint32_t track_room, process_room, thread_room, queue_room, failure_room;
 	struct idmap failure_ids;
 
 	struct gt_counts counts;         /* of all processes together, whatever the filter */

@@ -144,24 +144,26 @@ static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t 
 	return thread;
 }
 
-/* The capture says which devices are the same. */
+/* A device has the number that the capture gives it, as in `gputap info` and in exports; one that
+ * the capture does not know, the next one. */
 static uint32_t add_device(struct summary_reading *r, const struct gt_object_info *object,
 			   enum gt_domain domain)
 {
 	struct summary *s = r->s;
+	const uint32_t number =
+		object ? object->device_index : (uint32_t)gt_capture_device_count(r->capture);
 	const char *name = object ? gt_object_called(object) : NULL;
 	struct summary_device *d;
-	char id[32];
-	uint32_t number;
 
-	name = name && *name ? name : "unknown device";
-	snprintf(id, sizeof id, "%d", object ? (int)object->device_index : -1);
-	number = texts_put(&s->device_ids, id);
-	if (number < s->device_count)
+	if (number >= s->device_count) {
+		s->devices =
+			lookup_grow(s->devices, s->device_count, number + 1, sizeof *s->devices);
+		s->device_count = number + 1;
+	}
+	d = &s->devices[number];
+	if (d->name)
 		return number;
-	SUMMARY_GROW(s->devices, s->device_count, s->device_room);
-	d = &s->devices[s->device_count++];
-	d->name_id = summary_intern(s, name);
+	d->name_id = summary_intern(s, name && *name ? name : "unknown device");
 	d->name = texts_get(&s->names, d->name_id);
 	d->domain = domain;
 	return number;
@@ -229,6 +231,7 @@ static bool matches_filter(struct summary *s, const struct summary_entry *e, uin
 		.at_ns = e->at_ns,
 		.rank = (int32_t)s->processes[e->process].rank, /* LOOKUP_NONE is -1 */
 		.timed = e->timed,
+		.sized = e->class == SUMMARY_COPIES,
 		.failed = e->failed,
 	};
 

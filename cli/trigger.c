@@ -10,6 +10,7 @@
 #include "cli/filter_tree.h"
 #include "cli/lookup.h"
 #include "cli/ui.h"
+#include "export/view.h"
 #include "record/operation.h"
 
 struct trigger {
@@ -120,6 +121,13 @@ static uint64_t find_shortest(void *data, const struct gt_trigger_record *r, boo
 	return shortest_of(t, t->filter->root, r, failed);
 }
 
+static bool has_bytes(const struct gt_trigger_record *r)
+{
+	const enum gt_work_class class = gt_view_work_class((enum gt_device_op)r->device_op);
+
+	return r->is_work && (class == GT_WORK_COPY || class == GT_WORK_SET);
+}
+
 static bool match(void *data, const struct gt_trigger_record *r)
 {
 	struct trigger *t = data;
@@ -127,6 +135,7 @@ static bool match(void *data, const struct gt_trigger_record *r)
 				       .bytes = r->bytes,
 				       .rank = -1,
 				       .timed = r->timed,
+				       .sized = has_bytes(r),
 				       .failed = r->failed};
 	char process[512];
 

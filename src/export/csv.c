@@ -150,7 +150,7 @@ static int write_work_line(void *exporter, const struct gt_item *work)
 	if (q->device != UINT32_MAX)
 		p = gt_put_u64(p, q->device);
 	*p++ = ',';
-	p = put_decimal(p, q->stream);
+	p = put_known(p, q->number);
 	p = put_field(p, name ? name->text : "");
 	p = put_known(p, work->queued_ns);
 	p = put_known(p, work->submitted_ns);

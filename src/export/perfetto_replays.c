@@ -69,7 +69,8 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 		p = gt_pf_annotate_named(p, "correlation", replay->correlation);
 	if (q->device != UINT32_MAX)
 		p = gt_pf_annotate_named(p, "device", q->device);
-	p = gt_pf_annotate_named(p, "queue", q->stream);
+	if (q->number)
+		p = gt_pf_annotate_named(p, "queue", q->number);
 	p = gt_pf_annotate_named(p, "graph", replay->graph);
 	p = gt_pf_annotate_named(p, "graph_replay", replay->replay);
 	if (nodes)

@@ -328,11 +328,11 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	if (!q->object)
 		snprintf(label, size, "queue not known");
 	else if (several || out_of_order)
-		snprintf(label, size, "queue %u%s%.128s (%s%s%s)", q->stream, called ? ": " : "",
+		snprintf(label, size, "queue %u%s%.128s (%s%s%s)", q->number, called ? ": " : "",
 			 called ? called : "", process, several && out_of_order ? ", " : "",
 			 out_of_order ? "out of order" : "");
 	else
-		snprintf(label, size, "queue %u%s%.128s", q->stream, called ? ": " : "",
+		snprintf(label, size, "queue %u%s%.128s", q->number, called ? ": " : "",
 			 called ? called : "");
 }
 
@@ -361,7 +361,8 @@ static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_seq
 	p = s->work.data;
 	if (q->device != UINT32_MAX)
 		p = GT_PF_ANNOTATE(p, DEVICE, q->device);
-	p = GT_PF_ANNOTATE(p, QUEUE, q->stream);
+	if (q->number)
+		p = GT_PF_ANNOTATE(p, QUEUE, q->number);
 	s->work.bytes = (uint8_t)(p - s->work.data);
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_KERNEL + 1, "kernel");
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_COPY + 1, "copy");

@@ -82,10 +82,35 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	return t;
 }
 
+static uint32_t next_stream(struct gt_view *v, uint32_t device)
+{
+	const size_t devices = gt_capture_device_count(v->capture);
+
+	return ++v->streams[device < devices ? device : devices];
+}
+
+/* All queues now, so that their numbers do not depend on which of them have records. */
+static int number_streams(struct gt_view *v)
+{
+	const size_t count = gt_capture_object_count(v->capture);
+
+	v->streams = calloc(gt_capture_device_count(v->capture) + 1, sizeof *v->streams);
+	v->object_streams = calloc(count + 1, sizeof *v->object_streams);
+	if (!v->streams || !v->object_streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_object_info *o = gt_capture_object(v->capture, i);
+
+		if (o->type == GT_OBJECT_QUEUE)
+			v->object_streams[i] = next_stream(v, o->device_index);
+	}
+	return 0;
+}
+
 int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		 const struct gt_export_options *options)
 {
-	size_t count = gt_capture_thread_count(capture), devices = gt_capture_device_count(capture);
+	size_t count = gt_capture_thread_count(capture);
 
 	*v = (struct gt_view){
 		.capture = capture,
@@ -93,9 +118,10 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		.rows_budget = GT_TRACK_ROWS_BUDGET,
 		.mangled = options && options->mangled,
 	};
-	v->streams = calloc(devices + 1, sizeof *v->streams);
-	if (!v->streams)
+	if (number_streams(v)) {
+		gt_view_fini(v);
 		return no_memory();
+	}
 	/* all now, so that their numbers do not depend on the order of the records */
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_thread_info *t = gt_capture_thread(capture, i);
@@ -148,6 +174,7 @@ void gt_view_fini(struct gt_view *v)
 	gt_map_fini(&v->name_map);
 	gt_map_fini(&v->word_map);
 	free(v->streams);
+	free(v->object_streams);
 	*v = (struct gt_view){0};
 }
 
@@ -181,7 +208,9 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	q->pid = gt_view_pid(v, work->process);
 	q->object = work->queue;
 	q->device = device && device->device_index < devices ? device->device_index : UINT32_MAX;
-	q->stream = ++v->streams[q->device == UINT32_MAX ? devices : q->device];
+	q->number = q->object ? q->object->ordinal : 0;
+	q->stream = q->object ? v->object_streams[q->object - gt_capture_object(v->capture, 0)]
+			      : next_stream(v, q->device);
 	return v->queue_cache[gt_view_queue_slot(work->queue)] = q;
 }
 

@@ -27,9 +27,10 @@ struct gt_view_thread {
 struct gt_view_queue {
 	uint32_t index; /* dense */
 	uint32_t process;
-	uint64_t pid;                        /* as gt_view_pid() */
-	uint32_t device;                     /* merged device index; UINT32_MAX: not known */
-	uint32_t stream;                     /* queues of the device in all processes, from 1 */
+	uint64_t pid;    /* as gt_view_pid() */
+	uint32_t device; /* merged device index; UINT32_MAX: not known */
+	uint32_t number; /* in its process and device, as reports have it; 0: not known */
+	uint32_t stream; /* among those of its device in all processes, from 1 */
 	const struct gt_object_info *object; /* NULL: work whose queue is not known */
 	struct gt_track_rows rows;
 	void *own; /* the exporter's; freed with free() */
@@ -67,7 +68,8 @@ struct gt_view {
 	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* by number */
 	uint32_t operation_limit[GT_DOMAIN_COUNT], operation_count;
 	uint32_t thread_count, queue_count, name_count, word_count;
-	uint32_t *streams; /* used numbers by device, the last one for "not known" */
+	uint32_t *streams;        /* used numbers by device, the last one for "not known" */
+	uint32_t *object_streams; /* the number of each of the capture's objects; 0: is no queue */
 	uint32_t correlation_stride;
 	size_t rows_budget;
 	bool mangled; /* names stay as they were recorded */
