@@ -447,20 +447,37 @@ static struct filter_node *parse_not(struct parser *p)
 	return inner;
 }
 
+/* One tree of all, as flat as can be: who walks it calls itself for each level. */
+static struct filter_node *join_nodes(enum filter_node_type type, struct filter_node **nodes,
+				      size_t count)
+{
+	if (count == 1)
+		return nodes[0];
+	return node_create(type, join_nodes(type, nodes, count / 2),
+			   join_nodes(type, nodes + count / 2, count - count / 2));
+}
+
 /* @tight: "and", which binds tighter than "or" */
 static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
-	struct filter_node *left = tight ? parse_not(p) : parse_chain(p, true), *right;
+	struct filter_node **nodes = NULL, *joined = NULL;
+	size_t count = 0, room = 0;
 
-	while (left && (take_word(p, tight ? "and" : "or") || take_sign(p, tight ? "&&" : "||"))) {
-		right = tight ? parse_not(p) : parse_chain(p, true);
-		if (!right) {
-			node_destroy(left);
-			return NULL;
+	do {
+		if (count == room) {
+			nodes = lookup_grow(nodes, room, 2 * room + 2, sizeof *nodes);
+			room = 2 * room + 2;
 		}
-		left = node_create(tight ? NODE_AND : NODE_OR, left, right);
-	}
-	return left;
+		nodes[count++] = tight ? parse_not(p) : parse_chain(p, true);
+	} while (!p->failed &&
+		 (take_word(p, tight ? "and" : "or") || take_sign(p, tight ? "&&" : "||")));
+	if (p->failed)
+		while (count)
+			node_destroy(nodes[--count]);
+	else
+		joined = join_nodes(tight ? NODE_AND : NODE_OR, nodes, count);
+	free(nodes);
+	return joined;
 }
 
 static struct filter_node *parse_or(struct parser *p)

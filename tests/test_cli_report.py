@@ -332,6 +332,13 @@ def test_a_wrong_expression_is_reported_with_a_caret(tap, busy):
     assert result.out == ""
 
 
+def test_an_expression_may_have_as_many_conditions_as_a_command_takes(tap, busy):
+    for word, matched in (("or", 13504 + 4331), ("and", 0)):
+        where = f" {word} ".join(["name=cl*", "not name=cl*"] + ["failed"] * 10000)
+        assert json.loads(tap("report", busy, "--json", "-t", "loss", "-w", where).out)["matched"] \
+            == matched
+
+
 # Terminals -----------------------------------------------------------------
 
 def test_no_escape_codes_into_a_pipe(tap, busy):
