@@ -5,6 +5,7 @@ space. Hours are made of seconds here: a window of 200 ms and programs that run 
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -245,6 +246,17 @@ def test_a_failed_call_triggers(tree, gputap, build, run, work):
 def test_what_meets_no_trigger_makes_no_snapshot(tree, work):
     tree.run("calls:1000", options=["--trigger", "name=clFinish or duration>1h"])
     assert sorted(p.name for p in work.iterdir() if p.suffix == ".gputap") == ["c.gputap"]
+
+
+def test_a_call_is_found_among_many_that_might_have_met_the_trigger(tree, gputap, run, work):
+    """Who made a call is asked last. The collector stands until all of them have come."""
+    shutil.copy(tree.caller, "other")
+    script = f"kill -STOP $PPID; for i in 1 2 3 4; do {tree.caller} calls:2000; done; " \
+             "./other calls:1; kill -CONT $PPID"
+    run([gputap, "run", "-q", "--trigger", "process=other and not name=clGetPlatformIDs", "-o",
+         "c.gputap", "--", "sh", "-c", script])
+    kept = kept_of(gputap, "c.1.gputap")["kept"]
+    assert kept["what"].startswith("clGetPlatformInfo took ")
 
 
 def test_triggers_are_limited_in_number_and_what_is_left_out_is_said(tree, work):

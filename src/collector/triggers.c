@@ -16,7 +16,7 @@
 #include "util/grow.h"
 
 enum {
-	PENDING_MOST = 256, /* candidates between two looks; more are no news */
+	PENDING_MOST = 256, /* candidates: when there are so many, they are decided */
 	NAMES_MOST = 1 << 20,
 	DEVICES_MOST = 64, /* clocks of a process */
 	RATE_MS = 10,      /* two clock readings so far apart give ticks in ns */
@@ -63,6 +63,7 @@ struct gt_triggers {
 	size_t process_count, process_room;
 	struct candidate pending[PENDING_MOST];
 	size_t pending_count;
+	bool has_fired; /* since the last look: more are no news */
 };
 
 static inline uint64_t load(const uint64_t *p)
@@ -157,21 +158,7 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 	d->stamp = stamp;
 }
 
-/* Candidates --------------------------------------------------------------------- */
-
-static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_process *process)
-{
-	struct candidate *c = &t->pending[t->pending_count];
-
-	if (t->pending_count == PENDING_MOST)
-		return NULL;
-	t->pending_count++;
-	memset(c, 0, sizeof *c);
-	c->process = process->index;
-	c->record.pid = process->pid;
-	memcpy(c->exe, process->segment->exe, sizeof c->exe - 1);
-	return c;
-}
+/* Deciding ------------------------------------------------------------------------ */
 
 /* The time of work in ns. False: not known (yet). */
 static bool measure_work(const struct gt_triggers *t, const struct known_process *p,
@@ -196,115 +183,11 @@ static bool measure_work(const struct gt_triggers *t, const struct known_process
 	return false;
 }
 
-/* A longer call than must be: did it fail, where that is asked? Argument words are copied: they
- * may change. */
-static void add_call(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r,
-		     uint32_t words)
-{
-	uint32_t op = (uint32_t)(load(r) >> 32), nargs = GT_OP_NARGS(op);
-	uint64_t args[256], ticks = load(r + 2) - load(r + 1);
-	bool has_args = nargs && words >= GT_OP_NARGS(op) + 5, needs = true, failed = false;
-	struct gt_trigger_record record = {.op = op};
-	struct candidate *c;
-	int32_t status = 0;
-	bool has_status;
-
-	for (uint32_t i = 0; has_args && i < nargs; i++)
-		args[i] = load(r + 5 + i);
-	has_status = gt_call_status(op, load(r + 4), has_args ? args : NULL, &status);
-	failed = has_status && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(op), status);
-	for (size_t i = 0; i < t->count && needs && !failed; i++) {
-		bool asks = false;
-		uint64_t ns = t->list[i].find_shortest(t->list[i].data, &record, &asks);
-
-		needs = asks || (double)ticks * t->tick_ns < (double)ns;
-	}
-	if (needs && !failed)
-		return;
-	c = add_candidate(t, process);
-	if (!c)
-		return;
-	c->record.op = op;
-	c->record.failed = failed;
-	c->record.timed = ticks >> 63 == 0;
-	c->record.duration_ns = (uint64_t)((double)ticks * t->tick_ns);
-	c->has_status = has_status;
-	c->status = status;
-}
-
 /* Is work of that time too short for all? */
 static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record *work)
 {
 	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
 }
-
-static void add_work(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r)
-{
-	uint64_t words[sizeof(struct gt_record_device) / 8];
-	struct gt_record_device w;
-	struct candidate *c, found;
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		words[i] = load(r + i);
-	memcpy(&w, words, sizeof w);
-	memset(&found, 0, offsetof(struct candidate, exe));
-	found.process = process->index;
-	found.record = (struct gt_trigger_record){.is_work = true,
-						  .op = w.head.op,
-						  .device_op = gt_record_device_op(&w.head),
-						  .pid = process->pid,
-						  .failed = w.status < 0,
-						  .timed = w.start && w.end >= w.start,
-						  .bytes = w.bytes};
-	found.stamp_ticks = w.end - w.start;
-	found.name = w.name;
-	found.device = GT_DEVICE_REF_NUMBER(w.head.op);
-	found.status = w.status;
-	found.has_status = w.status < 0;
-	if (measure_work(t, find_process(t, process->index), &found) && is_short(t, &found.record))
-		return;
-	c = add_candidate(t, process);
-	if (c)
-		memcpy(c, &found, offsetof(struct candidate, exe));
-	else
-		t->undecided++;
-}
-
-void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, const void *data,
-		      size_t bytes)
-{
-	const uint64_t *r = data, *end = r + bytes / 8;
-
-	while (r < end) {
-		uint64_t head = load(r);
-		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff,
-			 detail = head >> 24 & 0xff, op = (uint32_t)(head >> 32),
-			 domain = GT_OP_DOMAIN(op);
-
-		if (!words || words > (size_t)(end - r))
-			return; /* the encoder says so */
-		if (kind == GT_RECORD_CALL && words >= 5 && domain < GT_DOMAIN_COUNT &&
-		    GT_OP_NUMBER(op) < GT_OPS_PER_DOMAIN) {
-			if (__builtin_expect(load(r + 2) - load(r + 1) >=
-						     t->calls[domain][GT_OP_NUMBER(op)],
-					     0))
-				add_call(t, process, r, words);
-		} else if (kind == GT_RECORD_DEVICE &&
-			   words >= sizeof(struct gt_record_device) / 8 &&
-			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
-			/* in ns at the earliest when its clock is known */
-			if (t->work[domain][detail] != UINT64_MAX)
-				add_work(t, process, r);
-		} else if (kind == GT_RECORD_STRING) {
-			note_name(t, process->index, r, words);
-		} else if (kind == GT_RECORD_CLOCK) {
-			note_reading(t, process->index, r, words);
-		}
-		r += words;
-	}
-}
-
-/* Deciding ------------------------------------------------------------------------ */
 
 /* 1: it is decided; 0: later. */
 static int decide(struct gt_triggers *t, struct candidate *c, bool *holds)
@@ -346,7 +229,7 @@ static void describe(const struct candidate *c, char *text, size_t room)
 			 (double)r->duration_ns / 1e6, r->pid);
 }
 
-void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
+static void decide_pending(struct gt_triggers *t, uint64_t now_ns)
 {
 	size_t kept = 0;
 
@@ -366,9 +249,137 @@ void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 		if (holds) {
 			describe(c, text, sizeof text);
 			t->fire(t->fire_data, text);
+			t->has_fired = true;
 		}
 	}
 	t->pending_count = kept;
+}
+
+/* Candidates --------------------------------------------------------------------- */
+
+/* NULL: too many wait. */
+static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_process *process)
+{
+	struct candidate *c;
+
+	if (t->pending_count == PENDING_MOST && !t->has_fired)
+		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC));
+	if (t->pending_count == PENDING_MOST)
+		return NULL;
+	c = &t->pending[t->pending_count++];
+	memset(c, 0, sizeof *c);
+	c->process = process->index;
+	c->record.pid = process->pid;
+	memcpy(c->exe, process->segment->exe, sizeof c->exe - 1);
+	return c;
+}
+
+/* A longer call than must be: did it fail, where that is asked? Argument words are copied: they
+ * may change. */
+static void add_call(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r,
+		     uint32_t words)
+{
+	uint32_t op = (uint32_t)(load(r) >> 32), nargs = GT_OP_NARGS(op);
+	uint64_t args[256], ticks = load(r + 2) - load(r + 1);
+	bool has_args = nargs && words >= GT_OP_NARGS(op) + 5, needs = true, failed = false;
+	struct gt_trigger_record record = {.op = op};
+	struct candidate *c;
+	int32_t status = 0;
+	bool has_status;
+
+	for (uint32_t i = 0; has_args && i < nargs; i++)
+		args[i] = load(r + 5 + i);
+	has_status = gt_call_status(op, load(r + 4), has_args ? args : NULL, &status);
+	failed = has_status && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(op), status);
+	for (size_t i = 0; i < t->count && needs && !failed; i++) {
+		bool asks = false;
+		uint64_t ns = t->list[i].find_shortest(t->list[i].data, &record, &asks);
+
+		needs = asks || (double)ticks * t->tick_ns < (double)ns;
+	}
+	if (needs && !failed)
+		return;
+	c = add_candidate(t, process);
+	if (!c)
+		return;
+	c->record.op = op;
+	c->record.failed = failed;
+	c->record.timed = ticks >> 63 == 0;
+	c->record.duration_ns = (uint64_t)((double)ticks * t->tick_ns);
+	c->has_status = has_status;
+	c->status = status;
+}
+
+static void add_work(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r)
+{
+	uint64_t words[sizeof(struct gt_record_device) / 8];
+	struct gt_record_device w;
+	struct candidate *c, found;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		words[i] = load(r + i);
+	memcpy(&w, words, sizeof w);
+	memset(&found, 0, offsetof(struct candidate, exe));
+	found.process = process->index;
+	found.record = (struct gt_trigger_record){.is_work = true,
+						  .op = w.head.op,
+						  .device_op = gt_record_device_op(&w.head),
+						  .pid = process->pid,
+						  .failed = w.status < 0,
+						  .timed = w.start && w.end >= w.start,
+						  .bytes = w.bytes};
+	found.stamp_ticks = w.end - w.start;
+	found.name = w.name;
+	found.device = GT_DEVICE_REF_NUMBER(w.head.op);
+	found.status = w.status;
+	found.has_status = w.status < 0;
+	if (measure_work(t, find_process(t, process->index), &found) && is_short(t, &found.record))
+		return;
+	c = add_candidate(t, process);
+	if (c)
+		memcpy(c, &found, offsetof(struct candidate, exe));
+	else if (!t->has_fired)
+		t->undecided++;
+}
+
+void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, const void *data,
+		      size_t bytes)
+{
+	const uint64_t *r = data, *end = r + bytes / 8;
+
+	while (r < end) {
+		uint64_t head = load(r);
+		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff,
+			 detail = head >> 24 & 0xff, op = (uint32_t)(head >> 32),
+			 domain = GT_OP_DOMAIN(op);
+
+		if (!words || words > (size_t)(end - r))
+			return; /* the encoder says so */
+		if (kind == GT_RECORD_CALL && words >= 5 && domain < GT_DOMAIN_COUNT &&
+		    GT_OP_NUMBER(op) < GT_OPS_PER_DOMAIN) {
+			if (__builtin_expect(load(r + 2) - load(r + 1) >=
+						     t->calls[domain][GT_OP_NUMBER(op)],
+					     0))
+				add_call(t, process, r, words);
+		} else if (kind == GT_RECORD_DEVICE &&
+			   words >= sizeof(struct gt_record_device) / 8 &&
+			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
+			/* in ns at the earliest when its clock is known */
+			if (t->work[domain][detail] != UINT64_MAX)
+				add_work(t, process, r);
+		} else if (kind == GT_RECORD_STRING) {
+			note_name(t, process->index, r, words);
+		} else if (kind == GT_RECORD_CLOCK) {
+			note_reading(t, process->index, r, words);
+		}
+		r += words;
+	}
+}
+
+void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
+{
+	decide_pending(t, now_ns);
+	t->has_fired = false;
 }
 
 void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
