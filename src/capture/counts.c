@@ -51,6 +51,17 @@ void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts)
 	}
 }
 
+void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
+{
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
+			if (here[c][d] > counts->recorded[c][d])
+				continue;
+			counts->not_kept[c][d] += counts->recorded[c][d] - here[c][d];
+			counts->recorded[c][d] = here[c][d];
+		}
+}
+
 void gt_counts_sum(struct gt_counts *to, const struct gt_counts *what)
 {
 	uint64_t *a = (uint64_t *)to;

@@ -12,6 +12,10 @@ enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_CO
 size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
 void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
 
+/* Of what was recorded so much is @here, the rest was not kept. Where more is here than was
+ * recorded, the sums stay: the reader says so. */
+void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
+
 /* += */
 void gt_counts_sum(struct gt_counts *to, const struct gt_counts *what);
 

@@ -188,16 +188,17 @@ static int put_record(struct cutter *k, const uint64_t *record, uint32_t words, 
 	return status;
 }
 
-/* Everything around a row that is written: first. */
+/* Everything around a row that is written: first. What is written stands before the rest. */
 static int put_begun(struct cutter *k)
 {
+	size_t i = k->begun_count;
 	int status = 0;
 
-	for (size_t i = 0; i < k->begun_count && !status; i++) {
+	while (i && !k->begun[i - 1].is_written)
+		i--;
+	for (; i < k->begun_count && !status; i++) {
 		struct begun *b = &k->begun[i];
 
-		if (b->is_written)
-			continue;
 		status = put_record(k, b->record, b->words, CONTEXT_ALL);
 		b->is_written = true;
 		k->cut->context += b->kind == BEGUN_RANGE;
@@ -601,12 +602,7 @@ static int put_counts(struct cutter *k)
 		if (!k->c->sums[process])
 			continue;
 		counts = *gt_capture_counts(k->c, process);
-		for (int class = 0; class < GT_CLASS_COUNT; class ++)
-			for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-				counts.not_kept[class][d] +=
-					counts.recorded[class][d] - here->recorded[class][d];
-				counts.recorded[class][d] = here->recorded[class][d];
-			}
+		gt_counts_keep(&counts, here->recorded);
 		status = gt_capture_write_counts(k->writer, s->processes[i].index, &counts);
 	}
 	return status;

@@ -461,6 +461,7 @@ static void read_counts(const struct entry *e, struct gt_counts *counts)
 
 static void leave_out_process(struct filter *f, struct entry **e, size_t count)
 {
+	static const struct present nothing;
 	const struct entry *sums = find_entry(f, e[0]->process, ENTRY_COUNTS, 0);
 	struct gt_counts counts;
 
@@ -471,11 +472,7 @@ static void leave_out_process(struct filter *f, struct entry **e, size_t count)
 		return;
 	read_counts(sums, &counts);
 	/* all that was recorded of it is in chunks that are gone */
-	for (int c = 0; c < GT_CLASS_COUNT; c++)
-		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-			counts.not_kept[c][d] += counts.recorded[c][d];
-			counts.recorded[c][d] = 0;
-		}
+	gt_counts_keep(&counts, nothing.recorded);
 	gt_counts_sum(&f->kept->counts, &counts);
 }
 
@@ -539,19 +536,12 @@ static int choose(struct filter *f)
 /* Sums as the rows that are left say. */
 static int copy_counts(const struct filter *f, struct gt_capture_writer *to, const struct entry *e)
 {
+	static const struct present nothing;
 	const struct present *p = find_present(f, e->process, NULL);
 	struct gt_counts counts;
 
 	read_counts(e, &counts);
-	for (int c = 0; c < GT_CLASS_COUNT; c++)
-		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-			uint64_t here = p ? p->recorded[c][d] : 0;
-
-			if (here > counts.recorded[c][d]) /* the reader says so */
-				continue;
-			counts.not_kept[c][d] += counts.recorded[c][d] - here;
-			counts.recorded[c][d] = here;
-		}
+	gt_counts_keep(&counts, p ? p->recorded : nothing.recorded);
 	return gt_capture_write_counts(to, e->process, &counts);
 }
 

@@ -41,6 +41,7 @@ void gt_kept_files_close(struct gt_kept_files *files)
 int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files)
 {
 	const struct gt_keep *k = w->keep;
+	int status;
 
 	memset(files, 0, sizeof *files);
 	files->meta_fd = fcntl(w->main.fd, F_DUPFD_CLOEXEC, 0);
@@ -60,9 +61,9 @@ int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *
 	}
 	if (files->meta_fd >= 0 && (!k || files->count == k->count))
 		return 0;
-	gt_error(-errno, "cannot open the files of capture %s", w->path);
+	status = gt_error(-errno, "cannot open the files of capture %s", w->path);
 	gt_kept_files_close(files);
-	return -errno;
+	return status;
 }
 
 /* By hand, where the kernel cannot. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See load.h. */
 #include "collector/load.h"
 
 #include <inttypes.h>

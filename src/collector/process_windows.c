@@ -66,6 +66,9 @@ static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 	}
 	gt_guard_end();
 	*first = process->windows_seen;
+	/* a program may have written anything into it */
+	if ((int32_t)(after - count) < 0)
+		after = count;
 	/* the writer may be at the place of the oldest one */
 	if (count != process->windows_seen && after + 1 - *first > GT_WINDOWS_KEPT)
 		*first = after + 1 - GT_WINDOWS_KEPT;

@@ -33,7 +33,6 @@ struct gt_session_windows {
 	struct gt_window_options options;
 	uint64_t start_at_ns, stop_at_ns; /* CLOCK_MONOTONIC; 0: not to come */
 	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
-	uint64_t window_kernels;          /* recorded before the window began */
 	uint32_t windows;                 /* that have begun */
 	bool kernels_done;
 };
