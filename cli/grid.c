@@ -11,7 +11,7 @@
 #include "cli/lookup.h"
 #include "cli/ui.h"
 
-enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 32 };
+enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 32, NARROWEST_TEXT = 16 };
 
 void grid_init(struct grid *g, const char *name, const struct grid_column *columns,
 	       unsigned column_count)
@@ -179,6 +179,32 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 	return false;
 }
 
+/* With as little of the last column as may be. */
+static unsigned width_of(const unsigned *width, unsigned last)
+{
+	unsigned sum = INDENT;
+
+	for (unsigned c = 0; c < last; c++)
+		sum += width[c] ? width[c] + GAP : 0;
+	return sum + (width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST);
+}
+
+/* Names in the middle that always stay give way before columns do. */
+static void narrow_texts(const struct grid *g, unsigned last, unsigned room, unsigned *width)
+{
+	for (unsigned c = 0; c < last; c++) {
+		const unsigned sum = width_of(width, last);
+		const unsigned least = ui_width(g->columns[c].title) > NARROWEST_TEXT
+					       ? ui_width(g->columns[c].title)
+					       : NARROWEST_TEXT;
+
+		if (g->columns[c].type != GRID_TEXT || g->columns[c].show != GRID_ALWAYS ||
+		    g->columns[c].rank || width[c] <= least || sum <= room)
+			continue;
+		width[c] = sum - room < width[c] - least ? width[c] - (sum - room) : least;
+	}
+}
+
 /* Which columns, and how wide. The last one shown takes what is left. Return: index of the last
  * one. */
 static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsigned *width)
@@ -198,9 +224,10 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 		}
 		last = width[c] ? c : last;
 	}
+	narrow_texts(g, last, room, width);
 	for (;;) {
 		unsigned worst = last;
-		unsigned tail = width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST;
+
 		sum = INDENT;
 		for (unsigned c = 0; c < last; c++)
 			if (width[c]) {
@@ -209,9 +236,11 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 				    g->columns[c].rank >= g->columns[worst].rank)
 					worst = c;
 			}
-		if (sum + tail <= room || worst == last || !g->columns[worst].rank)
+		if (width_of(width, last) <= room || !g->columns[worst].rank)
 			break;
 		width[worst] = 0;
+		while (last && !width[last]) /* the last one may be the first to go */
+			last--;
 	}
 	if (sum + width[last] > room)
 		width[last] = room > sum + 2 ? room - sum : 2;

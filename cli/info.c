@@ -354,6 +354,31 @@ static void print_index(const struct info *i)
 		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
 }
 
+static void print_linked(const struct info *i)
+{
+	const bool calls = mode_has_calls(i->mode);
+	const uint64_t work = i->read[GT_CLASS_DEVICE];
+	double share = 100.0 * (double)i->linked / (double)work;
+	char text[256], items[64];
+	int used;
+
+	if (i->linked < work && share > 99.99) /* not all */
+		share = 99.99;
+	snprintf(items, sizeof items, "%s item%s of device work", ui_count(work),
+		 work == 1 ? "" : "s");
+	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
+				items, work == 1 ? "it" : "them")
+		     : snprintf(text, sizeof text, "not asked: mode %s records no calls; %s",
+				i->mode->name, items);
+	if (i->call_lost && calls)
+		used += snprintf(text + used, sizeof text - (size_t)used,
+				 "; the call of %s is not in the capture", ui_count(i->call_lost));
+	if (i->untimed)
+		snprintf(text + used, sizeof text - (size_t)used, "; %s without times",
+			 ui_count(i->untimed));
+	print_line("linked", text);
+}
+
 static void print_head(const struct info *i)
 {
 	const struct ui_colors *c = ui_colors(stdout);
@@ -363,8 +388,11 @@ static void print_head(const struct info *i)
 	ui_put(stdout, i->path, UINT32_MAX);
 	printf("%s: %s%s%s\n", c->reset, i->reason_count ? c->yellow : c->green,
 	       i->reason_count ? "not complete" : "complete", c->reset);
-	for (unsigned r = 0; r < i->reason_count; r++)
-		printf("  %s%s%s\n", c->yellow, i->reasons[r], c->reset);
+	for (unsigned r = 0; r < i->reason_count; r++) {
+		printf("  %s", c->yellow);
+		ui_wrap(stdout, 2, 4, i->reasons[r]);
+		puts(c->reset);
+	}
 	print_session(i);
 	print_line("gputap", i->session->gputap_version);
 	print_label("size");
@@ -374,22 +402,8 @@ static void print_head(const struct info *i)
 		       (double)i->health.bytes / (double)records);
 	putchar('\n');
 	print_index(i);
-	if (i->read[GT_CLASS_DEVICE]) {
-		print_label("linked");
-		if (!mode_has_calls(i->mode))
-			printf("not asked: mode %s records no calls; %s items of device work",
-			       i->mode->name, ui_count(i->read[GT_CLASS_DEVICE]));
-		else
-			printf("%.4g%% of %s items of device work to the call that caused them",
-			       100.0 * (double)i->linked / (double)i->read[GT_CLASS_DEVICE],
-			       ui_count(i->read[GT_CLASS_DEVICE]));
-		if (i->call_lost && mode_has_calls(i->mode))
-			printf("; %sthe call of %s is not in the capture%s", c->yellow,
-			       ui_count(i->call_lost), c->reset);
-		if (i->untimed)
-			printf("; %s%s without times%s", c->yellow, ui_count(i->untimed), c->reset);
-		putchar('\n');
-	}
+	if (i->read[GT_CLASS_DEVICE])
+		print_linked(i);
 	if (i->health.unknown_blocks) {
 		print_label("skipped");
 		printf("%s blocks of kinds that only a newer gputap knows\n",

@@ -210,9 +210,29 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 		snprintf(text, size, ", without calls to link it to");
 	else if (device && s->linked.work == device)
 		snprintf(text, size, ", all linked to their call");
+	else if (device && !s->linked.work)
+		snprintf(text, size, ", none linked to %s call", device == 1 ? "its" : "their");
 	else if (device)
 		snprintf(text, size, ", all but %s linked to their call",
 			 ui_count(device - s->linked.work));
+}
+
+/* Of what is damaged nobody knows what else was lost; of what has no end, not yet. */
+static const char *describe_no_loss(const struct summary *s)
+{
+	bool untraced = false, open = false;
+
+	for (uint32_t i = 0; i < s->file_count; i++) {
+		const struct summary_file *f = &s->files[i];
+
+		if (f->health.bad_bytes || f->health.bad_sums)
+			return "";
+		untraced |= f->untraced > 0;
+		open |= f->health.end == GT_CAPTURE_CUT;
+	}
+	return untraced ? "; nothing lost of what was traced"
+	       : open   ? "; nothing lost so far"
+			: "; nothing lost";
 }
 
 static void print_totals(const struct summary *s, const char *where, FILE *out)
@@ -221,10 +241,8 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
 		 device = s->read[GT_CLASS_DEVICE];
 	char links[80], of_calls[64], of_work[64], of_ranges[64] = "";
-	bool calls_asked, work_asked, untraced = false;
+	bool calls_asked, work_asked;
 
-	for (uint32_t i = 0; i < s->file_count; i++)
-		untraced |= s->files[i].untraced > 0;
 	report_was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
@@ -236,10 +254,7 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	print_sentence(out, NULL, "%s%s, %s%s%s", of_ranges,
 		       calls || calls_asked ? of_calls : "calls not recorded",
 		       device || work_asked ? of_work : "device work not recorded",
-		       calls_asked ? links : "",
-		       dropped    ? ""
-		       : untraced ? "; nothing lost of what was traced"
-				  : "; nothing lost");
+		       calls_asked ? links : "", dropped ? "" : describe_no_loss(s));
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 			       ui_count(summary_seen(s)));

@@ -76,6 +76,16 @@ def test_a_cut_in_time_is_reported_as_the_whole_is_with_the_same_times(
     assert again == whole
 
 
+@pytest.mark.parametrize("begin_us", [9169, 9190, 9210, 9230, 9250, 12000])
+def test_the_gap_in_which_a_cut_begins_is_told_as_of_the_whole(tap, synth, cut, begin_us):
+    """It belongs to the work that ends it, and goes on from work that is not in the slice."""
+    where = f"at={begin_us}us..{begin_us + 200}us"
+    cut(synth("--calls", "2000", "--threads", "3", "--processes", "2", "--devices", "2"), where)
+    whole, found = report_of(tap, "a.gputap", "-w", where), report_of(tap, "cut.gputap")
+    assert whole["idle"] and found["idle"] == whole["idle"]
+    assert found == whole
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("where", TIMES + RECORDS + ["range=step*", "range=phase#2..4"])
 def test_an_export_of_a_cut_has_the_records_of_the_whole(tap, work, capture, cut, shape, where):

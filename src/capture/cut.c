@@ -44,6 +44,12 @@ struct begun {
 
 enum { BEGUN_RANGE, BEGUN_EXTERNAL };
 
+/* A device as the slice begins. */
+struct edge {
+	uint64_t idle_from; /* the newest end of its work before; 0: none that was read */
+	bool counts;        /* it has work that counts: the gap that this ends is told whole */
+};
+
 struct cutter {
 	const struct gt_capture *c;
 	size_t session;
@@ -53,6 +59,7 @@ struct cutter {
 	struct gt_counts written, *process_counts; /* process_counts: of each of the session */
 	uint64_t begin_ns, end_ns;                 /* of records that count */
 	uint64_t work_from; /* when the first work that counts was launched, or before */
+	struct edge *edges; /* by device index; the last one for "not known" */
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
@@ -375,6 +382,22 @@ static int take_call(struct cutter *k, const struct gt_row *row)
 	return status;
 }
 
+static void note_edge(struct cutter *k, const struct gt_item *item, bool counts)
+{
+	const struct gt_object_info *device =
+		gt_capture_object_find(k->c, k->process, GT_OBJECT_DEVICE,
+				       GT_DEVICE_REF_NUMBER(item->op));
+	const size_t count = gt_capture_device_count(k->c);
+	struct edge *edge =
+		&k->edges[device && device->device_index < count ? device->device_index : count];
+
+	edge->counts |= counts;
+	if (item->start_ns && item->start_ns < k->cut->from_ns && item->end_ns > edge->idle_from &&
+	    item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
+	    item->device_op != GT_DEVICE_SCRATCH)
+		edge->idle_from = item->end_ns;
+}
+
 /* Work that counts: its call is needed, and what it may have stood behind. */
 static int note_launch(struct cutter *k, const struct gt_row *row)
 {
@@ -382,8 +405,11 @@ static int note_launch(struct cutter *k, const struct gt_row *row)
 	bool range;
 
 	make_work(k, row, &item);
-	if (!k->cut->wants(k->cut->data, &item, &range))
+	if (!k->cut->wants(k->cut->data, &item, &range)) {
+		note_edge(k, &item, false);
 		return 0;
+	}
+	note_edge(k, &item, true);
 	if (item.call_start_ns && item.call_start_ns < k->work_from)
 		k->work_from = item.call_start_ns;
 	return item.id ? gt_call_set_add(&k->launches, k->process, item.id) : 0;
@@ -504,12 +530,17 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 	return status;
 }
 
-/* What work that counts stood behind may have stood behind other work itself. */
+/* What work that counts stood behind may have stood behind other work itself. And the gap in which
+ * the slice begins belongs to the work that ends it. */
 static void widen_time(struct cutter *k)
 {
 	uint64_t before = k->cut->from_ns > k->work_from ? k->cut->from_ns - k->work_from : 0;
 
 	k->work_from = k->work_from > before ? k->work_from - before : 0;
+	for (size_t i = 0; i <= gt_capture_device_count(k->c); i++)
+		if (k->edges[i].counts && k->edges[i].idle_from &&
+		    k->edges[i].idle_from < k->work_from)
+			k->work_from = k->edges[i].idle_from;
 }
 
 static int read_threads(struct cutter *k, bool launches)
@@ -659,12 +690,14 @@ int gt_capture_cut(const struct gt_capture *c, size_t session, const char *path,
 			     .work_from = cut->from_ns};
 	k->process_counts = calloc(s->process_count + 1, sizeof *k->process_counts);
 	gt_decoder_init(&k->decoder);
-	status = k->process_counts ? begin_file(k, path) : no_memory();
+	k->edges = calloc(gt_capture_device_count(c) + 1, sizeof *k->edges);
+	status = k->process_counts && k->edges ? begin_file(k, path) : no_memory();
 	if (!status)
 		status = copy_metadata(k);
 	if (!status)
 		status = read_threads(k, true);
-	widen_time(k);
+	if (!status)
+		widen_time(k);
 	if (!status)
 		status = read_threads(k, false);
 	if (!status)
@@ -682,6 +715,7 @@ int gt_capture_cut(const struct gt_capture *c, size_t session, const char *path,
 	gt_call_set_fini(&k->launches);
 	free(k->begun);
 	free(k->process_counts);
+	free(k->edges);
 	free(k);
 	return status;
 }
