@@ -15,6 +15,7 @@
 #include "core/recording.h"
 #include "core/recording_state.h"
 #include "tool/tool.h"
+#include "util/short_slice.h"
 
 enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened on it */
 
@@ -89,6 +90,7 @@ static void *run_thread(void *arg)
 	uint32_t seen;
 
 	gt_tool_thread_takes("gputap", start_again, arg);
+	gt_short_slice_take();
 	do
 		seen = follow();
 	while (wait_for_change(seen));

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The thread that follows `gputap start` and `stop` is woken before others."""
+import ctypes
+import pathlib
+import platform
+import re
+import struct
+
+import pytest
+
+import control_programs
+from control_programs import control, recorded, session, status  # noqa: F401 fixtures
+
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[platform.machine()]
+RESET_ON_FORK = 1
+SHORT_NS = 100000
+
+
+@pytest.fixture(scope="session")
+def program(build, tmp_path_factory):
+    return control_programs.Program("refdev", build, tmp_path_factory.mktemp("wake"))
+
+
+def find_follower(pid):
+    """The number of gputap's thread in that process."""
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        if (task / "comm").read_text() == "gputap\n":
+            return int(task.name)
+    return None
+
+
+def read_attributes(tid):
+    """Flags, and the length of its slices in ns."""
+    block = ctypes.create_string_buffer(48)
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.syscall(SCHED_GETATTR, tid, block, 48, 0) == 0, ctypes.get_errno()
+    _, policy, flags, _, _, runtime = struct.unpack_from("IIQiIQ", block)
+    assert policy == 0
+    return flags, runtime
+
+
+def gives_short_slices():
+    return tuple(map(int, re.findall(r"\d+", platform.release())[:2])) >= (6, 12)
+
+
+def is_filtered(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return "\nSeccomp:\t0\n" not in text
+
+
+def test_the_thread_that_follows_has_short_slices_and_the_program_has_not(session, status):
+    s = session()
+    s.tell("run a 1")
+    pid = status(s)["pid"]
+    control_programs.wait_until(lambda: find_follower(pid))
+    tid = find_follower(pid)
+    if not is_filtered(pid):
+        control_programs.wait_until(lambda: read_attributes(tid)[0] == RESET_ON_FORK)
+        assert not gives_short_slices() or read_attributes(tid)[1] == SHORT_NS
+    flags, slice_ns = read_attributes(pid)
+    assert flags == 0 and slice_ns != SHORT_NS
+    s.end()
+
+
+def test_a_program_that_filters_system_calls_is_not_killed(session, program, control, status,
+                                                           recorded, work):
+    control_programs.compile_c("cc", "-Wall", "-Werror", control_programs.SOURCE / "filtered.c",
+                               "-o", work / "filtered")
+    whole = program.command
+    program.command = [work / "filtered", *whole]
+    try:
+        s = session()
+    finally:
+        program.command = whole
+    s.tell("run a 1")
+    assert is_filtered(status(s)["pid"])
+    control("stop", s)
+    s.tell("run b 1")
+    control("start", s)
+    s.tell("run c 1")
+    s.end()
+    assert recorded() == {"a": 1, "c": 1}
