@@ -79,6 +79,15 @@ def test_a_coroutine_s_stack_is_its_own(program, stacks):
     assert all(row[:3] == ["launch_fill", "middle", "outer"] for row in rows)
 
 
+def test_a_thread_with_the_smallest_stack_there_is_has_stacks(program, stacks):
+    """16 KiB, of which libc, the runtime and a recorded call take most; and not the dynamic linker,
+    which saves vector registers there."""
+    rows = stacks(program("-O2"), "small", options=["--stacks=slow:0"], env={"LD_BIND_NOW": 1})
+    calls = [functions(row) for row in rows
+             if row["name"] in ("clRetainMemObject", "clReleaseMemObject")]
+    assert calls == [["retain_and_release", "small_main"]] * 2
+
+
 def test_a_deep_stack_is_cut_and_says_so(program, stacks):
     row, = fills(stacks(program("-O2", "-fno-optimize-sibling-calls"), "deep", 1000))
     assert len(row["stack"]) > 120 and row["stack"][-1] == "(more frames)"

@@ -4,16 +4,17 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAPS_BYTES = 4096, FIELDS = 5 /* in front of the name */ };
 
-/* "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end. */
-static bool parse_line(const char *p, const char *end, struct gt_own_map *map)
+/* "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end: the mapping, and where its name begins.
+ */
+static const char *parse_line(const char *p, const char *end, struct gt_own_map *map)
 {
 	uintptr_t *to = &map->low;
-	size_t n;
 
 	map->low = map->high = 0;
 	for (; p < end && *p != ' '; p++) {
@@ -27,35 +28,58 @@ static bool parse_line(const char *p, const char *end, struct gt_own_map *map)
 			p++;
 	while (p < end && *p == ' ')
 		p++;
-	n = (size_t)(end - p);
-	n = n < sizeof map->name ? n : 0;
-	memcpy(map->name, p, n);
-	map->name[n] = '\0';
-	return map->high > map->low;
+	return p;
 }
 
-bool gt_own_map_find(uintptr_t at, struct gt_own_map *map)
+static void copy_name(char *name, size_t bytes, const char *begin, const char *end)
 {
-	char text[MAPS_BYTES];
-	size_t have = 0;
-	bool found = false;
-	long n, fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t n = (size_t)(end - begin);
 
-	if (fd < 0)
-		return false;
-	while (!found && (n = syscall(SYS_read, fd, text + have, sizeof text - have)) > 0) {
+	n = n < bytes ? n : 0;
+	memcpy(name, begin, n);
+	name[n] = '\0';
+}
+
+/* @text: MAPS_BYTES of room. */
+static bool find_line(long fd, char *text, uintptr_t at, struct gt_own_map *map, char *name,
+		      size_t bytes)
+{
+	size_t have = 0;
+	long n;
+
+	while ((n = syscall(SYS_read, fd, text + have, MAPS_BYTES - have)) > 0) {
 		char *begin = text, *end;
 
 		have += (size_t)n;
-		while (!found && (end = memchr(begin, '\n', (size_t)(text + have - begin)))) {
-			found = parse_line(begin, end, map) && at >= map->low && at < map->high;
+		while ((end = memchr(begin, '\n', (size_t)(text + have - begin)))) {
+			const char *own = parse_line(begin, end, map);
+
+			if (at >= map->low && at < map->high) {
+				copy_name(name, bytes, own, end);
+				return true;
+			}
 			begin = end + 1;
 		}
 		have -= (size_t)(begin - text);
 		memmove(text, begin, have);
-		if (have == sizeof text)
+		if (have == MAPS_BYTES)
 			have = 0; /* a path longer than this: its line is none of ours */
 	}
+	return false;
+}
+
+bool gt_own_map_find(uintptr_t at, struct gt_own_map *map, char *name, size_t bytes)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	void *text;
+	bool found;
+
+	if (fd < 0)
+		return false;
+	text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	found = text != MAP_FAILED && find_line(fd, text, at, map, name, bytes);
+	if (text != MAP_FAILED)
+		munmap(text, MAPS_BYTES);
 	syscall(SYS_close, fd);
 	return found;
 }

@@ -9,10 +9,17 @@
 
 struct gt_own_map {
 	uintptr_t low, high;
-	char name[1024]; /* the file's path, "[stack]", ..; "": none, or a longer one */
 };
 
-/* The mapping that @at lies in. Return: false: there is none, or it cannot be read. */
-bool gt_own_map_find(uintptr_t at, struct gt_own_map *map);
+/**
+ * gt_own_map_find() - the mapping that an address lies in
+ * @at:    the address
+ * @map:   receives where it lies
+ * @name:  receives the file's path, "[stack]", ..; "": none, or a longer one
+ * @bytes: of @name
+ * Return: false: there is none, or it cannot be read.
+ * Little of the caller's stack is taken, for it may be a small one.
+ */
+bool gt_own_map_find(uintptr_t at, struct gt_own_map *map, char *name, size_t bytes);
 
 #endif

@@ -63,11 +63,8 @@ static __attribute__((noinline)) void read_program_path(const struct gt_unwind_o
 	struct gt_own_map map;
 	long n;
 
-	if (gt_own_map_find(o->start, &map) && map.name[0] == '/') {
-		static_assert(sizeof map.name == PATH_BYTES, "a name fits");
-		memcpy(text, map.name, sizeof map.name);
+	if (gt_own_map_find(o->start, &map, text, PATH_BYTES) && text[0] == '/')
 		return;
-	}
 	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, PATH_BYTES - 1);
 	text[n > 0 ? n : 0] = '\0';
 }

@@ -47,11 +47,12 @@ static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *ar
 {
 	const uintptr_t self = (uintptr_t)pthread_self();
 	struct gt_own_map map;
+	char name[sizeof "[stack]"];
 
 	area->looked = true;
-	if (!gt_own_map_find(sp, &map))
+	if (!gt_own_map_find(sp, &map, name, sizeof name))
 		return;
-	if (!strcmp(map.name, "[stack]")) {
+	if (!strcmp(name, "[stack]")) {
 		area->high = map.high;
 		area->low = map.high - MAIN_BYTES < map.low ? map.high - MAIN_BYTES : map.low;
 	} else if (self > sp && self <= map.high) {

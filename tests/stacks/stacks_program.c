@@ -202,6 +202,32 @@ static void run_threads(int count)
 		pthread_join(threads[i], NULL);
 }
 
+/* The runtime itself needs little for this call. */
+OUTER void retain_and_release(void)
+{
+	clRetainMemObject(buffer);
+	clReleaseMemObject(buffer);
+	AFTER();
+}
+
+static void *small_main(void *arg)
+{
+	retain_and_release();
+	return arg;
+}
+
+static void run_small(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	if (pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN)) ||
+	    pthread_create(&thread, &attributes, small_main, NULL))
+		exit(77);
+	pthread_join(thread, NULL);
+}
+
 OUTER void wait_long(void)
 {
 	clFinish(queue);
@@ -265,6 +291,8 @@ int main(int argc, char **argv)
 		run_fiber();
 	else if (!strcmp(way, "threads"))
 		run_threads(n);
+	else if (!strcmp(way, "small"))
+		run_small();
 	else if (!strcmp(way, "fork"))
 		run_fork();
 	else if (!strcmp(way, "wait"))
