@@ -8,8 +8,6 @@
 #include "cli/idle_steps.h"
 #include "record/operation.h"
 
-enum { GAPS_MOST = 1 << 20 }; /* in memory: 56 MiB */
-
 struct idle_device {
 	uint64_t end; /* of the work so far */
 	uint32_t origin;
@@ -66,10 +64,7 @@ void idle_init(struct idle *s)
 	s->work = (struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_work};
 	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
 				   .compare = compare_ranges};
-	/* one for nearly each work item at worst: a file costs more than all else that is done */
-	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row),
-				 .compare = compare_gaps,
-				 .rows_most = GAPS_MOST};
+	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
 
@@ -193,16 +188,22 @@ void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
 
 /* The gaps ------------------------------------------------------------------------ */
 
-static void keep_gap(struct idle *s, const struct idle_gap *gap)
+static void keep_gap(struct idle *s, const struct idle_gap_row *gap, uint64_t idle_ns)
 {
-	struct idle_gap *first = s->largest + (size_t)gap->device * IDLE_LARGEST;
+	const struct idle_origin *origin = &s->origins[gap->origin];
+	struct idle_gap *first = s->largest + (size_t)origin->device * IDLE_LARGEST;
 	unsigned i = IDLE_LARGEST;
 
-	if (gap->idle_ns <= first[i - 1].idle_ns)
+	if (idle_ns <= first[i - 1].idle_ns)
 		return;
-	for (i--; i && gap->idle_ns > first[i - 1].idle_ns; i--)
+	for (i--; i && idle_ns > first[i - 1].idle_ns; i--)
 		first[i] = first[i - 1];
-	first[i] = *gap;
+	first[i] = (struct idle_gap){.start_ns = gap->start,
+				     .end_ns = gap->end,
+				     .idle_ns = idle_ns,
+				     .device = origin->device,
+				     .process = origin->process,
+				     .ordinal = GT_ID_ORDINAL(gap->id)};
 }
 
 /* The place of the thread that made the call, in the order of records. */
@@ -235,23 +236,18 @@ static void add_gap(struct idle *s, const struct idle_device *device, const stru
 	};
 	const uint64_t unrecorded =
 		unrecorded_ns(idle_unrecorded(s, origin->device), row.start, row.end);
-	const struct idle_gap gap = {.start_ns = row.start,
-				     .end_ns = row.end,
-				     .idle_ns = row.end - row.start - unrecorded,
-				     .device = origin->device,
-				     .process = origin->process,
-				     .ordinal = GT_ID_ORDINAL(work->id)};
+	const uint64_t idle_ns = row.end - row.start - unrecorded;
 
 	if (origin->row == LOOKUP_NONE)
 		return;
 	s->unrecorded_ns[origin->device] += unrecorded;
-	if (!gap.idle_ns) {
+	if (!idle_ns) {
 		idle_add_whole(s, &row, GT_IDLE_UNRECORDED);
 		return;
 	}
-	idle_add_sum(&s->rows[origin->row].all, gap.idle_ns);
-	keep_gap(s, &gap);
-	if (gap.idle_ns <= origin->slack_ns) {
+	idle_add_sum(&s->rows[origin->row].all, idle_ns);
+	keep_gap(s, &row, idle_ns);
+	if (idle_ns <= origin->slack_ns) {
 		idle_add_whole(s, &row, GT_IDLE_SHORT);
 		return;
 	}

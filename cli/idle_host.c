@@ -348,6 +348,11 @@ static int walk_calls(struct walk *w)
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
 			begin_thread(w, items);
+		if (!w->idle->held && (!w->has_gap || w->next_gap.thread != w->thread) &&
+		    !w->gap_count) { /* from here on none of its calls counts */
+			gt_cursor_skip_thread(cursor);
+			continue;
+		}
 		for (int i = 0; i < count; i++) {
 			if (items[i].kind != GT_RECORD_CALL ||
 			    gt_domain_traits[GT_OP_DOMAIN(items[i].op) % GT_DOMAIN_COUNT]

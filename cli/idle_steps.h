@@ -21,8 +21,8 @@ struct idle_origin {
 struct idle_gap_row {
 	uint64_t start, end;
 	uint64_t id, call_start, submitted; /* of the work; 0: not known */
+	uint32_t origin;                    /* of the work */
 	uint32_t thread; /* place in the order of records; LOOKUP_NONE: it has none */
-	uint32_t origin; /* of the work */
 	uint32_t after;  /* origin of the work before the gap */
 	uint32_t pad;
 };
@@ -55,10 +55,10 @@ struct idle_kept {
 /* A gap whose parts are being found. */
 struct idle_open {
 	struct idle_gap_row row;
-	uint64_t until; /* the host counts up to then */
-	uint64_t ns[GT_IDLE_COUNT];
-	uint32_t causes;          /* bit per cause of which `ns` is not 0 */
-	struct idle_gap *largest; /* NULL: it is none of them */
+	uint64_t until;             /* the host counts up to then */
+	uint32_t causes;            /* bit per cause that it has */
+	uint64_t ns[GT_IDLE_COUNT]; /* of those; others are not set */
+	struct idle_gap *largest;   /* NULL: it is none of them */
 	struct idle_kept kept;
 	uint32_t detail_row;
 	bool is_told; /* its parts go to others than the sums: as they are when they do not grow */

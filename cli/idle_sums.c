@@ -18,23 +18,23 @@ void idle_add_sum(struct idle_sum *sum, uint64_t ns)
 
 /* Details --------------------------------------------------------------------------- */
 
-static bool is_detail(const struct idle *s, uint32_t number, const struct idle_detail *detail)
+static bool is_detail(const struct idle *s, uint32_t number, uint32_t row, uint32_t cause,
+		      uint32_t op, uint32_t name)
 {
 	const struct idle_detail *d = &s->details[number];
 
-	return d->row == detail->row && d->cause == detail->cause && d->op == detail->op &&
-	       d->name == detail->name;
+	return d->row == row && d->cause == cause && d->op == op && d->name == name;
 }
 
-static __attribute__((noinline)) uint32_t find_detail(struct idle *s,
-						      const struct idle_detail *detail)
+static __attribute__((noinline)) uint32_t find_detail(struct idle *s, uint32_t row, uint32_t cause,
+						      uint32_t op, uint32_t name)
 {
-	uint64_t hash = lookup_mix((uint64_t)detail->row << 32 | detail->cause);
+	uint64_t hash = lookup_mix((uint64_t)row << 32 | cause);
 	uint32_t i;
 
-	hash = lookup_mix(hash + ((uint64_t)detail->op << 32 | detail->name));
+	hash = lookup_mix(hash + ((uint64_t)op << 32 | name));
 	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
-		if (is_detail(s, i, detail))
+		if (is_detail(s, i, row, cause, op, name))
 			return i;
 	if (s->detail_count == s->detail_room) {
 		uint32_t room = s->detail_room ? 2 * s->detail_room : 64;
@@ -43,14 +43,15 @@ static __attribute__((noinline)) uint32_t find_detail(struct idle *s,
 		s->detail_room = room;
 	}
 	idmap_put(&s->detail_numbers, hash, s->detail_count);
-	s->details[s->detail_count] = *detail;
+	s->details[s->detail_count] =
+		(struct idle_detail){.row = row, .cause = cause, .op = op, .name = name};
 	return s->detail_count++;
 }
 
 /* Among those that were found lately. */
-static uint32_t *find_last(struct idle *s, const struct idle_detail *d)
+static uint32_t *find_last(struct idle *s, uint32_t row, uint32_t cause, uint32_t op, uint32_t name)
 {
-	const uint32_t hash = (d->op ^ d->name * 31 ^ d->row * 7 ^ d->cause << 11) * 0x9e3779b1u;
+	const uint32_t hash = (op ^ name * 31 ^ row * 7 ^ cause << 11) * 0x9e3779b1u;
 
 	return &s->last_details[hash / (UINT32_MAX / IDLE_LAST_DETAILS + 1)];
 }
@@ -94,7 +95,13 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	const uint32_t device = s->origins[row->origin].device;
 	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
 
-	*gap = (struct idle_open){.row = *row, .detail_row = s->origins[row->origin].row};
+	gap->row = *row;
+	gap->until = 0;
+	gap->causes = 0;
+	gap->largest = NULL;
+	gap->kept.end = 0;
+	gap->detail_row = s->origins[row->origin].row;
+	gap->is_seen = gap->copies = false;
 	if (row->end - row->start >= least->idle_ns)
 		gap->largest = find_largest(s, device, row->start, row->end);
 	gap->is_told = s->each || s->unrecorded || gap->largest;
@@ -123,17 +130,16 @@ static void say_part(struct idle *s, const struct idle_open *gap)
 		       });
 }
 
-static void add_detail(struct idle *s, const struct idle_open *gap, const struct idle_kept *part)
+/* Numbers, not a struct: what was just put together out of small ones is slow to read. */
+static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t op,
+		       uint32_t range, uint64_t ns)
 {
-	const struct idle_detail detail = {.row = gap->detail_row,
-					   .cause = part->cause,
-					   .op = part->op,
-					   .name = part->op ? LOOKUP_NONE : part->name};
-	uint32_t *number = find_last(s, &detail);
+	const uint32_t name = op ? LOOKUP_NONE : range;
+	uint32_t *number = find_last(s, row, cause, op, name);
 
-	if (*number == LOOKUP_NONE || !is_detail(s, *number, &detail))
-		*number = find_detail(s, &detail); /* moves the details when it adds one */
-	s->details[*number].ns += part->end - part->start;
+	if (*number == LOOKUP_NONE || !is_detail(s, *number, row, cause, op, name))
+		*number = find_detail(s, row, cause, op, name); /* moves them when it adds one */
+	s->details[*number].ns += ns;
 }
 
 /* The part that is kept back, because what follows may go on with it. */
@@ -145,7 +151,7 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 	if (!kept->end)
 		return;
 	if (kept->cause != GT_IDLE_UNRECORDED) {
-		add_detail(s, gap, kept);
+		add_detail(s, gap->detail_row, kept->cause, kept->op, kept->name, ns);
 		if (gap->largest)
 			add_to_largest(gap->largest, kept);
 	}
@@ -161,10 +167,10 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 
 	if (from >= to)
 		return;
-	gap->ns[cause] += to - from;
+	gap->ns[cause] = to - from + (gap->causes >> cause & 1 ? gap->ns[cause] : 0);
 	gap->causes |= 1u << cause;
 	if (!gap->is_told) { /* sums do not ask whether it goes on */
-		add_detail(s, gap, &(struct idle_kept){from, to, cause, op, name});
+		add_detail(s, gap->detail_row, cause, op, name, to - from);
 		return;
 	}
 	if (kept->end == from && kept->cause == cause && kept->op == op && kept->name == name) {

@@ -9,14 +9,25 @@
 #include <unistd.h>
 
 #include "cli/lookup.h"
+#include "cli/spill_pack.h"
 #include "util/error.h"
 
-enum { BYTES_MOST = 32 << 20, RUN_ROWS = 256 };
+enum { BYTES_MOST = 4 << 20, PACKED_MOST = 64 << 20, PIECE_ROWS = 256, ROW_MOST = 256 };
+
+struct spill_piece {
+	uint32_t bytes, rows;
+};
 
 struct spill_run {
-	uint64_t at, left; /* bytes in the file: where the next are, how many */
+	uint64_t at;              /* of the next piece: behind the file's end it is in memory */
+	size_t piece, piece_left; /* the next one, and how many there are */
 	char *buffer;
-	size_t have, next; /* rows in it */
+	size_t have; /* rows in it that were not passed */
+};
+
+struct spill_head {
+	const char *row; /* of the run, the next one */
+	struct spill_run *run;
 };
 
 static struct spill_file *file_of(struct spill *s)
@@ -102,17 +113,55 @@ static void sort_rows(struct spill *s)
 	free(ends);
 }
 
-bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
+/* @count rows become pieces behind the others. */
+static void pack_rows(struct spill *s, const char *rows, size_t count)
+{
+	const size_t words = s->row_bytes / 8, row_bytes = s->row_bytes;
+	const size_t most = s->packed_bytes + spill_pack_bytes(words, count) + SPILL_PACK_SLACK;
+	static const char none[ROW_MOST];
+
+	if (most > s->packed_room) {
+		size_t room = most > 2 * s->packed_room ? most : 2 * s->packed_room;
+
+		s->packed = lookup_grow(s->packed, room, room, 1);
+		s->packed_room = room;
+	}
+	for (size_t done = 0; done < count;) {
+		size_t n = count - done < PIECE_ROWS ? count - done : PIECE_ROWS;
+		uint8_t *begin = s->packed + s->packed_bytes, *to = begin;
+		const char *last = none;
+
+		for (size_t i = 0; i < n; i++) {
+			const char *row = rows + (done + i) * row_bytes;
+
+			to = spill_pack_row(to, row, last, words);
+			last = row;
+		}
+		if (s->piece_count == s->piece_room) {
+			size_t room = s->piece_room ? 2 * s->piece_room : 256;
+
+			s->pieces = lookup_grow(s->pieces, room, room, sizeof *s->pieces);
+			s->piece_room = room;
+		}
+		s->pieces[s->piece_count++] =
+			(struct spill_piece){(uint32_t)(to - begin), (uint32_t)n};
+		s->packed_bytes += (size_t)(to - begin);
+		done += n;
+	}
+}
+
+/* What is packed goes into the file. Return: false: it takes no more. */
+static bool write_packed(struct spill *s)
 {
 	struct spill_file *f = file_of(s);
-	size_t bytes = count * s->row_bytes, done = 0;
+	size_t done = 0;
 
 	if (f->failed || !open_file(f)) {
 		f->failed = true;
 		return false;
 	}
-	while (done < bytes) {
-		ssize_t n = pwrite(f->fd, (const char *)rows + done, bytes - done,
+	while (done < s->packed_bytes) {
+		ssize_t n = pwrite(f->fd, s->packed + done, s->packed_bytes - done,
 				   (off_t)(f->bytes + done));
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -122,9 +171,31 @@ bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 		}
 		done += (size_t)n;
 	}
-	add_run(s, (struct spill_run){.at = f->bytes, .left = bytes});
-	f->bytes += bytes;
+	f->bytes += s->packed_bytes;
+	s->packed_bytes = 0;
 	return true;
+}
+
+bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
+{
+	const size_t pieces = s->piece_count;
+	const uint64_t at = file_of(s)->bytes;
+	bool written;
+
+	if (file_of(s)->failed)
+		return false;
+	pack_rows(s, rows, count);
+	written = write_packed(s);
+	if (written)
+		add_run(s, (struct spill_run){.at = at,
+					      .piece = pieces,
+					      .piece_left = s->piece_count - pieces});
+	else
+		s->piece_count = pieces;
+	free(s->packed); /* there may be thousands of those whose rows go into one file */
+	s->packed = NULL;
+	s->packed_bytes = s->packed_room = 0;
+	return written;
 }
 
 void spill_take_sorted(struct spill *s, void *rows, size_t count)
@@ -132,14 +203,23 @@ void spill_take_sorted(struct spill *s, void *rows, size_t count)
 	add_run(s, (struct spill_run){.buffer = rows, .have = count});
 }
 
-/* All rows become a run, or stay where they are. */
+/* All rows become a run, or the last one goes on with them. */
 static void write_run(struct spill *s)
 {
-	if (file_of(s)->failed)
-		return;
+	const size_t pieces = s->piece_count;
+	const uint64_t at = s->own.bytes + s->packed_bytes;
+
 	sort_rows(s);
-	if (spill_add_sorted(s, s->rows, s->count))
-		s->count = 0;
+	pack_rows(s, s->rows, s->count);
+	if (!s->last || s->compare(s->last, s->rows) > 0)
+		add_run(s, (struct spill_run){.at = at, .piece = pieces});
+	s->runs[s->run_count - 1].piece_left += s->piece_count - pieces;
+	if (!s->last)
+		s->last = lookup_grow(NULL, 0, 1, s->row_bytes);
+	memcpy(s->last, s->rows + (s->count - 1) * s->row_bytes, s->row_bytes);
+	s->count = 0;
+	if (s->packed_bytes > (s->packed_most ? s->packed_most : PACKED_MOST))
+		write_packed(s);
 }
 
 void spill_add(struct spill *s, const void *row)
@@ -156,73 +236,106 @@ void spill_add(struct spill *s, const void *row)
 		write_run(s);
 }
 
-/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
-static int fill_run(struct spill *s, struct spill_run *r)
+/* Where a piece is that the file has. Return: 0 or negative errno with a cause. */
+static int read_piece(struct spill *s, uint64_t at, size_t bytes)
 {
-	size_t bytes = RUN_ROWS * s->row_bytes, done = 0;
+	size_t done = 0;
 
-	if (!r->left)
-		return 0;
-	if (!r->buffer)
-		r->buffer = lookup_grow(NULL, 0, RUN_ROWS, s->row_bytes);
-	bytes = r->left < bytes ? (size_t)r->left : bytes;
+	if (!s->piece) {
+		size_t most = spill_pack_bytes(s->row_bytes / 8, PIECE_ROWS) + SPILL_PACK_SLACK;
+
+		s->piece = lookup_grow(NULL, 0, most, 1);
+	}
 	while (done < bytes) {
-		ssize_t n = pread(file_of(s)->fd, r->buffer + done, bytes - done,
-				  (off_t)(r->at + done));
+		ssize_t n =
+			pread(file_of(s)->fd, s->piece + done, bytes - done, (off_t)(at + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return gt_error(n < 0 ? -errno : -EIO, "reading a temporary file");
 		done += (size_t)n;
 	}
-	r->at += bytes;
-	r->left -= bytes;
-	r->have = bytes / s->row_bytes;
-	r->next = 0;
+	return 0;
+}
+
+/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
+static int fill_run(struct spill *s, struct spill_run *r)
+{
+	static const char none[ROW_MOST];
+	const struct spill_piece *piece;
+	const uint8_t *from;
+	const char *last = none;
+	int rc;
+
+	if (!r->piece_left)
+		return 0;
+	piece = &s->pieces[r->piece];
+	if (r->at < file_of(s)->bytes) {
+		rc = read_piece(s, r->at, piece->bytes);
+		if (rc)
+			return rc;
+		from = s->piece;
+	} else {
+		from = s->packed + (r->at - file_of(s)->bytes);
+	}
+	if (!r->buffer)
+		r->buffer = lookup_grow(NULL, 0, PIECE_ROWS, s->row_bytes);
+	for (size_t i = 0; i < piece->rows; i++) {
+		char *row = r->buffer + i * s->row_bytes;
+
+		from = spill_unpack_row(from, row, last, s->row_bytes / 8);
+		last = row;
+	}
+	r->at += piece->bytes;
+	r->piece++;
+	r->piece_left--;
+	r->have = piece->rows;
 	return 1;
 }
 
-static const void *first_row(const struct spill *s, const struct spill_run *r)
+static bool is_before(const struct spill *s, const struct spill_head *a, const struct spill_head *b)
 {
-	return r->buffer + r->next * s->row_bytes;
+	int order = s->compare(a->row, b->row);
+
+	return order ? order < 0 : a->run < b->run;
 }
 
 /* The heap: no run is before its parent. */
 static void sift_down(struct spill *s, size_t i)
 {
-	for (;;) {
-		size_t least = i;
-		struct spill_run swap;
+	struct spill_head *heads = s->heads, moved = heads[i];
 
-		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < s->run_count; k++)
-			if (s->compare(first_row(s, &s->runs[k]), first_row(s, &s->runs[least])) <
-			    0)
-				least = k;
-		if (least == i)
-			return;
-		swap = s->runs[i];
-		s->runs[i] = s->runs[least];
-		s->runs[least] = swap;
-		i = least;
+	for (;;) {
+		size_t k = 2 * i + 1;
+
+		if (k + 1 < s->head_count && is_before(s, &heads[k + 1], &heads[k]))
+			k++;
+		if (k >= s->head_count || !is_before(s, &heads[k], &moved))
+			break;
+		heads[i] = heads[k];
+		i = k;
 	}
+	heads[i] = moved;
 }
 
 /* What is in memory is one more run. */
 static int begin_reading(struct spill *s)
 {
 	s->reading = true;
-	for (size_t i = 0; i < s->run_count; i++) {
-		int rc = fill_run(s, &s->runs[i]);
-
-		if (rc < 0)
-			return rc;
-	}
 	if (s->count) {
 		sort_rows(s);
 		spill_take_sorted(s, s->rows, s->count);
 		s->rows = NULL;
 	}
-	for (size_t i = s->run_count / 2; i-- > 0;)
+	s->heads = lookup_grow(NULL, 0, s->run_count, sizeof *s->heads);
+	for (size_t i = 0; i < s->run_count; i++) {
+		int rc = fill_run(s, &s->runs[i]);
+
+		if (rc < 0)
+			return rc;
+		s->heads[s->head_count++] = (struct spill_head){s->runs[i].buffer, &s->runs[i]};
+	}
+	for (size_t i = s->head_count / 2; i-- > 0;)
 		sift_down(s, i);
 	return 0;
 }
@@ -230,17 +343,22 @@ static int begin_reading(struct spill *s)
 /* The row handed out last is passed only now: it was valid until here. */
 static int pass_row(struct spill *s)
 {
-	struct spill_run *r = &s->runs[0];
+	struct spill_head *first = &s->heads[0];
+	struct spill_run *r = first->run;
 
-	if (++r->next == r->have) {
+	first->row += s->row_bytes;
+	if (!--r->have) {
 		int rc = fill_run(s, r);
 
 		if (rc < 0)
 			return rc;
+		first->row = r->buffer;
 		if (rc == 0) {
 			free(r->buffer);
-			*r = s->runs[--s->run_count];
-			s->runs[s->run_count].buffer = NULL;
+			r->buffer = NULL;
+			if (!--s->head_count)
+				return 0;
+			*first = s->heads[s->head_count];
 		}
 	}
 	sift_down(s, 0);
@@ -253,11 +371,11 @@ int spill_next(struct spill *s, const void **row)
 
 	if (!s->reading)
 		rc = begin_reading(s);
-	else if (s->run_count)
+	else if (s->head_count)
 		rc = pass_row(s);
-	if (rc < 0 || !s->run_count)
+	if (rc < 0 || !s->head_count)
 		return rc;
-	*row = first_row(s, &s->runs[0]);
+	*row = s->heads[0].row;
 	return 1;
 }
 
@@ -267,6 +385,11 @@ void spill_fini(struct spill *s)
 		free(s->runs[i].buffer);
 	spill_file_close(&s->own);
 	free(s->runs);
+	free(s->heads);
 	free(s->rows);
+	free(s->packed);
+	free(s->pieces);
+	free(s->last);
+	free(s->piece);
 	*s = (struct spill){0};
 }

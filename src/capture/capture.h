@@ -545,6 +545,8 @@ void gt_capture_each_device(const struct gt_capture *c,
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session);
 /* This cursor reads only blocks that have marks and ranges: other calls and work may be missing. */
 void gt_cursor_take_marks(struct gt_cursor *cursor);
+/* What is left of the thread whose items came last is not read. */
+void gt_cursor_skip_thread(struct gt_cursor *cursor);
 /* Bytes of stream blocks that were read so far. */
 uint64_t gt_cursor_bytes_read(const struct gt_cursor *cursor);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */

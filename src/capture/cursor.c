@@ -155,6 +155,18 @@ void gt_cursor_take_marks(struct gt_cursor *k)
 	gt_cursor_take_all(k);
 }
 
+void gt_cursor_skip_thread(struct gt_cursor *k)
+{
+	for (; k->block < k->block_end; k->block++) {
+		const struct stream_block *b = &k->capture->blocks[k->block];
+
+		k->passed += (uint64_t)b->head_bytes + b->stored_bytes;
+	}
+	k->in_block = k->going_out = false;
+	k->group_count = k->group_next = k->word_count = k->open_count = 0;
+	k->taken = k->filled;
+}
+
 uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
 {
 	return k->read;

@@ -666,3 +666,52 @@ UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
 	gt_cursor_destroy(several);
 	gt_capture_close(c);
 }
+
+UNIT_TEST(what_is_left_of_a_thread_is_skipped_but_not_the_next_one)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+	uint64_t whole, id;
+	struct gt_cursor *k;
+
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		struct gt_stream *s = stream_begin(w, 0, thread);
+
+		for (id = 2; id <= 500; id++) {
+			r.count = 0;
+			records_call(&r, 1, 2, thread == 2, GT_ID(thread, id), 1000000000 + id * 10,
+				     1000000000 + id * 10 + 5, 0);
+			write_records(s, &r, &counts);
+			if (id % 100 == 0)
+				CHECK_OK(gt_capture_flush(w));
+		}
+		/* the others of the second thread are in this one */
+		r.count = 0;
+		records_call(&r, 2, 0, 0, GT_ID(thread, 1), 1000000000, 1001000000, 0);
+		write_records(s, &r, &counts);
+		gt_capture_stream_destroy(s);
+	}
+	CHECK_OK(gt_capture_writer_finish(w, true));
+	c = open_capture(path);
+	k = cursor_of(c);
+	while (next_item(k))
+		;
+	whole = gt_cursor_bytes_read(k);
+	gt_cursor_destroy(k);
+	k = cursor_of(c);
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		CHECK_EQ(next_item(k)->ordinal, thread);
+		CHECK_EQ(next_item(k)->ordinal, thread);
+		if (thread < 3)
+			gt_cursor_skip_thread(k);
+	}
+	for (id = 3; id <= 500; id++)
+		CHECK_EQ(next_item(k)->ordinal, 3);
+	CHECK_NULL(next_item(k));
+	CHECK(gt_cursor_bytes_read(k) < whole);
+	CHECK_EQ(gt_cursor_position(k), gt_capture_health(c)->bytes);
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}

@@ -321,6 +321,15 @@ int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
 	return gt_cursor_next(cursor, out);
 }
 
+void gt_cursor_skip_thread(struct gt_cursor *cursor)
+{
+	const struct gt_capture *c = cursor->capture;
+
+	while (cursor->next < c->items && c->item[cursor->next].process == cursor->item.process &&
+	       c->item[cursor->next].ordinal == cursor->item.ordinal)
+		cursor->next++;
+}
+
 void gt_cursor_take_all(struct gt_cursor *cursor)
 {
 	(void)cursor;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the time went between a call and its work, and in calls that wait. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/stages.h"
@@ -306,6 +307,71 @@ UNIT_TEST(rows_that_writers_put_down_in_turns_come_in_order)
 		CHECK_EQ(sum, 0);
 		spill_fini(&s);
 	}
+}
+
+struct wide_row {
+	uint64_t key, any[5], number;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct wide_row *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static struct wide_row make_row(uint64_t number)
+{
+	uint64_t random = number * UINT64_C(0x9e3779b97f4a7c15);
+	struct wide_row row = {.key = random >> 56, .number = number};
+
+	for (unsigned i = 0; i < 5; i++) { /* of each length, and of both signs */
+		random = (random ^ random >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+		row.any[i] = random >> (random >> 58) % 64;
+		row.any[i] = number % 7 ? row.any[i] : -row.any[i];
+	}
+	return row;
+}
+
+/* Packed in memory, in a file, and where there can be no file. */
+UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
+{
+	enum { ROWS = 20000 };
+
+	for (unsigned round = 0; round < 3; round++) {
+		struct spill s = {.row_bytes = sizeof(struct wide_row),
+				  .compare = compare_keys,
+				  .rows_most = 700,
+				  .packed_most = round ? 100000 : 0};
+		struct wide_row last = {0};
+		uint64_t count = 0;
+		const void *next;
+
+		if (round == 2)
+			setenv("TMPDIR", "/nonexistent", 1);
+		for (uint64_t i = 0; i < ROWS; i++) {
+			struct wide_row row = make_row(i);
+
+			if (i >= ROWS / 2) /* a run that goes on */
+				row.key = 1000 + i / 100;
+			spill_add(&s, &row);
+		}
+		CHECK_EQ(s.own.bytes > 0, round == 1);
+		while (spill_next(&s, &next) > 0) {
+			struct wide_row row, expected;
+
+			memcpy(&row, next, sizeof row);
+			expected = make_row(row.number);
+			CHECK(!memcmp(row.any, expected.any, sizeof row.any));
+			CHECK(row.key > last.key ||
+			      (row.key == last.key && (!count || row.number > last.number)));
+			last = row;
+			count++;
+		}
+		CHECK_EQ(count, ROWS);
+		spill_fini(&s);
+	}
+	unsetenv("TMPDIR");
 }
 
 UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
