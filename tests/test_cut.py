@@ -196,3 +196,16 @@ def test_parts_of_one_recording_that_overlap_are_said(tap, capture, cut):
     assert "b.gputap and c.gputap are of one recording and overlap" in said("b.gputap", "c.gputap")
     assert "of one recording" in said(source, "d.gputap")
     assert "of one recording" not in said("b.gputap", "d.gputap")
+
+
+def test_a_cut_claims_no_time_that_a_flight_recorder_threw_away(run, tap, cut, build, work):
+    """Work is in a kept capture whose call, and what else went on then, is not."""
+    tap("run", "-q", "--keep", "200ms", "-o", "last.gputap", build / "examples/steps", "150")
+    cut("last.gputap", "at>=0s")
+    whole, part = (json.loads(tap("info", "--json", path).out)["kept"]
+                   for path in ("last.gputap", "cut.gputap"))
+    assert whole["thinned"] and part["slice"]
+    assert part["begin_ns"] >= whole["begin_ns"]
+    whole, found = report_of(tap, "last.gputap", "-w", "at>=0s"), report_of(tap, "cut.gputap")
+    for table in ("not_recorded", "devices", "idle", "gaps"):
+        assert found[table] == whole[table]

@@ -649,6 +649,8 @@ static int put_kept(struct cutter *k)
 	kept.text = k->cut->text;
 	if (k->cut->is_time && k->work_from < k->begin_ns)
 		k->begin_ns = k->work_from > s->info.start_ns ? k->work_from : s->info.start_ns;
+	if (s->kept.is_kept && s->kept.begin_ns + (uint64_t)s->shift_ns > k->begin_ns)
+		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns; /* not all before is here */
 	kept.begin_ns = k->begin_ns < k->end_ns ? k->begin_ns - (uint64_t)s->shift_ns : 0;
 	kept.end_ns = k->begin_ns < k->end_ns ? k->end_ns - (uint64_t)s->shift_ns : 0;
 	return gt_writer_put_kept(k->writer, &kept);
