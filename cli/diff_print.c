@@ -337,6 +337,23 @@ static void print_differences(const struct diff_result *result, FILE *out)
 		print_sentence(out, NULL, "%s", d.alike);
 }
 
+static void print_limit(const struct diff_result *result, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	const size_t new = result->verdicts[DIFF_NEW];
+	char uncounted[96] = "";
+
+	if (new) /* it may be a new name for what was there */
+		snprintf(uncounted, sizeof uncounted, "; %s %s only after, and do%s not count",
+			 ui_count(new), new == 1 ? "is" : "are", new == 1 ? "es" : "");
+	if (result->over)
+		print_sentence(out, c->red, "--fail-over: %s row%s got slower by more than that%s.",
+			       ui_count(result->over), result->over == 1 ? "" : "s", uncounted);
+	else
+		print_sentence(out, c->green, "--fail-over: no row got slower by more than that%s.",
+			       uncounted);
+}
+
 static void print_judgement(const struct diff_result *result, const struct diff_options *options,
 			    FILE *out)
 {
@@ -356,10 +373,7 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 	diff_describe(result, text, sizeof text);
 	print_sentence(out, v[DIFF_SLOWER] ? c->red : v[DIFF_FASTER] ? c->green : "", "%s.", text);
 	if (options->limited)
-		print_sentence(out, result->over ? c->red : c->green,
-			       result->over ? "--fail-over: %s row%s got slower by more than that."
-					    : "--fail-over: no row got slower by more than that.",
-			       ui_count(result->over), result->over == 1 ? "" : "s");
+		print_limit(result, out);
 }
 
 /* The longest that a side took: of slices, its ranges. */

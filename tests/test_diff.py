@@ -63,6 +63,16 @@ def test_what_is_only_on_one_side_is_said(tap, pair):
     assert json.loads(result.out)["verdicts"]["new"] == 3
 
 
+def test_a_limit_says_that_it_does_not_count_what_is_new(tap, pair):
+    """It may have another name only; so a job does not fail by it, and is told."""
+    def said(before, after):
+        return " ".join(tap("diff", before, after, "--fail-over", "900%").out.split())
+
+    assert "got slower by more than that; 3 are only after, and do not count." in said(
+        "a.gputap", "b.gputap")
+    assert "got slower by more than that. " in said("b.gputap", "a.gputap")
+
+
 def test_a_rows_figures_are_those_of_the_report(tap, pair):
     diff = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")
     for side, name in (("before", "a.gputap"), ("after", "b.gputap")):
