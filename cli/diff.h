@@ -113,6 +113,7 @@ enum diff_verdict {
 	DIFF_FEWER,
 	DIFF_NEW, /* only on the side after */
 	DIFF_GONE,
+	DIFF_UNSURE,  /* much time went or came, and noise may be as large */
 	DIFF_TOO_FEW, /* values, to know their noise */
 };
 
@@ -148,7 +149,8 @@ struct diff_result {
 	struct diff_pair *pairs; /* by table, the largest change first */
 	size_t pair_count;
 	size_t verdicts[DIFF_TOO_FEW + 1], judged, over;
-	size_t in_both; /* rows that both sides have, but totals and devices */
+	size_t in_both;    /* rows that both sides have, but totals and devices */
+	double longest_ns; /* that a side took: of slices, its ranges */
 };
 
 /* @progress: this one draws a bar. Return: 0, or run->error. */
@@ -167,6 +169,8 @@ char *diff_plain_name(const char *name);
 double diff_change_of(const struct diff_pair *pair); /* that the verdict goes by */
 /* Are its rows made of many durations? Else each is one number a run. */
 bool diff_has_values(enum diff_table table);
+/* Did it take so much more or less time that a user wants to know, whatever the verdict? */
+bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair);
 const char *diff_verdict_name(enum diff_verdict verdict);
 /* Everything in a sentence: "3 slower, .. beyond noise". */
 void diff_describe(const struct diff_result *result, char *text, size_t size);

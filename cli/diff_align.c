@@ -8,6 +8,7 @@
 #include "cli/ui.h"
 
 #define LEVEL        0.05 /* share of false discoveries that is allowed */
+#define MUCH         0.05 /* of the time that a side took */
 #define LEAST_WEIGHT 0.01 /* of its table's time, for --fail-over */
 #define WAIT_NS      4e6  /* for a processor, while others run */
 #define LEAST_COUNT  0.01 /* by which counts differ that are worth a word */
@@ -363,8 +364,8 @@ double diff_change_of(const struct diff_pair *pair)
 
 const char *diff_verdict_name(enum diff_verdict verdict)
 {
-	static const char *const names[] = {"same",  "slower", "faster", "more",
-					    "fewer", "new",    "gone",   "too few"};
+	static const char *const names[] = {"same", "slower", "faster", "more",   "fewer",
+					    "new",  "gone",   "unsure", "too few"};
 
 	return names[verdict];
 }
@@ -403,6 +404,22 @@ static bool counts_differ(const struct diff_result *result, const struct diff_pa
 	return least[1] > most[0] * (1 + limit) || least[0] > most[1] * (1 + limit);
 }
 
+static double longest_of(const struct diff_result *result)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < result->pair_count; i++)
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			if (result->pairs[i].table == (result->slices ? DIFF_RANGES : DIFF_TOTALS))
+				ns = fmax(ns, result->pairs[i].total_ns[side]);
+	return ns;
+}
+
+bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair)
+{
+	return fabs(pair->total_ns[1] - pair->total_ns[0]) > MUCH * result->longest_ns;
+}
+
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
 	if (pair->table != DIFF_IDLE) { /* a cause that is not there took no time */
@@ -415,7 +432,13 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
 	if (counts_differ(result, pair))
 		return pair->count[DIFF_AFTER] > pair->count[DIFF_BEFORE] ? DIFF_MORE : DIFF_FEWER;
-	return pair->judged ? DIFF_SAME : DIFF_TOO_FEW;
+	if (!pair->judged)
+		return DIFF_TOO_FEW;
+	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
+			       fabs(pair->of_mean.change) > result->noise &&
+			       diff_moved_much(result, pair)
+		       ? DIFF_UNSURE
+		       : DIFF_SAME;
 }
 
 static void control_discoveries(struct diff_result *result)
@@ -503,10 +526,13 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 	}
 	control_discoveries(result);
 	weigh(result);
+	result->longest_ns = longest_of(result);
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
 
 		pair->verdict = judge_pair(result, pair);
+		if (pair->verdict == DIFF_UNSURE)
+			pair->by_mean = true; /* where the time is */
 		pair->over = is_over(pair, options);
 		if (pair->verdict != DIFF_TOO_FEW || diff_has_values(pair->table))
 			result->verdicts[pair->verdict]++;
@@ -564,6 +590,7 @@ void diff_describe(const struct diff_result *result, char *text, size_t size)
 			 "One number a run, and one run a side: its noise is not known");
 	if (v[DIFF_SLOWER] + v[DIFF_FASTER])
 		add_part(rest, sizeof rest, v[DIFF_SAME], "not");
+	add_part(rest, sizeof rest, v[DIFF_UNSURE], "unsure: much time, and as much noise");
 	add_part(rest, sizeof rest, v[DIFF_MORE], "more often");
 	add_part(rest, sizeof rest, v[DIFF_FEWER], "less often");
 	add_part(rest, sizeof rest, v[DIFF_GONE], "only before");

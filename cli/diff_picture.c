@@ -52,7 +52,8 @@ static const char *color_of(const struct diff_pair *pair)
 {
 	double change = pair->total_ns[1] - pair->total_ns[0];
 
-	if (pair->verdict == DIFF_SAME || pair->verdict == DIFF_TOO_FEW)
+	if (pair->verdict == DIFF_SAME || pair->verdict == DIFF_UNSURE ||
+	    pair->verdict == DIFF_TOO_FEW)
 		return "#b0b0b0"; /* no more than noise */
 	return change > 0 ? "#c8402f" : "#2f8f4e";
 }

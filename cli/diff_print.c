@@ -15,8 +15,6 @@
 
 enum { HEAD_INDENT = 2, USUAL_TOP = 10 };
 
-#define WORTH_SHOWING 0.05 /* of the time that a side took */
-
 static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_TOTALS] = "Totals",
 	[DIFF_DEVICES] = "Devices, from their first work to their last",
@@ -376,29 +374,14 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 		print_limit(result, out);
 }
 
-/* The longest that a side took: of slices, its ranges. */
-static double longest_ns(const struct diff_result *result)
-{
-	double ns = 0;
-
-	for (size_t i = 0; i < result->pair_count; i++)
-		for (unsigned side = 0; side < DIFF_SIDES; side++)
-			if (result->pairs[i].table == (result->slices ? DIFF_RANGES : DIFF_TOTALS))
-				ns = fmax(ns, result->pairs[i].total_ns[side]);
-	return ns;
-}
-
 /* Rows that differ; or of which nobody knows, and much time went or came. */
 static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
 {
-	double much = WORTH_SHOWING * longest_ns(result);
-
 	for (size_t i = 0; i < result->pair_count; i++) {
 		const struct diff_pair *pair = &result->pairs[i];
 
 		if (pair->table == table && pair->verdict != DIFF_SAME &&
-		    (pair->verdict != DIFF_TOO_FEW ||
-		     fabs(pair->total_ns[1] - pair->total_ns[0]) > much))
+		    (pair->verdict != DIFF_TOO_FEW || diff_moved_much(result, pair)))
 			return true;
 	}
 	return table == DIFF_TOTALS;

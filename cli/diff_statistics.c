@@ -304,24 +304,47 @@ static double spread_of(double *values, uint32_t n)
  * those at the same place. */
 struct variances {
 	double middle; /* by quartiles */
-	double all;    /* relative, with all that is far away, which moves means */
+	double all;    /* relative, with what is far away on both sides, which moves means */
 };
+
+static double sample_mean(const struct diff_series *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->sample_count; i++)
+		sum += (double)s->sample[i];
+	return sum / s->sample_count;
+}
+
+/* Relative variance of a side's values; the one that is farthest, which the first often is, is left
+ * out. */
+static double relative_variance(const struct diff_series *s)
+{
+	double mean = sample_mean(s), squares = 0, most = 0;
+	uint32_t n = s->sample_count;
+
+	for (uint32_t i = 0; i < n; i++) {
+		double far = (double)s->sample[i] - mean;
+
+		squares += far * far / n;
+		most = fmax(most, far * far / n);
+	}
+	return mean > 0 ? (squares - most) / (mean * mean) : 0;
+}
 
 static struct variances variances_of_values(const struct diff_series *before,
 					    const struct diff_series *after)
 {
 	bool paired = before->count == after->count;
+	double logs[DIFF_SAMPLE], apart = 0;
 	struct variances v = {0};
-	double logs[DIFF_SAMPLE];
 
 	for (unsigned side = paired; side < 2; side++) {
 		const struct diff_series *s = side ? after : before;
-		double mean = 0, squares = 0, shift;
+		double mean = sample_mean(s), squares = 0;
+		double shift = paired ? diff_series_mean(after) - diff_series_mean(before) : mean;
 		uint32_t n = s->sample_count;
 
-		for (uint32_t i = 0; i < n; i++)
-			mean += (double)s->sample[i] / n;
-		shift = paired ? diff_series_mean(after) - diff_series_mean(before) : mean;
 		for (uint32_t i = 0; i < n; i++) {
 			double other = paired ? (double)before->sample[i] : 1;
 			double far = (double)s->sample[i] - shift - (paired ? other : 0);
@@ -330,8 +353,9 @@ static struct variances variances_of_values(const struct diff_series *before,
 			squares += far * far / n;
 		}
 		v.middle += spread_of(logs, n);
-		v.all += mean > 0 ? squares / (mean * mean) : 0;
+		apart += mean > 0 ? squares / (mean * (paired ? sample_mean(before) : mean)) : 0;
 	}
+	v.all = sqrt(apart * 2 * fmin(relative_variance(before), relative_variance(after)));
 	return v;
 }
 

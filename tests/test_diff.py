@@ -171,6 +171,17 @@ def test_a_slowdown_of_one_kernel_is_found_and_no_other(tap, synth, slow, limit,
     assert document["over_limit"] is bool(status) and row["over_limit"] == status
 
 
+def test_a_few_slow_ones_that_take_much_time_are_shown_but_not_sworn_to(tap, synth):
+    synth("a.gputap", "--calls", 3200, *NOISY)
+    synth("b.gputap", "--calls", 3200, *NOISY, "--seed", 2, "--slow", "1:20000:3100")
+    row = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")["kernel_1"]
+    assert row["verdict"] == "unsure" and abs(row["median_change"]) < .05 < row["mean_change"]
+    out = tap("diff", "a.gputap", "b.gputap", "--fail-over", "5%").out
+    assert " unsure: much time, and as much noise" in re.sub(r"\s+", " ", out)
+    assert re.search(r"x6\.\d+ \(mean\) .* unsure +kernel_1\n", out)
+    assert "unsure" in tap("diff", "a.gputap", "b.gputap", "--markdown").out
+
+
 @pytest.mark.parametrize("slow", ["1:5", "1:5:1600"])
 def test_with_several_runs_a_side_five_percent_are_found(tap, synth, work, slow):
     for side, more in (("old", []), ("new", ["--slow", slow])):
