@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""control.py BUILD [PROCESSES [TURNS]]: how long until a whole session has followed.
+"""control.py BUILD [PROCESSES [TURNS [LOOPS]]]: how long until a whole session has followed.
 
 A program of the reference accelerator and PROCESSES children (100) that launch kernels all the
-time; `gputap stop` and `gputap start` TURNS times (20). Each command returns when every process has
-followed: its whole time, with its own start, is printed (median, largest)."""
+time; stop and start TURNS times (20), by the command and past it, by the session's socket. LOOPS
+(0) endless loops beside them. Printed, median and largest:
+    command        `gputap stop` with its own start; it returns when every process has followed
+    until changed  from a request at the socket to the change of the session's word
+    until known    from there until every process has followed, and the session says so"""
 
 import json
 import os
 import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -34,10 +38,51 @@ def time_command(gputap, *words):
     return (time.monotonic() - begin) * 1000
 
 
+def ask(folder, request):
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(f"{folder}/control")
+        c.sendall(request.encode() + b"\n")
+        with c.makefile() as f:
+            return dict(line.rstrip("\n").split("=", 1) for line in f if "=" in line)
+
+
+def time_request(folder, request):
+    """Until the word was changed, and from there until all have followed, in ms."""
+    begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    said = ask(folder, request)
+    changed = int(said["changed_ns"])
+    while int(said["behind"]):
+        time.sleep(0.001)
+        said = ask(folder, "session")
+    return (changed - begin) / 1e6, (time.clock_gettime_ns(time.CLOCK_BOOTTIME) - changed) / 1e6
+
+
+def describe(times):
+    return f"median {statistics.median(times):.1f} ms, largest {max(times):.1f} ms"
+
+
+def take_turns(gputap, pid, turns):
+    said = subprocess.run([gputap, "status", "--json", str(pid)], check=True, text=True,
+                          capture_output=True)
+    folder = json.loads(said.stdout)["sessions"][0]["folder"]
+    for command in ("command", "request"):
+        times = {"stop": [], "start": []}
+        for _ in range(turns):
+            for word, found in times.items():
+                found.append(time_command(gputap, word, str(pid)) if command == "command" else
+                             time_request(folder, word))
+                time.sleep(0.1)
+        for word, found in times.items():
+            if command == "command":
+                print(f"{word}, command: {describe(found)}")
+            else:
+                print(f"{word}, until changed: {describe([x for x, _ in found])}")
+                print(f"{word}, until known: {describe([x for _, x in found])}")
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    processes = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    turns = int(sys.argv[3]) if len(sys.argv) > 3 else 20
+    processes, turns, loops = [int(x) for x in sys.argv[2:]] + [100, 20, 0][len(sys.argv) - 2:]
     gputap = build / "gputap"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -48,16 +93,16 @@ def main():
             run.stdin.flush()
             while count_followers(gputap, run.pid) <= processes:
                 time.sleep(0.05)
-            times = {"stop": [], "start": []}
-            for _ in range(turns):
-                for command, found in times.items():
-                    found.append(time_command(gputap, command, str(run.pid)))
-                    time.sleep(0.1)
+            busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(loops)]
+            print(f"{processes + 1} processes, {turns} turns, {loops} loops")
+            try:
+                take_turns(gputap, run.pid, turns)
+            finally:
+                for loop in busy:
+                    loop.kill()
+                    loop.wait()
             pathlib.Path("stop").touch()
             run.communicate("wait\n")
-        for command, found in times.items():
-            print(f"{command}: {processes + 1} processes, {turns} turns: median "
-                  f"{statistics.median(found):.1f} ms, largest {max(found):.1f} ms")
 
 
 main()

@@ -103,6 +103,11 @@ char *session_escape(const char *value)
 
 /* Asking ----------------------------------------------------------------------------- */
 
+static int silent(void)
+{
+	return gt_error(-ETIMEDOUT, "the session has not answered for %d seconds", ANSWER_SECONDS);
+}
+
 /* Through the folder's descriptor: paths of sockets are short. */
 static int connect_to(const char *folder)
 {
@@ -123,7 +128,8 @@ static int connect_to(const char *folder)
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" GT_CONTROL_FILE,
 		 dir);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof address))
-		status = gt_error(-errno, "%s/" GT_CONTROL_FILE, folder);
+		status = errno == EAGAIN ? silent()
+					 : gt_error(-errno, "%s/" GT_CONTROL_FILE, folder);
 	close(dir);
 	if (status) {
 		close(fd);
@@ -178,9 +184,7 @@ static int read_answer(int fd, char **out)
 
 			free(text);
 			return error == EAGAIN || error == EWOULDBLOCK
-				       ? gt_error(-ETIMEDOUT,
-						  "the session has not answered for %d seconds",
-						  ANSWER_SECONDS)
+				       ? silent()
 				       : gt_error(-error, "the session's answer");
 		}
 		if (n == 0)
@@ -223,6 +227,16 @@ int session_ask(const char *folder, const char *request, struct session_answer *
 	return status;
 }
 
+int session_ask_state(const char *folder, struct session_answer *out)
+{
+	int status = session_ask(folder, "session", out);
+
+	if (status != -EINVAL)
+		return status;
+	gt_error_clear();
+	return session_ask(folder, "status", out);
+}
+
 /* Finding --------------------------------------------------------------------------- */
 
 static void look_at_folder(const char *path, void *data)
@@ -236,7 +250,8 @@ static void look_at_folder(const char *path, void *data)
 	/* what stands in /tmp under such a name may be anybody's */
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_uid != geteuid() && geteuid()))
 		return;
-	status = session_ask(path, "status", &answer);
+	status = list->counts ? session_ask(path, "status", &answer)
+			      : session_ask_state(path, &answer);
 	if (status) {
 		list->silent += status == -ETIMEDOUT;
 		gt_error_clear();
@@ -283,9 +298,9 @@ static size_t count_others(const char *place)
 	return count;
 }
 
-int session_list_read(struct session_list *list)
+int session_list_read(struct session_list *list, bool counts)
 {
-	*list = (struct session_list){0};
+	*list = (struct session_list){.counts = counts};
 	gt_folder_find(look_at_folder, list);
 	if (list->count)
 		qsort(list->sessions, list->count, sizeof *list->sessions, by_begin);

@@ -19,7 +19,7 @@ struct session_answer {
 
 struct session_found {
 	char *folder;
-	struct session_answer status; /* the answer to "status" */
+	struct session_answer status; /* the answer to "session" or "status" */
 };
 
 struct session_list {
@@ -27,10 +27,16 @@ struct session_list {
 	size_t count, room;
 	size_t others; /* sessions of other users: there are folders of theirs */
 	size_t silent; /* ours, but the collector did not answer in time */
+	bool counts;   /* as asked for */
 };
 
-/* All that run and that we may control. Return: 0, or negative errno with a cause. */
-int session_list_read(struct session_list *list);
+/**
+ * session_list_read() - all that run and that we may control
+ * @counts: with how much they have recorded, for which each collector must come to it: "status".
+ *          Else "session", which is answered at once.
+ * Return: 0, or negative errno with a cause.
+ */
+int session_list_read(struct session_list *list, bool counts);
 void session_list_fini(struct session_list *list);
 
 /**
@@ -53,6 +59,8 @@ size_t session_match(const struct session_list *list, const char *which,
  */
 int session_ask(const char *folder, const char *request, struct session_answer *out);
 void session_answer_fini(struct session_answer *answer);
+/* "session"; of a gputap that does not know that: "status". */
+int session_ask_state(const char *folder, struct session_answer *out);
 /* "": there is no such line. */
 const char *session_value(const struct session_answer *answer, const char *key);
 uint64_t session_number(const struct session_answer *answer, const char *key);

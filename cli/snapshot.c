@@ -98,7 +98,7 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 	char *request;
 	int code;
 
-	if (session_list_read(&list))
+	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
 	code = session_find(&list, which, &s);
 	request = code ? NULL : make_request(output, force);

@@ -13,6 +13,7 @@
 #include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/file_name.h"
+#include "util/short_slice.h"
 
 #define WHICH                                                                             \
 	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"     \
@@ -79,24 +80,23 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Until every process has followed; one that is stopped never does. Return: those that have not. */
-static uint64_t wait_for_all(const struct session_found *s)
+/* Until every process has followed; one that is stopped never does. @behind: so many have not.
+ * Return: those that have not in the end. */
+static uint64_t wait_for_all(const struct session_found *s, uint64_t behind)
 {
 	const struct timespec nap = {0, 2000000};
-	uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC), behind = 0;
+	uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	struct session_answer now;
 
-	do {
-		if (session_ask(s->folder, "status", &now)) {
+	while (behind && gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS) {
+		nanosleep(&nap, NULL);
+		if (session_ask_state(s->folder, &now)) {
 			gt_error_clear(); /* it has ended */
 			return 0;
 		}
 		behind = session_number(&now, "behind");
 		session_answer_fini(&now);
-		if (!behind)
-			return 0;
-		nanosleep(&nap, NULL);
-	} while (gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS);
+	}
 	return behind;
 }
 
@@ -108,6 +108,7 @@ static int change(int argc, char **argv, const struct change *what)
 	bool quiet = false;
 	int option, code;
 
+	gt_short_slice_take();
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":hq", options, NULL)) != -1)
@@ -119,7 +120,7 @@ static int change(int argc, char **argv, const struct change *what)
 	if (argc - optind > 1)
 		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
 			       argv[optind + 1]);
-	if (session_list_read(&list))
+	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	code = session_find(&list, argv[optind], &s);
 	if (!code && session_ask(s->folder, what->command, &answer)) {
@@ -127,7 +128,7 @@ static int change(int argc, char **argv, const struct change *what)
 			       gt_file_name(session_value(&s->status, "output")));
 	} else if (!code) {
 		bool changed = !strcmp(session_value(&answer, "changed"), "yes");
-		uint64_t behind = wait_for_all(s);
+		uint64_t behind = wait_for_all(s, session_number(&answer, "behind"));
 
 		if (!quiet)
 			ui_note("%s %s", gt_file_name(session_value(&answer, "output")),
@@ -282,7 +283,7 @@ static int run_status(int argc, char **argv)
 	if (argc - optind > 1)
 		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
 			       argv[optind + 1]);
-	if (session_list_read(&list))
+	if (session_list_read(&list, true))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	if (argv[optind])
 		code = session_find(&list, argv[optind], &only);

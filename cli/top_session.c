@@ -47,7 +47,7 @@ int top_session_find(struct top_session *s, const char *which)
 	int code = GT_EXIT_OK;
 
 	s->collector = -1;
-	if (session_list_read(&list))
+	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
 	if (which && !is_number(which) && !access(which, F_OK)) {
 		snprintf(s->path, sizeof s->path, "%s", which);
@@ -65,7 +65,7 @@ static void find_late(struct top_session *s)
 
 	if (s->looks++ >= LOOKS_MOST)
 		return;
-	if (session_list_read(&list))
+	if (session_list_read(&list, false))
 		gt_error_clear();
 	else
 		find_writer(s, &list);

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The thread that follows `gputap start` and `stop` is woken before others."""
+"""Control does not wait for the collector, nor for a processor: threads of its own take commands
+and follow them."""
+import contextlib
 import ctypes
+import errno
+import os
 import pathlib
 import platform
 import re
@@ -78,5 +82,34 @@ def test_a_program_that_filters_system_calls_is_not_killed(session, program, con
     s.tell("run b 1")
     control("start", s)
     s.tell("run c 1")
+    s.end()
+    assert recorded() == {"a": 1, "c": 1}
+
+
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000
+
+
+@contextlib.contextmanager
+def held(tid):
+    """That thread alone is stopped in here, as one that gets no processor is."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    if libc.ptrace(PTRACE_SEIZE, tid, None, None):
+        assert ctypes.get_errno() == errno.EPERM
+        pytest.skip("needs the right to trace a process")
+    libc.ptrace(PTRACE_INTERRUPT, tid, None, None)
+    assert os.WIFSTOPPED(os.waitpid(tid, WALL)[1])
+    yield
+    assert libc.ptrace(PTRACE_DETACH, tid, None, None) == 0
+
+
+def test_start_and_stop_do_not_wait_for_the_collector(session, control, recorded, work):
+    s = session()
+    s.tell("run a 1")
+    with held(s.pid):
+        assert "is paused" in control("stop", s).err
+        s.tell("run b 1")
+        assert "is being recorded" in control("start", s).err
+        s.tell("run c 1")
     s.end()
     assert recorded() == {"a": 1, "c": 1}

@@ -16,8 +16,9 @@
 struct gt_child {
 	pid_t pid;
 	int pidfd;
-	int signal_fd; /* everything that can be caught, our own death apart */
-	bool ended, stopped;
+	int signal_fd;      /* everything that can be caught, our own death apart */
+	_Atomic bool ended; /* control's thread asks, too */
+	bool stopped;
 	/* INT, TERM, HUP or QUIT after the program's end: do not wait for the rest */
 	bool interrupted;
 	int wait_status;

@@ -512,7 +512,6 @@ static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
 	end_processes(c, true, now);
-	gt_control_expire(&c->control, now);
 	for (size_t i = 0; i < c->drain.process_count; i++) {
 		struct gt_process *process = c->drain.processes[i];
 
@@ -749,6 +748,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		goto remove_folder;
 	}
 	result->pid = (uint32_t)c->child.pid;
+	gt_control_begin(&c->control);
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,8 +17,17 @@
 
 #include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/short_slice.h"
 
 #define SILENT_NS UINT64_C(5000000000) /* a connection may be so old */
+#define MOMENT_NS UINT64_C(200000000)  /* .. while others wait for its place */
+
+enum {
+	WAITING_MOST = 1024, /* in the kernel; it has a limit of its own */
+	STACK_BYTES = 256 << 10,
+	FULL_MS = 20,
+	IDLE_MS = 1000,
+};
 
 /* Words -------------------------------------------------------------------------- */
 
@@ -94,31 +104,47 @@ static int bind_in(int folder, int fd)
 	return status;
 }
 
-static int watch(const struct gt_control *c, int fd, void *what, uint32_t events, int how)
+static int watch(int epoll, int fd, void *what, uint32_t events, int how)
 {
 	struct epoll_event e = {.events = events, .data.ptr = what};
 
-	return epoll_ctl(c->epoll, how, fd, &e);
+	return epoll_ctl(epoll, how, fd, &e) ? -errno : 0;
+}
+
+static int open_descriptors(struct gt_control *c, const struct gt_folder *folder, int epoll)
+{
+	int status;
+
+	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->listener < 0 || c->epoll < 0 || c->asked < 0 || c->answered < 0)
+		return -errno;
+	status = bind_in(folder->fd, c->listener);
+	if (!status && listen(c->listener, WAITING_MOST))
+		status = -errno;
+	if (!status)
+		status = watch(c->epoll, c->listener, c, EPOLLIN, EPOLL_CTL_ADD);
+	if (!status)
+		status = watch(c->epoll, c->answered, &c->answered, EPOLLIN, EPOLL_CTL_ADD);
+	return status ? status : watch(epoll, c->asked, c, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+static void close_descriptor(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int epoll)
 {
-	int status = 0;
+	int status;
 
-	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->listener < 0)
-		return gt_error(-errno, "cannot make the session's control socket");
-	c->epoll = epoll;
+	c->epoll = c->asked = c->answered = -1;
 	c->clients = calloc(GT_CONTROL_CLIENTS, sizeof *c->clients);
-	for (size_t i = 0; c->clients && i < GT_CONTROL_CLIENTS; i++)
-		c->clients[i].fd = -1;
-	if (!c->clients)
-		status = -ENOMEM;
-	if (!status)
-		status = bind_in(folder->fd, c->listener);
-	if (!status && (listen(c->listener, GT_CONTROL_CLIENTS) ||
-			watch(c, c->listener, c, EPOLLIN, EPOLL_CTL_ADD)))
-		status = -errno;
+	status = c->clients ? open_descriptors(c, folder, epoll) : -ENOMEM;
 	if (!status)
 		return 0;
 	gt_control_close(c);
@@ -129,29 +155,58 @@ static void close_client(struct gt_control_client *client)
 {
 	close(client->fd); /* leaves the epoll set with it */
 	free(client->answer);
-	client->fd = -1;
 	client->answer = NULL;
+	atomic_store_explicit(&client->state, GT_CONTROL_FREE, memory_order_relaxed);
+}
+
+static int state_of(const struct gt_control_client *client)
+{
+	return atomic_load_explicit(&client->state, memory_order_acquire);
+}
+
+static void ring(int eventfd)
+{
+	const uint64_t one = 1;
+
+	while (write(eventfd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void silence(int eventfd)
+{
+	uint64_t count;
+
+	while (read(eventfd, &count, sizeof count) < 0 && errno == EINTR)
+		;
 }
 
 void gt_control_close(struct gt_control *c)
 {
-	for (size_t i = 0; c->clients && i < GT_CONTROL_CLIENTS; i++)
-		if (c->clients[i].fd >= 0)
+	if (!c->clients)
+		return;
+	if (c->has_thread) {
+		atomic_store_explicit(&c->is_over, true, memory_order_release);
+		ring(c->answered);
+		pthread_join(c->thread, NULL);
+		c->has_thread = false;
+	}
+	for (size_t i = 0; i < GT_CONTROL_CLIENTS; i++)
+		if (state_of(&c->clients[i]) != GT_CONTROL_FREE)
 			close_client(&c->clients[i]);
 	free(c->clients);
 	c->clients = NULL;
-	if (c->listener >= 0)
-		close(c->listener);
-	c->listener = -1;
+	close_descriptor(&c->listener);
+	close_descriptor(&c->epoll);
+	close_descriptor(&c->asked);
+	close_descriptor(&c->answered);
 }
 
-void gt_control_add(struct gt_control *c, const char *name, gt_control_fn *run, void *data)
+void gt_control_add(struct gt_control *c, const char *name, enum gt_control_where where,
+		    gt_control_fn *run, void *data)
 {
-	if (c->command_count == GT_CONTROL_COMMANDS)
-		return;
-	c->commands[c->command_count].name = name;
-	c->commands[c->command_count].run = run;
-	c->commands[c->command_count++].data = data;
+	if (c->command_count < GT_CONTROL_COMMANDS)
+		c->commands[c->command_count++] =
+			(struct gt_control_command){name, run, data, where};
 }
 
 /* A request -------------------------------------------------------------------------- */
@@ -170,11 +225,21 @@ static void split(struct gt_control_request *request, char *line)
 	request->arguments[n] = NULL;
 }
 
-static int run_command(struct gt_control *c, struct gt_control_request *request, FILE *answer)
+static const struct gt_control_command *find_command(const struct gt_control *c, const char *line)
 {
+	size_t n = strcspn(line, " ");
+
 	for (size_t i = 0; i < c->command_count; i++)
-		if (!strcmp(c->commands[i].name, request->command))
-			return c->commands[i].run(c->commands[i].data, request, answer);
+		if (strlen(c->commands[i].name) == n && !strncmp(c->commands[i].name, line, n))
+			return &c->commands[i];
+	return NULL;
+}
+
+static int run_command(const struct gt_control_command *command, struct gt_control_request *request,
+		       FILE *answer)
+{
+	if (command)
+		return command->run(command->data, request, answer);
 	return gt_control_refuse(request, -ENOSYS,
 				 "this session's gputap knows no command '%.40s': it is of another "
 				 "version",
@@ -182,8 +247,9 @@ static int run_command(struct gt_control *c, struct gt_control_request *request,
 }
 
 /* Into client->answer; NULL: no memory. */
-static void make_answer(struct gt_control *c, struct gt_control_client *client)
+static void make_answer(const struct gt_control *c, struct gt_control_client *client)
 {
+	const struct gt_control_command *command = find_command(c, client->request);
 	struct gt_control_request *request = calloc(1, sizeof *request);
 	struct ucred who = {0};
 	socklen_t bytes = sizeof who;
@@ -196,7 +262,7 @@ static void make_answer(struct gt_control *c, struct gt_control_client *client)
 		request->pid = who.pid;
 	split(request, client->request);
 	fputs("ok\n", f);
-	status = run_command(c, request, f);
+	status = run_command(command, request, f);
 	gt_error_clear();
 	if (status) {
 		rewind(f);
@@ -215,7 +281,7 @@ out:
 
 static void send_answer(struct gt_control *c, struct gt_control_client *client)
 {
-	while (client->answer_sent < client->answer_bytes) {
+	while (client->answer && client->answer_sent < client->answer_bytes) {
 		ssize_t n = send(client->fd, client->answer + client->answer_sent,
 				 client->answer_bytes - client->answer_sent,
 				 MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -223,7 +289,9 @@ static void send_answer(struct gt_control *c, struct gt_control_client *client)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			if (watch(c, client->fd, client, EPOLLOUT, EPOLL_CTL_MOD))
+			int status = watch(c->epoll, client->fd, client, EPOLLOUT, EPOLL_CTL_ADD);
+
+			if (status && status != -EEXIST)
 				break;
 			return;
 		}
@@ -232,6 +300,23 @@ static void send_answer(struct gt_control *c, struct gt_control_client *client)
 		client->answer_sent += (size_t)n;
 	}
 	close_client(client);
+}
+
+/* The request is whole. */
+static void take_request(struct gt_control *c, struct gt_control_client *client)
+{
+	const struct gt_control_command *command = find_command(c, client->request);
+
+	/* its end would be reported again and again */
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+	if (command && command->where == GT_CONTROL_IN_TURN) {
+		atomic_store_explicit(&client->state, GT_CONTROL_ASKED, memory_order_release);
+	} else {
+		make_answer(c, client);
+		atomic_store_explicit(&client->state, GT_CONTROL_ANSWERED, memory_order_relaxed);
+		send_answer(c, client);
+	}
+	ring(c->asked); /* also: what is due next may be another by now */
 }
 
 static void read_request(struct gt_control *c, struct gt_control_client *client)
@@ -255,9 +340,10 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 	if (!end)
 		return;
 	*end = '\0';
-	make_answer(c, client);
-	send_answer(c, client);
+	take_request(c, client);
 }
+
+/* The thread ------------------------------------------------------------------------- */
 
 /* Ours alone, and root's. */
 static bool is_allowed(int fd)
@@ -269,69 +355,148 @@ static bool is_allowed(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-/* A free place, or the one that has been silent for the longest time. */
+/* A free place, or that of the one that has been silent for the longest time, if that is a moment.
+ * NULL: others must wait. */
 static struct gt_control_client *find_place(struct gt_control *c)
 {
-	struct gt_control_client *oldest = &c->clients[0];
+	struct gt_control_client *oldest = NULL;
 
 	for (size_t i = 0; i < GT_CONTROL_CLIENTS; i++) {
-		if (c->clients[i].fd < 0)
-			return &c->clients[i];
-		if (c->clients[i].since_ns < oldest->since_ns)
-			oldest = &c->clients[i];
+		struct gt_control_client *client = &c->clients[i];
+		int state = state_of(client);
+
+		if (state == GT_CONTROL_FREE)
+			return client;
+		if (state == GT_CONTROL_READING && (!oldest || client->since_ns < oldest->since_ns))
+			oldest = client;
 	}
+	if (!oldest || gt_clock_ns(CLOCK_MONOTONIC) - oldest->since_ns < MOMENT_NS)
+		return NULL;
 	close_client(oldest);
 	return oldest;
+}
+
+static void set_full(struct gt_control *c, bool is_full)
+{
+	if (c->is_full != is_full &&
+	    !watch(c->epoll, c->listener, c, is_full ? 0 : EPOLLIN, EPOLL_CTL_MOD))
+		c->is_full = is_full;
 }
 
 static void accept_clients(struct gt_control *c)
 {
 	/* a bounded number, so that whoever connects all the time holds nothing up */
 	for (int i = 0; i < GT_CONTROL_CLIENTS; i++) {
-		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct gt_control_client *client;
+		struct gt_control_client *client = find_place(c);
+		int fd;
 
+		set_full(c, !client);
+		if (!client)
+			return;
+		fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0)
 			return;
 		if (!is_allowed(fd)) {
 			close(fd);
 			continue;
 		}
-		client = find_place(c);
 		client->fd = fd;
 		client->request_bytes = client->answer_bytes = client->answer_sent = 0;
 		client->since_ns = gt_clock_ns(CLOCK_MONOTONIC);
-		if (watch(c, fd, client, EPOLLIN, EPOLL_CTL_ADD))
+		atomic_store_explicit(&client->state, GT_CONTROL_READING, memory_order_relaxed);
+		if (watch(c->epoll, fd, client, EPOLLIN, EPOLL_CTL_ADD))
+			close_client(client);
+		else
+			read_request(c, client); /* it is there already, mostly */
+	}
+}
+
+/* Those that the collector has answered are sent; those that say or take nothing go. */
+static void look_at_clients(struct gt_control *c)
+{
+	uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < GT_CONTROL_CLIENTS; i++) {
+		struct gt_control_client *client = &c->clients[i];
+		int state = state_of(client);
+
+		if (state == GT_CONTROL_ANSWERED && !client->answer_sent)
+			send_answer(c, client);
+		state = state_of(client);
+		if ((state == GT_CONTROL_READING || state == GT_CONTROL_ANSWERED) &&
+		    now_ns - client->since_ns > SILENT_NS)
 			close_client(client);
 	}
 }
 
-bool gt_control_handle(struct gt_control *c, const void *what)
+static void handle_event(struct gt_control *c, void *what)
 {
-	struct gt_control_client *client;
+	struct gt_control_client *client = what;
 
-	if (c->listener < 0)
-		return false;
-	if (what == c) {
+	if (what == c)
 		accept_clients(c);
-		return true;
-	}
-	if ((const char *)what < (const char *)c->clients ||
-	    (const char *)what >= (const char *)(c->clients + GT_CONTROL_CLIENTS))
-		return false;
-	client = &c->clients[(const struct gt_control_client *)what - c->clients];
-	if (client->fd < 0)
-		return true; /* it was closed by an event before this one */
-	if (client->answer)
-		send_answer(c, client);
-	else
+	else if (what == &c->answered)
+		silence(c->answered);
+	else if (state_of(client) == GT_CONTROL_READING)
 		read_request(c, client);
-	return true;
+	else if (state_of(client) == GT_CONTROL_ANSWERED)
+		send_answer(c, client);
+	/* else: it was closed by an event before this one */
 }
 
-void gt_control_expire(struct gt_control *c, uint64_t now_ns)
+static void *run_thread(void *data)
 {
-	for (size_t i = 0; c->listener >= 0 && i < GT_CONTROL_CLIENTS; i++)
-		if (c->clients[i].fd >= 0 && now_ns - c->clients[i].since_ns > SILENT_NS)
-			close_client(&c->clients[i]);
+	struct gt_control *c = data;
+	struct epoll_event events[GT_CONTROL_CLIENTS];
+
+	gt_short_slice_take();
+	while (!atomic_load_explicit(&c->is_over, memory_order_acquire)) {
+		int n = epoll_wait(c->epoll, events, GT_CONTROL_CLIENTS,
+				   c->is_full ? FULL_MS : IDLE_MS);
+
+		for (int i = 0; i < n; i++)
+			handle_event(c, events[i].data.ptr);
+		look_at_clients(c);
+		if (c->is_full)
+			accept_clients(c);
+	}
+	return NULL;
+}
+
+void gt_control_begin(struct gt_control *c)
+{
+	pthread_attr_t attributes;
+
+	if (!c->clients)
+		return;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	c->has_thread = !pthread_create(&c->thread, &attributes, run_thread, c);
+	pthread_attr_destroy(&attributes);
+	if (!c->has_thread)
+		gt_control_close(c);
+}
+
+/* The collector --------------------------------------------------------------------- */
+
+bool gt_control_handle(struct gt_control *c, const void *what)
+{
+	bool is_any = false;
+
+	if (what != c)
+		return false;
+	silence(c->asked);
+	for (size_t i = 0; i < GT_CONTROL_CLIENTS; i++) {
+		struct gt_control_client *client = &c->clients[i];
+
+		if (state_of(client) != GT_CONTROL_ASKED)
+			continue;
+		make_answer(c, client);
+		client->since_ns = gt_clock_ns(CLOCK_MONOTONIC);
+		atomic_store_explicit(&client->state, GT_CONTROL_ANSWERED, memory_order_release);
+		is_any = true;
+	}
+	if (is_any)
+		ring(c->answered);
+	return true;
 }

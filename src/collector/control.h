@@ -8,12 +8,24 @@
  * Values are escaped as gt_control_put() says. The socket is its owner's alone (mode 0600, in a
  * folder of 0700), and each connection's user is asked of the kernel: the owner, or root.
  *
- * Nobody can hold the collector up: all descriptors are non-blocking; there is room for a few
- * connections, and one that has said nothing for some seconds, or does not take its answer, goes. A
- * command runs in the collector's thread and must be short. */
+ * A thread of its own has the connections, so that a change does not wait until the collector has a
+ * processor and has read all rings. A command runs in one of two places:
+ *
+ *   GT_CONTROL_AT_ONCE   in that thread: what it touches must be made for two threads
+ *   GT_CONTROL_IN_TURN   in the collector's, which is woken for it:
+ *       READING --thread--> ASKED --collector--> ANSWERED --thread--> FREE
+ *     A connection is the collector's while it is ASKED, and the thread's else; each passes it on
+ *     with a release of `state`, and the other one acquires it.
+ *
+ * Nobody can hold either of them up: all descriptors are non-blocking; there is room for a few
+ * connections, others wait in the kernel until there is some again, and one that has said nothing
+ * for some seconds (a moment, while others wait) or does not take its answer goes. A command must
+ * be short. */
 #ifndef GPUTAP_COLLECTOR_CONTROL_H
 #define GPUTAP_COLLECTOR_CONTROL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,42 +54,64 @@ struct gt_control_request {
  * client gets request->error, a sentence (gt_control_refuse()). */
 typedef int gt_control_fn(void *data, struct gt_control_request *request, FILE *answer);
 
+enum gt_control_where { GT_CONTROL_AT_ONCE, GT_CONTROL_IN_TURN };
+
+enum gt_control_state {
+	GT_CONTROL_FREE,
+	GT_CONTROL_READING,
+	GT_CONTROL_ASKED,
+	GT_CONTROL_ANSWERED, /* or being sent */
+};
+
 struct gt_control_client {
-	int fd; /* -1: free */
+	int fd;
+	_Atomic int state; /* enum gt_control_state */
 	uint64_t since_ns;
 	char request[GT_CONTROL_REQUEST_BYTES];
 	size_t request_bytes;
-	char *answer; /* NULL: the request is not whole yet */
+	char *answer; /* NULL while ANSWERED: there was no memory for it */
 	size_t answer_bytes, answer_sent;
 };
 
+struct gt_control_command {
+	const char *name;
+	gt_control_fn *run;
+	void *data;
+	enum gt_control_where where;
+};
+
 struct gt_control {
-	int listener, epoll; /* -1: there is no socket */
-	struct {
-		const char *name;
-		gt_control_fn *run;
-		void *data;
-	} commands[GT_CONTROL_COMMANDS];
+	int listener; /* -1: there is no socket */
+	int epoll;    /* the thread's */
+	int asked;    /* eventfd in the collector's epoll: requests wait, or were done */
+	int answered; /* eventfd in the thread's: answers wait, or it is to end */
+	pthread_t thread;
+	bool has_thread, is_full; /* is_full: the listener is not looked at */
+	_Atomic bool is_over;
+	struct gt_control_command commands[GT_CONTROL_COMMANDS];
 	size_t command_count;
 	struct gt_control_client *clients; /* GT_CONTROL_CLIENTS of them */
 };
 
 /**
- * gt_control_open() - make the socket in the session folder
+ * gt_control_open() - make the socket in the session folder; who connects waits
  * @epoll: of the collector's loop; what it reports with a pointer of ours is for
  *         gt_control_handle()
  * Return: 0; negative errno with a cause: the session goes on without control.
  */
 int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int epoll);
+/* Start the thread: all commands are there, and the program was started. Without a thread there is
+ * no socket either. */
+void gt_control_begin(struct gt_control *c);
+/* Ends the thread. */
 void gt_control_close(struct gt_control *c);
 
-/* @name stays. */
-void gt_control_add(struct gt_control *c, const char *name, gt_control_fn *run, void *data);
+/* Before gt_control_begin(). @name stays. */
+void gt_control_add(struct gt_control *c, const char *name, enum gt_control_where where,
+		    gt_control_fn *run, void *data);
 
-/* Is this epoll event one of ours? Then it is dealt with. */
+/* The collector: is this epoll event ours? Then it is dealt with. */
 bool gt_control_handle(struct gt_control *c, const void *what);
-/* Now and then: connections that say nothing go. */
-void gt_control_expire(struct gt_control *c, uint64_t now_ns);
 
 /* Of a request: NULL: it does not say. */
 const char *gt_control_argument(const struct gt_control_request *request, const char *key);

@@ -44,6 +44,7 @@ static void on_event(uint32_t process, const struct gt_record_event *event, void
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
 	memset(d, 0, sizeof *d);
+	pthread_mutex_init(&d->list_lock, NULL);
 	d->folder = folder;
 	d->writer = writer;
 	d->journal.fd = -1;
@@ -75,18 +76,24 @@ struct gt_process *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_
 static int push_process(struct gt_drain *d, const struct gt_process *process,
 			struct gt_process **out)
 {
-	void *more =
-		gt_grow(d->processes, d->process_count, &d->process_room, sizeof *d->processes);
-	struct gt_process *copy = more ? malloc(sizeof *copy) : NULL;
+	struct gt_process *copy = malloc(sizeof *copy);
+	void *more;
 
-	if (more)
+	pthread_mutex_lock(&d->list_lock);
+	more = copy ? gt_grow(d->processes, d->process_count, &d->process_room,
+			      sizeof *d->processes)
+		    : NULL;
+	if (more) {
 		d->processes = more;
-	if (!copy)
-		return gt_error(-EAGAIN, "no memory for another process");
-	*copy = *process;
-	d->processes[d->process_count++] = copy;
-	*out = copy;
-	return 0;
+		*copy = *process;
+		d->processes[d->process_count++] = copy;
+		*out = copy;
+	}
+	pthread_mutex_unlock(&d->list_lock);
+	if (more)
+		return 0;
+	free(copy);
+	return gt_error(-EAGAIN, "no memory for another process");
 }
 
 int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
@@ -207,11 +214,13 @@ static void forget_process(struct gt_drain *d, struct gt_process *process)
 {
 	char name[64];
 
+	pthread_mutex_lock(&d->list_lock);
 	for (size_t i = 0; i < d->process_count; i++)
 		if (d->processes[i] == process) {
 			d->processes[i] = d->processes[--d->process_count];
 			break;
 		}
+	pthread_mutex_unlock(&d->list_lock);
 	gt_triggers_forget(d->triggers, process);
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, process->name_pid,
 		 (unsigned long long)process->name_ticks);

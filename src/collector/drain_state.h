@@ -4,6 +4,7 @@
 #ifndef GPUTAP_COLLECTOR_DRAIN_STATE_H
 #define GPUTAP_COLLECTOR_DRAIN_STATE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,8 @@ struct gt_drain {
 	/* the rings' owners may be gone or asked to stop: nothing is given back */
 	bool recovering;
 
+	/* changed with the lock held, by the collector's thread; others read them with it */
+	pthread_mutex_t list_lock;
 	struct gt_process **processes;
 	size_t process_count, process_room;
 	uint32_t next_index;

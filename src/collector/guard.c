@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <stddef.h>
 
-sigjmp_buf gt_guard_point;
+_Thread_local sigjmp_buf gt_guard_point;
 
-static volatile sig_atomic_t armed;
+static _Thread_local volatile sig_atomic_t armed;
 static struct sigaction before;
 static bool installed;
 

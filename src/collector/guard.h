@@ -8,14 +8,15 @@
  *	.. read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
  *	   structs ..
  *	gt_guard_end();
- */
+ *
+ * Each thread has a point of its own. */
 #ifndef GPUTAP_COLLECTOR_GUARD_H
 #define GPUTAP_COLLECTOR_GUARD_H
 
 #include <setjmp.h>
 #include <stdbool.h>
 
-extern sigjmp_buf gt_guard_point;
+extern _Thread_local sigjmp_buf gt_guard_point;
 
 void gt_guard_install(void); /* the handler; kept until gt_guard_restore() */
 void gt_guard_restore(void); /* what was there before; also for the child before exec */

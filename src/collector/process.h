@@ -43,12 +43,12 @@ struct gt_process {
 	struct gt_counts pending; /* of the batch being made: added to the account with it */
 	bool touched;             /* the batch changes the account */
 	bool announced;           /* the process stands in the capture */
-	bool exited;              /* its process is gone, or was never one of this pid namespace */
+	_Atomic bool exited;      /* its process is gone, or was never one of this pid namespace */
 	bool replaced;            /* by exec: its pid is another process's now */
 	bool stopped;             /* we asked it to record no more */
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
-	bool lost;                /* so little sense that nothing of it is read any more */
+	_Atomic bool lost;        /* so little sense that nothing of it is read any more */
 	/* segment.full_count then; when records were last read, counts last written */
 	uint64_t full_seen, active_ns, counted_ns;
 	int32_t wait_status;

@@ -41,33 +41,22 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 	gt_control_put(answer, "capture", path);
 }
 
-static void put_processes(const struct gt_session_status *s, FILE *answer)
-{
-	const struct gt_drain *d = s->drain;
-	uint32_t count = 0;
-
-	fputs("pids=", answer);
-	for (size_t i = 0; i < d->process_count; i++)
-		if (d->processes[i]->segment && !d->processes[i]->exited)
-			fprintf(answer, "%s%u", count++ ? "," : "", d->processes[i]->pid);
-	putc('\n', answer);
-	put_number(answer, "processes", count);
-}
-
-/* How many follow the session's control, and how many of them have not come to it yet. */
-static void put_followers(const struct gt_session_status *s, FILE *answer)
+/* Which processes there are; how many follow the session's control, and how many of them have not
+ * come to it yet. */
+static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
-	uint32_t control =
-		atomic_load_explicit(&s->windows->session->control, memory_order_relaxed);
-	volatile uint32_t following = 0, behind = 0;
+	volatile uint32_t count = 0, following = 0, behind = 0;
 
+	fputs("pids=", answer);
+	pthread_mutex_lock(&d->list_lock);
 	for (volatile size_t i = 0; i < d->process_count; i++) {
 		const struct gt_process *process = d->processes[i];
 
-		if (!process->segment || process->exited || process->lost)
+		if (!process->segment || process->exited)
 			continue;
-		if (!GT_GUARD())
+		fprintf(answer, "%s%u", count++ ? "," : "", process->pid);
+		if (process->lost || !GT_GUARD())
 			continue;
 		if (atomic_load_explicit(&process->segment->follows, memory_order_acquire)) {
 			following++;
@@ -76,6 +65,9 @@ static void put_followers(const struct gt_session_status *s, FILE *answer)
 		}
 		gt_guard_end();
 	}
+	pthread_mutex_unlock(&d->list_lock);
+	putc('\n', answer);
+	put_number(answer, "processes", count);
 	put_number(answer, "following", following);
 	put_number(answer, "behind", behind);
 }
@@ -113,11 +105,11 @@ static void put_counts(const struct gt_session_status *s, FILE *answer)
 	put_number(answer, "bytes", gt_capture_writer_bytes(d->writer));
 }
 
-static int put_status(void *data, struct gt_control_request *request, FILE *answer)
+static int put_session(void *data, struct gt_control_request *request, FILE *answer)
 {
 	const struct gt_session_status *s = data;
-	const struct gt_session_windows *w = s->windows;
-	uint32_t control = atomic_load_explicit(&w->session->control, memory_order_relaxed);
+	struct gt_window_state w = gt_session_windows_read(s->windows);
+	bool is_paused = GT_CONTROL_IS_PAUSED(w.control);
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
 
 	(void)request;
@@ -127,22 +119,27 @@ static int put_status(void *data, struct gt_control_request *request, FILE *answ
 	put_number(answer, "pid", s->child->pid > 0 ? (uint64_t)s->child->pid : 0);
 	put_number(answer, "collector", (uint64_t)getpid());
 	gt_control_put(answer, "version", GPUTAP_VERSION);
-	gt_control_put(answer, "state", GT_CONTROL_IS_PAUSED(control) ? "paused" : "recording");
+	gt_control_put(answer, "state", is_paused ? "paused" : "recording");
 	gt_control_put(answer, "why",
-		       w->changed_ns || GT_CONTROL_IS_PAUSED(control)
-			       ? gt_window_why_name((enum gt_window_why)GT_CONTROL_WHY(control))
+		       w.changed_ns || is_paused
+			       ? gt_window_why_name((enum gt_window_why)GT_CONTROL_WHY(w.control))
 			       : gt_window_why_name(GT_WINDOW_LIFE));
 	put_number(answer, "since_ns", s->since_ns);
-	put_number(answer, "changed_ns", w->changed_ns ? w->changed_ns : s->since_ns);
+	put_number(answer, "changed_ns", w.changed_ns ? w.changed_ns : s->since_ns);
 	put_number(answer, "now_ns", gt_clock_ns(CLOCK_BOOTTIME));
-	if (w->start_at_ns)
-		put_number(answer, "starts_in_ns", w->start_at_ns > now ? w->start_at_ns - now : 0);
-	if (w->stop_at_ns)
-		put_number(answer, "stops_in_ns", w->stop_at_ns > now ? w->stop_at_ns - now : 0);
-	put_number(answer, "windows", w->windows);
-	put_processes(s, answer);
-	put_followers(s, answer);
-	put_counts(s, answer);
+	if (w.start_at_ns)
+		put_number(answer, "starts_in_ns", w.start_at_ns > now ? w.start_at_ns - now : 0);
+	if (w.stop_at_ns)
+		put_number(answer, "stops_in_ns", w.stop_at_ns > now ? w.stop_at_ns - now : 0);
+	put_number(answer, "windows", w.windows);
+	put_processes(s, w.control, answer);
+	return 0;
+}
+
+static int put_status(void *data, struct gt_control_request *request, FILE *answer)
+{
+	put_session(data, request, answer);
+	put_counts(data, answer);
 	return 0;
 }
 
@@ -155,7 +152,7 @@ static int change(struct gt_session_status *s, struct gt_control_request *reques
 		return gt_control_refuse(request, 0, "its program has ended");
 	changed = gt_session_windows_set(s->windows, recording, GT_WINDOW_COMMAND);
 	gt_control_put(answer, "changed", changed ? "yes" : "no");
-	return put_status(s, request, answer);
+	return put_session(s, request, answer);
 }
 
 static int start(void *data, struct gt_control_request *request, FILE *answer)
@@ -170,7 +167,8 @@ static int stop(void *data, struct gt_control_request *request, FILE *answer)
 
 void gt_session_status_offer(struct gt_session_status *s, struct gt_control *control)
 {
-	gt_control_add(control, "status", put_status, s);
-	gt_control_add(control, "start", start, s);
-	gt_control_add(control, "stop", stop, s);
+	gt_control_add(control, "session", GT_CONTROL_AT_ONCE, put_session, s);
+	gt_control_add(control, "start", GT_CONTROL_AT_ONCE, start, s);
+	gt_control_add(control, "stop", GT_CONTROL_AT_ONCE, stop, s);
+	gt_control_add(control, "status", GT_CONTROL_IN_TURN, put_status, s);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of the control socket that say and change how the session stands: status, start, stop.
+/* Commands of the control socket that say and change how the session stands.
  *
- *   status     capture=PATH command=.. directory=.. pid=PROGRAM collector=PID version=..
+ *   session    capture=PATH command=.. output=.. pid=PROGRAM collector=PID version=..
  *              state=recording|paused why=.. since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
  *              starts_in_ns= stops_in_ns= (what is to come) processes=N pids=1,2,..
  *              following= (processes that use a runtime) behind= (of them: not yet in this state)
- *              seen= recorded= lost= kernels= bytes= windows=
- *   start      changed=yes|no, then as status
- *   stop       the same */
+ *              windows=
+ *   start      changed=yes|no, then as session
+ *   stop       the same
+ *   status     as session, then seen= recorded= lost= kernels= bytes=
+ *
+ * All but status is done by control's own thread, at once. */
 #ifndef GPUTAP_COLLECTOR_SESSION_STATUS_H
 #define GPUTAP_COLLECTOR_SESSION_STATUS_H
 

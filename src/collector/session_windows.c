@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -32,16 +33,27 @@ static void wake_all(struct gt_session_windows *w)
 	syscall(SYS_futex, &w->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-bool gt_session_windows_is_recording(const struct gt_session_windows *w)
+struct gt_window_state gt_session_windows_read(struct gt_session_windows *w)
 {
-	return !GT_CONTROL_IS_PAUSED(
-		atomic_load_explicit(&w->session->control, memory_order_relaxed));
+	struct gt_window_state state;
+
+	pthread_mutex_lock(&w->lock);
+	state = (struct gt_window_state){
+		.control = atomic_load_explicit(&w->session->control, memory_order_relaxed),
+		.windows = w->windows,
+		.start_at_ns = w->start_at_ns,
+		.stop_at_ns = w->stop_at_ns,
+		.changed_ns = w->changed_ns,
+	};
+	pthread_mutex_unlock(&w->lock);
+	return state;
 }
 
 void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
 			      const struct gt_window_options *o, uint64_t now_ns)
 {
 	memset(w, 0, sizeof *w);
+	pthread_mutex_init(&w->lock, NULL);
 	w->session = session;
 	w->options = *o;
 	if (o->delay_ns)
@@ -51,7 +63,7 @@ void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *s
 	w->windows = !begins_paused(o);
 }
 
-bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why)
+static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_window_why why)
 {
 	uint32_t before = atomic_load_explicit(&w->session->control, memory_order_relaxed);
 
@@ -64,12 +76,22 @@ bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum g
 	atomic_store_explicit(&w->session->control,
 			      GT_CONTROL(GT_CONTROL_SERIAL(before) + 1, why, !recording),
 			      memory_order_release);
-	wake_all(w);
 	w->changed_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	wake_all(w);
 	/* a duration is the first window's */
 	if (recording && ++w->windows == 1 && w->options.duration_ns)
 		w->stop_at_ns = gt_clock_ns(CLOCK_MONOTONIC) + w->options.duration_ns;
 	return true;
+}
+
+bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why)
+{
+	bool changed;
+
+	pthread_mutex_lock(&w->lock);
+	changed = set_locked(w, recording, why);
+	pthread_mutex_unlock(&w->lock);
+	return changed;
 }
 
 static int ms_until(uint64_t at_ns, uint64_t now_ns)
@@ -83,16 +105,18 @@ int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint6
 {
 	int start, stop;
 
+	pthread_mutex_lock(&w->lock);
 	if (w->start_at_ns && now_ns >= w->start_at_ns)
-		gt_session_windows_set(w, true, GT_WINDOW_DELAY);
+		set_locked(w, true, GT_WINDOW_DELAY);
 	if (w->stop_at_ns && now_ns >= w->stop_at_ns)
-		gt_session_windows_set(w, false, GT_WINDOW_DURATION);
+		set_locked(w, false, GT_WINDOW_DURATION);
 	if (w->options.kernels && !w->kernels_done && kernels >= w->options.kernels) {
 		w->kernels_done = true;
-		gt_session_windows_set(w, false, GT_WINDOW_KERNELS);
+		set_locked(w, false, GT_WINDOW_KERNELS);
 	}
 	start = w->start_at_ns ? ms_until(w->start_at_ns, now_ns) : -1;
 	stop = w->stop_at_ns ? ms_until(w->stop_at_ns, now_ns) : -1;
+	pthread_mutex_unlock(&w->lock);
 	if (start < 0 || (stop >= 0 && stop < start))
 		return stop;
 	return start;
@@ -106,7 +130,7 @@ bool gt_session_windows_signal(struct gt_session_windows *w, int number)
 		return false;
 	gt_session_windows_set(w,
 			       o->start_signal == o->stop_signal
-				       ? !gt_session_windows_is_recording(w)
+				       ? GT_CONTROL_IS_PAUSED(gt_session_windows_read(w).control)
 				       : number == o->start_signal,
 			       GT_WINDOW_SIGNAL);
 	return true;
@@ -116,6 +140,8 @@ void gt_session_windows_end(struct gt_session_windows *w)
 {
 	if (!w->session)
 		return;
+	pthread_mutex_lock(&w->lock);
 	atomic_fetch_add_explicit(&w->session->control, GT_CONTROL(1, 0, 0), memory_order_release);
+	pthread_mutex_unlock(&w->lock);
 	wake_all(w);
 }

@@ -5,6 +5,7 @@
 #ifndef GPUTAP_COLLECTOR_SESSION_WINDOWS_H
 #define GPUTAP_COLLECTOR_SESSION_WINDOWS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,13 +29,22 @@ struct gt_ranges_met {
 	uint32_t missed;                /* .. before their --from came */
 };
 
+/* Changed and read by two threads, the collector's and control's, with the lock held. */
 struct gt_session_windows {
 	struct gt_session *session; /* mapped */
 	struct gt_window_options options;
+	pthread_mutex_t lock;
 	uint64_t start_at_ns, stop_at_ns; /* CLOCK_MONOTONIC; 0: not to come */
 	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
 	uint32_t windows;                 /* that have begun */
 	bool kernels_done;
+};
+
+/* As it stands now. */
+struct gt_window_state {
+	uint32_t control; /* gt_session.control */
+	uint32_t windows;
+	uint64_t start_at_ns, stop_at_ns, changed_ns;
 };
 
 /* Before the session's file is written: what its control begins with. */
@@ -43,8 +53,7 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
 			      const struct gt_window_options *o, uint64_t now_ns);
 
-/* Is recording on, as far as the session goes? */
-bool gt_session_windows_is_recording(const struct gt_session_windows *w);
+struct gt_window_state gt_session_windows_read(struct gt_session_windows *w);
 
 /* Change it for all processes. Return: false: it was so already. */
 bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why);

@@ -274,6 +274,6 @@ static int answer_state(void *data, struct gt_control_request *request, FILE *an
 
 void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control)
 {
-	gt_control_add(control, "snapshot", answer_snapshot, s);
-	gt_control_add(control, "snapshot-state", answer_state, s);
+	gt_control_add(control, "snapshot", GT_CONTROL_IN_TURN, answer_snapshot, s);
+	gt_control_add(control, "snapshot-state", GT_CONTROL_IN_TURN, answer_state, s);
 }
