@@ -292,13 +292,16 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
-/* As reports number it: in its process. */
+/* As reports number it: in its process, which is said where several have queues. */
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {
+	bool several = false;
+
 	if (!q->number)
 		return make_text("queue not known");
-	return gt_capture_process_count(x->capture) > 1
-		       ? make_text("queue %u, %llu", q->number, (unsigned long long)q->pid)
+	for (uint32_t i = 0; i < x->source_count; i++)
+		several |= x->sources[i].queue && x->sources[i].queue->process != q->process;
+	return several ? make_text("queue %u, %llu", q->number, (unsigned long long)q->pid)
 		       : make_text("queue %u", q->number);
 }
 

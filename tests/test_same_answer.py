@@ -118,3 +118,17 @@ def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
     assert sum(row["count"] for row in report(path, "-w", "name=phase")["ranges"]) > 0
     said = tap("export", path, "-o", "a.csv", "-w", "name=phase").err
     assert "holds for no record of a call or of device work" in said
+
+
+def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, synth):
+    """With their process where several have queues, and without it where one has."""
+    def shown(capture, label):
+        rows = json.loads(tap("report", capture, "--timeline", "--json").out)["rows"]
+        return {(row["group"].split(":")[0], row["label"]): row["count"]
+                for row in rows if row["kind"] == "queue"} == {
+            (f"device {row['device']}", label(row)): row["work"]
+            for row in report(capture, "--by", "queue", "-t", "devices")["devices"]}
+
+    assert shown(two, lambda row: f"queue {row['queue']}, {row['pid']}")
+    assert shown(synth("--calls", "500", "--queues", "2", out="one.gputap"),
+                 lambda row: f"queue {row['queue']}")
