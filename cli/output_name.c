@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/output_name.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -100,6 +102,22 @@ int output_name_expand(const char *pattern, char *out, size_t size)
 	return used < size
 		       ? 0
 		       : ui_fail(GT_EXIT_USAGE, "--output %.60s..: the name is too long", pattern);
+}
+
+int output_name_check_folder(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	const int bytes = slash ? (int)(slash - name) : 0;
+	char folder[4096];
+	struct stat st;
+
+	if (bytes <= 0 || (size_t)bytes >= sizeof folder)
+		return 0;
+	snprintf(folder, sizeof folder, "%.*s", bytes, name);
+	if (!stat(folder, &st) || errno != ENOENT)
+		return 0;
+	return ui_fail(GT_EXIT_FAILURE, "there is no folder %s: 'mkdir -p %s' makes it", folder,
+		       folder);
 }
 
 void output_name_note_ranks(const char *name, const char *pattern)

@@ -431,6 +431,8 @@ static int choose_output(struct run_request *r)
 		if (access(r->output, W_OK))
 			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m",
 				       r->output);
+	} else if (output_name_check_folder(r->output)) {
+		return GT_EXIT_FAILURE;
 	}
 	if (r->exporter) /* beside the export, so that it is on a disk meant for such things */
 		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output,

@@ -14,7 +14,7 @@ import pytest
 import conftest
 
 DOCS = conftest.REPO / "docs"
-COMMAND = re.compile(r"(gputap|mpirun|srun|docker)\b")
+COMMAND = re.compile(r"(mkdir|gputap|mpirun|srun|docker)\b")
 # in the place of a cluster's launcher: ranks one after the other, named as it names them
 SRUN = """\
 #!/bin/sh
@@ -51,7 +51,6 @@ def place(build, gputap, work):
     if not program.exists():
         pytest.skip("needs the examples, which are built where OpenCL's loader is")
     (work / "bin").mkdir()
-    (work / "job").mkdir()
     (work / "bin/gputap").symlink_to(gputap)
     (work / "bin/python").symlink_to(sys.executable)
     (work / "train.py").write_text(TRAIN)
@@ -81,7 +80,7 @@ def test_mpi_and_slurm(shell, launcher):
     said = [shell(line).out for line in parts("recipes.md")["MPI and Slurm"] if other not in line
             and (launcher == "mpirun" or "tree" not in line)]
     assert sorted(os.listdir("job")) == [f"{rank}.gputap" for rank in range(4)]
-    assert all(re.search(rf"^ +{rank} ", said[1], re.M) for rank in range(4)), said[1]
+    assert all(re.search(rf"^ +{rank} ", said[2], re.M) for rank in range(4)), said[2]
 
 
 @pytest.mark.parametrize("title", ["Python and torch", "Overhead and file size"])
@@ -117,7 +116,9 @@ def answer(shell):
     """answer(number): what the commands of the question of that number print."""
     def ask(number):
         title = next(t for t in parts("questions.md") if t.startswith(f"{number}. "))
-        return "".join(shell(line).out for line in parts("questions.md")[title])
+        # how long the program takes to begin is the machine's
+        lines = [line.replace("100ms..150ms", "0ms..1h") for line in parts("questions.md")[title]]
+        return "".join(shell(line).out for line in lines)
     return ask
 
 
@@ -143,7 +144,7 @@ def test_what_got_slower(shell, answer):
 
 
 def test_which_rank_is_slow(shell, answer):
-    shell("srun -n 4 gputap run -q -o 'job/%r.gputap' ./prog")
+    shell("mkdir -p job && srun -n 4 gputap run -q -o 'job/%r.gputap' ./prog")
     assert re.search(r"^ +3 ", answer(5), re.M)
 
 
