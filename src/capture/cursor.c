@@ -102,6 +102,12 @@ void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *dat
 	c->wants_data = data;
 }
 
+/* Only some of the items are handed out. */
+static bool is_filtered(const struct gt_cursor *k)
+{
+	return (k->capture->wants || (k->capture->is_cut && !k->takes_context)) && !k->takes_all;
+}
+
 static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 {
 	int count = k->filled - k->taken;
@@ -110,9 +116,10 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 		count = k->filled = k->fill(k);
 		k->taken = 0;
 		if (count <= 0) {
-			k->filled = 0;
+			k->filled = k->unasked = 0;
 			return count;
 		}
+		k->unasked = is_filtered(k) ? 0 : count;
 		for (int i = 0; k->relayed && i < count; i++)
 			gt_item_relay(&k->item[i]);
 	}
@@ -172,11 +179,6 @@ uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
 	return k->read;
 }
 
-static bool is_filtered(const struct gt_cursor *k)
-{
-	return (k->capture->wants || (k->capture->is_cut && !k->takes_context)) && !k->takes_all;
-}
-
 /* One by one: an item's place in the row has fields that are the stream's. */
 static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 {
@@ -200,18 +202,23 @@ int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
 	return is_filtered(k) ? next_wanted(k, out) : next_filled(k, out);
 }
 
+static __attribute__((noinline)) int next_of_others(struct gt_cursor *k, const struct gt_item **out)
+{
+	int count;
+
+	if (is_filtered(k))
+		return next_wanted(k, out);
+	count = next_filled(k, out);
+	if (count <= 0)
+		return count;
+	k->taken -= count - 1;
+	return 1;
+}
+
 int gt_cursor_next(struct gt_cursor *k, const struct gt_item **out)
 {
-	int status;
-
-	if (__builtin_expect(is_filtered(k), 0))
-		return next_wanted(k, out);
-	if (__builtin_expect(k->taken == k->filled, 0)) {
-		status = next_filled(k, out);
-		if (status <= 0)
-			return status;
-		k->taken = 0;
-	}
+	if (__builtin_expect(k->taken >= k->unasked, 0))
+		return next_of_others(k, out);
 	*out = &k->item[k->taken++];
 	return 1;
 }

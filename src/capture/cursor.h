@@ -43,6 +43,7 @@ struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
 	int filled, taken;    /* of `item` */
+	int unasked;          /* of `item`: so many go out without a look at filters */
 	int status;           /* of the block: 1 there may be more; see cursor_next.c */
 	uint32_t process;     /* of the stream */
 	size_t stream, block; /* block: of the capture, that comes next */

@@ -508,8 +508,8 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 
 /* Rows of the block as items, until there are enough of them or a group goes out. Return: how
  * many. k->status: why not more, if not for that: 0 the block is at its end, -EBADMSG, -ENOMEM;
- * else 1. */
-static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k)
+ * else 1. @plain: a constant; there is no slice, and rows count until one says that they do not. */
+static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
 	struct gt_decode_at at = k->decoder.at;
 	uint64_t *words = gt_decode_place(k->words), *const words_end = k->words + ITEM_WORDS;
@@ -539,9 +539,9 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				break;
 			}
 			lone_call(k, item, &row);
-			if (__builtin_expect(k->context, 0))
+			if (!plain)
 				item->context = k->context;
-			item += is_call_taken(k, item);
+			item += plain || is_call_taken(k, item);
 			/* arguments stay in the middle of 32 bytes */
 			words += 4 + shape->code_bytes * 4u;
 		} else if (shape->way == GT_DECODE_DEVICE) {
@@ -552,9 +552,9 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				break;
 			}
 			device_item(k, item, &row);
-			if (__builtin_expect(k->context, 0))
+			if (!plain)
 				item->context = k->context;
-			item += is_work_taken(k, item);
+			item += plain || is_work_taken(k, item);
 		} else {
 			struct gt_decode_at slow = at;
 
@@ -566,13 +566,24 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			words += 4 + shape->code_bytes * 4u;
 			status = 1;
 			/* the next one's tail would be in the same place */
-			if (shape->tail || k->going_out)
+			if (shape->tail || k->going_out || (plain && k->context))
 				break;
 		}
 	}
 	k->decoder.at = at;
 	k->status = status;
 	return (int)(item - k->item);
+}
+
+/* Of its own, so that it has the registers to itself. */
+static __attribute__((noinline)) int plain_items(struct gt_cursor *k)
+{
+	return block_items(k, true);
+}
+
+static __attribute__((noinline)) int any_items(struct gt_cursor *k)
+{
+	return block_items(k, false);
 }
 
 int GT_CURSOR_FILL(struct gt_cursor *k)
@@ -586,7 +597,12 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 				return count;
 		}
 		if (__builtin_expect(k->in_block, 1)) {
-			count = k->status > 0 ? block_items(k) : 0;
+			if (k->status <= 0)
+				count = 0;
+			else if (__builtin_expect(!k->slice && !k->context, 1))
+				count = plain_items(k);
+			else
+				count = any_items(k);
 			if (count)
 				return count;
 			/* a group goes out, or nothing of the rows was an item */

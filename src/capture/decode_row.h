@@ -140,9 +140,9 @@ static __attribute__((noinline)) const uint8_t *gt_decode_id(const uint8_t *p, u
 	return p;
 }
 
-static inline const uint8_t *gt_decode_call(struct gt_decode_at *at,
-					    const struct gt_decode_shape *s, uint64_t *out,
-					    struct gt_row *row)
+/* Into each loop: a call of it costs what two rows do. */
+static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
+	struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out, struct gt_row *row)
 {
 	const uint8_t *codes = at->p + 1, *p = codes + s->code_bytes;
 	uint32_t control = *at->p;
@@ -166,8 +166,8 @@ static inline const uint8_t *gt_decode_call(struct gt_decode_at *at,
 }
 
 /* Stamps were stored as differences; the shape keeps the differences. */
-static inline const uint8_t *gt_decode_device(const struct gt_decode_at *at,
-					      const struct gt_decode_shape *s, uint64_t *out)
+static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
+	const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
 {
 	const uint8_t *p = gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes,
 					s->last_codes);
