@@ -2,6 +2,8 @@
 """Signals at bad moments: while a thread's or a process's state is made, in the middle of a call,
 with a jump out of it."""
 
+import json
+
 import pytest
 
 from rings import Session
@@ -34,6 +36,29 @@ def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left
     # the collector counts those that were left as unfinished
     assert (seen, recorded, dropped) == (made, made - left, 0)
     assert {c["depth"] for c in calls} == {0}
+
+
+@pytest.fixture
+def losses(tap, build, work):
+    """losses(WHAT, N, option, ..) -> what gputap run said, why calls of a jumper were lost"""
+    def run(*steps, options=()):
+        said = tap("run", "-q", *options, "-o", "j.gputap", build / "tests/core/jumper",
+                   *steps).err
+        found = json.loads(tap("info", "--json", "j.gputap").out)
+        return said, {why: n for why, n in found["dropped_by_reason"].items() if n}
+    return run
+
+
+def test_calls_that_were_left_by_the_hundred_are_unfinished_and_nothing_worse(losses):
+    """More than can be open at once are no sign that the program wrote over its rings."""
+    assert losses("jump", 100) == ("", {"unfinished": 200})
+
+
+def test_a_jump_out_of_the_taking_of_a_stack_does_not_end_the_recording(losses):
+    """Before a call begins, and when it has ended, nothing is open that the next call could find
+    left."""
+    said, lost = losses("alarms", 500, options=["--stacks=slow:0,lines:0"])
+    assert said == "" and set(lost) <= {"unfinished"}
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -11,9 +11,10 @@
 /* device work of a process that nobody has waited for */
 #define WORK_OPEN_MOST  (UINT64_C(1) << 24)
 
-/* Could so many calls have been open when the process ended? If not, its counters or its rings
- * were written over: what was lost that way looks like a call that never returned. */
-static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
+/* Could so many calls have been open when the process ended, beside the @left ones? If not, its
+ * counters or its rings were written over: what was lost that way looks like a call that never
+ * returned. */
+static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, uint64_t left)
 {
 	uint64_t open[GT_CLASS_COUNT] = {0};
 
@@ -29,7 +30,7 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 				return true;
 			open[c] += counts->seen[c][k] - known;
 		}
-	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads ||
+	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads + left ||
 	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
@@ -104,6 +105,7 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 			   struct gt_counts *out)
 {
 	volatile uint32_t i = 0, used = 0;
+	volatile uint64_t left = 0;
 
 	*out = d->journal.file->accounts[process->account].counts;
 	gt_counts_add(out, &process->pending);
@@ -115,6 +117,8 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 			for (i = 0; i < used; i++) { /* those that are done stand in `pending` */
 				if (last && is_slot_spoiled(process, i))
 					process->torn = true;
+				left += atomic_load_explicit(&gt_process_slot(process, i)->left,
+							     memory_order_relaxed);
 				if (i >= process->rings_known || !process->rings[i].done)
 					gt_process_add_slot_counts(process, i, out);
 			}
@@ -124,7 +128,8 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 		}
 	}
 	forget_noise(process, out);
-	if (last && is_open_too_much(out, process->slots_used > used ? process->slots_used : used))
+	if (last &&
+	    is_open_too_much(out, process->slots_used > used ? process->slots_used : used, left))
 		process->torn = true;
 	balance(process, out);
 }

@@ -196,16 +196,23 @@ static void write_stack(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t 
 void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();
+	/* Not before the call begins, nor behind its end: a jump out of a signal handler would
+	 * leave the thread in the middle of a record, and nobody would notice (core/thread.c). */
+	const bool is_open = t->depth != 0;
 	uint32_t number;
 
 	if (gt_unlikely(!area || area->user > GT_HERE()))
 		return;
 	area->user = GT_HERE();
+	if (!is_open)
+		gt_call_open(t);
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
 	number = take_stack(t, area);
 	if (number)
 		write_stack(t, op, id, number);
 	__asm__ volatile("" ::: "memory");
+	if (!is_open)
+		t->depth = 0;
 	area->user = 0;
 }
 

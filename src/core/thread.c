@@ -121,6 +121,16 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
 }
 
+/* The open calls are never recorded, and the process is not in them when it dies. */
+static void note_left(struct gt_thread *t)
+{
+	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		return;
+	atomic_fetch_add_explicit(&t->slot->left, t->depth, memory_order_relaxed);
+	for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+		atomic_store_explicit(&t->slot->domains[k].newest, 0, memory_order_relaxed);
+}
+
 /* The outermost open call, and all in it, were left by a jump. (But a signal handler's own stack
  * may lie anywhere.) */
 static void notice_jump(struct gt_thread *t, uintptr_t here)
@@ -128,12 +138,7 @@ static void notice_jump(struct gt_thread *t, uintptr_t here)
 	int saved = errno;
 
 	if (!gt_thread_is_inside(t, here) && !is_on_signal_stack()) {
-		/* nor is the process in them when it dies */
-		for (int k = 0;
-		     t->slot && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) &&
-		     k < GT_DOMAIN_COUNT;
-		     k++)
-			atomic_store_explicit(&t->slot->domains[k].newest, 0, memory_order_relaxed);
+		note_left(t);
 		t->depth = 0;
 		gt_callback_depth = 0;
 		t->api_id = 0;

@@ -101,6 +101,9 @@ struct gt_slot {
 	char name[16];
 	uint64_t start_ticks;
 	_Atomic uint64_t end_ticks;
+	/* calls that jumps have left (siglongjmp(), exceptions): seen, and never recorded. Of all
+	 * threads that had the slot */
+	_Atomic uint32_t left;
 	_Alignas(64) struct gt_slot_domain domains[GT_DOMAIN_COUNT];
 	_Atomic uint32_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };

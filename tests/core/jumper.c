@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* jumper WHAT: OpenCL calls and signals. Prints how many calls were begun.
+/* jumper WHAT [N]: OpenCL calls and signals. Prints how many calls were begun.
  *
  * 	first   a signal comes while a thread makes its first call; the handler makes calls
  * 	fork    the same in the child of a fork
- * 	jump    a handler leaves a call by siglongjmp(); more calls follow
+ * 	jump    a handler leaves a call by siglongjmp(), N times in each of two threads; more calls
+ * 		follow
  * 	stack   the same, the handler on a stack of its own
- *  nested  a handler on a stack of its own, further up, makes calls in the middle of a call, and
- *  returns */
+ * 	nested  a handler on a stack of its own, further up, makes calls in the middle of a call
+ * 	alarms  a timer's handler leaves whatever there is by siglongjmp(), N times; calls without
+ * 		end meanwhile, and 1000 behind it */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
@@ -21,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +35,7 @@ static volatile unsigned made;
 static cl_platform_id platform;
 static char *page;
 static sigjmp_buf back;
+static int rounds = ROUNDS;
 
 static void calls(unsigned n)
 {
@@ -124,6 +128,25 @@ static void leave(int number)
 	siglongjmp(back, 1);
 }
 
+static int alarms(void)
+{
+	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	static volatile int i;
+
+	calls(1);
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &often, NULL);
+	/* the handler comes here, too, before the timer is stopped */
+	if (sigsetjmp(back, 1))
+		i++;
+	while (i < rounds)
+		calls(1);
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN);
+	calls(1000);
+	return 0;
+}
+
 /* A stack for its handlers. */
 static void take_stack(void)
 {
@@ -135,7 +158,7 @@ static void take_stack(void)
 
 static void *jump(void *arg)
 {
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		if (sigsetjmp(back, 1) == 0) {
 			made++;
 			clGetPlatformInfo(platform, CL_PLATFORM_NAME, PAGE, page, NULL);
@@ -204,6 +227,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	int status = 2;
 
+	if (argc > 2)
+		rounds = atoi(argv[2]);
 	if (!strcmp(what, "first"))
 		status = first();
 	else if (!strcmp(what, "fork"))
@@ -212,6 +237,8 @@ int main(int argc, char **argv)
 		status = jumps(what[0] == 's');
 	else if (!strcmp(what, "nested"))
 		status = nested();
+	else if (!strcmp(what, "alarms"))
+		status = alarms();
 	printf("%u\n", made);
 	return status;
 }
