@@ -265,6 +265,8 @@ static void add_devices(struct reading *r)
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": busy", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, t->all.busy_ns, t->count);
+		if (r->s->is_part) /* nobody knows what the device did between that work */
+			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": idle", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, timeline_idle_ns(&t->all),
 			  t->all.gaps.count);
@@ -318,7 +320,7 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
-	if (!s->filter) /* of a slice it says nothing */
+	if (!s->filter && !gt_capture_is_filtered(r->capture)) /* of a slice it says nothing */
 		add_value(r, DIFF_TOTALS, "from begin to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);

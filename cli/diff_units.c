@@ -62,6 +62,9 @@ int diff_units_read(struct diff_units *u, const struct gt_capture *capture, cons
 
 	if (rc)
 		return rc;
+	/* of a cut also the ranges that are there for what is in them: as in the whole, one in
+	 * which nothing counts is no unit in the end */
+	gt_cursor_take_context(cursor);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
 			continue;

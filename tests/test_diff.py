@@ -266,6 +266,41 @@ def test_slices_of_one_capture_are_compared(tap, synth):
                for row in document["kernels"])
 
 
+@pytest.mark.parametrize("shape", ["--steps 100 --nested", "--steps 100 --waits --threads 2"])
+@pytest.mark.parametrize("before, after, per", [
+    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps go on over both edges
+    ("at=20ms..60ms", "at=60ms..100ms", []),
+    ("range=step#3..20", "range=step#30..50", ["--per", "step"]),
+    # what counts is in steps that are there for it and do not count themselves
+    ("kind=kernel and at<100ms", "kind=kernel and at>100ms", ["--per", "step"])])
+def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, before, after, per):
+    synth("a.gputap", "--calls", 20000, *shape.split())
+    tap("export", "a.gputap", "-o", "before.gputap", "-w", before)
+    tap("export", "a.gputap", "-o", "after.gputap", "-w", after)
+    whole = json.loads(tap("diff", "a.gputap", "--before", before, "--after", after, *per,
+                           "--json").out)
+    cuts = json.loads(tap("diff", "before.gputap", "after.gputap", *per, "--json").out)
+
+    def figures(document):
+        """What the sides are. Noise, and so verdicts, are of two captures here, of one there."""
+        tables = {t: v for t, v in document.items() if isinstance(v, list) and t != "idle"}
+        return {(t, row["name"]): {k: v for k, v in row.items()
+                                   if k.startswith(("count_", "total_", "median_before",
+                                                    "median_after"))}
+                for t, v in tables.items() for row in v}
+
+    expected = figures(whole)
+    if not before.startswith("at"):  # of what lies between their work nothing is known
+        del expected["devices", "device 0: idle"]
+        assert not cuts["idle"]
+    else:
+        assert cuts["idle"] and len(cuts["idle"]) == len(whole["idle"])
+    assert figures(cuts) == expected
+    for side in ("before", "after"):
+        assert cuts[side].get("occurrences") == whole[side].get("occurrences")
+        assert not per or cuts[side]["occurrences"] > 15
+
+
 # --fail-over -------------------------------------------------------------------------
 
 @pytest.mark.parametrize("limit, status", [("5%", 1), ("5", 1), ("kernels:5%", 1),
