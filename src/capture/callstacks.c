@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See callstacks.h. reader.c reads frames and code when a capture is opened; which call has which
- * stack is read when somebody asks. */
+/* See callstacks.h. read_records.c reads frames and code when a capture is opened; which call has
+ * which stack is read when somebody asks. */
 #include "capture/callstacks.h"
 
 #include <errno.h>

@@ -147,7 +147,7 @@ struct gt_capture {
 	void *wants_data;
 };
 
-/* Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */
+/* lists.c. Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */
 int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
 #define GT_LIST_ADD(c, list, count, room) \
 	gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
@@ -159,6 +159,9 @@ int gt_sort_stable(void *list, size_t count, size_t bytes,
 /* Copy of a text that lives as long as the capture, ended by two NULs. NULL: no memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
 
+/* read_records.c: the payload of a RECORDS block. 0, -ENOMEM with a cause, or -EBADMSG: some of it
+ * made no sense. */
+int gt_records_read(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes);
 /* All blocks of the newest of `files`. */
 int gt_capture_scan(struct gt_capture *c);
 /* Sessions on one clock, in order of their begin, and their processes with them. */

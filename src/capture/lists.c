@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What an open capture consists of: lists that grow, and texts that stay. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/reader.h"
+#include "util/error.h"
+
+int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes)
+{
+	size_t wanted = *room ? *room * 2 : 16;
+	char *p;
+
+	if (count < *room)
+		return 0;
+	while (wanted <= count)
+		wanted *= 2;
+	p = reallocarray(*list, wanted, item_bytes);
+	if (!p)
+		return gt_error(-ENOMEM, "list of %zu", wanted);
+	memset(p + *room * item_bytes, 0, (wanted - *room) * item_bytes);
+	*list = p;
+	*room = wanted;
+	return 0;
+}
+
+const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes)
+{
+	struct text_chunk *k = c->texts;
+	char *at;
+
+	if (!k || k->room - k->used < bytes + 2) {
+		size_t room = bytes + 2 > 65536 ? bytes + 2 : 65536;
+
+		k = malloc(sizeof *k + room);
+		if (!k) {
+			gt_error(-ENOMEM, "texts of capture %s", c->files[0].path);
+			return NULL;
+		}
+		k->used = 0;
+		k->room = room;
+		k->next = c->texts;
+		c->texts = k;
+	}
+	at = k->data + k->used;
+	if (bytes)
+		memcpy(at, text, bytes);
+	at[bytes] = at[bytes + 1] = '\0';
+	k->used += bytes + 2;
+	return at;
+}
