@@ -351,10 +351,10 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	if (e.failed)
 		summary_add_failure(s, &e);
 	s->processes[e.process].device_count++;
-	s->processes[e.process].device_ns += e.duration_ns;
+	s->processes[e.process].device_ns += is_work(item) ? e.duration_ns : 0;
 	if (e.thread != LOOKUP_NONE) {
 		s->threads[e.thread].device_count++;
-		s->threads[e.thread].device_ns += e.duration_ns;
+		s->threads[e.thread].device_ns += is_work(item) ? e.duration_ns : 0;
 	}
 }
 

@@ -2,8 +2,15 @@
 """What report and info say of captures that are odd: split many ways, crashed, damaged, without an
 end. It fits in 80 columns, and claims no more than is known."""
 
+import csv
+import io
+import json
+
 import pytest
 
+import conftest
+
+OLD = conftest.REPO / "tests" / "golden" / "old"
 WIDE = {"COLUMNS": "80"}
 
 
@@ -50,3 +57,19 @@ def test_of_what_is_damaged_or_has_no_end_nobody_says_that_nothing_was_lost(tap,
     (work / "part.gputap").write_bytes(whole[:len(whole) // 2])
     said = tap("report", "part.gputap", status=None).out
     assert "damaged" in said and "nothing lost" not in said
+
+
+@pytest.mark.parametrize("name", ["hip-0.1", "opencl-0.1"])
+def test_time_on_devices_has_no_markers_and_barriers_in_it(tap, work, name):
+    """They are items of device work, and no work."""
+    capture = OLD / f"{name}.gputap"
+    tap("export", capture, "-o", "a.csv")
+    rows = [row for row in csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+            if row["kind"] == "device"]
+    waits = [row for row in rows if row["operation"] in ("marker", "barrier")]
+    assert sum(int(row["duration_ns"]) for row in waits) > 0
+    report = json.loads(tap("report", capture, "--json").out)
+    for table in ("processes", "threads"):
+        assert sum(row["work"] for row in report[table]) == len(rows)
+        assert sum(row["work_ns"] for row in report[table]) == sum(
+            int(row["duration_ns"] or 0) for row in rows if row not in waits)
