@@ -242,7 +242,9 @@ static bool parse_point(struct parser *p, const char *at, const char *text, size
 	if (found)
 		return found > 0 && point->occurrence != FILTER_NO_OCCURRENCE;
 	if (!filter_parse_number(FILTER_UNIT_TIME, text, bytes, &ns)) {
-		fail_at(p, at, "not a time; like 5s, 1.5ms, or of a range: step#3, step#3+10ms");
+		fail_at(p, at,
+			"not a time with its unit; like 5s, 1.5ms, or of a range: step#3, "
+			"step#3+10ms");
 		return false;
 	}
 	point->ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
@@ -315,7 +317,7 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 	}
 	if (!good)
 		fail_at(p, at,
-			unit == FILTER_UNIT_TIME    ? "not a time; like 10us, 1.5ms, 2s"
+			unit == FILTER_UNIT_TIME ? "not a time with its unit; like 10us, 1.5ms, 2s"
 			: unit == FILTER_UNIT_BYTES ? "not a size; like 4096, 64K, 1.5MiB"
 						    : "not a rank; like 3, 0..7");
 	return good;

@@ -40,6 +40,8 @@ bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, 
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
+	if (unit == FILTER_UNIT_TIME && !*end && value > 0) /* of what? --delay takes seconds */
+		return false;
 	for (; u->name; u++)
 		if (!strcasecmp(u->name, end)) {
 			value *= u->factor;
