@@ -712,8 +712,11 @@ static int report_files(struct report_options *o, char **paths, int count)
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;
 	}
-	if (in.left_out || !gt_capture_is_whole(&s.health))
+	if (in.left_out || !gt_capture_is_whole(&s.health)) {
 		code = GT_EXIT_FAILURE; /* said in its head */
+		if (o->output)
+			ui_note("%s does not have all: its head says what is missing", o->output);
+	}
 out:
 	gt_capture_close(capture);
 fini_inputs:

@@ -286,8 +286,9 @@ static void put_timeline(FILE *out, const struct picture *p)
 static const char *const types[] = {
 	[GRID_TEXT] = "text", [GRID_COUNT] = "count", [GRID_SIGNED] = "signed",
 	[GRID_ID] = "id",     [GRID_NS] = "ns",       [GRID_BYTES] = "bytes",
-	[GRID_RATE] = "rate", [GRID_SHARE] = "share",
+	[GRID_RATE] = "rate", [GRID_SHARE] = "share", [GRID_LINES] = "lines",
 };
+static_assert(sizeof types / sizeof *types == GRID_LINES + 1, "page.js knows them all");
 
 static const char *const shows[] = {
 	[GRID_ALWAYS] = "always", [GRID_IF_ANY] = "any",        [GRID_IF_DIFFER] = "differ",

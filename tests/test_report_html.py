@@ -126,6 +126,26 @@ def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
         assert r["points"][::2] == sorted(r["points"][::2]) and max(r["points"][1::2]) == r["most"]
 
 
+@pytest.fixture
+def stacks(tap, build, work):
+    """A page of a program's launches and the stacks that they were made from."""
+    tap("run", "-q", "--stacks", "-o", "s.gputap", "--", build / "bench/opencl_loop", "",
+        "kernels:100", "3")
+    tap("report", "s.gputap", "-o", "s.html")
+    return work / "s.html"
+
+
+def test_a_stack_is_a_cell_of_several_lines(stacks):
+    table = next(t for t in data_of(stacks)["tables"] if t["name"] == "stacks")
+    column = next(i for i, c in enumerate(table["columns"]) if c["type"] == "lines")
+    assert any("main at opencl_loop.c" in row[column] for row in table["rows"])
+
+
+def test_what_a_page_lacks_is_said_where_it_is_made(tap, run, build, work):
+    run([build / "tests/synth/synth", "--calls", "100", "--cut", "-o", "s.gputap"])
+    assert "s.html does not have all" in tap("report", "s.gputap", "-o", "s.html", status=1).err
+
+
 def test_where_and_table_choose_what_is_in_it(page):
     data = data_of(page("--calls", "500", report=["--where", "kind=kernel", "-t", "kernels"]))
     assert [t["name"] for t in data["tables"]] == ["kernels"]
@@ -225,6 +245,13 @@ def test_a_browser_draws_tables_and_timeline(browser, page):
     assert "device 0: Synthetic device" in browser.evaluate(
         "document.querySelector('.tip').innerText")
     assert browser.evaluate("complaints") == []
+
+
+def test_a_browser_draws_a_stack_line_by_line(browser, stacks):
+    show(browser, stacks)
+    assert browser.evaluate("complaints") == []
+    cell = browser.evaluate("document.querySelector('#table-stacks td.lines').innerText")
+    assert len(cell.splitlines()) > 2 and "main at opencl_loop.c" in cell
 
 
 def test_a_browser_sorts_and_filters_tables(browser, page):

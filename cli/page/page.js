@@ -33,8 +33,10 @@ const formats = {
 	count, signed: count, id: String, ns: duration, bytes,
 	rate: value => `${three(value / 1e9)} GB/s`,
 	share: value => `${(value * 100).toFixed(1)} %`,
-	text: String,
+	text: String, lines: value => value.trimEnd(),
 };
+
+const isText = column => column.type === "text" || column.type === "lines";
 
 function element(name, properties = {}, ...children) {
 	const e = Object.assign(document.createElement(name), properties);
@@ -83,14 +85,13 @@ function drawTable(table) {
 		body.replaceChildren(...rows.map(i => element("tr", {}, ...columns.map((c, k) => {
 			const column = table.columns[c];
 			const cell = element("td", {textContent: texts[i][k]});
-			if (column.type !== "text")
-				cell.classList.add("n");
+			cell.classList.add(isText(column) ? column.type : "n");
 			if (column.bad && table.rows[i][c])
 				cell.classList.add("bad");
 			return cell;
 		}))));
 		heads.forEach((h, k) => h.setAttribute("aria-sort", columns[k] !== order ? "none"
-			: (table.columns[order].type === "text") !== backwards ? "ascending"
+			: isText(table.columns[order]) !== backwards ? "ascending"
 			: "descending"));
 		note.textContent = `${count(rows.length)} of ${count(table.total)} rows` +
 			(table.total > table.rows.length
@@ -106,7 +107,7 @@ function drawTable(table) {
 			order = c;
 			fill();
 		};
-		heads.push(element("th", {scope: "col", className: column.type === "text" ? "" : "n"},
+		heads.push(element("th", {scope: "col", className: isText(column) ? "" : "n"},
 		                   sort));
 	}
 	filter.oninput = fill;
