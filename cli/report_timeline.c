@@ -103,9 +103,9 @@ static int print_tick(char *text, size_t size, uint64_t at_ns, uint64_t step_ns,
 static void print_axis(const struct canvas *v)
 {
 	const struct picture *p = v->picture;
-	uint64_t length = p->end_ns - p->start_ns, from = p->start_ns - p->zero_ns;
-	uint64_t step = choose_step(length ? length : 1, v->columns);
-	uint64_t at = (from + step - 1) / step * step;
+	const uint64_t length = p->end_ns - p->start_ns, from = p->start_ns - p->zero_ns;
+	const uint64_t step = choose_step(length ? length : 1, v->columns);
+	uint64_t at = from / step * step;
 	const struct unit *unit = &units[0];
 	char line[ROOM_MOST + 1], text[48];
 	unsigned until = 0;
@@ -115,7 +115,8 @@ static void print_axis(const struct canvas *v)
 		if (p->end_ns - p->zero_ns >= 2 * units[i].ns && step >= units[i].ns / 1000)
 			unit = &units[i];
 	memset(line, ' ', v->columns);
-	for (; at <= from + length; at += step) {
+	for (bool more = at == from || !__builtin_add_overflow(at, step, &at);
+	     more && at - from <= length; more = !__builtin_add_overflow(at, step, &at)) {
 		unsigned column = column_of(v, p->zero_ns + at);
 		unsigned n = (unsigned)print_tick(text, sizeof text, at, step, unit, first);
 

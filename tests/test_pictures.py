@@ -47,6 +47,12 @@ PICTURES = {
 }
 
 
+def test_a_capture_of_centuries_has_a_picture(tap, synth):
+    """Stamps that are out of all reason, as damaged captures have them."""
+    out = timeline(tap, synth("--calls", "24", "--graphs", "--late", "--device-clock", "slow"))
+    assert "18446744073 s, from" in out
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_picture_is_the_golden_one(tap, synth, repo, name):
     """GPUTAP_GOLDEN=1 writes it anew."""
