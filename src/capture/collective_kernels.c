@@ -236,8 +236,10 @@ void gt_collective_kernels_join(struct gt_collective_kernels *k,
 						    (k->kernels[kernel].process == first->process &&
 						     k->kernels[kernel].id < first->first_id)))
 			kernel++;
-		for (l.kernels = k->kernels + kernel;
-		     kernel < k->kernel_count && is_of_launch(first, &k->kernels[kernel]); kernel++)
+		if (kernel < k->kernel_count)
+			l.kernels = &k->kernels[kernel];
+		for (; kernel < k->kernel_count && is_of_launch(first, &k->kernels[kernel]);
+		     kernel++)
 			l.kernel_count++;
 		join_launch(&l, found, to);
 	}

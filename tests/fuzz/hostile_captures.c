@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants of captures (mutate.h) through info, report, every export, merge and recover, as a
- * user would start them, but in one process:
+/* Mutants of captures (mutate.h) through info, report and its pictures, slices, every export, diff,
+ * merge and recover, as a user would start them, but in one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE.. PARTNER
  * Mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER. The first one of each CAPTURE is the
@@ -12,9 +12,10 @@
  * A worker process runs them one after another and says in shared memory where it is. When it
  * dies, the mutant and the command are told, and another worker goes on behind it. What is asked
  * of a command beside not to crash and to end:
- *   - its status is 0 or 1, and with 1 it says why;
+ *   - its status is 0 or 1 (of `diff` also 3), and if it is not 0 it says why;
  *   - what it prints has no control characters in it;
- *   - status 0 of `info` means that seen = recorded + lost, and that what was recorded is there;
+ *   - status 0 of `info` means that seen = recorded + not kept + lost, and that what was recorded
+ *     is there;
  *     `report`, `export` and `merge` say 0 only then, and with the same numbers.
  * Prints what was found, and how often each command ended well. Status 1 when something was
  * found. */
@@ -43,7 +44,19 @@
 #include "mutate.h"
 #include "util/error.h"
 
-enum { STEP_SECONDS = 30, STEPS = 14, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
+enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
+
+/* Steps, in the order in which they are printed. */
+enum {
+	STEP_INFO,
+	STEP_INFO_JSON,
+	STEP_REPORT,
+	STEP_REPORT_JSON,
+	STEP_RECOVER,
+	STEP_MERGE,
+	STEP_OTHERS,
+	STEP_EXPORTS, /* as many as there are formats, and then `looks` */
+};
 
 /* What the worker tells its parent. */
 struct progress {
@@ -81,9 +94,19 @@ static void copy_file(const char *from, const char *to)
 }
 
 static void find(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void keep_capture(void)
+{
+	char name[64];
+
+	if (!keep)
+		return;
+	snprintf(name, sizeof name, "%" PRIu64 ".gputap", progress->number);
+	copy_file(capture, name);
+}
+
 static void find(const char *format, ...)
 {
-	char text[1024], name[64];
+	char text[1024];
 	va_list args;
 	int n = snprintf(text, sizeof text, "mutant %" PRIu64 ": %s: ", progress->number,
 			 progress->step);
@@ -93,10 +116,7 @@ static void find(const char *format, ...)
 	va_end(args);
 	dprintf(true_err, "%s\n", text);
 	progress->findings++;
-	if (keep) {
-		snprintf(name, sizeof name, "%" PRIu64 ".gputap", progress->number);
-		copy_file(capture, name);
-	}
+	keep_capture();
 }
 
 /* Running a command -------------------------------------------------------------- */
@@ -149,7 +169,7 @@ static int run_command(const struct gt_command *command, unsigned step, const ch
 		progress->bad[step]++;
 	else
 		progress->good[step]++;
-	if (status != 0 && status != 1)
+	if (status != 0 && status != 1 && (status != 3 || command != &gt_command_diff))
 		find("status %d", status);
 	read_output(err_fd, &said);
 	if (status && !said) {
@@ -181,14 +201,15 @@ static uint64_t number_of(const char *key)
 /* Checks ------------------------------------------------------------------------- */
 
 struct sums {
-	uint64_t seen, recorded, dropped, calls, work;
+	uint64_t seen, recorded, not_kept, dropped, calls, work;
 };
 
 static void check_whole(const struct sums *s)
 {
-	if (s->seen != s->recorded + s->dropped)
-		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64 " + lost %" PRIu64,
-		     s->seen, s->recorded, s->dropped);
+	if (s->seen != s->recorded + s->not_kept + s->dropped)
+		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64
+		     " + not kept %" PRIu64 " + lost %" PRIu64,
+		     s->seen, s->recorded, s->not_kept, s->dropped);
 	if (s->recorded != s->calls + s->work)
 		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64
 		     " items of device work are there",
@@ -205,8 +226,8 @@ static int run_info(const char *path, unsigned step, struct sums *s)
 	read_output(out_fd, &bytes);
 	if (!bytes)
 		return status;
-	*s = (struct sums){number_of("seen"), number_of("recorded"), number_of("dropped"),
-			   number_of("calls"), number_of("device_work")};
+	*s = (struct sums){number_of("seen"),    number_of("recorded"), number_of("not_kept"),
+			   number_of("dropped"), number_of("calls"),    number_of("device_work")};
 	if (!status)
 		check_whole(s);
 	return status;
@@ -216,11 +237,12 @@ static void check_report(const struct sums *info, int info_status)
 {
 	char *json[] = {(char *)"report", (char *)"--json", (char *)"--top",
 			(char *)"0",      capture,          NULL};
-	int status = run_command(&gt_command_report, 3, "report --json", json);
+	int status = run_command(&gt_command_report, STEP_REPORT_JSON, "report --json", json);
 
 	if (status == 0 && info_status)
 		find("status 0, and info says 1");
-	if (status == 0 &&
+	/* rows of a cut that others need are no calls of it */
+	if (status == 0 && !info->not_kept &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
 	     number_of("device_work") != info->work || number_of("seen") != info->seen ||
 	     number_of("dropped") != info->dropped))
@@ -243,29 +265,127 @@ static uint64_t count_lines(const char *path)
 	return n;
 }
 
+static const struct {
+	const char *ending, *format; /* format: NULL: the ending's */
+} exports[] = {
+	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
+	{"rpd", NULL},     {"db", NULL},     {"rocpd", NULL},           {"folded", NULL},
+	{"csv", NULL},     {"gputap", NULL}, {"speedscope.json", NULL},
+};
+enum { EXPORTS = sizeof exports / sizeof *exports };
+
+/* A copy says of itself what the mutant says. */
+static void check_copy(const struct sums *info)
+{
+	struct sums copy;
+
+	if (!run_info(output, STEP_OTHERS, &copy) &&
+	    (copy.seen != info->seen || copy.calls != info->calls || copy.work != info->work))
+		find("other sums than the original's");
+}
+
 static void check_exports(const struct sums *info, int info_status)
 {
-	static const char *const endings[] = {"pftrace", "json", "json.gz", "hta",
-					      "rpd",     "db",   "csv"};
-
-	for (unsigned i = 0; i < sizeof endings / sizeof *endings; i++) {
+	for (unsigned i = 0; i < EXPORTS; i++) {
+		const char *ending = exports[i].ending;
 		char *argv[] = {(char *)"export", capture, (char *)"-f", (char *)"-o",
 				output,           NULL,    NULL,         NULL};
 		int status;
 
-		snprintf(output, sizeof output, "%s/out.%s", folder,
-			 i == 3 ? "hta.json" : endings[i]);
-		if (i == 3) {
+		snprintf(output, sizeof output, "%s/out.%s", folder, ending);
+		if (exports[i].format) {
 			argv[5] = (char *)"--format";
-			argv[6] = (char *)"hta";
+			argv[6] = (char *)(uintptr_t)exports[i].format;
 		}
-		status = run_command(&gt_command_export, 4 + i, endings[i], argv);
-		if (status == 0 && info_status)
+		status = run_command(&gt_command_export, STEP_EXPORTS + i, ending, argv);
+		/* a copy has what is damaged, too */
+		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
-		if (status == 0 && i == 6 && count_lines(output) != 1 + info->calls + info->work)
+		if (status == 0 && !strcmp(ending, "csv") && !info->not_kept &&
+		    count_lines(output) != 1 + info->calls + info->work)
 			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output),
 			     info->calls + info->work);
+		if (status == 0 && !strcmp(ending, "gputap"))
+			check_copy(info);
 		unlink(output);
+	}
+}
+
+/* Ways to look at a capture of which nothing is known but that they end. EXPR: one of
+ * `expressions`, by the mutant's number. */
+static const struct {
+	const struct gt_command *command;
+	const char *name, *words[10];
+} looks[] = {
+	{&gt_command_report,
+	 "tables",
+	 {"report", "-n", "0", "-t",
+	  "ranks,rank_spread,rank_waits,operations,ranges,operators,graphs,idle,gaps,latency,"
+	  "stacks,"
+	  "code_objects,kernel_symbols",
+	  "CAPTURE"}},
+	{&gt_command_report, "timeline", {"report", "--timeline", "CAPTURE"}},
+	{&gt_command_report, "html", {"report", "-f", "-o", "OUT.html", "CAPTURE"}},
+	{&gt_command_report, "by rank", {"report", "--by", "rank,host", "CAPTURE", "SECOND"}},
+	{&gt_command_report, "by operator", {"report", "--by", "operator", "CAPTURE"}},
+	{&gt_command_report, "short", {"report", "--short", "CAPTURE"}},
+	{&gt_command_report, "where", {"report", "-w", "EXPR", "CAPTURE"}},
+	{&gt_command_report, "where timeline", {"report", "--timeline", "-w", "EXPR", "CAPTURE"}},
+	{&gt_command_export, "cut", {"export", "-f", "-o", "OUT.gputap", "-w", "EXPR", "CAPTURE"}},
+	{&gt_command_export,
+	 "slice",
+	 {"export", "-f", "-o", "OUT.pftrace", "-w", "EXPR", "CAPTURE"}},
+	{&gt_command_diff, "diff", {"diff", "CAPTURE", "SECOND"}},
+	{&gt_command_diff, "diff to", {"diff", "--json", "SECOND", "CAPTURE"}},
+	{&gt_command_diff,
+	 "diff slices",
+	 {"diff", "CAPTURE", "--before", "EXPR", "--after", "at>=1ms"}},
+	{&gt_command_diff, "diff per", {"diff", "--per", "*", "CAPTURE", "SECOND"}},
+	{&gt_command_diff, "diff svg", {"diff", "--svg", "-n", "0", "CAPTURE", "SECOND"}},
+};
+enum { LOOKS = sizeof looks / sizeof *looks };
+
+static const char *const expressions[] = {
+	"at>=100us and at<1ms",
+	"range=*#1..2",
+	"not at=*#1",
+	"duration>1us and not (kind=kernel or at<=*#2-1us)",
+	"failed or rank=0 or host=a",
+	"name~'^cl(E|F)' and thread!=1",
+	"at=*#1..3 or bytes>0",
+	"process=4* and device=0",
+};
+
+static void check_looks(uint64_t number)
+{
+	enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
+
+	for (unsigned i = 0; i < LOOKS; i++) {
+		char *argv[12] = {NULL};
+		int status;
+
+		*output = '\0';
+		for (unsigned k = 0; looks[i].words[k]; k++) {
+			const char *word = looks[i].words[k];
+
+			if (!strncmp(word, "OUT", 3))
+				snprintf(output, sizeof output, "%s/out%s", folder, word + 3);
+			argv[k] = !strcmp(word, "CAPTURE")   ? capture
+				  : !strcmp(word, "SECOND")  ? second
+				  : !strncmp(word, "OUT", 3) ? output
+				  : !strcmp(word, "EXPR")
+					  ? (char *)(uintptr_t)expressions[number % EXPRESSIONS]
+					  : (char *)(uintptr_t)word;
+		}
+		status = run_command(looks[i].command, STEP_EXPORTS + EXPORTS + i, looks[i].name,
+				     argv);
+		if (status == 0 && !strcmp(looks[i].name, "cut")) {
+			struct sums sums;
+
+			run_info(output, STEP_OTHERS, &sums);
+		}
+		if (*output)
+			unlink(output);
 	}
 }
 
@@ -275,11 +395,11 @@ static void check_merge(const struct sums *info, int info_status)
 	struct sums other, sum;
 	int status, other_status;
 
-	other_status = run_info(second, 13, &other);
+	other_status = run_info(second, STEP_OTHERS, &other);
 	snprintf(output, sizeof output, "%s/merged.gputap", folder);
-	status = run_command(&gt_command_merge, 12, "merge", argv);
+	status = run_command(&gt_command_merge, STEP_MERGE, "merge", argv);
 	if (status == 0) {
-		int merged_status = run_info(output, 13, &sum);
+		int merged_status = run_info(output, STEP_OTHERS, &sum);
 
 		progress->step = "info of merge";
 		if (merged_status != (info_status || other_status))
@@ -332,8 +452,8 @@ static void check_recover(const struct mutant *mutant)
 	journal.file->head.capture_bytes = mutant->count;
 	gt_journal_close(&journal);
 	gt_folder_close(&f);
-	if (!run_command(&gt_command_recover, 11, "recover", argv))
-		run_info(capture, 13, &s);
+	if (!run_command(&gt_command_recover, STEP_RECOVER, "recover", argv))
+		run_info(capture, STEP_OTHERS, &s);
 	else if (!gt_folder_open(directory, &f))
 		gt_folder_remove(&f);
 	gt_error_clear();
@@ -370,11 +490,12 @@ static void run_mutant(uint64_t number)
 	}
 	put_file(folder, "mutant.gputap", mutant.bytes, mutant.count);
 	put_file(folder, "second.gputap", other->bytes, other->count);
-	run_command(&gt_command_info, 0, "info", text);
-	status = run_info(capture, 1, &info);
-	run_command(&gt_command_report, 2, "report", report);
+	run_command(&gt_command_info, STEP_INFO, "info", text);
+	status = run_info(capture, STEP_INFO_JSON, &info);
+	run_command(&gt_command_report, STEP_REPORT, "report", report);
 	check_report(&info, status);
 	check_exports(&info, status);
+	check_looks(number);
 	check_merge(&info, status);
 	check_recover(&mutant);
 }
@@ -445,17 +566,20 @@ static void read_input(const char *path)
 	fclose(f);
 }
 
+static_assert(STEP_EXPORTS + EXPORTS + LOOKS <= STEPS, "all are counted");
+
 static void print_sums(uint64_t count)
 {
-	static const char *const names[STEPS] = {"info --all",    "info --json",   "report",
-						 "report --json", "perfetto",      "chrome",
-						 "chrome.gz",     "hta",           "rpd",
-						 "rocpd",         "csv",           "recover",
-						 "merge",         "info of others"};
+	static const char *const names[STEP_EXPORTS] = {"info --all",    "info --json", "report",
+							"report --json", "recover",     "merge",
+							"info of others"};
 
 	printf("%" PRIu64 " mutants, %" PRIu64 " findings\n", count, progress->findings);
-	for (unsigned i = 0; i < STEPS; i++)
-		printf("  %-16s status 0: %" PRIu64 ", status 1: %" PRIu64 "\n", names[i],
+	for (unsigned i = 0; i < STEP_EXPORTS + EXPORTS + LOOKS; i++)
+		printf("  %-16s status 0: %" PRIu64 ", other: %" PRIu64 "\n",
+		       i < STEP_EXPORTS             ? names[i]
+		       : i < STEP_EXPORTS + EXPORTS ? exports[i - STEP_EXPORTS].ending
+						    : looks[i - STEP_EXPORTS - EXPORTS].name,
 		       progress->good[i], progress->bad[i]);
 }
 
@@ -498,6 +622,7 @@ int main(int argc, char **argv)
 			       progress->step, WIFSIGNALED(status) ? "signal" : "status",
 			       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 			progress->findings++;
+			keep_capture();
 		}
 		at = progress->number < end ? progress->number + 1 : end;
 	}
