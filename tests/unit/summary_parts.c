@@ -241,6 +241,7 @@ UNIT_TEST(filter_says_which_records_count)
 				  .duration_ns = 15000,
 				  .bytes = 4096,
 				  .timed = true,
+				  .sized = true,
 				  .failed = true};
 
 	CHECK(holds("failed", &r));
@@ -260,6 +261,9 @@ UNIT_TEST(filter_says_which_records_count)
 	CHECK(!holds("device=0", &r));
 	CHECK(!holds("device!=0", &r)); /* has none */
 	CHECK(holds("not device=0", &r));
+	r.sized = false; /* a call */
+	CHECK(!holds("bytes>=0", &r));
+	CHECK(!holds("bytes!=1", &r));
 }
 
 UNIT_TEST(filter_asks_for_a_text_once)
