@@ -11,7 +11,7 @@ import pytest
 import conftest
 
 COMMANDS = ["run", "report", "diff", "export", "info", "merge", "list", "recover", "doctor",
-            "plugin", "soft", "top", "start", "stop", "status"]
+            "plugin", "soft", "top", "start", "stop", "status", "snapshot"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 
@@ -19,6 +19,12 @@ COMPLETION = conftest.REPO / "cli" / "completion"
 def options_of(tap, command):
     return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)",
                           tap(command, "--help").out, re.M)) | {"--help"}
+
+
+def test_all_commands_are_tried_here(tap):
+    listed = re.search(r"^Commands\n(.*?)\n\n", tap("--help").out, re.M | re.S).group(1)
+    assert sorted(COMMANDS) == sorted(line.split()[0] for line in listed.splitlines()
+                                      if re.match(r"  \w", line))
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -443,7 +443,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	int status;
 
 	file->has_end = false; /* an end mark that something follows is none */
-	if (h->process >= GT_FILE_PROCESS_MAX ||
+	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
 	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* those are the file's */
