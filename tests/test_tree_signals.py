@@ -101,6 +101,12 @@ def test_control_c_is_not_sent_on_a_second_time(tree):
     assert b"2: 1\r\n" in seen
 
 
+def test_a_signal_that_the_program_sends_to_its_group_comes_once(tree):
+    result = tree.run("-c", "trap 'echo came' USR1; for i in $(seq 50); do kill -USR1 0; "
+                      "sleep 0.01; done", program="/bin/sh")
+    assert result.out == "came\n" * 50
+
+
 def test_control_z_stops_both_and_continue_wakes_both(tree):
     command = [
         str(tree.gputap), "run", "-q", "-o", "c.gputap",

@@ -14,6 +14,8 @@
 #include "collector/proc_files.h"
 #include "util/error.h"
 
+enum { ANCESTORS_MOST = 64 };
+
 /* Ours alone: they mean that gputap itself is broken, or that its output is. */
 static bool is_ours(int number)
 {
@@ -95,9 +97,26 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 	return 0;
 }
 
+/* Does the program, or what it has started, have that pid? */
+static bool is_of_program(const struct gt_child *c, uint32_t pid)
+{
+	struct gt_proc_stat stat;
+
+	for (int i = 0; i < ANCESTORS_MOST && pid > 1; i++) {
+		if (pid == (uint32_t)c->pid)
+			return true;
+		if (!gt_proc_read_stat(pid, &stat))
+			return false;
+		pid = stat.ppid;
+	}
+	return false;
+}
+
+/* Not what comes from the program itself: it sends to its whole group, kill(0, ..), so that it has
+ * the signal, or to the parent that it would have without us, which it is not. */
 static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 {
-	if (c->pid < 0 || c->ended)
+	if (c->pid < 0 || c->ended || is_of_program(c, s->ssi_pid))
 		return;
 	if (s->ssi_code == SI_QUEUE)
 		sigqueue(c->pid, (int)s->ssi_signo,
