@@ -13,12 +13,14 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "collector/control.h"
 #include "collector/folder.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/file_name.h"
 #include "util/grow.h"
@@ -159,14 +161,22 @@ static int send_request(int fd, const char *request)
 	return 0;
 }
 
+/* Root asks the sessions of all users, and one of those may send without end. */
 static int read_answer(int fd, char **out)
 {
+	const uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	char *text = NULL;
 	size_t bytes = 0, room = 0;
 
 	for (;;) {
 		ssize_t n;
 
+		if (bytes > GT_CONTROL_ANSWER_MOST ||
+		    gt_clock_ns(CLOCK_MONOTONIC) - begin_ns >
+			    ANSWER_SECONDS * UINT64_C(1000000000)) {
+			free(text);
+			return silent();
+		}
 		if (room - bytes < 2) {
 			char *more = realloc(text, room = room ? 2 * room : 4096);
 

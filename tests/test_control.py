@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import pytest
@@ -225,7 +227,6 @@ def test_bad_values_are_refused(tap, work, options, sentence):
 
 
 def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
-    import socket
     s = session()
     s.tell("run a 1")
     path, silent = status(s)["folder"] + "/control", []
@@ -280,6 +281,29 @@ def test_another_user_is_refused(session, others_gputap, status, command):
                          done.stderr), done
     assert (status(s)["state"], status(s)["windows"]) == ("recording", 1)
     s.end()
+
+
+def test_a_session_that_answers_without_end_is_left(tap, work):
+    folder = work / "tmp" / f"gputap-{os.geteuid()}-endles"
+    folder.mkdir(parents=True)
+    (folder / "session").touch()
+
+    def answer():
+        for _ in range(2):  # the command may ask twice
+            client, _ = listener.accept()
+            client.sendall(b"ok\n")
+            try:
+                while True:
+                    client.sendall(b"x=1\n" * 10000)
+            except OSError:
+                client.close()
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(folder / "control"))
+        listener.listen()
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        assert "did not answer" in tap("status", env={"TMPDIR": str(work / "tmp")}, timeout=30).err
 
 
 def test_the_socket_lets_nobody_else_in(session, status):

@@ -237,6 +237,8 @@ static int answer_snapshot(void *data, struct gt_control_request *request, FILE 
 
 	if (path && path[0] != '/')
 		return gt_control_refuse(request, -EINVAL, "a snapshot's path is not absolute");
+	if (path && strlen(path) >= PATH_MAX)
+		return gt_control_refuse(request, -ENAMETOOLONG, "a snapshot's path is too long");
 	number = gt_snapshots_ask(data, GT_KEPT_COMMAND, NULL, path,
 				  replace && !strcmp(replace, "yes"), 0);
 	if (!number)
