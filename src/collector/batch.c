@@ -71,7 +71,8 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_process *process, ui
 
 void gt_batch_lose(struct gt_drain *d, struct gt_process *process)
 {
-	process->torn = process->lost = true;
+	process->torn = true;
+	process->lost = true;
 	for (size_t i = 0; i < d->give_count;)
 		if (d->give[i].process == process)
 			d->give[i] = d->give[--d->give_count];
@@ -122,7 +123,8 @@ static void give_back(struct gt_drain *d)
 
 	for (i = 0; i < d->give_count; i++) {
 		if (!GT_GUARD()) {
-			d->give[i].process->torn = d->give[i].process->lost = true;
+			d->give[i].process->torn = true;
+			d->give[i].process->lost = true;
 			continue;
 		}
 		if (!d->give[i].process->lost)
