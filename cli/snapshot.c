@@ -72,9 +72,15 @@ static int wait_for(const char *folder, uint64_t number, bool quiet)
 		const char *state;
 		int code = -1;
 
-		if (session_ask(folder, request, &now))
+		int status = session_ask(folder, request, &now);
+
+		if (status == -ETIMEDOUT || status == -EINVAL)
+			return ui_fail(GT_EXIT_FAILURE, "snapshot %llu",
+				       (unsigned long long)number);
+		if (status)
 			return ui_fail(GT_EXIT_FAILURE,
-				       "the session has ended meanwhile; its capture is complete");
+				       "the session has ended meanwhile; what it recorded is in "
+				       "its capture");
 		state = session_value(&now, "state");
 		if (!strcmp(state, "written")) {
 			code = GT_EXIT_OK;

@@ -342,13 +342,15 @@ static uint64_t get_process_start_ms(uint32_t pid)
 					     : 0;
 }
 
-/* A pidfd of the process that made the segment; -1: it is gone, or the pid is another's by now. */
-static int open_pidfd(const struct gt_process *process)
+/* A pidfd of the process that made the segment; -1: it is gone, the pid is another's by now, or
+ * always was: a pid of another namespace, which often is a small one, that of a process which is
+ * older than the session. */
+static int open_pidfd(const struct collector *c, const struct gt_process *process)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0);
 	struct timespec real, boot;
 	struct stat st;
-	uint64_t made_ms;
+	uint64_t made_ms, start_ms;
 
 	if (pidfd < 0 || fstat(process->fd, &st))
 		return pidfd;
@@ -356,7 +358,8 @@ static int open_pidfd(const struct gt_process *process)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	made_ms = (uint64_t)((st.st_ctim.tv_sec - real.tv_sec + boot.tv_sec) * 1000 +
 			     (st.st_ctim.tv_nsec - real.tv_nsec + boot.tv_nsec) / 1000000);
-	if (get_process_start_ms(process->pid) > made_ms + 100) {
+	start_ms = get_process_start_ms(process->pid);
+	if (start_ms > made_ms + 100 || (start_ms && start_ms + 100 < c->start_ns / MS)) {
 		close(pidfd);
 		return -1;
 	}
@@ -366,11 +369,13 @@ static int open_pidfd(const struct gt_process *process)
 static void adopt_process(struct collector *c, struct gt_process *process)
 {
 	process->active_ns = process->counted_ns = get_monotonic_ns();
-	process->pidfd = open_pidfd(process);
-	if (process->pidfd < 0)
+	process->pidfd = open_pidfd(c, process);
+	if (process->pidfd < 0) {
+		process->is_unseen = true;
 		process->exited = true; /* if nobody maps it either */
-	else if (watch_fd(c, process->pidfd, process))
+	} else if (watch_fd(c, process->pidfd, process)) {
 		c->rescan = true;
+	}
 	/* exec: the process that had this pid before is over */
 	for (size_t i = 0; i < c->drain.process_count; i++)
 		if (c->drain.processes[i] != process &&
@@ -430,9 +435,9 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 	if (in_use == 0)
 		return true;
 	/* gone or replaced, but others (fork children) hold on to its memory, or the file system
-	 * cannot tell */
+	 * cannot tell. One that was never seen may be silent for long, and live */
 	return (process->exited || process->replaced) &&
-	       (in_use < 0 || now - process->active_ns > LINGER_NS);
+	       (in_use < 0 || (!process->is_unseen && now - process->active_ns > LINGER_NS));
 }
 
 /* The pid goes on: another program runs in it. */

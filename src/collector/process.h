@@ -44,6 +44,7 @@ struct gt_process {
 	bool touched;             /* the batch changes the account */
 	bool announced;           /* the process stands in the capture */
 	_Atomic bool exited;      /* its process is gone, or was never one of this pid namespace */
+	_Atomic bool is_unseen;   /* .. or gone before it was found: nobody knows which */
 	bool replaced;            /* by exec: its pid is another process's now */
 	bool stopped;             /* we asked it to record no more */
 	bool ended;               /* its last words are written */

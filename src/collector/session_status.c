@@ -46,16 +46,18 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
-	volatile uint32_t count = 0, following = 0, behind = 0;
+	volatile uint32_t count = 0, pids = 0, following = 0, behind = 0;
 
 	fputs("pids=", answer);
 	pthread_mutex_lock(&d->list_lock);
 	for (volatile size_t i = 0; i < d->process_count; i++) {
 		const struct gt_process *process = d->processes[i];
 
-		if (!process->segment || process->exited)
+		if (!process->segment || (process->exited && !process->is_unseen))
 			continue;
-		fprintf(answer, "%s%u", count++ ? "," : "", process->pid);
+		count++;
+		if (!process->is_unseen) /* else its number is another's here */
+			fprintf(answer, "%s%u", pids++ ? "," : "", process->pid);
 		if (process->lost || !GT_GUARD())
 			continue;
 		if (atomic_load_explicit(&process->segment->follows, memory_order_acquire)) {

@@ -12,6 +12,7 @@
  *     vfork          a child by vfork(), which ends at once
  *     spawn N        N programs like this one, "child", which run kernel `a` until there is a file
  *                    "stop" in their folder
+ *     storm N        N children by fork(), ten at a time, which run kernel `a` twice and end
  *     wait           until those have ended
  *     nothing        no call of the runtime at all
  *     exit           _exit(0)
@@ -46,6 +47,21 @@ static void spawn(const char *program, int count)
 			execl(program, program, "child", (char *)NULL);
 			_exit(127);
 		}
+}
+
+static void storm(int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (fork() == 0) {
+			run_kernel('a', 2);
+			_exit(0);
+		}
+		if (i % 10 == 9)
+			while (wait(NULL) > 0)
+				;
+	}
+	while (wait(NULL) > 0)
+		;
 }
 
 /* Byte by byte: a child goes on where its parent was. */
@@ -111,6 +127,8 @@ static void follow(const char *program, const char *line)
 		waitpid(pid, NULL, 0);
 	} else if (sscanf(line, "spawn %d", &count) == 1) {
 		spawn(program, count);
+	} else if (sscanf(line, "storm %d", &count) == 1) {
+		storm(count);
 	} else if (!strcmp(line, "wait")) {
 		while (wait(NULL) > 0 || errno == EINTR)
 			;
