@@ -171,12 +171,21 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		show_waits(g, s);
 }
 
+/* Of a process that nobody saw end: with the last record. 0: that is not here. */
+static uint64_t find_end(const struct summary *s, const struct summary_process *p)
+{
+	return p->end_ns ? p->end_ns : s->files[p->file].is_cut ? 0 : s->files[p->file].end_ns;
+}
+
 /* How long the programs ran, all sessions together: what ranges are a share of. They nest, so
- * their times have no sum. */
+ * their times have no sum. 0: not known. */
 static uint64_t wall_ns(const struct summary *s)
 {
 	uint64_t sum = 0;
 
+	for (uint32_t i = 0; i < s->process_count; i++)
+		if (!find_end(s, &s->processes[i]))
+			return 0;
 	for (uint32_t i = 0; i < s->file_count; i++)
 		sum += s->files[i].end_ns - s->files[i].start_ns;
 	return sum;
@@ -185,13 +194,14 @@ static uint64_t wall_ns(const struct summary *s)
 static void make_ranges(struct grid *g, const struct summary *s)
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_RANGES];
+	const uint64_t wall = wall_ns(s);
 
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct summary_group *row = &groups->rows[i];
 		struct grid_cell *cell = grid_row(g);
 
 		*cell++ = cell_count(row->times.total);
-		*cell++ = cell_real(share_of(row->times.total, wall_ns(s)));
+		*cell++ = wall ? cell_real(share_of(row->times.total, wall)) : cell_none();
 		*cell++ = cell_count(row->times.count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->count - row->times.count);
@@ -636,7 +646,7 @@ static void make_processes(struct grid *g, const struct summary *s)
 	idmap_fini(&later);
 	for (uint32_t i = 0; i < s->process_count; i++) {
 		const struct summary_process *p = &s->processes[i];
-		uint64_t end = p->end_ns ? p->end_ns : s->files[p->file].end_ns;
+		uint64_t end = find_end(s, p);
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(p->pid);
 		*cell++ = p->start_ns && end > p->start_ns ? cell_count(end - p->start_ns)
@@ -665,9 +675,7 @@ static void make_threads(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; i < s->thread_count; i++) {
 		const struct summary_thread *t = &s->threads[i];
 		const struct summary_process *p = &s->processes[t->process];
-		uint64_t end = t->end_ns   ? t->end_ns
-			       : p->end_ns ? p->end_ns
-					   : s->files[p->file].end_ns;
+		uint64_t end = t->end_ns ? t->end_ns : find_end(s, p);
 		struct grid_cell *cell;
 		if (!t->calls && !t->device_count)
 			continue;

@@ -148,6 +148,7 @@ struct summary_file { /* a session: files that were merged hold several */
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
 	uint32_t processes, threads;
+	bool is_cut;               /* of another capture: its last record is not the last one */
 	uint32_t untraced;         /* of these processes */
 	const char *untraced_text; /* who and why: cli/untraced.h */
 	const char *recorded_text; /* where it was paused: cli/recorded_text.h; else "" */

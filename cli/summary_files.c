@@ -59,6 +59,7 @@ void summary_add_sessions(struct summary_reading *r)
 			.end_ns = session->info.start_ns,
 			.realtime_ns = session->info.start_realtime_ns,
 			.processes = session->process_count,
+			.is_cut = session->kept.is_cut,
 			.kept_text = keep_text(s, kept),
 			.recorded_text = keep_text(s, recorded),
 		};

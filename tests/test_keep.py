@@ -377,6 +377,25 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         assert kept_of(gputap, name)["kept"]["reason"] == "command"
 
 
+def test_how_long_a_program_runs_is_not_said_of_a_cut_of_a_snapshot(tree, tap, work):
+    """The last record that a cut has is not the last one."""
+    process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:4000", "calls:7")
+    try:
+        wait_until(lambda: tally(work / "tally") >= 20, "calls")
+        tap("snapshot", str(process.pid), "-o", "mine.gputap")
+    finally:
+        finish(process)
+    tap("export", "mine.gputap", "-o", "cut.gputap", "-w", "at>=0s")
+    tap("export", "c.gputap", "-o", "ended.gputap", "-w", "at>=0s")
+    said = {name: json.loads(tap("report", name, "--json").out)
+            for name in ("mine.gputap", "cut.gputap", "ended.gputap")}
+    known = {name: (report["processes"][0]["wall_ns"] is not None,
+                    report["threads"][0]["call_share"] is not None)
+             for name, report in said.items()}
+    assert known == {"mine.gputap": (True, True), "cut.gputap": (False, False),
+                     "ended.gputap": (True, True)}
+
+
 def test_a_snapshot_without_its_session_is_a_sentence(tap, work):
     assert tap("snapshot", "nothing.gputap", status=1).err.strip()
     assert "ends in .gputap" in tap("snapshot", "-o", "x.json", status=2).err
