@@ -701,7 +701,7 @@ static int read_rows(struct painter *x)
 
 int picture_read(struct picture *p, const struct gt_capture *c)
 {
-	struct painter x = {.picture = p, .capture = c};
+	struct painter x = {.picture = p, .capture = c, .memory = {.capture = c}};
 	struct gt_export_options options = {.mangled = p->mangled};
 	int spans, status = gt_view_init(&x.view, c, &options);
 

@@ -128,6 +128,7 @@ static const struct grid_column memory_columns[] = {
 	{"freed_bytes", "bytes freed", GRID_BYTES, GRID_ALWAYS, 1, false},
 	{"peak_bytes", "peak", GRID_BYTES, GRID_ALWAYS, 0, false},
 	{"left_bytes", "left", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
 	{"memory", "memory", GRID_TEXT, GRID_ALWAYS, 0, false},
 };

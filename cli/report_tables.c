@@ -555,24 +555,22 @@ static void make_gaps(struct grid *g, const struct summary *s)
 /* Images whose calls do not say their bytes are counted only. Of what was cut no peak is known. */
 static void make_memory(struct grid *g, const struct summary *s)
 {
-	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-		for (unsigned m = 0; m < GT_MEMORY_COUNT; m++) {
-			const struct gt_memory_sum *sum = &s->memory.sums[d][m];
-			const bool whole = !s->memory.is_full && sum->bytes;
-			struct grid_cell *cell;
+	for (size_t i = 0; i < s->memory.sum_count; i++) {
+		const struct gt_memory_sum *sum = &s->memory.sums[i];
+		const bool whole = !s->memory.is_full && sum->bytes;
+		struct grid_cell *cell = grid_row(g);
 
-			if (!sum->allocations)
-				continue;
-			cell = grid_row(g);
-			*cell++ = cell_count(sum->allocations);
-			*cell++ = sum->bytes ? cell_count(sum->bytes) : cell_none();
-			*cell++ = cell_count(sum->frees);
-			*cell++ = sum->bytes ? cell_count(sum->freed_bytes) : cell_none();
-			*cell++ = whole ? cell_count(sum->peak) : cell_none();
-			*cell++ = whole ? cell_count(sum->in_use) : cell_none();
-			*cell++ = domain_cell(d);
-			*cell++ = cell_text(gt_memory_name((enum gt_memory)m));
-		}
+		*cell++ = cell_count(sum->allocations);
+		*cell++ = sum->bytes ? cell_count(sum->bytes) : cell_none();
+		*cell++ = cell_count(sum->frees);
+		*cell++ = sum->bytes ? cell_count(sum->freed_bytes) : cell_none();
+		*cell++ = whole ? cell_count(sum->peak) : cell_none();
+		*cell++ = whole ? cell_count(sum->in_use) : cell_none();
+		*cell++ =
+			sum->device == GT_MEMORY_NO_DEVICE ? cell_none() : cell_count(sum->device);
+		*cell++ = domain_cell(sum->domain);
+		*cell++ = cell_text(gt_memory_name(sum->memory));
+	}
 	sort_by(g, "bytes");
 }
 

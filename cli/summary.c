@@ -466,7 +466,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		gt_cursor_destroy(cursor);
 		return rc;
 	}
-	s->capture = capture;
+	s->capture = s->memory.capture = capture;
 	s->is_part = kept_is_part(capture);
 	s->no_idle |= s->is_part;
 	stages_init(&s->stages);
@@ -517,7 +517,7 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 		return NULL;
 	}
 	*r = (struct summary_reading){.s = s, .capture = capture, .last_thread = LOOKUP_NONE};
-	s->capture = capture;
+	s->capture = s->memory.capture = capture;
 	summary_add_sessions(r);
 	summary_add_processes(r);
 	summary_number_devices(r);

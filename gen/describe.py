@@ -119,6 +119,7 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
+        self.asks = []  # arguments of which the runtime is asked when the call has returned
         self.memory = None  # of an allocation or a free: one of MEMORIES
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
@@ -625,9 +626,9 @@ class Parser:
         self.api.operations.append(op)
 
     def words(self, op):
-        allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
-                                                   'waits', 'finishes', 'drains', 'ordered',
-                                                   'collective') + JOINTS
+        allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'asks',
+                                                   'exported', 'waits', 'finishes', 'drains',
+                                                   'ordered', 'collective') + JOINTS
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -636,6 +637,8 @@ class Parser:
                 op.direct = not (self.peek() and self.peek().first) and self.accept('direct')
             elif w == 'unless':
                 op.unless = self.word()
+            elif w == 'asks':
+                op.asks = self.asked_arguments()
             elif w == 'exported':
                 op.exported, more = self.text(), self.peek()
                 op.exported += self.text() if more and more.kind == 'string' else ''  # a long one
@@ -666,6 +669,9 @@ class Parser:
             else:
                 self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")
 
+    def asked_arguments(self):
+        return [self.word() for _ in self.items('(', ')')]
+
     def ordered_words(self):
         found = []
         if self.accept('('):
@@ -683,7 +689,7 @@ class Parser:
             self.fail(op.name, f"'{named[0].shown}' cannot be named: no domain but an announced one"
                       ' knows names')
         if self.api.announced and (op.wrap or op.ordered is not None or op.readable or op.waits
-                                   or any(a.how in ('status', 'properties', 'until0')
+                                   or op.asks or any(a.how in ('status', 'properties', 'until0')
                                           or a.length and a.length_arg == 255
                                           and a.how != 'strings' for a in op.args)):
             self.fail(op.name, f'{op.name}: its call is announced, and no tap is there to do this')
@@ -716,6 +722,10 @@ class Parser:
         for word, role in (('sends', 'peer'), ('receives', 'peer')):
             if word in op.joints and not any(a.role == role for a in op.args):
                 self.fail(op.name, f"{op.name} '{word}' a message, but no argument is its {role}")
+        for asked in op.asks:
+            if asked not in names and not (asked == 'ret' and not op.returns_nothing()):
+                self.fail(asked, f"{op.name} has no argument '{asked}'{nearest(asked, names)}")
+        op.asks = [by_name.get(asked, asked) for asked in op.asks]
         if op.unless and op.unless not in names:
             self.fail(op.unless,
                       f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")

@@ -374,6 +374,23 @@ def notified(api, op):
                        '*GT_NOTIFIED').replace('* (*real', '*(*real').strip('\n').split('\n')
 
 
+def asked(api, op, thread):
+    """Statements: what the runtime says of a call that has succeeded (struct gt_facts)."""
+    by_name = {a.name: a for a in op.args}
+    values = [
+        word(op.ret, op.ret_stars, 'ret') if name not in by_name else f'(uintptr_t)&{name}'
+        if by_name[name].how == 'byvalue' else argument_word(api, op, by_name[name])
+        for name in op.asks
+    ]
+    test = gate(api, status_value(api, op))
+    return [
+        'struct gt_facts facts = GT_NO_FACTS;',
+        (f'if {test if test.startswith("(") else f"({test})"}\n\t' if test else '') +
+        f'gt_{api.domain}_ask({thread}, GT_TABLE, GT_{upper(api)}_INDEX_{op.name},'
+        f' (const uint64_t[]){{{", ".join(values)}}}, &facts);'
+    ]
+
+
 def record(api, op, w, thread, times):
     n, up = len(op.args), upper(api)
     values = [(i, a) for i, a in enumerate(op.args) if a.how == 'byvalue']
@@ -392,8 +409,11 @@ def record(api, op, w, thread, times):
         w('\t' + short)
         return
     w('\tif (gt_likely(gt_tap_options.record_args)) {')
-    after = n + sum(1 + (a.type.bytes + 7) // 8 for _, a in values)
+    after = n + sum(1 + (a.type.bytes + 7) // 8 for _, a in values) + 3 * bool(op.asks)
     size = f'{40 + 8 * after}'
+    if op.asks:
+        for line in '\n'.join(asked(api, op, thread)).split('\n'):
+            w('\t\t' + line)
     if blobs:
         if any(', ok, ' in b for b in blobs):
             w(f'\t\tint ok = {readable(api, op)};')
@@ -428,6 +448,8 @@ def record(api, op, w, thread, times):
     for i, a in values:
         w(f'\t\t\tgt_value_put(r->args + {at}, {i}, &{a.name}, {a.type.bytes});')
         at += 1 + (a.type.bytes + 7) // 8
+    if op.asks:
+        w(f'\t\t\tgt_value_put(r->args + {at}, GT_PAYLOAD_FACTS, &facts, sizeof facts);')
     if blobs:
         w(f'\t\t\tgt_blob_put(r->args + {after}, blob);' if len(blobs) == 1 else
           f'\t\t\tgt_blob_put(r->args + {after}, blob);\n\t\t\tgt_blob_put(r->args + at, second);'
@@ -577,6 +599,13 @@ def wraps(api):
         + (', ' + parameters(op) if op.args else '') + ') GT_WRAP;'
         for op in wrapped
     ]
+    if any(op.asks for op in api.real()):
+        out.append('\n/* Hand-written: what the runtime says of a call that has succeeded. @values:'
+                   ' of the\n * arguments that its description names. */\n'
+                   f'void gt_{api.domain}_ask(struct gt_thread *t, const struct gt_table *table,'
+                   ' unsigned index,\n'
+                   '\tconst uint64_t *values, struct gt_facts *facts)'
+                   ' __attribute__((visibility("hidden")));')
     out.append('\n/* tap.real as what it is. */')
     out += [
         f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});'

@@ -26,6 +26,11 @@ int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int Flags) G
 int gt_cuda_driver_wrap_cuGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int cudaVersion, uint64_t flags) GT_WRAP;
 int gt_cuda_driver_wrap_cuGetProcAddress_v2(const struct gt_call *call, const char *symbol, void **pfn, int cudaVersion, uint64_t flags, unsigned int *symbolStatus) GT_WRAP;
 
+/* Hand-written: what the runtime says of a call that has succeeded. @values: of the
+ * arguments that its description names. */
+void gt_cuda_driver_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+	const uint64_t *values, struct gt_facts *facts) __attribute__((visibility("hidden")));
+
 /* tap.real as what it is. */
 typedef int gt_cuda_driver_cuInit_fn(unsigned int Flags);
 typedef int gt_cuda_driver_cuDriverGetVersion_fn(int *driverVersion);

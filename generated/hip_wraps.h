@@ -51,6 +51,11 @@ int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol
 int gt_hip_wrap_hipGetDriverEntryPoint(const struct gt_call *call, const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_) GT_WRAP;
 int gt_hip_wrap_hipGetDriverEntryPoint_spt(const struct gt_call *call, const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_) GT_WRAP;
 
+/* Hand-written: what the runtime says of a call that has succeeded. @values: of the
+ * arguments that its description names. */
+void gt_hip_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+	const uint64_t *values, struct gt_facts *facts) __attribute__((visibility("hidden")));
+
 /* tap.real as what it is. */
 typedef char * gt_hip_hipApiName_fn(uint32_t id_);
 typedef int gt_hip_hipArray3DCreate_fn(void **array, const void *pAllocateArray);

@@ -101,6 +101,11 @@ int gt_level_zero_wrap_zeCommandListGetNextCommandIdWithKernelsExp(const struct 
 int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct gt_call *call, void *hCommandList, uint32_t numKernels, uint64_t *pCommandId, void **phKernels) GT_WRAP;
 int gt_level_zero_wrap_zexCounterBasedEventCreate2(const struct gt_call *call, void *hContext, void *hDevice, const void *desc, void **phEvent) GT_WRAP;
 
+/* Hand-written: what the runtime says of a call that has succeeded. @values: of the
+ * arguments that its description names. */
+void gt_level_zero_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+	const uint64_t *values, struct gt_facts *facts) __attribute__((visibility("hidden")));
+
 /* tap.real as what it is. */
 typedef int gt_level_zero_zeInit_fn(unsigned int flags);
 typedef int gt_level_zero_zeInitDrivers_fn(uint32_t *pCount, void **phDrivers, void *desc);

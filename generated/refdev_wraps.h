@@ -26,6 +26,11 @@ int gt_refdev_wrap_refdevDrvMemset2D(const struct gt_call *call, void *to_, size
 int gt_refdev_wrap_refdevDrvLaunchKernel(const struct gt_call *call, void *kernel, struct gt_refdev_dim3 grid, struct gt_refdev_dim3 block, const void *arguments, size_t bytes_, void *stream) GT_WRAP;
 int gt_refdev_wrap_refdevDrvGraphLaunch(const struct gt_call *call, void *exec, void *stream) GT_WRAP;
 
+/* Hand-written: what the runtime says of a call that has succeeded. @values: of the
+ * arguments that its description names. */
+void gt_refdev_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+	const uint64_t *values, struct gt_facts *facts) __attribute__((visibility("hidden")));
+
 /* tap.real as what it is. */
 typedef int gt_refdev_refdevGetDeviceCount_fn(int *count);
 typedef int gt_refdev_refdevSetDevice_fn(int device);

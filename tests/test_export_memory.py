@@ -35,7 +35,10 @@ def report(run, gputap, work, programs):  # pylint: disable=unused-argument
     ])
     rows = json.loads(
         run([gputap, "report", "--json", "--table", "memory", "m.gputap"]).out)["memory"]
-    return {f"{row['memory']} memory ({row['domain']})": row for row in rows}
+    return {
+        f"{row['memory']} memory ({row['domain']})" +
+        (f", device {row['device']}" if row["device"] is not None else ""): row for row in rows
+    }
 
 
 def curves(rows, suffix=""):

@@ -27,6 +27,8 @@ group things
 BAD = {
     "unknown_statement": ("group things", "gruop things", 9,
                           "no statement begins with 'gruop' (did you mean 'group'?)"),
+    "asks_about_a_stranger": ("count) launch", "count) launch asks(queu)", 10,
+                              "toy_start has no argument 'queu' (did you mean 'queue'?)"),
     "domain_without_number": ('domain toy 14 "a toy"', 'domain toy "a toy"', 1,
                               "expected a number"),
     "unknown_mark": (") launch", ") marker pusch", 10, "'pusch' says nothing about an operation"),

@@ -149,6 +149,7 @@ static void init_recording(void)
 	/* a call's few payloads together stay below a block */
 	gt_tap_options.payload_cap =
 		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
+	gt_tap_options.follow_devices = s->device_activity;
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
 	gt_stacks_init(s);

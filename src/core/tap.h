@@ -109,6 +109,9 @@ extern struct gt_tap_options {
 	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
 	/* the runtime submits from threads of its own: gt_submit_order_add_call() */
 	uint32_t submit_orders;
+	/* devices are followed: only then may a tap ask the runtime of them */
+	uint32_t follow_devices;
+	uint32_t reserved;
 } gt_tap_options __attribute__((visibility("hidden")));
 
 /* For taps of an `outermost` API, around calls that launch, copy or set, if

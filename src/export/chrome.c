@@ -250,6 +250,7 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 
 	if (status)
 		return status;
+	x.memory.capture = c;
 	x.device_named = calloc(gt_capture_device_count(c) + 1, sizeof *x.device_named);
 	if (!x.device_named) {
 		status = gt_error(-ENOMEM, "export");

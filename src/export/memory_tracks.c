@@ -33,7 +33,7 @@ struct drawing {
 /* Return: NULL: no memory. */
 static struct track *find_track(struct drawing *d, const struct gt_memory_change *c)
 {
-	uint64_t key = (uint64_t)c->domain << 8 | c->memory;
+	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
 	int64_t found = gt_map_find(&d->by_key, key, c->process);
 	struct track *more;
 
@@ -47,6 +47,7 @@ static struct track *find_track(struct drawing *d, const struct gt_memory_change
 		return NULL;
 	more[d->count] = (struct track){.shown = {.process = c->process,
 						  .index = (uint32_t)d->count,
+						  .device = c->device,
 						  .domain = (enum gt_domain)c->domain,
 						  .memory = (enum gt_memory)c->memory}};
 	return &more[d->count++];
@@ -173,7 +174,11 @@ int gt_memory_tracks_each(struct gt_memory_use *use, gt_memory_point_fn *point, 
 
 const char *gt_memory_track_label(const struct gt_memory_track *track, char label[GT_MEMORY_LABEL])
 {
-	snprintf(label, GT_MEMORY_LABEL, "%s memory (%s)", gt_memory_name(track->memory),
-		 gt_domain_name(track->domain));
+	int bytes = snprintf(label, GT_MEMORY_LABEL, "%s memory (%s)",
+			     gt_memory_name(track->memory), gt_domain_name(track->domain));
+
+	if (track->device != GT_MEMORY_NO_DEVICE && bytes > 0 && bytes < GT_MEMORY_LABEL)
+		snprintf(label + bytes, GT_MEMORY_LABEL - (size_t)bytes, ", device %u",
+			 (unsigned)track->device);
 	return label;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/map.h"
 #include "util/error.h"
 #include "util/grow.h"
 
@@ -22,6 +21,19 @@ static bool is_change(const struct gt_item *call, const struct gt_operation_info
 		return false;
 	return !gt_call_status(call->op, call->ret, call->args, &status) ||
 	       !gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
+}
+
+static uint16_t device_of(const struct gt_memory_use *use, const struct gt_call_view *view,
+			  uint32_t process)
+{
+	const struct gt_object_info *device;
+	struct gt_facts facts;
+
+	if (!use->capture || !gt_call_facts(view, &facts) || !facts.device)
+		return GT_MEMORY_NO_DEVICE;
+	device = gt_capture_object_find(use->capture, process, GT_OBJECT_DEVICE, facts.device);
+	return device && device->device_index < GT_MEMORY_NO_DEVICE ? (uint16_t)device->device_index
+								    : GT_MEMORY_NO_DEVICE;
 }
 
 void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, uint32_t tag)
@@ -45,8 +57,11 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	c.is_retain = info->kind == GT_KIND_RETAIN;
 	c.ns = c.is_free ? call->start_ns : call->end_ns;
 	c.memory = info->memory;
-	if (!c.is_free && !c.is_retain)
+	c.device = GT_MEMORY_NO_DEVICE;
+	if (!c.is_free && !c.is_retain) {
 		gt_call_bytes(&view, &c.bytes);
+		c.device = device_of(use, &view, call->process);
+	}
 	use->changes = changes;
 	changes[use->count++] = c;
 }
@@ -68,9 +83,31 @@ static uint64_t owner_key(const struct gt_memory_change *c)
 	return (uint64_t)c->domain << 32 | c->process;
 }
 
+/* Return: NULL: there is no memory. */
+static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt_memory_change *c)
+{
+	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
+	int64_t found = gt_map_find(&use->sums_by_key, key, 0);
+	struct gt_memory_sum *more;
+
+	if (found >= 0)
+		return &use->sums[found];
+	more = gt_grow(use->sums, use->sum_count, &use->sum_room, sizeof *more);
+	if (!more)
+		return NULL;
+	use->sums = more;
+	if (gt_map_add(&use->sums_by_key, key, 0, (uint32_t)use->sum_count))
+		return NULL;
+	more[use->sum_count] = (struct gt_memory_sum){.domain = (enum gt_domain)c->domain,
+						      .memory = (enum gt_memory)c->memory,
+						      .device = c->device};
+	return &more[use->sum_count++];
+}
+
+/* An allocation that was begun: its sum is there. */
 static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c)
 {
-	struct gt_memory_sum *sum = &use->sums[c->domain][c->memory];
+	struct gt_memory_sum *sum = find_sum(use, c);
 
 	sum->in_use -= c->bytes < sum->in_use ? c->bytes : sum->in_use;
 	c->is_matched = true;
@@ -80,9 +117,11 @@ static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c
 static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, size_t index)
 {
 	struct gt_memory_change *c = &use->changes[index];
-	struct gt_memory_sum *sum = &use->sums[c->domain][c->memory];
+	struct gt_memory_sum *sum = find_sum(use, c);
 	int64_t before = gt_map_find(open, c->address, owner_key(c));
 
+	if (!sum)
+		return false;
 	if (before >= 0) { /* its end was not seen */
 		if (!use->changes[before].is_matched) {
 			end_allocation(use, &use->changes[before]);
@@ -92,8 +131,6 @@ static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, siz
 	} else if (gt_map_add(open, c->address, owner_key(c), (uint32_t)index) < 0) {
 		return false;
 	}
-	sum->domain = (enum gt_domain)c->domain;
-	sum->memory = (enum gt_memory)c->memory;
 	sum->allocations++;
 	sum->bytes += c->bytes;
 	sum->in_use += c->bytes;
@@ -107,6 +144,7 @@ static void free_allocation(struct gt_memory_use *use, const struct gt_map *open
 {
 	int64_t found = gt_map_find(open, c->address, owner_key(c));
 	struct gt_memory_change *of = found < 0 ? NULL : &use->changes[found];
+	struct gt_memory_sum *sum;
 
 	if (!of || of->is_matched)
 		return;
@@ -116,10 +154,12 @@ static void free_allocation(struct gt_memory_use *use, const struct gt_map *open
 	}
 	c->bytes = of->bytes;
 	c->memory = of->memory;
+	c->device = of->device;
 	c->is_matched = true;
 	end_allocation(use, of);
-	use->sums[c->domain][c->memory].frees++;
-	use->sums[c->domain][c->memory].freed_bytes += c->bytes;
+	sum = find_sum(use, c);
+	sum->frees++;
+	sum->freed_bytes += c->bytes;
 }
 
 static void retain_allocation(const struct gt_memory_use *use, const struct gt_map *open,
@@ -148,7 +188,7 @@ int gt_memory_use_settle(struct gt_memory_use *use, gt_memory_change_fn *each, v
 		else if (!begin_allocation(use, &open, i))
 			status = -ENOMEM;
 		if (each && !status && !c->is_retain && (!c->is_free || c->is_matched))
-			each(data, c, use->sums[c->domain][c->memory].in_use);
+			each(data, c, find_sum(use, c)->in_use);
 	}
 	gt_map_fini(&open);
 	return status ? gt_error(status, "memory that programs allocated") : 0;
@@ -159,4 +199,8 @@ void gt_memory_use_fini(struct gt_memory_use *use)
 	free(use->changes);
 	use->changes = NULL;
 	use->count = use->room = 0;
+	free(use->sums);
+	use->sums = NULL;
+	use->sum_count = use->sum_room = 0;
+	gt_map_fini(&use->sums_by_key);
 }

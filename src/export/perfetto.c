@@ -315,6 +315,7 @@ static int write_perfetto(const struct gt_capture *c, const char *path,
 		return gt_error(-ENOMEM, "export");
 	for (unsigned i = 0; i < RECENT; i++)
 		x->recent[i] = (struct gt_pf_call *)(uintptr_t)&no_call;
+	x->memory.capture = c;
 	status = gt_view_init(&x->view, c, options);
 	if (!status) {
 		status = gt_innermost_read(&x->innermost, c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in use over time in Perfetto: a counter track of its process for each domain and kind
- * (memory_tracks.h), in bytes. On sequence 1, after all records. */
+/* Memory in use over time in Perfetto: a counter track of its process for each domain, kind and
+ * device (memory_tracks.h), in bytes. On sequence 1, after all records. */
 #include "export/memory_tracks.h"
 #include "export/perfetto.h"
 
@@ -12,7 +12,7 @@ struct drawn {
 static uint64_t track_number(const struct gt_pf *x, const struct gt_memory_track *track)
 {
 	return gt_pf_track(x, GT_PF_TRACKS_MEMORY, track->process,
-			   (uint64_t)track->domain << 8 | track->memory);
+			   gt_memory_key(track->domain, track->memory, track->device));
 }
 
 static void begin_track(struct gt_pf *x, const struct gt_memory_track *track)

@@ -219,7 +219,7 @@ static void put_allocation(struct rocpd *r, const struct rocpd_allocation *a)
 	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, a->thread);
-	gt_bulk_null(row); /* which device was current is not recorded */
+	gt_bulk_null(row); /* NEEDSWORK: the device that struct gt_facts has */
 	gt_bulk_text(row, type, strlen(type));
 	gt_bulk_text(row, level, strlen(level));
 	put_span(row, a->start_ns, a->end_ns);

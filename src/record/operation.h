@@ -254,7 +254,10 @@ bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64
 /* Does a copy return when it is done? It always does, or its argument of role BLOCKS says so. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
-/* Bytes that the call moves, sets or allocates, as it asks for them. False: it does not say. */
+/* What the runtime said of the call. False: it was not asked. */
+bool gt_call_facts(const struct gt_call_view *call, struct gt_facts *facts);
+/* Bytes that the call moves, sets or allocates, as it asks for them, or else as the runtime said.
+ * False: not known. */
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes);
 /**
  * gt_call_address() - what a call has allocated or freed

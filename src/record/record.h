@@ -96,6 +96,18 @@ struct gt_payload {
 	uint32_t bytes; /* that follow, without padding */
 };
 #define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
+/* gt_payload.arg of what no argument says: struct gt_facts */
+#define GT_PAYLOAD_FACTS     0xffffu
+
+/* What the runtime said of a call when it had returned (`asks` in api/README.md). */
+struct gt_facts {
+	uint32_t device; /* number of the device object that the memory is on; 0: not known */
+	uint32_t reserved;
+	/* that the call allocated, or each element of a message; UINT64_MAX: not known */
+	uint64_t bytes;
+};
+#define GT_NO_FACTS ((struct gt_facts){0, 0, UINT64_MAX})
+static_assert(sizeof(struct gt_facts) == 16, "record layout is an ABI");
 
 enum gt_device_op {
 	GT_DEVICE_KERNEL = 1,

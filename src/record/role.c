@@ -131,11 +131,29 @@ static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale
 	return true;
 }
 
+bool gt_call_facts(const struct gt_call_view *call, struct gt_facts *facts)
+{
+	uint32_t bytes;
+	const uint8_t *p = payload_of(call, GT_PAYLOAD_FACTS, &bytes);
+
+	*facts = GT_NO_FACTS;
+	if (!p || bytes != sizeof *facts)
+		return false;
+	memcpy(facts, p, sizeof *facts);
+	return true;
+}
+
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes)
 {
 	struct wanted_role w = {GT_ROLE_BYTES, 0, 1, false};
+	struct gt_facts facts;
 
 	walk_values(call, multiply, &w);
+	if (!w.found && gt_call_facts(call, &facts) && facts.bytes != UINT64_MAX) {
+		w.found = true;
+		if (__builtin_mul_overflow(w.value, facts.bytes, &w.value))
+			w.value = UINT64_MAX;
+	}
 	*bytes = w.found ? w.value : 0;
 	return w.found;
 }

@@ -20,6 +20,7 @@ struct gt_rocm_device {
 /* HSA's. */
 struct gt_rocm_devices {
 	bool (*get)(uint32_t position, struct gt_rocm_device *device);
+	void (*meet)(struct gt_thread *t);
 	void (*name)(struct gt_thread *t, uint64_t handle, const char *pci, const char *name);
 };
 GT_INTERFACE(gt_rocm_devices);
@@ -37,6 +38,13 @@ static inline bool gt_rocm_device_get(uint32_t position, struct gt_rocm_device *
 {
 	return GT_IS_PROVIDED(gt_rocm_devices) &&
 	       GT_PROVIDED(gt_rocm_devices)->get(position, device);
+}
+
+/* Those that nobody has used yet are known, too, from now on. */
+static inline void gt_rocm_devices_meet(struct gt_thread *t)
+{
+	if (GT_IS_PROVIDED(gt_rocm_devices))
+		GT_PROVIDED(gt_rocm_devices)->meet(t);
 }
 
 /* The program has named a device: by handle, or, if @pci is not NULL, by PCI address. One that is

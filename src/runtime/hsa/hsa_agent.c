@@ -213,9 +213,9 @@ struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_
 		return NULL;
 	if (gt_unlikely(a->gpu &&
 			atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
-		if (!a->replay)
+		if (!a->replay && !atomic_exchange(&a->claimed, 1))
 			write_agent(a, t);
-		if (gt_fork_replay_write(t, a->replay))
+		if (a->replay && gt_fork_replay_write(t, a->replay))
 			atomic_store_explicit(&a->written, t->epoch, memory_order_release);
 		gt_hsa_agent_read_clock(a, t);
 	}
@@ -314,7 +314,35 @@ static bool get_rocm_device(uint32_t position, struct gt_rocm_device *device)
 	return false;
 }
 
-GT_PROVIDE(gt_rocm_devices) = {.get = get_rocm_device, .name = name_agent};
+struct meeting {
+	struct gt_hsa_runtime *runtime;
+	struct gt_thread *t;
+};
+
+static int meet_agent(uint64_t handle, void *data)
+{
+	const struct meeting *m = data;
+	uint32_t device = GT_HSA_DEVICE_CPU;
+
+	if (GT_HSA_CORE(m->runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE, &device) ==
+		    GT_HSA_SUCCESS &&
+	    device == GT_HSA_DEVICE_GPU)
+		gt_hsa_agent_get(m->runtime, m->t, handle);
+	return GT_HSA_SUCCESS;
+}
+
+static void meet_all_agents(struct gt_thread *t)
+{
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
+		struct meeting m = {&gt_hsa_runtimes[i], t};
+
+		if (m.runtime->tables && GT_HSA_CORE(m.runtime, hsa_iterate_agents))
+			GT_HSA_CORE(m.runtime, hsa_iterate_agents)
+		((void *)(uintptr_t)meet_agent, &m);
+	}
+}
+
+GT_PROVIDE(gt_rocm_devices) = {.get = get_rocm_device, .name = name_agent, .meet = meet_all_agents};
 
 void gt_hsa_wake_helper(struct gt_hsa_agent *a)
 {

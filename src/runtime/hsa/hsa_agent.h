@@ -18,6 +18,7 @@ struct gt_hsa_agent {
 	char pci[13]; /* "0000:03:00.0"; "": not known */
 	/* whoever meets the agent first in a process */
 	_Atomic uint32_t written; /* process that has its object record */
+	_Atomic uint32_t claimed; /* somebody describes it, or has */
 	struct gt_fork_replay *replay;
 	struct gt_tool_object *object; /* for tools */
 	_Atomic uint32_t unnotified;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Which device memory is on that a call has allocated, and what arrays take. The driver is asked
+ * only where it has several devices. */
+#include "runtime/array_bytes.h"
+#include "runtime/cuda/cuda_parts.h"
+
+enum { DEVICE_ORDINAL = 9, LOCATION_DEVICE = 1 };
+
+/* CUmemAllocationProp, as far as it is read. */
+struct allocation_properties {
+	uint32_t type, handle_types, location, location_id;
+};
+
+static uint32_t count_devices(void)
+{
+	static _Atomic uint32_t known; /* set once the driver is initialised */
+	uint32_t count = atomic_load_explicit(&known, memory_order_relaxed);
+	int found = 0;
+
+	if (!count && GT_CUDA_REAL(cuDeviceGetCount) && !GT_CUDA_REAL(cuDeviceGetCount)(&found) &&
+	    found > 0) {
+		count = (uint32_t)found;
+		atomic_store_explicit(&known, count, memory_order_relaxed);
+	}
+	return count;
+}
+
+/* @address: 0: it is the device of the thread's context. Return: -1: not known. */
+static int find_device(uint64_t address)
+{
+	int device = -1;
+
+	if (count_devices() == 1)
+		return 0;
+	if (address)
+		return GT_CUDA_REAL(cuPointerGetAttribute) &&
+				       !GT_CUDA_REAL(cuPointerGetAttribute)(&device, DEVICE_ORDINAL,
+									    address)
+			       ? device
+			       : -1;
+	return GT_CUDA_REAL(cuCtxGetDevice) && !GT_CUDA_REAL(cuCtxGetDevice)(&device) ? device : -1;
+}
+
+static int get_location(const struct allocation_properties *p)
+{
+	return p->location == LOCATION_DEVICE ? (int)p->location_id : -1;
+}
+
+static int get_device(unsigned index, const uint64_t *values)
+{
+	switch (index) {
+	case GT_CUDA_DRIVER_INDEX_cuMemCreate:
+		return get_location((const void *)(uintptr_t)values[0]);
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocAsync:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocAsync_ptsz:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocFromPoolAsync:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocFromPoolAsync_ptsz: return find_device(values[0]);
+	default: return find_device(0);
+	}
+}
+
+static uint64_t get_bytes(unsigned index, const uint64_t *values)
+{
+	const void *descriptor = (const void *)(uintptr_t)values[0];
+
+	switch (index) {
+	case GT_CUDA_DRIVER_INDEX_cuArrayCreate_v2: return gt_array_descriptor_bytes(descriptor);
+	case GT_CUDA_DRIVER_INDEX_cuArray3DCreate_v2:
+		return gt_array3d_descriptor_bytes(descriptor, 1);
+	case GT_CUDA_DRIVER_INDEX_cuMipmappedArrayCreate:
+		return gt_array3d_descriptor_bytes(descriptor, (uint32_t)values[1]);
+	default: return UINT64_MAX;
+	}
+}
+
+void gt_cuda_driver_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+			const uint64_t *values, struct gt_facts *facts)
+{
+	int device;
+
+	(void)table;
+	facts->bytes = get_bytes(index, values);
+	if (!gt_tap_options.follow_devices)
+		return;
+	gt_internal_enter();
+	device = get_device(index, values);
+	gt_internal_leave();
+	if (device >= 0)
+		facts->device = gt_cuda_device(t, (uint32_t)device);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Which device memory is on that a call has allocated, and what an image takes: as its description
+ * asks for it, for what the driver adds between rows is not known. */
+#include "runtime/level_zero/level_zero_objects.h"
+
+enum { IMAGE_1D, IMAGE_1D_ARRAY, IMAGE_2D, IMAGE_2D_ARRAY, IMAGE_3D };
+
+/* ze_image_desc_t */
+struct image_description {
+	uint32_t stype;
+	const void *next;
+	uint32_t flags, type;
+	uint32_t layout, format, swizzle[4];
+	uint64_t width;
+	uint32_t height, depth, layers, levels;
+};
+
+/* Bytes of an element by ze_image_format_layout_t; others are of video, or packed. */
+static const uint8_t element_bytes[] = {1, 2, 4, 2, 4, 4, 8, 8, 16, 4, 4, 2, 2, 2};
+
+static uint64_t at_least_1(uint64_t extent)
+{
+	return extent ? extent : 1;
+}
+
+/* UINT64_MAX: not known. What hangs on the description may say that the memory is another's. */
+static uint64_t get_bytes(const struct image_description *d)
+{
+	uint64_t bytes;
+
+	if (d->next || d->layout >= sizeof element_bytes || d->type > IMAGE_3D || d->levels > 1)
+		return UINT64_MAX;
+	bytes = element_bytes[d->layout] * d->width;
+	if (d->type >= IMAGE_2D)
+		bytes *= at_least_1(d->height);
+	if (d->type == IMAGE_3D)
+		bytes *= at_least_1(d->depth);
+	if (d->type == IMAGE_1D_ARRAY || d->type == IMAGE_2D_ARRAY)
+		bytes *= at_least_1(d->layers);
+	return bytes;
+}
+
+void gt_level_zero_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+		       const uint64_t *values, struct gt_facts *facts)
+{
+	const struct gt_lz_device *d =
+		values[0] && gt_tap_options.follow_devices
+			? gt_lz_device(table, t, (void *)(uintptr_t)values[0])
+			: NULL;
+
+	if (d)
+		facts->device = (uint32_t)d->number;
+	if (index == GT_LEVEL_ZERO_INDEX_zeImageCreate)
+		facts->bytes = get_bytes((const void *)(uintptr_t)values[1]);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory on two reference accelerators: 3 MiB on the second one, freed while the first one is
+ * current; 1 MiB on the first one, by the driver's level 2 MiB more; 4 KiB of the host's. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <soft/refdev/refdev.h>
+
+#define DO(call)                                                                           \
+	do {                                                                               \
+		refdevError_t status_ = (call);                                            \
+		if (status_) {                                                             \
+			fprintf(stderr, "%s: %s\n", #call, refdevGetErrorString(status_)); \
+			exit(3);                                                           \
+		}                                                                          \
+	} while (0)
+
+int main(void)
+{
+	void *first, *second, *driver, *host;
+
+	DO(refdevMalloc(&first, 1 << 20));
+	DO(refdevSetDevice(1));
+	DO(refdevMalloc(&second, 3 << 20));
+	DO(refdevDrvMemAlloc(&driver, 2 << 20, 0));
+	DO(refdevMallocHost(&host, 4096));
+	DO(refdevSetDevice(0));
+	DO(refdevFree(second));
+	return 0;
+}
