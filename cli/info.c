@@ -172,6 +172,20 @@ static void find_untraced(struct info *i)
 	}
 }
 
+/* Were records lost in the program, and none on their way into the file? */
+static bool is_lost_in_program(const struct info *i)
+{
+	uint64_t lost[GT_DROP_REASON_COUNT] = {0}, sum = 0;
+
+	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {
+		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+				lost[why] += i->counts.dropped[why][c][d];
+		sum += lost[why];
+	}
+	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_TORN] && !lost[GT_DROP_OUTPUT];
+}
+
 static void find_reasons(struct info *i)
 {
 	uint64_t read = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
@@ -179,7 +193,7 @@ static void find_reasons(struct info *i)
 	if (i->health.end == GT_CAPTURE_CUT)
 		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
 			      "what can be finished) or still writes");
-	else if (i->health.end == GT_CAPTURE_INCOMPLETE)
+	else if (i->health.end == GT_CAPTURE_INCOMPLETE && !is_lost_in_program(i))
 		add_reason(i, "the collector could not write down everything");
 	if (i->health.bad_bytes || i->health.bad_blocks)
 		add_reason(i, "%s in %s block%s are damaged and were skipped",

@@ -173,6 +173,14 @@ def test_what_could_not_be_read_is_counted_as_torn_and_reported(tree, what):
     assert found["end"] == "incomplete"
 
 
+def test_records_that_found_no_room_are_not_said_to_be_a_trouble_of_writing(tree, tap):
+    tree.run("calls:1", "seen", "freeze", "calls:200000", "thaw",
+             options=["--buffer", "1M", "--when-full", "0"])
+    text = tap("info", "c.gputap").out
+    assert "records were lost while tracing" in text
+    assert "could not write down" not in text
+
+
 def test_a_ring_file_that_is_cut_under_us_does_not_end_the_collector(tree):
     result = tree.run("fork", "calls:5000", "cut", "sleep:200", status=None)
     assert "wrote c.gputap" in result.err
