@@ -108,6 +108,11 @@ cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_comman
 cl_int gt_opencl_wrap_clEnqueueAcquireVA_APIMediaSurfacesINTEL(const struct gt_call *call, cl_command_queue command_queue, cl_uint num_objects, const cl_mem *mem_objects, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event) GT_WRAP;
 cl_int gt_opencl_wrap_clEnqueueReleaseVA_APIMediaSurfacesINTEL(const struct gt_call *call, cl_command_queue command_queue, cl_uint num_objects, const cl_mem *mem_objects, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event) GT_WRAP;
 
+/* Hand-written: what the runtime says of a call that has succeeded. @values: of the
+ * arguments that its description names. */
+void gt_opencl_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
+	const uint64_t *values, struct gt_facts *facts) __attribute__((visibility("hidden")));
+
 /* tap.real as what it is. */
 typedef cl_int gt_opencl_clGetPlatformIDs_fn(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms);
 typedef cl_int gt_opencl_clGetPlatformInfo_fn(cl_platform_id platform, cl_platform_info param_name, size_t param_value_size, void *param_value, size_t *param_value_size_ret);

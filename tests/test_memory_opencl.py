@@ -21,8 +21,9 @@ def program(tmp_path_factory, repo):
 
 @pytest.fixture
 def capture(tap, program, work):
-    """Its path, and how many bytes of SVM the program had."""
-    return work / "m.gputap", int(tap("run", "-q", "-o", "m.gputap", "--", program).out)
+    """Its path, how many bytes of SVM the program had, and what CL_MEM_SIZE says of its image."""
+    return (work / "m.gputap",
+            *map(int, tap("run", "-q", "-o", "m.gputap", "--", program).out.split()))
 
 
 def memory(tap, path):
@@ -31,7 +32,7 @@ def memory(tap, path):
 
 
 def test_a_buffer_is_in_use_until_its_last_reference_goes(tap, capture):
-    path, svm = capture
+    path, svm, _ = capture
     rows = memory(tap, path)
     device = rows["device"]
     assert (device["allocations"], device["bytes"]) == (3, 7 * MIB)
@@ -41,11 +42,14 @@ def test_a_buffer_is_in_use_until_its_last_reference_goes(tap, capture):
     assert bool(svm) == any(r["bytes"] == svm and r["left_bytes"] == 0 for r in rows.values())
 
 
-def test_images_are_counted_without_bytes(tap, capture):
-    rows = memory(tap, capture[0])
+def test_an_image_has_the_bytes_that_the_runtime_says_and_one_of_a_buffer_has_none(tap, capture):
+    path, _, size = capture
+    rows = memory(tap, path)
     if "image" not in rows:
         pytest.skip("this OpenCL has no images")
-    assert rows["image"]["allocations"] == 1 and rows["image"]["peak_bytes"] is None
+    image = rows["image"]
+    assert size >= 64 * 64 * 4 and image["bytes"] == image["peak_bytes"] == size
+    assert image["allocations"] == image["frees"] >= 1 and image["left_bytes"] == 0
 
 
 def test_perfetto_draws_it(tap, capture):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of OpenCL: buffers of 1, 2 and 4 MiB, of which the second is retained and released twice,
- * a sub-buffer, an image, memory for both sides (SVM) where there is any. Prints how many bytes of
- * SVM there were. */
+ * a sub-buffer, an image, another one of a buffer's memory, memory for both sides (SVM) where there
+ * is any. Prints how many bytes of SVM there were, and what the runtime says of the first image. */
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,9 @@ int main(void)
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_context context;
-	cl_mem a, b, c, part, image;
+	cl_image_desc of_buffer = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 64};
+	cl_mem a, b, c, part, image, view;
+	size_t image_bytes = 0;
 	cl_int status;
 	void *both;
 
@@ -50,12 +52,19 @@ int main(void)
 	OK(clReleaseMemObject(part));
 	OK(clReleaseMemObject(b));
 	image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &status);
-	if (!status)
+	if (!status) {
+		OK(clGetMemObjectInfo(image, CL_MEM_SIZE, sizeof image_bytes, &image_bytes, NULL));
+		of_buffer.buffer = c;
+		view = clCreateImage(context, CL_MEM_READ_WRITE, &format, &of_buffer, NULL,
+				     &status);
+		if (!status)
+			OK(clReleaseMemObject(view));
 		OK(clReleaseMemObject(image));
+	}
 	both = clSVMAlloc(context, CL_MEM_READ_WRITE, 8192, 0);
 	if (both)
 		clSVMFree(context, both);
-	printf("%d\n", both ? 8192 : 0);
+	printf("%d %zu\n", both ? 8192 : 0, image_bytes);
 	clReleaseContext(context);
 	return 0; /* c is left */
 }
