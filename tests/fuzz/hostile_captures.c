@@ -36,6 +36,8 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/checksum.h"
+#include "capture/format.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "collector/collector.h"
@@ -75,7 +77,7 @@ static struct input inputs[64];
 static size_t input_count;
 static bool keep;
 static time_t until = INT64_MAX;
-static char folder[64], capture[128], second[128], output[160];
+static char folder[64], capture[128], second[128], original[128], output[160];
 static int out_fd, err_fd, true_err;
 static char *printed;
 
@@ -312,7 +314,7 @@ static void check_exports(const struct sums *info, int info_status)
 }
 
 /* Ways to look at a capture of which nothing is known but that they end. EXPR: one of
- * `expressions`, by the mutant's number. */
+ * `expressions`, by the mutant's number. ORIGINAL: what the mutant was made of. */
 static const struct {
 	const struct gt_command *command;
 	const char *name, *words[10];
@@ -335,13 +337,13 @@ static const struct {
 	{&gt_command_export,
 	 "slice",
 	 {"export", "-f", "-o", "OUT.pftrace", "-w", "EXPR", "CAPTURE"}},
-	{&gt_command_diff, "diff", {"diff", "CAPTURE", "SECOND"}},
-	{&gt_command_diff, "diff to", {"diff", "--json", "SECOND", "CAPTURE"}},
+	{&gt_command_diff, "diff", {"diff", "CAPTURE", "ORIGINAL"}},
+	{&gt_command_diff, "diff to", {"diff", "--json", "ORIGINAL", "CAPTURE"}},
 	{&gt_command_diff,
 	 "diff slices",
 	 {"diff", "CAPTURE", "--before", "EXPR", "--after", "at>=1ms"}},
-	{&gt_command_diff, "diff per", {"diff", "--per", "*", "CAPTURE", "SECOND"}},
-	{&gt_command_diff, "diff svg", {"diff", "--svg", "-n", "0", "CAPTURE", "SECOND"}},
+	{&gt_command_diff, "diff per", {"diff", "--per", "*", "CAPTURE", "ORIGINAL"}},
+	{&gt_command_diff, "diff svg", {"diff", "--svg", "-n", "0", "CAPTURE", "ORIGINAL"}},
 };
 enum { LOOKS = sizeof looks / sizeof *looks };
 
@@ -370,9 +372,10 @@ static void check_looks(uint64_t number)
 
 			if (!strncmp(word, "OUT", 3))
 				snprintf(output, sizeof output, "%s/out%s", folder, word + 3);
-			argv[k] = !strcmp(word, "CAPTURE")   ? capture
-				  : !strcmp(word, "SECOND")  ? second
-				  : !strncmp(word, "OUT", 3) ? output
+			argv[k] = !strcmp(word, "CAPTURE")    ? capture
+				  : !strcmp(word, "SECOND")   ? second
+				  : !strcmp(word, "ORIGINAL") ? original
+				  : !strncmp(word, "OUT", 3)  ? output
 				  : !strcmp(word, "EXPR")
 					  ? (char *)(uintptr_t)expressions[number % EXPRESSIONS]
 					  : (char *)(uintptr_t)word;
@@ -470,6 +473,18 @@ static uint8_t *copy_bytes(const struct input *in)
 	return memcpy(bytes, in->bytes, in->count);
 }
 
+/* With a number of its own: diff refuses copies. */
+static void put_original(const struct input *in)
+{
+	struct gt_file_header *header = (struct gt_file_header *)in->bytes;
+
+	header->uuid[0] ^= 1;
+	header->crc = gt_crc32c(0, header, offsetof(struct gt_file_header, crc));
+	put_file(folder, "original.gputap", in->bytes, in->count);
+	header->uuid[0] ^= 1;
+	header->crc = gt_crc32c(0, header, offsetof(struct gt_file_header, crc));
+}
+
 static void run_mutant(uint64_t number)
 {
 	static struct mutant mutant;
@@ -490,6 +505,7 @@ static void run_mutant(uint64_t number)
 	}
 	put_file(folder, "mutant.gputap", mutant.bytes, mutant.count);
 	put_file(folder, "second.gputap", other->bytes, other->count);
+	put_original(in);
 	run_command(&gt_command_info, STEP_INFO, "info", text);
 	status = run_info(capture, STEP_INFO_JSON, &info);
 	run_command(&gt_command_report, STEP_REPORT, "report", report);
@@ -611,6 +627,7 @@ int main(int argc, char **argv)
 		return 2;
 	snprintf(capture, sizeof capture, "%s/mutant.gputap", folder);
 	snprintf(second, sizeof second, "%s/second.gputap", folder);
+	snprintf(original, sizeof original, "%s/original.gputap", folder);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (seconds)
 		until = now.tv_sec + seconds;
@@ -629,6 +646,7 @@ int main(int argc, char **argv)
 	print_sums(progress->done);
 	unlink(capture);
 	unlink(second);
+	unlink(original);
 	unlink(output);
 	rmdir(folder);
 	return progress->findings != 0;
