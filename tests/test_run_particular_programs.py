@@ -32,6 +32,31 @@ def test_a_program_with_a_sanitizer_runs_traced(run, tap, work, kind):
     assert "Sanitizer" not in result.err and "ASan" not in result.err, result
 
 
+CALLS = """
+#include <CL/cl.h>
+int main(void)
+{
+	cl_platform_id platform;
+	cl_device_id device;
+
+	return clGetPlatformIDs(1, &platform, 0) ||
+	       clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("way", ["run", "a child with a cleaned environment"])
+def test_leaks_are_looked_for_in_a_program_that_uses_a_runtime(run, tap, work, way):
+    """Its libraries have thread-local storage that the dynamic linker makes when it is used."""
+    (work / "program.c").write_text(CALLS)
+    run(["gcc", "-w", "-DCL_TARGET_OPENCL_VERSION=300", "-fsanitize=address", "-o", "program",
+         "program.c", "-lOpenCL"])
+    bare = run(["./program"], status=None)  # it may find some, or may not look in a container
+    command = ["./program"] if way == "run" else ["env", "-i", "./program"]
+    result = tap("run", "-q", "-o", "c.gputap", "--", *command, status=bare.status)
+    assert ("Sanitizer" in result.err) == ("Sanitizer" in bare.err), result
+
+
 def test_the_users_sanitizer_options_stay(run, tap, work):
     (work / "program.c").write_text(
         SOURCE.replace('puts("hello")', 'puts(getenv("ASAN_OPTIONS"))').replace(
@@ -45,7 +70,8 @@ def test_the_users_sanitizer_options_stay(run, tap, work):
                  "./program",
                  status=3,
                  env={"ASAN_OPTIONS": "detect_leaks=0:color=never"})
-    assert result.out == "detect_leaks=0:color=never:verify_asan_link_order=0\n"
+    assert result.out == ("detect_leaks=0:color=never:"
+                          "verify_asan_link_order=0,intercept_tls_get_addr=0\n")
 
 
 LIBRARY = """

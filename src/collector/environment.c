@@ -261,10 +261,12 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 		if (v->saved)
 			set[set_count++] = saved_variable(v, base, text);
 	}
-	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is
-	 * us, and does no harm */
-	set[set_count++] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0",
-					 get_value(base, "ASAN_OPTIONS"), false);
+	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not
+	 * the first library: that is us, and does no harm. Its search for leaks reads a header in
+	 * front of thread-local storage, which is none where the dynamic linker has an auditor. */
+	set[set_count++] =
+		list_variable("ASAN_OPTIONS", "verify_asan_link_order=0,intercept_tls_get_addr=0",
+			      get_value(base, "ASAN_OPTIONS"), false);
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
 	/* libraries that Intel's ITT and NVTX open for their ranges: runtime/torch, runtime/nvtx */
