@@ -121,7 +121,10 @@ def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
     report = json.loads(tap("report", "--json", "-t", "memory", "m.gputap").out)["memory"]
     rows = [r for r in data_of("m.html")["time"]["rows"] if r["kind"] == "memory"]
     assert {r["label"]: r["most"] for r in rows} == {
-        f"{r['memory']} memory ({r['domain']})": r["peak_bytes"] for r in report}
+        f"{r['memory']} memory ({r['domain']})" +
+        (f", device {r['device']}" if r["device"] is not None else ""): r["peak_bytes"]
+        for r in report
+    }
     for r in rows:
         assert r["points"][::2] == sorted(r["points"][::2]) and max(r["points"][1::2]) == r["most"]
 
