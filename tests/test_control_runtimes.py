@@ -137,6 +137,17 @@ def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session
     assert not info["dropped"]
 
 
+def test_device_work_triggers_by_its_own_time(program, session, tap, work):
+    """Each runtime's stamps are of another clock."""
+    s = session("--keep", "1h", "--keep-after", "0", "--trigger",
+                "kind=kernel and name=b and duration>1ns")
+    s.tell("run a 30")
+    control_programs.wait_until(lambda: s.tell("run b 1") or pathlib.Path("w.1.gputap").exists())
+    s.end()
+    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["kept"]
+    assert kept["reason"] == "trigger" and kept["what"].startswith("b took ")
+
+
 @pytest.mark.parametrize("program", ["cuda"], indirect=True)
 @pytest.mark.parametrize("mode, early", [("default", False), ("lite", True)])
 def test_cupti_is_opened_when_the_first_window_begins(program, session, control, status, recorded,

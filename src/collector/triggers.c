@@ -27,6 +27,7 @@ enum {
 /* A device's clock: its first and newest readings. */
 struct device_reading {
 	uint32_t device;
+	bool is_host_clock; /* its stamps are ticks of the session's host clock */
 	uint64_t first_host, first_device, host, stamp;
 };
 
@@ -152,7 +153,12 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 	d = &p->devices[i];
 	if (i == p->device_count) {
 		p->device_count++;
-		*d = (struct device_reading){device, host, stamp, host, stamp};
+		*d = (struct device_reading){
+			.device = device,
+			.is_host_clock = (load(r) >> 24 & 0xff) == GT_CLOCK_HOST_TICKS,
+			.first_host = host,
+			.first_device = stamp,
+		};
 	}
 	d->host = host;
 	d->stamp = stamp;
@@ -174,8 +180,14 @@ static bool measure_work(const struct gt_triggers *t, const struct known_process
 		const struct device_reading *d = &p->devices[i];
 		double host = (double)(d->host - d->first_host) * t->tick_ns;
 
-		if (d->device != c->device || d->stamp <= d->first_device || host <= 0)
+		if (d->device != c->device)
 			continue;
+		if (d->is_host_clock) {
+			c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * t->tick_ns);
+			return true;
+		}
+		if (d->stamp <= d->first_device || host <= 0)
+			return false;
 		c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * host /
 						   (double)(d->stamp - d->first_device));
 		return true;
