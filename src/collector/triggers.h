@@ -7,8 +7,9 @@
  *
  * Who knows the expression says once for each operation how long a record must be; only a
  * candidate is asked about. Device stamps become ns by the device's own readings, the first and
- * the newest; OpenCL's are ns, CUDA's the host clock's ticks. Work whose clock was not read twice yet waits for it, up to a
- * second, as work does whose kernel's name has not come; then it is counted as undecided. */
+ * the newest; OpenCL's are ns, CUDA's ticks of the host's clock. Work whose clock was not read
+ * twice yet waits for it, up to a second, as work does whose kernel's name has not come; then it
+ * is counted as undecided. */
 #ifndef GPUTAP_COLLECTOR_TRIGGERS_H
 #define GPUTAP_COLLECTOR_TRIGGERS_H
 
