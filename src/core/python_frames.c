@@ -439,15 +439,18 @@ uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 			  const struct gt_python_frame *f)
 {
 	uint64_t key = ((uint64_t)f->code ^ f->identity * UINT64_C(0x9e3779b97f4a7c15)) | 1, there;
+	const uint64_t unwritten = key & ~UINT64_C(1);
 	uint32_t i = (uint32_t)((key * UINT64_C(0xbf58476d1ce4e5b9)) >> 48);
 
 	static_assert(GT_PYTHON_CODES == 1 << 16, "an index is the hash's upper bits");
 	for (unsigned tries = 0; tries < PROBES; tries++, i = (i + 1) % GT_PYTHON_CODES) {
-		there = 0;
-		if (atomic_compare_exchange_strong(&known->keys[i], &there, key)) {
+		there = atomic_load(&known->keys[i]);
+		if ((!there || there == unwritten) &&
+		    atomic_compare_exchange_strong(&known->keys[i], &there, key)) {
 			if (write_code(t, i + 1, f->code))
 				return i + 1;
-			atomic_store(&known->keys[i], 0);
+			/* the number stays this code's: another thread may have named it */
+			atomic_store(&known->keys[i], unwritten);
 			return 0;
 		}
 		if (there == key)

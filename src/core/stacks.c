@@ -12,6 +12,9 @@
 
 enum { PROBES = 64, STACKS = GT_STACKS_MOST };
 
+/* Hashes are odd. This one has a number, but there was no room to write its stack. */
+#define UNWRITTEN(hash) ((hash) & ~UINT64_C(1))
+
 /* Of a thread. */
 struct area {
 	/* where the one stands that is using it; a jump out of a signal handler may have left it */
@@ -56,7 +59,7 @@ static uint32_t find_number(uint64_t hash, bool *is_new)
 		uint64_t there =
 			atomic_load_explicit(&gt_stacks.shared->hashes[at], memory_order_relaxed);
 
-		if (!there &&
+		if ((!there || there == UNWRITTEN(hash)) &&
 		    atomic_compare_exchange_strong_explicit(&gt_stacks.shared->hashes[at], &there,
 							    hash, memory_order_relaxed,
 							    memory_order_relaxed)) {
@@ -127,7 +130,7 @@ static uint64_t hash_stack(const struct stack *s)
 	}
 	hash ^= hash >> 29;
 	hash *= UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ? hash : 1;
+	return hash | 1;
 }
 
 static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
@@ -140,10 +143,11 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 /* The stack's number, and all of it in this process's records. 0: none. */
 static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *has_met_python)
 {
+	const uint64_t hash = hash_stack(s);
 	uint32_t number;
 	bool is_new;
 
-	number = find_number(hash_stack(s), &is_new);
+	number = find_number(hash, &is_new);
 	if (gt_unlikely(!number))
 		say_full(t);
 	if (gt_likely(!is_new))
@@ -152,8 +156,10 @@ static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *h
 		gt_stack_code_note(&gt_stacks.shared->modules, t, s->generation, s->pcs, s->count);
 	if (!*has_met_python && write_frames(t, number, s))
 		return number;
-	/* the next one like it tries again */
-	atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], 0, memory_order_relaxed);
+	/* The next one like it tries again, with the same number: another thread may have named it
+	 * already. */
+	atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], UNWRITTEN(hash),
+			      memory_order_relaxed);
 	return 0;
 }
 

@@ -158,7 +158,7 @@ static void take_stack(void)
 
 static void *jump(void *arg)
 {
-	for (int i = 0; i < rounds; i++) {
+	for (volatile int i = 0; i < rounds; i++) {
 		if (sigsetjmp(back, 1) == 0) {
 			made++;
 			clGetPlatformInfo(platform, CL_PLATFORM_NAME, PAGE, page, NULL);
