@@ -20,9 +20,9 @@
 
 enum { TEXT_BYTES = 256 };
 
-struct event_record {
-	struct gt_record_event head;
-	char text[TEXT_BYTES];
+union event_record {
+	struct gt_record_event event;
+	char room[sizeof(struct gt_record_event) + TEXT_BYTES];
 };
 
 struct open_call {
@@ -33,17 +33,19 @@ struct open_call {
 int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code,
 		   enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text)
 {
-	struct event_record e = {.head = {.time = ticks, .value = value}};
+	union event_record e = {.room = ""};
 	struct gt_counts counts = {0};
 	struct gt_stream *stream;
 	size_t bytes;
 	int status;
 
-	snprintf(e.text, sizeof e.text, "%s", text);
-	e.head.bytes = strlen(e.text);
-	bytes = (sizeof e.head + e.head.bytes + 7) & ~(size_t)7;
-	e.head.head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_EVENT, (uint8_t)domain,
-					 (uint32_t)code};
+	snprintf(e.event.text, TEXT_BYTES, "%s", text);
+	e.event.bytes = strlen(e.event.text);
+	e.event.time = ticks;
+	e.event.value = value;
+	bytes = (sizeof e.event + e.event.bytes + 7) & ~(size_t)7;
+	e.event.head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_EVENT, (uint8_t)domain,
+					  (uint32_t)code};
 	status = gt_capture_stream_create(d->writer, process, 1, &stream);
 	if (status)
 		return status;
