@@ -167,6 +167,7 @@ void diff_result_fini(struct diff_result *result);
 char *diff_plain_name(const char *name);
 
 double diff_change_of(const struct diff_pair *pair); /* that the verdict goes by */
+uint64_t diff_whole_ns(double ns); /* rounded, of either sign; UINT64_MAX: more than that */
 /* Are its rows made of many durations? Else each is one number a run. */
 bool diff_has_values(enum diff_table table);
 /* Did it take so much more or less time that a user wants to know, whatever the verdict? */

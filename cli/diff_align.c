@@ -355,6 +355,13 @@ static void compare_pair(const struct diff_result *result, struct diff_pair *pai
 	}
 }
 
+uint64_t diff_whole_ns(double ns)
+{
+	double whole = fabs(ns) + 0.5;
+
+	return whole < 0x1p64 ? (uint64_t)whole : UINT64_MAX;
+}
+
 double diff_change_of(const struct diff_pair *pair)
 {
 	return pair->by_mean ? pair->of_mean.change : pair->of_median.change;

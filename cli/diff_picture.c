@@ -77,7 +77,7 @@ static void put_bar(FILE *out, const struct diff_pair *pair, double most, unsign
 		"<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s%s%s</text>\n",
 		change < 0 ? MIDDLE - length : MIDDLE, y + 3, fmax(length, 0.5), ROW - 6,
 		color_of(pair), NUMBERS, y + 14, change < 0 ? "-" : "+",
-		ui_duration((uint64_t)(fabs(change) + 0.5)), each);
+		ui_duration(diff_whole_ns(change)), each);
 }
 
 /* How many rows of a table are drawn; *most: the longest bar. */

@@ -75,7 +75,7 @@ static const char *signed_time(struct grid *g, double ns)
 			 ns > 0.5    ? "+"
 			 : ns < -0.5 ? "-"
 				     : "",
-			 ui_duration((uint64_t)(fabs(ns) + 0.5)));
+			 ui_duration(diff_whole_ns(ns)));
 }
 
 /* "+5.1%"; what doubles and more, as a factor. */
@@ -123,7 +123,7 @@ static const char *measure_of(const struct diff_result *result, const struct dif
 
 static struct grid_cell ns_cell(double ns, bool has)
 {
-	return has ? cell_count((uint64_t)(ns + 0.5)) : cell_none();
+	return has ? cell_count(diff_whole_ns(ns)) : cell_none();
 }
 
 static struct grid_cell real_cell(double value, bool has)
@@ -171,7 +171,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 			pair->verdict == (side ? DIFF_GONE : DIFF_NEW)
 				? ""
 				: grid_keep(g, "%s",
-					    ui_duration((uint64_t)(value_of(pair, side) + 0.5))));
+					    ui_duration(diff_whole_ns(value_of(pair, side)))));
 	/* of medians, where nothing else is said */
 	*cell++ = cell_text(*change && pair->by_mean && pair->judged && pair->has_median[0] &&
 					    result->method != DIFF_BY_OCCURRENCES

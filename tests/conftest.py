@@ -413,9 +413,14 @@ def no_leaks(request, tmp_path_factory):
         problems.append(f"process {pid} is still there: {command_of(pid)}")
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    for number, target in open_descriptors().items():
-        if number not in descriptors and not target.startswith(f"{mine}/"):
-            problems.append(f"descriptor {number} is still open: {target}")
+    while True:  # another thread of pytest's may read a file just now
+        more = {number: target for number, target in open_descriptors().items()
+                if number not in descriptors and not target.startswith(f"{mine}/")}
+        if not more or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    for number, target in more.items():
+        problems.append(f"descriptor {number} is still open: {target}")
     for folder in set(session_folders(mine)) - sessions:
         problems.append(f"session folder is still there: {folder}")
         shutil.rmtree(folder, ignore_errors=True)  # else other tests meet it
