@@ -174,6 +174,7 @@ int trigger_create(const char *expression, struct gt_trigger *out)
 				       "are: name domain kind process duration bytes failed",
 				       later[i].name);
 		}
-	*out = (struct gt_trigger){t, find_shortest, match};
+	*out = (struct gt_trigger){t, filter_asks(t->filter, FILTER_DURATION), find_shortest,
+				   match};
 	return GT_EXIT_OK;
 }

@@ -179,3 +179,12 @@ def test_cupti_is_not_opened_in_the_child_of_a_program_that_uses_cuda(program, s
     s.tell("run b 5")
     s.end()
     assert recorded() == {"b": 5}
+
+
+def test_device_work_triggers_by_its_name_before_its_clock_is_known(program, session, tap, work):
+    s = session("--trigger", "kind=kernel and name=b")
+    s.tell("run a 3", "run b 1")
+    s.end()
+    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["kept"]
+    assert kept["reason"] == "trigger" and kept["what"].startswith(("b took ", "b ran in "))
+    assert not pathlib.Path("w.2.gputap").exists()

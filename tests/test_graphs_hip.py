@@ -210,6 +210,16 @@ def test_expressions_see_the_names_that_are_shown(program, softgpu, gputap, work
         assert [k["count"] for k in report["kernels"]] == [6]
 
 
+def test_triggers_see_the_names_that_are_shown(program, softgpu, gputap, work):
+    trigger = "kind=kernel and name='other(unsigned*'"
+    run_command([
+        gputap, "run", "-q", "-o", "a.gputap", "--trigger", trigger, "--", program, "chain", "2"
+    ],
+                env=softgpu)
+    kept = json.loads(run_command([gputap, "info", "--json", "a.1.gputap"]).out)["kept"]
+    assert kept["what"].startswith("other(unsigned int*, unsigned int) took ")
+
+
 def test_csv_rows_of_graphs_name_their_graph(program, softgpu, gputap, work):
     run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"],
                 env=softgpu)

@@ -3,6 +3,7 @@
 #include "collector/triggers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "collector/process.h"
 #include "record/operation.h"
 #include "util/clock_ns.h"
+#include "util/demangle.h"
 #include "util/error.h"
 #include "util/grow.h"
 
@@ -21,13 +23,16 @@ enum {
 	DEVICES_MOST = 64, /* clocks of a process */
 	RATE_MS = 10,      /* two clock readings so far apart give ticks in ns */
 	WAIT_NS = 1000000000,
+	SAME_NS = 1000000, /* a device's clock is a host clock in ns, if it is so near */
 	NAME_BYTES = 256,
 };
+
+#define SAME_RATE 1e-4 /* .. and since the beginning no more apart than this */
 
 /* A device's clock: its first and newest readings. */
 struct device_reading {
 	uint32_t device;
-	bool is_host_clock; /* its stamps are ticks of the session's host clock */
+	double tick_ns; /* 0: not known before the second reading */
 	uint64_t first_host, first_device, host, stamp;
 };
 
@@ -56,6 +61,7 @@ struct gt_triggers {
 	void (*fire)(void *data, const char *text);
 	void *fire_data;
 	double tick_ns;
+	struct gt_clock_tuple begin;
 	uint64_t undecided;
 	/* the shortest call in ticks, work in ns, that may match any of them */
 	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
@@ -108,6 +114,17 @@ static void free_process(struct known_process *p)
 	free(p);
 }
 
+/* As --where of a report sees it; NULL: no memory. */
+static char *read_name(const char *text, size_t bytes)
+{
+	char *name = strndup(text, bytes), *readable = name ? gt_demangle(name) : NULL;
+
+	if (!readable)
+		return name;
+	free(name);
+	return readable;
+}
+
 static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
 {
 	uint32_t id = (uint32_t)(load(r) >> 32);
@@ -130,7 +147,25 @@ static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r
 		p->name_room = room;
 	}
 	free(p->names[id]);
-	p->names[id] = strndup((const char *)(r + 2), bytes < NAME_BYTES ? bytes : NAME_BYTES);
+	p->names[id] = read_name((const char *)(r + 2), bytes);
+}
+
+/* ns of a device's tick, by one reading: the host's ticks, or a host clock in ns, as ROCr has it.
+ * 0: by a second one. */
+static double find_tick(const struct gt_triggers *t, enum gt_clock_method method, uint64_t host,
+			uint64_t stamp)
+{
+	const struct gt_clock_tuple *b = &t->begin;
+	const uint64_t clocks[] = {b->boottime_ns, b->monotonic_ns, b->raw_ns, b->realtime_ns};
+	const double since = ((double)host - (double)b->ticks) * t->tick_ns,
+		     far = SAME_NS + fabs(since) * SAME_RATE;
+
+	if (method == GT_CLOCK_HOST_TICKS)
+		return t->tick_ns;
+	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+		if (fabs((double)stamp - (double)clocks[i] - since) < far)
+			return 1;
+	return 0;
 }
 
 static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
@@ -155,7 +190,8 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 		p->device_count++;
 		*d = (struct device_reading){
 			.device = device,
-			.is_host_clock = (load(r) >> 24 & 0xff) == GT_CLOCK_HOST_TICKS,
+			.tick_ns = find_tick(t, (enum gt_clock_method)(load(r) >> 24 & 0xff), host,
+					     stamp),
 			.first_host = host,
 			.first_device = stamp,
 		};
@@ -182,8 +218,8 @@ static bool measure_work(const struct gt_triggers *t, const struct known_process
 
 		if (d->device != c->device)
 			continue;
-		if (d->is_host_clock) {
-			c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * t->tick_ns);
+		if (d->tick_ns > 0) {
+			c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * d->tick_ns);
 			return true;
 		}
 		if (d->stamp <= d->first_device || host <= 0)
@@ -201,26 +237,34 @@ static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record
 	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
 }
 
-/* 1: it is decided; 0: later. */
-static int decide(struct gt_triggers *t, struct candidate *c, bool *holds)
+/* Return: false: later. Where its time is not known, those decide that do not ask for it. */
+static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 {
 	const struct known_process *p = find_process(t, c->process);
+	const bool measured = !c->record.is_work || measure_work(t, p, c);
+	bool asked = false;
 
 	*holds = false;
 	c->record.exe = c->exe;
 	c->record.kernel = "";
-	if (c->record.is_work && !measure_work(t, p, c))
-		return 0;
-	if (c->record.is_work && is_short(t, &c->record))
-		return 1;
+	if (measured && c->record.is_work && is_short(t, &c->record))
+		return true;
 	if (c->record.is_work && c->name) {
 		if (!p || c->name >= p->name_room || !p->names[c->name])
-			return 0;
+			return false;
 		c->record.kernel = p->names[c->name];
 	}
-	for (size_t i = 0; i < t->count && !*holds; i++)
-		*holds = t->list[i].match(t->list[i].data, &c->record);
-	return 1;
+	for (size_t i = 0; i < t->count && !*holds; i++) {
+		const struct gt_trigger *trigger = &t->list[i];
+
+		if (measured || !trigger->asks_time)
+			*holds = trigger->match(trigger->data, &c->record);
+		else
+			asked = true;
+	}
+	if (*holds && !measured)
+		c->record.timed = false;
+	return *holds || !asked;
 }
 
 static void describe(const struct candidate *c, char *text, size_t room)
@@ -231,17 +275,21 @@ static void describe(const struct candidate *c, char *text, size_t room)
 					: gt_device_op_name(r->device_op),
 		   *status = c->has_status ? gt_status_name((enum gt_domain)GT_OP_DOMAIN(r->op),
 							    c->status)
-					   : NULL;
+					   : NULL,
+		   *more = strnlen(name, 101) > 100 ? ".." : "";
 
 	if (r->failed)
-		snprintf(text, room, "%.100s failed with %s in process %u", name,
+		snprintf(text, room, "%.100s%s failed with %s in process %u", name, more,
 			 status ? status : "an error", r->pid);
+	else if (!r->timed)
+		snprintf(text, room, "%.100s%s ran in process %u", name, more, r->pid);
 	else
-		snprintf(text, room, "%.100s took %.3g ms in process %u", name,
+		snprintf(text, room, "%.100s%s took %.3g ms in process %u", name, more,
 			 (double)r->duration_ns / 1e6, r->pid);
 }
 
-static void decide_pending(struct gt_triggers *t, uint64_t now_ns)
+/* @gone: a process of which no more is read; NULL: none */
+static void decide_pending(struct gt_triggers *t, uint64_t now_ns, const struct gt_process *gone)
 {
 	size_t kept = 0;
 
@@ -252,7 +300,7 @@ static void decide_pending(struct gt_triggers *t, uint64_t now_ns)
 
 		if (!decide(t, c, &holds)) {
 			c->since_ns = c->since_ns ? c->since_ns : now_ns;
-			if (now_ns - c->since_ns < WAIT_NS)
+			if (now_ns - c->since_ns < WAIT_NS && !(gone && c->process == gone->index))
 				t->pending[kept++] = *c;
 			else
 				t->undecided++;
@@ -275,7 +323,7 @@ static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_pr
 	struct candidate *c;
 
 	if (t->pending_count == PENDING_MOST && !t->has_fired)
-		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC));
+		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC), NULL);
 	if (t->pending_count == PENDING_MOST)
 		return NULL;
 	c = &t->pending[t->pending_count++];
@@ -390,14 +438,16 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 
 void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 {
-	decide_pending(t, now_ns);
+	decide_pending(t, now_ns, NULL);
 	t->has_fired = false;
 }
 
 void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
 {
-	if (t) /* with what it said */
-		gt_triggers_advance(t, gt_clock_ns(CLOCK_MONOTONIC));
+	if (t) { /* with what it said */
+		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC), process);
+		t->has_fired = false;
+	}
 	for (size_t i = 0; t && i < t->process_count; i++)
 		if (t->processes[i]->index == process->index) {
 			free_process(t->processes[i]);
@@ -413,17 +463,17 @@ uint64_t gt_triggers_undecided(const struct gt_triggers *t)
 
 /* Begin and end ------------------------------------------------------------------- */
 
-static double measure_tick(uint32_t host_clock)
+static double measure_tick(uint32_t host_clock, struct gt_clock_tuple *now)
 {
 	struct timespec wait = {.tv_nsec = RATE_MS * 1000000L};
-	struct gt_clock_tuple a, b;
+	struct gt_clock_tuple before;
 
-	gt_clock_tuple_take(host_clock, &a);
+	gt_clock_tuple_take(host_clock, &before);
 	nanosleep(&wait, NULL);
-	gt_clock_tuple_take(host_clock, &b);
-	return b.ticks > a.ticks
-		       ? (double)(b.boottime_ns - a.boottime_ns) / (double)(b.ticks - a.ticks)
-		       : 1;
+	gt_clock_tuple_take(host_clock, now);
+	return now->ticks > before.ticks ? (double)(now->boottime_ns - before.boottime_ns) /
+						   (double)(now->ticks - before.ticks)
+					 : 1;
 }
 
 static uint64_t find_least(const struct gt_triggers *t, const struct gt_trigger_record *record)
@@ -476,7 +526,7 @@ int gt_triggers_create(const struct gt_trigger *list, size_t count, uint32_t hos
 	t->count = count;
 	t->fire = fire;
 	t->fire_data = data;
-	t->tick_ns = measure_tick(host_clock);
+	t->tick_ns = measure_tick(host_clock, &t->begin);
 	fill_tables(t);
 	return 0;
 }

@@ -7,9 +7,10 @@
  *
  * Who knows the expression says once for each operation how long a record must be; only a
  * candidate is asked about. Device stamps become ns by the device's own readings, the first and
- * the newest; OpenCL's are ns, CUDA's ticks of the host's clock. Work whose clock was not read
- * twice yet waits for it, up to a second, as work does whose kernel's name has not come; then it
- * is counted as undecided. */
+ * the newest; OpenCL's are ns, ROCr's those of a host clock, CUDA's ticks of the session's. Work
+ * whose clock was not read twice yet waits for it, if its time is asked for, up to a second or
+ * until its process is gone, as work does whose kernel's name has not come; then it is counted as
+ * undecided. */
 #ifndef GPUTAP_COLLECTOR_TRIGGERS_H
 #define GPUTAP_COLLECTOR_TRIGGERS_H
 
@@ -27,7 +28,7 @@ struct gt_trigger_record {
 	bool is_work;
 	uint32_t op; /* GT_OP(); of work GT_DEVICE_REF() */
 	enum gt_device_op device_op;
-	const char *kernel; /* name; "": none */
+	const char *kernel; /* name as people write it; "": none */
 	uint32_t pid;
 	const char *exe;
 	bool failed, timed;
@@ -37,6 +38,7 @@ struct gt_trigger_record {
 /* An expression, by who knows what it means. */
 struct gt_trigger {
 	void *data;
+	bool asks_time; /* match() looks at duration_ns */
 	/* How long must a call, or work of the domain and kind, at least be to match, in ns?
 	 * UINT64_MAX: none does. *failed: and it must have failed */
 	uint64_t (*find_shortest)(void *data, const struct gt_trigger_record *record, bool *failed);

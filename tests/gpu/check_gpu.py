@@ -36,6 +36,7 @@ import gpu_runtime  # noqa: E402,F401
 import gpu_said  # noqa: E402,F401
 import gpu_several  # noqa: E402,F401
 import gpu_exports  # noqa: E402,F401
+import gpu_answers  # noqa: E402,F401
 import gpu_costs  # noqa: E402,F401
 
 CELL = 160  # letters, of a table in a document

@@ -89,9 +89,10 @@ class Report:
 class Capture:
     """What a traced program left."""
 
-    def __init__(self, machine, path, done, seconds):
+    def __init__(self, machine, path, done=None, seconds=0):
         self.machine, self.path, self.seconds = machine, path, seconds
-        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+        if done:
+            self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
         self.seen = None
 
     @property
@@ -282,11 +283,15 @@ class Machine:
     def tap(self, *words):
         return self.run([self.gputap, *words], 300, self.own).stdout
 
+    def next_path(self):
+        """Of the capture that trace() makes next."""
+        return self.work / f"{self.count + 1}.gputap"
+
     def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
               quiet=True):
         """Capture of @command under `gputap run`; @env is the program's, @own gputap's, too."""
+        path = self.next_path()
         self.count += 1
-        path = self.work / f"{self.count}.gputap"
         begin = time.monotonic()
         settings = [f"{k}={v}" for k, v in (env or {}).items()]
         done = self.run([self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",

@@ -18,7 +18,8 @@ are medians, with the quartiles in parentheses. They are differences in one proc
 recording and paused by turns; *on over never*, to rounds before recording had begun for the first
 time; *what off leaves*, a pause to those. Between processes such a machine differs by more.
 """
-PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "costs")
+PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "answers",
+         "costs")
 
 
 def read(paths):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Windows, the flight recorder, causes of idle time, memory, stacks, differences of runs: of torch
+on a real device."""
+
+import concurrent.futures
+import json
+import signal
+import time
+
+from gpu_harness import Broken, Capture, check
+
+STEPS, OWN = 30, "CUDAFunctorOnSelf_add"  # the kernel of x.add_(1.0)
+SLOW, LONG, LONG_MS = 7, 12, 50
+MIB = 1 << 20
+BUILT_IN = 0.95  # of the idle time that a program was made to have
+
+
+def steps(machine, count, *more):
+    return machine.script("gpu_torch_steps.py", count, *more)
+
+
+def table(machine, capture, name, *options):
+    """Rows of one table."""
+    return json.loads(machine.tap("report", "--json", "--top", "0", "-t", name, *options,
+                                  capture.path))[name]
+
+
+def judge_links(machine, capture):
+    seen = capture.report()
+    machine.report.equal("linked, of device work", seen["linked"], seen["device_work"])
+
+
+@check("answers")
+def window_of_steps(machine):
+    """--from step#10 --to step#14"""
+    capture = machine.trace(steps(machine, STEPS), ["--from", "step#10", "--to", "step#14"])
+    wanted = 5 * capture.said["kernels_of_a_step"]
+    machine.report.equal("kernels of the five steps", capture.kernels(OWN), wanted)
+    machine.report.equal("kernels in all", capture.kernels(), wanted)
+    judge_links(machine, capture)
+
+
+@check("answers")
+def never_started(machine):
+    """--paused"""
+    capture = machine.trace(steps(machine, STEPS), ["--paused"])
+    machine.report.equal("device work and calls",
+                         capture.report()["device_work"] + capture.report()["calls"], 0)
+
+
+@check("answers")
+def started_from_outside(machine):
+    """gputap start and stop, of a session that began paused"""
+    folder = machine.work / "late"
+    folder.mkdir()
+    command = machine.script("gpu_torch_late.py", folder)
+    path = machine.next_path()
+
+    def wait_for(name):
+        end = time.monotonic() + 60
+        while not (folder / name).exists():
+            if time.monotonic() > end or running.done():
+                raise Broken(f"the program did not come to {name!r}")
+            time.sleep(0.01)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        running = pool.submit(machine.trace, command, ["--paused"])
+        for wanted, control, made in (("ready", "start", "started"), ("done", "stop", "stopped")):
+            wait_for(wanted)
+            machine.tap(control, "-q", path)
+            (folder / made).touch()
+        capture = running.result()
+    machine.report.equal("kernels between start and stop", capture.kernels("MulFunctor"), 1000)
+    judge_links(machine, capture)
+
+
+@check("answers")
+def triggered(machine):
+    """--keep, --trigger by a kernel's own time"""
+    capture = machine.trace(steps(machine, STEPS, f"long={LONG}"), [
+        "--keep", "1h", "--keep-after", "0", "--trigger",
+        f"kind=kernel and duration>{LONG_MS}ms"])
+    snapshot = machine.work / f"{capture.path.stem}.1.gputap"
+    if not snapshot.exists():
+        raise Broken(f"there is no snapshot; gputap said: {capture.err[-600:]!r}")
+    kept = json.loads(machine.tap("info", "--json", snapshot))["kept"]
+    machine.report.judge("the snapshot's reason", f"{kept['reason']}: {kept['what']}",
+                         kept["reason"] == "trigger" and "spin_kernel" in kept["what"])
+    machine.report.equal("that kernel in it",
+                         Capture(machine, snapshot).kernels("spin_kernel"), 1)
+    whole = capture.said["kernels_of_a_step"] * STEPS + 1
+    machine.report.equal("kernels of the whole run, by its own file", capture.kernels(OWN), whole)
+
+
+@check("answers")
+def killed(machine):
+    """--keep 1s, SIGKILL at the end: the last second is there"""
+    capture = machine.trace(steps(machine, 150, "killed"), ["--keep", "1s"],
+                            status=-signal.SIGKILL)
+    kept = capture.info()["kept"]
+    found, each = capture.kernels(OWN), capture.said["kernels_of_a_step"]
+    machine.report.judge("kernels in the last second, of steps of 20 ms", f"{found:,}",
+                         each <= found <= 150 * each)
+    machine.report.say("what it kept", json.dumps(kept))
+    last = table(machine, capture, "ranges", "--where", "name=step")
+    machine.report.judge("steps in it", f"{sum(row['count'] for row in last)}", bool(last))
+
+
+@check("answers")
+def causes(machine):
+    """Idle time: the host's in its range, allocating and freeing."""
+    capture = machine.trace(steps(machine, STEPS, "hold=4096"))
+    spent, rows = capture.said["spent_ns"], table(machine, capture, "idle")
+    found = {}
+    for row in rows:
+        found[row["cause"]] = found.get(row["cause"], 0) + row["idle_ns"]
+    for cause, range_of_it in (("host", "load"), ("allocating", "allocate"), ("freeing", "free")):
+        ours, built = found.get(cause, 0), spent[range_of_it]
+        machine.report.judge(f"{cause}: of the time that the program says",
+                             f"{ours / 1e6:.2f} of {built / 1e6:.2f} ms, {ours / built:.1%}",
+                             BUILT_IN <= ours / built if cause == "host" else ours > 0)
+    mostly = [row["mostly"] for row in rows if row["cause"] == "host"]
+    machine.report.judge("host: mostly", str(mostly), "load" in str(mostly))
+    machine.report.say("causes, ms", json.dumps({k: round(v / 1e6, 2) for k, v in found.items()}))
+
+
+@check("answers")
+def memory(machine):
+    """What torch has reserved at most, on its device"""
+    capture = machine.trace(steps(machine, 3, "hold=1024"))
+    rows = [row for row in table(machine, capture, "memory") if row["memory"] == "device"]
+    peak = {row["device"]: row["peak_bytes"] for row in rows}
+    said = capture.said["reserved"]
+    machine.report.judge("peak on device 0, and what torch says", f"{peak}, {said / MIB:.0f} MiB",
+                         list(peak) == [0] and said <= peak[0] < said + 64 * MIB)
+
+
+@check("answers")
+def stacks(machine):
+    """--stacks: which line of Python launched it"""
+    capture = machine.trace(steps(machine, STEPS), ["--stacks"])
+    rows = table(machine, capture, "stacks", "--where", f"name=*{OWN}*")
+    whole = sum(row["count"] for row in rows)
+    ours = sum(row["count"] for row in rows
+               if any("train at gpu_torch_steps.py" in frame for frame in row["stack"]))
+    machine.report.equal("kernels with a stack", whole, capture.kernels(OWN))
+    machine.report.equal("of these from train()", ours,
+                         STEPS * capture.said["kernels_of_a_step"])
+
+
+@check("answers")
+def differences(machine):
+    """diff: of the same, and of one that loads longer"""
+    def runs(*more):
+        return [machine.trace(steps(machine, STEPS, *more)).path for _ in range(3)]
+
+    before, same, slower = runs(), runs(), runs("load=30")
+
+    def diff(after, status):
+        done = machine.run([machine.gputap, "diff", "--json", "--fail-over", "10%", *before,
+                            "--vs", *after], 120, machine.own, status=None)
+        machine.report.judge(f"exit status, {status} is right", done.returncode,
+                             done.returncode == status)
+        return json.loads(done.stdout)
+
+    said = diff(same, 0)["verdicts"]
+    machine.report.judge("of the same: slower, faster", f"{said['slower']}, {said['faster']}",
+                         not said["slower"])
+    rows = {row["name"]: row["verdict"] for row in diff(slower, 1)["ranges"]}
+    machine.report.judge("of a longer load: ranges", str(rows),
+                         rows["load"] == rows["step"] == "slower")
+
+
+@check("answers")
+def step_that_took_longer(machine):
+    """diff of one capture's steps: what step 7 waited for"""
+    capture = machine.trace(steps(machine, STEPS, f"slow={SLOW}"))
+    said = json.loads(machine.tap("diff", "--json", capture.path, "--before",
+                                  f"range=step and not range=step#{SLOW}", "--after",
+                                  f"range=step#{SLOW}"))
+    row = next(row for row in said["ranges"] if row["name"] == "load")
+    machine.report.judge("load", f"{row['verdict']}, {row['change_ns'] / 1e6:+.1f} ms",
+                         row["verdict"] == "slower")
