@@ -87,6 +87,17 @@ static void put_change(char *text, size_t size, double change)
 		snprintf(text, size, "%+.1f%%", change * 100);
 }
 
+/* An end of an interval: beyond what anybody compares its digits say nothing. */
+static void put_bound(char *text, size_t size, double change)
+{
+	if (change > 99)
+		snprintf(text, size, ">x100");
+	else if (change < -0.99)
+		snprintf(text, size, "<-99%%");
+	else
+		put_change(text, size, change);
+}
+
 static const char *count_text(struct grid *g, const double *count)
 {
 	const char *text[DIFF_SIDES];
@@ -178,8 +189,8 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				    ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
 				    : grid_keep(g, "%s", change));
 	if (e->judged && both) {
-		put_change(low, sizeof low, e->low);
-		put_change(high, sizeof high, e->high);
+		put_bound(low, sizeof low, e->low);
+		put_bound(high, sizeof high, e->high);
 	}
 	*cell++ = cell_text(e->judged && both ? grid_keep(g, "%s..%s", low, high) : "");
 	return cell;

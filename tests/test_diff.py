@@ -483,3 +483,11 @@ def test_much_time_of_few_values_is_shown(tap, synth):
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
     out = tap("diff", "a.gputap", "--before", "range=step#2", "--after", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)
+
+
+def test_an_interval_that_says_nothing_has_no_digits(tap, synth):
+    for name, seed in (("a.gputap", 0), ("b.gputap", 3)):
+        synth(name, "--calls", 400, "--noise", 300, "--seed", seed)
+    said = tap("diff", "--noise", "999%", "-t", "kernels", "a.gputap", "b.gputap").out
+    assert "<-99%..>x100" in said
+    assert all(abs(float(end)) < 100 for end in re.findall(r"\.\.x([\d.]+)", said))
