@@ -33,7 +33,7 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within', 'sequence', 'shapes',
          'scope', 'category', 'colour', 'payload', 'communicator', 'creates', 'split', 'root',
-         'peer', 'rank', 'size', 'tag', 'request')
+         'peer', 'rank', 'size', 'tag', 'request', 'which')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',

@@ -51,6 +51,13 @@ def test_a_call_that_completes_several_waits_for_the_latest(job):
     assert rows[0]["messages"] == STEPS
 
 
+def test_a_call_that_completes_any_waits_for_the_one_that_it_completed(job):
+    waits, rows = job("any")
+    check_waited(waits[0, 2], 2 * WHOLE_NS)
+    assert waits.get((0, 1), {"wait_ns": 0})["wait_ns"] < waits[0, 2]["wait_ns"]
+    assert rows[0]["messages"] == 2 * STEPS
+
+
 def test_messages_are_told_apart_by_their_tag(job):
     """The first one comes at once and is received after the second one: nobody waits for it."""
     waits, rows = job("tags")

@@ -178,30 +178,41 @@ int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uin
 	return add_message(m, &message) || add_request(m, call->process, request) ? -ENOMEM : 0;
 }
 
+/* The message of the request at that index of an array. */
+static void complete_one(struct gt_messages *m, const struct gt_item *call, uint64_t first,
+			 uint64_t index)
+{
+	for (unsigned bytes = MPICH_REQUEST_BYTES; bytes <= OPEN_MPI_REQUEST_BYTES;
+	     bytes += MPICH_REQUEST_BYTES) {
+		size_t at = find_slot(m, call->process, first + index * bytes);
+		struct gt_message *message =
+			m->slots[at].message ? &m->list[m->slots[at].message - 1] : NULL;
+
+		if (!message || message->request_bytes != bytes)
+			continue;
+		message->wait_id = call->id;
+		message->start_ns = call->start_ns;
+		message->end_ns = call->end_ns;
+		m->slots[at].message = 0;
+		return;
+	}
+}
+
 void gt_messages_complete(struct gt_messages *m, const struct gt_item *call)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	uint64_t first, count;
+	uint64_t first, times, which;
 
 	if (!m->slot_room || !gt_call_role(&view, GT_ROLE_REQUEST, 0, &first) || !first)
 		return;
-	count = gt_call_role(&view, GT_ROLE_TIMES, 0, &count) ? (uint32_t)count : 1;
-	for (uint64_t i = 0; i < count && i < REQUESTS_MOST; i++) {
-		for (unsigned bytes = MPICH_REQUEST_BYTES; bytes <= OPEN_MPI_REQUEST_BYTES;
-		     bytes += MPICH_REQUEST_BYTES) {
-			size_t at = find_slot(m, call->process, first + i * bytes);
-			struct gt_message *message =
-				m->slots[at].message ? &m->list[m->slots[at].message - 1] : NULL;
-
-			if (!message || message->request_bytes != bytes)
-				continue;
-			message->wait_id = call->id;
-			message->start_ns = call->start_ns;
-			message->end_ns = call->end_ns;
-			m->slots[at].message = 0;
-			break;
-		}
+	times = gt_call_role(&view, GT_ROLE_TIMES, 0, &times) ? (uint32_t)times : 1;
+	if (gt_call_role(&view, GT_ROLE_WHICH, 0, &which)) {
+		if (which < times) /* MPI_UNDEFINED is negative */
+			complete_one(m, call, first, which);
+		return;
 	}
+	for (uint64_t i = 0; i < times && i < REQUESTS_MOST; i++)
+		complete_one(m, call, first, i);
 }
 
 /* Matching ---------------------------------------------------------------------------------- */

@@ -137,6 +137,7 @@ enum gt_role {
 	GT_ROLE_SIZE,
 	GT_ROLE_TAG,     /* of a message */
 	GT_ROLE_REQUEST, /* where that is by which a later call waits; TIMES: of so many */
+	GT_ROLE_WHICH,   /* of them is done when the call returns: its index; else all are */
 	GT_ROLE_COUNT
 };
 

@@ -5,6 +5,8 @@
  *
  * SCENE: blocking    rank 0 receives from rank 1, which works MS before it sends
  *        begun       rank 0 begins to receive from 1 and 2, which work 2 MS and MS, then waits
+ *        any         rank 0 begins to receive from 1 and 2, which work MS and 2 MS, then waits
+ *                    for one, for the other, and for nothing
  *        one         rank 0 begins to receive from rank 1, which works MS, then waits
  *        tags        rank 1 sends two tags, MS apart; rank 0 receives the second one first
  *        exchange    all send to the next one and receive from the one before; rank 1 works MS
@@ -37,18 +39,23 @@ static void receive(int from, int tag)
 	MPI_Recv(got, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void begun(double ms)
+/* @late: which one works longer */
+static void begun(double ms, int late)
 {
 	mpi_handle requests[2];
+	int index;
 
 	if (rank) {
-		work(rank == 1 ? 2 * ms : ms);
+		work(rank == late ? 2 * ms : ms);
 		send(0, 5);
 		return;
 	}
 	for (int i = 0; i < 2; i++)
 		MPI_Irecv(&got[i], 1, MPI_INT, i + 1, 5, MPI_COMM_WORLD, &requests[i]);
-	MPI_Waitall(2, requests, MPI_STATUS_IGNORE);
+	if (late == 1)
+		MPI_Waitall(2, requests, MPI_STATUS_IGNORE);
+	for (int i = 0; late == 2 && i < 3; i++)
+		MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
 }
 
 static void one(double ms)
@@ -91,7 +98,9 @@ static void step(const char *scene, double ms)
 	int to = (rank + 1) % size, from = (rank + size - 1) % size;
 
 	if (!strcmp(scene, "begun")) {
-		begun(ms);
+		begun(ms, 1);
+	} else if (!strcmp(scene, "any")) {
+		begun(ms, 2);
 	} else if (!strcmp(scene, "one")) {
 		one(ms);
 	} else if (!strcmp(scene, "later")) {

@@ -44,6 +44,7 @@ int MPI_Wait(mpi_handle *request, void *status);
 int MPI_Iallreduce(const void *from, void *to, int count, mpi_handle type, mpi_handle op,
 		   mpi_handle comm, mpi_handle *request);
 int MPI_Waitall(int count, mpi_handle *requests, void *statuses);
+int MPI_Waitany(int count, mpi_handle *requests, int *index, void *status);
 int MPI_Recv(void *to, int count, mpi_handle type, int source, int tag, mpi_handle comm,
 	     void *status);
 int MPI_Sendrecv(const void *from, int count, mpi_handle type, int dest, int tag, void *to,
