@@ -97,7 +97,7 @@ static const char help[] =
 	"      --from RANGE     not before a range begins in the process: step, the third\n"
 	"                       one: 'step#3'; with * and ?\n"
 	"      --to RANGE       until a range has ended: 'step#5'\n"
-	"      --max-kernels N  until so many kernels are recorded, or a few more\n"
+	"      --max-kernels N  until so many kernels are recorded, or some more\n"
 	"      --start-signal SIGNAL\n"
 	"      --stop-signal SIGNAL\n"
 	"                       when `gputap run` gets it: USR1, SIGUSR2, RTMIN+3; the\n"
