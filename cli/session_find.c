@@ -379,6 +379,26 @@ static bool is_meant(const struct session_found *s, const char *which)
 	       is_capture_of(session_value(&s->status, "output"), which);
 }
 
+/* What follows the folder that we are in, if @path lies there. */
+static const char *path_from_here(const char *path)
+{
+	char here[PATH_MAX];
+	size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+
+	return n && !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+const char *session_name(const struct session_list *list, const struct session_found *s)
+{
+	const char *name = gt_file_name(session_value(&s->status, "output"));
+
+	for (size_t i = 0; i < list->count; i++)
+		if (&list->sessions[i] != s &&
+		    !strcmp(gt_file_name(session_value(&list->sessions[i].status, "output")), name))
+			return path_from_here(session_value(&s->status, "capture"));
+	return name;
+}
+
 /* On stderr: which ones there are. */
 static void list_running(const struct session_list *list)
 {
@@ -386,7 +406,7 @@ static void list_running(const struct session_list *list)
 		const struct session_answer *a = &list->sessions[i].status;
 
 		fprintf(stderr, "  %s  ", session_value(a, "collector"));
-		ui_put(stderr, gt_file_name(session_value(a, "output")), 40);
+		ui_put_end(stderr, session_name(list, &list->sessions[i]), 40);
 		fputs("  ", stderr);
 		ui_put(stderr, session_value(a, "command"), 26);
 		fputc('\n', stderr);
@@ -418,21 +438,26 @@ static int unknown_process(const struct session_list *list, const char *which)
 			       "process %s is user %u's, who alone controls its session", which,
 			       (unsigned)st.st_uid);
 	ui_fail(GT_EXIT_FAILURE, "process %s is in no session that runs%s", which,
-		list->count ? "; these do:" : "");
+		list->count ? "; these run:" : "");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }
 
+/* A file may be another's, a snapshot, a slice or a copy: its session may run nevertheless. */
 static int unknown_session(const struct session_list *list, const char *which)
 {
+	struct stat st;
+	bool is_file;
+
 	if (is_number(which))
 		return unknown_process(list, which);
-	if (access(which, F_OK) == 0 && ui_ends_with(which, ".gputap"))
-		ui_fail(GT_EXIT_FAILURE, "the session that wrote %s has ended%s", which,
-			list->count ? "; these run:" : "");
-	else
-		ui_fail(GT_EXIT_FAILURE, "no session that runs is called %s%s", which,
-			list->count ? "; these do:" : "");
+	is_file = stat(which, &st) == 0 && S_ISREG(st.st_mode);
+	if (is_file && st.st_uid != geteuid() && geteuid())
+		return ui_fail(GT_EXIT_FAILURE,
+			       "%s is user %u's, who alone controls the session that writes it",
+			       ui_shell_word(which), (unsigned)st.st_uid);
+	ui_fail(GT_EXIT_FAILURE, "no session that runs %s %s%s", is_file ? "writes" : "is called",
+		ui_shell_word(which), list->count ? "; these run:" : "");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }

@@ -51,6 +51,10 @@ int session_find(struct session_list *list, const char *which, const struct sess
 size_t session_match(const struct session_list *list, const char *which,
 		     const struct session_found **out);
 
+/* What people see of its capture: the file's name, or, where another session's is the same, its
+ * path, from the folder that we are in if it lies there. Borrowed from @list. */
+const char *session_name(const struct session_list *list, const struct session_found *s);
+
 /**
  * session_ask() - one request, and its answer
  * @request: "command key=value ..", values escaped (session_escape())

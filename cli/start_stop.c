@@ -50,7 +50,11 @@ static const char status_help[] =
 	"gputap status [SESSION]\n"
 	"\n"
 	"Shows the sessions that run: their captures, programs, how many processes, since\n"
-	"when, whether they record or are paused, and how much they have recorded.\n" WHICH "\n"
+	"when, whether they record or are paused, and how much they have recorded.\n"
+	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"
+	"traces), or its capture's name; without it, all are shown. Sessions are their\n"
+	"owner's, and root's.\n"
+	"\n"
 	"Examples\n"
 	"  gputap status               all of yours\n"
 	"  gputap status --json 4711   that of process 4711, for scripts\n"
@@ -161,7 +165,8 @@ static int run_stop(int argc, char **argv)
 /* Status -------------------------------------------------------------------------------- */
 
 static const struct grid_column columns[] = {
-	{.key = "output", .title = "writes"},
+	{.key = "output", .title = "writes", .show = GRID_DATA},
+	{.key = "output_text", .title = "writes", .show = GRID_FOR_PEOPLE},
 	{.key = "collector", .title = "gputap", .type = GRID_ID},
 	{.key = "state", .title = "state", .show = GRID_DATA},
 	{.key = "why", .title = "why", .show = GRID_DATA},
@@ -212,7 +217,8 @@ static const char *describe_state(struct grid *g, const struct session_answer *a
 		       : "recording";
 }
 
-static void add_session(struct grid *g, const struct session_found *s)
+static void add_session(struct grid *g, const struct session_list *list,
+			const struct session_found *s)
 {
 	const struct session_answer *a = &s->status;
 	struct grid_cell *cell = grid_row(g);
@@ -220,6 +226,7 @@ static void add_session(struct grid *g, const struct session_found *s)
 	if (!cell)
 		return;
 	*cell++ = cell_text(gt_file_name(session_value(a, "output")));
+	*cell++ = cell_text(session_name(list, s));
 	*cell++ = number(a, "collector");
 	*cell++ = cell_text(session_value(a, "state"));
 	*cell++ = cell_text(session_value(a, "why"));
@@ -254,7 +261,7 @@ static void print_sessions(const struct session_list *list, const struct session
 	g.none = "no session runs";
 	for (size_t i = 0; i < list->count; i++)
 		if (!only || only == &list->sessions[i])
-			add_session(&g, &list->sessions[i]);
+			add_session(&g, list, &list->sessions[i]);
 	if (json) {
 		json_object(&j, NULL);
 		grid_print_json(&g, &j, 0);

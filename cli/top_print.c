@@ -34,7 +34,7 @@ static const struct grid_column row_columns[] = {
 };
 
 static const struct grid_column copy_columns[] = {
-	{"bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 0, false},
+	{"bytes_per_s", "bytes/s", GRID_RATE, GRID_ALWAYS, 0, false},
 	{"count_per_s", "per s", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 0, false},
 	{"all_count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
@@ -177,8 +177,9 @@ static void print_state(const struct top_view *v, FILE *out)
 	bool paused = !strcmp(v->state, "paused");
 
 	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
-	if (paused)
-		fprintf(out, " (by %s)", v->session->why);
+	if (paused) /* what `paused` stands for is an option */
+		fprintf(out, " (by %s)",
+			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)
 		fprintf(out, ", starts in %s", ui_duration(v->session->starts_in_ns));
 	fprintf(out, "%s, %s; %u process%s, %u ended\n", v->held ? " (view held)" : "",

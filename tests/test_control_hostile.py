@@ -7,6 +7,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import pathlib
 import random
 import shutil
@@ -235,7 +236,7 @@ def test_control_while_processes_begin_and_end_by_the_hundred(session, gputap, s
     assert len(info["processes"]) == 201
 
 
-def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap, status, work,
+def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap, status, work, tap,
                                                         control):
     first = session()
     (work / "second").mkdir()
@@ -244,8 +245,13 @@ def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap
     os.chdir(work)
     for s in (first, second):
         s.tell("run a 1")
-    assert "sessions run; name one" in subprocess.run(
-        [gputap, "stop"], check=False, text=True, capture_output=True).stderr
+    said = subprocess.run([gputap, "stop"], check=False, text=True, capture_output=True).stderr
+    assert "sessions run; name one" in said
+    for text in (said, tap("status").out):  # both are called w.gputap
+        assert re.search(r"^  .*\bsecond/w\.gputap  ", text, re.M)
+        assert re.search(r"^ (.* )?w\.gputap  ", text, re.M)
+    named = json.loads(tap("status", "--json").out)["sessions"]
+    assert {s["output"] for s in named if s["collector"] in (first.pid, second.pid)} == {"w.gputap"}
     control("stop", second)
     assert (status(first)["state"], status(second)["state"]) == ("recording", "paused")
     first.end()
@@ -306,7 +312,7 @@ def test_a_session_whose_collector_was_killed_runs_no_more(session, status, tap,
     os.kill(s.pid, signal.SIGKILL)
     s.process.wait()
     assert folder not in tap("status", "--json").out
-    assert "the session that wrote" in tap("stop", str(work / "w.gputap"), status=1).err
+    assert "no session that runs writes" in tap("stop", str(work / "w.gputap"), status=1).err
     s.process.stdin.write("run b 1\n")  # the program goes on
     s.process.stdin.flush()
     assert s.process.stdout.readline() == "ok\n"

@@ -239,6 +239,11 @@ def test_a_pause_is_said_and_no_device_is_idle_in_it(gputap, tap, steps, work):
         assert (view["state"], view["why"]) == ("recording", None)
 
 
+def test_a_run_that_began_paused_says_so_by_its_option(gputap, tap, steps, work):
+    with session(gputap, steps, "0", options=["--paused"]):
+        assert "paused (by --paused)" in tap("top", "live.gputap", "--once", "-d", "0.2").out
+
+
 def test_keys_pause_the_session_and_write_a_snapshot(gputap, tap, steps, work):
     with session(gputap, steps, "0"):
         terminal = Terminal(gputap, "top", "live.gputap", "-d", "0.2")
