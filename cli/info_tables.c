@@ -92,6 +92,7 @@ static const struct grid_column record_columns[] = {
 	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"recorded", "recorded", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true},
+	{"not_kept", "not kept", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
@@ -351,6 +352,7 @@ static void make_records(struct grid *g, const struct info *i)
 			*cell++ = cell_count(i->counts.seen[c][d]);
 			*cell++ = cell_count(i->counts.recorded[c][d]);
 			*cell++ = cell_count(dropped);
+			*cell++ = cell_count(i->counts.not_kept[c][d]);
 			*cell++ = cell_text(grid_keep(g, "%s", *why ? why : ""));
 		}
 }

@@ -24,7 +24,7 @@ static int take_time(const char *option, const char *value, uint64_t *out)
 {
 	if (parse_seconds(value, out) && *out)
 		return GT_EXIT_OK;
-	return bad(option, value, "a time such as 30, 30s, 500ms or 2min");
+	return bad(option, value, "a time above 0, such as 30, 30s, 500ms or 2min");
 }
 
 static int take_count(const char *option, const char *value, uint64_t *out)

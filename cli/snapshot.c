@@ -107,6 +107,8 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
 	code = session_find(&list, which, &s);
+	if (!code && output && !force && !access(output, F_OK))
+		code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", ui_shell_word(output));
 	request = code ? NULL : make_request(output, force);
 	if (!code && !request) {
 		code = GT_EXIT_FAILURE;

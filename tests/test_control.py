@@ -209,14 +209,14 @@ def test_a_session_is_found_by_its_processes_and_its_capture(session, tap, statu
     assert "w.gputap" in tap("status").out
     s.end()
     assert f"there is no process {s.pid}" in tap("stop", str(s.pid), status=1).err
-    assert "the session that wrote" in tap("stop", str(work / "w.gputap"), status=1).err
+    assert "no session that runs writes" in tap("stop", str(work / "w.gputap"), status=1).err
     assert "is in no session that runs" in tap("start", str(os.getpid()), status=1).err
     assert "no session that runs is called nobody" in tap("start", "nobody", status=1).err
 
 
 @pytest.mark.parametrize("options, sentence", [
-    (["--delay", "soon"], "--delay soon: a time such as"),
-    (["--duration", "0"], "--duration 0: a time such as"),
+    (["--delay", "soon"], "--delay soon: a time above 0, such as"),
+    (["--duration", "0"], "--duration 0: a time above 0, such as"),
     (["--max-kernels", "-1"], "--max-kernels -1: a number"),
     (["--start-signal", "KILL"], "--start-signal KILL: a signal that can be spared"),
     (["--stop-signal", "CHLD"], "--stop-signal CHLD: a signal"),

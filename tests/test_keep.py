@@ -51,6 +51,8 @@ def test_only_the_last_records_are_kept_and_the_counts_are_exact(tree, gputap, w
     kept = kept_of(gputap)["kept"]
     assert kept["window"] and kept["thinned"] and kept["reason"] == "end"
     assert kept["not_kept"] == 1001 and kept["asked_ns"] == WINDOW
+    (calls,) = [r for r in kept_of(gputap)["records"] if r["class"] == "calls"]
+    assert calls["seen"] == calls["recorded"] + calls["dropped"] + calls["not_kept"] == 1501
     assert not folders()
 
 
@@ -366,7 +368,9 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         assert said.startswith("gputap: wrote ") and "c.1.gputap" in said
         tap("snapshot", str(process.pid), "-o", "mine.gputap")
         refused = tap("snapshot", str(process.pid), "-o", "mine.gputap", status=1).err
-        assert "mine.gputap" in refused and "exists" in refused
+        assert refused == "gputap snapshot: mine.gputap exists: -f replaces it\n"
+        other = tap("stop", "mine.gputap", status=1).err  # which is not the session's
+        assert "no session that runs writes mine.gputap; these run:" in other
         tap("snapshot", str(process.pid), "-f", "-o", "mine.gputap")
         assert process.poll() is None
     finally:
