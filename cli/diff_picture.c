@@ -58,6 +58,15 @@ static const char *color_of(const struct diff_pair *pair)
 	return change > 0 ? "#c8402f" : "#2f8f4e";
 }
 
+/* As the tables have it: " +5.1%", " x2.07". */
+static void put_ratio(char *text, size_t size, double change)
+{
+	if (change >= 1)
+		snprintf(text, size, change < 99 ? " x%.3g" : " x%.0f", 1 + change);
+	else
+		snprintf(text, size, " %+.1f%%", change * 100);
+}
+
 static void put_bar(FILE *out, const struct diff_pair *pair, double most, unsigned y)
 {
 	double change = pair->total_ns[1] - pair->total_ns[0];
@@ -65,7 +74,7 @@ static void put_bar(FILE *out, const struct diff_pair *pair, double most, unsign
 	char each[64] = "";
 
 	if (pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE)
-		snprintf(each, sizeof each, " %+.1f%%", diff_change_of(pair) * 100);
+		put_ratio(each, sizeof each, diff_change_of(pair));
 	fprintf(out, "<text x=\"10\" y=\"%u\">", y + 14);
 	put_text(out, pair->name, NAME_ROOM);
 	fprintf(out, "<title>");
@@ -121,6 +130,16 @@ static unsigned put_table(const struct diff_result *result, enum diff_table tabl
 	return y + 8;
 }
 
+/* Of slices of one capture the expression tells them apart. */
+static void put_side(FILE *out, const struct diff_side *side)
+{
+	put_text(out, side->runs[0].paths[0], side->expression ? 30 : 60);
+	if (!side->expression)
+		return;
+	fputs(", ", out);
+	put_text(out, side->expression, 40);
+}
+
 void diff_print_picture(const struct diff_result *result, const struct diff_options *options,
 			FILE *out)
 {
@@ -143,9 +162,9 @@ void diff_print_picture(const struct diff_result *result, const struct diff_opti
 	fputs("<text x=\"10\" y=\"22\" font-size=\"15\" font-weight=\"bold\">", out);
 	put_text(out, text, 110);
 	fputs("</text>\n<text x=\"10\" y=\"42\" fill=\"#606060\">", out);
-	put_text(out, result->sides[0].runs[0].paths[0], 60);
+	put_side(out, &result->sides[0]);
 	fputs(" &#8594; ", out);
-	put_text(out, result->sides[1].runs[0].paths[0], 60);
+	put_side(out, &result->sides[1]);
 	fputs("; grey: no more than noise</text>\n", out);
 	y = 56;
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)

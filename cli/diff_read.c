@@ -254,12 +254,27 @@ static void add_value(struct reading *r, enum diff_table table, const char *name
 	r->run->rows[row].total_ns += ns;
 }
 
+/* Of gaps that the run's work ended: between that of a slice there is other work, too. */
+static struct idle_sum sum_idle(const struct idle *idle, uint32_t device)
+{
+	struct idle_sum sum = {0};
+
+	for (uint32_t i = 0; i < idle->row_count; i++) {
+		if (idle->rows[i].owner.device != device)
+			continue;
+		sum.ns += idle->rows[i].all.ns;
+		sum.gaps += idle->rows[i].all.gaps;
+	}
+	return sum;
+}
+
 static void add_devices(struct reading *r)
 {
 	char name[256];
 
 	for (uint32_t i = 0; i < r->s->track_count; i++) {
 		const struct summary_track *t = &r->s->tracks[i];
+		struct idle_sum idle = sum_idle(&r->s->idle, t->device);
 
 		if (!t->all.any)
 			continue;
@@ -268,8 +283,7 @@ static void add_devices(struct reading *r)
 		if (r->s->is_part) /* nobody knows what the device did between that work */
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": idle", t->device);
-		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, timeline_idle_ns(&t->all),
-			  t->all.gaps.count);
+		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, idle.ns, idle.gaps);
 	}
 }
 
@@ -301,8 +315,10 @@ static void add_totals(struct reading *r)
 	const struct summary *s = r->s;
 	uint64_t call_ns = 0, work_ns[SUMMARY_CLASS_COUNT] = {0};
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+	bool is_part = s->filter || gt_capture_is_filtered(r->capture);
 
 	for (uint32_t i = 0; i < s->file_count; i++) {
+		is_part |= *s->files[i].kept_text != '\0';
 		begin_ns = s->files[i].start_ns < begin_ns ? s->files[i].start_ns : begin_ns;
 		end_ns = s->files[i].end_ns > end_ns ? s->files[i].end_ns : end_ns;
 		r->run->records += s->files[i].records;
@@ -320,7 +336,7 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
-	if (!s->filter && !gt_capture_is_filtered(r->capture)) /* of a slice it says nothing */
+	if (!is_part) /* of a slice, a snapshot, a flight recorder's window it says nothing */
 		add_value(r, DIFF_TOTALS, "from begin to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);

@@ -121,11 +121,23 @@ def test_the_picture_is_an_svg_by_itself(tap, synth, work):
     root = xml.etree.ElementTree.parse(work / "a.svg").getroot()
     text = (work / "a.svg").read_text()
     assert root.tag.endswith("svg") and "href" not in text and "<script" not in text
+    assert "a.gputap &#8594; b.gputap; grey" in text
     bars = [r for r in root.iter() if r.tag.endswith("rect")][1:]
     assert bars and all(0 <= float(r.get("x")) <= 960 for r in bars)
     result = tap("diff", "a.gputap", "b.gputap", "-o", "a.svg", status=3)
     assert result.err == "gputap diff: a.svg exists: -f replaces it\n"
     tap("diff", "a.gputap", "b.gputap", "-f", "-o", "a.svg")
+
+
+def test_the_picture_of_slices_says_which_and_has_the_factors_of_the_tables(tap, synth, work):
+    synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:900:1")
+    tap("diff", "a.gputap", "--before", "range=step#1..8", "--after", "range=step#9", "-o", "a.svg")
+    assert ("a.gputap, range=step#1..8 &#8594; a.gputap, range=step#9; grey" in
+            (work / "a.svg").read_text())
+    synth("b.gputap", "--calls", 3200, *NOISY)
+    tap("diff", "b.gputap", "a.gputap", "-o", "b.svg")
+    assert re.search(r"<title>kernel_1</title>.*\n?.* x10(\.\d)?</text>",
+                     (work / "b.svg").read_text())
 
 
 def test_the_extension_says_the_format(tap, pair, work):
@@ -239,6 +251,17 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
         assert [len(document[side]["runs"]) for side in ("before", "after")] == [2, 2]
         assert document["totals"][0]["verdict"] == "same"
     assert "for each run" in tap("diff", "old", "new").out
+
+
+def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
+    """What ran between the work of a slice is not idle time of it."""
+    synth("a.gputap", "--calls", 3200, *NOISY)
+    document = json.loads(tap("diff", "a.gputap", "--before", "range=step and not range=step#7",
+                              "--after", "range=step#7", "--json").out)
+    (idle,) = [r for r in document["devices"] if r["name"] == "device 0: idle"]
+    for side in ("before", "after"):
+        key = f"total_{side}_ns"
+        assert idle[key] == pytest.approx(sum(r[key] or 0 for r in document["idle"]), abs=20)
 
 
 def test_files_of_ranks_are_one_run(tap, synth, work):
