@@ -10,9 +10,10 @@
 static const char *const code_groups[] = {"program", "module", "compiler",        "code",
 					  "library", "rtc",    "module_build_log"};
 
-/* Words of the names of those that only ask, or give something back. */
-static const char *const asking[] = {"Get",     "_get_",    "Release", "Retain",
-				     "Destroy", "_destroy", "Query",   "_iterate_"};
+/* Words of the names of those that only ask, give something back, or say how large a launch is. */
+static const char *const asking[] = {"Get",    "_get_",     "Release",
+				     "Retain", "Destroy",   "_destroy",
+				     "Query",  "_iterate_", "CallConfiguration"};
 
 static bool is_any_in(const char *text, const char *const *words, size_t count)
 {

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "cli/idle_steps.h"
 #include "fake_capture.h"
+#include "record/operation.h"
 #include "unit.h"
 
 static struct gt_capture c;
@@ -380,6 +382,21 @@ UNIT_TEST(a_device_that_another_process_had_recorded_was_idle_but_of_the_host_no
 	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 400 + 300);
 	CHECK_EQ(ns_of(GT_IDLE_UNKNOWN), 400);
 	finish();
+}
+
+static int cause_of_call(enum gt_domain domain, const char *name)
+{
+	return idle_describe_operation(gt_operation_find(domain, name)->op).cause;
+}
+
+UNIT_TEST(a_call_that_says_how_large_a_launch_is_builds_and_loads_nothing)
+{
+	CHECK_EQ(cause_of_call(GT_DOMAIN_HIP_COMPILER, "__hipRegisterFatBinary"),
+		 GT_IDLE_COMPILING);
+	CHECK_EQ(cause_of_call(GT_DOMAIN_HIP_COMPILER, "__hipPushCallConfiguration"),
+		 GT_IDLE_OTHER_CALL);
+	CHECK_EQ(cause_of_call(GT_DOMAIN_CUDA_RUNTIME, "__cudaPopCallConfiguration"),
+		 GT_IDLE_OTHER_CALL);
 }
 
 UNIT_TEST(captures_without_gaps_have_no_idle_time)
