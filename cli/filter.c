@@ -187,8 +187,9 @@ static int parse_occurrence(struct parser *p, const char *at, const char *text, 
 		*number = put_occurrence(p, at, text, value);
 	else if (found < 0)
 		fail_at(p, at + wrong,
-			after ? "behind # comes which range: step#3, step#3..5, step#3+10ms"
-			      : "behind # comes which range: step#3, step#3..5");
+			value->last < value->first ? "the end lies before the begin"
+			: after ? "behind # comes which range: step#3, step#3..5, step#3+10ms"
+				: "behind # comes which range: step#3, step#3..5");
 	return found;
 }
 

@@ -146,10 +146,7 @@ static const char *cell_show(const struct grid_column *column, const struct grid
 	case GRID_COUNT: return ui_count(cell->count);
 	case GRID_ID: snprintf(buffer, size, "%" PRIu64, cell->count); break;
 	case GRID_SIGNED: snprintf(buffer, size, "%" PRId64, cell->integer); break;
-	case GRID_RATE:
-		snprintf(buffer, size, cell->real < 9.995e9 ? "%.2f GB/s" : "%.1f GB/s",
-			 cell->real / 1e9);
-		break;
+	case GRID_RATE: return ui_rate(cell->real);
 	case GRID_SHARE: snprintf(buffer, size, "%.1f%%", cell->real * 100); break;
 	}
 	return buffer;

@@ -2,6 +2,7 @@
 /* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -523,12 +524,24 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 	return text;
 }
 
+/* "job/0.gputap and 3 more". A merged file is one. */
+static void make_title(const struct summary *s, char *text, size_t size)
+{
+	uint32_t more = 0;
+
+	for (uint32_t i = 1; i < s->file_count; i++)
+		more += strcmp(s->files[i].path, s->files[i - 1].path) != 0;
+	snprintf(text, size, "%s", s->file_count ? s->files[0].path : "gputap");
+	if (more)
+		snprintf(text + strlen(text), size - strlen(text), " and %u more", more);
+}
+
 static int write_page(const struct page_source *p, FILE *out)
 {
-	char *head = make_head(p->summary, p->options);
+	char *head = make_head(p->summary, p->options), title[PATH_MAX + 32];
 	struct picture picture;
 	const struct report_page page = {
-		.title = p->summary->file_count ? p->summary->files[0].path : "gputap",
+		.title = title,
 		.head = head ? head : "",
 		.picture = &picture,
 		.table = make_page_table,
@@ -537,6 +550,7 @@ static int write_page(const struct page_source *p, FILE *out)
 	};
 	int rc;
 
+	make_title(p->summary, title, sizeof title);
 	report_html_init_picture(&picture);
 	picture.mangled = p->options->mangled;
 	rc = read_picture(p->capture, p->options->where, &picture);

@@ -289,7 +289,7 @@ static void print_devices(const struct summary *s, FILE *out)
 /* "host to device (Pageable)", and where that is too long "host to device". */
 static void put_direction(FILE *out, const char *text)
 {
-	static const char rate[] = ", 123.45 GB/s";
+	static const char rate[] = ", 12.3 GB/s";
 	const char *kind = strstr(text, " (");
 	size_t room = room_for_name(out, LABEL + 39 + (unsigned)sizeof rate);
 
@@ -319,7 +319,7 @@ static void print_work(const struct summary *s, FILE *out)
 			row[2].count ? ui_bytes(row[3].count / row[2].count) : "");
 		put_direction(out, row[g.column_count - 1].text);
 		if (row[4].has)
-			fprintf(out, ", %.2f GB/s", row[4].real / 1e9);
+			fprintf(out, ", %s", ui_rate(row[4].real));
 		fputc('\n', out);
 	}
 	grid_fini(&g);

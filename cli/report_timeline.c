@@ -382,7 +382,20 @@ static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
 	return 2 * sum > (p->end_ns - p->start_ns) / v->columns;
 }
 
-/* "╱: not recorded: --delay; not recorded: gputap stop. .." */
+/* The last of @whys, without the words before its colon where those are the previous one's. */
+static size_t put_why(const struct picture *p, char *text, size_t size, const uint32_t *whys,
+		      unsigned count)
+{
+	const char *why = texts_get(&p->texts, whys[count - 1]), *colon = strstr(why, ": ");
+	const char *previous = count > 1 ? texts_get(&p->texts, whys[count - 2]) : NULL;
+	size_t same = colon ? (size_t)(colon + 2 - why) : 0;
+
+	if (previous && same && !strncmp(why, previous, same))
+		return (size_t)snprintf(text, size, ", %s", why + same);
+	return (size_t)snprintf(text, size, "%s%s", previous ? "; " : "", why);
+}
+
+/* "╱: not recorded: --delay, gputap stop. .." */
 static void print_pauses_legend(const struct canvas *v)
 {
 	const struct picture *p = v->picture;
@@ -402,9 +415,7 @@ static void print_pauses_legend(const struct canvas *v)
 			if (seen < count)
 				continue;
 			whys[count++] = p->pauses[i].list[k].why;
-			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s",
-					      count > 1 ? "; " : "",
-					      texts_get(&p->texts, whys[count - 1]));
+			n += put_why(p, text + n, sizeof text - n, whys, count);
 		}
 	if (!count)
 		return;

@@ -303,12 +303,19 @@ size_t ui_utf8(const char *text, uint32_t *character)
 	return n;
 }
 
+/* Shown as '?': also what turns the direction of all that follows it in the line. */
+static bool is_control(uint32_t c)
+{
+	return c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 static unsigned character_width(uint32_t c)
 {
 	int w;
 
-	if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
-		return 1; /* shown as '?' */
+	if (is_control(c))
+		return 1;
 	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
 	return w < 0 ? 1 : (unsigned)w;
 }
@@ -356,7 +363,7 @@ static size_t put_character(FILE *out, const char *text, unsigned *width)
 	size_t bytes = ui_utf8(text, &c);
 
 	*width += character_width(c);
-	if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
+	if (is_control(c))
 		fputc('?', out);
 	else
 		fwrite(text, 1, bytes, out);
@@ -572,6 +579,25 @@ const char *ui_bytes(uint64_t bytes)
 		u++;
 	}
 	return three_digits(value, units[u]);
+}
+
+const char *ui_rate(double bytes_per_s)
+{
+	static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+	unsigned u = 0;
+	size_t size;
+	char *buffer;
+
+	if (bytes_per_s < 999.5) {
+		buffer = next_buffer(&size);
+		snprintf(buffer, size, "%.0f B/s", bytes_per_s);
+		return buffer;
+	}
+	while (bytes_per_s >= 999.5 && u + 1 < sizeof units / sizeof *units) {
+		bytes_per_s /= 1000;
+		u++;
+	}
+	return three_digits(bytes_per_s, units[u]);
 }
 
 const char *ui_count(uint64_t count)

@@ -59,9 +59,11 @@ void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
 void ui_progress_set(struct ui_progress *p, uint64_t done);
 void ui_progress_end(struct ui_progress *p);
 
-/* Numbers for people: "1.23 ms", "4.5 GiB", "12,345". Per-thread buffers, 32 calls stay valid. */
+/* Numbers for people: "1.23 ms", "4.50 GiB", "15.3 GB/s" (of 1,000), "12,345". Per-thread buffers,
+ * 32 calls stay valid. */
 const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
+const char *ui_rate(double bytes_per_s);
 const char *ui_count(uint64_t count);
 
 /* @word as a shell takes it: quoted if it must be, control characters as '?'. Valid until the

@@ -367,6 +367,8 @@ def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
     run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
     for options in ([], ["--csv"], ["--json"]):
         assert "\x1b" not in tap("report", "a\x1b[31m.gputap", *options).out
+    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # all behind it from right to left
+    assert "a?b.gputap: " in tap("report", "a\u202eb.gputap", env={"LC_ALL": "C.UTF-8"}).out
 
 
 # A real program --------------------------------------------------------------

@@ -120,6 +120,8 @@ def test_a_window_of_the_session_says_which_option(session, status, tap):
     assert [r["name"] for r in slices][-1] == "not recorded: --duration is over"
     assert {r["name"] for r in slices} <= {"not recorded: --delay",
                                            "not recorded: --duration is over"}
+    text = tap("report", "w.gputap", "--timeline", env={"LC_ALL": "C.UTF-8"}).out
+    assert text.count("not recorded: ") <= 1  # all whys behind it
 
 
 def test_a_run_that_was_paused_throughout_says_so(session, tap, work):

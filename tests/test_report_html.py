@@ -68,6 +68,15 @@ def test_the_page_needs_nothing_from_elsewhere(page):
     assert not re.search(r"https?://|//\w+\.\w+/|@import|url\(|fetch\(|XMLHttp", text)
 
 
+def test_it_says_of_how_many_captures_it_is(tap, run, build, work):
+    for rank in range(3):
+        run([build / "tests/synth/synth", "--rank", str(rank), "-o", f"{rank}.gputap"])
+    tap("report", "0.gputap", "1.gputap", "2.gputap", "-o", "job.html")
+    assert "<title>0.gputap and 2 more</title>" in (work / "job.html").read_text()
+    tap("report", "0.gputap", "-o", "one.html")
+    assert "<title>0.gputap</title>" in (work / "one.html").read_text()
+
+
 def test_its_tables_are_the_reports(tap, page):
     data = data_of(page("--calls", "2000", "--threads", "2", "--devices", "2", "--failed",
                         "--waits"))

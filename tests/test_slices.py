@@ -181,7 +181,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
 @pytest.mark.parametrize("expression, place, text", [
     ("at=step#x", "x", "behind # comes which range"),
     ("failed or at>=step#3+q", "+q", "behind # comes which range"),
-    ("at=step#3..2", None, "behind # comes which range"),
+    ("at=step#3..2", None, "the end lies before the begin"),
     ("at>5q", "5q", "not a time with its unit; like 5s, 1.5ms, or of a range: step#3"),
     ("at>5", "5", "not a time with its unit"),
     ("at=5..6", "5..6", "not a time with its unit"),

@@ -8,13 +8,12 @@ const data = JSON.parse(document.getElementById("data").textContent);
 // Numbers as gputap's own tables have them ------------------------------------------------
 
 function three(value) {
-	return value >= 100 || value === Math.trunc(value) && value < 1000 && value >= 100
-		? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+	return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
 function duration(ns) {
 	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]])
-		if (ns >= size)
+		if (ns >= size * (unit === "us" ? 1 : 0.9995))
 			return `${three(ns / size)} ${unit}`;
 	return `${Math.round(ns)} ns`;
 }
@@ -22,16 +21,23 @@ function duration(ns) {
 function bytes(value) {
 	for (const [unit, size] of [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20],
 	                            ["KiB", 1024]])
-		if (value >= size)
+		if (value >= (unit === "KiB" ? size : size * 1023.5 / 1024))
 			return `${three(value / size)} ${unit}`;
 	return `${value} B`;
+}
+
+function rate(value) {
+	for (const [unit, size] of [["TB/s", 1e12], ["GB/s", 1e9], ["MB/s", 1e6], ["kB/s", 1e3]])
+		if (value >= size * 0.9995)
+			return `${three(value / size)} ${unit}`;
+	return `${value.toFixed(0)} B/s`;
 }
 
 const count = value => value.toLocaleString("en-US");
 
 const formats = {
 	count, signed: count, id: String, ns: duration, bytes,
-	rate: value => `${three(value / 1e9)} GB/s`,
+	rate,
 	share: value => `${(value * 100).toFixed(1)} %`,
 	text: String, lines: value => value.trimEnd(),
 };
