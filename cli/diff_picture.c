@@ -32,7 +32,7 @@ static void put_text(FILE *out, const char *text, unsigned most)
 			fputs("..", out);
 			return;
 		}
-		if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
+		if (ui_is_control(c))
 			fputc('?', out);
 		else if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
 			fprintf(out, "&#%d;", *text);

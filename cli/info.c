@@ -502,7 +502,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "linked", i->linked);
 	json_count(j, "call_lost", mode_has_calls(i->mode) ? i->call_lost : 0);
 	json_count(j, "untimed", i->untimed);
-	json_count(j, "threads", gt_capture_thread_count(i->capture));
+	json_count(j, "threads", info_thread_count(i));
 	json_count(j, "seen", i->seen);
 	json_count(j, "recorded", i->recorded);
 	json_count(j, "dropped", i->dropped);

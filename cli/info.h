@@ -44,6 +44,8 @@ enum info_table {
 	INFO_TABLE_COUNT
 };
 
+/* Of the programs, without gputap's own in them. */
+uint64_t info_thread_count(const struct info *i);
 void info_table(struct grid *g, enum info_table table, const struct info *i);
 
 /* By enum gt_capture_end. */

@@ -267,6 +267,24 @@ static struct grid_cell rank_cell(int32_t number)
 	return number >= 0 ? cell_signed(number) : cell_none();
 }
 
+/* gputap's helpers in the program, which have rings, too. */
+static bool is_own_thread(const struct gt_capture *c, const struct gt_thread_info *thread)
+{
+	const struct gt_process_info *process = gt_capture_process(c, thread->process);
+
+	return thread->name && !strncmp(thread->name, "gputap", 6) &&
+	       !(process && process->pid == thread->tid);
+}
+
+uint64_t info_thread_count(const struct info *i)
+{
+	uint64_t count = 0;
+
+	for (size_t t = 0; t < gt_capture_thread_count(i->capture); t++)
+		count += !is_own_thread(i->capture, gt_capture_thread(i->capture, t));
+	return count;
+}
+
 static void make_processes(struct grid *g, const struct info *i)
 {
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
@@ -282,9 +300,12 @@ static void make_processes(struct grid *g, const struct info *i)
 	idmap_fini(&later);
 	grid_init(g, "processes", process_columns, COUNT_OF(process_columns));
 	g->heading = "Processes";
-	for (size_t t = 0; t < gt_capture_thread_count(i->capture); t++)
-		if (gt_capture_thread(i->capture, t)->process < count)
-			threads[gt_capture_thread(i->capture, t)->process]++;
+	for (size_t t = 0; t < gt_capture_thread_count(i->capture); t++) {
+		const struct gt_thread_info *thread = gt_capture_thread(i->capture, t);
+
+		if (thread->process < count && !is_own_thread(i->capture, thread))
+			threads[thread->process]++;
+	}
 	for (uint32_t p = 0; p < count; p++) {
 		const struct gt_process_info *info = gt_capture_process(i->capture, p);
 		const struct gt_counts *counts = gt_capture_counts(i->capture, p);

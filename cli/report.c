@@ -113,10 +113,23 @@ static const struct option long_options[] = {
 	{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
+static bool is_exports(const char *output)
+{
+	for (size_t i = 0; gt_exporters[i]; i++)
+		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
+			if (ui_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
+			    strcmp(*e, ".json") != 0) /* those are of --csv and --json, too */
+				return true;
+	return ui_ends_with(output, ".gputap");
+}
+
 static int check_page(struct report_options *o)
 {
 	if (o->output && ui_ends_with(o->output, ".html"))
 		o->html = true;
+	if (o->output && !o->html && is_exports(o->output))
+		return ui_fail(GT_EXIT_USAGE, "'gputap export' writes %s",
+			       ui_shell_word(o->output));
 	if (o->output && !o->html)
 		return ui_fail(GT_EXIT_USAGE,
 			       "-o is for a page, as in -o %s.html; others go to the standard "
@@ -358,9 +371,17 @@ static void print_others(const struct report_options *o, FILE *out)
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
 
+static bool has_percentiles(const struct grid *g)
+{
+	for (unsigned c = 0; c < g->column_count; c++)
+		if (g->row_count && strstr(g->columns[c].key, "p50_ns"))
+			return true;
+	return false;
+}
+
 static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	bool calls_asked, work_asked;
+	bool calls_asked, work_asked, percentiles = false;
 
 	report_was_asked(s, &calls_asked, &work_asked);
 	report_head_print(s, o->where, o->by, out);
@@ -371,11 +392,13 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 			continue;
 		if (t == REPORT_OPERATIONS && s->groups[SUMMARY_CALLS].count) {
 			print_operations(s, o, out);
+			percentiles = true;
 			continue;
 		}
 		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
 		if (!calls_asked && (t == REPORT_PROCESSES || t == REPORT_THREADS))
 			clear_calls(&g);
+		percentiles |= has_percentiles(&g);
 		if (g.row_count || named) {
 			sort_as_asked(&g, o);
 			fputc('\n', out);
@@ -384,7 +407,7 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 		grid_fini(&g);
 	}
 	print_others(o, out);
-	if ((s->matched || s->matched_ranges) && !o->others)
+	if (percentiles && !o->others)
 		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n",
 			HISTOGRAM_EXACT);
 }

@@ -85,6 +85,17 @@ static void print_unmet(const struct summary *s, const char *where, unsigned by,
 		print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
 }
 
+static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
+{
+	if (!(by & SUMMARY_RANK) || !s->process_count)
+		return;
+	for (uint32_t i = 0; i < s->process_count; i++)
+		if (s->processes[i].rank != LOOKUP_NONE)
+			return;
+	print_sentence(out, ui_colors(out)->yellow,
+		       "No launcher gave a process a rank: nothing is split by it");
+}
+
 static void print_deaths(const struct summary *s, FILE *out)
 {
 	uint32_t most = s->file_count > FILES_EACH ? FILES_NAMED : UINT32_MAX, dead = 0;
@@ -209,7 +220,8 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
 		snprintf(text, size, ", without calls to link it to");
 	else if (device && s->linked.work == device)
-		snprintf(text, size, ", all linked to their call");
+		snprintf(text, size,
+			 device == 1 ? ", linked to its call" : ", all linked to their call");
 	else if (device && !s->linked.work)
 		snprintf(text, size, ", none linked to %s call", device == 1 ? "its" : "their");
 	else if (device)
@@ -277,5 +289,6 @@ void report_head_print(const struct summary *s, const char *where, unsigned by, 
 	}
 	print_totals(s, where, out);
 	print_unmet(s, where, by, out);
+	print_no_rank(s, by, out);
 	print_deaths(s, out);
 }

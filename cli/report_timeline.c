@@ -232,7 +232,7 @@ static void put_name(struct range_cells *cells, const char *name, unsigned from,
 		unsigned width;
 
 		snprintf(one, sizeof one, "%.*s", (int)(bytes < sizeof one ? bytes : 1), name);
-		if (character == UI_UTF8_BAD || character < ' ' || character == 0x7f)
+		if (ui_is_control(character))
 			strcpy(one, "?");
 		width = ui_width(one);
 		if (!width || from + width > to)
@@ -267,18 +267,28 @@ static void print_ranges(const struct canvas *v, size_t row)
 {
 	const struct picture_slices *ranges = &v->picture->ranges;
 	struct range_cells cells;
+	unsigned blanks = 0; /* no more than what stands behind them asks for */
 
 	for (unsigned i = 0; i < v->columns; i++)
 		strcpy(cells.glyph[i], " ");
 	for (size_t i = 0; i < ranges->count; i++)
 		if (ranges->list[i].row == row)
 			put_range(v, &cells, &ranges->list[i]);
-	for (unsigned i = 0; i < v->columns; i++)
-		if (!strcmp(cells.glyph[i], " ") && is_paused(v, &v->picture->rows[row], i))
+	for (unsigned i = 0; i < v->columns; i++) {
+		bool blank = !strcmp(cells.glyph[i], " ");
+
+		if (blank && !is_paused(v, &v->picture->rows[row], i)) {
+			blanks++;
+			continue;
+		}
+		fprintf(v->out, "%*s", (int)blanks, "");
+		blanks = 0;
+		if (blank)
 			fprintf(v->out, "%s%s%s", v->colors->dim, paused_glyph(v),
 				v->colors->reset);
 		else
 			fputs(cells.glyph[i], v->out);
+	}
 	fputc('\n', v->out);
 }
 

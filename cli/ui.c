@@ -303,8 +303,7 @@ size_t ui_utf8(const char *text, uint32_t *character)
 	return n;
 }
 
-/* Shown as '?': also what turns the direction of all that follows it in the line. */
-static bool is_control(uint32_t c)
+bool ui_is_control(uint32_t c)
 {
 	return c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
 	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -314,8 +313,8 @@ static unsigned character_width(uint32_t c)
 {
 	int w;
 
-	if (is_control(c))
-		return 1;
+	if (ui_is_control(c))
+		return 1; /* shown as '?' */
 	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
 	return w < 0 ? 1 : (unsigned)w;
 }
@@ -363,7 +362,7 @@ static size_t put_character(FILE *out, const char *text, unsigned *width)
 	size_t bytes = ui_utf8(text, &c);
 
 	*width += character_width(c);
-	if (is_control(c))
+	if (ui_is_control(c))
 		fputc('?', out);
 	else
 		fwrite(text, 1, bytes, out);

@@ -95,6 +95,8 @@ def test_info_of_a_traced_program(tap, build, work):
     assert process["exit_status"] == 0 and process["end"] == "exit 0" and process["exe"].endswith(
         "/cl_basic")
     assert 0 < process["wall_ns"] <= i["wall_ns"]
+    threads = json.loads(tap("report", "real.gputap", "--json").out)["processes"][0]["threads"]
+    assert i["threads"] == process["threads"] == threads  # without gputap's own
 
 
 def test_info_of_several_files(tap, synth):

@@ -363,6 +363,11 @@ def test_no_color_is_heard(gputap, busy):
     assert "\x1b" not in on_terminal([gputap, "report", busy], env={"TERM": "dumb"})
 
 
+def test_percentiles_are_explained_where_there_are_some(tap, busy):
+    for table, there in (("kernels", True), ("devices", True), ("processes", False)):
+        assert ("Percentiles are exact" in tap("report", busy, "-t", table).out) == there
+
+
 def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
     run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
     for options in ([], ["--csv"], ["--json"]):

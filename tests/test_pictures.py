@@ -138,6 +138,30 @@ def test_ranges_stand_above_their_thread_one_in_another(tap, steps):
     assert max(map(len, lines)) <= 200
 
 
+def test_no_name_moves_the_cursor_and_no_line_ends_in_blanks(tap, build, repo, work):
+    """U+009B begins an escape sequence as ESC [ does, U+202E turns what follows it."""
+    (work / "a.c").write_text(r"""
+#include "gputap/gputap.h"
+#include <unistd.h>
+int main(void)
+{
+	gputap_range_begin(GPUTAP_RANGE_USER, "a\xc2\x9b" "31mb\xe2\x80\xae" "c", 1, -1, 0, 0);
+	usleep(100000);
+	gputap_range_end(1);
+	usleep(1000);
+	gputap_range_begin(GPUTAP_RANGE_USER, "short", 2, -1, 0, 0);
+	gputap_range_end(2);
+	return 0;
+}
+""")
+    subprocess.run(["cc", f"-I{repo}/include", "a.c", "-o", "a", f"-L{build}",
+                    "-l:libgputap.so.0", f"-Wl,-rpath,{build}"], check=True)
+    tap("run", "-q", "-o", "a.gputap", "--", work / "a")
+    text = tap("report", "a.gputap", "--timeline", env={"LC_ALL": "C.UTF-8"}).out
+    assert "[a?31mb?c-" in text
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+
+
 def test_where_slices_the_time_too(tap, steps):
     whole, part = rows_of(tap, steps), rows_of(tap, steps, "--where", "range=load")
     assert whole["start_ns"] < part["start_ns"] < part["end_ns"] < whole["end_ns"]

@@ -92,6 +92,13 @@ def test_one_rank_alone_has_no_table(tap, job):
     assert report(tap, *files)["ranks"] == [] and "Ranks" not in tap("report", *files).out
 
 
+def test_where_no_process_has_a_rank_by_rank_says_so(tap, run, build, work):
+    run([build / "tests/synth/synth", "--calls", "100", "-o", "a.gputap"])
+    said = "No launcher gave a process a rank"
+    assert said in tap("report", "a.gputap", "--by", "rank").out
+    assert said not in tap("report", "a.gputap", "--by", "host").out
+
+
 def test_rows_by_rank_and_by_host(tap, job):
     files = job(hosts=2)
     by_rank = report(tap, *files, "--by", "rank")

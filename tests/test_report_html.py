@@ -179,6 +179,7 @@ def test_the_file_is_whole_private_and_never_replaced_unasked(tap, page, work):
 
 @pytest.mark.parametrize("words, sentence", [
     (["-o", "t.txt"], "-o is for a page, as in -o t.txt.html"),
+    (["-o", "t.pftrace"], "'gputap export' writes t.pftrace"),
     (["-o", "t.html", "--json"], "--html is one thing, --json another"),
     (["--html", "--timeline"], "--html is one thing, --timeline another"),
 ])
