@@ -75,8 +75,8 @@ const char *ui_shell_word(const char *word);
 /* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return:
  * its bytes. */
 size_t ui_utf8(const char *text, uint32_t *character);
-/* Nothing that a terminal or a page gets: a control character, no UTF-8, or what turns the direction
- * of all that follows it in the line. */
+/* What no terminal and no page gets: a control character, no UTF-8, or what turns the direction of
+ * all that follows it in the line. */
 bool ui_is_control(uint32_t character);
 /* Columns that ui_put() takes for @text. */
 unsigned ui_width(const char *text);
