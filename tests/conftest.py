@@ -540,3 +540,19 @@ def pytest_runtest_makereport(item, call):
 def pytest_make_collect_report(collector):
     outcome = yield
     refuse_unlisted_skip(outcome.get_result())
+
+
+@pytest.fixture
+def strange_libdw(run, work):
+    """strange_libdw(code) makes a libdw.so.1 that does that when it is asked; its environment."""
+    source = REPO / "src/export/dwarf_lines.c"
+    names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", source.read_text())
+    names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",
+              "dwfl_offline_section_address"]
+
+    def make(code):
+        text = "#include <stdlib.h>\n#include <unistd.h>\n" + "".join(
+            f"void *{name}(void) {{ {code}; return 0; }}\n" for name in names)
+        run(["gcc", "-xc", "-", "-w", "-shared", "-fPIC", "-o", "libdw.so.1"], stdin=text)
+        return {"LD_LIBRARY_PATH": work}
+    return make

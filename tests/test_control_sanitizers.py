@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`gputap run` built with sanitizers (tools/test builds it): no report in anything that control
 does in it, from its two threads, snapshots, triggers and signals at once."""
+import json
 import os
 import pathlib
 import signal
@@ -10,6 +11,7 @@ import pytest
 
 import conftest
 import control_programs
+from control_programs import control, status  # noqa: F401 fixtures
 
 KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 COMMANDS = [["stop", "-q"], ["start", "-q"], ["status"], ["snapshot", "-q"]]
@@ -52,3 +54,60 @@ def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
             conftest.end_group(s.process)
     assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
     tap("report", "w.gputap")
+
+
+def find_names_child(s, program):
+    """The process that looks up lines for `gputap run`, whose other child is @program."""
+    children = pathlib.Path(f"/proc/{s.pid}/task").glob("*/children")
+    found = [int(pid) for path in children for pid in path.read_text().split()]
+    return next((pid for pid in found if pid != program), None)
+
+
+@pytest.mark.parametrize("kind", ["plain", *KINDS])
+def test_processes_that_end_while_names_are_looked_up_are_forgotten(
+        build, program, status, tap, work, strange_libdw, kind):
+    """A child of `gputap run` has copies of all its descriptors then."""
+    folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
+    s = control_programs.Session(folder / "gputap", program, "--wait", "--stacks=lines:60s", env={
+        **conftest.SANITIZERS_STOP, "GPUTAP_LIBRARY_PATH": str(build),
+        "TSAN_OPTIONS": "exitcode=66", **strange_libdw("for (;;) pause()")})
+    try:
+        s.tell("run a 1", "spawn 10")
+        control_programs.wait_until(lambda: status(s)["kernels"] > 100)
+        asked = subprocess.Popen([build / "gputap", "snapshot", "-q", str(s.pid)])
+        pid = status(s)["pid"]
+        control_programs.wait_until(lambda: find_names_child(s, pid))
+        pathlib.Path("stop").touch()
+        s.tell("wait", "storm 30")
+        control_programs.wait_until(lambda: status(s)["processes"] == 1)
+        os.kill(find_names_child(s, pid), signal.SIGKILL)
+        assert asked.wait(conftest.HANGS_SECONDS) == 0
+        s.begin("exit")
+        control_programs.wait_until(lambda: find_names_child(s, pid))
+        os.kill(find_names_child(s, pid), signal.SIGKILL)
+        s.end()
+    finally:
+        if s.process.poll() is None:
+            conftest.end_group(s.process)
+    assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
+    tap("report", "w.gputap")
+
+
+@pytest.mark.parametrize("option", ["--start-signal", "--stop-signal", "--snapshot-signal"])
+def test_a_signal_of_the_session_that_comes_late_does_not_end_it(build, program, status, tap, work,
+                                                                 strange_libdw, option):
+    """The program has ended, and names are looked up for the capture."""
+    s = control_programs.Session(build / "gputap", program, "--stacks=lines:60s", option, "USR1",
+                                 env=strange_libdw("for (;;) pause()"))
+    try:
+        s.tell("run a 1")
+        pid = status(s)["pid"]
+        s.begin("exit")
+        control_programs.wait_until(lambda: find_names_child(s, pid))
+        os.kill(s.pid, signal.SIGUSR1)
+        os.kill(find_names_child(s, pid), signal.SIGKILL)
+        s.end()
+    finally:
+        if s.process.poll() is None:
+            conftest.end_group(s.process)
+    assert json.loads(tap("info", "w.gputap", "--json").out)["end"] == "complete"

@@ -91,22 +91,6 @@ def test_without_time_for_lines_there_are_functions(program, tap, read):
     assert not any(" at " in frame for frame in sum(fills(read()), []))
 
 
-@pytest.fixture
-def strange_libdw(run, work):
-    """strange_libdw(code) makes a libdw.so.1 that does that when it is asked; its environment."""
-    header = pathlib.Path(__file__).parents[1] / "src/export/dwarf_lines.c"
-    names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", header.read_text())
-    names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",
-              "dwfl_offline_section_address"]
-
-    def make(code):
-        text = "#include <stdlib.h>\n#include <unistd.h>\n" + "".join(
-            f"void *{name}(void) {{ {code}; return 0; }}\n" for name in names)
-        run(["gcc", "-xc", "-", "-w", "-shared", "-fPIC", "-o", "libdw.so.1"], stdin=text)
-        return {"LD_LIBRARY_PATH": work}
-    return make
-
-
 @pytest.mark.parametrize("code", ["for (;;) pause()", "for (;;)"])
 def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, read, strange_libdw,
                                                                code):

@@ -440,6 +440,13 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 	       (in_use < 0 || (!process->is_unseen && now - process->active_ns > LINGER_NS));
 }
 
+/* Before it is closed: a child of ours that looks up names (src/export/bounded_lines.h) may have a
+ * copy, with which it would stay in the epoll set, and be reported for a process that is gone. */
+static void unwatch_fd(const struct collector *c, int fd)
+{
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 /* The pid goes on: another program runs in it. */
 static void keep_pidfd(struct collector *c, struct gt_process *process)
 {
@@ -449,7 +456,7 @@ static void keep_pidfd(struct collector *c, struct gt_process *process)
 		return;
 	c->kept_pidfds = more;
 	c->kept_pidfds[c->kept_count++] = process->pidfd;
-	epoll_ctl(c->epoll, EPOLL_CTL_DEL, process->pidfd, NULL);
+	unwatch_fd(c, process->pidfd);
 	process->pidfd = -1;
 }
 
@@ -464,6 +471,8 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		}
 		if (c->wait_tree && !process->exited && !process->replaced && process->pidfd >= 0)
 			keep_pidfd(c, process);
+		if (process->pidfd >= 0)
+			unwatch_fd(c, process->pidfd);
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
@@ -494,7 +503,8 @@ static void handle_events(struct collector *c, int timeout_ms)
 			struct gt_process *process = what;
 
 			process->exited = true;
-			close(process->pidfd); /* leaves the epoll set with it */
+			unwatch_fd(c, process->pidfd);
+			close(process->pidfd);
 			process->pidfd = -1;
 		}
 	}
@@ -716,6 +726,17 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
+/* Then the mask is as it was, and one that comes late must not end us. */
+static void ignore_own_signals(const struct gt_run_options *options)
+{
+	const int own[] = {options->windows.start_signal, options->windows.stop_signal,
+			   options->snapshot_signal};
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i])
+			signal(own[i], SIG_IGN);
+}
+
 static int run_session(struct collector *c, const struct gt_run_options *options, char *const *argv,
 		       struct gt_run_result *result)
 {
@@ -781,6 +802,7 @@ remove_folder:
 	if (c->epoll >= 0)
 		close(c->epoll);
 restore_signals:
+	ignore_own_signals(options);
 	gt_child_fini(&c->child);
 	return status;
 }

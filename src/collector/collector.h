@@ -68,6 +68,7 @@ void gt_session_defaults(struct gt_session *session);
 
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
+ * The signals that are the session's own (of windows and snapshots) are ignored from its end on.
  * Return: 0, or negative errno with a cause when tracing could not even begin; the program was not
  * started then.
  */

@@ -151,9 +151,13 @@ int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int ep
 	return gt_error(status, "cannot make the session's control socket");
 }
 
-static void close_client(struct gt_control_client *client)
+/* A child of ours that looks up names may have a copy of the descriptor: close() alone would
+ * neither take it out of the epoll set nor tell the client. */
+static void close_client(const struct gt_control *c, struct gt_control_client *client)
 {
-	close(client->fd); /* leaves the epoll set with it */
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+	shutdown(client->fd, SHUT_RDWR);
+	close(client->fd);
 	free(client->answer);
 	client->answer = NULL;
 	atomic_store_explicit(&client->state, GT_CONTROL_FREE, memory_order_relaxed);
@@ -192,7 +196,7 @@ void gt_control_close(struct gt_control *c)
 	}
 	for (size_t i = 0; i < GT_CONTROL_CLIENTS; i++)
 		if (state_of(&c->clients[i]) != GT_CONTROL_FREE)
-			close_client(&c->clients[i]);
+			close_client(c, &c->clients[i]);
 	free(c->clients);
 	c->clients = NULL;
 	close_descriptor(&c->listener);
@@ -299,7 +303,7 @@ static void send_answer(struct gt_control *c, struct gt_control_client *client)
 			break;
 		client->answer_sent += (size_t)n;
 	}
-	close_client(client);
+	close_client(c, client);
 }
 
 /* The request is whole. */
@@ -331,7 +335,7 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
 	if (n <= 0) { /* it has gone, or says more than there is room for */
-		close_client(client);
+		close_client(c, client);
 		return;
 	}
 	client->request_bytes += (size_t)n;
@@ -372,7 +376,7 @@ static struct gt_control_client *find_place(struct gt_control *c)
 	}
 	if (!oldest || gt_clock_ns(CLOCK_MONOTONIC) - oldest->since_ns < MOMENT_NS)
 		return NULL;
-	close_client(oldest);
+	close_client(c, oldest);
 	return oldest;
 }
 
@@ -405,7 +409,7 @@ static void accept_clients(struct gt_control *c)
 		client->since_ns = gt_clock_ns(CLOCK_MONOTONIC);
 		atomic_store_explicit(&client->state, GT_CONTROL_READING, memory_order_relaxed);
 		if (watch(c->epoll, fd, client, EPOLLIN, EPOLL_CTL_ADD))
-			close_client(client);
+			close_client(c, client);
 		else
 			read_request(c, client); /* it is there already, mostly */
 	}
@@ -425,7 +429,7 @@ static void look_at_clients(struct gt_control *c)
 		state = state_of(client);
 		if ((state == GT_CONTROL_READING || state == GT_CONTROL_ANSWERED) &&
 		    now_ns - client->since_ns > SILENT_NS)
-			close_client(client);
+			close_client(c, client);
 	}
 }
 
