@@ -110,6 +110,18 @@ static int silent(void)
 	return gt_error(-ETIMEDOUT, "the session has not answered for %d seconds", ANSWER_SECONDS);
 }
 
+/* What did not go: @what; or the session has ended since it was found. */
+static int broken(int error, const char *what)
+{
+	switch (error) {
+	case ENOENT:
+	case EPIPE:
+	case ECONNREFUSED:
+	case ECONNRESET: return gt_error(-error, "the session has ended meanwhile");
+	default: return gt_error(-error, "%s", what);
+	}
+}
+
 /* Through the folder's descriptor: paths of sockets are short. */
 static int connect_to(const char *folder)
 {
@@ -118,7 +130,7 @@ static int connect_to(const char *folder)
 	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, status = 0;
 
 	if (dir < 0)
-		return gt_error(-errno, "%s", folder);
+		return broken(errno, folder);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		status = gt_error(-errno, "cannot make a socket");
@@ -130,8 +142,7 @@ static int connect_to(const char *folder)
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" GT_CONTROL_FILE,
 		 dir);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof address))
-		status = errno == EAGAIN ? silent()
-					 : gt_error(-errno, "%s/" GT_CONTROL_FILE, folder);
+		status = errno == EAGAIN ? silent() : broken(errno, folder);
 	close(dir);
 	if (status) {
 		close(fd);
@@ -155,7 +166,7 @@ static int send_request(int fd, const char *request)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gt_error(-errno, "the session takes no request");
+			return broken(errno, "the session takes no request");
 		sent += (size_t)n;
 	}
 	return 0;
@@ -195,7 +206,7 @@ static int read_answer(int fd, char **out)
 			free(text);
 			return error == EAGAIN || error == EWOULDBLOCK
 				       ? silent()
-				       : gt_error(-error, "the session's answer");
+				       : broken(error, "the session's answer");
 		}
 		if (n == 0)
 			break;
@@ -231,7 +242,7 @@ int session_ask(const char *folder, const char *request, struct session_answer *
 		text[strcspn(text, "\n")] = '\0';
 		status = gt_error(-EINVAL, "%s", text + 6);
 	} else {
-		status = gt_error(-ECONNREFUSED, "the session ended before it answered");
+		status = broken(ECONNRESET, "");
 	}
 	free(text);
 	return status;

@@ -77,6 +77,7 @@ static int wait_for(const char *folder, uint64_t number, bool quiet)
 		if (status == -ETIMEDOUT || status == -EINVAL)
 			return ui_fail(GT_EXIT_FAILURE, "snapshot %llu",
 				       (unsigned long long)number);
+		gt_error_clear();
 		if (status)
 			return ui_fail(GT_EXIT_FAILURE,
 				       "the session has ended meanwhile; what it recorded is in "

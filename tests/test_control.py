@@ -5,6 +5,7 @@ import collections
 import csv
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -304,6 +305,32 @@ def test_a_session_that_answers_without_end_is_left(tap, work):
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         assert "did not answer" in tap("status", env={"TMPDIR": str(work / "tmp")}, timeout=30).err
+
+
+def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, status, control):
+    s = session()
+    folder = pathlib.Path(status(s)["folder"])
+    (folder / "control").rename(folder / "real")
+
+    def answer():
+        """Who it is; the request behind that is not even read."""
+        client, _ = listener.accept()
+        with client, socket.socket(socket.AF_UNIX) as real:
+            real.connect(str(folder / "real"))
+            real.sendall(client.recv(1000))
+            while text := real.recv(1000):
+                client.sendall(text)
+        listener.accept()[0].close()
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "control"))
+        listener.listen()
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert "the session has ended meanwhile" in control("stop", s, status=1).err
+        thread.join()
+    (folder / "real").rename(folder / "control")
+    s.end()
 
 
 def test_the_socket_lets_nobody_else_in(session, status):
