@@ -260,6 +260,38 @@ def test_a_browser_draws_tables_and_timeline(browser, page):
     assert browser.evaluate("complaints") == []
 
 
+TEXTS = """new Promise(done => {
+    const texts = [], fillText = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+        texts.push([text, x, x + this.measureText(text).width]);
+        fillText.call(this, text, x, y);
+    };
+    document.getElementById("timeline").dispatchEvent(new KeyboardEvent("keydown", {key: "0"}));
+    requestAnimationFrame(() => requestAnimationFrame(() => done(texts)));
+})"""
+
+
+def test_a_browser_cuts_no_text_of_the_timeline_in_the_middle_of_a_letter(browser, tap, build,
+                                                                          work):
+    """A thread's name is too long for its label; times come near the right edge."""
+    shutil.copy(build / "tests/opencl/cl_basic", work / "WWWWWWWWWWWWWWW")
+    tap("run", "-q", "-o", "w.gputap", "--", work / "WWWWWWWWWWWWWWW", "2")
+    tap("report", "w.gputap", "-o", "w.html")
+    show(browser, work / "w.html")
+    texts = browser.evaluate(TEXTS)
+    width = browser.evaluate("document.getElementById('timeline').clientWidth")
+    assert any(re.fullmatch(r"W+\.\.", text) for text, *_ in texts), texts
+    assert any(text.endswith("ms") for text, *_ in texts), texts
+    assert all(end <= (182 if begin == 14 else width) for _, begin, end in texts), texts
+
+
+def test_a_browser_writes_numbers_as_the_tables_of_the_terminal_do(browser, page):
+    show(browser, page("--calls", "10"))
+    assert browser.evaluate("[rate(2940000), rate(15.34e9), rate(999.6), rate(12), duration(999700),"
+                            " duration(9996), bytes(1048100), bytes(1023)]") == [
+        "2.94 MB/s", "15.3 GB/s", "1.00 kB/s", "12 B/s", "1.00 ms", "10.0 us", "1.00 MiB", "1023 B"]
+
+
 def test_a_browser_draws_a_stack_line_by_line(browser, stacks):
     show(browser, stacks)
     assert browser.evaluate("complaints") == []

@@ -178,9 +178,11 @@ function drawTimeline(time) {
 		const s = step();
 		g.fillStyle = color("faint");
 		for (let t = Math.ceil(view.from / s) * s; t <= view.to; t += s) {
-			g.fillText(t >= 1e9 || s >= 1e9 ? `${+(t / 1e9).toFixed(9)} s`
+			const text = t >= 1e9 || s >= 1e9 ? `${+(t / 1e9).toFixed(9)} s`
 				: s >= 1e6 ? `${t / 1e6} ms` : s >= 1e3 ? `${+(t / 1e6).toFixed(3)} ms`
-				: `${t} ns`, x(t) + 3, 16);
+				: `${t} ns`;
+			if (x(t) + 3 + g.measureText(text).width <= width)
+				g.fillText(text, x(t) + 3, 16);
 			g.globalAlpha = .35;
 			g.fillRect(Math.round(x(t)), 0, 1, height);
 			g.globalAlpha = 1;
@@ -282,18 +284,29 @@ function drawTimeline(time) {
 		}
 	}
 
+	function cut(g, text, room) {
+		if (g.measureText(text).width <= room)
+			return text;
+		while (text && g.measureText(`${text}..`).width > room)
+			text = text.slice(0, -1);
+		return `${text}..`;
+	}
+
 	function drawLabel(g, lane) {
-		const row = lane.row;
+		const row = lane.row, room = LABELS - 8 - 14;
+		// "device memory (hip), device 0": of which device stands with the peak
+		const [name, device] = row.kind === "memory" ? row.label.split(", ") : [row.label];
 		const share = row.busy / ((row.known === undefined ? whole.to - whole.from : row.known) || 1);
 		g.save();
 		g.beginPath();
 		g.rect(0, lane.at, LABELS - 8, lane.height);
 		g.clip();
 		g.fillStyle = color("text");
-		g.fillText(row.kind === "ranges" ? "ranges" : row.label, 14, lane.at + 13);
+		g.fillText(row.kind === "ranges" ? "ranges" : cut(g, name, room), 14, lane.at + 13);
 		if (row.kind === "memory" || lane.height >= 26) {
 			g.fillStyle = color("faint");
-			g.fillText(row.kind === "memory" ? `peak ${bytes(row.most)}`
+			g.fillText(row.kind === "memory"
+				? cut(g, `${device ? `${device}, ` : ""}peak ${bytes(row.most)}`, room)
 				: `${(share * 100).toFixed(0)} % ${row.kind === "thread" ? "in calls" : "busy"}`,
 				14, lane.at + 26);
 		}
