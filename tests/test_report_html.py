@@ -287,8 +287,8 @@ def test_a_browser_cuts_no_text_of_the_timeline_in_the_middle_of_a_letter(browse
 
 def test_a_browser_writes_numbers_as_the_tables_of_the_terminal_do(browser, page):
     show(browser, page("--calls", "10"))
-    assert browser.evaluate("[rate(2940000), rate(15.34e9), rate(999.6), rate(12), duration(999700),"
-                            " duration(9996), bytes(1048100), bytes(1023)]") == [
+    assert browser.evaluate("[rate(2940000), rate(15.34e9), rate(999.6), rate(12),"
+                            " duration(999700), duration(9996), bytes(1048100), bytes(1023)]") == [
         "2.94 MB/s", "15.3 GB/s", "1.00 kB/s", "12 B/s", "1.00 ms", "10.0 us", "1.00 MiB", "1023 B"]
 
 
