@@ -73,6 +73,32 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 	return "";
 }
 
+/* How long others waited for messages of a row; of all: LOOKUP_NONE. */
+static uint64_t sum_messages(const struct ranks *r, uint32_t row)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; r->pairs && i < (size_t)r->count * r->count; i++)
+		if (row == LOOKUP_NONE || i % r->count == row)
+			ns += r->pairs[i].message_wait_ns;
+	return ns;
+}
+
+/* ", 2.01 s of it for messages, and was the last one in 812 of 1,000 collective calls" */
+static const char *describe_what_for(struct grid *g, const struct ranks *r, uint32_t row)
+{
+	const struct ranks_row *late = &r->rows[row];
+	uint64_t ns = sum_messages(r, row);
+	bool some = ns >= late->caused_ns / 100 && ns;
+	const char *messages = some ? grid_keep(g, ", %s of it for messages", ui_duration(ns)) : "";
+
+	if (!late->compared)
+		return messages;
+	return grid_keep(g, "%s%s the last one in %s of %s collective call%s", messages,
+			 some ? ", and was" : ", as", ui_count(late->last),
+			 ui_count(late->compared), late->compared == 1 ? "" : "s");
+}
+
 /* "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000 collective calls" */
 static const char *describe_straggler(struct grid *g, const struct summary *s)
 {
@@ -84,12 +110,9 @@ static const char *describe_straggler(struct grid *g, const struct summary *s)
 				 s->ranks.calls ? ": none made others wait in a collective call"
 						: "",
 				 describe_left_out(g, &s->ranks));
-	return grid_keep(g,
-			 "Ranks: %u on %.64s made others wait longest: %s in all, as the last one "
-			 "in %s of %s collective calls%s",
+	return grid_keep(g, "Ranks: %u on %.64s made others wait longest: %s in all%s%s",
 			 late->rank, texts_get(&s->names, late->host), ui_duration(late->caused_ns),
-			 ui_count(late->last), ui_count(late->compared),
-			 describe_left_out(g, &s->ranks));
+			 describe_what_for(g, &s->ranks, row), describe_left_out(g, &s->ranks));
 }
 
 void report_make_ranks(struct grid *g, const struct summary *s)
@@ -262,6 +285,7 @@ void report_make_rank_waits(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(r->rows[i % r->count].rank);
 	}
 	grid_sort(g, 0, false);
-	g->heading =
-		grid_keep(g, "Who waited for whom in collective calls%s", describe_left_out(g, r));
+	g->heading = grid_keep(g, "Who waited for whom in collective calls%s%s",
+			       sum_messages(r, LOOKUP_NONE) ? " and for messages" : "",
+			       describe_left_out(g, r));
 }

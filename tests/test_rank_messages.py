@@ -44,6 +44,13 @@ def test_who_receives_waits_for_who_sends_late(job, scene):
     assert rows[2]["message_wait_ns"] is None and rows[2]["messages"] == 0
 
 
+def test_people_read_that_it_was_for_messages(job, tap):
+    job("blocking")
+    text = " ".join(tap("report", "job.gputap", "-t", "ranks,rank_waits").out.split())
+    assert "Who waited for whom in collective calls and for messages" in text
+    assert "of it for messages, and was the last one in " in text
+
+
 def test_a_call_that_completes_several_waits_for_the_latest(job):
     waits, rows = job("begun")
     check_waited(waits[0, 1], 2 * WHOLE_NS)
