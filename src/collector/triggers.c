@@ -267,8 +267,27 @@ static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 	return *holds || !asked;
 }
 
+/* Three digits, as the commands have it: "694 us", "1.31 ms", "72.0 s". */
+static void put_duration(uint64_t ns, char *text, size_t room)
+{
+	static const char *const units[] = {"us", "ms", "s"};
+	double value = (double)ns / 1e3;
+	unsigned u = 0;
+
+	if (ns < 1000) {
+		snprintf(text, room, "%u ns", (unsigned)ns);
+		return;
+	}
+	while (value >= 999.5 && u < 2) {
+		value /= 1e3;
+		u++;
+	}
+	snprintf(text, room, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[u]);
+}
+
 static void describe(const struct candidate *c, char *text, size_t room)
 {
+	char duration[32];
 	const struct gt_trigger_record *r = &c->record;
 	const char *name = !r->is_work  ? gt_operation_name(r->op)
 			   : *r->kernel ? r->kernel
@@ -278,14 +297,15 @@ static void describe(const struct candidate *c, char *text, size_t room)
 					   : NULL,
 		   *more = strnlen(name, 101) > 100 ? ".." : "";
 
+	put_duration(r->duration_ns, duration, sizeof duration);
 	if (r->failed)
 		snprintf(text, room, "%.100s%s failed with %s in process %u", name, more,
 			 status ? status : "an error", r->pid);
 	else if (!r->timed)
 		snprintf(text, room, "%.100s%s ran in process %u", name, more, r->pid);
 	else
-		snprintf(text, room, "%.100s%s took %.3g ms in process %u", name, more,
-			 (double)r->duration_ns / 1e6, r->pid);
+		snprintf(text, room, "%.100s%s took %s in process %u", name, more, duration,
+			 r->pid);
 }
 
 /* @gone: a process of which no more is read; NULL: none */
