@@ -492,9 +492,10 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
-		fputs("  gputap run needs some 20 descriptors, and a few for each process of the "
-		      "tree: 'ulimit -n 1024' gives them\n",
-		      stderr);
+		fprintf(stderr,
+			"  gputap run needs some %d descriptors, and a few for each process of the "
+			"tree: 'ulimit -n 1024' gives them\n",
+			r->run.keep.window_ns ? 40 : 20);
 	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
 		output_name_note_ranks(r->output, r->pattern);
 	else if (!*r->pattern)

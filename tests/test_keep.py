@@ -424,3 +424,18 @@ def test_on_a_full_disk_the_oldest_records_make_room_and_what_is_lost_is_said(tr
         assert not folders(small)
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+def test_with_too_few_descriptors_nothing_begins_or_all_is_kept(run, gputap, work):
+    """Not: the end cannot open what was kept."""
+    begun = []
+    for limit in range(8, 48, 2):
+        done = run(["sh", "-c", f"ulimit -n {limit}; exec '{gputap}' run -q -f -o c.gputap"
+                    " --keep 1h true"], status=None)
+        if done.status:
+            assert "Too many open files" in done.err and "ulimit -n 1024" in done.err
+        else:
+            begun.append(limit)
+            assert kept_of(gputap)["end"] == "complete" and not done.err
+        assert not folders()
+    assert 46 in begun

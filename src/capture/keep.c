@@ -105,19 +105,20 @@ static void destroy(struct gt_keep *k)
 	free(k);
 }
 
+/* Also where there is no descriptor left. */
 static void remove_files(struct gt_keep *k)
 {
-	int fd = openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = fdopendir(k->folder_fd);
 	struct dirent *e;
 
-	while (dir && (e = readdir(dir)))
-		if (e->d_name[0] != '.')
-			unlinkat(k->folder_fd, e->d_name, 0);
-	if (dir)
+	if (dir) {
+		rewinddir(dir);
+		while ((e = readdir(dir)))
+			if (e->d_name[0] != '.')
+				unlinkat(dirfd(dir), e->d_name, 0);
 		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+		k->folder_fd = -1;
+	}
 	rmdir(k->folder);
 }
 
@@ -323,6 +324,23 @@ static int copy_begin(struct gt_capture_writer *w, int fd)
 	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
 }
 
+/* In the end all chunks are open at once: who may not do that should know now. */
+static int try_descriptors(int fd)
+{
+	int copies[PARTS + 4], n = 0, status = 0;
+
+	while (!status && n < PARTS + 4) {
+		copies[n] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (copies[n] < 0)
+			status = -errno;
+		else
+			n++;
+	}
+	while (n)
+		close(copies[--n]);
+	return status;
+}
+
 int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *asked,
 		    uint32_t host_clock)
 {
@@ -340,6 +358,8 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 	status = fd < 0 ? -errno : copy_begin(w, fd);
 	if (!status)
 		status = begin_chunk(k);
+	if (!status)
+		status = try_descriptors(fd);
 	if (status) {
 		if (fd >= 0)
 			close(fd);
