@@ -64,7 +64,7 @@ static const char status_help[] =
 
 #define WAIT_NS UINT64_C(2000000000)
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 256, PATH_ROOM = 30 };
 
 static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},
@@ -171,7 +171,7 @@ static const struct grid_column columns[] = {
 	{.key = "state", .title = "state", .show = GRID_DATA},
 	{.key = "why", .title = "why", .show = GRID_DATA},
 	{.key = "state_text", .title = "state", .show = GRID_FOR_PEOPLE},
-	{.key = "running_ns", .title = "since", .type = GRID_NS},
+	{.key = "running_ns", .title = "since", .type = GRID_NS, .rank = 2},
 	{.key = "changed_ago_ns", .title = "for", .type = GRID_NS, .show = GRID_DATA},
 	{.key = "starts_in_ns", .title = "starts in", .type = GRID_NS, .show = GRID_DATA},
 	{.key = "stops_in_ns", .title = "stops in", .type = GRID_NS, .show = GRID_DATA},
@@ -217,6 +217,16 @@ static const char *describe_state(struct grid *g, const struct session_answer *a
 		       : "recording";
 }
 
+/* The end of a path tells most. */
+static const char *short_path(struct grid *g, const char *path)
+{
+	const char *end = path, *slash;
+
+	while (ui_width(end) > PATH_ROOM && (slash = strchr(end + 1, '/')))
+		end = slash;
+	return end == path ? path : grid_keep(g, "..%s", end);
+}
+
 static void add_session(struct grid *g, const struct session_list *list,
 			const struct session_found *s)
 {
@@ -226,7 +236,7 @@ static void add_session(struct grid *g, const struct session_list *list,
 	if (!cell)
 		return;
 	*cell++ = cell_text(gt_file_name(session_value(a, "output")));
-	*cell++ = cell_text(session_name(list, s));
+	*cell++ = cell_text(short_path(g, session_name(list, s)));
 	*cell++ = number(a, "collector");
 	*cell++ = cell_text(session_value(a, "state"));
 	*cell++ = cell_text(session_value(a, "why"));

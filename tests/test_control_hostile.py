@@ -250,6 +250,8 @@ def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap
     for text in (said, tap("status").out):  # both are called w.gputap
         assert re.search(r"^  .*\bsecond/w\.gputap  ", text, re.M)
         assert re.search(r"^ (.* )?w\.gputap  ", text, re.M)
+    rows = tap("status", env={"COLUMNS": "80"}).out.splitlines()
+    assert max(map(len, rows)) <= 80 and any("second/w.gputap" in row for row in rows)
     named = json.loads(tap("status", "--json").out)["sessions"]
     assert {s["output"] for s in named if s["collector"] in (first.pid, second.pid)} == {"w.gputap"}
     control("stop", second)
