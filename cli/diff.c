@@ -120,7 +120,7 @@ static int parse_limits(const char *text, struct diff_options *o)
 {
 	const char *at = text;
 
-	o->limited = true;
+	o->limit = text;
 	do {
 		const char *colon = at + strcspn(at, ":,");
 		unsigned tables = 0;

@@ -68,8 +68,9 @@ struct diff_run {
 	struct diff_row *rows;
 	uint32_t row_count, row_room;
 	char *command, *host;
-	char *devices;                     /* names, by number */
-	char *selection;                   /* what was recorded; "": all */
+	char *devices;   /* names, by number */
+	char *selection; /* what was recorded; "": all */
+	char *part;      /* which time of it, of the first file of which not all is there; "": all */
 	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of its first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
 	uint64_t units;      /* occurrences of the range */
@@ -97,12 +98,13 @@ enum diff_method {
 
 struct diff_options {
 	const char *where, *per, *output;
-	unsigned by;     /* DIFF_BY_DEVICE | .. */
-	uint32_t tables; /* bit per enum diff_table; 0: not said */
+	const char *limit; /* --fail-over, as it was written; NULL: none */
+	unsigned by;       /* DIFF_BY_DEVICE | .. */
+	uint32_t tables;   /* bit per enum diff_table; 0: not said */
 	long top;
 	double noise;                    /* between runs that no run can show; < 0: not said */
 	double limits[DIFF_TABLE_COUNT]; /* DIFF_NO_LIMIT: none */
-	bool limited, json, csv, markdown, svg, mangled, force;
+	bool json, csv, markdown, svg, mangled, force;
 };
 
 enum diff_verdict {
@@ -173,6 +175,8 @@ bool diff_has_values(enum diff_table table);
 /* Did it take so much more or less time that a user wants to know, whatever the verdict? */
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair);
 const char *diff_verdict_name(enum diff_verdict verdict);
+/* As tables have it: "+5.1%", "x2.07". */
+void diff_put_change(char *text, size_t size, double change);
 /* Everything in a sentence: "3 slower, .. beyond noise". */
 void diff_describe(const struct diff_result *result, char *text, size_t size);
 /* How noise was told from change. */

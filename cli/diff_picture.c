@@ -58,23 +58,14 @@ static const char *color_of(const struct diff_pair *pair)
 	return change > 0 ? "#c8402f" : "#2f8f4e";
 }
 
-/* As the tables have it: " +5.1%", " x2.07". */
-static void put_ratio(char *text, size_t size, double change)
-{
-	if (change >= 1)
-		snprintf(text, size, change < 99 ? " x%.3g" : " x%.0f", 1 + change);
-	else
-		snprintf(text, size, " %+.1f%%", change * 100);
-}
-
 static void put_bar(FILE *out, const struct diff_pair *pair, double most, unsigned y)
 {
 	double change = pair->total_ns[1] - pair->total_ns[0];
 	double length = most > 0 ? fabs(change) / most * REACH : 0;
-	char each[64] = "";
+	char each[64] = " ";
 
 	if (pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE)
-		put_ratio(each, sizeof each, diff_change_of(pair));
+		diff_put_change(each + 1, sizeof each - 1, diff_change_of(pair));
 	fprintf(out, "<text x=\"10\" y=\"%u\">", y + 14);
 	put_text(out, pair->name, NAME_ROOM);
 	fprintf(out, "<title>");

@@ -79,10 +79,12 @@ static const char *signed_time(struct grid *g, double ns)
 }
 
 /* "+5.1%"; what doubles and more, as a factor. */
-static void put_change(char *text, size_t size, double change)
+void diff_put_change(char *text, size_t size, double change)
 {
+	double times = 1 + change;
+
 	if (change >= 1)
-		snprintf(text, size, change < 99 ? "x%.3g" : "x%.0f", 1 + change);
+		snprintf(text, size, "x%.*f", times < 9.995 ? 2 : times < 99.95 ? 1 : 0, times);
 	else
 		snprintf(text, size, "%+.1f%%", change * 100);
 }
@@ -95,7 +97,7 @@ static void put_bound(char *text, size_t size, double change)
 	else if (change < -0.99)
 		snprintf(text, size, "<-99%%");
 	else
-		put_change(text, size, change);
+		diff_put_change(text, size, change);
 }
 
 static const char *count_text(struct grid *g, const double *count)
@@ -173,7 +175,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 	char change[32] = "", low[32], high[32];
 
 	if (both && e->known)
-		put_change(change, sizeof change, e->change);
+		diff_put_change(change, sizeof change, e->change);
 	*cell++ = cell_text(signed_time(g, pair->total_ns[1] - pair->total_ns[0]));
 	*cell++ = cell_real(fabs(pair->share) < 0.0005 ? 0 : pair->share);
 	*cell++ = cell_text(count_text(g, pair->count));
@@ -266,15 +268,18 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 	const struct diff_side *side = &result->sides[at];
 	const struct diff_run *run = &side->runs[0];
 	const struct ui_colors *c = ui_colors(out);
-	uint64_t records = 0, dropped = 0, untraced = 0;
+	uint64_t records = 0, dropped = 0, untraced = 0, least = run->wall_ns, most = run->wall_ns;
+	const bool several = side->run_count > 1;
 	char more[64] = "";
 
 	for (size_t i = 0; i < side->run_count; i++) {
+		least = side->runs[i].wall_ns < least ? side->runs[i].wall_ns : least;
+		most = side->runs[i].wall_ns > most ? side->runs[i].wall_ns : most;
 		records += side->runs[i].records;
 		dropped += side->runs[i].dropped;
 		untraced += side->runs[i].untraced;
 	}
-	if (side->run_count > 1)
+	if (several)
 		snprintf(more, sizeof more, " and %zu more run%s", side->run_count - 1,
 			 side->run_count == 2 ? "" : "s");
 	else if (run->path_count > 1)
@@ -284,10 +289,14 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 		 side->expression ? side->expression : "");
 	fputc('\n', out);
 	if (!at || !result->slices) {
-		print_sentence(out, NULL, "%s%s%s%s%s, %s record%s", run->command,
-			       *run->command ? ", " : "", ui_duration(run->wall_ns),
-			       *run->host ? " on " : "", run->host, ui_count(records),
-			       records == 1 ? "" : "s");
+		print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
+			       *run->command ? ", " : "", ui_duration(least), several ? " to " : "",
+			       several ? ui_duration(most) : "", *run->host ? " on " : "",
+			       run->host, ui_count(records), records == 1 ? "" : "s",
+			       several ? " in all" : "");
+		if (*run->part)
+			print_sentence(out, NULL, "%s%s", several ? "The first run: " : "",
+				       run->part);
 	}
 	if (dropped)
 		print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
@@ -346,7 +355,7 @@ static void print_differences(const struct diff_result *result, FILE *out)
 		print_sentence(out, NULL, "%s", d.alike);
 }
 
-static void print_limit(const struct diff_result *result, FILE *out)
+static void print_limit(const struct diff_result *result, const char *limit, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
 	const size_t new = result->verdicts[DIFF_NEW];
@@ -356,10 +365,12 @@ static void print_limit(const struct diff_result *result, FILE *out)
 		snprintf(uncounted, sizeof uncounted, "; %s %s only after, and do%s not count",
 			 ui_count(new), new == 1 ? "is" : "are", new == 1 ? "es" : "");
 	if (result->over)
-		print_sentence(out, c->red, "--fail-over: %s row%s got slower by more than that%s.",
+		print_sentence(out, c->red,
+			       "--fail-over %s: %s row%s got slower by more than that%s.", limit,
 			       ui_count(result->over), result->over == 1 ? "" : "s", uncounted);
 	else
-		print_sentence(out, c->green, "--fail-over: no row got slower by more than that%s.",
+		print_sentence(out, c->green,
+			       "--fail-over %s: no row got slower by more than that%s.", limit,
 			       uncounted);
 }
 
@@ -381,8 +392,8 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 	print_sentence(out, c->dim, "%s", text);
 	diff_describe(result, text, sizeof text);
 	print_sentence(out, v[DIFF_SLOWER] ? c->red : v[DIFF_FASTER] ? c->green : "", "%s.", text);
-	if (options->limited)
-		print_limit(result, out);
+	if (options->limit)
+		print_limit(result, options->limit, out);
 }
 
 /* Rows that differ; or of which nobody knows, and much time went or came. */
@@ -484,6 +495,7 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 		json_string(j, "host", run->host);
 		json_string(j, "devices", run->devices);
 		json_string(j, "selection", run->selection);
+		json_string(j, "part", *run->part ? run->part : NULL);
 		json_count(j, "start_unix_ns", run->start_unix_ns);
 		json_count(j, "wall_ns", run->wall_ns);
 		json_count(j, "records", run->records);
@@ -627,9 +639,12 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 	}
 	if (*d.selection)
 		fprintf(out, "\n%s\n", d.selection);
-	if (options->limited)
-		fprintf(out, "\n%s over the limit of --fail-over.\n",
+	if (options->limit) {
+		fprintf(out, "\n%s over the limit of --fail-over, ",
 			result->over ? "**Slower**:" : "Nothing is slower");
+		put_code(out, options->limit);
+		fputs(".\n", out);
+	}
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
 		print_markdown_table(result, (enum diff_table)t,
 				     options->top >= 0 ? (size_t)options->top : USUAL_TOP, out);

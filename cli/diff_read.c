@@ -16,6 +16,7 @@
 
 #include "cli/diff_units.h"
 #include "cli/filter.h"
+#include "cli/kept.h"
 #include "cli/selection.h"
 #include "cli/summary.h"
 #include "util/error.h"
@@ -383,6 +384,22 @@ static char *copy_text(const char *text)
 	return strdup(text ? text : "");
 }
 
+/* As a report's head says it. */
+static char *copy_part(const struct summary *s)
+{
+	char text[KEPT_TEXT + 32] = "";
+
+	for (uint32_t i = 0; i < s->file_count && !*text; i++) {
+		const struct summary_file *f = &s->files[i];
+
+		if (*f->recorded_text)
+			snprintf(text, sizeof text, "Recorded: %s.", f->recorded_text);
+		else if (*f->kept_text)
+			snprintf(text, sizeof text, "Kept: %s.", f->kept_text);
+	}
+	return copy_text(text);
+}
+
 static char *name_devices(const struct summary *s)
 {
 	char *text = NULL;
@@ -431,6 +448,7 @@ static void read_heads(struct reading *r)
 	r->run->devices = name_devices(s);
 	r->run->on_gpus = is_on_gpus(r);
 	memcpy(r->run->uuid, session->uuid, sizeof r->run->uuid);
+	r->run->part = copy_part(s);
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
@@ -522,6 +540,7 @@ void diff_run_fini(struct diff_run *run)
 	free(run->host);
 	free(run->devices);
 	free(run->selection);
+	free(run->part);
 	free(run->error);
 	texts_fini(&run->keys);
 	texts_fini(&run->names);

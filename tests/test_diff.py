@@ -250,7 +250,10 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
         assert document["method"] == "runs"
         assert [len(document[side]["runs"]) for side in ("before", "after")] == [2, 2]
         assert document["totals"][0]["verdict"] == "same"
-    assert "for each run" in tap("diff", "old", "new").out
+    said = tap("diff", "old", "new").out
+    assert "for each run" in said
+    records = sum(run["records"] for run in by_name["before"]["runs"])
+    assert re.search(rf"synthetic .*, \S+ \S+ to \S+ \S+ on \S+, {records:,} records in all", said)
 
 
 def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
@@ -262,6 +265,15 @@ def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
     for side in ("before", "after"):
         key = f"total_{side}_ns"
         assert idle[key] == pytest.approx(sum(r[key] or 0 for r in document["idle"]), abs=20)
+
+
+def test_that_only_a_part_of_a_run_was_kept_is_said(tap, synth):
+    whole = synth("a.gputap", "--calls", 3000)
+    tap("export", whole, "-o", "b.gputap", "--where", "at=1ms..5ms")
+    assert "Kept: a slice, --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
+    document = json.loads(tap("diff", whole, "b.gputap", "--json").out)
+    assert document["before"]["runs"][0]["part"] is None
+    assert document["after"]["runs"][0]["part"].startswith("Kept: a slice")
 
 
 def test_files_of_ranks_are_one_run(tap, synth, work):
@@ -335,7 +347,7 @@ def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status)
                  "--after", "kind=kernel and duration>10us or kind=copy", "--fail-over", limit,
                  status=status)
     said = "got slower by more than that" if status else "no row got slower by more"
-    assert said in re.sub(r"\s+", " ", result.out)
+    assert f"--fail-over {limit}: " in result.out and said in re.sub(r"\s+", " ", result.out)
 
 
 # Bad input ---------------------------------------------------------------------------
