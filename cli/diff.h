@@ -70,7 +70,7 @@ struct diff_run {
 	char *command, *host;
 	char *devices;   /* names, by number */
 	char *selection; /* what was recorded; "": all */
-	char *part; /* which time of it, of its first file that lacks some; "": all */
+	char *part;      /* which time of it, of its first file that lacks some; "": all */
 	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of its first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
 	uint64_t units;      /* occurrences of the range */
