@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tests/control/program.c on each runtime: how it is built, and what it needs to run."""
 import collections
+import contextlib
 import csv
 import ctypes.util
 import json
@@ -101,6 +102,13 @@ class Session:
             start_new_session=True)
         self.pid = self.process.pid
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            conftest.end_group(self.process)
+
     def tell(self, *lines):
         for line in lines:
             self.process.stdin.write(line + "\n")
@@ -127,15 +135,9 @@ def wait_until(condition):
 
 @pytest.fixture
 def session(gputap, program, work):
-    sessions = []
-
-    def begin(*options, env=None):
-        sessions.append(Session(gputap, program, *options, env=env))
-        return sessions[-1]
-    yield begin
-    for s in sessions:
-        if s.process.poll() is None:
-            conftest.end_group(s.process)
+    with contextlib.ExitStack() as sessions:
+        yield lambda *options, env=None: sessions.enter_context(
+            Session(gputap, program, *options, env=env))
 
 
 @pytest.fixture

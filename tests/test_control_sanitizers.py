@@ -29,10 +29,9 @@ def program(build, tmp_path_factory):
 def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
     """The commands and what is loaded into the program are those of the plain build."""
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
-    s = control_programs.Session(folder / "gputap", program, *OPTIONS, env={
+    with control_programs.Session(folder / "gputap", program, *OPTIONS, env={
         **conftest.SANITIZERS_STOP, "GPUTAP_LIBRARY_PATH": str(build),
-        "TSAN_OPTIONS": "exitcode=66"})
-    try:
+        "TSAN_OPTIONS": "exitcode=66"}) as s:
         s.tell("run a 1", "spawn 10")
         asked = []
         for turn in range(10):
@@ -49,9 +48,6 @@ def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
         pathlib.Path("stop").touch()
         s.tell("wait", "storm 30")
         s.end()
-    finally:
-        if s.process.poll() is None:
-            conftest.end_group(s.process)
     assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
     tap("report", "w.gputap")
 
@@ -68,10 +64,9 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
         build, program, status, tap, work, strange_libdw, kind):
     """A child of `gputap run` has copies of all its descriptors then."""
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
-    s = control_programs.Session(folder / "gputap", program, "--wait", "--stacks=lines:60s", env={
+    with control_programs.Session(folder / "gputap", program, "--wait", "--stacks=lines:60s", env={
         **conftest.SANITIZERS_STOP, "GPUTAP_LIBRARY_PATH": str(build),
-        "TSAN_OPTIONS": "exitcode=66", **strange_libdw("for (;;) pause()")})
-    try:
+        "TSAN_OPTIONS": "exitcode=66", **strange_libdw("for (;;) pause()")}) as s:
         s.tell("run a 1", "spawn 10")
         control_programs.wait_until(lambda: status(s)["kernels"] > 100)
         asked = subprocess.Popen([build / "gputap", "snapshot", "-q", str(s.pid)])
@@ -86,9 +81,6 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
         control_programs.wait_until(lambda: find_names_child(s, pid))
         os.kill(find_names_child(s, pid), signal.SIGKILL)
         s.end()
-    finally:
-        if s.process.poll() is None:
-            conftest.end_group(s.process)
     assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
     tap("report", "w.gputap")
 
@@ -97,9 +89,8 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
 def test_a_signal_of_the_session_that_comes_late_does_not_end_it(build, program, status, tap, work,
                                                                  strange_libdw, option):
     """The program has ended, and names are looked up for the capture."""
-    s = control_programs.Session(build / "gputap", program, "--stacks=lines:60s", option, "USR1",
-                                 env=strange_libdw("for (;;) pause()"))
-    try:
+    with control_programs.Session(build / "gputap", program, "--stacks=lines:60s", option, "USR1",
+                                  env=strange_libdw("for (;;) pause()")) as s:
         s.tell("run a 1")
         pid = status(s)["pid"]
         s.begin("exit")
@@ -107,7 +98,4 @@ def test_a_signal_of_the_session_that_comes_late_does_not_end_it(build, program,
         os.kill(s.pid, signal.SIGUSR1)
         os.kill(find_names_child(s, pid), signal.SIGKILL)
         s.end()
-    finally:
-        if s.process.poll() is None:
-            conftest.end_group(s.process)
     assert json.loads(tap("info", "w.gputap", "--json").out)["end"] == "complete"
