@@ -309,6 +309,7 @@ def test_a_session_that_answers_without_end_is_left(tap, work):
 
 def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, status, control):
     s = session()
+    s.tell("run a 1")  # now the session runs
     folder = pathlib.Path(status(s)["folder"])
     (folder / "control").rename(folder / "real")
 
