@@ -55,7 +55,7 @@ static const char help[] =
 	"      --clock-skew TIME  by which its times come out late: 20us, -1ms\n"
 	"      --clock-drift RATE by which it runs fast: 50ppm, -200ppb\n"
 	"      --fail WHAT        allocate, queue, list, event, module, append, kernel,\n"
-	"                         hang, stamps; each one, or queue:2, or queue:2+\n"
+	"                         hang, stamps, times; each one, or queue:2, or queue:2+\n"
 	"  -h, --help\n";
 
 enum {

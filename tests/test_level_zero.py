@@ -515,6 +515,17 @@ def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
     assert " 0 ns" not in tap("report", "--table", "copies", "r.gputap").out
 
 
+def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(soft_capture, tap):
+    """Times are ours to want: the program gets the pool that it asked for. Its first has times."""
+    info, done = soft_capture("counters", FAIL="times:2+")
+    assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
+    assert info["seen"] == info["recorded"]
+    assert "zeEventPoolCreate" not in {
+        o["name"] for o in json.loads(tap("report", "--json", "r.gputap").out)["operations"]
+        if o["failed"]}
+    assert "the driver refused it with times" in tap("info", "r.gputap").out
+
+
 # The description ---------------------------------------------------------------------
 
 def test_numbers_are_positions_in_the_headers_tables(run, work):

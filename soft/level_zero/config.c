@@ -90,7 +90,7 @@ static void read_faults(struct variable_reader *r, struct soft_ze_config *c)
 		[SOFT_ZE_FAIL_LIST] = "list",         [SOFT_ZE_FAIL_EVENT] = "event",
 		[SOFT_ZE_FAIL_MODULE] = "module",     [SOFT_ZE_FAIL_APPEND] = "append",
 		[SOFT_ZE_FAIL_KERNEL] = "kernel",     [SOFT_ZE_FAIL_HANG] = "hang",
-		[SOFT_ZE_FAIL_STAMPS] = "stamps",
+		[SOFT_ZE_FAIL_STAMPS] = "stamps",     [SOFT_ZE_FAIL_TIMES] = "times",
 	};
 	const char *text = get_setting("FAIL");
 
@@ -98,8 +98,8 @@ static void read_faults(struct variable_reader *r, struct soft_ze_config *c)
 		c->faults[i].name = names[i];
 	if (text && !soft_faults_parse(c->faults, text))
 		complain(r, "FAIL",
-			 "allocate, queue, list, event, module, append, kernel, hang or stamps, "
-			 "with :3 (the third) or :3+ (from there on)");
+			 "allocate, queue, list, event, module, append, kernel, hang, stamps or "
+			 "times, with :3 (the third) or :3+ (from there on)");
 }
 
 bool soft_ze_config_read(struct soft_ze_config *c, char *why, size_t size)

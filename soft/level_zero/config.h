@@ -41,6 +41,7 @@ enum soft_ze_fault {
 	SOFT_ZE_FAIL_KERNEL,   /* a kernel loses the device */
 	SOFT_ZE_FAIL_HANG,     /* a kernel ends when its queue is destroyed, not before */
 	SOFT_ZE_FAIL_STAMPS,   /* time stamps of a command are 0 */
+	SOFT_ZE_FAIL_TIMES,    /* a pool of events, or a counter-based event, cannot have times */
 	SOFT_ZE_FAIL_COUNT
 };
 

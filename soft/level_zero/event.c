@@ -8,9 +8,15 @@
 #include "soft/level_zero/level_zero_newer.h"
 #include "soft/level_zero/level_zero_parts.h"
 
-#define NS_PER_S 1000000000u
+#define NS_PER_S   1000000000u
+#define POOL_TIMES (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | NEWER_POOL_FLAG_MAPPED_TIMESTAMP)
 
 /* Pools ------------------------------------------------------------------------------ */
+
+static bool refuses_times(uint32_t flags, uint32_t times)
+{
+	return flags & times && soft_ze_fails(SOFT_ZE_FAIL_TIMES);
+}
 
 static struct soft_ze_event_share *create_share(uint32_t count)
 {
@@ -61,6 +67,8 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_d
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (!desc->count)
 		return ZE_RESULT_ERROR_INVALID_SIZE;
+	if (refuses_times(desc->flags, POOL_TIMES))
+		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	pool = soft_ze_object_create(SOFT_ZE_POOL, sizeof *pool);
 	if (!pool)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -330,8 +338,6 @@ ze_result_t zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_t *
 			  ze_event_handle_t *out)
 {
 	SOFT_ZE_OBJECT(pool, soft_ze_pool, handle, SOFT_ZE_POOL);
-	ze_event_pool_flags_t stamps =
-		ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | NEWER_POOL_FLAG_MAPPED_TIMESTAMP;
 	struct soft_ze_event *e;
 	ze_result_t status;
 
@@ -339,7 +345,7 @@ ze_result_t zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_t *
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (desc->index >= pool->count)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	status = create_event(pool, pool->counter_based, pool->flags & stamps, out);
+	status = create_event(pool, pool->counter_based, pool->flags & POOL_TIMES, out);
 	if (!status) {
 		e = (struct soft_ze_event *)*out;
 		e->signal_scope = desc->signal;
@@ -353,12 +359,14 @@ ze_result_t newer_zeEventCounterBasedCreate(ze_context_handle_t context, ze_devi
 					    const struct newer_counter_based_desc *desc,
 					    ze_event_handle_t *out)
 {
+	const uint32_t times = NEWER_COUNTER_DEVICE_TIMES | NEWER_COUNTER_HOST_TIMES;
+
 	(void)context, (void)device;
 	if (!desc || !out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	return soft_ze_event_create_counter_based(desc->flags & (NEWER_COUNTER_DEVICE_TIMES |
-								 NEWER_COUNTER_HOST_TIMES),
-						  out);
+	if (refuses_times(desc->flags, times))
+		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+	return soft_ze_event_create_counter_based(desc->flags & times, out);
 }
 
 ze_result_t zeEventDestroy(ze_event_handle_t handle)

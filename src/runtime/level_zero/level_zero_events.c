@@ -203,6 +203,8 @@ static bool is_counter_based(const struct lz_event_pool_desc *desc)
 	return false;
 }
 
+/* With times, if the driver makes it so; else as the program has asked, and what it answers is the
+ * program's. Events of such a pool have no times for us. */
 int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *context,
 					 const void *desc, uint32_t device_count, void **devices,
 					 void **pool)
@@ -210,7 +212,6 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	const struct lz_event_pool_desc *wanted = desc;
 	struct lz_event_pool_desc timed;
 	struct gt_lz_pool *p;
-	int status;
 
 	if (!wanted || wanted->flags & LZ_EVENT_POOL_IPC)
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
@@ -218,13 +219,12 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE;
 	if (!(timed.flags & LZ_EVENT_POOL_MAPPED_TIMES)) /* those have the device's times, too */
 		timed.flags |= LZ_EVENT_POOL_TIMES;
-	status = REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool);
-	if (status || !pool)
-		return status;
-	p = gt_lz_add(GT_LZ_POOL, *pool);
+	if (REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool))
+		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
+	p = pool ? gt_lz_add(GT_LZ_POOL, *pool) : NULL;
 	if (p)
 		p->counter_based = is_counter_based(wanted);
-	return status;
+	return LZ_SUCCESS;
 }
 
 int gt_level_zero_wrap_zeEventPoolDestroy(const struct gt_call *call, void *pool)

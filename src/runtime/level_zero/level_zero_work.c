@@ -83,7 +83,7 @@ static void choose_other(struct submission *s, void **signal)
 	} else {
 		gt_lz_list_name(s->list, s->what.queue,
 				"an event of a command has no times: it is for other processes, "
-				"or was made before gputap came");
+				"was made before gputap came, or the driver refused it with times");
 	}
 }
 
