@@ -12,6 +12,10 @@ import subprocess
 
 import pytest
 
+from conftest import REPO
+
+SOURCE = REPO / "tests/rocm/modern.c"
+
 
 def build_modern(folder, source, register=None, entries=None, images=13, nccl=37, amd_ext=74):
     def compile(out, *options):
@@ -41,14 +45,14 @@ def build_modern(folder, source, register=None, entries=None, images=13, nccl=37
 
 
 @pytest.fixture(scope="session", params=["stand-in", "real"])
-def modern(request, tmp_path_factory, repo):
+def modern(request, tmp_path_factory):
     register = os.environ.get("GPUTAP_ROCPROFILER_REGISTER")
     if request.param == "real" and not register:
         pytest.skip(
             "needs librocprofiler-register.so.0 of ROCm 6 or later, named by"
             " GPUTAP_ROCPROFILER_REGISTER"
         )
-    return build_modern(tmp_path_factory.mktemp("modern"), repo / "tests/rocm/modern.c",
+    return build_modern(tmp_path_factory.mktemp("modern"), SOURCE,
                         register if request.param == "real" else None)
 
 
@@ -112,6 +116,19 @@ def test_a_mapped_sdk_gets_the_tables_behind_gputap(trace, modern):
 def test_an_sdk_that_the_user_asked_for_is_loaded(trace, modern):
     result, names, _ = trace(
         modern, "program", env={"ROCPROFILER_REGISTER_LIBRARY": modern / "librocprofiler-sdk.so.1"})
+    assert "sdk: 3\n" in result.err and names == HIP + HSA
+
+
+def test_an_sdk_is_loaded_for_a_program_that_is_a_tool_itself(trace, modern, tmp_path):
+    (tmp_path / "tool.c").write_text("void *rocprofiler_configure(void) { return 0; }\n")
+    (tmp_path / "librocprofiler-sdk.so").symlink_to(modern / "librocprofiler-sdk.so.1")
+    subprocess.run([
+        "cc", "-rdynamic", tmp_path / "tool.c", SOURCE, "-o", tmp_path / "tool", "-ldl",
+        f"-L{modern}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", "-l:librccl.so.1",
+        f"-Wl,-rpath-link,{modern}"
+    ],
+                   check=True)
+    result, names, _ = trace(tmp_path, "tool", env={"LD_LIBRARY_PATH": f"{modern}:{tmp_path}"})
     assert "sdk: 3\n" in result.err and names == HIP + HSA
 
 

@@ -499,6 +499,49 @@ def test_a_client_that_is_opened_late_may_force(compile_tool, opener):
     ]
 
 
+@pytest.fixture
+def configured(repo, hip_headers, build, sdk, softgpu, tmp_path):
+    """configured(linker) -> a HIP program that copies, and is a client itself, linked without
+    -rdynamic; how to run it."""
+    def link(linker):
+        program = tmp_path / "configured"
+        done = subprocess.run([
+            "cc", "-w", "-D__HIP_PLATFORM_AMD__", "-DGPUTAP_ROCPROFILER_OPAQUE",
+            f"-fuse-ld={linker}", f"-I{repo}/include/compat", repo / "tests/rocprofiler/opener.c",
+            repo / "tests/rocprofiler/ends.c", "-o", program, "-lamdhip64", f"-L{sdk}",
+            "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}:{build}"
+        ],
+                              text=True,
+                              capture_output=True)
+        if "cannot find" in done.stderr or "invalid linker name" in done.stderr:
+            pytest.skip(f"needs the linker {linker}")
+        assert done.returncode == 0, done.stderr
+        return program, {**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"}
+    return link
+
+
+CLIENT_OF_ITS_OWN = ["configure, constructed 1", "handler, flush 0, copies 2", "finalize",
+                     "destructor"]
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld"])
+def test_a_hip_program_that_is_linked_without_rdynamic_may_be_a_client_itself(
+        configured, build, linker):
+    program, environment = configured(linker)
+    done = run([program], build, **environment)
+    assert (done.returncode, done.stderr.splitlines()) == (0, CLIENT_OF_ITS_OWN)
+
+
+def test_a_hip_program_that_is_a_client_itself_is_one_under_gputap_run(configured, gputap, build,
+                                                                       tap, tmp_path):
+    program, environment = configured("bfd")
+    done = run([gputap, "run", "-o", tmp_path / "c.gputap", program], build, **environment)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if line in CLIENT_OF_ITS_OWN
+            ] == CLIENT_OF_ITS_OWN
+    assert "hipMemcpy" in tap("report", tmp_path / "c.gputap").out
+
+
 @pytest.mark.parametrize("where", ["constructor", "main"])
 def test_a_program_that_exports_its_configure_function_may_force(compile_tool, build, where):
     program = compile_tool("forces.c", f"forces_{where}", "-rdynamic", f"-DIN_{where.upper()}")

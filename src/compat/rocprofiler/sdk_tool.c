@@ -21,6 +21,10 @@
 
 #include "sdk.h"
 
+/* The linker exports a symbol of an executable if a library of the link refers to it. So this
+ * reference makes the function of an executable visible that is linked without -rdynamic. */
+#pragma weak rocprofiler_configure
+
 struct client {
 	rocprofiler_configure_func_t configure;
 	rocprofiler_tool_configure_result_t *result; /* NULL: it takes no part */
@@ -139,6 +143,7 @@ static void find_clients(void)
 		add_client(forced, "(forced)");
 	find_in_list(getenv("ROCP_TOOL_LIBRARIES"));
 	fn = look_up(RTLD_DEFAULT);
+	fn = fn ? fn : rocprofiler_configure;
 	if (!fn)
 		return;
 	add_client(fn, object_of((const void *)(uintptr_t)fn, &map));

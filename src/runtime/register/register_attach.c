@@ -148,7 +148,8 @@ static bool is_true(const char *name)
 static bool has_tool(void)
 {
 	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") ||
-	       is_true("GPUTAP_REGISTER_FORCE_LOAD") || dlsym(RTLD_NEXT, "rocprofiler_configure");
+	       is_true("GPUTAP_REGISTER_FORCE_LOAD") ||
+	       dlsym(RTLD_DEFAULT, "rocprofiler_configure");
 }
 
 /* Open the SDK as librocprofiler-register would: the library that the user names, else one
