@@ -152,7 +152,8 @@ static void try_registration(struct gt_trial *t, void *handle)
 						    PU1_GROUP_CLOCK,  PU1_GROUP_ROWS,
 						    PU1_GROUP_ERRORS, PU1_GROUP_CONFIG,
 						    PU1_GROUP_WINDOW, PU1_GROUP_COUNTERS,
-						    PU1_GROUP_GRAPHS};
+						    PU1_GROUP_GRAPHS, PU1_GROUP_SYNCHRONIZE,
+						    PU1_GROUP_SUBMITS};
 		const size_t *size = room.plugin.find_group(names[i]);
 
 		GT_TRIAL_WANT(t, GT_RULE_GROUP_SIZE,

@@ -320,3 +320,37 @@ def test_an_overrun_of_a_buffer_is_found_and_the_buffer_given_up(host, vendor):
 def test_a_plugin_without_groups_is_read(host, vendor):
     found = counts(host("list", plugins=[vendor("bare")]))
     assert found["records"] == 9
+
+
+# Work in flight when a session ends -----------------------------------------------------
+
+@pytest.fixture(scope="session")
+def flight(repo, build, tmp_path_factory):
+    """tests/plugin/flight.c, and refdev's plug-in in a folder that only its owner may write."""
+    folder = tmp_path_factory.mktemp("flight")
+    for name in ("librefdev_pu1.so", "librefdev.so.1"):
+        (folder / name).write_bytes((build / "soft/refdev" / name).read_bytes())
+    library = build / "src/plugin/libgputap-plugin.so.0"
+    subprocess.run([
+        "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{repo}", f"-I{repo}/include",
+        repo / HERE / "flight.c", "-o", folder / "flight", library, folder / "librefdev.so.1",
+        f"-Wl,-rpath,{library.parent}:{folder}", "-lpthread"
+    ],
+                   check=True)
+    return folder
+
+
+def test_work_in_flight_at_a_sessions_end_leaves_later_sessions_whole(run, flight, work):
+    result = run([flight / "flight", "blocked", "4"],
+                 env={"KINETO_PLUGIN_PATH": flight / "librefdev_pu1.so", "HOME": work})
+    first, *others = result.out.splitlines()
+    assert first.startswith("nap 10 block 0")
+    assert len(others) == 3
+    for line in others:
+        assert line.startswith("nap 10 block 0") and "of an earlier session: 1" in line
+
+
+def test_a_session_waits_for_the_device_of_a_plugin_that_can(run, flight, work):
+    result = run([flight / "flight", "short", "4"],
+                 env={"KINETO_PLUGIN_PATH": flight / "librefdev_pu1.so", "HOME": work})
+    assert result.out == "nap 10 block 0\n" * 4

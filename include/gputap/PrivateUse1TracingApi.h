@@ -363,6 +363,29 @@ typedef struct pu1GraphsGroup {
 	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row); /* fill in */
 } pu1GraphsGroup;
 
+/* Wait for the device, so that a session that ends has all of its work. */
+#define PU1_GROUP_SYNCHRONIZE "pu1.synchronize"
+typedef struct pu1SynchronizeGroup {
+	size_t size; /* of this struct, as its writer knows it */
+	/* Return when all work submitted before this call has completed, or after @timeout_ns. The
+	 * host calls it when a session ends, between pu1TracingDisable() and pu1FlushAll(). Return:
+	 * PU1_SUCCESS, PU1_ERROR_ORDER (work is still running), PU1_ERROR_DEVICE. */
+	pu1Result (*wait)(uint64_t timeout_ns);
+} pu1SynchronizeGroup;
+
+/* Report each submission in the submitting thread. The host then counts launches whose work never
+ * arrives, and `gputap run --stacks` knows where they were made. */
+#define PU1_GROUP_SUBMITS "pu1.submits"
+/* Called by a call that submits work, in its thread, before the work's record can be handed over.
+ * It takes no lock of the plug-in's and never calls the plug-in. @items: records of @kind to come
+ * with @correlation_id; a call may report several times. */
+typedef void (*pu1SubmittedFn)(uint64_t correlation_id, pu1ActivityKind kind, uint32_t items);
+typedef struct pu1SubmitsGroup {
+	size_t size; /* of this struct, as its writer knows it */
+	/* Call @submitted from now on, for enabled kinds of device work; NULL: no longer. */
+	pu1Result (*set)(pu1SubmittedFn submitted);
+} pu1SubmitsGroup;
+
 /**
  * pu1Exercise() - work for `gputap plugin check`, in the plug-in or in a library beside it
  * @items: of device work, at least, from this thread, of each kind that the plug-in records

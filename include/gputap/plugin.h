@@ -83,6 +83,8 @@ enum gputap_plugin_group {
 	GPUTAP_PLUGIN_WINDOW,
 	GPUTAP_PLUGIN_COUNTERS,
 	GPUTAP_PLUGIN_GRAPHS,
+	GPUTAP_PLUGIN_SYNCHRONIZE,
+	GPUTAP_PLUGIN_SUBMITS,
 	GPUTAP_PLUGIN_GROUP_COUNT
 };
 
@@ -169,8 +171,10 @@ GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session
 
 /**
  * gputap_plugins_stop() - record no longer; what has completed is there to be read
- * Return: 0, -EINVAL (no session is open). It waits for no device: synchronize first for what has
- * been submitted.
+ * Return: 0, -EINVAL (no session is open). It waits 2 s at most for the devices of plug-ins that
+ * have the group pu1.synchronize. For the others synchronize first: what completes later is read
+ * with this session's records if it comes before gputap_plugins_read() has returned 0; else the
+ * next session counts it as GPUTAP_PLUGIN_LATE.
  * Owner:  nothing passes.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: Kineto's IActivityProfilerSession, stop().
@@ -242,10 +246,11 @@ enum gputap_plugin_count {
 	GPUTAP_PLUGIN_NO_BUFFER,   /* requests of buffers beyond memory_bytes */
 	GPUTAP_PLUGIN_REFUSED,     /* kinds that it refused to enable, and other failures of it */
 	/* records left out, from here on */
-	GPUTAP_PLUGIN_BAD_SIZE,    /* shorter than a record, or beyond its buffer's end */
-	GPUTAP_PLUGIN_BAD_PLACE,   /* not in the buffer, not aligned, not behind the one before */
-	GPUTAP_PLUGIN_BAD_KIND,    /* no such kind, or one that was not asked for */
-	GPUTAP_PLUGIN_BAD_TIME,    /* ends before it begins, or at 0, or not in this century */
+	GPUTAP_PLUGIN_BAD_SIZE,  /* shorter than a record, or beyond its buffer's end */
+	GPUTAP_PLUGIN_BAD_PLACE, /* not in the buffer, not aligned, not behind the one before */
+	GPUTAP_PLUGIN_BAD_KIND,  /* no such kind, or one that was not asked for */
+	/* ends before it begins, or at 0, or lies outside of the process's life */
+	GPUTAP_PLUGIN_BAD_TIME,
 	GPUTAP_PLUGIN_BAD_DEVICE,  /* a device that there is not */
 	GPUTAP_PLUGIN_BAD_STREAM,  /* a stream that there is not */
 	GPUTAP_PLUGIN_BAD_COUNTER, /* a counter that there is not, or a value that is no number */
@@ -257,8 +262,10 @@ enum gputap_plugin_count {
 	/* buffers */
 	GPUTAP_PLUGIN_OVERRUN,     /* written beyond its end: given up */
 	GPUTAP_PLUGIN_BAD_BUFFER,  /* completed twice, or never requested, or longer than it is */
-	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after its pu1FlushAll(): given up */
+	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after its pu1FlushAll() */
 	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed in the middle, or goes in circles */
+	/* records of an earlier session, which came when it had been read: left out */
+	GPUTAP_PLUGIN_LATE,
 	GPUTAP_PLUGIN_COUNT_COUNT
 };
 
@@ -322,6 +329,16 @@ GPUTAP_API int gputap_plugins_stream_flush(uint32_t index);
 GPUTAP_API long gputap_plugins_stream_read(uint32_t index, struct gputap_plugin_record *record);
 
 /**
+ * gputap_plugins_stream_end() - count what the plug-in has kept
+ * Call it after gputap_plugins_stream_close() and the last flush: each buffer that the plug-in
+ * still holds counts as GPUTAP_PLUGIN_KEPT_BUFFER.
+ * Return: 0, -ENOENT (it has no stream).
+ * Owner:  nothing passes.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_stream_end(uint32_t index);
+
+/**
  * gputap_plugins_stream_close() - record no longer
  * What has completed can still be flushed and read.
  * Return: 0, -ENOENT (it has no stream).
@@ -341,6 +358,28 @@ GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
  * Source: PU1_GROUP_CLOCK.
  */
 GPUTAP_API int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time);
+
+/**
+ * gputap_plugins_stream_rate() - return how many ticks a second that clock makes
+ * @device: from 0
+ * Return: the rate that the plug-in declares; 1,000,000,000 for clocks of the host; 0: not known.
+ * Owner:  nothing passes.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device);
+
+/**
+ * gputap_plugins_stream_submits() - hear of each submission, in its thread
+ * @submitted: called with @user by each call that submits work: what the plug-in's group
+ *             pu1.submits reports; NULL: no longer
+ * Return: 0, -ENOENT (it has no stream), -ENOTSUP (the plug-in lacks the group, or refused).
+ * Owner:  @user stays the caller's.
+ * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_stream_submits(uint32_t index,
+					     void (*submitted)(void *user, uint64_t correlation,
+							       uint32_t kind, uint32_t items),
+					     void *user);
 
 /**
  * gputap_plugins_stream_count() - how often it happened, since the stream was opened

@@ -54,6 +54,11 @@ static pu1BufferRequestFn request;
 static pu1BufferCompleteFn complete;
 static struct writer *_Atomic writers;
 static _Atomic uint64_t dropped[PU1_KIND_COUNT];
+static pu1SubmittedFn _Atomic report_submitted;
+/* Work that has a token. Who waits for it to be 0 waits for the condition. */
+static _Atomic uint64_t in_flight;
+static pthread_mutex_t flight_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t flight_over = PTHREAD_COND_INITIALIZER;
 static _Atomic pid_t owner;
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
@@ -255,19 +260,33 @@ static uint32_t kind_of(const refdevActivity *a)
 
 static void *on_submitted(const refdevActivity *a, void *user)
 {
+	pu1SubmittedFn report = atomic_load(&report_submitted);
 	struct pu1_thread *t;
 	struct token *token;
 
 	(void)user;
 	if (!is_enabled(kind_of(a)))
 		return NULL;
+	if (report)
+		report(a->correlation, (pu1ActivityKind)kind_of(a), 1);
 	t = get_thread();
 	token = t ? malloc(sizeof *token) : NULL;
-	if (token)
+	if (token) {
 		*token = (struct token){top_id(&t->operators), top_id(&t->ranges)};
-	else
+		atomic_fetch_add(&in_flight, 1);
+	} else {
 		dropped[kind_of(a)]++;
+	}
 	return token;
+}
+
+static void end_flight(void)
+{
+	if (atomic_fetch_sub(&in_flight, 1) != 1)
+		return;
+	pthread_mutex_lock(&flight_lock);
+	pthread_cond_broadcast(&flight_over);
+	pthread_mutex_unlock(&flight_lock);
 }
 
 static const char *get_activity_name(const refdevActivity *a)
@@ -311,6 +330,7 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 		.status = (uint32_t)a->status,
 	});
 	free(t);
+	end_flight();
 }
 
 static const refdevSubscriber subscriber = {sizeof subscriber, on_call, on_submitted, on_completed,
@@ -491,6 +511,29 @@ static pu1Result graph_row(uint64_t graph, pu1GraphRow *row)
 	return row->node_count ? PU1_SUCCESS : PU1_ERROR_INVALID;
 }
 
+static pu1Result wait_for_device(uint64_t timeout_ns)
+{
+	struct timespec until;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(timeout_ns / 1000000000);
+	until.tv_nsec += (long)(timeout_ns % 1000000000);
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&flight_lock);
+	while (atomic_load(&in_flight) && !rc)
+		rc = pthread_cond_clockwait(&flight_over, &flight_lock, CLOCK_MONOTONIC, &until);
+	pthread_mutex_unlock(&flight_lock);
+	return atomic_load(&in_flight) ? PU1_ERROR_ORDER : PU1_SUCCESS;
+}
+
+static pu1Result set_submitted(pu1SubmittedFn submitted)
+{
+	atomic_store(&report_submitted, submitted);
+	return PU1_SUCCESS;
+}
+
 static const void *find_group(const char *name)
 {
 	static const pu1UserGroup user = {sizeof user, push_user, pop_user};
@@ -499,14 +542,15 @@ static const void *find_group(const char *name)
 					     ticks_per_second};
 	static const pu1RowsGroup rows = {sizeof rows, device_count, device_row, stream_row};
 	static const pu1GraphsGroup graphs = {sizeof graphs, graph_row};
+	static const pu1SynchronizeGroup synchronize = {sizeof synchronize, wait_for_device};
+	static const pu1SubmitsGroup submits = {sizeof submits, set_submitted};
 	static const struct {
 		const char *name;
 		const void *group;
-	} groups[] = {{PU1_GROUP_USER, &user},
-		      {PU1_GROUP_DROPS, &drops},
-		      {PU1_GROUP_CLOCK, &clocks},
-		      {PU1_GROUP_ROWS, &rows},
-		      {PU1_GROUP_GRAPHS, &graphs}};
+	} groups[] = {{PU1_GROUP_USER, &user},      {PU1_GROUP_DROPS, &drops},
+		      {PU1_GROUP_CLOCK, &clocks},   {PU1_GROUP_ROWS, &rows},
+		      {PU1_GROUP_GRAPHS, &graphs},  {PU1_GROUP_SYNCHRONIZE, &synchronize},
+		      {PU1_GROUP_SUBMITS, &submits}};
 
 	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
 		if (!strcmp(groups[i].name, name))

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: made when a plug-in asks, read after the session.
+/* Buffers: made when a plug-in requests one, read after the session.
  *
  *   request  ──► out list ── complete_buffer ──► completed list ──► plugin_records.c ──► freed
- *                   └─ still there behind pu1FlushAll(): given up, and freed when it comes at last
  *
  * A buffer's way:
  *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
  *      bounds memory and orders nothing. It goes to the out list, with the session's number.
- *   2. The plug-in completes it, in any thread. It leaves the out list. If it is of the session
- *      that is open, or of a stream, has valid bytes, and no more of them than bytes, it goes to
- *      the end of the completed list of each; else it is freed, without the lock.
- *   3. The session ends. Buffers that are still out become those of no session, and are counted.
- *   4. Each reader takes its completed buffers one by one. The last one to have read a buffer frees
- *      it (plugin_records.c), or gives its pages to who asked for them (gt_plugin_buffers_give()).
+ *   2. The plug-in completes it, in any thread. It leaves the out list. If it has valid bytes, and
+ *      no more of them than bytes, it goes to the end of the completed list of the session and of
+ *      the stream, as far as the plug-in has them; else it is freed, without the lock.
+ *   3. The session ends. Buffers that are still out are counted, and stay in the out list.
+ *   4. Each reader takes its completed buffers one by one. The last reader frees the buffer
+ *      (plugin_records.c), or gives its pages to the caller (gt_plugin_buffers_give()).
+ *
+ * Late buffers. Work that is in flight when a session ends completes afterwards, into a buffer that
+ * was requested in that session or in none. The buffer is late: complete_buffer() appends it to the
+ * session's list in any case, so that it is read with the session that has just ended, or retired
+ * when the next one begins (gt_plugin_retire()). A plug-in may also keep filling such a buffer with
+ * the next session's records: the time of each says which session it belongs to.
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
- * under locks of their own, so that the lock is a leaf: nothing of the plug-in's is called while it
+ * under locks of their own, so the lock is a leaf: no function of the plug-in's is called while it
  * is held.
  * The callbacks have no context: each plug-in gets two functions of its own. */
 #include <stdlib.h>
@@ -24,19 +29,33 @@
 
 #include "plugin/plugin_parts.h"
 
-enum { GUARD = 0xa7 };
+/* That plug-ins may take while no session is open and they have no stream: for work in flight. */
+enum { IDLE_BYTES_MOST = 64 << 20 };
 
 static struct gt_plugin *all;
 static uint32_t session_number;       /* 0: none is open */
 static size_t buffer_bytes = 1 << 20; /* of a stream that begins before any session */
 static uint64_t bytes_most = UINT64_C(4) << 30;
-static uint64_t bytes_now; /* atomic */
+static uint64_t bytes_now;  /* atomic */
+static uint64_t idle_bytes; /* atomic; of buffers requested while there was no reader */
 static void (*take_pages)(void *pages, size_t bytes, void *user);
 static void *take_user;
 
-static void free_buffer(struct gt_plugin_buffer *b)
+static bool is_idle(const struct gt_plugin_buffer *b)
+{
+	return !b->session && !b->streamed;
+}
+
+static void give_back_bytes(const struct gt_plugin_buffer *b)
 {
 	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
+	if (is_idle(b))
+		__atomic_fetch_sub(&idle_bytes, b->bytes, __ATOMIC_RELAXED);
+}
+
+static void free_buffer(struct gt_plugin_buffer *b)
+{
+	give_back_bytes(b);
 	munmap(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES);
 	free(b);
 }
@@ -66,7 +85,7 @@ void gt_plugin_buffer_release(struct gt_plugin *p, struct gt_plugin_reader *r,
 		free_buffer(b);
 		return;
 	}
-	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
+	give_back_bytes(b);
 	take_pages(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES, take_user);
 	free(b);
 }
@@ -86,6 +105,13 @@ struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_pl
 	return b;
 }
 
+/* A plug-in that writes a constant over the guard must not meet it by chance: each byte depends on
+ * its address. */
+static uint8_t guard_byte(const uint8_t *at)
+{
+	return (uint8_t)((uint64_t)(uintptr_t)at * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
 /* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at
  * first. */
 static struct gt_plugin_buffer *make_buffer(size_t bytes)
@@ -99,43 +125,55 @@ static struct gt_plugin_buffer *make_buffer(size_t bytes)
 		free(b);
 		return NULL;
 	}
-	memset((uint8_t *)data + bytes, GUARD, GT_PLUGIN_GUARD_BYTES);
 	b->data = data;
 	b->bytes = bytes;
+	for (uint8_t *at = b->data + bytes; at < b->data + bytes + GT_PLUGIN_GUARD_BYTES; at++)
+		*at = guard_byte(at);
 	return b;
 }
 
 bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b)
 {
-	for (size_t i = 0; i < GT_PLUGIN_GUARD_BYTES; i++)
-		if (b->data[b->bytes + i] != GUARD)
+	const uint8_t *end = b->data + b->bytes;
+
+	for (const uint8_t *at = end; at < end + GT_PLUGIN_GUARD_BYTES; at++)
+		if (*at != guard_byte(at))
 			return false;
 	return true;
 }
 
 static void request(struct gt_plugin *p, uint8_t **buffer, size_t *size)
 {
-	size_t bytes = buffer_bytes;
+	struct gt_plugin_buffer like = {
+		.bytes = __atomic_load_n(&buffer_bytes, __ATOMIC_RELAXED),
+		.session = __atomic_load_n(&session_number, __ATOMIC_RELAXED),
+		.streamed = atomic_load_explicit(&p->streaming, memory_order_relaxed),
+	};
 	struct gt_plugin_buffer *b;
+	bool full;
 
 	if (!buffer || !size)
 		return;
 	*buffer = NULL;
 	*size = 0;
-	if (__atomic_add_fetch(&bytes_now, bytes, __ATOMIC_RELAXED) > bytes_most ||
-	    !(b = make_buffer(bytes))) {
-		__atomic_fetch_sub(&bytes_now, bytes, __ATOMIC_RELAXED);
+	full = __atomic_add_fetch(&bytes_now, like.bytes, __ATOMIC_RELAXED) >
+	       __atomic_load_n(&bytes_most, __ATOMIC_RELAXED);
+	if (is_idle(&like))
+		full |= __atomic_add_fetch(&idle_bytes, like.bytes, __ATOMIC_RELAXED) >
+			IDLE_BYTES_MOST;
+	if (full || !(b = make_buffer(like.bytes))) {
+		give_back_bytes(&like);
 		gt_plugin_count_both(p, GPUTAP_PLUGIN_NO_BUFFER);
 		return;
 	}
-	b->session = __atomic_load_n(&session_number, __ATOMIC_RELAXED);
-	b->streamed = atomic_load_explicit(&p->streaming, memory_order_relaxed);
+	b->session = like.session;
+	b->streamed = like.streamed;
 	pthread_mutex_lock(&p->buffers.lock);
 	b->next[0] = p->buffers.out;
 	p->buffers.out = b;
 	pthread_mutex_unlock(&p->buffers.lock);
 	*buffer = b->data;
-	*size = bytes;
+	*size = b->bytes;
 }
 
 static struct gt_plugin_buffer *take_out(struct gt_plugin *p, const uint8_t *data)
@@ -170,10 +208,10 @@ static void complete_buffer(struct gt_plugin *p, const uint8_t *data, size_t siz
 		gt_plugin_count_both(p, GPUTAP_PLUGIN_BAD_BUFFER);
 	if (b && valid && valid <= b->bytes) {
 		b->valid = valid;
-		/* the session's may have been asked for before it, by a stream's plug-in */
-		if (session && (b->session == session || (b->streamed && !b->session)))
+		b->late = !session || b->session != session;
+		if (session || b->session || is_idle(b))
 			append_buffer(&p->readers[GT_PLUGIN_SESSION], b);
-		if (b->streamed)
+		if (atomic_load_explicit(&p->streaming, memory_order_relaxed))
 			append_buffer(&p->readers[GT_PLUGIN_STREAM], b);
 	}
 	unwanted = b && !b->readers ? b : NULL;
@@ -182,10 +220,6 @@ static void complete_buffer(struct gt_plugin *p, const uint8_t *data, size_t siz
 		free_buffer(unwanted);
 }
 
-/* clang-format off */
-#define EACH(X)                                                                                   \
-	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
-/* clang-format on */
 #define CALLBACKS(n)                                                         \
 	static void request_##n(uint8_t **buffer, size_t *size)              \
 	{                                                                    \
@@ -197,9 +231,9 @@ static void complete_buffer(struct gt_plugin *p, const uint8_t *data, size_t siz
 	}
 #define REQUEST(n)  request_##n,
 #define COMPLETE(n) complete_##n,
-EACH(CALLBACKS)
-static const pu1BufferRequestFn requests[GT_PLUGINS_MOST] = {EACH(REQUEST)};
-static const pu1BufferCompleteFn completes[GT_PLUGINS_MOST] = {EACH(COMPLETE)};
+GT_PLUGIN_EACH(CALLBACKS)
+static const pu1BufferRequestFn requests[GT_PLUGINS_MOST] = {GT_PLUGIN_EACH(REQUEST)};
+static const pu1BufferCompleteFn completes[GT_PLUGINS_MOST] = {GT_PLUGIN_EACH(COMPLETE)};
 
 pu1BufferRequestFn gt_plugin_request_of(uint32_t index)
 {
@@ -230,16 +264,11 @@ void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most)
 	__atomic_store_n(&session_number, session, __ATOMIC_RELAXED);
 }
 
-void gt_plugin_buffers_end(struct gt_plugin *p)
+void gt_plugin_buffers_count_kept(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
 	pthread_mutex_lock(&p->buffers.lock);
 	for (struct gt_plugin_buffer *b = p->buffers.out; b; b = b->next[0])
-		if (b->session) {
-			b->session = 0; /* of none: freed when it comes, or the stream's alone */
-			if (!b->streamed)
-				gt_plugin_count(&p->readers[GT_PLUGIN_SESSION],
-						GPUTAP_PLUGIN_KEPT_BUFFER);
-		}
+		gt_plugin_count(r, GPUTAP_PLUGIN_KEPT_BUFFER);
 	pthread_mutex_unlock(&p->buffers.lock);
 }
 

@@ -2,13 +2,15 @@
 /* A plug-in's times in CLOCK_REALTIME. Its clock and ours are read together when a session
  * begins and when it ends; between, and a little beyond, time passes evenly:
  *     real = real_0 + (clock - clock_0) * rate
- * A session too short for a rate (under 1 ms) takes the rate of the one before, else what the
- * plug-in says that it nominally is, else one tick for one ns. */
+ * The rate begins as the one that the plug-in declares, else one tick for one ns. What two
+ * readings measure replaces it if they are at least 1 ms apart and contradict it: by more than
+ * their own widths allow. */
 #include <time.h>
 
 #include "plugin/plugin_parts.h"
 
 enum { RATE_BITS = 48, SHORTEST_NS = 1000000 };
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -23,8 +25,25 @@ uint64_t gt_plugin_now(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+void gt_plugin_life_begin(struct gt_plugin *p)
+{
+	p->loaded_real_ns = gt_plugin_now();
+	p->loaded_boot_ns = read_clock(CLOCK_BOOTTIME);
+}
+
+/* CLOCK_REALTIME may be set meanwhile: both ways of counting are allowed. A second is added on
+ * either side: a device's clock is known that well. */
+void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns)
+{
+	uint64_t now = gt_plugin_now(), age = read_clock(CLOCK_BOOTTIME) - p->loaded_boot_ns,
+		 first = now - age, last = p->loaded_real_ns + age;
+
+	*first_ns = (first < p->loaded_real_ns ? first : p->loaded_real_ns) - NS_PER_SECOND;
+	*last_ns = (last > now ? last : now) + NS_PER_SECOND;
+}
+
 /* Return: whether it could be read. */
-static bool read_pair(const struct gt_plugin *p, int32_t device, uint64_t *clock, uint64_t *real)
+static bool read_pair(const struct gt_plugin *p, int32_t device, struct gt_plugin_scale *now)
 {
 	static const clockid_t ids[] = {[PU1_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
 					[PU1_CLOCK_MONOTONIC_RAW] = CLOCK_MONOTONIC_RAW,
@@ -36,46 +55,60 @@ static bool read_pair(const struct gt_plugin *p, int32_t device, uint64_t *clock
 		if (!p->calls.clock.pair || p->calls.clock.pair(device, &pair) != PU1_SUCCESS ||
 		    pair.host_after < pair.host_before)
 			return false;
-		*clock = pair.device;
-		*real = pair.host_before + (pair.host_after - pair.host_before) / 2;
+		now->clock = pair.device;
+		now->width_ns = pair.host_after - pair.host_before;
+		now->real = pair.host_before + now->width_ns / 2;
 		return true;
 	}
 	before = gt_plugin_now();
-	*clock = read_clock(ids[p->clock]);
-	*real = before + (gt_plugin_now() - before) / 2;
+	now->clock = read_clock(ids[p->clock]);
+	now->width_ns = gt_plugin_now() - before;
+	now->real = before + now->width_ns / 2;
 	return true;
+}
+
+uint64_t gt_plugin_nominal_hz(const struct gt_plugin *p, int32_t device, pu1ClockKind kind)
+{
+	if (kind != PU1_CLOCK_DEVICE)
+		return NS_PER_SECOND;
+	return p->calls.clock.ticks_per_second ? p->calls.clock.ticks_per_second(device) : 0;
 }
 
 static uint64_t nominal_rate(const struct gt_plugin *p, int32_t device)
 {
-	uint64_t hz = p->clock == PU1_CLOCK_DEVICE && p->calls.clock.ticks_per_second
-			      ? p->calls.clock.ticks_per_second(device)
-			      : 0;
+	uint64_t hz = gt_plugin_nominal_hz(p, device, p->clock);
 
-	return hz ? (uint64_t)(((unsigned __int128)1000000000 << RATE_BITS) / hz)
+	return hz ? (uint64_t)(((unsigned __int128)NS_PER_SECOND << RATE_BITS) / hz)
 		  : UINT64_C(1) << RATE_BITS;
+}
+
+static void measure_rate(struct gt_plugin_scale *s, const struct gt_plugin_scale *now)
+{
+	uint64_t ns = now->real - s->real, off_ns = (s->width_ns + now->width_ns) / 2,
+		 rate = (uint64_t)(((unsigned __int128)ns << RATE_BITS) / (now->clock - s->clock)),
+		 off = rate > s->rate ? rate - s->rate : s->rate - rate;
+
+	if ((unsigned __int128)off * ns > (unsigned __int128)rate * off_ns)
+		s->rate = rate;
 }
 
 static void read_scale(struct gt_plugin *p, struct gt_plugin_scale *s, int32_t device, bool last)
 {
-	uint64_t clock, real;
+	struct gt_plugin_scale now;
 
-	if (!read_pair(p, device, &clock, &real)) {
+	if (!read_pair(p, device, &now)) {
 		if (!last)
 			s->known = false;
 		gt_plugin_count(&p->readers[GT_PLUGIN_SESSION], GPUTAP_PLUGIN_REFUSED);
 		return;
 	}
 	if (!last) {
-		s->clock = clock;
-		s->real = real;
-		if (!s->rate)
-			s->rate = nominal_rate(p, device);
-		s->known = true;
-	} else if (s->known && real > s->real && clock > s->clock &&
-		   real - s->real >= SHORTEST_NS) {
-		s->rate = (uint64_t)(((unsigned __int128)(real - s->real) << RATE_BITS) /
-				     (clock - s->clock));
+		now.rate = s->rate ? s->rate : nominal_rate(p, device);
+		now.known = true;
+		*s = now;
+	} else if (s->known && now.real > s->real && now.clock > s->clock &&
+		   now.real - s->real >= SHORTEST_NS) {
+		measure_rate(s, &now);
 	}
 }
 

@@ -111,6 +111,8 @@ static int add_entry(const struct gt_plugin *made, const struct stat *st)
 	p->abi = made->abi;
 	p->groups = made->groups;
 	p->calls = made->calls;
+	p->loaded_real_ns = made->loaded_real_ns;
+	p->loaded_boot_ns = made->loaded_boot_ns;
 	set_stacks(&stacks[index], &p->calls);
 	atomic_store_explicit(&plugin_count, index + 1, memory_order_release);
 	return (int)index;
@@ -213,6 +215,7 @@ bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plug
 		p->calls.callbacks(gt_plugin_request_of(index), gt_plugin_complete_of(index));
 
 	gt_plugin_refuse(p, r, "pu1TracingSetCallbacks", 0, result);
+	p->has_callbacks |= result == PU1_SUCCESS;
 	return result == PU1_SUCCESS;
 }
 

@@ -79,6 +79,10 @@ static void find_groups(struct gt_plugin *p)
 					    sizeof p->calls.counters},
 		[GPUTAP_PLUGIN_GRAPHS] = {PU1_GROUP_GRAPHS, &p->calls.graphs,
 					  sizeof p->calls.graphs},
+		[GPUTAP_PLUGIN_SYNCHRONIZE] = {PU1_GROUP_SYNCHRONIZE, &p->calls.synchronize,
+					       sizeof p->calls.synchronize},
+		[GPUTAP_PLUGIN_SUBMITS] = {PU1_GROUP_SUBMITS, &p->calls.submits,
+					   sizeof p->calls.submits},
 	};
 
 	if (!p->about.find_group)
@@ -135,6 +139,7 @@ bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t siz
 
 	if (gt_plugin_is_no_library(path, why, size))
 		return false;
+	gt_plugin_life_begin(p);
 	snprintf(why, size, "no memory");
 	p->path = strdup(path);
 	if (!p->path)

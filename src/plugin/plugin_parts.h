@@ -34,8 +34,14 @@ enum {
 	GT_PLUGINS_MOST = 16, /* each needs functions of its own: the callbacks have no context */
 	GT_PLUGIN_DEVICES_MOST = 256,
 	GT_PLUGIN_ERROR_BYTES = 320,
-	GT_PLUGIN_GUARD_BYTES = 4096, /* behind each buffer, to see what is written beyond */
+	GT_PLUGIN_GUARD_BYTES = 4096, /* after each buffer, to see what is written beyond */
 };
+#define GT_PLUGIN_SYNCHRONIZE_NS UINT64_C(2000000000)
+
+/* clang-format off */
+#define GT_PLUGIN_EACH(X)                                                                         \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+/* clang-format on */
 
 /* The eight functions and the groups. Absent groups are all NULL. */
 struct gt_plugin_calls {
@@ -56,6 +62,8 @@ struct gt_plugin_calls {
 	pu1WindowGroup window;
 	pu1CountersGroup counters;
 	pu1GraphsGroup graphs;
+	pu1SynchronizeGroup synchronize;
+	pu1SubmitsGroup submits;
 };
 
 /* Memory of the host's for records. The descriptor lies apart, where an overrun cannot reach it. */
@@ -65,8 +73,9 @@ struct gt_plugin_buffer {
 	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* of the out list: the session's */
 	uint8_t *data;
 	size_t bytes, valid;
-	uint32_t session;
-	bool streamed;    /* the plug-in had a stream when it asked */
+	uint32_t session; /* that was open when the plug-in requested it; 0: none was */
+	bool streamed;    /* the plug-in had a stream when it requested it */
+	bool late;        /* requested before the session, or completed after it */
 	uint32_t readers; /* that have not read it yet; buffers.lock */
 };
 
@@ -76,11 +85,13 @@ struct gt_plugin_buffers {
 };
 
 /* Who reads its records. A session's are on CLOCK_REALTIME, and their texts stay. A stream's are on
- * the clock that the plug-in tells, and their texts go with the next one. */
+ * the clock that the plug-in names, and their texts go with the next one. */
 struct gt_plugin_reader {
 	enum gt_plugin_who who;
 	struct gt_plugin_buffer *first, **last; /* completed, to be read; buffers.lock */
 	uint64_t enabled;                       /* bit per kind that it is to have */
+	uint64_t begun_ns;                      /* CLOCK_REALTIME when the session began */
+	uint64_t life_first_ns, life_last_ns;   /* of the buffer that is read: gt_plugin_life() */
 	char error[GT_PLUGIN_ERROR_BYTES];      /* the first failure, as a sentence; "": none */
 	uint64_t dropped_before;
 	int32_t device_count; /* -1: the plug-in does not tell */
@@ -93,8 +104,8 @@ struct gt_plugin_reader {
 
 /* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
 struct gt_plugin_scale {
-	uint64_t clock, real; /* at the first one */
-	uint64_t rate;        /* ns a tick, in 2^-48 */
+	uint64_t clock, real, width_ns; /* at the first one */
+	uint64_t rate;                  /* ns a tick, in 2^-48 */
 	bool known;
 };
 
@@ -115,6 +126,11 @@ struct gt_plugin {
 	uint64_t enabled; /* bit per kind: `plugin check`'s trials */
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
 	_Atomic bool streaming; /* it has a stream, till the process ends */
+	bool has_callbacks;     /* it was given them, once at least */
+	uint64_t loaded_real_ns, loaded_boot_ns;
+	/* who hears of the submissions of its stream; the function is set last */
+	void (*_Atomic submitted)(void *user, uint64_t correlation, uint32_t kind, uint32_t items);
+	void *_Atomic submitted_user;
 	/* of a session's clock */
 	pu1ClockKind clock;
 	int32_t device_count; /* -1: it does not tell */
@@ -191,8 +207,8 @@ pu1BufferRequestFn gt_plugin_request_of(uint32_t index);
 pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index);
 /* A session begins: its number, and what buffers may take. */
 void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most);
-/* It ends: what is still out is given up. */
-void gt_plugin_buffers_end(struct gt_plugin *p);
+/* Count for that reader the buffers that the plug-in still holds. */
+void gt_plugin_buffers_count_kept(struct gt_plugin *p, struct gt_plugin_reader *r);
 /* Give up what was completed for that reader. */
 void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r);
 /* The next one for that reader; NULL: there is none. */
@@ -210,6 +226,12 @@ void gt_plugin_clock_read(struct gt_plugin *p, bool last);
 /* CLOCK_REALTIME ns; 0: not known. */
 uint64_t gt_plugin_real_time(const struct gt_plugin *p, int32_t device, uint64_t time);
 uint64_t gt_plugin_now(void);
+/* Ticks a second that the plug-in declares; 0: it does not. */
+uint64_t gt_plugin_nominal_hz(const struct gt_plugin *p, int32_t device, pu1ClockKind kind);
+/* The life of the plug-in in this process: no time of CLOCK_REALTIME before its first moment, or
+ * after its last one, can be right. */
+void gt_plugin_life_begin(struct gt_plugin *p);
+void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns);
 
 /**
  * gt_plugin_next() - the next good record of a plug-in
@@ -217,6 +239,9 @@ uint64_t gt_plugin_now(void);
  */
 bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r,
 		    struct gputap_plugin_record *out);
+/* Count the records of late buffers as GPUTAP_PLUGIN_LATE, and give up what was completed for that
+ * reader. */
+void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *r);
 enum { GT_PLUGIN_NAME_BYTES = 1024, GT_PLUGIN_LINES_BYTES = 4096 }; /* of a stream's records */
 
 /* Texts. */

@@ -7,10 +7,6 @@
 
 #include "plugin/plugin_parts.h"
 
-/* 2000 to 2100: a time outside is of another clock, or in another unit. */
-#define CENTURY_FROM_NS UINT64_C(946684800000000000)
-#define CENTURY_TO_NS   UINT64_C(4102444800000000000)
-
 static bool is_call_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
@@ -34,6 +30,7 @@ static bool begin_buffer(struct gt_plugin *p, struct gt_plugin_reader *r)
 	}
 	r->reading = b;
 	r->record = NULL;
+	gt_plugin_life(p, &r->life_first_ns, &r->life_last_ns);
 	return b != NULL;
 }
 
@@ -112,12 +109,27 @@ static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *
 	return (uint32_t)stream <= reader->stream_counts[device];
 }
 
-/* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not. */
+/* Another reader of the plug-in wants that kind: it is no fault that this one gets it. */
+static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
+			   uint32_t kind)
+{
+	const struct gt_plugin_reader *other =
+		&p->readers[reader->who == GT_PLUGIN_SESSION ? GT_PLUGIN_STREAM
+							     : GT_PLUGIN_SESSION];
+
+	return reader->reading->late || other->enabled >> kind & 1;
+}
+
+/* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not, GPUTAP_PLUGIN_RECORDS: it is
+ * not meant for this reader. */
 static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_plugin_reader *reader,
 					 const pu1ActivityRecord *r)
 {
-	if (!r->kind || r->kind >= PU1_KIND_COUNT || !(reader->enabled >> r->kind & 1))
+	if (!r->kind || r->kind >= PU1_KIND_COUNT)
 		return GPUTAP_PLUGIN_BAD_KIND;
+	if (!(reader->enabled >> r->kind & 1))
+		return is_for_another(p, reader, r->kind) ? GPUTAP_PLUGIN_RECORDS
+							  : GPUTAP_PLUGIN_BAD_KIND;
 	if (!r->start_time || r->end_time < r->start_time)
 		return GPUTAP_PLUGIN_BAD_TIME;
 	if (is_call_kind(r->kind))
@@ -147,7 +159,16 @@ static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *
 
 	out->start = real ? r->start_time : gt_plugin_real_time(p, r->device_id, r->start_time);
 	out->end = real ? r->end_time : gt_plugin_real_time(p, r->device_id, r->end_time);
-	return out->start >= CENTURY_FROM_NS && out->end < CENTURY_TO_NS && out->end >= out->start;
+	return out->start >= reader->life_first_ns && out->end <= reader->life_last_ns &&
+	       out->end >= out->start;
+}
+
+/* It ended before this session began. */
+static bool is_of_earlier_session(const struct gt_plugin_reader *reader,
+				  const struct gputap_plugin_record *record)
+{
+	return reader->who == GT_PLUGIN_SESSION && reader->reading->late &&
+	       record->end < reader->begun_ns;
 }
 
 /* Bytes that may be read at a text: to the end of the buffer that it lies in. */
@@ -231,6 +252,11 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && r->kind == PU1_KIND_COUNTER &&
 	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
 		fault = GPUTAP_PLUGIN_BAD_COUNTER;
+	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && is_of_earlier_session(reader, out))
+		/* a stream's buffers are always there, and the session has begun in one */
+		fault = reader->reading->streamed ? GPUTAP_PLUGIN_RECORDS : GPUTAP_PLUGIN_LATE;
+	if (fault == GPUTAP_PLUGIN_RECORDS)
+		return false;
 	if (fault != GPUTAP_PLUGIN_COUNT_COUNT) {
 		gt_plugin_count(reader, fault);
 		return false;
@@ -275,4 +301,19 @@ bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader
 		}
 	}
 	return false;
+}
+
+void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *reader)
+{
+	pu1ActivityRecord r;
+	enum step step;
+
+	if (reader->reading)
+		end_buffer(p, reader); /* its caller did not want the rest of it */
+	while (begin_buffer(p, reader)) {
+		while (reader->reading->late && (step = copy_record(p, reader, &r)) != STEP_OVER)
+			if (step == STEP_RECORD)
+				gt_plugin_count(reader, GPUTAP_PLUGIN_LATE);
+		end_buffer(p, reader);
+	}
 }

@@ -227,7 +227,11 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 
 	memset((void *)r->counts, 0, sizeof r->counts);
 	r->error[0] = '\0';
-	gt_plugin_buffers_clear(p, r);
+	r->begun_ns = gt_plugin_now();
+	/* work that was in flight when the last session ended: its records are not this one's */
+	if (p->has_callbacks && !streamed)
+		gt_plugin_refuse(p, r, "pu1FlushAll", 0, p->calls.flush());
+	gt_plugin_retire(p, r);
 	r->dropped_before = gt_plugin_dropped(p);
 	r->enabled = 0;
 	if (!asked || (!streamed && !gt_plugin_set_callbacks(p, index, r)))
@@ -274,6 +278,17 @@ uint32_t gputap_plugins_sessions(void)
 	return atomic_load_explicit(&session_open, memory_order_relaxed);
 }
 
+/* What still runs afterwards is late, which is no failure of the plug-in. */
+static void wait_for_device(struct gt_plugin *p, struct gt_plugin_reader *r)
+{
+	pu1Result result = p->calls.synchronize.wait
+				   ? p->calls.synchronize.wait(GT_PLUGIN_SYNCHRONIZE_NS)
+				   : PU1_SUCCESS;
+
+	if (result != PU1_ERROR_ORDER)
+		gt_plugin_refuse(p, r, "pu1.synchronize", 0, result);
+}
+
 static void stop_one(struct gt_plugin *p)
 {
 	struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
@@ -283,9 +298,11 @@ static void stop_one(struct gt_plugin *p)
 	if (p->calls.window.ends && !streamed_kinds(p))
 		p->calls.window.ends(gt_plugin_now());
 	gt_plugin_disable(p, r, r->enabled & ~streamed_kinds(p));
+	wait_for_device(p, r);
 	gt_plugin_refuse(p, r, "pu1FlushAll", 0, p->calls.flush());
 	gt_plugin_clock_read(p, true);
-	gt_plugin_buffers_end(p);
+	if (!atomic_load(&p->streaming))
+		gt_plugin_buffers_count_kept(p, r);
 	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
@@ -348,6 +365,7 @@ static const char *const count_names[GPUTAP_PLUGIN_COUNT_COUNT] = {
 	[GPUTAP_PLUGIN_BAD_BUFFER] = "wrong buffer",
 	[GPUTAP_PLUGIN_KEPT_BUFFER] = "buffer kept",
 	[GPUTAP_PLUGIN_BAD_WALK] = "walk broken off",
+	[GPUTAP_PLUGIN_LATE] = "of an earlier session",
 };
 
 uint64_t gputap_plugins_count(uint32_t index, uint32_t what)

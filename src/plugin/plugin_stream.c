@@ -103,6 +103,28 @@ int gputap_plugins_stream_close(uint32_t index)
 	return 0;
 }
 
+int gputap_plugins_stream_end(uint32_t index)
+{
+	struct gt_plugin *p = find_streaming(index);
+
+	if (!p)
+		return -ENOENT;
+	gt_plugin_buffers_count_kept(p, &p->readers[GT_PLUGIN_STREAM]);
+	return 0;
+}
+
+static pu1ClockKind clock_kind_of(const struct gt_plugin *p)
+{
+	return p->calls.clock.kind ? p->calls.clock.kind() : PU1_CLOCK_REALTIME;
+}
+
+uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device)
+{
+	const struct gt_plugin *p = find_streaming(index);
+
+	return p ? gt_plugin_nominal_hz(p, device, clock_kind_of(p)) : 0;
+}
+
 int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 {
 	static const clockid_t ids[] = {[PU1_CLOCK_REALTIME] = CLOCK_REALTIME,
@@ -116,7 +138,7 @@ int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 
 	if (!p || !time)
 		return -ENOENT;
-	kind = p->calls.clock.kind ? p->calls.clock.kind() : PU1_CLOCK_REALTIME;
+	kind = clock_kind_of(p);
 	if ((uint32_t)kind < PU1_CLOCK_DEVICE) {
 		clock_gettime(ids[kind], &t);
 		*time = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -127,6 +149,46 @@ int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 		return -ENODATA;
 	*time = pair.device;
 	return 0;
+}
+
+/* In the submitting thread, maybe under locks of the plug-in's. */
+static void report_submission(const struct gt_plugin *p, uint64_t correlation, uint32_t kind,
+			      uint32_t items)
+{
+	void (*submitted)(void *, uint64_t, uint32_t, uint32_t) =
+		atomic_load_explicit(&p->submitted, memory_order_acquire);
+
+	if (submitted && atomic_load_explicit(&p->streaming, memory_order_relaxed))
+		submitted(atomic_load_explicit(&p->submitted_user, memory_order_relaxed),
+			  correlation, kind, items);
+}
+
+#define SUBMITTED(n)                                                                          \
+	static void submitted_##n(uint64_t correlation, pu1ActivityKind kind, uint32_t items) \
+	{                                                                                     \
+		report_submission(gt_plugin_at(n), correlation, (uint32_t)kind, items);       \
+	}
+#define SUBMITTED_OF(n) submitted_##n,
+GT_PLUGIN_EACH(SUBMITTED)
+static const pu1SubmittedFn submitted_of[GT_PLUGINS_MOST] = {GT_PLUGIN_EACH(SUBMITTED_OF)};
+
+int gputap_plugins_stream_submits(uint32_t index,
+				  void (*submitted)(void *user, uint64_t correlation, uint32_t kind,
+						    uint32_t items),
+				  void *user)
+{
+	struct gt_plugin *p = find_streaming(index);
+	pu1Result result;
+
+	if (!p)
+		return -ENOENT;
+	if (!p->calls.submits.set)
+		return -ENOTSUP;
+	atomic_store(&p->submitted_user, user);
+	atomic_store_explicit(&p->submitted, submitted, memory_order_release);
+	result = p->calls.submits.set(submitted ? submitted_of[index] : NULL);
+	gt_plugin_refuse(p, &p->readers[GT_PLUGIN_STREAM], "pu1.submits", 0, result);
+	return result == PU1_SUCCESS ? 0 : -ENOTSUP;
 }
 
 uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what)
