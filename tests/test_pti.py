@@ -236,6 +236,23 @@ def test_an_immediate_list_is_its_own_queue(log_shipped):
         assert {f["device"] for _, f in found} == {"1"}
 
 
+@pytest.mark.parametrize("how", ["immediate", "regular"])
+def test_a_completion_has_its_operations_name_and_the_function_that_found_it(log_shipped, how):
+    appended, completed, functions = {}, {}, set()
+    ids = dict(line.split() for line in IDS.read_text().splitlines())
+    for word, found in log_shipped("ad", how, "2"):
+        if word == ["appended", "EXIT"]:
+            appended[found["id"]] = found["name"]
+        elif word == ["completed", "EXIT"]:
+            completed[found["id"]] = found["name"]
+            functions.add(found["function"])
+    assert completed == appended
+    assert {"scale", "zeCommandListAppendMemoryCopy", "zeCommandListAppendMemoryFill"} <= set(
+        appended.values())
+    assert functions == {
+        ids["zeEventHostSynchronize" if how == "immediate" else "zeCommandQueueSynchronize"]}
+
+
 # Critical events -----------------------------------------------------------------------------
 
 # how it is provoked: the program's words, the driver's fault; what it is called

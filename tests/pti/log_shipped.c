@@ -14,16 +14,16 @@ static const char *phase_name(pti_callback_phase phase)
 	return strrchr(ptiCallbackPhaseTypeToString(phase), '_') + 1;
 }
 
-static void print_operations(const char *what, const pti_callback_gpu_op_data *d)
+static void print_operations(const char *what, uint32_t function, const pti_callback_gpu_op_data *d)
 {
 	for (uint32_t i = 0; i < d->_operation_count; i++) {
 		const pti_gpu_op_details *op = &d->_operation_details[i];
 
 		fprintf(stderr,
-			"%s %s kind=%d id=%" PRIu64 " kernel=%" PRIu64
+			"%s %s function=%u kind=%d id=%" PRIu64 " kernel=%" PRIu64
 			" return=%u correlation=%u list=%d/%d queue=%d device=%d name=%s\n",
-			what, phase_name(d->_phase), (int)op->_operation_kind, op->_operation_id,
-			op->_kernel_handle, d->_return_code, d->_correlation_id,
+			what, phase_name(d->_phase), function, (int)op->_operation_kind,
+			op->_operation_id, op->_kernel_handle, d->_return_code, d->_correlation_id,
 			d->_cmd_list_handle != NULL, (int)d->_cmd_list_properties,
 			d->_queue_handle != NULL, d->_device_handle != NULL,
 			op->_name ? op->_name : "-");
@@ -46,11 +46,13 @@ static void on_callback(pti_callback_domain domain, pti_api_group_id group, uint
 {
 	const pti_internal_callback_data *event = data;
 
-	(void)id, (void)user, (void)instance;
+	(void)user, (void)instance;
 	switch (domain) {
-	case PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED: print_operations("appended", data); break;
+	case PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED:
+		print_operations("appended", id, data);
+		break;
 	case PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED:
-		print_operations("completed", data);
+		print_operations("completed", id, data);
 		break;
 	case PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED:
 		print_kernel("created", group, context, data);

@@ -117,7 +117,7 @@ static void on_callback(pti_callback_domain domain, pti_api_group_id group, uint
 	pti_callback_phase phase = PTI_CB_PHASE_INVALID;
 	struct seen *s = user;
 
-	CHECK(group == (pti_api_group_id)gpu_group && context);
+	CHECK(group == (pti_api_group_id)gpu_group && context && id);
 	if (domain == APPENDED) {
 		on_appended(s, data, id, instance);
 		phase = ((pti_callback_gpu_op_data *)data)->_phase;

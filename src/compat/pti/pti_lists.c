@@ -11,7 +11,9 @@
  *   an item of work is submitted     ─► the run's next entry
  *   run of lists, EXIT               ─► the run is over; the outer one, if there is one, goes on
  *
- * The first subscriber as shipped that asks for a domain starts a context of gputap's for these
+ * Calls in which the thread may learn of completed work are noted while they last.
+ *
+ * The first subscriber as shipped that enables a domain starts a context of gputap's for all these
  * calls.
  *
  * Locking: a list belongs to one thread at a time, as in Level Zero itself. */
@@ -21,11 +23,11 @@
 #include "pti.h"
 #include "pti_lists.h"
 
-enum { OPERATIONS_MAX = 64 };
+enum { OPERATIONS_MAX = 96 };
 
 struct command_entry {
 	struct command_entry *next;
-	uint64_t id, kernel;
+	struct pti_append append;
 	uint8_t appended;
 };
 
@@ -44,26 +46,11 @@ struct list_state {
 	/* the item that an entry was handed out for last: each subscriber asks for it */
 	uint64_t number;
 	bool is_kernel;
-	uint64_t packed;
-	uint64_t append; /* packed: the append that it is in */
+	struct pti_append handed_out;
+	struct pti_append append; /* that it is in */
+	uint64_t collecting;      /* group << 32 | id of the call that it is in */
 };
 static _Thread_local struct list_state now __attribute__((tls_model("initial-exec")));
-
-/* In eight bytes, as gputap keeps them for a subscriber and an item. */
-static uint64_t pack(uint64_t id, uint64_t kernel)
-{
-	return id | (kernel >> 24 ? 0 : kernel << 40);
-}
-
-uint64_t pti_packed_id(uint64_t packed)
-{
-	return packed & ((UINT64_C(1) << 40) - 1);
-}
-
-uint64_t pti_packed_kernel(uint64_t packed)
-{
-	return packed >> 40;
-}
 
 static void empty(struct commands *c)
 {
@@ -81,10 +68,31 @@ static struct commands *commands_of(const void *list)
 	return h ? atomic_load(&h->commands) : NULL;
 }
 
+const char *pti_appended_name(const struct pti_operation *op, const struct gputap_call *call)
+{
+	const char *name = pti_kernel_name_of(op, call);
+
+	return name || op->appended == PTI_APPENDED_KERNEL
+		       ? name
+		       : pti_operation_name(call->domain, call->operation);
+}
+
+static struct pti_append describe_append(const struct pti_operation *op,
+					 const struct gputap_call *call)
+{
+	const struct pti_handle *kernel = pti_kernel_of(op, call);
+
+	return (struct pti_append){
+		.id = call->correlation,
+		.kernel = kernel ? atomic_load(&kernel->number) : 0,
+		.name = pti_appended_name(op, call),
+		.function = op->id,
+	};
+}
+
 static void add_entry(const struct pti_operation *op, const struct gputap_call *call)
 {
 	struct pti_handle *h = pti_handle_find(PTI_LIST, pti_argument(call, 0));
-	const struct pti_handle *kernel = pti_kernel_of(op, call);
 	struct commands *c;
 	struct command_entry *e;
 
@@ -96,32 +104,16 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	e = c ? malloc(sizeof *e) : NULL;
 	if (!e)
 		return;
-	*e = (struct command_entry){NULL, call->correlation,
-				    kernel ? atomic_load(&kernel->number) : 0, op->appended};
+	*e = (struct command_entry){NULL, describe_append(op, call), op->appended};
 	*(c->last ? &c->last->next : &c->first) = e;
 	c->last = e;
 }
 
-static void follow_append(const struct gputap_call *call, uint64_t *data)
-{
-	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
-	const struct pti_handle *kernel;
-
-	if (call->phase == GPUTAP_PHASE_ENTER) {
-		kernel = pti_kernel_of(op, call);
-		*data = now.append;
-		now.append = pack(call->correlation, kernel ? atomic_load(&kernel->number) : 0);
-		return;
-	}
-	now.append = *data;
-	if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO && call->ret && *(const int *)call->ret == 0)
-		add_entry(op, call);
-}
-
-/* Return: copy of the outer run's state; NULL: there is none, or no memory. */
+/* Return: copy of what the thread was in; NULL: nothing, or no memory. */
 static struct list_state *keep_outer(void)
 {
-	struct list_state *outer = now.is_running ? malloc(sizeof *outer) : NULL;
+	struct list_state *outer =
+		now.is_running || now.append.id || now.collecting ? malloc(sizeof *outer) : NULL;
 
 	if (outer)
 		*outer = now;
@@ -130,19 +122,27 @@ static struct list_state *keep_outer(void)
 
 static void return_to_outer(struct list_state *outer)
 {
-	now.is_running = outer != NULL;
+	now.is_running = false;
+	now.append.id = 0;
+	now.collecting = 0;
 	if (outer)
 		now = *outer;
 	free(outer);
 }
 
-static void follow_run(const struct gputap_call *call, uint64_t *data)
+static void follow_append(const struct gputap_call *call, const struct pti_operation *op)
 {
-	if (call->phase == GPUTAP_PHASE_EXIT) {
-		return_to_outer((struct list_state *)(uintptr_t)*data);
+	if (call->phase == GPUTAP_PHASE_ENTER)
+		now.append = describe_append(op, call);
+	else if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO && call->ret &&
+		 *(const int *)call->ret == 0)
+		add_entry(op, call);
+}
+
+static void follow_run(const struct gputap_call *call)
+{
+	if (call->phase == GPUTAP_PHASE_EXIT)
 		return;
-	}
-	*data = (uintptr_t)keep_outer();
 	/* both kinds of run: the list or queue, how many, which */
 	now.count = pti_argument_u32(call, 8);
 	now.lists = pti_argument(call, 16);
@@ -163,17 +163,37 @@ static void follow_reset(const struct gputap_call *call)
 		empty(c);
 }
 
+static bool is_run(const struct pti_operation *op)
+{
+	return op->id == zeCommandQueueExecuteCommandLists_id ||
+	       op->id == zeCommandListImmediateAppendCommandListsExp_id ||
+	       op->id == zeCommandListImmediateAppendCommandListsWithParameters_id;
+}
+
 static void follow_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
+	const bool is_level_zero = call->domain == GPUTAP_DOMAIN_LEVEL_ZERO;
 
 	(void)user;
+	if (call->phase == GPUTAP_PHASE_ENTER) {
+		*data = (uintptr_t)keep_outer();
+		now.collecting = (uint64_t)pti_group_of(call->domain) << 32 | op->id;
+	}
 	if (op->appended)
-		follow_append(call, data);
-	else if (op->id == zeCommandListReset_id || op->id == zeCommandListDestroy_id)
+		follow_append(call, op);
+	else if (is_level_zero &&
+		 (op->id == zeCommandListReset_id || op->id == zeCommandListDestroy_id))
 		follow_reset(call);
-	else
-		follow_run(call, data);
+	else if (is_level_zero && is_run(op))
+		follow_run(call);
+	if (call->phase == GPUTAP_PHASE_EXIT)
+		return_to_outer((struct list_state *)(uintptr_t)*data);
+}
+
+uint32_t pti_collecting(uint32_t group)
+{
+	return now.collecting >> 32 == group ? (uint32_t)now.collecting : 0;
 }
 
 static struct command_entry *next_entry(void)
@@ -203,27 +223,27 @@ static uint8_t appended_as(const struct gputap_work *work)
 }
 
 /* Entries of another kind than the item's are passed over: a filter left out their work. */
-static uint64_t take_entry(const struct gputap_work *work)
+static struct pti_append take_entry(const struct gputap_work *work)
 {
 	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
 	struct command_entry *e;
 
 	if (now.number == work->number && now.is_kernel == is_kernel)
-		return now.packed;
+		return now.handed_out;
 	do
 		e = next_entry();
 	while (e && e->appended != appended_as(work));
 	now.number = work->number;
 	now.is_kernel = is_kernel;
-	now.packed = e ? pack(e->id, e->kernel) : 0;
-	return now.packed;
+	now.handed_out = e ? e->append : (struct pti_append){0};
+	return now.handed_out;
 }
 
-uint64_t pti_packed_of(const struct gputap_work *work)
+struct pti_append pti_append_of(const struct gputap_work *work)
 {
-	if (pti_packed_id(now.append) == work->correlation)
+	if (now.append.id && now.append.id == work->correlation)
 		return now.append;
-	return now.is_running ? take_entry(work) : pack(work->correlation, 0);
+	return now.is_running ? take_entry(work) : (struct pti_append){.id = work->correlation};
 }
 
 /* The calls that are followed: appends, runs, resets. */
@@ -231,20 +251,40 @@ struct followed_appends {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };
 
+/* Calls of Level Zero that run lists or empty them, or in which completed work is found
+ * (src/runtime/level_zero). */
+static const uint32_t followed_level_zero[] = {
+	zeCommandQueueExecuteCommandLists_id,
+	zeCommandListImmediateAppendCommandListsExp_id,
+	zeCommandListImmediateAppendCommandListsWithParameters_id,
+	zeCommandListReset_id,
+	zeCommandListDestroy_id,
+	zeCommandListHostSynchronize_id,
+	zeCommandQueueSynchronize_id,
+	zeCommandQueueDestroy_id,
+	zeContextDestroy_id,
+	zeDeviceSynchronize_id,
+	zeEventHostSynchronize_id,
+	zeEventQueryStatus_id,
+	zeEventHostReset_id,
+	zeEventDestroy_id,
+	zeEventPoolDestroy_id,
+	zeFenceHostSynchronize_id,
+	zeFenceQueryStatus_id,
+	zeFenceReset_id,
+	zeFenceDestroy_id,
+};
+
 static bool is_followed(const struct pti_operation *op, uint32_t domain)
 {
+	const size_t count = sizeof followed_level_zero / sizeof *followed_level_zero;
+
 	if (op->appended != PTI_APPENDED_NONE)
 		return true;
-	if (domain != GPUTAP_DOMAIN_LEVEL_ZERO)
-		return false;
-	switch (op->id) {
-	case zeCommandQueueExecuteCommandLists_id:
-	case zeCommandListImmediateAppendCommandListsExp_id:
-	case zeCommandListImmediateAppendCommandListsWithParameters_id:
-	case zeCommandListReset_id:
-	case zeCommandListDestroy_id: return true;
-	default: return false;
-	}
+	for (size_t i = 0; domain == GPUTAP_DOMAIN_LEVEL_ZERO && i < count; i++)
+		if (followed_level_zero[i] == op->id)
+			return true;
+	return false;
 }
 
 static int add_following(uint32_t domain, uint32_t number, const struct pti_operation *op,

@@ -7,6 +7,7 @@
  * for it is one work item: it has the names of all, and no kernel's handle. */
 #define PTI_CALLBACK_SHIPPED
 #include <pti/pti_callback.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pti.h"
@@ -58,14 +59,11 @@ static void notify_appended(const struct pti_subscriber *s, const struct pti_ope
 	const struct pti_handle *h = pti_handle_find(is_opencl ? PTI_QUEUE : PTI_LIST, to);
 	const bool is_immediate = h && atomic_load(&h->immediate);
 	const struct pti_handle *kernel = pti_kernel_of(op, call);
-	const char *name = pti_kernel_name_of(op, call);
 	pti_gpu_op_details details = {
 		._operation_kind = (pti_gpu_operation_kind)op->appended,
 		._operation_id = call->correlation,
 		._kernel_handle = kernel ? atomic_load(&kernel->number) : 0,
-		._name = name || op->appended == PTI_APPENDED_KERNEL
-				 ? name
-				 : pti_operation_name(call->domain, call->operation),
+		._name = pti_appended_name(op, call),
 	};
 	pti_callback_gpu_op_data d = {
 		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED,
@@ -181,18 +179,22 @@ static pti_gpu_operation_kind kind_of(const struct gputap_work *work)
 	}
 }
 
+/* The function id: of the call in which this thread learned of the completion, as in PTI; in a
+ * thread of gputap's, of the call that appended the operation. */
 static void notify_completed(const struct pti_subscriber *s, const struct gputap_work *work,
-			     uint64_t packed)
+			     const struct pti_append *append)
 {
+	const uint32_t group = pti_group_of(work->domain), collecting = pti_collecting(group);
 	void *to = (void *)(uintptr_t)work->queue_handle;
 	const struct pti_handle *list = pti_handle_find(PTI_LIST, to);
 	const struct pti_handle *h = list ? list : pti_handle_find(PTI_QUEUE, to);
-	uint64_t data = 0, id = pti_packed_id(packed);
+	const char *name = append->name ? append->name : work->name;
+	uint64_t data = 0;
 	pti_gpu_op_details details = {
 		._operation_kind = kind_of(work),
-		._operation_id = id ? id : work->correlation,
-		._kernel_handle = pti_packed_kernel(packed),
-		._name = work->name ? work->name : gputap_work_name(work->type),
+		._operation_id = append->id ? append->id : work->correlation,
+		._kernel_handle = append->kernel,
+		._name = name ? name : gputap_work_name(work->type),
 	};
 	pti_callback_gpu_op_data d = {
 		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED,
@@ -210,19 +212,26 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 		._operation_details = &details,
 	};
 
-	call_back(s, d._domain, pti_group_of(work->domain), 0, h ? atomic_load(&h->context) : NULL,
-		  &d, &data);
+	call_back(s, d._domain, group, collecting ? collecting : append->function,
+		  h ? atomic_load(&h->context) : NULL, &d, &data);
 }
 
+/* *data: a copy of the item's append, from ENTER to COMPLETE. */
 static void notify_work(const struct gputap_work *work, uint64_t *data, void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
+	const struct pti_append unknown = {0};
+	struct pti_append *append = (struct pti_append *)(uintptr_t)*data;
 
-	if (work->phase != GPUTAP_PHASE_COMPLETE) {
-		if (work->phase == GPUTAP_PHASE_ENTER)
-			*data = pti_packed_of(work);
-	} else if (atomic_load(&s->phases[COMPLETED]) & ENABLED) {
-		notify_completed(s, work, *data);
+	if (work->phase == GPUTAP_PHASE_ENTER) {
+		append = malloc(sizeof *append);
+		if (append)
+			*append = pti_append_of(work);
+		*data = (uintptr_t)append;
+	} else if (work->phase == GPUTAP_PHASE_COMPLETE) {
+		if (atomic_load(&s->phases[COMPLETED]) & ENABLED)
+			notify_completed(s, work, append ? append : &unknown);
+		free(append);
 	}
 }
 
