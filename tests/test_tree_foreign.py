@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Programs of another word size: started without libraries that their dynamic linker would complain
-of, named as not traced.
+"""Programs of another word size, and of the musl C library: started without libraries that their
+dynamic linker would complain of, named as not traced.
 
 No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the
 environment that it got."""
 
 import json
+import os
+import pathlib
 import platform
+import shutil
 import subprocess
 
 import pytest
 
 import conftest
 from processes import Tree
+from rings import Session
+from test_core_exec import WAYS as EXEC_WAYS
 
 WHY = "it is for another machine or word size"
+MUSL = "it uses the musl C library, which cannot load gputap's libraries"
 
 
 @pytest.fixture
@@ -123,3 +129,79 @@ def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, progr
     bare = run(["sh", "-c", f"{work}/foreign; exit $?"], status=None)
     assert tree.run("-c", f"{work}/foreign; exit $?", program="sh",
                     status=None).status == bare.status
+
+
+@pytest.fixture
+def musl(tree, work, run):
+    """A program that is linked dynamically with musl."""
+    if not shutil.which("musl-gcc"):
+        pytest.skip("needs musl's C library: apt install musl-tools")
+    run(["musl-gcc", "-o", "musl", conftest.REPO / "tests/tree/musl.c"])
+    return work / "musl"
+
+
+def without_libraries(result):
+    got = variables(result)
+    return "GPUTAP_SESSION" in got and "LD_PRELOAD" not in got and "LD_AUDIT" not in got
+
+
+@pytest.mark.parametrize("way", EXEC_WAYS)
+def test_a_program_of_musl_starts_whoever_executes_it(build, musl, way):
+    with Session(build) as session:
+        result = session.run([build / "tests/core/exec_ways", way, musl], status=5)
+        assert without_libraries(result), result
+        (event,) = [e for e in session.kind("event") if e["op"] == 4]
+        assert event["text"] == (MUSL if way == "fexecve" else f"{musl}: {MUSL}")
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4])
+def test_a_script_that_a_program_of_musl_runs_starts(tree, tap, musl, work, levels):
+    """The kernel follows interpreters that are scripts."""
+    interpreter = f"{musl} -e"
+    for level in range(levels):
+        script = work / f"script{level}"
+        script.write_text(f"#!{interpreter}\n")
+        script.chmod(0o755)
+        interpreter = script
+    result = tree.run("-c", f"{script}; exit $?", program="sh", options=["-q"], status=5)
+    assert without_libraries(result), result
+    assert f"{script}: {MUSL}" in untraced(tap)[0]
+
+
+def test_run_itself_starts_a_program_of_musl_and_says_that_it_is_not_traced(tree, tap, musl):
+    result = tree.run(program=musl, status=5)
+    assert without_libraries(result), result
+    assert f"cannot be traced because {MUSL}" in " ".join(result.err.split())
+    assert "programs that it starts still can" not in result.err
+    assert untraced(tap) == ([f"{musl}: {MUSL}"], 1)
+
+
+def test_musls_dynamic_linker_as_a_program_gets_no_library_of_ours(tree, tap, musl):
+    (linker,) = [
+        p for p in pathlib.Path("/lib").glob("ld-musl-*.so.1") if platform.machine() in p.name
+    ]
+    assert without_libraries(tree.run(musl, program=linker, status=5))
+    assert without_libraries(
+        tree.run("-c", f"{linker} {musl}; exit $?", program="sh", options=["-f"], status=5))
+    assert untraced(tap) == ([f"{linker}: {MUSL}"], 1)
+
+
+def test_the_dynamic_linker_of_glibc_as_a_program_is_traced(tree, tap):
+    """`ld.so PROGRAM` has no interpreter, and is no static program all the same."""
+    linker = f"/lib64/ld-linux-{platform.machine().replace('_', '-')}.so.2"
+    if not os.path.exists(linker):
+        linker = f"/lib/ld-linux-{platform.machine()}.so.1"
+    tree.run("-c", f"{linker} {tree.caller} calls:3 exit:4; exit $?", program="sh", status=4)
+    assert untraced(tap) == ([], 0)
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 4
+
+
+def test_what_a_program_of_musl_starts_is_named(tree, tap, musl):
+    """It lacks LD_PRELOAD, which nothing in its parent could put back; OpenCL's own variable is
+    there, so that its calls are recorded."""
+    tree.run("-c", f"{musl} {tree.caller} sleep:3000 calls:3 exit:4; exit $?", program="sh",
+             status=4)
+    why = "it was started without LD_PRELOAD, so only runtimes that load gputap are traced in it"
+    texts, count = untraced(tap)
+    assert sorted(texts) == sorted([f"{musl}: {MUSL}", f"{tree.caller}: {why}"]) and count == 2
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 4

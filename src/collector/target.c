@@ -16,6 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "util/dynamic_linker.h"
 #include "util/static_tls.h"
 
 #if defined(__x86_64__)
@@ -132,7 +133,8 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 					   bool *complains)
 {
 	const Elf64_Ehdr *e = (const void *)head;
-	bool has_interpreter = false, musl = false, is_dynamic_linker = true;
+	enum gt_dynamic_linker linker = GT_LINKER_UNKNOWN;
+	bool has_interpreter = false;
 	struct gt_static_tls tls;
 	char name[PATH_MAX];
 
@@ -155,7 +157,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 		n = pread(fd, name, p.p_filesz < sizeof name - 1 ? p.p_filesz : sizeof name - 1,
 			  (off_t)p.p_offset);
 		name[n > 0 ? n : 0] = '\0';
-		musl = strstr(name, "ld-musl") != NULL;
+		linker = gt_dynamic_linker_of(name);
 	}
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
 	if (!has_interpreter) { /* `ld.so prog` is as good as prog */
@@ -163,13 +165,14 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 
 		n = readlink(name, path, sizeof path - 1);
 		path[n > 0 ? n : 0] = '\0';
-		is_dynamic_linker = strstr(path, "/ld-linux") || strstr(path, "/ld64.so") ||
-				    strstr(path, "/ld.so");
+		linker = gt_dynamic_linker_of(path);
 	}
-	if (!has_interpreter && !is_dynamic_linker)
+	if (!has_interpreter && linker == GT_LINKER_UNKNOWN)
 		return GT_TARGET_STATIC;
-	if (musl)
+	if (linker == GT_LINKER_MUSL) {
+		*complains = true;
 		return GT_TARGET_MUSL;
+	}
 	return gt_static_tls_look(fd, environ, NULL, &tls) && gt_static_tls_is_hopeless(&tls)
 		       ? GT_TARGET_ALIGNMENT
 		       : GT_TARGET_NONE;
@@ -228,8 +231,7 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 	case GT_TARGET_32BIT: return "it is a 32-bit program and gputap's libraries are 64-bit";
 	case GT_TARGET_MACHINE: return "it is made for another kind of machine";
 	case GT_TARGET_MUSL:
-		return "it uses the musl C library, which gputap's libraries cannot be loaded "
-		       "beside";
+		return "it uses the musl C library, which cannot load gputap's libraries";
 	case GT_TARGET_ALIGNMENT:
 		return "its libraries' thread-local storage is aligned to more than 64 bytes, "
 		       "which glibc refuses beside an auditor; "

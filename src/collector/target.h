@@ -21,7 +21,7 @@ struct gt_target {
 	char path[PATH_MAX];        /* as found, along PATH if need be */
 	char interpreter[PATH_MAX]; /* of a script: what really runs; else "" */
 	bool found, executable;
-	/* its dynamic linker takes no library of ours, and would say so on stderr */
+	/* its dynamic linker takes no library of ours: reports that on stderr, or does not start */
 	bool complains;
 	enum gt_target_obstacle obstacle;
 };

@@ -69,7 +69,7 @@ struct area {
 	char text[TEXT_BYTES];
 	char tunable[TUNABLE_BYTES]; /* for the program that is to be executed */
 	bool without_audit;          /* it would not start beside an auditor */
-	bool without_libraries;      /* its dynamic linker takes none of ours, and says so */
+	bool without_libraries; /* its dynamic linker takes none of ours: gt_exec_complains() */
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a program's file: privileges, word size, dynamic or static; through one level of
- * "#!". And at what the program passes to exec. */
+/* Looks at a program's file: privileges, word size, dynamic or static, musl's C library; through
+ * as many levels of "#!" as the kernel follows. And at what the program passes to exec. */
 #include "core/exec_target.h"
 
 #include <elf.h>
@@ -17,6 +17,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "util/dynamic_linker.h"
+
 #if defined(__x86_64__)
 enum { OUR_MACHINE = EM_X86_64, OUR_BYTE_ORDER = ELFDATA2LSB };
 #elif defined(__aarch64__)
@@ -28,6 +30,7 @@ enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum {
 	HEAD_BYTES = 512,
 	PROGRAM_HEADERS = 32,
+	FILES = 6, /* as the kernel: five scripts, and what runs the last one */
 	OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 };
 
@@ -42,6 +45,8 @@ static const char privileged[] =
 static const char other_machine[] = "it is for another machine or word size";
 static const char other_machine_static[] =
 	"it is for another machine or word size, and statically linked";
+static const char musl[] = "it uses the musl C library, which cannot load gputap's libraries";
+static const char is_static[] = "it is statically linked";
 
 /* File capabilities that set AT_SECURE. Those that are effective at once do so also where the
  * kernel grants none of them (no_new_privs); of others nothing is left then. */
@@ -99,47 +104,93 @@ static const char *look_at_foreign(int fd, const union head *h)
 								: other_machine_static;
 }
 
-static const char *inspect_program(int fd, int depth);
+/* The file in @fd, as /proc names it; cut to @room. */
+static void read_file_name(int fd, char *out, size_t room)
+{
+	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits;
+	unsigned number = (unsigned)fd;
+	long n;
 
-static const char *look_at_interpreter(char *line, int depth)
+	do
+		*--d = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	memcpy(link + strlen(link), d, (size_t)(digits + sizeof digits - d));
+	n = syscall(SYS_readlinkat, AT_FDCWD, link, out, room - 1);
+	out[n > 0 ? n : 0] = '\0';
+}
+
+/* A program for this machine: the name of its dynamic linker decides, or its own, as
+ * `ld.so PROGRAM` is as good as PROGRAM. @head is written over. */
+static const char *look_at_native(int fd, union head *head)
+{
+	uint64_t offset = head->elf.e_phoff;
+	size_t count = head->elf.e_phnum, length;
+	Elf64_Phdr p = {.p_type = PT_NULL};
+	enum gt_dynamic_linker linker;
+	long n;
+
+	for (size_t i = 0; i < count && i < PROGRAM_HEADERS && p.p_type != PT_INTERP; i++)
+		if (syscall(SYS_pread64, fd, &p, sizeof p, (off_t)(offset + i * sizeof p)) !=
+		    sizeof p)
+			p.p_type = PT_NULL;
+	if (p.p_type == PT_INTERP) {
+		length = p.p_filesz < HEAD_BYTES ? p.p_filesz : HEAD_BYTES - 1;
+		n = syscall(SYS_pread64, fd, head->text, length, (off_t)p.p_offset);
+		head->text[n > 0 ? n : 0] = '\0';
+		return gt_dynamic_linker_of(head->text) == GT_LINKER_MUSL ? musl : NULL;
+	}
+	read_file_name(fd, head->text, HEAD_BYTES);
+	linker = gt_dynamic_linker_of(head->text);
+	return linker == GT_LINKER_MUSL ? musl : linker == GT_LINKER_GLIBC ? NULL : is_static;
+}
+
+/* The file that runs the script in @line, open; -1: none. */
+static int open_interpreter(char *line)
 {
 	char *start = line + 2, *end;
-	const char *why;
-	int fd;
 
 	start += strspn(start, " \t");
 	end = start + strcspn(start, " \t\n");
-	if (*end == '\0' || end == start || depth > 0)
-		return NULL;
+	if (*end == '\0' || end == start)
+		return -1;
 	*end = '\0';
-	fd = (int)syscall(SYS_openat, AT_FDCWD, start, OPEN_FLAGS, 0);
-	if (fd < 0)
-		return NULL;
-	why = inspect_program(fd, depth + 1);
-	syscall(SYS_close, fd);
-	return why;
+	return (int)syscall(SYS_openat, AT_FDCWD, start, OPEN_FLAGS, 0);
 }
 
-static const char *inspect_program(int fd, int depth)
+static const char *inspect_image(int fd, union head *head, ssize_t n)
 {
-	union head head;
-	ssize_t n = syscall(SYS_pread64, fd, &head, sizeof head - 1, (off_t)0);
-
-	if (n < 4)
-		return NULL;
-	head.text[n] = '\0';
-	/* privileges of scripts are ignored by the kernel */
-	if (head.text[0] == '#' && head.text[1] == '!')
-		return look_at_interpreter(head.text, depth);
 	if (gains_privileges(fd))
 		return privileged;
-	if (memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || n < (ssize_t)sizeof head.elf)
+	if (n < (ssize_t)sizeof head->elf || memcmp(head->elf.e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
-	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
-		return look_at_foreign(fd, &head);
-	return has_interpreter(fd, head.elf.e_phoff, head.elf.e_phnum, sizeof(Elf64_Phdr))
-		       ? NULL
-		       : "it is statically linked";
+	if (head->elf.e_ident[EI_CLASS] != ELFCLASS64 || head->elf.e_machine != OUR_MACHINE)
+		return look_at_foreign(fd, head);
+	return look_at_native(fd, head);
+}
+
+static const char *inspect_program(int fd)
+{
+	const char *why = NULL;
+	union head head;
+	int own = fd;
+
+	for (int i = 0; i < FILES && own >= 0; i++) {
+		ssize_t n = syscall(SYS_pread64, own, &head, sizeof head - 1, (off_t)0);
+		int next = -1;
+
+		head.text[n > 0 ? n : 0] = '\0';
+		/* privileges of scripts are ignored by the kernel */
+		if (head.text[0] == '#' && head.text[1] == '!')
+			next = open_interpreter(head.text);
+		else if (n >= 4)
+			why = inspect_image(own, &head, n);
+		if (own != fd)
+			syscall(SYS_close, own);
+		own = next;
+	}
+	if (own >= 0 && own != fd)
+		syscall(SYS_close, own);
+	return why;
 }
 
 /* The page that was found to be readable last. */
@@ -204,7 +255,7 @@ int gt_exec_open(int fd, const char *path)
 const char *gt_exec_obstacle(int fd)
 {
 	int saved = errno;
-	const char *why = inspect_program(fd, 0);
+	const char *why = inspect_program(fd);
 
 	errno = saved;
 	return why;
@@ -212,12 +263,13 @@ const char *gt_exec_obstacle(int fd)
 
 int gt_exec_loss(const char *obstacle)
 {
-	return obstacle == privileged                                          ? EPERM
-	       : obstacle == other_machine || obstacle == other_machine_static ? ENOEXEC
-									       : 0;
+	return obstacle == privileged ? EPERM
+	       : obstacle == other_machine || obstacle == other_machine_static || obstacle == musl
+		       ? ENOEXEC
+		       : 0;
 }
 
 bool gt_exec_complains(const char *obstacle)
 {
-	return obstacle == other_machine;
+	return obstacle == other_machine || obstacle == musl;
 }

@@ -21,8 +21,8 @@ const char *gt_exec_obstacle(int fd);
  * one that is statically linked uses no runtime. */
 int gt_exec_loss(const char *obstacle);
 
-/* The program's dynamic linker is for another machine or word size: of libraries of ours it
- * would say on stderr that it ignores them. */
+/* The program's dynamic linker takes no libraries of ours. That of another machine or word size
+ * reports on stderr that it ignores them, musl's ends the program. */
 bool gt_exec_complains(const char *obstacle);
 
 /**

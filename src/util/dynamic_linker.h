@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Which C library's dynamic linker a file is, by its name: what PT_INTERP holds, or a program's own
+ * file for "ld.so PROGRAM". */
+#ifndef GPUTAP_UTIL_DYNAMIC_LINKER_H
+#define GPUTAP_UTIL_DYNAMIC_LINKER_H
+
+#include <string.h>
+
+enum gt_dynamic_linker {
+	GT_LINKER_UNKNOWN = 0,
+	GT_LINKER_GLIBC,
+	/* ends a program with status 127 when it cannot resolve a preloaded library's symbols */
+	GT_LINKER_MUSL,
+};
+
+static inline enum gt_dynamic_linker gt_dynamic_linker_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	/* the name that programs ask for is often a link to the C library itself */
+	if (!strncmp(name, "ld-musl-", 8) || !strncmp(name, "libc.musl-", 10) ||
+	    (!strcmp(name, "libc.so") && strstr(path, "musl")))
+		return GT_LINKER_MUSL;
+	if (!strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-2.", 5) ||
+	    !strncmp(name, "ld64.so", 7) || !strncmp(name, "ld.so", 5))
+		return GT_LINKER_GLIBC;
+	return GT_LINKER_UNKNOWN;
+}
+
+#endif
