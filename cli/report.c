@@ -318,7 +318,7 @@ static size_t rows_of(const struct grid *g, const struct report_options *o)
 static void print_operations(const struct summary *s, const struct report_options *o, FILE *out)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
-		uint64_t calls = 0, failed = 0, ns = 0;
+		uint64_t calls = 0, failed = 0, refused = 0, ns = 0;
 		struct grid g;
 		for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++) {
 			const struct summary_group *row = &s->groups[SUMMARY_CALLS].rows[i];
@@ -326,16 +326,19 @@ static void print_operations(const struct summary *s, const struct report_option
 				continue;
 			calls += row->count;
 			failed += row->failed;
+			refused += row->refused;
 			ns += summary_self_ns(row);
 		}
 		if (!calls)
 			continue;
 		report_table(&g, REPORT_OPERATIONS, s, (enum gt_domain)d);
-		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s",
+		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s%s%s%s",
 				      gt_domain_name((enum gt_domain)d), ui_count(calls),
 				      calls == 1 ? "" : "s", ui_duration(ns),
 				      calls == 1 ? "it" : "them", failed ? ", " : "",
-				      failed ? ui_count(failed) : "", failed ? " failed" : "");
+				      failed ? ui_count(failed) : "", failed ? " failed" : "",
+				      refused ? ", " : "", refused ? ui_count(refused) : "",
+				      refused ? " refused" : "");
 		sort_as_asked(&g, o);
 		fputc('\n', out);
 		grid_print_text(&g, out, rows_of(&g, o));

@@ -21,6 +21,7 @@ enum {
 	COPIES_MOST = 3,
 	DEVICES_MOST = 3,
 	FAILURES_MOST = 2,
+	REFUSALS_MOST = 1,
 	EVENTS_MOST = 3,
 	LABEL = 9
 };
@@ -146,23 +147,26 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 {
 	bool done[GT_KIND_COUNT] = {false};
 	struct capture_selection selection;
-	uint64_t failed = 0, all_ns = 0;
+	uint64_t failed = 0, refused = 0, all_ns = 0;
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (!selection_has_calls(&selection) && !s->read[GT_CLASS_CALL]) {
 		print_line(out, "calls", NULL, "not recorded (mode %s)", selection.mode->name);
 		return;
 	}
-	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
+	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++) {
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
+		refused += s->groups[SUMMARY_CALLS].rows[i].refused;
+	}
 	for (unsigned k = 0; k < GT_KIND_COUNT; k++)
 		all_ns += s->kind_ns[k];
 	if (s->read_ranges)
 		print_line(out, "ranges", NULL, "%s of the program and its operators",
 			   ui_count(s->read_ranges));
-	print_line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
+	print_line(out, "calls", NULL, "%s took %s%s%s%s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
 		   ui_duration(all_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
-		   failed ? " failed" : "");
+		   failed ? " failed" : "", refused ? ", " : "", refused ? ui_count(refused) : "",
+		   refused ? " refused" : "");
 	for (unsigned n = 0; n < KINDS_MOST; n++) {
 		unsigned best = GT_KIND_COUNT;
 		for (unsigned k = 0; k < GT_KIND_COUNT; k++)
@@ -210,18 +214,26 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 			   device, runtime->software);
 }
 
+/* Failures, then what was refused, which is no fault of the program's. */
 static void print_failures(const struct summary *s, FILE *out)
 {
 	const struct runtime *absent = NULL; /* of the first failure that says so */
+	unsigned failures = 0, refusals = 0;
 	struct grid g;
 
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
-	for (size_t r = 0; r < g.row_count && r < FAILURES_MOST; r++) {
+	for (size_t r = 0; r < g.row_count; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		print_line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count),
-			   row[g.column_count - 1].text, row[grid_column(&g, "error")].text);
+		const char *kind = row[grid_column(&g, "kind")].text,
+			   *error = row[grid_column(&g, "error")].text;
+		bool refused = !strcmp(kind, "refused");
+
+		if (refused ? refusals++ >= REFUSALS_MOST : failures++ >= FAILURES_MOST)
+			continue;
+		print_line(out, kind, refused ? NULL : ui_colors(out)->red, "%s x %s %s",
+			   ui_count(row[0].count), row[g.column_count - 1].text, error);
 		if (!absent)
-			absent = runtime_find_absent(row[grid_column(&g, "error")].text);
+			absent = runtime_find_absent(error);
 	}
 	if (absent && !s->device_count)
 		print_absence(absent, out);

@@ -158,6 +158,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		cell = put_times(cell, &row->times);
 		cell = put_wait(cell, &row->wait);
 		*cell++ = cell_count(row->failed);
+		*cell++ = cell_count(row->refused);
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
@@ -252,11 +253,13 @@ static void make_failures(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(f->count);
 		*cell++ = cell_signed(f->status);
 		*cell++ = cell_text(error ? error : "unknown");
+		*cell++ = cell_text(f->refused ? "refused" : "failed");
 		*cell++ = domain_cell(f->domain);
 		*cell++ = cell_text(f->device ? "device" : "call");
 		*cell++ = name_cell(s, f->name);
 	}
 	sort_by(g, "count");
+	sort_by(g, "kind"); /* what failed first */
 }
 
 /* Work without times has no total: it is not 0. */

@@ -108,7 +108,7 @@ static void note_wait(struct summary_reading *r, const struct summary_entry *e, 
 	};
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 
-	switch (waits_find(item, inner, e->failed, &call, handles)) {
+	switch (waits_find(item, inner, e->failed || e->refused, &call, handles)) {
 	case WAITS_NOT: break;
 	case WAITS_KNOWN:
 		if (!s->is_part) {
@@ -166,8 +166,9 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 		if (e.failed) {
 			t->failed++;
 			p->failed++;
-			summary_add_failure(s, &e);
 		}
+		if (e.failed || e.refused)
+			summary_add_failure(s, &e);
 	} else {
 		ranks_add_call(&s->ranks, item, false);
 	}

@@ -58,7 +58,7 @@ struct summary_group {
 	enum gt_device_op device_op; /* of device work */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
 	struct histogram times;
-	uint64_t count, failed, bytes;
+	uint64_t count, failed, refused, bytes;
 	uint64_t timed_bytes;    /* of those whose times are known: for rates */
 	uint64_t inner_ns;       /* of calls inside these calls */
 	struct stages_wait wait; /* of those that wait */
@@ -75,7 +75,8 @@ struct summary_groups {
 struct summary_failure {
 	uint32_t domain, name;
 	int32_t status;
-	bool device; /* device work; else a call */
+	bool device;  /* device work; else a call */
+	bool refused; /* as of struct summary_entry */
 	uint64_t count;
 };
 

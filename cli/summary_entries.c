@@ -264,6 +264,8 @@ struct summary_entry summary_entry_of_call(struct summary_reading *r, const stru
 	e.ranges = enclosing_find(&r->s->enclosing, summary_place_key(item), gt_item_place(item));
 	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
 		   gt_status_failed((enum gt_domain)e.domain, e.status);
+	e.refused = e.failed && gt_status_refused((enum gt_domain)e.domain, e.status);
+	e.failed &= !e.refused;
 	return e;
 }
 

@@ -136,6 +136,7 @@ void summary_group_add(struct summary_group *g, const struct summary_entry *e)
 {
 	g->count++;
 	g->failed += e->failed;
+	g->refused += e->refused;
 	g->bytes += e->item->bytes;
 	if (e->timed) {
 		histogram_add(&g->times, e->duration_ns);
@@ -162,5 +163,5 @@ void summary_add_failure(struct summary *s, const struct summary_entry *e)
 	SUMMARY_GROW(s->failures, s->failure_count, s->failure_room);
 	idmap_put(&s->failure_ids, key, s->failure_count);
 	s->failures[s->failure_count++] =
-		(struct summary_failure){e->domain, e->name, e->status, device, 1};
+		(struct summary_failure){e->domain, e->name, e->status, device, e->refused, 1};
 }

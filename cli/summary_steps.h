@@ -37,6 +37,7 @@ struct summary_entry {
 	uint64_t at_ns; /* its begin; of work without times that of its call; 0: not known */
 	int32_t status;
 	bool timed, failed;
+	bool refused; /* it did not fail: the runtime said no to what the program tried out */
 };
 
 #define SUMMARY_GROW(array, count, room)                                                     \

@@ -173,7 +173,8 @@ class Api:
         self.table = self.header = self.status_type = None
         self.table_count, self.table_from, self.extensions, self.least = 0, 0, 1 << 16, 0
         self.instances = None  # GT_INSTANCES
-        self.succeeds, self.absent, self.defines = [], [], []  # (status, value), ..; texts
+        self.succeeds, self.absent, self.refuses = [], [], []  # (status, value), ..
+        self.defines = []  # texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
@@ -465,6 +466,9 @@ class Parser:
         if self.peek() == 'absent' and not self.peek().first:
             self.take()
             self.api.absent = self.statuses()
+        if self.peek() == 'refuses' and not self.peek().first:
+            self.take()
+            self.api.refuses = self.statuses()
 
     def statuses(self):
         known, out = {

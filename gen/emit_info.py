@@ -168,11 +168,12 @@ def info(api):
     out += table('type', 'types', api.domain, rows) + table('argument', 'arguments', api.domain,
                                                             arguments)
     out += table('operation', 'operations', api.domain, operations)
-    if api.succeeds:
-        out.append(
-            f'static const int32_t successes_{api.domain}[] ='
-            f' {{{", ".join(str(v) for _, v in api.succeeds)}}};'
-        )
+    lists = []
+    for name, statuses in (('successes', api.succeeds), ('refusals', api.refuses)):
+        if statuses:
+            numbers = ', '.join(str(v) for _, v in statuses)
+            out.append(f'static const int32_t {name}_{api.domain}[] = {{{numbers}}};')
+        lists.append(f'{name}_{api.domain}, {len(statuses)}' if statuses else 'NULL, 0')
     out += [
         f'static const struct gt_packed_domain packed_{api.domain} = {{',
         (
@@ -183,7 +184,7 @@ def info(api):
             f'\t{len(values)}, {len(fields)}, {len(rows)}, {len(arguments)}, {len(operations)}, '
             f'{max((op.number for op in api.real()), default=-1) + 1}, {status},'
         ),
-        f'\t{"successes_" + api.domain if api.succeeds else "NULL"}, {len(api.succeeds)}',
+        f'\t{", ".join(lists)}',
         '};',
     ]
     return '\n'.join(out) + '\n'

@@ -3,6 +3,7 @@
 what happens to its tables. The real adapters: tests/test_soft_level_zero_sycl.py."""
 import csv
 import json
+import re
 
 import pytest
 
@@ -45,6 +46,25 @@ def test_calls_are_recorded_through_either_table(tap, adapter, calls, way):
     assert "region={width=0, height=0, depth=5}" in said[4]
     assert "phEventWaitList=[0xa]" in said[4] and "phEvent=0xb" in said[4]
     assert json.loads(tap("info", "--json", "r.gputap").out)["events"] == []
+
+
+def test_what_an_adapter_does_not_support_is_refused_and_does_not_lead_what_failed(tap, adapter,
+                                                                                     work):
+    end = tap("run", "-d", "unified_runtime", "-o", "r.gputap", "--", *adapter, "probes").err
+    assert re.search(r"^  calls +1,322 took .*, 1 failed, 1,320 refused$", end, re.M)
+    labels = re.findall(r"^  (failed|refused) +([\d,]+) x (\w+) (\w+)$", end, re.M)
+    assert labels == [
+        ("failed", "1", "urEnqueueMemBufferReadRect", "UR_RESULT_ERROR_INVALID_QUEUE"),
+        ("refused", "1,320", "urQueueIsGraphCaptureEnabledExp",
+         "UR_RESULT_ERROR_UNSUPPORTED_FEATURE")]
+    report = json.loads(tap("report", "--json", "r.gputap").out)
+    assert {o["name"]: (o["calls"], o["failed"], o["refused"]) for o in report["operations"]} == {
+        "urAdapterGet": (1, 0, 0), "urEnqueueMemBufferReadRect": (1, 1, 0),
+        "urQueueIsGraphCaptureEnabledExp": (1320, 0, 1320)}
+    assert [(f["kind"], f["count"]) for f in report["failures"]] == [("failed", 1),
+                                                                     ("refused", 1320)]
+    failed = json.loads(tap("report", "--json", "--where", "failed", "r.gputap").out)
+    assert [o["name"] for o in failed["operations"]] == ["urEnqueueMemBufferReadRect"]
 
 
 @pytest.mark.parametrize("options", [[], ["--mode", "standard"], ["-d", "opencl"]])

@@ -370,7 +370,8 @@ static void add_call(struct gt_triggers *t, const struct gt_process *process, co
 	for (uint32_t i = 0; has_args && i < nargs; i++)
 		args[i] = load(r + 5 + i);
 	has_status = gt_call_status(op, load(r + 4), has_args ? args : NULL, &status);
-	failed = has_status && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(op), status);
+	failed = has_status && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(op), status) &&
+		 !gt_status_refused((enum gt_domain)GT_OP_DOMAIN(op), status);
 	for (size_t i = 0; i < t->count && needs && !failed; i++) {
 		bool asks = false;
 		uint64_t ns = t->list[i].find_shortest(t->list[i].data, &record, &asks);

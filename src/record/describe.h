@@ -63,6 +63,8 @@ struct gt_domain_description {
 	unsigned status_type;        /* 0: the domain has none */
 	const int32_t *successes;    /* statuses of success; NULL: 0 and above */
 	unsigned success_count;
+	const int32_t *refusals; /* statuses that say no to what a program tries out */
+	unsigned refusal_count;
 };
 
 /* NULL: nothing is known about the domain. */

@@ -258,16 +258,28 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 	return *status < 0 || ret != 0;
 }
 
+static bool has_status(const int32_t *statuses, unsigned count, int32_t status)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (statuses[i] == status)
+			return true;
+	return false;
+}
+
 bool gt_status_failed(enum gt_domain domain, int32_t status)
 {
 	const struct gt_domain_description *d = gt_domain_description(domain);
 
 	if (!d || !d->successes)
 		return status < 0;
-	for (unsigned i = 0; i < d->success_count; i++)
-		if (status == d->successes[i])
-			return false;
-	return true;
+	return !has_status(d->successes, d->success_count, status);
+}
+
+bool gt_status_refused(enum gt_domain domain, int32_t status)
+{
+	const struct gt_domain_description *d = gt_domain_description(domain);
+
+	return d && has_status(d->refusals, d->refusal_count, status);
 }
 
 const char *gt_status_name(enum gt_domain domain, int32_t status)

@@ -211,6 +211,9 @@ const char *gt_memory_name(enum gt_memory memory); /* "host", "device", .. */
  * it was not recorded. */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
 bool gt_status_failed(enum gt_domain domain, int32_t status);
+/* A failure by which a runtime says that it does not support something, or that it is so already:
+ * programs call in order to learn that. */
+bool gt_status_refused(enum gt_domain domain, int32_t status);
 /* "CL_INVALID_VALUE"; NULL: no name known. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
 const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "read", .. */

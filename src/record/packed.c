@@ -169,7 +169,8 @@ const struct gt_domain_description *gt_unpack(const struct gt_packed_domain *p)
 	unpack_types(p, u);
 	unpack_operations(p, u);
 	u->description =
-		(struct gt_domain_description){u->operations,  p->numbers,   u->types,
-					       p->status_type, p->successes, p->success_count};
+		(struct gt_domain_description){u->operations,  p->numbers,      u->types,
+					       p->status_type, p->successes,    p->success_count,
+					       p->refusals,    p->refusal_count};
 	return &u->description;
 }

@@ -58,6 +58,8 @@ struct gt_packed_domain {
 	uint16_t status_type;
 	const int32_t *successes;
 	unsigned success_count;
+	const int32_t *refusals;
+	unsigned refusal_count;
 };
 
 /* NULL: no memory. Never given back. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stands in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
- * tables of the release that gputap knows, and four functions that do something.
+ * tables of the release that gputap knows, and five functions that do something.
  *   UR_FAULT=release    one table has an entry more: another release of the same version
  *   UR_FAULT=version    it takes no version but 0.11 */
 #include <stdint.h>
@@ -9,7 +9,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { SUCCESS = 0, INVALID_QUEUE = 3, UNSUPPORTED_VERSION = 43, ENTRIES_MAX = 512 };
+enum {
+	SUCCESS = 0,
+	INVALID_QUEUE = 3,
+	UNSUPPORTED_VERSION = 43,
+	UNSUPPORTED_FEATURE = 44,
+	ENTRIES_MAX = 512
+};
 
 struct offset {
 	uint64_t x, y, z;
@@ -65,6 +71,12 @@ static int launch(void *queue, void *kernel, uint32_t dimensions, const size_t *
 	return SUCCESS;
 }
 
+static int is_capture_enabled(void *queue, _Bool *result)
+{
+	(void)queue, (void)result;
+	return UNSUPPORTED_FEATURE;
+}
+
 /* All others: each has an address of its own. */
 #define UR_TABLE(function, entries) entries
 #define X(name)                    \
@@ -86,6 +98,8 @@ static void *choose(int (*function)(void))
 		return (void *)create_kernel;
 	if (function == do_urEnqueueKernelLaunchWithArgsExp)
 		return (void *)launch;
+	if (function == do_urQueueIsGraphCaptureEnabledExp)
+		return (void *)is_capture_enabled;
 	return (void *)function;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What SYCL's loader does with an adapter, argv[1]: it asks for all tables and calls functions,
  * argv[2] "table" through those tables, "handle" through the one that the adapter's handle leads
- * to; argv[3]: with version 0.11.
+ * to; argv[3]: with version 0.11. argv[2] "probes": it tries out what the adapter does not support.
  * Prints what is not as it should be. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 512, SUCCESS = 0, INVALID_QUEUE = 3 };
+enum { ENTRIES_MAX = 512, PROBES = 1320, SUCCESS = 0, INVALID_QUEUE = 3, UNSUPPORTED_FEATURE = 44 };
 
 struct offset {
 	uint64_t x, y, z;
@@ -87,6 +87,21 @@ static void call(void *const *functions)
 		puts("it does not finish");
 }
 
+/* As SYCL does before each command, and one call that fails. */
+static void probe(void *const *functions)
+{
+	const struct offset none = {0, 0, 0};
+	read_rect_fn *read = (read_rect_fn *)functions[AT_urEnqueueMemBufferReadRect];
+	int (*is_captured)(void *queue, _Bool *result);
+	_Bool result;
+
+	*(void **)&is_captured = functions[AT_urQueueIsGraphCaptureEnabledExp];
+	for (int i = 0; i < PROBES; i++)
+		if (is_captured((void *)1, &result) != UNSUPPORTED_FEATURE)
+			puts("it is supported");
+	read(NULL, NULL, 0, none, none, none, 0, 0, 0, 0, NULL, 0, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -99,6 +114,9 @@ int main(int argc, char **argv)
 	*(void **)&get = table[AT_urAdapterGet];
 	if (get(1, &adapter, &there) || !adapter || there != 1)
 		return 1;
-	call(strcmp(argv[2], "handle") ? table : *adapter);
+	if (!strcmp(argv[2], "probes"))
+		probe(table);
+	else
+		call(strcmp(argv[2], "handle") ? table : *adapter);
 	return 0;
 }
