@@ -6,8 +6,8 @@
  *
  * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
  * loses the race finds the winner's entry, and its own text was written under an id that nobody
- * uses. A fork at any moment leaves the table whole. An entry's `epoch` says in which process
- * process its record is. */
+ * uses. A fork at any moment leaves the table whole. An entry's `epoch` says in which process its
+ * record is. */
 #include "core/emit.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 
-enum { BUCKETS = 1024, CHUNK_BYTES = 64 * 1024, STRING_BYTES = 64 * 1024 - 256, MODULES = 32 };
+enum { BUCKETS = 1024, CHUNK_BYTES = 64 * 1024, STRING_BYTES = 64 * 1024 - 256 };
 
 struct interned {
 	struct interned *next;
@@ -33,7 +33,7 @@ struct arena_chunk {
 };
 
 struct module {
-	_Atomic uint32_t ready;
+	_Atomic(struct module *) next;
 	enum gt_domain domain;
 	uint64_t number, handle;
 	struct gt_text text;
@@ -42,8 +42,7 @@ struct module {
 static _Atomic(struct interned *) buckets[BUCKETS];
 static _Atomic(struct arena_chunk *) arena;
 static _Atomic uint32_t written_epoch; /* process in which everything inherited was written again */
-static struct module modules[MODULES];
-static _Atomic uint32_t module_count;
+static _Atomic(struct module *) modules; /* in the order in which they were added; never removed */
 
 void *gt_arena_take(size_t bytes)
 {
@@ -318,18 +317,22 @@ static void module_write(struct gt_thread *t, const struct module *m)
 void gt_module_add(struct gt_thread *t, enum gt_domain domain, uint64_t handle,
 		   const struct gt_text *text)
 {
-	uint32_t n = atomic_fetch_add_explicit(&module_count, 1, memory_order_relaxed);
-	struct module *m = &modules[n];
+	_Atomic(struct module *) *place = &modules;
+	struct module *m = gt_arena_take(sizeof *m), *other = NULL;
 
-	if (n >= MODULES) {
-		atomic_store_explicit(&module_count, MODULES, memory_order_relaxed);
+	if (!m) {
+		gt_event_write(t, GT_EVENT_LOSS, domain, 1, "no memory to note a library");
 		return;
 	}
-	m->domain = domain;
-	m->number = gt_object_number(GT_OBJECT_MODULE);
-	m->handle = handle;
-	m->text = *text;
-	atomic_store_explicit(&m->ready, 1, memory_order_release);
+	*m = (struct module){.domain = domain,
+			     .number = gt_object_number(GT_OBJECT_MODULE),
+			     .handle = handle,
+			     .text = *text};
+	while (!atomic_compare_exchange_strong_explicit(place, &other, m, memory_order_release,
+							memory_order_acquire)) {
+		place = &other->next;
+		other = NULL;
+	}
 	if (t)
 		module_write(t, m);
 }
@@ -342,9 +345,9 @@ bool gt_emit_renew(struct gt_thread *t)
 	    !atomic_compare_exchange_strong_explicit(&written_epoch, &before, t->epoch,
 						     memory_order_relaxed, memory_order_relaxed))
 		return false;
-	for (uint32_t i = 0; i < MODULES; i++)
-		if (atomic_load_explicit(&modules[i].ready, memory_order_acquire))
-			module_write(t, &modules[i]);
+	for (struct module *m = atomic_load_explicit(&modules, memory_order_acquire); m;
+	     m = atomic_load_explicit(&m->next, memory_order_acquire))
+		module_write(t, m);
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		for (struct interned *e = atomic_load_explicit(&buckets[i], memory_order_acquire);
 		     e; e = e->next)

@@ -12,28 +12,32 @@
 #include "core/emit.h"
 #include "core/recording.h"
 
-enum { SEEN_MAX = 64 };
-
-/* Load addresses of libraries that have a record. */
-static struct {
+/* Load addresses of libraries that have a record; under gt_core_lock(), never removed. */
+static struct seen {
+	struct seen *next;
 	uint64_t base;
 	enum gt_domain domain;
-} seen[SEEN_MAX];
+} * seen;
 
+/* False: it has a record. Without memory to remember it, it gets another one each time. */
 static bool is_new(enum gt_domain domain, uint64_t base)
 {
-	bool fresh = false;
+	struct seen *s;
 
 	gt_core_lock();
-	for (int i = 0; i < SEEN_MAX && !(seen[i].base == base && seen[i].domain == domain); i++)
-		if (!seen[i].base) {
-			seen[i].base = base;
-			seen[i].domain = domain;
-			fresh = true;
-			break;
-		}
+	for (s = seen; s && !(s->base == base && s->domain == domain);)
+		s = s->next;
+	if (s) {
+		gt_core_unlock();
+		return false;
+	}
+	s = gt_arena_take(sizeof *s);
+	if (s) {
+		*s = (struct seen){seen, base, domain};
+		seen = s;
+	}
 	gt_core_unlock();
-	return fresh;
+	return true;
 }
 
 /* "5.2.21153" of libamdhip64.so.5.2.21153; a single number is that of the interface. */

@@ -13,6 +13,7 @@
 #include "core/emit.h"
 #include "core/recording.h"
 #include "ring/session.h"
+#include "runtime/module.h"
 #include "unit.h"
 
 enum { TEXTS = 300, THREADS = 6 };
@@ -159,6 +160,29 @@ UNIT_TEST(threads_that_meet_the_same_texts_agree_on_their_ids)
 			CHECK_EQ(ids[i][n], ids[0][n]);
 		CHECK_STR(f->text[ids[0][n]], text);
 	}
+}
+
+enum { LIBRARIES = 100 };
+
+UNIT_TEST(each_library_has_one_record_also_in_a_fork_child)
+{
+	pid_t pid;
+	int status;
+
+	unit_need_the_kernel();
+	with_session("each_library_has_one_record_also_in_a_fork_child");
+	for (int again = 0; again < 2; again++)
+		for (uint64_t base = 1; base <= LIBRARIES; base++)
+			gt_runtime_module_named(GT_DOMAIN_OPENCL, "/lib/x.so", base, "layer", 0);
+	CHECK_EQ(found()->modules, LIBRARIES);
+	pid = fork();
+	if (pid == 0) {
+		CHECK_NOT_NULL(gt_thread_get()); /* nothing but attaching */
+		CHECK_EQ(found()->modules, LIBRARIES);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 }
 
 UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
