@@ -25,20 +25,15 @@ static void put_text(FILE *out, const char *text, unsigned most)
 	unsigned width = 0;
 	uint32_t c;
 
-	while (*text) {
-		size_t bytes = ui_utf8(text, &c);
+	for (size_t bytes; *text; text += bytes) {
+		char one[GT_TEXT_ROOM(4)];
 
+		bytes = ui_utf8(text, &c);
 		if (++width > most) {
 			fputs("..", out);
 			return;
 		}
-		if (ui_is_control(c))
-			fputc('?', out);
-		else if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-			fprintf(out, "&#%d;", *text);
-		else
-			fwrite(text, 1, bytes, out);
-		text += bytes;
+		fwrite(one, 1, (size_t)(gt_put_page(one, text, bytes) - one), out);
 	}
 }
 

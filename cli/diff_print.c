@@ -550,28 +550,10 @@ void diff_print_json(const struct diff_result *result, const struct diff_options
 
 /* Markdown ----------------------------------------------------------------------------- */
 
-/* Text of a traced program, as code: no markup of its own gets out of it. */
 static void put_code(FILE *out, const char *text)
 {
 	fputs("<code>", out);
-	for (; *text; text++)
-		switch (*text) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '|': fputs("&#124;", out); break;
-		case '`':
-		case '*':
-		case '_':
-		case '[':
-		case ']':
-		case '~':
-		case '@':
-		case '#':
-		case ':':
-		case '\\': fprintf(out, "&#%d;", *text); break;
-		default: fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
-		}
+	ui_put_as(out, gt_put_markdown, text);
 	fputs("</code>", out);
 }
 
@@ -637,8 +619,11 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 		put_code(out, d.devices);
 		fputc('\n', out);
 	}
-	if (*d.selection)
-		fprintf(out, "\n%s\n", d.selection);
+	if (*d.selection) {
+		fputc('\n', out);
+		ui_put_as(out, gt_put_markdown, d.selection);
+		fputc('\n', out);
+	}
 	if (options->limit) {
 		fprintf(out, "\n%s over the limit of --fail-over, ",
 			result->over ? "**Slower**:" : "Nothing is slower");

@@ -426,29 +426,6 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 
 /* CSV and JSON ------------------------------------------------------------------- */
 
-/* A name cannot send escape codes to a terminal. */
-static int csv_byte(char byte)
-{
-	return (unsigned char)byte < 0x20 && byte != '\n' && byte != '\t' ? '?'
-									  : (unsigned char)byte;
-}
-
-static void put_csv(FILE *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\n\r") && *text != ' ') {
-		for (; *text; text++)
-			fputc(csv_byte(*text), out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(csv_byte(*text), out);
-	}
-	fputc('"', out);
-}
-
 void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_column)
 {
 	size_t rows = top && top < g->row_count ? top : g->row_count;
@@ -474,7 +451,7 @@ void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_colum
 			fputs(comma, out);
 			comma = ",";
 			if (cell->has == CELL_TEXT)
-				put_csv(out, cell->text);
+				ui_put_as(out, gt_put_csv, cell->text);
 			else if (cell->has == CELL_COUNT)
 				fprintf(out, "%" PRIu64, cell->count);
 			else if (cell->has == CELL_SIGNED)

@@ -9,24 +9,7 @@
 static void put_text(FILE *out, const char *text)
 {
 	fputc('"', out);
-	while (*text) {
-		uint32_t c;
-		size_t n = ui_utf8(text, &c);
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", (char)c);
-		else if (c == '\n')
-			fputs("\\n", out);
-		else if (c == '\t')
-			fputs("\\t", out);
-		else if (c == UI_UTF8_BAD)
-			fputs("\\ufffd", out);
-		else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-			fprintf(out, "\\u%04x", (unsigned)c);
-		else
-			fwrite(text, 1, n, out);
-		text += n;
-	}
+	ui_put_as(out, gt_put_json, text);
 	fputc('"', out);
 }
 

@@ -162,9 +162,13 @@ static const char *describe_shortly(struct grid *g, struct gt_frame_names *names
 	struct gt_frames frames = gt_frames_get(names, row->process, row->stack);
 	char *text = stack_lines(&frames, s->launched.frames);
 	const char *remark = get_remark(row, &frames), *kept;
+	char *name = strdup(texts_get(&s->names, row->name));
 
-	kept = grid_keep(g, "%s%s%s%s%s", texts_get(&s->names, row->name), text ? "\n" : "",
-			 text ? text : "", remark ? "\n" : "", remark ? remark : "");
+	for (char *c = name; c && (c = strchr(c, '\n'));)
+		*c = ' ';
+	kept = grid_keep(g, "%s%s%s%s%s", name ? name : "", text ? "\n" : "", text ? text : "",
+			 remark ? "\n" : "", remark ? remark : "");
+	free(name);
 	free(text);
 	return kept;
 }

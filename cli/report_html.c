@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See report_html.h. The page is cli/page/page.css, cli/page/page.js, and data as JSON, in which
- * '<' and '&' are escaped so that no text can end its element. */
+/* See report_html.h. The page is cli/page/page.css, cli/page/page.js, and data as JSON. */
 #include "cli/report_html.h"
 
 #include <errno.h>
@@ -35,19 +34,8 @@ void report_html_init_picture(struct picture *p)
 
 static void put_text(FILE *out, const char *text)
 {
-	uint32_t c;
-
 	fputc('"', out);
-	for (size_t bytes; *text; text += bytes) {
-		bytes = ui_utf8(text, &c);
-		if (c == UI_UTF8_BAD)
-			fputs("\\ufffd", out);
-		else if (c < ' ' || c == 0x7f || (c < 0x80 && strchr("\"\\<>&'", (int)c)) ||
-			 c == 0x2028 || c == 0x2029)
-			fprintf(out, "\\u%04x", (unsigned)c);
-		else
-			fwrite(text, 1, bytes, out);
-	}
+	ui_put_as(out, gt_put_page_json, text);
 	fputc('"', out);
 }
 
@@ -362,17 +350,6 @@ static void put_tables(FILE *out, const struct report_page *page)
 
 /* The file ------------------------------------------------------------------------- */
 
-static void put_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		default: fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-		}
-}
-
 int report_html_write(const struct report_page *page, FILE *out)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -382,7 +359,7 @@ int report_html_write(const struct report_page *page, FILE *out)
 	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
 	      "<meta name=\"generator\" content=\"gputap " GPUTAP_VERSION "\">\n<title>",
 	      out);
-	put_escaped(out, page->title);
+	ui_put_as(out, gt_put_page, page->title);
 	fputs("</title>\n<style>", out);
 	fputs(page_css, out);
 	fputs("</style>\n</head>\n<body>\n<main id=\"main\"></main>\n"

@@ -232,7 +232,7 @@ static void put_name(struct range_cells *cells, const char *name, unsigned from,
 		unsigned width;
 
 		snprintf(one, sizeof one, "%.*s", (int)(bytes < sizeof one ? bytes : 1), name);
-		if (ui_is_control(character))
+		if (gt_text_is_control(character))
 			strcpy(one, "?");
 		width = ui_width(one);
 		if (!width || from + width > to)

@@ -15,6 +15,7 @@
 #include <wchar.h>
 
 #include "cli/command.h"
+#include "cli/lookup.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 
@@ -281,39 +282,14 @@ unsigned ui_room(FILE *stream)
 
 size_t ui_utf8(const char *text, uint32_t *character)
 {
-	const unsigned char *t = (const unsigned char *)text;
-	size_t n = t[0] < 0x80 ? 1 : t[0] >= 0xf0 && t[0] < 0xf5 ? 4 : t[0] >= 0xe0 ? 3 : 2;
-	uint32_t c = t[0];
-
-	*character = UI_UTF8_BAD;
-	if (n > 1) {
-		static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-		if (t[0] < 0xc2 || t[0] >= 0xf5)
-			return 1;
-		c = t[0] & (0x7fu >> n);
-		for (size_t i = 1; i < n; i++) {
-			if ((t[i] & 0xc0) != 0x80)
-				return 1;
-			c = c << 6 | (t[i] & 0x3f);
-		}
-		if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-			return 1;
-	}
-	*character = c;
-	return n;
-}
-
-bool ui_is_control(uint32_t c)
-{
-	return c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return gt_text_next(text, strnlen(text, 4), character);
 }
 
 static unsigned character_width(uint32_t c)
 {
 	int w;
 
-	if (ui_is_control(c))
+	if (gt_text_is_control(c))
 		return 1; /* shown as '?' */
 	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
 	return w < 0 ? 1 : (unsigned)w;
@@ -362,11 +338,20 @@ static size_t put_character(FILE *out, const char *text, unsigned *width)
 	size_t bytes = ui_utf8(text, &c);
 
 	*width += character_width(c);
-	if (ui_is_control(c))
+	if (gt_text_is_control(c))
 		fputc('?', out);
 	else
 		fwrite(text, 1, bytes, out);
 	return bytes;
+}
+
+void ui_put_as(FILE *out, gt_text_fn *put, const char *text)
+{
+	size_t bytes = strlen(text);
+	char *room = lookup_grow(NULL, 0, GT_TEXT_ROOM(bytes), 1);
+
+	fwrite(room, 1, (size_t)(put(room, text, bytes) - room), out);
+	free(room);
 }
 
 unsigned ui_put(FILE *out, const char *text, unsigned most)
@@ -415,7 +400,7 @@ static unsigned word_width(const char *word)
 	unsigned width = 0;
 	uint32_t c;
 
-	while (*word && *word != ' ' && *word != '\n') {
+	while (*word && *word != ' ') {
 		word += ui_utf8(word, &c);
 		width += character_width(c);
 	}
@@ -429,12 +414,6 @@ unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text)
 	while (*text) {
 		unsigned spaces = (unsigned)strspn(text, " ");
 
-		if (*text == '\n') {
-			fputc('\n', out);
-			at = 0;
-			text++;
-			continue;
-		}
 		text += spaces;
 		if (at > indent && (uint64_t)at + spaces + word_width(text) > room) {
 			fprintf(out, "\n%*s", (int)indent, "");
@@ -443,7 +422,7 @@ unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text)
 			fprintf(out, "%*s", (int)spaces, "");
 			at += spaces;
 		}
-		while (*text && *text != ' ' && *text != '\n')
+		while (*text && *text != ' ')
 			text += put_character(out, *text == *UI_TIE ? " " : text, &at);
 	}
 	return at;

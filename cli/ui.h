@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "export/text.h"
+
 /* The command that runs; main.c sets it, errors name it. NULL: gputap itself. */
 extern const char *ui_command;
 
@@ -71,13 +73,10 @@ const char *ui_count(uint64_t count);
 const char *ui_shell_word(const char *word);
 
 /* Text from a traced program, made fit for a terminal. */
-#define UI_UTF8_BAD UINT32_MAX
-/* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return:
- * its bytes. */
+/* As gt_text_next(), of a @text that ends with a NUL and is not empty. */
 size_t ui_utf8(const char *text, uint32_t *character);
-/* What no terminal and no page gets: a control character, no UTF-8, or what turns the direction of
- * all that follows it in the line. */
-bool ui_is_control(uint32_t character);
+/* Print @text for another medium than a terminal: @put is one of export/text.h. */
+void ui_put_as(FILE *out, gt_text_fn *put, const char *text);
 /* Columns that ui_put() takes for @text. */
 unsigned ui_width(const char *text);
 /* Print @text, control characters as '?'; more than @most columns: cut with "..". Return:
@@ -89,10 +88,9 @@ unsigned ui_put_end(FILE *out, const char *text, unsigned most);
 
 /* A space at which ui_wrap() breaks no line: between a number and its unit. */
 #define UI_TIE "\x1f"
-/* Print sentences, broken between words to fit into ui_room(); control characters as '?', no
- * newline at the end. The first line begins at column @at, the others are indented by @indent,
- * but for those that follow a newline in the text.
- * Return: the column behind the last character. */
+/* Print sentences, broken between words to fit into ui_room(); control characters as '?', newlines
+ * included. The first line begins at column @at, the others are indented by @indent.
+ * Return: the column after the last character. */
 unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text);
 unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -148,6 +148,7 @@ def run_command(command,
         if value is not None:
             environment[key] = str(value)
     command = [str(c) for c in command]
+    shown = [c.encode(errors="backslashreplace").decode() for c in command]  # xdist sends it on
     process = None
     try:
         with interrupts.held():
@@ -159,12 +160,12 @@ def run_command(command,
     except subprocess.TimeoutExpired:
         out, err = end_group(process)
         pytest.fail(
-            f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
+            f"took over {timeout} s: {Result(shown, process.returncode, str(out), str(err))}")
     except BaseException:
         if process:
             end_group(process)
         raise
-    result = Result(command, process.returncode, out, err)
+    result = Result(shown, process.returncode, out, err)
     assert status is None or result.status == status, f"expected status {status}: {result}"
     return result
 

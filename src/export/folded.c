@@ -4,8 +4,7 @@
  *
  *   train;step;forward;hipLaunchKernel;gemm 1200
  *
- * The nodes of a call tree (calltree.h) that have a time of their own. In a frame ';' becomes ',',
- * control characters become spaces. */
+ * The nodes of a call tree (calltree.h) that have a time of their own. */
 #include <string.h>
 
 #include "export/calltree.h"
@@ -18,15 +17,9 @@ enum { FRAME_BYTES = 4096, FRAMES_MOST = 1024 };
 
 static char *put_frame(char *p, const char *text)
 {
-	char *const begin = p;
+	const size_t bytes = gt_cut_utf8(text, strlen(text), FRAME_BYTES);
 
-	p = gt_put_utf8(p, text, gt_cut_utf8(text, strlen(text), FRAME_BYTES));
-	for (char *c = begin; c < p; c++)
-		if (*c == ';')
-			*c = ',';
-		else if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	return p > begin ? p : GT_PUT(p, "?");
+	return bytes ? gt_put_frame(p, text, bytes) : GT_PUT(p, "?");
 }
 
 static void write_stack(struct gt_out *out, const struct gt_calltree *t, uint32_t node, uint64_t ns)

@@ -359,5 +359,7 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 		n = snprintf(text, size, "a function of Python's whose record was lost");
 	else
 		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);
+	for (char *c = n > 0 && size ? text : NULL; c && (c = strchr(c, '\n'));)
+		*c = ' '; /* of a symbol: readers tell frames by lines */
 	return n > 0 ? (size_t)n : 0;
 }

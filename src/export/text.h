@@ -1,28 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of unknown content for formats with rules. Bytes that are not valid UTF-8 become U+FFFD,
- * one for each. */
+/* Texts that a traced program chose (names, paths, command lines), written for a medium. Every
+ * output of the command uses one of these functions, or cli/ui.h for a terminal; the table of
+ * docs/export-formats.md#texts shows what each does. Each byte that is not UTF-8 becomes one
+ * U+FFFD. The functions write at @p, without a terminating NUL, and return the end. */
 #ifndef GPUTAP_EXPORT_TEXT_H
 #define GPUTAP_EXPORT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the valid UTF-8 sequence at @text (1 to 4), 0: none there. Overlong forms,
- * surrogates and numbers over U+10FFFF are not valid. */
-unsigned gt_utf8_length(const unsigned char *text, size_t bytes);
+#define GT_TEXT_BAD UINT32_MAX
+/* Read the character at @text, of which @bytes (at least 1) are there. Overlong forms, surrogates
+ * and numbers over U+10FFFF are not UTF-8: GT_TEXT_BAD. Return: its bytes. */
+unsigned gt_text_next(const char *text, size_t bytes, uint32_t *character);
+/* Must no terminal and no page receive it? C0, DEL, C1, line and paragraph separators, marks and
+ * overrides of the direction, U+FFFE and U+FFFF (XML forbids them), GT_TEXT_BAD. */
+bool gt_text_is_control(uint32_t character);
 
-/* Valid UTF-8. Room: 3 bytes for each of @bytes. Return: the end. */
-char *gt_put_utf8(char *p, const char *text, size_t bytes);
-/* What stands between the quotes of a JSON string. Room: 6 bytes for each of @bytes. Return: the
- * end. */
-char *gt_put_json(char *p, const char *text, size_t bytes);
-/* A CSV field by RFC 4180, quoted only when it must be. Room: 3 bytes for each of @bytes and 2.
- * Return: the end. */
-char *gt_put_csv(char *p, const char *text, size_t bytes);
+typedef char *gt_text_fn(char *p, const char *text, size_t bytes);
+/* Room that is enough for each function. */
+#define GT_TEXT_ROOM(bytes) (6 * (bytes) + 3)
 
-/* Without what careless readers print into JSON unescaped: quotes, backslashes and control
- * characters become ' / and spaces. Room: 3 bytes for each of @bytes. Return: the end. */
-char *gt_put_harmless(char *p, const char *text, size_t bytes);
+/* For binary formats: valid UTF-8, control characters unchanged. Room: 3 bytes a byte. */
+gt_text_fn gt_put_utf8;
+/* Between the quotes of a JSON string. */
+gt_text_fn gt_put_json;
+/* Between the quotes of a JSON string in an HTML element, whose texts a page shows. */
+gt_text_fn gt_put_page_json;
+/* A CSV field by RFC 4180, quoted only when it must be. A text that a spreadsheet would compute
+ * gets an apostrophe in front. Room: 3 bytes a byte, and 3. */
+gt_text_fn gt_put_csv;
+/* Between tags of HTML or SVG, or in an attribute's quotes. */
+gt_text_fn gt_put_page;
+/* In Markdown, also in a table's cell and in a <code> element: no markup. */
+gt_text_fn gt_put_markdown;
+/* A frame of a folded stack. Room: 3 bytes a byte. */
+gt_text_fn gt_put_frame;
+/* For readers that print it into JSON unescaped. Room: 3 bytes a byte. */
+gt_text_fn gt_put_harmless;
+
 /* Length of at most @most bytes that cuts no character in two. */
 size_t gt_cut_utf8(const char *text, size_t bytes, size_t most);
 uint64_t gt_text_hash(const char *text, size_t bytes, uint64_t seed);

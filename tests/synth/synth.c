@@ -28,7 +28,13 @@
 #define T0_TICKS     UINT64_C(777000000000)
 #define RAW_AHEAD_NS UINT64_C(250000000)
 
-enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000, GRAPH_NODES = 3 };
+enum {
+	BATCH_BYTES = 256 << 10,
+	ROOM_BYTES = 4096,
+	KERNELS_MAX = 100000,
+	GRAPH_NODES = 3,
+	TEXT_ROOM = 256
+};
 
 static struct {
 	uint64_t calls, flush_bytes, lose, steps, phases, gap_ns;
@@ -37,6 +43,7 @@ static struct {
 		dense;
 	bool waits, graphs, late, layered;
 	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
+	const char *text;                /* in the place of every text; NULL: usual ones */
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
 	int rank;
@@ -221,11 +228,18 @@ static const char *const tricky[] = {
 	"=SUM(A1)",
 };
 
+static const char *text_or(const char *usual)
+{
+	return o.text ? o.text : usual;
+}
+
 /* Name of kernel k. Strings are never terminated in records. */
 static size_t kernel_name(char *buffer, size_t size, unsigned k)
 {
 	size_t n = sizeof tricky / sizeof *tricky;
 
+	if (o.text)
+		return (size_t)snprintf(buffer, size, k ? "%s %u" : "%s", o.text, k);
 	if (o.tricky && k < n)
 		return (size_t)snprintf(buffer, size, "%s", tricky[k]);
 	if (o.tricky && k == n) { /* long */
@@ -535,20 +549,28 @@ static void step_densely(struct thread *t, uint64_t i)
 		    1 + draw(t, 3));
 }
 
+/* Of a call's text and what is in front of it, as records pad them. */
+static size_t payload_bytes(const struct gt_payload *head)
+{
+	return (sizeof *head + head->bytes + 8) & ~(size_t)7;
+}
+
 /* --steps: a range that is recorded whole when it ends. */
 static void end_step(struct thread *t)
 {
-	static const char name[] = "step";
+	const char *name = text_or("step");
 	uint64_t args[4] = {0x401000, (uint64_t)-1, 0, 0};
 	struct {
 		struct gt_payload head;
-		char text[8];
-	} payload = {{0, 0, sizeof name - 1}, "step"};
+		char text[TEXT_ROOM];
+	} payload = {{0, 0, (uint32_t)strlen(name)}, ""};
+
+	memcpy(payload.text, name, strlen(name));
 
 	if (t->step_id)
 		put_call(t, GT_DOMAIN_TORCH, GT_TORCH_torch_range, 4, args,
 			 (int64_t)GT_ID(t->ordinal, t->seq), t->now_ns - t->step_ns, 0, &payload,
-			 sizeof payload, t->step_id, t->step_ns);
+			 payload_bytes(&payload.head), t->step_id, t->step_ns);
 	t->step_id = 0;
 }
 
@@ -566,17 +588,16 @@ static void change_phase(struct thread *t, uint64_t i)
 	uint64_t args[1] = {0x402000};
 	struct {
 		struct gt_payload head;
-		char text[8];
-	} payload = {{0, 0, 5}, "phase"};
+		char text[TEXT_ROOM];
+	} payload = {{0, 0, 0}, ""};
 	bool begins = i / o.phases % 2 == 0;
+	const char *name = text_or(begins && i % (8 * o.phases) == 0 ? "eighth" : "phase");
 
-	if (begins && i % (8 * o.phases) == 0) {
-		memcpy(payload.text, "eighth", 7);
-		payload.head.bytes = 6;
-	}
+	memcpy(payload.text, name, strlen(name));
+	payload.head.bytes = (uint32_t)strlen(name);
 	put_call(t, GT_DOMAIN_ROCTX, begins ? GT_ROCTX_roctxRangePushA : GT_ROCTX_roctxRangePop,
-		 begins, args, 0, 100, 0, &payload, begins ? sizeof payload : 0, next_id(t),
-		 t->now_ns);
+		 begins, args, 0, 100, 0, &payload, begins ? payload_bytes(&payload.head) : 0,
+		 next_id(t), t->now_ns);
 	t->now_ns += 150;
 }
 
@@ -668,9 +689,8 @@ static void objects(struct process *p)
 		n = kernel_name(text, sizeof text, k);
 		text_record(t, GT_RECORD_STRING, 0, k + 1, NULL, 0, text, n);
 	}
-	n = (size_t)snprintf(text, sizeof text,
-			     "path=/usr/lib/libOpenCL.so.1%cversion=OpenCL 3.0%cdoor=layer%c", 0, 0,
-			     0);
+	n = (size_t)snprintf(text, sizeof text, "path=%s%cversion=%s%cdoor=layer%c",
+			     text_or("/usr/lib/libOpenCL.so.1"), 0, text_or("OpenCL 3.0"), 0, 0);
 	text_record(t, GT_RECORD_MODULE, GT_DOMAIN_OPENCL, GT_OBJECT_MODULE, (uint64_t[]){1, 0, 0},
 		    3, text, n);
 	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT,
@@ -680,10 +700,11 @@ static void objects(struct process *p)
 			    (uint64_t[]){1, 0x55d0c5800000, 0}, 3, "nodes=3", 8);
 	for (d = 0; d < o.devices; d++) {
 		n = (size_t)snprintf(text, sizeof text,
-				     "name=Synthetic %s%cvendor=gputap%cversion=OpenCL "
+				     "name=%s%s%cvendor=%s%cversion=OpenCL "
 				     "3.0%cdriver=1.0%cuuid=%08x-0000%ctype=%s%c",
-				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0,
-				     d + 0xabc, 0, o.device_type, 0);
+				     o.text ? "" : "Synthetic ",
+				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : text_or("device"), 0,
+				     text_or("gputap"), 0, 0, 0, d + 0xabc, 0, o.device_type, 0);
 		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_DEVICE,
 			    (uint64_t[]){d + 1, 0x55d0c4000000 + d * 0x100, 0}, 3, text, n);
 		for (q = 0; q < o.queues; q++) {
@@ -705,7 +726,7 @@ static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 				      .ordinal = ordinal,
 				      .tid = o.pid + p->index * 100 + ordinal,
 				      .start_ticks = ticks_of(T0_NS + 1000),
-				      .name = o.tricky ? "wor\"ker\\\xff" : "worker"};
+				      .name = o.tricky ? "wor\"ker\\\xff" : text_or("worker")};
 
 	*t = (struct thread){.process = p,
 			     .ordinal = ordinal,
@@ -719,6 +740,19 @@ static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 	check(gt_capture_stream_create(writer, p->index, ordinal, &t->stream), "stream");
 }
 
+/* --text: a program and two arguments of that text. */
+static const char *command_line(void)
+{
+	static char line[3 * TEXT_ROOM];
+	const size_t bytes = o.text ? strlen(o.text) + 1 : 0;
+
+	if (!o.text)
+		return "synthetic\0--size\00042\0";
+	for (unsigned i = 0; i < 3; i++)
+		memcpy(line + i * bytes, o.text, bytes);
+	return line;
+}
+
 static void begin_process(struct process *p, uint32_t index)
 {
 	struct gt_process_info info = {.index = index,
@@ -728,8 +762,8 @@ static void begin_process(struct process *p, uint32_t index)
 				       .start_ticks = ticks_of(T0_NS),
 				       .rank = {-1, -1, -1, -1, GT_LAUNCHER_NONE},
 				       .exe = o.tricky ? "/opt/my \"app\"/b\\in"
-						       : "/usr/bin/synthetic",
-				       .argv = "synthetic\0--size\00042\0"};
+						       : text_or("/usr/bin/synthetic"),
+				       .argv = command_line()};
 	unsigned i;
 
 	p->index = index;
@@ -766,16 +800,17 @@ static void end_process(struct process *p)
 						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0) |
 						   (o.job.size ? 1u << GT_DOMAIN_MPI : 0),
 				       .end_ns = p->latest_ns + 1000};
-	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ",
-			  outer_call[] = "clBuildProgram";
+	const char *lost = text_or("records were lost");
+	const char *unknown = text_or("clNeverHeardOf\"XYZ");
+	static const char outer_call[] = "clBuildProgram";
 	unsigned i;
 
 	if (o.events) {
 		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL,
 			    GT_EVENT_UNKNOWN_ENTRY, (uint64_t[]){ticks_of(T0_NS + 5000), 0}, 2,
-			    unknown, sizeof unknown - 1);
+			    unknown, strlen(unknown));
 		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_LOSS,
-			    (uint64_t[]){ticks_of(p->latest_ns), 7}, 2, lost, sizeof lost - 1);
+			    (uint64_t[]){ticks_of(p->latest_ns), 7}, 2, lost, strlen(lost));
 	}
 	if (o.drops) {
 		p->counts.dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 7;
@@ -866,7 +901,8 @@ enum {
 	OPT_DRIFT,
 	OPT_OTHERS,
 	OPT_TYPE,
-	OPT_KERNEL_NAME
+	OPT_KERNEL_NAME,
+	OPT_TEXT
 };
 
 /* KERNEL:PERCENT[:CALL] */
@@ -896,7 +932,7 @@ static void print_usage(void)
 			"NS] [--pid N] [--rank N] -o FILE\n"
 			"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
 			"[--period NS] [--drift PPM]] [--others PERCENT] "
-			"[--device-type gpu|cpu]\n"
+			"[--device-type gpu|cpu] [--text TEXT]\n"
 			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
 			"--plain: no arguments.\n"
 			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
@@ -914,6 +950,7 @@ static void print_usage(void)
 			"--job SIZE: --rank of so many, with collective calls of MPI: "
 			"synth_job.h.\n"
 			"--others PERCENT: of two processors' time, that other programs had.\n"
+			"--text TEXT: every name, path, command line and message is that.\n"
 			"--noise PERCENT: kernels take their own time, and noise of --seed. "
 			"--slow: one takes longer from a call on.\n");
 }
@@ -967,6 +1004,7 @@ static void options(int argc, char **argv)
 					      {"others", 1, 0, OPT_OTHERS},
 					      {"device-type", 1, 0, OPT_TYPE},
 					      {"kernel-name", 1, 0, OPT_KERNEL_NAME},
+					      {"text", 1, 0, OPT_TEXT},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -1020,6 +1058,7 @@ static void options(int argc, char **argv)
 		case OPT_EVERY: o.job.every = strtoull(optarg, NULL, 0); break;
 		case OPT_PERIOD: o.job.period_ns = strtoull(optarg, NULL, 0); break;
 		case OPT_KERNEL_NAME: o.kernel_name = optarg; break;
+		case OPT_TEXT: o.text = optarg; break;
 		case OPT_TYPE: o.device_type = optarg; break;
 		case OPT_OTHERS: o.others = (unsigned)atoi(optarg); break;
 		case OPT_DRIFT: o.job.drift_ppm = atoi(optarg); break;
@@ -1032,7 +1071,7 @@ static void options(int argc, char **argv)
 	if (!o.job.period_ns) /* a call takes up to 40 us */
 		o.job.period_ns = (o.job.every + 1) * (60000 + o.gap_ns) + o.job.late_ns + 100000;
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX ||
-	    !o.queues || !o.processes) {
+	    !o.queues || !o.processes || (o.text && strlen(o.text) >= TEXT_ROOM - 8)) {
 		print_usage();
 		exit(2);
 	}
@@ -1040,12 +1079,7 @@ static void options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct gt_session_info session = {.kernel = "6.1.0",
-					  .cpu = "Synthetic CPU",
-					  .gputap_version = "0.1.0",
-					  .command = "synthetic\0--size\00042\0",
-					  .options = "synth",
-					  .directory = "/tmp",
+	struct gt_session_info session = {.gputap_version = "0.1.0",
 					  .host_clock = GT_HOST_CLOCK_COUNTER};
 	struct gt_capture_options capture = {0};
 	struct process *processes;
@@ -1053,7 +1087,12 @@ int main(int argc, char **argv)
 	unsigned p;
 
 	options(argc, argv);
-	session.hostname = o.host;
+	session.kernel = text_or("6.1.0");
+	session.cpu = text_or("Synthetic CPU");
+	session.command = command_line();
+	session.options = text_or("synth");
+	session.directory = text_or("/tmp");
+	session.hostname = text_or(o.host);
 	session.boot_id = o.boot;
 	session.start_ns = latest = T0_NS;
 	session.start_realtime_ns = T0_NS + o.realtime_offset;
