@@ -82,6 +82,9 @@ static int recover(const char *folder)
 	if (result.dropped > result.unfinished)
 		ui_note("%s records are lost: the rings were full after the collector had gone",
 			ui_count(result.dropped - result.unfinished));
+	if (result.is_rebuilt)
+		ui_note("the session's journal is missing or damaged: how many records its ended "
+			"threads lost is not known, so the capture is not complete");
 	untraced_note(output);
 	if (result.still_running)
 		ui_note("%u process%s of the session still run%s, unrecorded from now on",

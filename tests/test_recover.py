@@ -12,12 +12,24 @@ import subprocess
 import conftest
 import pytest
 
-from processes import Tree, child_of, finish, sessions_of, tally, wait_until
+from processes import (Tree, child_of, finish, printed_calls, sessions_of, tally, wait_until)
 
 
 @pytest.fixture
 def tree(build, work):
     return Tree(build)
+
+
+def kill_both(process):
+    """The collector and its program."""
+    child = child_of(process)
+    process.kill()
+    os.kill(child, signal.SIGKILL)
+    finish(process)
+
+
+def lost_of(process):
+    return sum(process["count_calls"]["dropped"].values())
 
 
 @pytest.fixture
@@ -87,7 +99,7 @@ def test_links_in_the_place_of_its_files_are_not_followed(tap, work, left, name)
     assert left.exists()
 
 
-@pytest.mark.parametrize("name", ["session", "output", "journal"])
+@pytest.mark.parametrize("name", ["session", "output"])
 def test_a_folder_that_lacks_a_file_and_has_records_is_kept(tap, work, left, name):
     (left / name).unlink()
     tap("recover", left, status=1)
@@ -99,6 +111,121 @@ def test_a_ring_that_is_gone_is_reported(tree, tap, work, left):
     ring.unlink()
     tap("recover", left)
     assert tree.read()["end"] == "incomplete"
+
+
+# Files that another program has cut ------------------------------------------------
+
+
+def cut_to(path, size):
+    if size is None:
+        path.unlink()
+    else:
+        os.truncate(path, size)
+
+
+@pytest.mark.parametrize("size", [0, 4096])
+@pytest.mark.parametrize("name", ["journal", "session", "position", "untraced", "output"])
+def test_a_file_that_is_cut_while_a_session_runs_costs_nothing(tree, work, name, size):
+    process = tree.start(f"tally:{work}/tally", "calls:100000", "wait:go", "calls:100000")
+    wait_until(lambda: sessions_of("c.gputap"), "the session")
+    (folder,) = sessions_of("c.gputap")
+    path = folder / name
+    wait_until(path.exists, f"the file {name}")
+    if name != "session":  # the program reads that one in its calls
+        cut_to(path, size)
+        wait_until(lambda: tally(work / "tally") > 1000 or process.poll() is not None, "calls")
+        cut_to(path, size)
+    wait_until(lambda: tally(work / "tally") > 100000 or process.poll() is not None, "the pause")
+    whole = path.stat().st_size
+    cut_to(path, size)
+    if name == "session":
+        wait_until(lambda: path.stat().st_size == whole, "the collector's repair")
+    (work / "go").touch()
+    result = finish(process)
+    assert result.status == 0, result
+    assert "nothing lost" in result.err
+    assert tree.calls() == printed_calls(result) and printed_calls(result)[0][1] == 200001
+
+
+def test_a_session_whose_journal_is_cut_can_be_recovered(tree, tap, work):
+    """The collector writes it anew."""
+    process = tree.start(f"tally:{work}/tally", "calls:100000", "wait:go", "forever")
+    wait_until(lambda: tally(work / "tally") > 1000, "calls")
+    (folder,) = sessions_of("c.gputap")
+    os.truncate(folder / "journal", 0)
+    wait_until(lambda: (folder / "journal").stat().st_size, "the journal")
+    (work / "go").touch()
+    wait_until(lambda: tally(work / "tally") > 200000, "more calls")
+    kill_both(process)
+    said = tap("recover", folder).err
+    assert "missing or damaged" not in said
+    (found,) = tree.read()["processes"]
+    assert found["calls"] + lost_of(found) >= tally(work / "tally")
+
+
+@pytest.mark.parametrize("size", [None, 0, 64, 4096, 100000])
+@pytest.mark.parametrize("names", [["journal"], ["session"], ["position"], ["journal", "session"],
+                                   ["journal", "position"], ["journal", "position", "session"]])
+def test_recovery_needs_no_more_than_the_rings_and_the_capture(tree, tap, work, left, names, size):
+    if size is None and "session" in names:
+        return  # the folder is not recognized as a session's then
+    if size == 64 and "session" in names:
+        size = 8
+    for name in names:
+        if size is None or (left / name).stat().st_size > size:
+            cut_to(left / name, size)
+    said = tap("recover", left).err
+    found = tree.read()
+    assert found["end"] == ("incomplete" if "journal" in names else "complete"), said
+    assert ("journal is missing or damaged" in said) == ("journal" in names), said
+    (process,) = found["processes"]
+    assert process["calls"] + lost_of(process) >= tally(work / "tally")
+    assert process["calls"] > 0
+    assert not left.exists()
+
+
+def test_a_journal_of_noise_is_not_believed(tree, tap, work, left):
+    (left / "journal").write_bytes(random.Random(1).randbytes(1 << 20))
+    assert "journal is missing or damaged" in tap("recover", left).err
+    (process,) = tree.read()["processes"]
+    assert process["calls"] + lost_of(process) >= tally(work / "tally")
+
+
+def test_a_journal_that_is_behind_the_capture_is_not_believed(tree, tap, work, left):
+    """Its number is that of a begun session: all that was written would be cut off."""
+    whole = (work / "c.gputap").stat().st_size
+    # struct gt_journal_head: magic, version, bytes, collector_pid, accounts_used, capture_bytes
+    write_at(left / "journal", 24, struct.pack("<Q", 200))
+    assert "journal is missing or damaged" in tap("recover", left).err
+    assert (work / "c.gputap").stat().st_size >= whole
+    (process,) = tree.read()["processes"]
+    assert process["calls"] + lost_of(process) >= tally(work / "tally")
+
+
+def test_without_a_journal_another_sessions_capture_is_left_as_it_is(tree, tap, work, left):
+    tree.run("calls:3", options=["--force"])
+    other = (work / "c.gputap").read_bytes()
+    for name in ["journal", "position"]:
+        (left / name).unlink()
+        assert "is the capture of another session" in tap(
+            "recover", left, status=1).err if name == "journal" else True
+        tap("recover", left, status=1)
+        assert (work / "c.gputap").read_bytes() == other
+        assert left.exists()
+
+
+def test_a_flight_recorder_is_recovered_without_its_journal(tree, tap, work):
+    process = tree.start(f"tally:{work}/tally", "calls:100000", "wait:go",
+                         options=["--keep", "1h"])
+    wait_until(lambda: tally(work / "tally") > 100000, "calls")
+    (folder,) = sessions_of("c.gputap")
+    kill_both(process)
+    (folder / "journal").unlink()
+    assert "journal is missing or damaged" in tap("recover", folder).err
+    found = tree.read()
+    assert found["end"] == "incomplete"
+    assert sum(p["calls"] for p in found["processes"]) >= 100000
+    assert not list(work.glob("c.gputap.*"))
 
 
 def test_the_list_of_sessions_has_no_control_characters(tap, left):

@@ -227,13 +227,17 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, redo->account.pid,
 		 (unsigned long long)redo->account.start_ticks);
-	if (gt_process_open(d->folder, name, &process)) {
-		gt_error_clear(); /* removed already, or never good */
-		return;
+	memset(&process, 0, sizeof process);
+	process.fd = process.pidfd = -1;
+	if (GT_GUARD()) { /* false again: it was cut under us */
+		if (gt_process_open(d->folder, name, &process))
+			gt_error_clear(); /* removed already, or never good */
+		for (uint32_t i = 0; process.segment && i < f->head.mark_count; i++)
+			if (f->marks[i].account == redo->number &&
+			    f->marks[i].slot < process.slot_count)
+				apply_mark(&process, &f->marks[i]);
+		gt_guard_end();
 	}
-	for (uint32_t i = 0; i < f->head.mark_count && i < GT_JOURNAL_MARKS; i++)
-		if (f->marks[i].account == redo->number && f->marks[i].slot < process.slot_count)
-			apply_mark(&process, &f->marks[i]);
 	gt_process_close(&process);
 }
 

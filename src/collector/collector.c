@@ -526,6 +526,7 @@ static bool take_signal(void *data, int number)
 static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
+	gt_folder_repair(&c->folder);
 	end_processes(c, true, now);
 	for (size_t i = 0; i < c->drain.process_count; i++) {
 		struct gt_process *process = c->drain.processes[i];
@@ -749,10 +750,10 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	c->child.take_data = c;
 	if (status)
 		return status;
+	gt_guard_install();
 	status = open_session(c, options, argv);
 	if (status)
 		goto restore_signals;
-	gt_guard_install();
 	gt_memory_init(&c->memory, &c->drain);
 	gt_descendants_init(&c->descendants, &c->drain, c->libraries.inject);
 	status = open_events(c);
@@ -760,7 +761,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		status = open_snapshots(c, options);
 	if (!status) {
 		open_control(c, options, argv);
-		gt_session_windows_begin(&c->windows, c->folder.session, &options->windows,
+		gt_session_windows_begin(&c->windows, &c->folder, &options->windows,
 					 get_monotonic_ns());
 		gt_load_begin(&c->load);
 		status = start_program(c, argv);
@@ -794,7 +795,6 @@ remove_folder:
 	c->drain.triggers = NULL;
 	gt_drain_fini(&c->drain);
 	gt_folder_remove(&c->folder);
-	gt_guard_restore();
 	restore_files_limit(c);
 	while (c->kept_count)
 		close(c->kept_pidfds[--c->kept_count]);
@@ -802,6 +802,7 @@ remove_folder:
 	if (c->epoll >= 0)
 		close(c->epoll);
 restore_signals:
+	gt_guard_restore();
 	ignore_own_signals(options);
 	gt_child_fini(&c->child);
 	return status;

@@ -302,7 +302,7 @@ static void add_missed(struct gt_descendants *d, uint32_t pid, const struct find
 		d->missed = more;
 	if (!program)
 		return;
-	gt_clock_tuple_take(d->drain->folder->session->host_clock, &now);
+	gt_clock_tuple_take(d->drain->folder->host_clock, &now);
 	m = &d->missed[d->missed_count++];
 	*m = (struct gt_missed){
 		.pid = pid,

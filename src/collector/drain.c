@@ -47,7 +47,7 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 	pthread_mutex_init(&d->list_lock, NULL);
 	d->folder = folder;
 	d->writer = writer;
-	d->journal.fd = -1;
+	d->journal.fd = d->journal.position_fd = -1;
 	d->latest_ticks = UINT64_MAX;
 	if (writer) /* none yet: gputap recover, which meets nobody in /proc */
 		gt_capture_writer_watch_events(writer, on_event, d);
@@ -339,6 +339,7 @@ void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
 	result->ranges = d->ranges;
 	result->output_error = d->output_error;
-	result->complete = !d->output_error && !d->torn && !d->refused &&
+	result->is_rebuilt = d->is_rebuilt;
+	result->complete = !d->output_error && !d->torn && !d->refused && !d->is_rebuilt &&
 			   result->dropped == result->unfinished;
 }

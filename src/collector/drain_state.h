@@ -45,6 +45,7 @@ struct gt_drain {
 	struct gt_capture_writer *writer;
 	/* the rings' owners may be gone or asked to stop: nothing is given back */
 	bool recovering;
+	bool is_rebuilt; /* .. without a sound journal: what threads lost that ended is not known */
 
 	/* changed with the lock held, by the collector's thread; others read them with it */
 	pthread_mutex_t list_lock;

@@ -129,7 +129,7 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 		unsigned n = find_open_calls(d, process, i, counts, calls);
 
 		if (n && !now.ticks)
-			gt_clock_tuple_take(d->folder->session->host_clock, &now);
+			gt_clock_tuple_take(d->folder->host_clock, &now);
 		if (n && !process->rings[i].stream) /* without a record it was not announced yet */
 			gt_announce_thread(d, process, i);
 		for (unsigned k = 0; k < n; k++)

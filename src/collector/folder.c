@@ -15,6 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "collector/guard.h"
 #include "util/error.h"
 #include "util/grow.h"
 
@@ -98,12 +99,23 @@ static int write_file(int dir, const char *name, const void *data, size_t bytes)
 	return fd;
 }
 
+static int map_session(struct gt_folder *f)
+{
+	f->session = mmap(NULL, sizeof *f->session, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  f->session_fd, 0);
+	if (f->session != MAP_FAILED)
+		return 0;
+	f->session = NULL;
+	return gt_error(-errno, "cannot map %s/session", f->path);
+}
+
 int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out)
 {
 	int status, fd;
 
 	memset(out, 0, sizeof *out);
 	out->fd = out->session_fd = -1;
+	out->host_clock = session->host_clock;
 	status = make_directory(&session->pool_bytes, out->path, sizeof out->path);
 	if (status)
 		return status;
@@ -127,27 +139,56 @@ int gt_folder_create(struct gt_session *session, const char *output, struct gt_f
 		return fd;
 	}
 	out->session_fd = fd;
-	out->session = mmap(NULL, sizeof *session, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (out->session == MAP_FAILED) {
-		out->session = NULL;
-		status = gt_error(-errno, "cannot map the session file");
+	out->copy = malloc(sizeof *out->copy);
+	status = out->copy ? map_session(out) : gt_error(-ENOMEM, "no memory for a session");
+	if (status) {
 		gt_folder_remove(out);
 		return status;
 	}
+	memcpy(out->copy, session, sizeof *session);
 	return 0;
 }
 
-/* Before it is mapped: other versions' sessions have other lengths. */
-static int check_session(const struct gt_folder *f)
+void gt_folder_repair(struct gt_folder *f)
+{
+	struct stat st;
+
+	if (f->copy && !fstat(f->session_fd, &st) && st.st_size < (off_t)sizeof *f->copy &&
+	    pwrite(f->session_fd, f->copy, sizeof *f->copy, 0) < 0)
+		return; /* tried again in a second */
+}
+
+void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value)
+{
+	const size_t at = (size_t)((const char *)word - (const char *)f->session);
+
+	if (!f->session)
+		return;
+	if (f->copy)
+		atomic_store_explicit((_Atomic uint32_t *)(void *)((char *)f->copy + at), value,
+				      memory_order_relaxed);
+	if (!GT_GUARD()) {
+		gt_folder_repair(f);
+		return;
+	}
+	atomic_store_explicit(word, value, memory_order_release);
+	gt_guard_end();
+}
+
+/* Before it is mapped: other versions' sessions have other lengths. *is_cut: another program has
+ * cut the file. */
+static int check_session(struct gt_folder *f, bool *is_cut)
 {
 	struct {
 		uint64_t magic;
-		uint32_t version, bytes;
+		uint32_t version, bytes, host_clock;
 	} head;
 	struct stat st;
 
-	if (pread(f->session_fd, &head, sizeof head, 0) != sizeof head)
-		return gt_error(-EBADMSG, "%s/session is cut", f->path);
+	*is_cut = pread(f->session_fd, &head, sizeof head, 0) != sizeof head;
+	if (*is_cut)
+		return 0;
+	f->host_clock = head.host_clock;
 	if (head.magic != GT_SESSION_MAGIC)
 		return gt_error(-EBADMSG, "%s/session is not one of gputap's", f->path);
 	if (head.version != GT_SESSION_VERSION || head.bytes != sizeof *f->session)
@@ -155,8 +196,7 @@ static int check_session(const struct gt_folder *f)
 			-ENOTSUP,
 			"%s was made by another version of gputap (session version %u, ours is %u)",
 			f->path, head.version, GT_SESSION_VERSION);
-	if (fstat(f->session_fd, &st) || st.st_size < (off_t)sizeof *f->session)
-		return gt_error(-EBADMSG, "%s/session is cut", f->path);
+	*is_cut = fstat(f->session_fd, &st) || st.st_size < (off_t)sizeof *f->session;
 	return 0;
 }
 
@@ -178,6 +218,7 @@ static int check_owner(int fd, mode_t type, const char *folder, const char *name
 
 int gt_folder_open(const char *path, struct gt_folder *out)
 {
+	bool is_cut;
 	int status;
 
 	memset(out, 0, sizeof *out);
@@ -199,16 +240,11 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 	status = check_owner(out->session_fd, S_IFREG, out->path, "/session");
 	if (status)
 		goto fail;
-	status = check_session(out);
+	status = check_session(out, &is_cut);
+	if (!status && !is_cut)
+		status = map_session(out);
 	if (status)
 		goto fail;
-	out->session = mmap(NULL, sizeof *out->session, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    out->session_fd, 0);
-	if (out->session == MAP_FAILED) {
-		out->session = NULL;
-		status = gt_error(-errno, "cannot map %s/session", out->path);
-		goto fail;
-	}
 	return 0;
 fail:
 	gt_folder_close(out);
@@ -308,18 +344,19 @@ void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, v
 void gt_folder_stop(struct gt_folder *f)
 {
 	if (f->session)
-		atomic_store_explicit(&f->session->stop, 1, memory_order_release);
+		gt_folder_store(f, &f->session->stop, 1);
 }
 
 void gt_folder_close(struct gt_folder *f)
 {
 	if (f->session)
 		munmap(f->session, sizeof *f->session);
+	free(f->copy);
 	if (f->session_fd >= 0)
 		close(f->session_fd);
 	if (f->fd >= 0)
 		close(f->fd);
-	f->session = NULL;
+	f->session = f->copy = NULL;
 	f->fd = f->session_fd = -1;
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The session folder as the collector sees it: making, opening, emptying. What lies in it:
- * ring/session.h, and `journal` (collector/journal.h), which only the collector and `gputap
- * recover` use. */
+/* The session folder as the collector sees it: making, opening, emptying. ring/session.h describes
+ * its files; only the collector and `gputap recover` use `journal` and `position`
+ * (collector/journal.h).
+ *
+ * Any program of the user can cut the files that are mapped. So the collector reads nothing from
+ * the mapped session: it has a copy, and stores into the mapping under the guard (guard.h). */
 #ifndef GPUTAP_COLLECTOR_FOLDER_H
 #define GPUTAP_COLLECTOR_FOLDER_H
 
@@ -18,7 +21,9 @@ struct gt_folder {
 	int fd;
 	/* stays open: shows whether a process of the tree still maps the session */
 	int session_fd;
-	struct gt_session *session; /* mapped */
+	struct gt_session *session; /* mapped, for stores; NULL: the file is cut */
+	struct gt_session *copy;    /* the collector's own; NULL for `gputap recover` */
+	uint32_t host_clock;        /* of the session */
 };
 
 /**
@@ -30,8 +35,8 @@ struct gt_folder {
  */
 int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out);
 
-/* Open the folder of a session whose collector may have died. -ENOENT, -EBADMSG, -ENOTSUP with a
- * cause. */
+/* Open the folder of a session whose collector may have died. Its file `session` may be cut.
+ * -ENOENT, -EBADMSG, -ENOTSUP with a cause. */
 int gt_folder_open(const char *path, struct gt_folder *out);
 /* The capture's path as the collector wrote it. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
@@ -42,6 +47,15 @@ void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, v
 
 /* "<pid>-<ticks>.gpuring"; false: another file. */
 bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks);
+
+/**
+ * gt_folder_store() - change a word of the session that the processes read
+ * @word: of f->session
+ * A session file that another program has cut is made whole again.
+ */
+void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value);
+/* Make the session's file whole again if another program has cut it. */
+void gt_folder_repair(struct gt_folder *f);
 
 /* Tell every process of the tree to go straight through from now on. */
 void gt_folder_stop(struct gt_folder *f);

@@ -10,17 +10,168 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/checksum.h"
+#include "collector/guard.h"
 #include "util/error.h"
 
-static int map_file(struct gt_journal *j, uint64_t bytes)
+#define POSITION_MAGIC UINT64_C(0x31534f5050415447) /* "GTAPPOS1" */
+
+/* The file ----------------------------------------------------------------------- */
+
+static void copy_head(struct gt_journal *j)
 {
-	j->file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
-	if (j->file == MAP_FAILED) {
-		j->file = NULL;
-		return gt_error(-errno, "cannot map the collector's journal");
+	const struct gt_journal_head *from = &j->file->head;
+	struct gt_journal_head *to = &j->shared->head;
+	const size_t phase_end = offsetof(struct gt_journal_head, phase) + sizeof from->phase;
+
+	/* all but magic and phase, whose stores have an order of their own */
+	memcpy((char *)to + sizeof to->magic, (const char *)from + sizeof from->magic,
+	       offsetof(struct gt_journal_head, phase) - sizeof from->magic);
+	memcpy((char *)to + phase_end, (const char *)from + phase_end, sizeof *to - phase_end);
+}
+
+static void copy_redo_area(struct gt_journal *j)
+{
+	const struct gt_journal_file *from = j->file;
+
+	memcpy(j->shared->marks, from->marks, from->head.mark_count * sizeof *from->marks);
+	memcpy(j->shared->redos, from->redos, from->head.redo_count * sizeof *from->redos);
+}
+
+static void copy_phase(struct gt_journal *j)
+{
+	atomic_store_explicit(&j->shared->head.phase, j->file->head.phase, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Everything, into a file that another program has cut. Its magic is the last word: half a journal
+ * is none. */
+static void restore_file(struct gt_journal *j)
+{
+	if (ftruncate(j->fd, (off_t)j->bytes) || !GT_GUARD())
+		return; /* the next step tries again */
+	j->shared->head.magic = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	copy_redo_area(j);
+	memcpy(j->shared->accounts, j->file->accounts,
+	       j->file->head.accounts_used * sizeof *j->file->accounts);
+	copy_head(j);
+	copy_phase(j);
+	j->shared->head.magic = GT_JOURNAL_MAGIC;
+	gt_guard_end();
+}
+
+static void store_begin(struct gt_journal *j)
+{
+	copy_redo_area(j);
+	copy_head(j);
+	atomic_signal_fence(memory_order_seq_cst);
+	copy_phase(j);
+}
+
+static void store_accounts(struct gt_journal *j)
+{
+	const struct gt_journal_file *from = j->file;
+
+	for (uint32_t i = 0; i < from->head.redo_count; i++)
+		if (from->redos[i].number < j->account_count)
+			j->shared->accounts[from->redos[i].number] =
+				from->accounts[from->redos[i].number];
+	copy_head(j);
+}
+
+static void store_end(struct gt_journal *j)
+{
+	copy_phase(j);
+	copy_head(j);
+}
+
+/* One step of the protocol into the file. */
+static void store(struct gt_journal *j, void (*step)(struct gt_journal *j))
+{
+	struct stat st;
+	bool is_sound;
+
+	if (!j->shared)
+		return;
+	/* cut and made longer by us, or by others, it has no magic */
+	if (fstat(j->fd, &st) || st.st_size < (off_t)j->bytes || !GT_GUARD()) {
+		restore_file(j);
+		return;
 	}
-	j->bytes = bytes;
-	return 0;
+	is_sound = j->shared->head.magic == GT_JOURNAL_MAGIC;
+	if (is_sound)
+		step(j);
+	gt_guard_end();
+	if (!is_sound)
+		restore_file(j);
+}
+
+static void store_position(struct gt_journal *j)
+{
+	const struct gt_journal_head *h = &j->file->head;
+	struct gt_position p;
+
+	if (j->position_fd < 0)
+		return;
+	memset(&p, 0, sizeof p);
+	p.magic = POSITION_MAGIC;
+	p.capture_bytes = h->capture_bytes;
+	p.kept = h->kept;
+	memcpy(p.capture_id, h->capture_id, sizeof p.capture_id);
+	p.next_index = h->next_index;
+	p.crc = gt_crc32c(0, &p, offsetof(struct gt_position, crc));
+	if (pwrite(j->position_fd, &p, sizeof p, 0) != (ssize_t)sizeof p)
+		return; /* no room: the journal has it */
+}
+
+/* -1: there is none that is ours. */
+static int open_position(const struct gt_folder *f, int flags)
+{
+	int fd = openat(f->fd, "position", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
+			0600);
+	struct stat st;
+
+	if (fd < 0 ||
+	    (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+bool gt_position_read(const struct gt_folder *f, struct gt_position *out)
+{
+	int fd = open_position(f, 0);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = pread(fd, out, sizeof *out, 0);
+	close(fd);
+	return n == (ssize_t)sizeof *out && out->magic == POSITION_MAGIC &&
+	       out->crc == gt_crc32c(0, out, offsetof(struct gt_position, crc));
+}
+
+/* Made and opened ----------------------------------------------------------------- */
+
+/* Memory that is taken when it is used. */
+static int take_memory(struct gt_journal *j)
+{
+	j->file = mmap(NULL, j->bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (j->file != MAP_FAILED)
+		return 0;
+	j->file = NULL;
+	return gt_error(-errno, "no memory for the collector's journal");
+}
+
+static int map_file(struct gt_journal *j)
+{
+	j->shared = mmap(NULL, j->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
+	if (j->shared != MAP_FAILED)
+		return 0;
+	j->shared = NULL;
+	return gt_error(-errno, "cannot map the collector's journal");
 }
 
 static uint64_t file_bytes(uint32_t accounts)
@@ -31,9 +182,12 @@ static uint64_t file_bytes(uint32_t accounts)
 /* As long as it may be: a limit of file size (ulimit -f) holds for this one too. */
 static int size_file(struct gt_journal *j)
 {
-	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16; j->account_count /= 2)
-		if (ftruncate(j->fd, (off_t)file_bytes(j->account_count)) == 0)
-			return map_file(j, file_bytes(j->account_count));
+	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16;
+	     j->account_count /= 2) {
+		j->bytes = file_bytes(j->account_count);
+		if (ftruncate(j->fd, (off_t)j->bytes) == 0)
+			return map_file(j);
+	}
 	return gt_error(-errno, "no room for the collector's journal");
 }
 
@@ -42,24 +196,81 @@ int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAP
 {
 	int status;
 
-	memset(out, 0, sizeof *out);
+	*out = (struct gt_journal){.position_fd = -1};
 	out->fd =
 		openat(f->fd, "journal", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out->fd < 0)
 		return gt_error(-errno, "cannot make the collector's journal");
 	flock(out->fd, LOCK_EX | LOCK_NB);
 	status = size_file(out);
+	if (!status)
+		status = take_memory(out);
 	if (status) {
 		gt_journal_close(out);
 		return status;
 	}
+	out->position_fd = open_position(f, O_CREAT | O_EXCL);
 	out->file->head.magic = GT_JOURNAL_MAGIC;
 	out->file->head.version = GT_JOURNAL_VERSION;
 	out->file->head.bytes = sizeof *out->file;
 	out->file->head.account_count = out->account_count;
 	memcpy(out->file->head.capture_id, capture_id, GT_CAPTURE_ID_BYTES);
 	out->file->head.collector_pid = (uint32_t)getpid();
+	restore_file(out);
 	return 0;
+}
+
+int gt_journal_make(const struct gt_folder *f, struct gt_journal *out)
+{
+	*out = (struct gt_journal){.fd = -1,
+				   .position_fd = open_position(f, O_CREAT),
+				   .bytes = file_bytes(GT_JOURNAL_ACCOUNTS),
+				   .account_count = GT_JOURNAL_ACCOUNTS};
+	return take_memory(out);
+}
+
+/* The head, and what is in use of the rest, as far as the file is that long. */
+static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t bytes)
+{
+	struct gt_journal_head head;
+	uint64_t wanted;
+
+	if (pread(j->fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
+		return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
+	if (head.magic != GT_JOURNAL_MAGIC || head.version != GT_JOURNAL_VERSION ||
+	    head.bytes != sizeof *j->file || head.account_count > GT_JOURNAL_ACCOUNTS ||
+	    head.accounts_used > head.account_count || head.mark_count > GT_JOURNAL_MARKS ||
+	    head.redo_count > GT_JOURNAL_REDOS || file_bytes(head.account_count) > bytes)
+		return gt_error(-EBADMSG, "the journal of %s is damaged or from another version",
+				f->path);
+	j->account_count = head.account_count;
+	j->bytes = file_bytes(head.account_count);
+	wanted = file_bytes(head.accounts_used);
+	if (take_memory(j))
+		return -ENOMEM;
+	for (uint64_t at = 0; at < wanted;) {
+		ssize_t n = pread(j->fd, (char *)j->file + at, wanted - at, (off_t)at);
+
+		if (n <= 0)
+			return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* A position is written after the journal: a sound one cannot be ahead of it. */
+static int check_position(const struct gt_folder *f, const struct gt_journal *j)
+{
+	const struct gt_journal_head *h = &j->file->head;
+	struct gt_position p;
+
+	if (!gt_position_read(f, &p))
+		return 0;
+	/* a flight recorder's metadata gets shorter */
+	if (!memcmp(p.capture_id, h->capture_id, sizeof p.capture_id) &&
+	    (p.kept.asked.window_ns || p.capture_bytes <= h->capture_bytes))
+		return 0;
+	return gt_error(-EBADMSG, "the journal of %s is damaged", f->path);
 }
 
 static int check_file(const struct gt_folder *f, struct gt_journal *j)
@@ -69,25 +280,18 @@ static int check_file(const struct gt_folder *f, struct gt_journal *j)
 
 	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
 		return gt_error(-EPERM, "the journal of %s is not ours", f->path);
-	if (st.st_size < (off_t)sizeof *j->file)
-		return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
-	status = map_file(j, (uint64_t)st.st_size);
-	if (status)
-		return status;
-	j->account_count = j->file->head.account_count;
-	if (j->file->head.magic != GT_JOURNAL_MAGIC ||
-	    j->file->head.version != GT_JOURNAL_VERSION || j->file->head.bytes != sizeof *j->file ||
-	    j->account_count > GT_JOURNAL_ACCOUNTS || file_bytes(j->account_count) > j->bytes)
-		return gt_error(-EBADMSG, "the journal of %s is damaged or from another version",
-				f->path);
-	return 0;
+	status = read_file(f, j, (uint64_t)st.st_size);
+	if (!status)
+		status = check_position(f, j);
+	j->position_fd = open_position(f, O_CREAT);
+	return status ? status : map_file(j);
 }
 
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 {
 	int status;
 
-	memset(out, 0, sizeof *out);
+	*out = (struct gt_journal){.position_fd = -1};
 	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->fd < 0)
 		return gt_error(-errno, "%s has no journal: its collector died before it began",
@@ -106,10 +310,14 @@ void gt_journal_close(struct gt_journal *j)
 {
 	if (j->file)
 		munmap(j->file, j->bytes);
+	if (j->shared)
+		munmap(j->shared, j->bytes);
+	if (j->position_fd >= 0)
+		close(j->position_fd);
 	if (j->fd >= 0)
 		close(j->fd); /* the lock goes with it */
-	j->file = NULL;
-	j->fd = -1;
+	j->file = j->shared = NULL;
+	j->fd = j->position_fd = -1;
 }
 
 uint32_t gt_journal_owner(const struct gt_folder *f)
@@ -153,13 +361,11 @@ uint32_t gt_journal_take(struct gt_journal *j)
 	return UINT32_MAX;
 }
 
+/* In the file the account stays until another process has it: it has ended, and its segment is
+ * gone. */
 void gt_journal_release(struct gt_journal *j, uint32_t number)
 {
-	struct gt_account *a = &j->file->accounts[number];
-
-	/* the state first: half an account must not look like one */
-	*(volatile uint32_t *)&a->state = GT_ACCOUNT_FREE;
-	memset(a, 0, sizeof *a);
+	memset(&j->file->accounts[number], 0, sizeof j->file->accounts[number]);
 }
 
 void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes,
@@ -170,7 +376,8 @@ void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes,
 	h->redo_capture_bytes = capture_bytes;
 	h->redo_kept = *kept;
 	h->redo_next_index = next_index;
-	atomic_store_explicit(&h->phase, GT_JOURNAL_REDO, memory_order_release);
+	atomic_store_explicit(&h->phase, GT_JOURNAL_REDO, memory_order_relaxed);
+	store(j, store_begin);
 }
 
 void gt_journal_redo_accounts(struct gt_journal *j)
@@ -183,11 +390,14 @@ void gt_journal_redo_accounts(struct gt_journal *j)
 	f->head.capture_bytes = f->head.redo_capture_bytes;
 	f->head.kept = f->head.redo_kept;
 	f->head.next_index = f->head.redo_next_index;
+	store(j, store_accounts);
 }
 
 void gt_journal_redo_end(struct gt_journal *j)
 {
-	atomic_store_explicit(&j->file->head.phase, GT_JOURNAL_IDLE, memory_order_release);
-	/* not before: until IDLE is seen, they are to be carried out */
+	atomic_store_explicit(&j->file->head.phase, GT_JOURNAL_IDLE, memory_order_relaxed);
+	/* in the file after the phase: until IDLE is seen, they are to be carried out */
 	j->file->head.mark_count = j->file->head.redo_count = 0;
+	store(j, store_end);
+	store_position(j);
 }

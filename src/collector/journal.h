@@ -2,7 +2,12 @@
 /* What the collector has done with the rings, so that `gputap recover` can go on exactly where
  * it stopped: nothing twice, nothing left out, whatever instruction the SIGKILL hit.
  *
- *   <folder>/journal:  | head | marks | redo accounts | accounts |      mapped, like the rings
+ *   <folder>/journal:   | head | marks | redo accounts | accounts |      mapped, like the rings
+ *   <folder>/position:  which capture, and its length after the last batch that was carried out
+ *
+ * The collector works with a journal of its own memory and copies each step of it into the mapped
+ * file, under the guard (guard.h): any program of the user can cut that file. A file that was cut
+ * is written anew with the next step.
  *
  * Work is done in batches. A batch's records go into the capture's buffers; then
  *   1. the capture is flushed: its file is now `redo_capture_bytes` long;
@@ -12,6 +17,8 @@
  *   4. only then are drained blocks given back to their pools.
  * Killed before 2: the capture is cut back to capture_bytes and the batch is read from the rings
  * again. Killed after 2: step 3 is done again, which changes nothing if it was done already.
+ * Without a sound journal, `gputap recover` makes one: the capture is cut back to `position`, its
+ * processes and what is recorded of them are counted, and the rings are read from where they say.
  * Locking: flock() on the file; who holds it is the session's collector. */
 #ifndef GPUTAP_COLLECTOR_JOURNAL_H
 #define GPUTAP_COLLECTOR_JOURNAL_H
@@ -86,19 +93,34 @@ struct gt_journal_file {
 	struct gt_account accounts[];
 };
 
+/* A second place for what recovery cannot do without. */
+struct gt_position {
+	uint64_t magic;
+	uint64_t capture_bytes;
+	struct gt_keep_position kept;
+	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
+	uint32_t next_index;
+	uint32_t crc; /* of all before it */
+};
+
 struct gt_journal {
-	int fd;
+	int fd, position_fd; /* -1: there is no such file */
 	uint64_t bytes;
-	uint32_t account_count; /* as the file's, but nobody else's to change */
-	struct gt_journal_file *file;
+	uint32_t account_count;
+	struct gt_journal_file *file;   /* in memory of our own */
+	struct gt_journal_file *shared; /* mapped, for stores; NULL: recovery made the journal */
 };
 
 /* @capture_id: gt_capture_writer_id() */
 int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES],
 		      struct gt_journal *out);
-/* For recover. -EBUSY: the collector still lives, @out->file->head.collector_pid is not known
- * then. */
+/* For recover. -EBUSY: the collector still lives; -ENOENT: there is none; -EBADMSG: it is cut or
+ * damaged. */
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out);
+/* In place of one that is missing or damaged: empty, in memory alone. */
+int gt_journal_make(const struct gt_folder *f, struct gt_journal *out);
+/* False: there is none, or it is damaged. */
+bool gt_position_read(const struct gt_folder *f, struct gt_position *out);
 void gt_journal_close(struct gt_journal *j);
 
 /* Which collector holds the journal; 0: none does. */

@@ -259,6 +259,13 @@ uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32
 	return start / block_bytes < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)(start / block_bytes);
 }
 
+static void set_start_blocks(struct gt_folder *f, uint64_t left_bytes)
+{
+	gt_folder_store(f, &f->session->start_blocks,
+			gt_memory_start_blocks(left_bytes, f->copy->pool_bytes,
+					       f->copy->block_bytes));
+}
+
 /* Two words of the segment, checked. False: nothing can be said of it. */
 static bool read_block_words(struct gt_drain *d, struct gt_process *process)
 {
@@ -484,17 +491,13 @@ void gt_memory_balance(struct gt_memory_budgets *m, struct gt_drain *d, uint64_t
 		if (room < left / PART)
 			left = room * PART;
 	}
-	atomic_store_explicit(&d->folder->session->start_blocks,
-			      gt_memory_start_blocks(left, d->folder->session->pool_bytes,
-						     d->folder->session->block_bytes),
-			      memory_order_relaxed);
+	set_start_blocks(d->folder, left);
 	if (slow)
 		m->cooled_ns = now_ns;
 }
 
 void gt_memory_init(struct gt_memory_budgets *m, struct gt_drain *d)
 {
-	struct gt_session *s = d->folder->session;
 	uint64_t left = left_on_machine(d->folder->path), own;
 	char text[4096] = "";
 
@@ -502,9 +505,7 @@ void gt_memory_init(struct gt_memory_budgets *m, struct gt_drain *d)
 	read_cgroup(0, text, sizeof text);
 	own = gt_memory_left(text, CGROUP_ROOT);
 	left = own < left ? own : left;
-	atomic_store_explicit(&s->start_blocks,
-			      gt_memory_start_blocks(left, s->pool_bytes, s->block_bytes),
-			      memory_order_relaxed);
+	set_start_blocks(d->folder, left);
 	m->groups = gt_grow(NULL, 0, &m->group_room, sizeof *m->groups);
 	if (!m->groups)
 		return; /* no balance: what processes begin with */

@@ -4,7 +4,7 @@
  * The journal says how far it was (journal.h). The capture is cut back to the length that goes
  * with that; a batch that was flushed but not carried out in the rings is carried out; then the
  * rings are read to their ends. Killed in its turn, recover can be run again: it keeps the same
- * journal. */
+ * journal, or makes one again where there is none (rebuild.h). */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include "collector/drain.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
+#include "collector/rebuild.h"
 #include "util/error.h"
 
 static void add_process(const char *name, void *data)
@@ -59,24 +60,41 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 		nanosleep(&t, NULL);
 }
 
+/* Go on with the capture from where the journal says. */
+static int reopen(struct gt_drain *d, const char *output, struct gt_capture_writer **writer)
+{
+	const struct gt_journal_head *head = &d->journal.file->head;
+
+	gt_batch_redo(d);
+	return head->kept.asked.window_ns
+		       ? gt_capture_writer_reopen_kept(output, head->capture_id,
+						       head->capture_bytes, &head->kept, writer)
+		       : gt_capture_writer_reopen(output, head->capture_id, head->capture_bytes,
+						  writer);
+}
+
+static int rebuild(struct gt_drain *d, const char *output, struct gt_capture_writer **writer)
+{
+	int status = gt_rebuild_journal(d, output, writer);
+
+	if (!status)
+		gt_batch_redo(d);
+	return status;
+}
+
 static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output,
 		  struct gt_run_result *result)
 {
-	const struct gt_journal_head *head = &d->journal.file->head;
 	struct gt_clock_tuple tuple;
 	struct gt_capture_writer *writer;
-	int status;
+	int status = d->is_rebuilt ? rebuild(d, output, &writer) : reopen(d, output, &writer);
 
-	gt_batch_redo(d);
-	status = head->kept.asked.window_ns
-			 ? gt_capture_writer_reopen_kept(output, head->capture_id,
-							 head->capture_bytes, &head->kept, &writer)
-			 : gt_capture_writer_reopen(output, head->capture_id, head->capture_bytes,
-						    &writer);
+	if (status == -EALREADY)
+		return status;
 	if (status)
 		return gt_error(status, "cannot go on with %s", output);
 	d->writer = writer;
-	gt_clock_tuple_take(folder->session->host_clock, &tuple);
+	gt_clock_tuple_take(folder->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
 	gt_folder_stop(folder);
 	gt_folder_rings(folder, add_process, d);
@@ -115,11 +133,32 @@ static void count_ring(const char *name, void *data)
 	++*(unsigned *)data;
 }
 
+/* -EALREADY: nothing is left to read. */
+static int open_journal(struct gt_drain *d)
+{
+	int status = gt_journal_open(d->folder, &d->journal);
+	unsigned rings = 0;
+
+	if (status == -ENOENT) /* it is the first that is removed, and rings are gone by then */
+		gt_folder_rings(d->folder, count_ring, &rings);
+	if (status == -ENOENT && !rings) {
+		gt_error_clear();
+		/* it can be any folder, whose files are not ours to remove */
+		return d->folder->session
+			       ? -EALREADY
+			       : gt_error(-EBADMSG, "%s/session is cut", d->folder->path);
+	}
+	d->is_rebuilt = status == -ENOENT || status == -EBADMSG;
+	if (d->is_rebuilt)
+		gt_error_clear();
+	return d->is_rebuilt ? 0 : status;
+}
+
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result)
 {
 	struct gt_folder folder;
 	struct gt_drain d;
-	unsigned rings = 0;
+	bool never_began;
 	int status;
 
 	memset(result, 0, sizeof *result);
@@ -130,39 +169,25 @@ int gt_collector_recover(const char *directory, char *output, struct gt_run_resu
 		return status == -ENOENT && remove_rest(directory) ? -EALREADY : status;
 	gt_drain_init(&d, &folder, NULL);
 	d.recovering = true;
-	status = gt_journal_open(&folder, &d.journal);
-	if (status == -ENOENT) { /* it is the first that is removed, and rings are gone by then */
-		status = 0;
-		gt_folder_rings(&folder, count_ring, &rings);
-		if (rings)
-			status = gt_error(
-				-EBADMSG,
-				"records are left in %s, but nothing says how far they were read",
-				directory);
-		else
-			gt_folder_remove(&folder);
-		status = status ? status : -EALREADY;
-	} else if (!status) {
-		status = gt_folder_output(&folder, output, PATH_MAX);
-	}
-	if (!status) {
-		gt_guard_install();
-		if (!d.journal.file->head.capture_bytes &&
-		    !d.journal.file->head.redo_capture_bytes) {
-			gt_folder_remove(&folder);
-			status = gt_error(-ENODATA,
-					  "the collector of %s died before the program was started",
-					  directory);
-		} else {
-			status = finish(&folder, &d, output, result);
-		}
-		gt_guard_restore();
-	}
-	gt_drain_fini(&d);
+	gt_guard_install();
+	status = open_journal(&d);
+	never_began = !status && !d.is_rebuilt && !d.journal.file->head.capture_bytes &&
+		      !d.journal.file->head.redo_capture_bytes;
+	if (never_began)
+		status = -ENODATA;
 	if (!status)
+		status = gt_folder_output(&folder, output, PATH_MAX);
+	if (!status)
+		status = finish(&folder, &d, output, result);
+	gt_guard_restore();
+	gt_drain_fini(&d);
+	if (!status || status == -EALREADY || never_began)
 		gt_folder_remove(&folder);
 	else
 		gt_folder_close(&folder);
+	if (never_began)
+		return gt_error(status, "the collector of %s died before the program was started",
+				directory);
 	return status;
 }
 

@@ -30,7 +30,7 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 /* All processes share the word's page: one call wakes them, whatever their number. */
 static void wake_all(struct gt_session_windows *w)
 {
-	syscall(SYS_futex, &w->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	syscall(SYS_futex, &w->folder->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 struct gt_window_state gt_session_windows_read(struct gt_session_windows *w)
@@ -39,7 +39,7 @@ struct gt_window_state gt_session_windows_read(struct gt_session_windows *w)
 
 	pthread_mutex_lock(&w->lock);
 	state = (struct gt_window_state){
-		.control = atomic_load_explicit(&w->session->control, memory_order_relaxed),
+		.control = w->control,
 		.windows = w->windows,
 		.start_at_ns = w->start_at_ns,
 		.stop_at_ns = w->stop_at_ns,
@@ -49,12 +49,13 @@ struct gt_window_state gt_session_windows_read(struct gt_session_windows *w)
 	return state;
 }
 
-void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
+void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *folder,
 			      const struct gt_window_options *o, uint64_t now_ns)
 {
 	memset(w, 0, sizeof *w);
 	pthread_mutex_init(&w->lock, NULL);
-	w->session = session;
+	w->folder = folder;
+	w->control = atomic_load_explicit(&folder->copy->control, memory_order_relaxed);
 	w->options = *o;
 	if (o->delay_ns)
 		w->start_at_ns = now_ns + o->delay_ns;
@@ -65,7 +66,7 @@ void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *s
 
 static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_window_why why)
 {
-	uint32_t before = atomic_load_explicit(&w->session->control, memory_order_relaxed);
+	uint32_t before = w->control;
 
 	if (recording)
 		w->start_at_ns = 0; /* it has begun, whoever was first */
@@ -73,9 +74,8 @@ static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_win
 		w->stop_at_ns = 0;
 	if (GT_CONTROL_IS_PAUSED(before) == !recording)
 		return false;
-	atomic_store_explicit(&w->session->control,
-			      GT_CONTROL(GT_CONTROL_SERIAL(before) + 1, why, !recording),
-			      memory_order_release);
+	w->control = GT_CONTROL(GT_CONTROL_SERIAL(before) + 1, why, !recording);
+	gt_folder_store(w->folder, &w->folder->session->control, w->control);
 	w->changed_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	wake_all(w);
 	/* a duration is the first window's */
@@ -126,7 +126,7 @@ bool gt_session_windows_signal(struct gt_session_windows *w, int number)
 {
 	const struct gt_window_options *o = &w->options;
 
-	if (!w->session || !number || (number != o->start_signal && number != o->stop_signal))
+	if (!w->folder || !number || (number != o->start_signal && number != o->stop_signal))
 		return false;
 	gt_session_windows_set(w,
 			       o->start_signal == o->stop_signal
@@ -138,10 +138,11 @@ bool gt_session_windows_signal(struct gt_session_windows *w, int number)
 
 void gt_session_windows_end(struct gt_session_windows *w)
 {
-	if (!w->session)
+	if (!w->folder)
 		return;
 	pthread_mutex_lock(&w->lock);
-	atomic_fetch_add_explicit(&w->session->control, GT_CONTROL(1, 0, 0), memory_order_release);
+	w->control += GT_CONTROL(1, 0, 0);
+	gt_folder_store(w->folder, &w->folder->session->control, w->control);
 	pthread_mutex_unlock(&w->lock);
 	wake_all(w);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "record/record.h"
+#include "collector/folder.h"
 #include "ring/session.h"
 
 /* As `gputap run` was told. */
@@ -31,9 +32,10 @@ struct gt_ranges_met {
 
 /* Changed and read by two threads, the collector's and control's, with the lock held. */
 struct gt_session_windows {
-	struct gt_session *session; /* mapped */
+	struct gt_folder *folder; /* borrowed; NULL: the session has not begun */
 	struct gt_window_options options;
 	pthread_mutex_t lock;
+	uint32_t control;                 /* gt_session.control */
 	uint64_t start_at_ns, stop_at_ns; /* CLOCK_MONOTONIC; 0: not to come */
 	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
 	uint32_t windows;                 /* that have begun */
@@ -50,7 +52,7 @@ struct gt_window_state {
 /* Before the session's file is written: what its control begins with. */
 void gt_session_windows_prepare(struct gt_session *session, const struct gt_window_options *o);
 /* The program starts now. */
-void gt_session_windows_begin(struct gt_session_windows *w, struct gt_session *session,
+void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *folder,
 			      const struct gt_window_options *o, uint64_t now_ns);
 
 struct gt_window_state gt_session_windows_read(struct gt_session_windows *w);

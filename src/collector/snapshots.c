@@ -99,7 +99,7 @@ static void settle(struct gt_drain *d)
 	gt_batch_commit(d); /* a flush that fails moves what was recorded: sums come behind it */
 	for (size_t k = 0; k < d->process_count; k++)
 		gt_drain_write_settled(d, d->processes[k]);
-	gt_clock_tuple_take(d->folder->session->host_clock, &tuple);
+	gt_clock_tuple_take(d->folder->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
 	gt_batch_commit(d);
 }

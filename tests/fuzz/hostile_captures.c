@@ -436,6 +436,7 @@ static void check_recover(const struct mutant *mutant)
 	static struct gt_session session;
 	char directory[128];
 	struct gt_folder f;
+	const struct gt_keep_position kept = {0};
 	struct gt_journal journal;
 	struct sums s;
 	uint8_t id[GT_CAPTURE_ID_BYTES] = {0};
@@ -452,7 +453,9 @@ static void check_recover(const struct mutant *mutant)
 	if (gt_folder_create(&session, capture, &f) || gt_journal_create(&f, id, &journal))
 		abort();
 	snprintf(directory, sizeof directory, "%s", f.path);
-	journal.file->head.capture_bytes = mutant->count;
+	gt_journal_redo_begin(&journal, mutant->count, &kept, 0);
+	gt_journal_redo_accounts(&journal);
+	gt_journal_redo_end(&journal);
 	gt_journal_close(&journal);
 	gt_folder_close(&f);
 	if (!run_command(&gt_command_recover, STEP_RECOVER, "recover", argv))

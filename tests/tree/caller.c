@@ -332,6 +332,9 @@ static void step(const char *word)
 		open_tally(value);
 	} else if (IS("sleep")) {
 		usleep((useconds_t)n * 1000);
+	} else if (IS("wait")) { /* until there is such a file */
+		while (access(value, F_OK))
+			usleep(1000);
 	} else if (IS("say")) {
 		puts(value);
 		fflush(stdout);
