@@ -187,19 +187,87 @@ def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, 
     assert rows[2][2] == rows[3][2] != 0
 
 
-@pytest.mark.parametrize("words, timed, refused", [(["single:20"], 20, 0), (["shared:20"], 0, 20),
-                                                   (["careless:20"], 0, 20),
-                                                   (["single:5", "shared:9", "single:5"], 10, 9)],
+@pytest.mark.parametrize("options", [[], ["--mode", "hsa"]],
+                         ids=lambda o: "_".join(o) or "default")
+@pytest.mark.parametrize("words, count", [(["single:20"], 20), (["shared:20"], 20),
+                                          (["careless:20"], 20),
+                                          (["single:5", "shared:9", "single:5"], 19)],
                          ids=lambda w: "_".join(w) if isinstance(w, list) else None)
-def test_copies_in_flight_that_share_a_signal_are_counted_and_have_no_times(
-        trace, hsa_copies, words, timed, refused):
-    """The signal has the times of one of them, and nobody can say of which. Copies beside them have
-    their own."""
-    t = trace(hsa_copies, *words)
-    assert len(t.work) == timed and t.info["dropped"] == t.info["dropped_by_reason"][
-        "refused by the runtime"] == refused
+def test_copies_in_flight_that_share_a_signal_have_times_of_their_own(trace, hsa_copies, words,
+                                                                      count, options):
+    t = trace(hsa_copies, *words, options=options)
+    copies = [w for w in t.work if w["operation"] == "write"]
+    assert len(copies) == count and t.info["dropped"] == 0
     now = t.info["start_boottime_ns"] + t.info["wall_ns"]
-    assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in t.work)
+    assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in copies)
+
+
+SHARED = {"copy": "write", "rect": "write", "engine": "write", "kernel": "kernel",
+          "barrier": "barrier", "mixed": "", "careless": "write", "handler": "write"}
+
+
+@pytest.fixture(scope="session")
+def hsa_shared(tmp_path_factory, repo, softgpu):
+    program = tmp_path_factory.mktemp("rocm") / "hsa_shared"
+    subprocess.run([
+        "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft",
+        repo / "tests/rocm/hsa_shared.c", repo / "tests/soft/hsa_program.c", "-o", program,
+        "-lhsa-runtime64", "-ldl"
+    ],
+                   check=True)
+    return program
+
+
+@pytest.mark.parametrize("how", SHARED)
+def test_a_signal_that_work_shares_has_the_values_and_times_that_it_has_bare(
+        trace, run, hsa_shared, softgpu, build, how):
+    words = [hsa_shared, how, "6", build / "tests/soft/soft_kernels.co"]
+    bare = run(words, env=softgpu)
+    t = trace(*words, options=["--mode", "hsa"] if how == "barrier" else [])
+    assert t.result.out == bare.out and "done" in bare.out
+    assert len(t.work) == 12 and t.info["dropped"] == 0
+    assert {w["operation"] for w in t.work} == ({SHARED[how]} if SHARED[how] else
+                                                {"write", "kernel"})
+    # the first six came one after another; a barrier starts to wait when it is read
+    times = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
+    assert how == "barrier" or all(a[1] <= b[0] for a, b in zip(times[:6], times[1:6]))
+
+
+def test_a_copy_that_the_runtime_refuses_or_that_moves_nothing_is_no_lost_work(
+        trace, tmp_path, repo, softgpu):
+    (tmp_path / "refused.c").write_text("""
+#include "hsa_program.h"
+int main(void)
+{
+	struct hsa_program p;
+	hsa_signal_t done;
+	void *from, *to;
+
+	hsa_program_start(&p);
+	from = hsa_program_memory(&p, 4096);
+	MUST(hsa_amd_memory_pool_allocate(p.device, 4096, 0, &to));
+	done = hsa_program_signal(1);
+	for (int i = 1; i < 4; i += 2) {
+		hsa_signal_store_screlease(done, i);
+		printf("%d ", hsa_amd_memory_async_copy(to, p.gpu, from, p.cpu, 4096, 1, NULL, done)
+				      == HSA_STATUS_ERROR_INVALID_ARGUMENT);
+		MUST(hsa_amd_memory_async_copy(to, p.gpu, from, p.cpu, 0, 0, NULL, done));
+		printf("%ld ", (long)hsa_signal_load_scacquire(done));
+		for (int k = 0; k < i; k++)
+			MUST(hsa_amd_memory_async_copy(to, p.gpu, from, p.cpu, 64, 0, NULL, done));
+		hsa_program_wait(done);
+	}
+	return 0;
+}
+""")
+    subprocess.run([
+        "cc", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", tmp_path / "refused.c",
+        repo / "tests/soft/hsa_program.c", "-o", tmp_path / "refused", "-lhsa-runtime64"
+    ],
+                   check=True)
+    t = trace(tmp_path / "refused")
+    assert t.result.out == "1 1 1 3 "
+    assert len(t.work) == t.info["seen"] == 4 and t.info["dropped"] == 0
 
 
 def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(

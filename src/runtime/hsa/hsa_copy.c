@@ -2,9 +2,13 @@
 /* See hsa_copy.h. */
 #include "runtime/hsa/hsa_copy.h"
 
+#include <sched.h>
+
+#include "runtime/hsa/hsa_shared.h"
 #include "runtime/hsa/hsa_work_items.h"
 
-enum { COPIES = 4096 };
+/* Signals of ours take events of the driver's, of which a process has 4,096. */
+enum { COPIES = 4096, OURS_MAX = 2048 };
 
 static struct gt_hsa_copy copies[COPIES];
 static _Atomic uint32_t used;  /* slots below have been in use */
@@ -52,6 +56,114 @@ static void free_copy(struct gt_hsa_copy *c)
 		atomic_store_explicit(&first, i, memory_order_relaxed);
 }
 
+/* Signals of ours ------------------------------------------------------------------ */
+
+static _Atomic uint32_t made; /* so many there are */
+
+/* With the value 1. False: there is none. */
+static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
+{
+	uint64_t signal = 0;
+
+	if (c->ours && (c->maker != r || c->loads != r->loads)) {
+		/* it went with the runtime that made it, or is left to that */
+		c->ours = NULL;
+		atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
+	}
+	if (!c->ours) {
+		if (atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) >= OURS_MAX ||
+		    GT_HSA_CORE(r, hsa_signal_create)(1, 0, NULL, &signal) != GT_HSA_SUCCESS) {
+			atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
+			return false;
+		}
+		c->ours = (struct gt_hsa_signal *)(uintptr_t)signal;
+		c->maker = r;
+		c->loads = r->loads;
+	}
+	atomic_store_explicit(&c->ours->value, 1, memory_order_relaxed);
+	return true;
+}
+
+/* Step 2. True: it has completed. */
+static bool look_at_copy(struct gt_hsa_copy *c)
+{
+	struct gt_hsa_runtime *runtime;
+	struct gt_hsa_times times;
+	uint64_t theirs;
+
+	if (!gt_hsa_signal_claim(&c->watch))
+		return atomic_load_explicit(&c->watch.state, memory_order_acquire) >=
+		       GT_HSA_WORK_SAVED;
+	runtime = c->watch.agent->runtime;
+	theirs = c->theirs;
+	if (!gt_hsa_signal_take(&c->watch, &times))
+		return false;
+	if (theirs) /* the entry may be free by now */
+		gt_hsa_shared_hand_on(runtime, theirs, &times);
+	return true;
+}
+
+static bool on_completion(int64_t value, void *copy)
+{
+	(void)value;
+	look_at_copy(copy);
+	return false; /* it is not called again */
+}
+
+static bool watch_by_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t theirs)
+{
+	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle =
+		GT_HSA_AMD(r, hsa_amd_signal_async_handler);
+
+	if (!handle || !arm_ours(c, r) || !gt_hsa_shared_add(r, theirs))
+		return false;
+	if (handle((uintptr_t)c->ours, GT_HSA_CONDITION_LT, 1, (void *)(uintptr_t)on_completion,
+		   c) != GT_HSA_SUCCESS) {
+		gt_hsa_shared_cancel(theirs);
+		return false;
+	}
+	c->theirs = theirs;
+	gt_hsa_signal_watch_ours(&c->watch, c->ours);
+	return true;
+}
+
+/* Return: the signal to submit it with; 0: it cannot be watched. */
+static uint64_t choose_signal(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t signal)
+{
+	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)signal;
+
+	c->theirs = 0;
+	if (!gt_hsa_shared_is_in_use(signal) && !gt_hsa_signal_is_busy(theirs) &&
+	    gt_hsa_signal_watch(&c->watch, theirs)) {
+		gt_hsa_shared_leave_times(signal);
+		return signal;
+	}
+	if (theirs->kind != GT_HSA_SIGNAL_USER || !watch_by_ours(c, r, signal))
+		return 0;
+	return (uintptr_t)c->ours;
+}
+
+uint64_t gt_hsa_copy_watch(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t signal)
+{
+	uint64_t submitted = choose_signal(c, r, signal);
+
+	if (submitted)
+		atomic_store_explicit(&c->watch.state, GT_HSA_WORK_PENDING, memory_order_release);
+	else
+		free_copy(c);
+	return submitted;
+}
+
+void gt_hsa_copy_refused(struct gt_hsa_copy *c)
+{
+	if (c->theirs)
+		gt_hsa_shared_cancel(c->theirs);
+	gt_hsa_signal_forget(&c->watch);
+	atomic_store_explicit(&c->watch.state, GT_HSA_WORK_LOST, memory_order_release);
+}
+
+/* All of them ------------------------------------------------------------------------ */
+
 uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done)
 {
 	uint32_t n = atomic_load_explicit(&used, memory_order_acquire), left = 0;
@@ -64,7 +176,7 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 
 		if (state == GT_HSA_WORK_FREE || c->watch.agent != agent || c->epoch != t->epoch)
 			continue;
-		if (state < GT_HSA_WORK_SAVED && !gt_hsa_signal_harvest(&c->watch)) {
+		if (state < GT_HSA_WORK_SAVED && !look_at_copy(c)) {
 			left++;
 			continue;
 		}
@@ -82,7 +194,28 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 	return left;
 }
 
-void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t)
+static void end_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
+{
+	if (!c->ours || c->maker != r || c->loads != r->loads)
+		return;
+	GT_HSA_CORE(r, hsa_signal_destroy)((uintptr_t)c->ours);
+	c->ours = NULL;
+	atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
+}
+
+/* No thread looks at it any more. */
+static void stop_watching(struct gt_hsa_copy *c)
+{
+	if (!c->theirs)
+		gt_hsa_signal_forget(&c->watch);
+	else
+		while (!gt_hsa_signal_claim(&c->watch) &&
+		       atomic_load_explicit(&c->watch.state, memory_order_acquire) <
+			       GT_HSA_WORK_SAVED)
+			sched_yield();
+}
+
+void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t)
 {
 	uint32_t n = atomic_load_explicit(&used, memory_order_acquire);
 
@@ -90,15 +223,17 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 		struct gt_hsa_copy *c = &copies[i];
 		struct gt_work_item *item;
 
-		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) ==
-			    GT_HSA_WORK_FREE ||
-		    c->watch.agent->runtime != runtime || c->epoch != t->epoch)
-			continue;
-		gt_hsa_signal_forget(&c->watch);
-		gt_hsa_work_count_unfinished(&c->work, t);
-		item = atomic_exchange_explicit(&c->item, NULL, memory_order_acq_rel);
-		if (item)
-			gt_work_item_drop(item, true);
-		free_copy(c);
+		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) !=
+			    GT_HSA_WORK_FREE &&
+		    c->watch.agent->runtime == runtime && c->epoch == t->epoch) {
+			stop_watching(c);
+			gt_hsa_work_count_unfinished(&c->work, t);
+			item = atomic_exchange_explicit(&c->item, NULL, memory_order_acq_rel);
+			if (item)
+				gt_work_item_drop(item, true);
+			free_copy(c);
+		}
+		end_ours(c, runtime);
 	}
+	gt_hsa_shared_end(runtime);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's asynchronous copies: their completion signal stays the program's. The runtime is
- * asked for the times that lie in it, by the harvester or, at the latest, when the signal is used
- * again or destroyed (hsa_signal.c).
+/* The program's asynchronous copies: their completion signal stays the program's, unless it stands
+ * for other work as well (hsa_copy.h). The runtime is asked for the times that lie in it, by the
+ * harvester or, at the latest, when the signal is used again or destroyed (hsa_signal.c).
  *
  * The runtime stores times only after hsa_amd_profiling_async_copy_enable(), which is
  * called once for all; a program that switches it off has it on all the same.
  *
  * HIP's copies inside the device, and small ones, are kernels: hsa_packets.c has them.
- * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times: they are calls. A
- * signal that several copies in flight share has the times of the one that ended last, whichever
- * that is: they are counted as work whose times the runtime refused. */
+ * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times: they are calls. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_copy.h"
 #include "runtime/hsa/hsa_graph_batch.h"
@@ -58,16 +56,18 @@ struct copy_request {
 /* A copy during its call. */
 struct copy_call {
 	struct gt_hsa_copy *copy; /* NULL: not followed */
-	bool watched; /* its times can be read: it is not let go before the call is over */
+	bool counted;             /* as seen, unless the runtime refuses it */
+	uint64_t signal;          /* to submit it with */
 	struct gt_work_item *item;
 };
 
 /* Not followed. If it is a part of a launch's record, that has no end. */
-static struct copy_call leave_unfollowed(const struct gt_node_ref *node, struct gt_thread *t)
+static struct copy_call leave_unfollowed(const struct copy_request *x,
+					 const struct gt_node_ref *node, struct gt_thread *t)
 {
 	if (node->replay && node->span && !(node->unobserved >> GT_GRAPH_COPY & 1))
 		gt_graph_span_lose_part(node->span, t);
-	return (struct copy_call){0};
+	return (struct copy_call){.signal = x->signal};
 }
 
 /* All but who asked for it. */
@@ -91,18 +91,27 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 	return work;
 }
 
-/* It is in flight. Return: its times can be read. */
-static bool watch_copy(struct gt_hsa_copy *c, const struct copy_request *x,
-		       struct gt_hsa_agent *device)
+/* Take an entry for it, and watch it. NULL: it cannot be watched. */
+static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct gt_hsa_work *work,
+				      const struct gt_node_ref *node, struct gt_hsa_agent *device,
+				      struct gt_work_item *item, uint64_t *signal)
 {
-	bool watched;
+	struct gt_hsa_copy *c = gt_hsa_copy_take();
 
+	if (!c)
+		return NULL;
+	c->epoch = gt_thread_own()->epoch;
+	c->work = *work;
+	if (node->replay)
+		gt_hsa_work_set_node(&c->work, node, GT_GRAPH_COPY);
+	atomic_store_explicit(&c->item, item, memory_order_relaxed);
 	c->watch.agent = device;
 	c->work.queued = c->watch.queued = gt_hsa_boottime_ns();
-	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
-	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_WORK_PENDING : GT_HSA_WORK_LOST,
-			      memory_order_release);
-	return watched;
+	*signal = gt_hsa_copy_watch(c, device->runtime, x->signal);
+	if (*signal)
+		return c;
+	*signal = x->signal;
+	return NULL;
 }
 
 /* Before the real call. */
@@ -115,15 +124,15 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	struct gt_node_ref node = {.replay = 0};
 	struct gt_hsa_work work;
 	struct gt_work_item *item;
-	bool recorded, watched;
+	struct copy_call c;
+	bool recorded;
 	struct gt_submitter by = {.id = t ? t->api_id : 0,
 				  .start = t ? t->api_start : 0,
 				  .node.graph =
 					  gt_hsa_records_launches() ? 0 : GT_NODE_NOT_RECORDED};
-	struct gt_hsa_copy *c;
 
 	if (gt_unlikely(!t))
-		return (struct copy_call){0};
+		return (struct copy_call){.signal = x->signal};
 	if (t->graph)
 		gt_hsa_flush_held(t->graph);
 	/* also of what is not recorded: it has its call */
@@ -137,18 +146,18 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 				      0, &by);
 		node = by.node;
 	}
-	if (!x->signal)
-		return leave_unfollowed(&node, t);
+	if (!x->signal || !x->bytes) /* of no bytes, the runtime leaves the signal alone */
+		return leave_unfollowed(x, &node, t);
 	recorded = gt_hsa_is_recording() && !gt_node_ref_is_paused(&by.node) &&
 		   (t->graph || node.replay || gt_session_wants_copies(gt_recording.session));
 	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
-		return leave_unfollowed(&node, t);
+		return leave_unfollowed(x, &node, t);
 	enable_times(r);
 	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
 	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
-		return leave_unfollowed(&node, t); /* between host memories: no device works */
+		return leave_unfollowed(x, &node, t); /* between host memories: no device works */
 	if (t->graph)
 		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &node);
 	if (node.replay && node.unobserved >> GT_GRAPH_COPY & 1)
@@ -161,46 +170,46 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	work.queue = get_engines(device, t);
 	item = gt_hsa_item_of_copy(device, from, to, &work, &node);
 	if (!recorded && !item)
-		return leave_unfollowed(&node, t);
-	if (recorded && (!node.replay || !node.span))
+		return leave_unfollowed(x, &node, t);
+	c = (struct copy_call){.item = item, .signal = x->signal};
+	c.counted = recorded && (!node.replay || !node.span);
+	c.copy = watch_copy(x, &work, &node, device, item, &c.signal);
+	if (c.copy) {
+		gt_hsa_helper_start(device, t);
+		gt_hsa_wake_long_sleeper(device);
+	} else if (c.counted) {
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	c = gt_hsa_copy_take();
-	if (!c) {
-		if (recorded && node.replay && node.span)
-			leave_unfollowed(&node, t);
-		else if (recorded)
-			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-		return (struct copy_call){NULL, false, item};
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+	} else if (recorded) {
+		leave_unfollowed(x, &node, t);
 	}
-	c->epoch = t->epoch;
-	c->work = work;
-	atomic_store_explicit(&c->item, item, memory_order_relaxed);
-	if (node.replay)
-		gt_hsa_work_set_node(&c->work, &node, GT_GRAPH_COPY);
-	watched = watch_copy(c, x, device);
-	gt_hsa_helper_start(device, t);
-	gt_hsa_wake_long_sleeper(device);
-	return (struct copy_call){c, watched, item};
+	return c;
 }
 
 /* After it. The runtime refused: nothing was seen. */
 static int end_copy(const struct copy_call *x, int status)
 {
 	struct gt_work_item *item = x->item;
+	bool refused = status != GT_HSA_SUCCESS;
 
 	if (gt_unlikely(item != NULL))
 		gt_work_item_exit(item); /* it may be the helper's by now */
 	if (!x->copy) {
 		if (item)
-			gt_work_item_drop(item, status == GT_HSA_SUCCESS);
-	} else if (status != GT_HSA_SUCCESS && x->watched) {
-		item = atomic_exchange_explicit(&x->copy->item, NULL, memory_order_acq_rel);
-		if (item)
-			gt_work_item_drop(item, false);
-		gt_hsa_signal_forget(&x->copy->watch);
-		atomic_store_explicit(&x->copy->watch.state, GT_HSA_WORK_LOST,
-				      memory_order_release);
+			gt_work_item_drop(item, !refused);
+		return status;
 	}
+	if (!refused) {
+		if (x->counted)
+			gt_device_seen(gt_thread_own(), GT_DOMAIN_HSA_CORE);
+		return status;
+	}
+	item = atomic_exchange_explicit(&x->copy->item, NULL, memory_order_acq_rel);
+	if (item)
+		gt_work_item_drop(item, false);
+	if (x->counted)
+		x->copy->work.flags &= (uint8_t)~GT_HSA_WORK_RECORDED;
+	gt_hsa_copy_refused(x->copy);
 	return status;
 }
 
@@ -216,7 +225,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, vo
 
 	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(
 				    dst, dst_agent, src, src_agent, size, num_dep_signals,
-				    dep_signals, completion_signal));
+				    dep_signals, c.signal));
 }
 
 int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(
@@ -227,10 +236,9 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(
 	const struct copy_request x = {dst, src, size, dst_agent, src_agent, completion_signal};
 	const struct copy_call c = begin_copy(call, &x, GT_DEVICE_OTHER);
 
-	return end_copy(&c,
-			((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
-				dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
-				completion_signal, engine_id, force_copy_on_sdma));
+	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap
+				     ->real)(dst, dst_agent, src, src_agent, size, num_dep_signals,
+					     dep_signals, c.signal, engine_id, force_copy_on_sdma));
 }
 
 /* hsa_pitched_ptr_t */
@@ -254,7 +262,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 	const struct gt_hsa_dim3 *n = range;
 	const struct pitched_memory *to = dst, *from = src;
 	struct copy_request x = {NULL, NULL, 0, copy_agent, 0, completion_signal};
-	struct copy_call c = {0};
+	struct copy_call c = {.signal = completion_signal};
 
 	if (n && to && from) {
 		x.destination = get_first_byte(to, dst_offset);
@@ -262,12 +270,12 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 		x.bytes = (uint64_t)n->x * n->y * n->z;
 		c = begin_copy(call, &x, dir < sizeof ops ? ops[dir] : GT_DEVICE_COPY);
 	}
-	if (c.watched)
+	if (c.copy)
 		for (int i = 0; i < 3; i++)
 			c.copy->work.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
 	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
 				    dst, dst_offset, src, src_offset, range, copy_agent, dir,
-				    num_dep_signals, dep_signals, completion_signal));
+				    num_dep_signals, dep_signals, c.signal));
 }
 
 /* It stays on. */

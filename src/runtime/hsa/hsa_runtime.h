@@ -8,6 +8,7 @@
  *   hsa_ring          packets from the program's ring into the device's
  *   hsa_agent         agents as devices; the clock of their times; the helper's sleep
  *   hsa_signal        the program's own completion signals, whose times are read from them
+ *   hsa_shared        signals of the program's that stand for several copies in flight
  *   hsa_code          code objects; kernels by the address that packets carry
  *   hsa_work          a work item in flight, and its record
  *   hsa_submitters    which call reserved which packet number
@@ -42,7 +43,8 @@
  * that we wrap, in the thread that does it. So the program's waits end when they ended before, no
  * packet is added, and what the program reads from its signal is true. Only where one signal
  * stands for several packets at once, the kernel gets ours, and a barrier packet behind it
- * completes the program's.
+ * completes the program's. A copy gets ours as well then, and a handler of ours decrements the
+ * program's (hsa_copy.h).
  *
  * Correlation. A queue has several producers (HIP's streams share queues). The thread that rings
  * the doorbell hands on all packets that are valid by then, also other threads'. So a packet

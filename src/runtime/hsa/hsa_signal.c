@@ -19,10 +19,10 @@
  *
  * One signal that stands for several work items in flight has the times of the one that
  * completed last. So only a signal whose value is 1 is watched: another value waits for several.
+ * The others get a signal of ours: kernels in hsa_completion.c, copies in hsa_copy.c.
  * If a release finds that its work has not completed, the value was no promise. Then the times of
- * neither are known, nor those of what comes after them until the signal is destroyed
- * (shared[]). Kernels get a signal of ours then (hsa_completion.c), copies are counted as without
- * times (GT_DROP_RUNTIME).
+ * that work are not known, and what uses the signal later is not watched, until the signal is
+ * destroyed (shared[]).
  * Locking: none. */
 #include "runtime/hsa/hsa_signal.h"
 
@@ -49,7 +49,7 @@ static _Atomic(const struct gt_hsa_signal *) *shared_entry(const struct gt_hsa_s
 	return &shared[table_row(s) % SHARED];
 }
 
-static bool claim_watch(struct gt_hsa_watch *w)
+bool gt_hsa_signal_claim(struct gt_hsa_watch *w)
 {
 	uint32_t pending = GT_HSA_WORK_PENDING;
 
@@ -73,7 +73,8 @@ static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
  * what the signal stood for before. */
 static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
-	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) < w->value;
+	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) <
+		       atomic_load_explicit(&w->value, memory_order_relaxed);
 
 	*times = (struct gt_hsa_times){0, 0};
 	if (!counted && !last)
@@ -87,22 +88,20 @@ static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hs
 	return counted || times->end;
 }
 
-static bool take_times(struct gt_hsa_watch *w, bool last)
+static bool take_times(struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
-	struct gt_hsa_times times;
-
 	if (w->agent) {
-		if (!get_copy_times(w, last, &times))
+		if (!get_copy_times(w, last, times))
 			return false;
 	} else {
-		times.end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
-		times.start = atomic_load_explicit(&w->signal->start_ts, memory_order_acquire);
-		if (!times.start || !times.end)
+		times->end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
+		times->start = atomic_load_explicit(&w->signal->start_ts, memory_order_acquire);
+		if (!times->start || !times->end)
 			return false;
 	}
-	w->times[0] = times.start;
-	w->times[1] = times.end;
-	end_watch(w, times.end ? GT_HSA_WORK_SAVED : GT_HSA_WORK_LOST);
+	w->times[0] = times->start;
+	w->times[1] = times->end;
+	end_watch(w, times->end ? GT_HSA_WORK_SAVED : GT_HSA_WORK_LOST);
 	return true;
 }
 
@@ -124,8 +123,10 @@ static bool enter_table(struct gt_hsa_watch *w, uint32_t row)
 
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
 {
-	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
-	if (signal->kind != GT_HSA_SIGNAL_USER || w->value != 1 ||
+	const int64_t value = atomic_load_explicit(&signal->value, memory_order_relaxed);
+
+	atomic_store_explicit(&w->value, value, memory_order_relaxed);
+	if (signal->kind != GT_HSA_SIGNAL_USER || value != 1 ||
 	    !gt_hsa_signal_release((uintptr_t)signal) ||
 	    atomic_load_explicit(shared_entry(signal), memory_order_relaxed) == signal)
 		return false;
@@ -141,6 +142,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 {
 	const struct gt_hsa_signal *signal = (const struct gt_hsa_signal *)(uintptr_t)handle;
 	uint32_t row = table_row(signal);
+	struct gt_hsa_times times;
 	bool all = true;
 
 	for (uint32_t i = row; i < row + ROW; i++) {
@@ -150,11 +152,11 @@ bool gt_hsa_signal_release(uint64_t handle)
 			continue;
 		while (atomic_load_explicit(&w->state, memory_order_acquire) == GT_HSA_WORK_CLAIMED)
 			sched_yield();
-		if (w->signal != signal || !claim_watch(w))
+		if (w->signal != signal || !gt_hsa_signal_claim(w))
 			continue;
 		if (w->signal != signal) { /* it is another work item by now */
 			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
-		} else if (!take_times(w, true)) {
+		} else if (!take_times(w, true, &times)) {
 			end_watch(w, GT_HSA_WORK_LOST);
 			atomic_store_explicit(shared_entry(signal), signal, memory_order_relaxed);
 			all = false;
@@ -163,32 +165,76 @@ bool gt_hsa_signal_release(uint64_t handle)
 	return all;
 }
 
-bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
+void gt_hsa_signal_watch_ours(struct gt_hsa_watch *w, struct gt_hsa_signal *ours)
 {
-	/* of the program's signal nothing may be read without a claim: it may be destroyed at
-	 * any moment */
-	if (!claim_watch(w))
-		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
-	if (take_times(w, false))
+	w->signal = ours;
+	atomic_store_explicit(&w->value, 1, memory_order_relaxed);
+}
+
+static bool take_or_unclaim(struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
+{
+	if (take_times(w, last, times))
 		return true;
 	atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 	return false;
 }
 
+bool gt_hsa_signal_take(struct gt_hsa_watch *w, struct gt_hsa_times *times)
+{
+	return take_or_unclaim(w, false, times);
+}
+
+bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
+{
+	struct gt_hsa_times times;
+
+	/* of the program's signal nothing may be read without a claim: it may be destroyed at
+	 * any moment */
+	if (!gt_hsa_signal_claim(w))
+		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
+	return gt_hsa_signal_take(w, &times);
+}
+
+bool gt_hsa_signal_is_busy(const struct gt_hsa_signal *signal)
+{
+	uint32_t row = table_row(signal);
+	struct gt_hsa_times times;
+
+	for (uint32_t i = row; i < row + ROW; i++) {
+		struct gt_hsa_watch *w = atomic_load_explicit(&table[i], memory_order_acquire);
+
+		if (gt_likely(!w) || w->signal != signal)
+			continue;
+		if (!gt_hsa_signal_claim(w) || !take_or_unclaim(w, true, &times))
+			if (w->signal == signal)
+				return true;
+	}
+	return false;
+}
+
+void gt_hsa_signal_expect_less(const struct gt_hsa_signal *signal)
+{
+	uint32_t row = table_row(signal);
+
+	for (uint32_t i = row; i < row + ROW; i++) {
+		struct gt_hsa_watch *w = atomic_load_explicit(&table[i], memory_order_acquire);
+
+		if (gt_unlikely(w != NULL) && w->agent && w->signal == signal)
+			atomic_fetch_sub_explicit(&w->value, 1, memory_order_relaxed);
+	}
+}
+
 void gt_hsa_signal_forget(struct gt_hsa_watch *w)
 {
-	if (w->entry && claim_watch(w))
+	if (w->entry && gt_hsa_signal_claim(w))
 		end_watch(w, GT_HSA_WORK_LOST);
 }
 
-int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal)
+void gt_hsa_signal_end(uint64_t handle)
 {
-	if (gt_likely(signal)) {
-		const struct gt_hsa_signal *gone = (const struct gt_hsa_signal *)(uintptr_t)signal;
+	const struct gt_hsa_signal *gone = (const struct gt_hsa_signal *)(uintptr_t)handle;
 
-		gt_hsa_signal_release(signal);
-		atomic_compare_exchange_strong_explicit(shared_entry(gone), &gone, NULL,
-							memory_order_relaxed, memory_order_relaxed);
-	}
-	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
+	gt_hsa_signal_release(handle);
+	atomic_compare_exchange_strong_explicit(shared_entry(gone), &gone, NULL,
+						memory_order_relaxed, memory_order_relaxed);
 }
