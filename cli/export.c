@@ -152,6 +152,17 @@ static bool is_weight_known(const struct export_request *request,
 	return weights[i] && exporter->weighs;
 }
 
+bool export_is_ambiguous(const char *output)
+{
+	return ui_ends_with(output, ".db");
+}
+
+static void report_ambiguous(void)
+{
+	ui_fail(GT_EXIT_USAGE, "RPD and ROCm 7's rocpd both name their files .db: --format rpd or "
+			       "--format rocpd says which one to write");
+}
+
 static const struct gt_exporter *choose_format(const struct export_request *request)
 {
 	const char *slash = strrchr(request->output, '/'),
@@ -166,14 +177,19 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 	}
 	if (request->format) {
 		exporter = gt_exporter_find(request->format);
-		if (!exporter)
+		if (!exporter &&
+		    (!strcmp(request->format, ".db") || !strcmp(request->format, "db")))
+			report_ambiguous();
+		else if (!exporter)
 			unknown_format(request->format, false, request->captures);
 		return exporter;
 	}
 	exporter = gt_exporter_for_path(request->output);
 	if (exporter)
 		return exporter;
-	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
+	if (export_is_ambiguous(request->output))
+		report_ambiguous();
+	else if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,

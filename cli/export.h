@@ -30,6 +30,8 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request);
 /* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */
 char *export_command_line(int argc, char **argv);
+/* Does @output end with .db, the extension of two formats? */
+bool export_is_ambiguous(const char *output);
 /* Return: NULL, reported. */
 const struct gt_exporter *export_choose(const struct export_request *request);
 /* What of the captures is damaged or missing, to the user; behind reading them. */

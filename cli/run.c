@@ -16,6 +16,7 @@
 
 #include "cli/amounts.h"
 #include "cli/command.h"
+#include "cli/export.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
@@ -372,6 +373,11 @@ static int unknown_format(const char *path)
 		   *names[64] = {".gputap"}, *near;
 	size_t n = 1;
 
+	if (export_is_ambiguous(path))
+		return ui_fail(GT_EXIT_USAGE,
+			       "%s: RPD and ROCm 7's rocpd both name their files .db; end the name "
+			       "in .rpd or .rocpd",
+			       path);
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];
@@ -405,14 +411,17 @@ static int choose_output(struct run_request *r)
 		r->pattern = r->output;
 		r->output = r->named;
 	}
-	if (!r->output) /* rocm-trace-lite's; its .db is RPD, as ours is */
+	if (!r->output) {
 		r->output = mode_rtl_output(r->rtl_output, sizeof r->rtl_output);
+		if (r->output && export_is_ambiguous(r->output)) /* rocm-trace-lite writes RPD */
+			r->exporter = gt_exporter_find("rpd");
+	}
 	if (!r->output) {
 		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap",
 			 *program ? program : "program", (int)getpid());
 		r->output = r->named;
 	}
-	if (!ui_ends_with(r->output, ".gputap")) {
+	if (!ui_ends_with(r->output, ".gputap") && !r->exporter) {
 		r->exporter = gt_exporter_for_path(r->output);
 		if (!r->exporter)
 			return unknown_format(r->output);

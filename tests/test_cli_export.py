@@ -6,6 +6,7 @@ import stat
 import pty
 import re
 import signal
+import sqlite3
 import subprocess
 
 import pytest
@@ -19,7 +20,7 @@ def capture(run, build, work):
 
 FORMATS = {
     "t.pftrace": b"\x0a", "t.json": b"{", "t.json.gz": b"\x1f\x8b", "t.rpd": b"SQLite format 3",
-    "t.db": b"SQLite format 3", "t.rocpd": b"SQLite format 3", "t.csv": b"kind,"
+    "t.rocpd": b"SQLite format 3", "t.csv": b"kind,"
 }
 
 
@@ -41,6 +42,29 @@ def test_export_takes_the_format_that_is_named_whatever_the_extension(capture, t
 def test_a_format_may_be_named_by_its_extension(capture, tap, work, name, first):
     tap("export", capture, "--format", name, "-o", "out")
     assert (work / "out").read_bytes().startswith(first)
+
+
+@pytest.mark.parametrize("command", ["export", "merge"])
+@pytest.mark.parametrize("options", [["-o", "t.db"], ["-o", "t.x", "--format", "db"]])
+def test_an_extension_of_two_formats_wants_a_choice(capture, tap, work, command, options):
+    result = tap(command, capture, *options, status=2)
+    assert "--format rpd" in result.err and "--format rocpd" in result.err
+    assert os.listdir() == ["t.gputap"]
+
+
+@pytest.mark.parametrize("name, table", [("rpd", "rocpd_api"), ("rocpd", "rocpd_info_agent")])
+def test_a_named_format_decides_what_an_extension_of_two_is(capture, tap, name, table):
+    tap("export", capture, "-o", "t.db", "--format", name)
+    with sqlite3.connect("t.db") as database:
+        tables = [n for n, in database.execute("select name from sqlite_master")]
+    database.close()
+    assert any(n.startswith(table) for n in tables)
+
+
+def test_run_wants_a_choice_before_it_starts_the_program(tap, work):
+    result = tap("run", "-o", "t.db", "touch", "started", status=2)
+    assert ".rpd" in result.err and ".rocpd" in result.err
+    assert os.listdir() == []
 
 
 @pytest.mark.parametrize("output, near", [("t.pftrac", ".pftrace"), ("t.jso", ".json"),

@@ -4,6 +4,7 @@ records, and what it says of the rest."""
 
 import json
 import re
+import sqlite3
 
 import pytest
 
@@ -74,6 +75,10 @@ def test_rtl_output_names_one_file_for_all_processes(run, gputap, build, work):
     run([gputap, "run", "-q", "-o", "mine.gputap", build / "examples/demo"],
         env={"RTL_OUTPUT": "theirs.gputap"})
     assert (work / "mine.gputap").exists() and not (work / "theirs.gputap").exists()
+    run([gputap, "run", "-q", build / "examples/demo"], env={"RTL_OUTPUT": "theirs.db"})
+    with sqlite3.connect("theirs.db") as database:  # rocm-trace-lite's own files are RPD
+        assert database.execute("select count(*) from rocpd_op").fetchone()[0]
+    database.close()
 
 
 def test_kernels_chooses_by_name_and_the_others_count_as_nothing(traced):

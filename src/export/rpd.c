@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd, .db): a SQLite database as rocmProfileData's tools read it, of schema 3 and,
+/* RPD files (.rpd): a SQLite database as rocmProfileData's tools read it, of schema 3 and,
  * by the one rule that text ids of names and arguments come from one sequence and arguments
  * stand in both text tables, of schema 2.
  *
@@ -284,7 +284,7 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	return status;
 }
 
-static const char *const extensions[] = {".rpd", ".db", NULL};
+static const char *const extensions[] = {".rpd", NULL};
 
 const struct gt_exporter gt_exporter_rpd = {
 	.name = "rpd",
