@@ -24,7 +24,7 @@ test:             # install what tests need, run them all
 test-gpu:
 	@[ -n "$(GPUTAP_BUILD)" ] || $(MAKE) --no-print-directory all
 	@GPUTAP_BUILD="$(or $(GPUTAP_BUILD),$(BUILD))" $(PYTHON) tests/gpu/check_gpu.py $(ARGS)
-bench:            # measure, print a table, write docs/performance.md's figures
+bench:            # measure, print a table, write docs/internals/performance.md's figures
 	@tools/setup bench && $(MAKE) --no-print-directory all && ninja -C $(BUILD) && tools/bench
 generate:         # make generated/ from api/ (needs nothing but Python)
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api

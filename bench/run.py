@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run every bench program in interleaved rounds, print a table, write docs/performance.md's
-figures.
+"""Run every bench program in interleaved rounds, print a table, write
+docs/internals/performance.md's figures.
 
 usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
@@ -25,7 +25,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOC = ROOT / "docs" / "performance.md"
+DOC = ROOT / "docs" / "internals/performance.md"
 # hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
 HIPCC_ENVIRONMENT = {"HIP_PLATFORM": "amd", "HIP_COMPILER": "clang", "HIP_RUNTIME": "rocclr"}
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
@@ -523,7 +523,7 @@ def main():
     ap.add_argument("--quick", action="store_true", help="a tenth of the work: to see that it runs")
     ap.add_argument("--write",
                     action="store_true",
-                    help="write the figures into docs/performance.md")
+                    help="write the figures into docs/internals/performance.md")
     args = ap.parse_args()
 
     bench = Bench(args.build.resolve(), args.quick)

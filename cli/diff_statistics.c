@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See diff_statistics.h and docs/diff.md. Nothing here draws from a clock: the same captures give
- * the same answer each time. */
+/* See diff_statistics.h and docs/guides/comparing-runs.md. Nothing here draws from a clock: the
+ * same captures give the same answer each time. */
 #include "cli/diff_statistics.h"
 
 #include <math.h>

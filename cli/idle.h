@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why devices were idle: each gap between a device's work is split into parts, each with one cause,
- * as docs/idle.md says.
+ * as docs/guides/idle-time.md says.
  *
  *   first pass, by the caller      all work, ranges  -> sorted by start, by thread
  *   idle_finish(): sweep           work in order     -> gaps, each with the work that ended it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap plugin: try a vendor's plug-in against the rules of docs/vendor-guide.md. */
+/* gputap plugin: try a vendor's plug-in against the rules of docs/tools/vendor-plugin.md. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -19,10 +19,10 @@ static const char help[] =
 	"gputap plugin check [options] FILE.so\n"
 	"gputap plugin rules\n"
 	"\n"
-	"Tries an accelerator's plug-in for torch.profiler and gputap: whether it keeps\n"
-	"the rules of docs/vendor-guide.md. Each trial runs in a process of its own, so\n"
-	"that one that crashes or hangs is reported like any other. What needs work on\n"
-	"the device asks the plug-in's pu1Exercise() for it.\n"
+	"Checks whether an accelerator's plug-in for torch.profiler and gputap keeps the\n"
+	"rules of docs/tools/vendor-plugin.md. Each trial runs in its own process, so one\n"
+	"that crashes or hangs is reported like any other. Trials that need work on the\n"
+	"device call the plug-in's pu1Exercise().\n"
 	"\n"
 	"Examples\n"
 	"  gputap plugin check ./libmy_vendor_pu1.so\n"

@@ -2,7 +2,8 @@
 /* Time between a device's work in which nobody can know whether the device had work, because
  * nothing was recorded. It is neither busy nor idle:
  *
- *   paused    every process with work on the device that then lived was paused (docs/windows.md)
+ *   paused    every process with work on the device that then lived was paused
+ *             (docs/guides/recording-windows.md)
  *   evicted   older than what a flight recorder kept
  *   cut       all time, if a capture was cut out of another by anything but time
  *   between   before a session's first work on the device, or after its last: of several captures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bytes of a capture, for tests that change them: docs/capture-format.md."""
+"""The bytes of a capture, for tests that change them: docs/reference/capture-format.md."""
 
 import struct
 

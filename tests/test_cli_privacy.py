@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who may read what gputap writes, and what is in it: docs/privacy.md."""
+"""Who may read what gputap writes, and what is in it: docs/guides/privacy.md."""
 
 import json
 import os

@@ -4,8 +4,8 @@ software GPU.
 
 GPUTAP_HIP_TESTS names a folder that tests/rocm/hip_tests.py has built from a checkout of ROCm/HIP.
 A quick part of each area is run; GPUTAP_SLOW=1 runs every case, which takes an hour and more. What
-fails bare may fail traced; docs/conformance-hip.md lists what fails, and why. Two cases that are
-decided by a race end in more than one way: each is tried three times.
+fails bare may fail traced; docs/internals/conformance-hip.md lists what fails, and why. Two cases
+that are decided by a race end in more than one way: each is tried three times.
 """
 
 import os

@@ -45,8 +45,8 @@ def test_the_audit_library_needs_nothing_and_exports_what_the_linker_and_hsa_cal
 def test_exported_symbols_are_those_of_the_list(build, repo):
     listed = {
         line.split()[0]
-        for line in (repo / "docs/symbols.txt").read_text().partition("# libgputap-plugin")
-        [0].splitlines() if line and line[0] != "#"
+        for line in (repo / "docs/reference/symbols.txt").read_text().partition(
+            "# libgputap-plugin")[0].splitlines() if line and line[0] != "#"
     }
     found = exports(build / "libgputap.so.0")
     assert {name.split("@")[0] for name in found} == listed

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""docs/ci.md: its commands work as they stand there. The program is an OpenCL one, in place of
-`make prog`."""
+"""docs/tutorials/regression-in-ci.md: its commands work as they stand there. The program is an
+OpenCL one, in place of `make prog`."""
 import re
 import textwrap
 
@@ -8,7 +8,7 @@ import pytest
 
 import conftest
 
-TEXT = (conftest.REPO / "docs" / "ci.md").read_text()
+TEXT = (conftest.REPO / "docs" / "tutorials/regression-in-ci.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.M | re.S)
 
 

@@ -305,8 +305,8 @@ def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
 
 
 def test_numbers_of_entries_that_hip_s_table_will_have_are_free():
-    """Positions from 512 on have numbers from 768 on (docs/decisions.md); what the library exports
-    besides lies below."""
+    """Positions from 512 on have numbers from 768 on (docs/internals/decisions.md); what the
+    library exports besides lies below."""
     described = {number for domain, number, _ in frozen() if domain == "hip"}
     assert not described & set(map(str, range(506, 512))) and not described & set(
         map(str, range(768, 1024)))
@@ -418,7 +418,7 @@ def test_each_wrap_of_the_description_is_written(opencl, build, run):
 
 
 def test_the_table_of_extension_functions_is_the_description_s(opencl, repo):
-    text = (repo / "docs/doors.md"
+    text = (repo / "docs/internals/interception.md"
             ).read_text().split("### Extension functions with device times")[1].split("###")[0]
     rows = [[cell.strip()
              for cell in line.split("|")[1:-1]]

@@ -9,7 +9,7 @@ from test_plugin_loader import vendor  # noqa: F401: a fixture
 
 
 def guide_of(repo):
-    return (repo / "docs/vendor-guide.md").read_text()
+    return (repo / "docs/tools/vendor-plugin.md").read_text()
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def test_bad_input_has_the_documents_status(compile_pti, run):
 
 
 def test_the_pages_tool_works(build, run, level_zero, environment, work):  # noqa: F811
-    text, = re.findall(r"```c\n(.*?)```", (REPO / "docs/pti.md").read_text(), re.S)
+    text, = re.findall(r"```c\n(.*?)```", (REPO / "docs/tools/pti.md").read_text(), re.S)
     assert text.count("\n") <= 36
     (work / "tool.c").write_text(text)
     library = build / "src/compat/pti"

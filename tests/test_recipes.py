@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of docs/recipes.md and docs/questions.md do what the pages say."""
+"""The commands of docs/guides/recipes.md and docs/guides/questions.md do what the pages say."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import pytest
 
 import conftest
 
-DOCS = conftest.REPO / "docs"
+DOCS = conftest.REPO / "docs/guides"
 COMMAND = re.compile(r"(mkdir|gputap|mpirun|srun|docker)\b")
 # in the place of a cluster's launcher: ranks one after the other, named as it names them
 SRUN = """\

@@ -38,7 +38,7 @@ def undocumented(result):
 def test_no_symbol_of_the_public_headers_is_undocumented(tmp_path):
     result = made(REPO, tmp_path)
     assert result.returncode == 0 and undocumented(result) == []
-    symbols = (REPO / "docs/symbols.txt").read_text()
+    symbols = (REPO / "docs/reference/symbols.txt").read_text()
     text = symbols.partition("# OpenCL loader layer")[0]
     exported = {line.split()[0] for line in text.splitlines() if line.startswith("gputap_")}
     exported |= set(re.findall(r"^gputap_plugins_\w+", symbols, re.M))

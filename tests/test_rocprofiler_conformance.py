@@ -2,8 +2,8 @@
 """Upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and the
 software GPU.
 
-GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/conformance.md says of which
-commit). Nothing of it is copied: programs are compiled by hand, one command each."""
+GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/internals/conformance.md says of
+which commit). Nothing of it is copied: programs are compiled by hand, one command each."""
 
 import os
 import pathlib

@@ -3,11 +3,11 @@
 has a mock of it.
 
 GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0,
-GPUTAP_ROCPROFILER_REGISTER_SOURCE the checkout that it was built from (docs/conformance.md says of
-which commit). Programs, ways to start them and what they are to say are read from its
-tests/CMakeLists.txt; nothing of it is copied. What upstream's mock of the SDK says of itself is not
-expected of ours, and where that mock puts functions of its own into the tables, the runtimes' are
-called: our client asks for nothing."""
+GPUTAP_ROCPROFILER_REGISTER_SOURCE the checkout that it was built from
+(docs/internals/conformance.md says of which commit). Programs, ways to start them and what they are
+to say are read from its tests/CMakeLists.txt; nothing of it is copied. What upstream's mock of the
+SDK says of itself is not expected of ours, and where that mock puts functions of its own into the
+tables, the runtimes' are called: our client asks for nothing."""
 
 import functools
 import os

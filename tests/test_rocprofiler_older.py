@@ -3,8 +3,8 @@
 1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples and their C tool are compiled, and those that trace
 run in a small HIP program of ours on the software GPU.
 
-GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts (docs/conformance.md
-says of which commits)."""
+GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts
+(docs/internals/conformance.md says of which commits)."""
 
 import os
 import pathlib

@@ -122,7 +122,7 @@ def test_check_style_shows_two_files_of_one_name(repo, run, work):
         (work / folder / "same.c").write_text(SPDX)
     assert "src/a/same.c has the same name" in run([repo / "tools/check-style", work], status=1).out
 
-HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:", "Source:")
+HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:")
 
 
 def functions(text):

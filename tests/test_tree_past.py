@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Processes of the tree that came past us: found in /proc, named and counted as not traced; those
 that somebody has told of are counted once. (They sleep for some looks of the collector, which has
-no sign to give: docs/doors.md.)"""
+no sign to give: docs/internals/interception.md.)"""
 
 import json
 import os

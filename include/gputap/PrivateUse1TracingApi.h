@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What an accelerator's vendor implements in one shared library, so that torch.profiler and gputap
- * show the accelerator's kernels, copies and calls. C and C++. docs/vendor-guide.md states the
- * contract in numbered sentences, which `gputap plugin check FILE.so` tries one by one.
+ * show the accelerator's kernels, copies and calls. C and C++. docs/tools/vendor-plugin.md states
+ * the contract in numbered sentences, which `gputap plugin check FILE.so` tries one by one.
  *
  *   host ── dlopen ──► kineto_register_privateuse1_plugin()  once: names, optional groups
  *        ── pu1TracingSetCallbacks(), pu1TracingEnable(kind)   a session begins

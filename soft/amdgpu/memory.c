@@ -11,7 +11,7 @@
  * children (MADV_DONTFORK), as device memory is not. A shared handle names the process, its
  * descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import. Whether a
  * GPU has a range mapped is written down, but not enforced: see "too forgiving" in
- * docs/soft-amdgpu.md.
+ * docs/internals/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are outside of it. */
 #include <fcntl.h>
 #include <pthread.h>

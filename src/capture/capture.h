@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The capture (`.gputap`): append-only file of checked blocks, valid at any moment.
  * The writer is the collector (and `gputap recover`); the reader is everything else.
- * capture/format.h has the bytes; docs/capture-format.md explains them.
+ * capture/format.h has the bytes; docs/reference/capture-format.md explains them.
  *
  * A process is what one exec or fork made, as everywhere in gputap: a pid may stand for several. */
 #ifndef GPUTAP_CAPTURE_CAPTURE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a capture file. docs/capture-format.md says the same in prose.
+/* The bytes of a capture file. docs/reference/capture-format.md says the same in prose.
  *
  *   | gt_file_header 64 | block | block | ... | END block |
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic
- * Trace Analysis, TraceLens, scripts; docs/export-formats.md has the rules. What they insist on:
- *
+ * Trace Analysis, TraceLens, scripts; docs/reference/export-formats.md has the rules. What they
+ insist on: *
  *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the
  *                system
  *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One row for each record, RFC 4180 with \n, a header row; docs/export-formats.md explains the
- * columns. Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that is not
- * known, is empty. */
+/* One row for each record, RFC 4180 with \n, a header row; docs/reference/export-formats.md
+ * explains the columns. Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that
+ * is not known, is empty. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a device was idle: the causes, and what is said of a part of a gap. cli/idle.h finds them;
  * exporters get them by a function in their options (struct gt_export_options). The rules stand in
- * docs/idle.md. */
+ * docs/guides/idle-time.md. */
 #ifndef GPUTAP_EXPORT_IDLE_PARTS_H
 #define GPUTAP_EXPORT_IDLE_PARTS_H
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/cuda-report.md of reports of tests/gpu/check_gpu.py.
+"""Makes docs/internals/cuda-report.md of reports of tests/gpu/check_gpu.py.
 
-    tests/gpu/write_gpu_report.py REPORT.json .. > docs/cuda-report.md
+    tests/gpu/write_gpu_report.py REPORT.json .. > docs/internals/cuda-report.md
 
 Where a check is in several reports of one kind of machine, the last one counts."""
 

@@ -8,8 +8,8 @@
  *   cupti_layout.c    how long a record is in which version
  *   cupti_attach.c    the driver below, settings, clock, ids
  *
- * Behaviour is what was measured of NVIDIA's library (docs/cuda.md says which versions); where
- * it was not measured the comments say so.
+ * Behaviour is what was measured of NVIDIA's library (docs/runtimes/cuda.md says which versions);
+ * where it was not measured the comments say so.
  *
  * Locking: one lock for records and buffers (cupti_buffer.c); tables of switches are atomic bytes.
  * No function of the client's is called with a lock held. */

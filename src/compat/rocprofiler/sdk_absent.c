@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NEEDSWORK: hardware counters, samples of program counters, thread traces and OpenMP want
  * hardware or a runtime that is not here; asked for one of them, the library says that it has
- * none. README.md and docs/conformance.md list them. */
+ * none. README.md and docs/internals/conformance.md list them. */
 #include "sdk.h"
 
 #define ABSENT(name, status, ...)                         \

@@ -8,7 +8,8 @@
  *
  * The upper bits tell ours from ids that others push: torch.profiler's bridge has ids of its own.
  * While it has a profile open, nothing is pushed, as a record has but one id.
- * By the contract of docs/vendor-guide.md pushes and pops take no lock and make no system call. */
+ * By the contract of docs/tools/vendor-plugin.md pushes and pops take no lock and make no system
+ * call. */
 #include "core/external.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
