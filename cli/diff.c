@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/diff.h"
@@ -693,8 +694,9 @@ static void print_answer(const struct diff_result *result, const struct diff_opt
 
 static int write_answer(const struct diff_result *result, const struct diff_options *options)
 {
+	struct stat st;
 	FILE *out;
-	int failed;
+	int status;
 
 	if (!options->output) {
 		print_answer(result, options, stdout);
@@ -706,9 +708,14 @@ static int write_answer(const struct diff_result *result, const struct diff_opti
 	if (!out)
 		return ui_fail(GT_EXIT_NO_ANSWER, "%s: %m", options->output);
 	print_answer(result, options, out);
-	failed = ferror(out);
-	if (fclose(out) || failed)
-		return ui_fail(GT_EXIT_NO_ANSWER, "%s: cannot be written: %m", options->output);
+	status = ui_flush(out);
+	if (status && !fstat(fileno(out), &st) && S_ISREG(st.st_mode))
+		unlink(options->output); /* half an answer is none */
+	if (fclose(out) && !status)
+		status = -errno;
+	if (status)
+		return ui_fail(GT_EXIT_NO_ANSWER, "cannot write %s: %s", options->output,
+			       strerror(-status));
 	return GT_EXIT_OK;
 }
 

@@ -76,13 +76,11 @@ static int unknown_command(const char *word)
 /* Return: @code, or a failure when what was printed could not be written. */
 static int finish_output(int code)
 {
-	if (ferror(stdout)) { /* some time ago: once more, for the reason */
-		clearerr(stdout);
-		putchar('\n');
-	}
-	if (fflush(stdout) && code == GT_EXIT_OK)
-		return ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %m");
-	return code;
+	int status = ui_flush(stdout);
+
+	if (!status || code != GT_EXIT_OK)
+		return code;
+	return ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %s", strerror(-status));
 }
 
 static int run_command(const struct gt_command *command, int argc, char **argv)

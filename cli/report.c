@@ -613,6 +613,8 @@ static int print_page(const struct summary *s, const struct report_options *o,
 	if (rc == -EEXIST && !o->force) {
 		gt_error_clear();
 		gt_error(0, "%s exists: -f replaces it", o->output);
+	} else if (rc) {
+		gt_error(rc, "cannot write %s", o->output);
 	}
 	return rc;
 }

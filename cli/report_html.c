@@ -352,6 +352,8 @@ static void put_tables(FILE *out, const struct report_page *page)
 
 int report_html_write(const struct report_page *page, FILE *out)
 {
+	int status;
+
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "style-src '" PAGE_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
@@ -374,7 +376,6 @@ int report_html_write(const struct report_page *page, FILE *out)
 	fputs("</script>\n<script>", out);
 	fputs(page_js, out);
 	fputs("</script>\n</body>\n</html>\n", out);
-	if (fflush(out) || ferror(out))
-		return gt_error(-EIO, "write the page");
-	return 0;
+	status = ui_flush(out);
+	return status ? gt_error(status, "write the page") : 0;
 }

@@ -43,6 +43,19 @@ static char *sentence(const char *format, va_list args)
 	return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
+int ui_flush(FILE *out)
+{
+	bool failed = ferror(out);
+
+	if (failed) { /* some time ago: once more, for the reason */
+		clearerr(out);
+		putc('\n', out);
+	}
+	if (fflush(out))
+		return -errno;
+	return failed ? -EIO : 0; /* the reason is gone */
+}
+
 int ui_fail(int exit_code, const char *format, ...)
 {
 	int saved = errno;

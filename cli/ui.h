@@ -16,6 +16,8 @@ extern const char *ui_command;
 /* "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when the
  * sentence is "%s", "").
  * Return: @exit_code. */
+/* Write out what is buffered. Return: 0, or the negative errno of this or an earlier write. */
+int ui_flush(FILE *out);
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note on stderr: "gputap: sentence". */
 void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -3,6 +3,7 @@
 stdout."""
 
 import os
+import shlex
 import shutil
 import struct
 import tempfile
@@ -168,3 +169,30 @@ def test_nothing_named_like_a_pattern_is_reported(tap):
 def test_output_that_cannot_be_written_is_reported(gputap, capture, run):
     result = run(["sh", "-c", f"'{gputap}' report a.gputap > /dev/full"], status=1)
     assert "cannot write to standard output: No space left on device" in result.err
+
+
+@pytest.mark.parametrize("command", [
+    ["report", "--html", "a.gputap"], ["list", "operations"], ["export", "--help"],
+    ["diff", "a.gputap", "b.gputap"], ["diff", "--json", "a.gputap", "b.gputap"]
+])
+def test_a_full_device_is_named_as_such(gputap, build, capture, run, work, command):
+    run([build / "tests/synth/synth", "--calls", "2000", "--seed", "7", "-o", "b.gputap"])
+    words = shlex.join([str(gputap), *command])
+    result = run(["sh", "-c", f"{words} > /dev/full"], status=None)
+    assert result.status and "No space left on device" in result.err
+    assert "Input/output error" not in result.err
+
+
+@pytest.mark.parametrize("command", [["report", "--html", "a.gputap"],
+                                     ["diff", "a.gputap", "b.gputap"],
+                                     ["diff", "--json", "a.gputap", "b.gputap"]])
+def test_a_file_that_cannot_take_its_content_is_named_with_the_reason(
+        gputap, build, capture, run, work, command):
+    """A file may have no byte here, as on a full disk; a signal for that is what a shell's ulimit
+    gives."""
+    run([build / "tests/synth/synth", "--calls", "2000", "--seed", "7", "-o", "b.gputap"])
+    words = shlex.join([str(gputap), *command, "-o", "out"])
+    result = run(["sh", "-c", f"ulimit -f 0; trap '' XFSZ; exec {words}"], status=None)
+    assert result.status and "cannot write out: " in result.err
+    assert "File too large" in result.err and "Input/output error" not in result.err
+    assert not list(work.glob("*out*"))
