@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -380,6 +381,46 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         (p,) = tree.read(name)["processes"]
         assert p["count_calls"] == {"seen": 21, "recorded": 21, "not_kept": 0, "dropped": {}}
         assert kept_of(gputap, name)["kept"]["reason"] == "command"
+
+
+def ask(folder, request):
+    """One request to a session's control socket; its answer."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(f"{folder}/control")
+        client.sendall(f"{request}\n".encode())
+        return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+
+
+def test_a_snapshot_replaces_nothing_but_regular_files_of_its_kind(tree, tap, work):
+    (work / "notes.txt").write_text("mine")
+    (work / "real.gputap").write_text("mine")
+    (work / "link.gputap").symlink_to("real.gputap")
+    (work / "nowhere.gputap").symlink_to("nothing")
+    (work / "folder.gputap").mkdir()
+    os.mkfifo(work / "pipe.gputap")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.gputap")
+    before = {p.name: p.lstat().st_ino for p in work.iterdir()}
+    process = tree.start(f"tally:{work}/tally", "calls:20", "wait:go")
+    try:
+        wait_until(lambda: tally(work / "tally") >= 20, "calls")
+        (folder,) = sessions_of("c.gputap")
+        answer = ask(folder, f"snapshot path={work}/notes.txt replace=yes")
+        assert answer == "error a snapshot is a capture, whose name ends in .gputap\n"
+        assert "ends in .gputap" in ask(folder, f"snapshot path={work}/.gputap replace=yes")
+        for name in ["link", "nowhere", "folder", "pipe", "socket"]:
+            said = tap("snapshot", "-f", "-o", f"{name}.gputap", "c.gputap", status=1).err
+            assert f"{name}.gputap is not a regular file and is left as it is" in " ".join(
+                said.split()), said
+        assert (work / "real.gputap").read_text() == (work / "notes.txt").read_text() == "mine"
+        tap("snapshot", "-f", "-o", "real.gputap", "c.gputap")
+    finally:
+        (work / "go").touch()
+        assert finish(process).status == 0
+    after = {p.name: p.lstat().st_ino for p in work.iterdir()}
+    assert {n: after[n] for n in before if n != "real.gputap"} == {
+        n: i for n, i in before.items() if n != "real.gputap"}
+    assert len(tree.read("real.gputap")["processes"]) == 1
 
 
 def test_how_long_a_program_runs_is_not_said_of_a_cut_of_a_snapshot(tree, tap, work):

@@ -225,7 +225,7 @@ def test_a_flight_recorder_is_recovered_without_its_journal(tree, tap, work):
     found = tree.read()
     assert found["end"] == "incomplete"
     assert sum(p["calls"] for p in found["processes"]) >= 100000
-    assert not list(work.glob("c.gputap.*"))
+    assert not list(work.glob(".*.keep"))
 
 
 def test_the_list_of_sessions_has_no_control_characters(tap, left):

@@ -214,6 +214,22 @@ int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *
 	return 0;
 }
 
+/* May the snapshot have this name? Only a regular file is replaced: not a device, a pipe, a folder,
+ * or a link, whatever it leads to. */
+static int check_name(const char *path, bool replace)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : gt_error(-errno, "cannot write snapshot %s", path);
+	if (!replace)
+		return gt_error(-EEXIST, "cannot write snapshot %s", path);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	gt_error(0, "%s is not a regular file and is left as it is", path);
+	return -EINVAL;
+}
+
 /* The file gets its name when it is whole. */
 static int put_in_place(const char *part, const char *path, bool replace)
 {
@@ -233,11 +249,11 @@ static int put_in_place(const char *part, const char *path, bool replace)
 int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, bool shared)
 {
 	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash + 1 - path) : 0, fd, status;
+	int folder = slash ? (int)(slash + 1 - path) : 0, fd, status = check_name(path, replace);
 	char *part;
 
-	if (!replace && !access(path, F_OK))
-		return gt_error(-EEXIST, "cannot write snapshot %s", path);
+	if (status)
+		return status;
 	if (asprintf(&part, "%.*s.%.200s.%d.%u.part", folder, path, path + folder, (int)getpid(),
 		     s->why.number) < 0)
 		return gt_error(-ENOMEM, "snapshot %s", path);

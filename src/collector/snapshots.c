@@ -15,6 +15,8 @@
 #include "util/clock_ns.h"
 #include "util/error.h"
 
+#define CAPTURE_END ".gputap"
+
 enum {
 	NICE = 10,
 	STACK_BYTES = 1 << 20,
@@ -69,7 +71,7 @@ void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now
 /* "last.gputap" -> "last.N.gputap", N from the snapshot's number on, the first that is free. */
 static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *job)
 {
-	static const char end[] = ".gputap";
+	static const char end[] = CAPTURE_END;
 	const char *output =
 		s->options->snapshot_name ? s->options->snapshot_name : s->options->output;
 	size_t n = strlen(output), cut = sizeof end - 1;
@@ -228,6 +230,14 @@ const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, ui
 
 /* Commands -------------------------------------------------------------------------- */
 
+static bool is_capture_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t n = strlen(name), end = sizeof CAPTURE_END - 1;
+
+	return n > end && !strcmp(name + n - end, CAPTURE_END);
+}
+
 static int answer_snapshot(void *data, struct gt_control_request *request, FILE *answer)
 {
 	const char *path = gt_control_argument(request, "path"),
@@ -239,6 +249,10 @@ static int answer_snapshot(void *data, struct gt_control_request *request, FILE 
 		return gt_control_refuse(request, -EINVAL, "a snapshot's path is not absolute");
 	if (path && strlen(path) >= PATH_MAX)
 		return gt_control_refuse(request, -ENAMETOOLONG, "a snapshot's path is too long");
+	if (path && !is_capture_name(path))
+		return gt_control_refuse(
+			request, -EINVAL,
+			"a snapshot is a capture, whose name ends in " CAPTURE_END);
 	number = gt_snapshots_ask(data, GT_KEPT_COMMAND, NULL, path,
 				  replace && !strcmp(replace, "yes"), 0);
 	if (!number)
