@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts that a traced program chose (names, paths, command lines), written for a medium. Every
  * output of the command uses one of these functions, or cli/ui.h for a terminal; the table of
- * docs/export-formats.md#texts shows what each does. Each byte that is not UTF-8 becomes one
- * U+FFFD. The functions write at @p, without a terminating NUL, and return the end. */
+ * docs/reference/export-formats.md#texts shows what each does. Each byte that is not UTF-8 becomes
+ * one U+FFFD. The functions write at @p, without a terminating NUL, and return the end. */
 #ifndef GPUTAP_EXPORT_TEXT_H
 #define GPUTAP_EXPORT_TEXT_H
 
