@@ -594,12 +594,14 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 			matched += side->runs[i].matched;
 			records += side->runs[i].records;
 		}
+		if (side->where && !matched) /* a slice may have no records to read */
+			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' holds for no record of %s%s%s",
+				       side->where, side->runs[0].paths[0],
+				       *side->runs[0].why_nothing ? ": " : "",
+				       side->runs[0].why_nothing);
 		if (!records)
 			return ui_fail(GT_EXIT_NO_ANSWER, "%s has no records: nothing to compare",
 				       side->runs[0].paths[0]);
-		if (!matched)
-			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' holds for no record of %s",
-				       side->where, side->runs[0].paths[0]);
 		if (options->per && !side->units)
 			return ui_fail(GT_EXIT_NO_ANSWER, "--per %s: no such range in %s",
 				       options->per, side->runs[0].paths[0]);

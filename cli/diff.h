@@ -18,6 +18,7 @@
 #include "capture/capture.h"
 #include "cli/diff_series.h"
 #include "cli/diff_statistics.h"
+#include "cli/filter_nothing.h"
 #include "cli/lookup.h"
 
 /* name of the table, is each row's count the program's own doing and each value a duration that
@@ -73,8 +74,9 @@ struct diff_run {
 	char *part;      /* which time of it, of its first file that lacks some; "": all */
 	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of its first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
-	uint64_t units;      /* occurrences of the range */
-	uint32_t unit_slots; /* those that `of_units` has */
+	char why_nothing[FILTER_WHY_BYTES]; /* its filter holds for nothing; "": not known */
+	uint64_t units;                     /* occurrences of the range */
+	uint32_t unit_slots;                /* those that `of_units` has */
 	double others; /* share of the processors' time that other programs had; 0: or not known */
 	bool on_gpus; /* all its device work is: other programs on the processors do not touch it */
 	struct gt_capture_health health;

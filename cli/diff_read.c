@@ -16,6 +16,7 @@
 
 #include "cli/diff_units.h"
 #include "cli/filter.h"
+#include "cli/filter_nothing.h"
 #include "cli/kept.h"
 #include "cli/selection.h"
 #include "cli/summary.h"
@@ -439,6 +440,8 @@ static void read_heads(struct reading *r)
 
 	r->run->health = s->health;
 	r->run->matched = s->matched + s->matched_ranges;
+	if (summary_holds_for_nothing(s))
+		filter_explain_nothing(s->filter, r->run->why_nothing);
 	r->run->dropped = summary_dropped(s);
 	if (!s->file_count)
 		return;

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/export_capture.h"
 #include "cli/export.h"
+#include "cli/filter_nothing.h"
 #include "cli/idle_read.h"
 #include "cli/inputs.h"
 #include "cli/kept.h"

@@ -12,6 +12,7 @@
 
 #include "capture/cut.h"
 #include "cli/command.h"
+#include "cli/filter_nothing.h"
 #include "cli/inputs.h"
 #include "cli/merge.h"
 #include "cli/summary.h"

@@ -18,7 +18,6 @@
 #include "cli/ui.h"
 #include "record/operation.h"
 
-enum decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
 enum { DEEPEST = 64, OCCURRENCES_MOST = 64 };
 
 /* What a range is called beside its name that an expression counts: "\001gputap#2". */
@@ -32,7 +31,7 @@ struct parser {
 	bool failed;
 };
 
-static const char *const field_names[] = {"name",   "domain", "kind",  "device", "process",
+const char *const filter_field_names[] = {"name",   "domain", "kind",  "device", "process",
 					  "thread", "queue",  "range", "host",   "duration",
 					  "bytes",  "rank",   "at",    "failed", NULL};
 
@@ -219,7 +218,8 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 	if (field == FILTER_DOMAIN && gt_domain_find(word) != GT_DOMAIN_NONE)
 		fail_at(p, at, "%s cannot be traced yet", word);
 	else if (near)
-		fail_at(p, at, "no %s '%.40s'; did you mean '%s'?", field_names[field], word, near);
+		fail_at(p, at, "no %s '%.40s'; did you mean '%s'?", filter_field_names[field], word,
+			near);
 	else if (field == FILTER_DOMAIN)
 		fail_at(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
 	else
@@ -347,11 +347,11 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 	while (s < SIGNS && !take_sign(p, signs[s].sign))
 		s++;
 	if (s == SIGNS)
-		return fail_at(p, sign_at, "after '%s' comes %s", field_names[field],
+		return fail_at(p, sign_at, "after '%s' comes %s", filter_field_names[field],
 			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	if (field < FILTER_TEXT_COUNT ? signs[s].compare >= CMP_LT && signs[s].compare <= CMP_GE
 				      : signs[s].compare >= CMP_MATCH)
-		return fail_at(p, sign_at, "'%s' takes %s", field_names[field],
+		return fail_at(p, sign_at, "'%s' takes %s", filter_field_names[field],
 			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	n = node_create(field >= FILTER_TEXT_COUNT ? NODE_NUMBER : NODE_TEXT, NULL, NULL);
 	n->field = field;
@@ -403,14 +403,14 @@ static struct filter_node *parse_condition(struct parser *p)
 				   : "the expression ends too early");
 	snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
 		 at);
-	for (unsigned f = 0; field_names[f]; f++) {
-		if (strcasecmp(field_names[f], word))
+	for (unsigned f = 0; filter_field_names[f]; f++) {
+		if (strcasecmp(filter_field_names[f], word))
 			continue;
 		p->at += length;
 		return f == FILTER_FAILED ? node_create(NODE_FAILED, NULL, NULL)
 					  : parse_comparison(p, (enum filter_field)f);
 	}
-	near = ui_nearest(word, field_names);
+	near = ui_nearest(word, filter_field_names);
 	if (near)
 		return fail_at(p, at, "no field '%s'; did you mean '%s'?", word, near);
 	return fail_at(p, at,
@@ -558,43 +558,16 @@ bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, ui
 	return true;
 }
 
-/* Which occurrence was not there, as a clause. False: all were. */
-static bool find_missing(const struct filter *f, char *text, size_t size)
-{
-	for (uint32_t i = 0; i < f->occurrence_count; i++) {
-		const struct filter_occurrence *o = &f->occurrences[i];
-
-		if (o->found)
-			continue;
-		if (o->most)
-			snprintf(text, size, "no process has more than %" PRIu64 " range%s '%s'",
-				 o->most, o->most == 1 ? "" : "s", o->name);
-		else
-			snprintf(text, size, "there is no range '%s'", o->name);
-		return true;
-	}
-	return false;
-}
-
-void filter_note_nothing(const struct filter *f, const char *expression, const char *of)
-{
-	char why[160];
-
-	if (find_missing(f, why, sizeof why))
-		ui_note("--where '%s' holds for no record%s: %s", expression, of, why);
-	else
-		ui_note("--where '%s' holds for no record%s", expression, of);
-}
-
 const char *filter_occurrence_text(uint32_t i, char *text)
 {
 	snprintf(text, FILTER_OCCURRENCE_BYTES, OCCURRENCE_TEXT "%u", i);
 	return text;
 }
 
-void filter_set_origin(struct filter *f, uint64_t origin_ns)
+void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns)
 {
 	f->origin_ns = origin_ns;
+	f->end_ns = end_ns;
 }
 
 /* Matching --------------------------------------------------------------------- */

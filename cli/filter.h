@@ -77,8 +77,8 @@ int filter_print_error(const char *expression, const struct filter_error *error)
 /* The same of another option than --where. */
 int filter_print_error_of(const char *option, const char *expression,
 			  const struct filter_error *error);
-/* What `at` counts from, on the clock of at_ns. */
-void filter_set_origin(struct filter *f, uint64_t origin_ns);
+/* What `at` counts from, and when the capture ends, on the clock of at_ns. */
+void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns);
 /* Which ranges of a name the expression asks for, by numbers. They are found before the first
  * record is matched, for each process in order of their begin. */
 uint32_t filter_occurrence_count(const struct filter *f);
@@ -87,9 +87,6 @@ bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *nam
  * of the occurrence among those of its ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
-/* Says that no record matched, and why if an occurrence was not there. @of: which records, ends the
- * sentence; "": any. */
-void filter_note_nothing(const struct filter *f, const char *expression, const char *of);
 /* @text: FILTER_OCCURRENCE_BYTES. Return: it. */
 const char *filter_occurrence_text(uint32_t i, char *text);
 /* Does the expression ask for @field? */

@@ -22,6 +22,11 @@ enum filter_node_type {
 
 enum filter_comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_MATCH, CMP_NO_MATCH };
 
+/* By enum filter_field, NULL-ended. */
+extern const char *const filter_field_names[];
+
+enum filter_decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
+
 /* A time: that of the capture, or with an occurrence from the begin or the end of that. */
 struct filter_point {
 	int64_t ns;
@@ -39,7 +44,7 @@ struct filter_node {
 	uint32_t occurrence; /* NODE_TEXT, of a range: one of that name, too */
 	char *pattern;
 	regex_t regex;
-	uint8_t *known; /* enum decided by text number */
+	uint8_t *known; /* enum filter_decided by text number */
 	uint32_t known_count;
 };
 
@@ -62,8 +67,8 @@ struct filter {
 	struct filter_node *root;
 	struct filter_occurrence *occurrences;
 	uint32_t occurrence_count;
-	uint64_t origin_ns;
-	bool is_one_process; /* that there is to look at */
+	uint64_t origin_ns, end_ns; /* of the capture */
+	bool is_one_process;        /* that there is to look at */
 	filter_texts_fn *texts;
 	void *data;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/filter_nothing.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
 #include "cli/report_head.h"
@@ -478,6 +479,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "dropped", summary_dropped(s));
 	json_string(&j, "where", o->where);
 	json_count(&j, "matched", s->matched);
+	json_count(&j, "matched_ranges", s->matched_ranges);
 	if (!s->no_idle)
 		report_idle_json(&j, s);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
@@ -662,6 +664,8 @@ static int print_timeline(struct summary *s, const struct report_options *o,
 	rc = report_timeline_print(&timeline, capture, stdout);
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
+	if (!rc && summary_holds_for_nothing(s))
+		filter_note_nothing(s->filter, o->where, " of a call or of device work");
 	s->health = *gt_capture_health(capture);
 	return rc;
 }
@@ -673,7 +677,7 @@ static int print_tables(struct summary *s, const struct report_options *o,
 
 	if (rc || (rc = summary_finish(s)))
 		return rc;
-	if (o->where && !s->matched && !s->matched_ranges)
+	if (summary_holds_for_nothing(s))
 		filter_note_nothing(s->filter, o->where, "");
 	if (o->html)
 		return print_page(s, o, capture);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/filter_nothing.h"
 #include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
@@ -252,7 +253,7 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
 		 device = s->read[GT_CLASS_DEVICE];
-	char links[80], of_calls[64], of_work[64], of_ranges[64] = "";
+	char links[80], of_calls[64], of_work[64], of_ranges[64] = "", why[FILTER_WHY_BYTES];
 	bool calls_asked, work_asked;
 
 	report_was_asked(s, &calls_asked, &work_asked);
@@ -270,13 +271,18 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 			       ui_count(summary_seen(s)));
-	if (where)
+	if (summary_holds_for_nothing(s)) {
+		filter_explain_nothing(s->filter, why);
+		print_sentence(out, c->yellow, "Only where %s, which holds for no record%s%s",
+			       where, *why ? ": " : "", why);
+	} else if (where) {
 		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,
 			       ui_count(s->matched), s->matched_ranges ? ", " : "",
 			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
 			       !s->matched_ranges       ? ""
 			       : s->matched_ranges == 1 ? " range or mark of the program"
 							: " ranges and marks of the program");
+	}
 }
 
 void report_head_print(const struct summary *s, const char *where, unsigned by, FILE *out)

@@ -718,13 +718,9 @@ static void make_loss(struct grid *g, const struct summary *s)
 	sort_by(g, "dropped");
 }
 
-void report_table(struct grid *g, enum report_table table, const struct summary *s,
-		  enum gt_domain domain)
+static void make_table(struct grid *g, enum report_table table, const struct summary *s,
+		       enum gt_domain domain)
 {
-	if (table == REPORT_CODE_OBJECTS || table == REPORT_KERNEL_SYMBOLS) {
-		make_info_code(g, s, table);
-		return;
-	}
 	grid_init(g, report_table_names[table], report_table_columns[table].columns,
 		  report_table_columns[table].count);
 	g->heading = report_table_columns[table].heading;
@@ -754,4 +750,15 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_KERNEL_SYMBOLS: /* above */
 	case REPORT_TABLE_COUNT: break;
 	}
+}
+
+void report_table(struct grid *g, enum report_table table, const struct summary *s,
+		  enum gt_domain domain)
+{
+	if (table == REPORT_CODE_OBJECTS || table == REPORT_KERNEL_SYMBOLS)
+		make_info_code(g, s, table);
+	else
+		make_table(g, table, s, domain);
+	if (table != REPORT_LOSS && summary_holds_for_nothing(s))
+		g->row_count = 0; /* processes and threads would be rows of zeros */
 }

@@ -497,7 +497,8 @@ static void print_head(const struct canvas *v, const struct report_timeline *t,
 		print_sentence(v, text);
 	}
 	if (!p->row_count) {
-		print_sentence(v, "Nothing was recorded that has a time.");
+		print_sentence(v, t->where ? "It holds for nothing that has a time."
+					   : "Nothing was recorded that has a time.");
 		return;
 	}
 	snprintf(text, sizeof text, "%s, from %s to %s after the capture's begin.",

@@ -430,6 +430,16 @@ static void reading_fini(struct summary_reading *r)
 	idmap_fini(&r->queues);
 }
 
+static uint64_t find_end(const struct gt_capture *capture)
+{
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; i < gt_capture_process_count(capture); i++)
+		if (gt_capture_process(capture, i)->end_ns > end_ns)
+			end_ns = gt_capture_process(capture, i)->end_ns;
+	return end_ns;
+}
+
 /* What the filter must know of the capture before it sees a record, and what of it is read. */
 static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
@@ -438,7 +448,7 @@ static int begin_filter(struct summary *s, const struct gt_capture *capture)
 	filter_slice_end(capture);
 	if (!s->filter)
 		return 0;
-	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns);
+	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns, find_end(capture));
 	if (enclosing_is_asked(s->filter))
 		rc = enclosing_read(&s->enclosing, &s->names, s->filter, capture);
 	return rc ? rc : filter_slice_begin(&s->slice, s->filter, capture);

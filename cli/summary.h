@@ -240,6 +240,12 @@ int summary_add(struct summary *s, const struct gt_capture *capture);
 int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);
 
+/* Once read: did its filter hold for no record and no range? */
+static inline bool summary_holds_for_nothing(const struct summary *s)
+{
+	return s->filter && !s->matched && !s->matched_ranges;
+}
+
 /* The filter alone, for one who reads the records himself: @s has nothing but that, and takes
  * what it must know of @capture. NULL: an error that is reported. */
 struct summary_reading;
