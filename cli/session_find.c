@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +25,12 @@
 #include "util/file_name.h"
 #include "util/grow.h"
 
-enum { ANSWER_SECONDS = 5 };
+enum {
+	ANSWER_SECONDS = 5,
+	OTHERS_SECONDS = 1,   /* .. of another user's session, to root */
+	EXCHANGES_MOST = 256, /* at one time */
+	AGAIN_MS = 20,        /* until the next try to connect to a session that others wait for */
+};
 
 /* Answers ------------------------------------------------------------------------- */
 
@@ -105,147 +110,209 @@ char *session_escape(const char *value)
 
 /* Asking ----------------------------------------------------------------------------- */
 
-static int silent(void)
+/* One request and its answer. Several are under way at one time, so that silent sessions do not
+ * cost their time one after the other. */
+struct exchange {
+	const char *folder, *line; /* line: the request, with its end */
+	size_t sent;
+	int fd; /* -1: closed */
+	bool is_connected, is_done;
+	int error;        /* errno; 0: the answer is whole. ETIMEDOUT: no answer in time */
+	const char *what; /* did not work */
+	char *text;       /* the answer; to be freed */
+	size_t bytes, room;
+};
+
+static void end_exchange(struct exchange *e, int error, const char *what)
 {
-	return gt_error(-ETIMEDOUT, "the session has not answered for %d seconds", ANSWER_SECONDS);
+	if (e->fd >= 0)
+		close(e->fd);
+	e->fd = -1;
+	e->is_done = true;
+	e->error = error;
+	e->what = what;
 }
 
-/* What did not go: @what; or the session has ended since it was found. */
-static int broken(int error, const char *what)
-{
-	switch (error) {
-	case ENOENT:
-	case EPIPE:
-	case ECONNREFUSED:
-	case ECONNRESET: return gt_error(-error, "the session has ended meanwhile");
-	default: return gt_error(-error, "%s", what);
-	}
-}
-
-/* Through the folder's descriptor: paths of sockets are short. */
-static int connect_to(const char *folder)
+/* Through the folder's descriptor: paths of sockets are short. Where others wait for the session,
+ * there is no connection yet. */
+static void connect_exchange(struct exchange *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval most = {.tv_sec = ANSWER_SECONDS};
-	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, status = 0;
+	int dir = open(e->folder, O_PATH | O_DIRECTORY | O_CLOEXEC), error;
 
-	if (dir < 0)
-		return broken(errno, folder);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		status = gt_error(-errno, "cannot make a socket");
-		close(dir);
-		return status;
+	if (dir < 0) {
+		end_exchange(e, errno, e->folder);
+		return;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+	if (e->fd < 0)
+		e->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (e->fd < 0) {
+		end_exchange(e, errno, "cannot make a socket");
+		close(dir);
+		return;
+	}
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" GT_CONTROL_FILE,
 		 dir);
-	if (connect(fd, (const struct sockaddr *)&address, sizeof address))
-		status = errno == EAGAIN ? silent() : broken(errno, folder);
+	error = connect(e->fd, (const struct sockaddr *)&address, sizeof address) ? errno : 0;
 	close(dir);
-	if (status) {
-		close(fd);
-		return status;
-	}
-	return fd;
+	e->is_connected = !error;
+	if (error && error != EAGAIN && error != EINTR)
+		end_exchange(e, error, e->folder);
 }
 
-static int send_request(int fd, const char *request)
+static void send_request(struct exchange *e)
 {
-	size_t bytes = strlen(request), sent = 0;
-	char line[GT_CONTROL_REQUEST_BYTES];
+	const size_t bytes = strlen(e->line);
+	ssize_t n = send(e->fd, e->line + e->sent, bytes - e->sent, MSG_NOSIGNAL);
 
-	if (bytes + 2 > sizeof line)
-		return gt_error(-E2BIG, "the request is too long");
-	memcpy(line, request, bytes);
-	line[bytes++] = '\n';
-	while (sent < bytes) {
-		ssize_t n = send(fd, line + sent, bytes - sent, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return broken(errno, "the session takes no request");
-		sent += (size_t)n;
-	}
-	return 0;
+	if (n > 0)
+		e->sent += (size_t)n;
+	else if (n < 0 && errno != EINTR && errno != EAGAIN)
+		end_exchange(e, errno, "the session takes no request");
 }
 
 /* Root asks the sessions of all users, and one of those may send without end. */
-static int read_answer(int fd, char **out)
+static void read_answer(struct exchange *e)
 {
-	const uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
-	char *text = NULL;
-	size_t bytes = 0, room = 0;
+	ssize_t n;
 
-	for (;;) {
-		ssize_t n;
+	if (e->room - e->bytes < 2) {
+		char *more = realloc(e->text, e->room ? 2 * e->room : 4096);
 
-		if (bytes > GT_CONTROL_ANSWER_MOST ||
-		    gt_clock_ns(CLOCK_MONOTONIC) - begin_ns >
-			    ANSWER_SECONDS * UINT64_C(1000000000)) {
-			free(text);
-			return silent();
+		if (!more) {
+			end_exchange(e, ENOMEM, "no memory for a session's answer");
+			return;
 		}
-		if (room - bytes < 2) {
-			char *more = realloc(text, room = room ? 2 * room : 4096);
-
-			if (!more) {
-				free(text);
-				return gt_error(-ENOMEM, "no memory for a session's answer");
-			}
-			text = more;
-		}
-		n = recv(fd, text + bytes, room - bytes - 1, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int error = errno;
-
-			free(text);
-			return error == EAGAIN || error == EWOULDBLOCK
-				       ? silent()
-				       : broken(error, "the session's answer");
-		}
-		if (n == 0)
-			break;
-		bytes += (size_t)n;
+		e->text = more;
+		e->room = e->room ? 2 * e->room : 4096;
 	}
-	text[bytes] = '\0';
-	*out = text;
-	return 0;
+	n = recv(e->fd, e->text + e->bytes, e->room - e->bytes - 1, 0);
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		end_exchange(e, errno, "the session's answer");
+	if (n < 0)
+		return;
+	e->bytes += (size_t)n;
+	e->text[e->bytes] = '\0';
+	if (n == 0)
+		end_exchange(e, 0, NULL);
+	else if (e->bytes > GT_CONTROL_ANSWER_MOST)
+		end_exchange(e, ETIMEDOUT, NULL);
 }
 
-int session_ask(const char *folder, const char *request, struct session_answer *out)
+static void advance_exchange(struct exchange *e)
 {
-	int fd = connect_to(folder), status;
-	char *text = NULL;
+	if (!e->is_connected)
+		connect_exchange(e);
+	if (e->is_connected && !e->is_done && e->line[e->sent])
+		send_request(e);
+	else if (e->is_connected && !e->is_done)
+		read_answer(e);
+}
+
+/* Wait for any of them. */
+static void wait_for_any(const struct exchange *all, size_t count, struct pollfd *fds, int most_ms)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct exchange *e = &all[i];
+
+		fds[i] = (struct pollfd){.fd = e->is_done ? -1 : e->fd,
+					 .events = e->line[e->sent] ? POLLOUT : POLLIN};
+		if (!e->is_done && !e->is_connected) {
+			fds[i].fd = -1;
+			most_ms = most_ms < AGAIN_MS ? most_ms : AGAIN_MS;
+		}
+	}
+	poll(fds, count, most_ms);
+}
+
+static bool are_done(const struct exchange *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!all[i].is_done)
+			return false;
+	return true;
+}
+
+static uint64_t get_deadline(unsigned seconds)
+{
+	return gt_clock_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000);
+}
+
+/* All of them at the same time, until the deadline. At most EXCHANGES_MOST. */
+static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_ns)
+{
+	struct pollfd fds[EXCHANGES_MOST];
+
+	for (size_t i = 0; i < count; i++)
+		all[i].fd = -1;
+	for (size_t i = 0; i < count; i++)
+		advance_exchange(&all[i]);
+	while (!are_done(all, count)) {
+		uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
+
+		if (now_ns >= deadline_ns)
+			break;
+		wait_for_any(all, count, fds, (int)((deadline_ns - now_ns) / 1000000) + 1);
+		for (size_t i = 0; i < count; i++)
+			if (!all[i].is_done && (fds[i].revents || !all[i].is_connected))
+				advance_exchange(&all[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!all[i].is_done)
+			end_exchange(&all[i], ETIMEDOUT, NULL);
+}
+
+/* It did not go; or the session has ended since it was found. */
+static int fail_exchange(const struct exchange *e)
+{
+	switch (e->error) {
+	case ETIMEDOUT:
+		return gt_error(-ETIMEDOUT, "the session has not answered for %d seconds",
+				ANSWER_SECONDS);
+	case ENOENT:
+	case EPIPE:
+	case ECONNREFUSED:
+	case ECONNRESET: return gt_error(-e->error, "the session has ended meanwhile");
+	default: return gt_error(-e->error, "%s", e->what);
+	}
+}
+
+/* The exchange's text becomes the answer's. */
+static int take_answer(struct exchange *e, struct session_answer *out)
+{
+	char *text = e->text;
+	int status;
 
 	*out = (struct session_answer){0};
-	if (fd < 0)
-		return fd;
-	status = send_request(fd, request);
-	if (!status)
-		status = read_answer(fd, &text);
-	close(fd);
-	if (status)
-		return status;
-	if (!strncmp(text, "ok\n", 3)) {
+	e->text = NULL;
+	if (!e->error && text && !strncmp(text, "ok\n", 3)) {
 		memmove(text, text + 3, strlen(text + 3) + 1);
 		status = parse_answer(text, out);
 		if (status)
 			session_answer_fini(out);
 		return status;
 	}
-	if (!strncmp(text, "error ", 6)) {
+	if (!e->error && text && !strncmp(text, "error ", 6)) {
 		text[strcspn(text, "\n")] = '\0';
 		status = gt_error(-EINVAL, "%s", text + 6);
 	} else {
-		status = broken(ECONNRESET, "");
+		e->error = e->error ? e->error : ECONNRESET;
+		status = fail_exchange(e);
 	}
 	free(text);
 	return status;
+}
+
+int session_ask(const char *folder, const char *request, struct session_answer *out)
+{
+	char line[GT_CONTROL_REQUEST_BYTES];
+	struct exchange e = {.folder = folder, .line = line};
+
+	*out = (struct session_answer){0};
+	if (snprintf(line, sizeof line, "%s\n", request) >= (int)sizeof line)
+		return gt_error(-E2BIG, "the request is too long");
+	exchange_all(&e, 1, get_deadline(ANSWER_SECONDS));
+	return take_answer(&e, out);
 }
 
 int session_ask_state(const char *folder, struct session_answer *out)
@@ -260,34 +327,100 @@ int session_ask_state(const char *folder, struct session_answer *out)
 
 /* Finding --------------------------------------------------------------------------- */
 
-static void look_at_folder(const char *path, void *data)
+struct folders {
+	char **paths;
+	size_t count, room, own; /* own: those of the user himself, which come first */
+};
+
+static void take_folder(const char *path, void *data)
 {
-	struct session_list *list = data;
-	struct session_answer answer;
-	struct session_found *more;
+	struct folders *f = data;
 	struct stat st;
-	int status;
+	char *copy;
+	void *more;
 
 	/* what stands in /tmp under such a name may be anybody's */
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_uid != geteuid() && geteuid()))
 		return;
-	status = list->counts ? session_ask(path, "status", &answer)
-			      : session_ask_state(path, &answer);
-	if (status) {
-		list->silent += status == -ETIMEDOUT;
-		gt_error_clear();
+	more = gt_grow(f->paths, f->count, &f->room, sizeof *f->paths);
+	copy = more ? strdup(path) : NULL;
+	if (more)
+		f->paths = more;
+	if (!copy)
 		return;
+	f->paths[f->count++] = copy;
+	if (st.st_uid == geteuid()) {
+		f->paths[f->count - 1] = f->paths[f->own];
+		f->paths[f->own++] = copy;
 	}
-	more = gt_grow(list->sessions, list->count, &list->room, sizeof *list->sessions);
+}
+
+static void add_session(struct session_list *list, const char *folder,
+			struct session_answer *answer)
+{
+	struct session_found *more =
+		gt_grow(list->sessions, list->count, &list->room, sizeof *list->sessions);
+
 	if (more) {
 		list->sessions = more;
-		list->sessions[list->count] = (struct session_found){strdup(path), answer};
+		list->sessions[list->count] = (struct session_found){strdup(folder), *answer};
 		if (list->sessions[list->count].folder) {
 			list->count++;
 			return;
 		}
 	}
-	session_answer_fini(&answer);
+	session_answer_fini(answer);
+}
+
+/* @line: the request. @older: receives those of a gputap that does not know it; NULL: none is
+ * looked for. Return: how many. */
+static size_t ask_folders(struct session_list *list, char *const *paths, size_t count,
+			  const char *line, uint64_t deadline_ns, char **older)
+{
+	struct exchange all[EXCHANGES_MOST];
+	size_t older_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all[i] = (struct exchange){.folder = paths[i], .line = line};
+	exchange_all(all, count, deadline_ns);
+	for (size_t i = 0; i < count; i++) {
+		struct session_answer answer;
+		int status = take_answer(&all[i], &answer);
+
+		gt_error_clear();
+		if (!status)
+			add_session(list, paths[i], &answer);
+		else if (status == -EINVAL && older)
+			older[older_count++] = paths[i];
+		list->silent += status == -ETIMEDOUT;
+	}
+	return older_count;
+}
+
+static void ask_all(struct session_list *list, char *const *paths, size_t count, unsigned seconds)
+{
+	const uint64_t deadline_ns = get_deadline(seconds);
+	char *older[EXCHANGES_MOST];
+
+	for (size_t at = 0, n; at < count; at += n) {
+		size_t older_count;
+
+		n = count - at < EXCHANGES_MOST ? count - at : EXCHANGES_MOST;
+		if (list->counts) {
+			ask_folders(list, paths + at, n, "status\n", deadline_ns, NULL);
+			continue;
+		}
+		older_count = ask_folders(list, paths + at, n, "session\n", deadline_ns, older);
+		ask_folders(list, older, older_count, "status\n", deadline_ns, NULL);
+	}
+}
+
+/* Root asks those of other users, too, which can be silent on purpose. */
+static void ask_all_folders(struct session_list *list, const struct folders *f)
+{
+	ask_all(list, f->paths, f->own, ANSWER_SECONDS);
+	list->silent_own = list->silent;
+	ask_all(list, f->paths + f->own, f->count - f->own, OTHERS_SECONDS);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -321,8 +454,14 @@ static size_t count_others(const char *place)
 
 int session_list_read(struct session_list *list, bool counts)
 {
+	struct folders f = {0};
+
 	*list = (struct session_list){.counts = counts};
-	gt_folder_find(look_at_folder, list);
+	gt_folder_find(take_folder, &f);
+	ask_all_folders(list, &f);
+	while (f.count)
+		free(f.paths[--f.count]);
+	free(f.paths);
 	if (list->count)
 		qsort(list->sessions, list->count, sizeof *list->sessions, by_begin);
 	if (geteuid())
@@ -426,10 +565,14 @@ static void list_running(const struct session_list *list)
 
 static int none_runs(const struct session_list *list)
 {
-	if (list->silent)
+	if (list->silent_own)
 		return ui_fail(GT_EXIT_FAILURE,
 			       "%zu session%s of yours did not answer: is `gputap run` stopped?",
-			       list->silent, list->silent == 1 ? "" : "s");
+			       list->silent_own, list->silent_own == 1 ? "" : "s");
+	if (list->silent)
+		return ui_fail(GT_EXIT_FAILURE,
+			       "no session of yours runs; %zu of other users did not answer",
+			       list->silent);
 	if (list->others)
 		return ui_fail(GT_EXIT_FAILURE,
 			       "no session of yours runs; those of other users are theirs alone");

@@ -25,9 +25,10 @@ struct session_found {
 struct session_list {
 	struct session_found *sessions; /* by their begin */
 	size_t count, room;
-	size_t others; /* sessions of other users: there are folders of theirs */
-	size_t silent; /* ours, but the collector did not answer in time */
-	bool counts;   /* as asked for */
+	size_t others;     /* sessions of other users: there are folders of theirs */
+	size_t silent;     /* those whose collector did not answer in time */
+	size_t silent_own; /* .. of the user himself; the others are asked by root alone */
+	bool counts;       /* as asked for */
 };
 
 /**

@@ -306,9 +306,13 @@ static int run_status(int argc, char **argv)
 		code = session_find(&list, argv[optind], &only);
 	if (!code)
 		print_sessions(&list, only, json);
-	if (!code && !only && list.silent)
-		ui_note("%zu more session%s did not answer: is `gputap run` stopped?", list.silent,
-			list.silent == 1 ? "" : "s");
+	if (!code && !only && list.silent_own)
+		ui_note("%zu more session%s did not answer: is `gputap run` stopped?",
+			list.silent_own, list.silent_own == 1 ? "" : "s");
+	if (!code && !only && list.silent > list.silent_own)
+		ui_note("%zu session%s of other users did not answer",
+			list.silent - list.silent_own,
+			list.silent - list.silent_own == 1 ? "" : "s");
 	session_list_fini(&list);
 	return code;
 }

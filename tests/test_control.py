@@ -263,9 +263,9 @@ def others_gputap(gputap):
         os.chmod(folder, 0o755)
         os.chmod(path, 0o755)
 
-        def call(*words):
+        def call(*words, **keywords):
             return subprocess.run([path, *words], text=True, capture_output=True, check=False,
-                                  cwd="/", user=65534, group=65534, extra_groups=[])
+                                  cwd="/", user=65534, group=65534, extra_groups=[], **keywords)
         yield call
 
 
@@ -307,6 +307,74 @@ def test_a_session_that_answers_without_end_is_left(tap, work):
         assert "did not answer" in tap("status", env={"TMPDIR": str(work / "tmp")}, timeout=30).err
 
 
+def plant(place, name):
+    """A folder that looks like a session's, and its socket."""
+    folder = place / f"gputap-{os.geteuid()}-{name}"
+    folder.mkdir(parents=True)
+    (folder / "session").touch()
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.relpath(folder / "control"))
+    listener.listen()
+    return listener
+
+
+@pytest.mark.parametrize("command", ["status", "stop"])
+def test_sessions_are_asked_at_the_same_time(tap, work, command):
+    """None of these answers before all were asked, so asked in turn they would all be silent."""
+    count = 6
+    everyone = threading.Barrier(count)
+
+    def answer(listener, number):
+        client, _ = listener.accept()
+        with client:
+            client.recv(1000)
+            everyone.wait()
+            client.sendall(f"ok\noutput=/x/{number}.gputap\ncollector={number}\n".encode())
+
+    listeners = [plant(work / "tmp", f"aaaaa{i}") for i in range(count)]
+    threads = [
+        threading.Thread(target=answer, args=(s, i), daemon=True)
+        for i, s in enumerate(listeners)
+    ]
+    for t in threads:
+        t.start()
+    result = tap(command, env={"TMPDIR": str(work / "tmp")}, status=0 if command == "status" else 1)
+    said = result.out + result.err
+    assert all(f"{i}.gputap" in said for i in range(count)), said
+    assert "did not answer" not in said
+    for t in threads:
+        t.join()
+    for s in listeners:
+        s.close()
+
+
+def test_silent_sessions_do_not_hide_one_that_answers(session, tap, work, status):
+    s = session()
+    s.tell("run a 1")
+    capture = pathlib.Path(status(s)["capture"]).name
+    listeners = [plant(work / "tmp", f"aaaaa{i}") for i in range(3)]
+    result = tap("status", env={"TMPDIR": str(work / "tmp")})
+    assert capture in result.out
+    assert "3 more sessions did not answer" in result.err
+    for listener in listeners:
+        listener.close()
+    s.end()
+
+
+def test_folders_of_other_users_are_not_asked(others_gputap, work):
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        listener = plant(pathlib.Path(place), "aaaaaa")
+        for path in pathlib.Path(place).rglob("*"):
+            os.chmod(path, 0o777)
+        listener.setblocking(False)
+        done = others_gputap("status", env={"TMPDIR": place})
+        assert "no session runs" in done.stdout and "did not answer" not in done.stderr
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+        listener.close()
+
+
 def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, status, control):
     s = session()
     s.tell("run a 1")  # now the session runs
@@ -314,14 +382,17 @@ def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, st
     (folder / "control").rename(folder / "real")
 
     def answer():
-        """Who it is; the request behind that is not even read."""
-        client, _ = listener.accept()
-        with client, socket.socket(socket.AF_UNIX) as real:
-            real.connect(str(folder / "real"))
-            real.sendall(client.recv(1000))
-            while text := real.recv(1000):
-                client.sendall(text)
-        listener.accept()[0].close()
+        """Who it is, also to commands of other tests; until a request to stop."""
+        while True:
+            client, _ = listener.accept()
+            with client, socket.socket(socket.AF_UNIX) as real:
+                request = client.recv(1000)
+                if request == b"stop\n":
+                    return
+                real.connect(str(folder / "real"))
+                real.sendall(request)
+                while text := real.recv(1000):
+                    client.sendall(text)
 
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "control"))
