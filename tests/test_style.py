@@ -19,6 +19,42 @@ def test_files_keep_the_house_style(repo, run):
     run([repo / "tools/check-style"])
 
 
+def test_texts_keep_the_budget_of_turns_of_phrase(repo, run):
+    run([repo / "tools/check-words"])
+
+
+def test_check_words_shows_a_text_over_its_budget(repo, run, work):
+    (work / "a.md").write_text("Whoever reads this, too, goes on.\n")
+    result = run([repo / "tools/check-words", "-v", work / "a.md"], status=1)
+    assert "trailing ', too'" in result.out and "turns of phrase, 1 at most" in result.out
+    (work / "a.md").write_text("A reader continues.\n")
+    run([repo / "tools/check-words", work / "a.md"])
+
+
+def test_commit_messages_keep_their_form(repo, run):
+    run([repo / "tools/check-commits"])
+
+
+@pytest.mark.parametrize("message, complaint", [
+    ("core: keep a count\n\nIt was lost.", None),
+    ("core: keep a count", "no body"),
+    ("core: keep a count; docs: say it\n\nBoth.", "several things"),
+    ("keep a count\n\nIt was lost.", 'not "area: summary"'),
+    ("core: the count is kept\n\nIt was lost.", "not imperative"),
+    ("core: keep " + "x" * 70 + "\n\nIt was lost.", "over 72 characters"),
+])
+def test_check_commits_shows_a_message_that_breaks_a_rule(repo, run, work, message, complaint):
+    (work / "tools").mkdir()
+    shutil.copy(repo / "tools/check-commits", work / "tools")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", work]
+    run(git[:5] + ["-C", work, "init", "-q"])
+    run(git + ["add", "."])
+    run(git + ["commit", "-q", "-m", "first"])
+    run(git + ["commit", "-q", "--allow-empty", "-m", message])
+    result = run([work / "tools/check-commits"], status=1 if complaint else 0)
+    assert (complaint or "") in result.out
+
+
 @pytest.mark.parametrize("file, include, complaint", [
     ("src/util/x.c", '"core/tap.h"', "src/util must not include core/tap.h"),
     ("src/core/x.h", '"util/../collector/collector.h"', None),
