@@ -305,9 +305,8 @@ static int show_views(struct top *t)
 				print_view(t, t->before_ns, t->last_ns);
 		if (t->quit || interrupted)
 			break;
-		shown_ns = gt_clock_ns(CLOCK_BOOTTIME);
 		top_sums_begin(&t->sums);
-		top_session_look(&t->session);
+		shown_ns = top_session_look(&t->session);
 		status = read_new(t);
 		if (status)
 			break;
@@ -344,8 +343,7 @@ static int run_top(int argc, char **argv)
 		return code;
 	if (gt_follow_open(t.session.path, &t.follow))
 		return ui_fail(GT_EXIT_FAILURE, "cannot follow %s", t.session.path);
-	t.begin_ns = t.sums.begin_ns = gt_clock_ns(CLOCK_BOOTTIME);
-	top_session_look(&t.session);
+	t.begin_ns = t.sums.begin_ns = top_session_look(&t.session);
 	code = refuse_session(&t, read_new(&t));
 	if (code) {
 		gt_follow_close(t.follow);

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/session_find.h"
 #include "cli/ui.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/file_name.h"
 
@@ -124,7 +126,7 @@ static void count_pause(struct top_session *s, uint64_t changed_ns, uint64_t now
 	s->looked_ns = now_ns;
 }
 
-void top_session_look(struct top_session *s)
+uint64_t top_session_look(struct top_session *s)
 {
 	struct session_answer now;
 
@@ -133,7 +135,7 @@ void top_session_look(struct top_session *s)
 	s->is_paused = false;
 	s->starts_in_ns = s->paused_ns = 0;
 	if (!ask(s, "status", &now, false))
-		return;
+		return gt_clock_ns(CLOCK_BOOTTIME);
 	s->is_paused = !strcmp(session_value(&now, "state"), "paused");
 	count_pause(s, session_number(&now, "changed_ns"), session_number(&now, "now_ns"));
 	snprintf(s->why, sizeof s->why, "%.31s", session_value(&now, "why"));
@@ -141,6 +143,7 @@ void top_session_look(struct top_session *s)
 	session_answer_fini(&now);
 	if (s->snapshot)
 		look_at_snapshot(s);
+	return s->looked_ns;
 }
 
 void top_session_switch(struct top_session *s)

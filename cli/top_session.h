@@ -26,8 +26,9 @@ struct top_session {
 
 /* Return: exit code; reported. */
 int top_session_find(struct top_session *s, const char *which);
-/* Its state now, and whether the snapshot is written. */
-void top_session_look(struct top_session *s);
+/* Its state now, and whether the snapshot is written. Return: when that was, CLOCK_BOOTTIME: the
+ * pauses are counted until then, so views must end there. */
+uint64_t top_session_look(struct top_session *s);
 /* Pause or go on, as it is not now; every process has not followed yet. */
 void top_session_switch(struct top_session *s);
 void top_session_snapshot(struct top_session *s);

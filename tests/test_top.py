@@ -8,7 +8,9 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -237,6 +239,41 @@ def test_a_pause_is_said_and_no_device_is_idle_in_it(gputap, tap, steps, work):
         tap("start", "-q", "live.gputap")
         view = objects(tap("top", "live.gputap", "--once", "--json", "-d", "0.2").out)[0]
         assert (view["state"], view["why"]) == ("recording", None)
+
+
+def test_a_session_that_answers_late_is_no_less_paused(gputap, tap, steps, work):
+    """Time before its first answer is of no view."""
+    asked = []
+
+    def relay():
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with client, socket.socket(socket.AF_UNIX) as real:
+                asked.append(client.recv(1000))
+                if asked.count(b"status\n") == 1:
+                    time.sleep(1)  # as on a busy machine
+                real.connect(str(folder / "real"))
+                real.sendall(asked[-1])
+                while text := real.recv(1000):
+                    client.sendall(text)
+
+    with session(gputap, steps, "0"), socket.socket(socket.AF_UNIX) as listener:
+        tap("stop", "-q", "live.gputap")
+        (folder,) = processes.sessions_of("live.gputap")
+        (folder / "control").rename(folder / "real")
+        listener.bind(str(folder / "control"))
+        listener.listen()
+        thread = threading.Thread(target=relay)
+        thread.start()
+        view = objects(tap("top", "live.gputap", "--once", "--json", "-d", "0.5").out)[0]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        (folder / "real").rename(folder / "control")
+        assert view["state"] == "paused" and asked.count(b"status\n") == 2
+        assert all(d["busy"] is None and d["all_busy"] is None for d in view["devices"])
 
 
 def test_a_run_that_began_paused_says_so_by_its_option(gputap, tap, steps, work):
