@@ -360,7 +360,7 @@ def remove_sessions_of_ended_unit_tests():
     """A unit test's captures lie in a folder that goes with it; a session that it left stays."""
     for folder in SHM.glob("gputap*"):
         try:
-            output = pathlib.Path((folder / "output").read_text())
+            output = pathlib.Path(os.fsdecode((folder / "output").read_bytes()))
         except OSError:
             continue
         if output.parent.name.startswith("gputap-unit-") and not output.parent.exists():
@@ -381,7 +381,7 @@ def session_folders(under):
     found = []
     for folder in SHM.glob("gputap*"):
         try:
-            if (folder / "output").read_text().startswith(f"{under}/"):
+            if (folder / "output").read_bytes().startswith(os.fsencode(f"{under}/")):
                 found.append(folder)
         except OSError:
             pass  # not a session folder, or just now removed

@@ -2,6 +2,7 @@
 """Tests of processes: programs of tests/tree, captures read back by tests/tree/dump."""
 
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -73,7 +74,7 @@ def sessions_of(capture):
     found = []
     for folder in pathlib.Path("/dev/shm").glob("gputap-*"):
         try:
-            if (folder / "output").read_text() == path:
+            if (folder / "output").read_bytes() == os.fsencode(path):
                 found.append(folder)
         except OSError:
             pass

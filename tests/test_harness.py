@@ -195,3 +195,14 @@ def test_what_a_test_has_started_ends_with_pytest(repo, build, work):
     pytest_itself.communicate()
     assert conftest.children().get(int(pid.read_text()), "Z") == "Z"  # orphans come to us
     assert not conftest.session_folders(work)
+
+
+def test_a_session_of_another_name_than_utf8_is_no_error(work, monkeypatch):
+    """Anybody's sessions lie in /dev/shm."""
+    monkeypatch.setattr(conftest, "SHM", work)
+    for name, output in (("gputap-0-a", b"/tmp/caf\xe9.gputap"), ("gputap-0-b", b"\xff\xfe"),
+                         ("gputap-0-mine", b"/mine/a.gputap")):
+        (work / name).mkdir()
+        (work / name / "output").write_bytes(output)
+    conftest.remove_sessions_of_ended_unit_tests()
+    assert conftest.session_folders("/mine") == [work / "gputap-0-mine"]
