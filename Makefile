@@ -5,7 +5,7 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all demo test test-gpu bench deb check clean setup generate
+.PHONY: all demo test test-deep test-gpu bench deb check clean setup generate
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
 
@@ -19,6 +19,8 @@ demo:
 	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
 test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test
+test-deep:        # fuzz for GPUTAP_FUZZ seconds (3000), as before a release
+	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test-deep
 # on a machine with an NVIDIA GPU: what only it can show; ARGS='-k torch' for a part of it.
 # GPUTAP_BUILD names what tools/pack-gpu made elsewhere; then nothing is built here
 test-gpu:

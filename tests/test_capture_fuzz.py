@@ -3,13 +3,15 @@
 (GPUTAP_FUZZ)."""
 
 import os
+import re
 
 import pytest
 
 SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
+SHARE = SECONDS // 6
 OPTIONS = [
     "-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024",
-    f"-max_total_time={SECONDS // 4}"
+    f"-max_total_time={SHARE}"
 ]
 ENVIRONMENT = {
     "ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"
@@ -44,8 +46,34 @@ def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):
     fuzz(run, repo, "writer")
 
 
-def test_no_command_crashes_or_is_silently_wrong_on_a_capture_with_right_checksums(run, repo, work):
+def run_mutants(run, repo, work, **more):
     out = run([repo / "tests/fuzz/hostile", 1000000, work],
-              env={"HOSTILE_SECONDS": SECONDS // 4, "HOSTILE_JOBS": 1},
+              env={
+                  "HOSTILE_SECONDS": SHARE,
+                  "HOSTILE_JOBS": 1
+              } | more,
               timeout=SECONDS + 300).out
     assert " 0 findings" in out and not out.startswith("0 mutants")
+    return out
+
+
+def test_no_command_crashes_or_is_silently_wrong_on_a_capture_with_right_checksums(run, repo, work):
+    run_mutants(run, repo, work)
+
+
+def test_plausible_mutants_are_compared_not_refused(run, repo, work):
+    out = run_mutants(run, repo, work, HOSTILE_PLAUSIBLE="1")
+    good, failed, refused = map(
+        int,
+        re.search(r"^  diff  +status 0: (\d+), 1: (\d+), other: (\d+)$", out, re.M).groups())
+    assert good > 2 * (failed + refused)
+
+
+def test_random_command_lines_end_in_order_and_print_what_a_terminal_or_a_parser_takes(
+        run, repo, work):
+    out = run([repo / "tests/fuzz/lines", SHARE, work],
+              env={
+                  "LINES_JOBS": 1
+              },
+              timeout=SECONDS + 300).out
+    assert " 0 findings" in out and not out.startswith("0 command lines")

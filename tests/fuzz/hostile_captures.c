@@ -6,6 +6,7 @@
  * Mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER. The first one of each CAPTURE is the
  * capture as it is.
  *
+ *   -p           mutants that are plausible: mutate_plausibly()
  *   -k           what fails stays: NUMBER.gputap in the current folder
  *   -t SECONDS   no more mutants after that
  *
@@ -48,6 +49,9 @@
 
 enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
 
+/* How a command ended, in the order in which it is printed. */
+enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly 3 of diff */, STATUSES };
+
 /* Steps, in the order in which they are printed. */
 enum {
 	STEP_INFO,
@@ -64,7 +68,7 @@ enum {
 struct progress {
 	uint64_t number, findings, done;
 	const char *step; /* the same address in both */
-	uint64_t good[STEPS], bad[STEPS];
+	uint64_t statuses[STEPS][STATUSES];
 };
 
 struct input {
@@ -75,7 +79,7 @@ struct input {
 static struct progress *progress;
 static struct input inputs[64];
 static size_t input_count;
-static bool keep;
+static bool keep, plausible;
 static time_t until = INT64_MAX;
 static char folder[64], capture[128], second[128], original[128], output[160];
 static int out_fd, err_fd, true_err;
@@ -167,10 +171,9 @@ static int run_command(const struct gt_command *command, unsigned step, const ch
 	fflush(stdout);
 	fflush(stderr);
 	gt_error_clear();
-	if (status)
-		progress->bad[step]++;
-	else
-		progress->good[step]++;
+	progress->statuses[step][!status       ? STATUS_GOOD
+				 : status == 1 ? STATUS_FAILED
+					       : STATUS_OTHER]++;
 	if (status != 0 && status != 1 && (status != 3 || command != &gt_command_diff))
 		find("status %d", status);
 	read_output(err_fd, &said);
@@ -501,7 +504,8 @@ static void run_mutant(uint64_t number)
 	progress->number = number;
 	progress->step = "mutate";
 	if (number & 1 || number / 2 >= input_count - 1) {
-		mutate(in->bytes, in->count, number, &mutant);
+		if (!plausible || !mutate_plausibly(in->bytes, in->count, number, &mutant))
+			mutate(in->bytes, in->count, number, &mutant);
 	} else {
 		free(mutant.bytes);
 		mutant = (struct mutant){copy_bytes(in), in->count, in->count};
@@ -595,11 +599,12 @@ static void print_sums(uint64_t count)
 
 	printf("%" PRIu64 " mutants, %" PRIu64 " findings\n", count, progress->findings);
 	for (unsigned i = 0; i < STEP_EXPORTS + EXPORTS + LOOKS; i++)
-		printf("  %-16s status 0: %" PRIu64 ", other: %" PRIu64 "\n",
+		printf("  %-16s status 0: %" PRIu64 ", 1: %" PRIu64 ", other: %" PRIu64 "\n",
 		       i < STEP_EXPORTS             ? names[i]
 		       : i < STEP_EXPORTS + EXPORTS ? exports[i - STEP_EXPORTS].ending
 						    : looks[i - STEP_EXPORTS - EXPORTS].name,
-		       progress->good[i], progress->bad[i]);
+		       progress->statuses[i][STATUS_GOOD], progress->statuses[i][STATUS_FAILED],
+		       progress->statuses[i][STATUS_OTHER]);
 }
 
 int main(int argc, char **argv)
@@ -610,7 +615,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4) {
 		fprintf(stderr,
-			"hostile_captures FIRST COUNT [-k] [-t SECONDS] CAPTURE.. PARTNER\n");
+			"hostile_captures FIRST COUNT [-pk] [-t SECONDS] CAPTURE.. PARTNER\n");
 		return 2;
 	}
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -619,6 +624,8 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc && input_count < sizeof inputs / sizeof *inputs; i++)
 		if (!strcmp(argv[i], "-k"))
 			keep = true;
+		else if (!strcmp(argv[i], "-p"))
+			plausible = true;
 		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
 			seconds = atol(argv[++i]);
 		else

@@ -9,219 +9,17 @@
  * one of this file: every word takes 8 bytes. */
 #include "mutate.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zstd.h>
 
 #include "capture/checksum.h"
-#include "capture/decode.h"
-#include "capture/format.h"
+#include "mutate_parts.h"
 
-enum { BLOCKS_MAX = 4096, HEAD_EXTRA = 64, CHANGES_MAX = 16 };
-
-struct piece {
-	struct gt_file_block head;
-	struct gt_file_stream stream;
-	uint8_t extra[HEAD_EXTRA]; /* behind what is known of the head: the number of a section */
-	size_t extra_bytes;
-	uint8_t *payload; /* of a STREAM: its records, as in a ring */
-	size_t bytes, room;
-	/* STREAM: 1 counts that are not so, 2 row bytes changed, 3 cut, 4 packed */
-	int lies;
-};
-
-struct mutation {
-	uint64_t random;
-	struct gt_file_header header;
-	struct piece *pieces[BLOCKS_MAX];
-	size_t count;
-};
-
-static uint64_t draw(struct mutation *m)
-{
-	return mutate_random(&m->random);
-}
-
-static size_t below(struct mutation *m, size_t n)
-{
-	return n ? draw(m) % n : 0;
-}
-
-static void *must(void *p)
-{
-	if (!p)
-		abort();
-	return p;
-}
-
-static void append(struct piece *b, const void *data, size_t bytes)
-{
-	if (b->room - b->bytes < bytes) {
-		b->room = (b->bytes + bytes) * 2;
-		b->payload = must(realloc(b->payload, b->room));
-	}
-	if (bytes)
-		memcpy(b->payload + b->bytes, data, bytes);
-	b->bytes += bytes;
-}
-
-/* Taking apart ------------------------------------------------------------------ */
-
-static void decode_rows(struct piece *b, const uint8_t *raw, size_t bytes)
-{
-	static struct gt_decoder decoder;
-	uint8_t *slack = must(calloc(1, bytes + GT_DECODE_SLACK));
-	struct gt_row row;
-
-	memcpy(slack, raw, bytes);
-	gt_decoder_init(&decoder);
-	gt_decoder_begin(&decoder, &b->stream, slack, bytes);
-	while (gt_decoder_next(&decoder, &row) == 1) {
-		append(b, &row.head, 8);
-		if ((row.head >> 16 & 0xff) == GT_RECORD_CALL) {
-			uint64_t fixed[3] = {row.start, row.end, row.id};
-
-			append(b, fixed, sizeof fixed);
-		}
-		append(b, row.words, (size_t)gt_row_count(&row) * 8);
-	}
-	gt_decoder_fini(&decoder);
-	free(slack);
-}
-
-static void take_payload(struct piece *b, const uint8_t *stored)
-{
-	const struct gt_file_block *h = &b->head;
-	uint8_t *raw = must(malloc((size_t)h->raw_bytes + 1));
-	size_t n = h->stored_bytes;
-
-	if (h->flags & GT_BLOCK_ZSTD)
-		n = ZSTD_decompress(raw, h->raw_bytes, stored, h->stored_bytes);
-	else
-		memcpy(raw, stored, n);
-	if (ZSTD_isError(n))
-		n = 0;
-	if (h->type == GT_BLOCK_STREAM)
-		decode_rows(b, raw, n);
-	else
-		append(b, raw, n);
-	free(raw);
-	if (h->flags & GT_BLOCK_ZSTD)
-		b->lies = 4;
-	b->head.flags &= (uint8_t)~GT_BLOCK_ZSTD;
-}
-
-static void parse(struct mutation *m, const uint8_t *file, size_t bytes)
-{
-	size_t at = sizeof m->header;
-
-	memcpy(&m->header, file, sizeof m->header);
-	while (at + sizeof(struct gt_file_block) <= bytes && m->count < BLOCKS_MAX / 2) {
-		struct piece *b = must(calloc(1, sizeof *b));
-		size_t known = sizeof b->head;
-
-		memcpy(&b->head, file + at, sizeof b->head);
-		if (b->head.head_bytes + b->head.stored_bytes > bytes - at) {
-			free(b);
-			return;
-		}
-		if (b->head.type == GT_BLOCK_STREAM) {
-			memcpy(&b->stream, file + at + known, sizeof b->stream);
-			known += sizeof b->stream +
-				 b->stream.count_entries * sizeof(struct gt_file_count);
-		}
-		b->extra_bytes = b->head.head_bytes > known ? b->head.head_bytes - known : 0;
-		if (b->extra_bytes > HEAD_EXTRA)
-			b->extra_bytes = HEAD_EXTRA;
-		memcpy(b->extra, file + at + known, b->extra_bytes);
-		take_payload(b, file + at + b->head.head_bytes);
-		m->pieces[m->count++] = b;
-		at += (size_t)b->head.head_bytes + b->head.stored_bytes;
-	}
-}
-
-/* Values ------------------------------------------------------------------------ */
-
-/* What programs and arithmetic stumble over. @old: as it is now. */
-static uint64_t odd_value(struct mutation *m, uint64_t old)
-{
-	/* clang-format off */
-	static const uint64_t values[] = {
-		0, 1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 254, 255, 256, 1023, 1024, 65535,
-		65536, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(1) << 32, UINT64_C(1) << 40,
-		(UINT64_C(1) << 40) - 1, UINT64_C(1) << 53, INT64_MAX, UINT64_C(1) << 63,
-		UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 7, UINT64_MAX - 4095,
-		UINT64_C(0xffffffff00000000), UINT64_C(0xffffffff00000001), 1000000000,
-		UINT64_C(18446744073709551),
-	};
-	/* clang-format on */
-
-	switch (below(m, 8)) {
-	case 0: return old + 1;
-	case 1: return old - 1;
-	case 2: return old ^ UINT64_C(1) << below(m, 64);
-	case 3: return draw(m);
-	case 4: return below(m, 20);
-	default: return values[below(m, sizeof values / sizeof *values)];
-	}
-}
-
-static void put_odd_text(struct mutation *m, uint8_t *at, size_t bytes)
-{
-	static const char texts[][48] = {"\033]0;owned\007",
-					 "\033[2J\033[31m",
-					 "\"},{\"a\":\"",
-					 "a\0b\0=\0",
-					 "%s%n%d",
-					 "\xff\xfe\x80",
-					 "\xc2\x9b"
-					 "31m",
-					 "';drop table rocpd_string;--",
-					 "\r\n\t\v",
-					 "\xe2\x80\xae"
-					 "gnp",
-					 "name=\0uuid=\0pci=",
-					 "</script>",
-					 "0x",
-					 "-1",
-					 "18446744073709551616",
-					 "_ZN",
-					 "_ZNSt",
-					 "=",
-					 "=="};
-	const char *text = texts[below(m, sizeof texts / sizeof *texts)];
-	size_t n = strlen(text) + below(m, 4);
-
-	if (bytes)
-		memcpy(at, text, n < bytes ? n : bytes);
-}
+enum { CHANGES_MAX = 16 };
 
 /* Records ----------------------------------------------------------------------- */
-
-/* Offsets of the records of a piece. Return: how many; one may be the wreck of an earlier
- * change. */
-static size_t find_records(const struct piece *b, size_t *at, size_t most)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i + 8 <= b->bytes && n < most;) {
-		uint16_t words;
-
-		memcpy(&words, b->payload + i, sizeof words);
-		if (!words || words > (b->bytes - i) / 8)
-			break;
-		at[n++] = i;
-		i += (size_t)words * 8;
-	}
-	return n;
-}
-
-static bool has_records(const struct piece *b)
-{
-	return b->head.type == GT_BLOCK_STREAM || b->head.type == GT_BLOCK_RECORDS;
-}
 
 static void change_head(struct mutation *m, uint8_t *record)
 {
@@ -230,9 +28,9 @@ static void change_head(struct mutation *m, uint8_t *record)
 	memcpy(&head, record, sizeof head);
 	switch (below(m, 8)) {
 	case 0: head.kind = (uint8_t)below(m, 12); break;
-	case 1: head.detail = (uint8_t)odd_value(m, head.detail); break;
+	case 1: head.detail = (uint8_t)mutation_odd_value(m, head.detail); break;
 	case 2: head.detail = (uint8_t)below(m, 256); break;
-	case 3: head.op = (uint32_t)odd_value(m, head.op); break;
+	case 3: head.op = (uint32_t)mutation_odd_value(m, head.op); break;
 	case 4: head.op = (head.op & 0xffff0000) | (uint32_t)below(m, 1024); break;
 	case 5: head.op = (head.op & 0xff00ffff) | (uint32_t)below(m, 256) << 16; break;
 	case 6: head.op = (head.op & 0x00ffffff) | (uint32_t)below(m, 256) << 24; break;
@@ -245,8 +43,8 @@ static void change_head(struct mutation *m, uint8_t *record)
  * wrongly. */
 static void change_record(struct mutation *m, struct piece *b)
 {
-	static size_t at[8192];
-	size_t n = find_records(b, at, 8192), i = below(m, n), word;
+	static size_t at[MUTATION_RECORDS_MAX];
+	size_t n = mutation_find_records(b, at, MUTATION_RECORDS_MAX), i = below(m, n), word;
 	uint16_t words;
 	uint64_t value;
 
@@ -265,22 +63,15 @@ static void change_record(struct mutation *m, struct piece *b)
 		if (other + 8 <= b->bytes)
 			memcpy(&value, b->payload + other, 8);
 	} else if (below(m, 4) == 0) { /* half a word: names, states, sizes */
-		uint32_t half = (uint32_t)odd_value(m, value);
+		uint32_t half = (uint32_t)mutation_odd_value(m, value);
 
 		memcpy((uint8_t *)&value + 4 * below(m, 2), &half, 4);
 	} else {
-		value = odd_value(m, value);
+		value = mutation_odd_value(m, value);
 	}
 	memcpy(b->payload + at[i] + word * 8, &value, 8);
 	if (b->head.type == GT_BLOCK_RECORDS && words > 5 && below(m, 3) == 0)
-		put_odd_text(m, b->payload + at[i] + 40, (size_t)(words - 5) * 8);
-}
-
-static void insert(struct piece *b, size_t at, const void *data, size_t bytes)
-{
-	append(b, data, bytes);
-	memmove(b->payload + at + bytes, b->payload + at, b->bytes - bytes - at);
-	memcpy(b->payload + at, data, bytes);
+		mutation_put_odd_text(m, b->payload + at[i] + 40, (size_t)(words - 5) * 8);
 }
 
 static uint32_t any_domain(struct mutation *m)
@@ -290,13 +81,13 @@ static uint32_t any_domain(struct mutation *m)
 
 static uint64_t small_or_odd(struct mutation *m)
 {
-	return below(m, 3) ? below(m, 6) : odd_value(m, 1);
+	return below(m, 3) ? below(m, 6) : mutation_odd_value(m, 1);
 }
 
 /* A time near those of the capture, or none that can be. */
 static uint64_t some_time(struct mutation *m, uint64_t near)
 {
-	return below(m, 4) ? near + below(m, 1000000) : odd_value(m, near);
+	return below(m, 4) ? near + below(m, 1000000) : mutation_odd_value(m, near);
 }
 
 static size_t make_device(struct mutation *m, uint64_t near, uint64_t *r)
@@ -310,11 +101,12 @@ static size_t make_device(struct mutation *m, uint64_t near, uint64_t *r)
 		.call_start = some_time(m, near),
 		.queue = small_or_odd(m) | (below(m, 2) ? small_or_odd(m) << 32 : 0),
 		.name = (uint32_t)small_or_odd(m),
-		.status = (int32_t)(below(m, 3) ? 0 : odd_value(m, 0)),
-		.bytes = odd_value(m, 4096),
-		.object = {odd_value(m, 0), odd_value(m, 0)},
-		.global = {(uint32_t)odd_value(m, 64), (uint32_t)odd_value(m, 1), 1},
-		.local = {(uint32_t)odd_value(m, 64), (uint32_t)small_or_odd(m),
+		.status = (int32_t)(below(m, 3) ? 0 : mutation_odd_value(m, 0)),
+		.bytes = mutation_odd_value(m, 4096),
+		.object = {mutation_odd_value(m, 0), mutation_odd_value(m, 0)},
+		.global = {(uint32_t)mutation_odd_value(m, 64), (uint32_t)mutation_odd_value(m, 1),
+			   1},
+		.local = {(uint32_t)mutation_odd_value(m, 64), (uint32_t)small_or_odd(m),
 			  (uint32_t)small_or_odd(m)},
 		.ordinal = (uint32_t)small_or_odd(m),
 		.replay = (uint32_t)small_or_odd(m),
@@ -341,9 +133,9 @@ static size_t make_call(struct mutation *m, uint64_t near, uint64_t *r)
 	memcpy(r, &head, 8);
 	r[1] = some_time(m, near);
 	r[2] = below(m, 4) ? r[1] + below(m, 100000) : some_time(m, r[1]);
-	r[3] = below(m, 3) ? GT_ID(below(m, 4), below(m, 60)) : odd_value(m, 1);
+	r[3] = below(m, 3) ? GT_ID(below(m, 4), below(m, 60)) : mutation_odd_value(m, 1);
 	for (size_t i = 4; i < words; i++)
-		r[i] = odd_value(m, i);
+		r[i] = mutation_odd_value(m, i);
 	return words * 8;
 }
 
@@ -358,7 +150,7 @@ static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 	case 0:
 		memcpy(r, &head, 8);
 		r[1] = some_time(m, near);
-		r[2] = odd_value(m, 0);
+		r[2] = mutation_odd_value(m, 0);
 		return 24;
 	case 1: return make_call(m, near, r);
 	default: return make_device(m, near, r);
@@ -402,10 +194,10 @@ static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 	if (start) {
 		size_t bytes = below(m, sizeof text);
 
-		r[start - 1] = below(m, 8) ? bytes : odd_value(m, bytes);
+		r[start - 1] = below(m, 8) ? bytes : mutation_odd_value(m, bytes);
 		memcpy(r + start, text, bytes);
 		if (below(m, 3) == 0)
-			put_odd_text(m, (uint8_t *)(r + start) + below(m, bytes + 1), 40);
+			mutation_put_odd_text(m, (uint8_t *)(r + start) + below(m, bytes + 1), 40);
 		words = start + (bytes + 7) / 8;
 	}
 	head.words = (uint16_t)words;
@@ -424,7 +216,7 @@ static uint64_t time_of(const struct piece *b)
 
 static void add_record(struct mutation *m, struct piece *b)
 {
-	static size_t at[8192];
+	static size_t at[MUTATION_RECORDS_MAX];
 	uint64_t r[64];
 	size_t n, count = 1 + below(m, 6);
 
@@ -432,15 +224,15 @@ static void add_record(struct mutation *m, struct piece *b)
 		size_t bytes = b->head.type == GT_BLOCK_STREAM ? make_row(m, time_of(b), r)
 							       : make_record(m, time_of(b), r);
 
-		n = find_records(b, at, 8192);
-		insert(b, n ? at[below(m, n)] : 0, r, bytes);
+		n = mutation_find_records(b, at, MUTATION_RECORDS_MAX);
+		mutation_insert(b, n ? at[below(m, n)] : 0, r, bytes);
 	}
 }
 
 static void remove_or_repeat_record(struct mutation *m, struct piece *b)
 {
-	static size_t at[8192];
-	size_t n = find_records(b, at, 8192), i = below(m, n), bytes;
+	static size_t at[MUTATION_RECORDS_MAX];
+	size_t n = mutation_find_records(b, at, MUTATION_RECORDS_MAX), i = below(m, n), bytes;
 	uint64_t copy[512];
 	uint16_t words;
 
@@ -450,7 +242,7 @@ static void remove_or_repeat_record(struct mutation *m, struct piece *b)
 	bytes = (size_t)words * 8;
 	if (below(m, 2) && bytes <= sizeof copy) {
 		memcpy(copy, b->payload + at[i], bytes);
-		insert(b, at[below(m, n)], copy, bytes);
+		mutation_insert(b, at[below(m, n)], copy, bytes);
 	} else {
 		memmove(b->payload + at[i], b->payload + at[i] + bytes, b->bytes - at[i] - bytes);
 		b->bytes -= bytes;
@@ -468,11 +260,11 @@ static void change_payload(struct mutation *m, struct piece *b)
 		return;
 	at = below(m, b->bytes) & ~(size_t)(below(m, 2) ? 3 : 7);
 	switch (below(m, 4)) {
-	case 0: put_odd_text(m, b->payload + at, b->bytes - at); return;
+	case 0: mutation_put_odd_text(m, b->payload + at, b->bytes - at); return;
 	case 1: b->bytes = below(m, b->bytes); return;
 	default:
 		memcpy(&value, b->payload + at, b->bytes - at < 8 ? b->bytes - at : 8);
-		value = odd_value(m, value);
+		value = mutation_odd_value(m, value);
 		memcpy(b->payload + at, &value,
 		       b->bytes - at < 8 ? b->bytes - at
 		       : below(m, 2)     ? 8
@@ -490,18 +282,18 @@ static void change_block_head(struct mutation *m, struct piece *b)
 		b->head.flags =
 			(uint8_t)(below(m, 2) ? b->head.flags ^ 1u << below(m, 8) : draw(m));
 		break;
-	case 4: b->extra_bytes = below(m, HEAD_EXTRA + 1); break;
-	default: b->head.raw_bytes = (uint32_t)odd_value(m, b->head.raw_bytes); break;
+	case 4: b->extra_bytes = below(m, MUTATION_HEAD_EXTRA + 1); break;
+	default: b->head.raw_bytes = (uint32_t)mutation_odd_value(m, b->head.raw_bytes); break;
 	}
 }
 
 static void change_stream(struct mutation *m, struct piece *b)
 {
 	switch (below(m, 5)) {
-	case 0: b->stream.base_ticks = odd_value(m, b->stream.base_ticks); break;
-	case 1: b->stream.base_id = odd_value(m, b->stream.base_id); break;
-	case 2: b->stream.first_ticks = odd_value(m, b->stream.first_ticks); break;
-	case 3: b->stream.last_ticks = odd_value(m, b->stream.last_ticks); break;
+	case 0: b->stream.base_ticks = mutation_odd_value(m, b->stream.base_ticks); break;
+	case 1: b->stream.base_id = mutation_odd_value(m, b->stream.base_id); break;
+	case 2: b->stream.first_ticks = mutation_odd_value(m, b->stream.first_ticks); break;
+	case 3: b->stream.last_ticks = mutation_odd_value(m, b->stream.last_ticks); break;
 	default: b->lies = (int)(1 + below(m, 4)); break;
 	}
 }
@@ -524,7 +316,7 @@ static void change_order(struct mutation *m)
 
 	switch (below(m, 3)) {
 	case 0: /* twice */
-		if (m->count < BLOCKS_MAX - 1) {
+		if (m->count < MUTATION_BLOCKS_MAX - 1) {
 			memmove(m->pieces + k + 1, m->pieces + k,
 				(m->count - k) * sizeof *m->pieces);
 			m->pieces[k] = copy_piece(b);
@@ -559,9 +351,9 @@ static void change(struct mutation *m)
 			change_stream(m, b);
 		break;
 	default: /* records, mostly: they are what commands work with */
-		for (int tries = 0; !has_records(b) && tries < 8; tries++)
+		for (int tries = 0; !mutation_has_records(b) && tries < 8; tries++)
 			b = m->pieces[below(m, m->count)];
-		if (!has_records(b))
+		if (!mutation_has_records(b))
 			change_payload(m, b);
 		else if (below(m, 3) == 0)
 			add_record(m, b);
@@ -668,8 +460,8 @@ static void put_other(struct rows *r, uint32_t shape, const uint64_t *w, size_t 
 
 static void put_rows(struct piece *b, struct rows *r)
 {
-	static size_t at[8192];
-	size_t n = find_records(b, at, 8192);
+	static size_t at[MUTATION_RECORDS_MAX];
+	size_t n = mutation_find_records(b, at, MUTATION_RECORDS_MAX);
 
 	r->last_end = b->stream.base_ticks;
 	r->expect_id = b->stream.base_id;
@@ -755,7 +547,7 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 			struct gt_file_count n = {(uint8_t)k, (uint8_t)d, 0, r.total[k][d]};
 
 			if (b->lies == 1 && below(m, 2))
-				n.count = (uint32_t)odd_value(m, n.count);
+				n.count = (uint32_t)mutation_odd_value(m, n.count);
 			if (!n.count)
 				continue;
 			memcpy(at, &n, sizeof n);
@@ -763,7 +555,7 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 			b->stream.count_entries++;
 		}
 	if (b->lies == 1 && below(m, 4) == 0)
-		b->stream.rows = (uint32_t)odd_value(m, r.rows);
+		b->stream.rows = (uint32_t)mutation_odd_value(m, r.rows);
 	if (b->lies == 2 && r.count)
 		r.bytes[below(m, r.count)] = (uint8_t)draw(m);
 	if (b->lies == 3)
@@ -772,11 +564,21 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 	put_block(m, b, head, (size_t)(at - head), r.bytes ? r.bytes : (uint8_t *)"", r.count, out);
 }
 
+/* Of a merged capture; else UINT32_MAX. */
+static uint32_t section_of(const struct piece *b)
+{
+	uint32_t section = UINT32_MAX;
+
+	if (b->head.flags & GT_BLOCK_OF_SECTION && b->extra_bytes >= sizeof section)
+		memcpy(&section, b->extra + b->extra_bytes - sizeof section, sizeof section);
+	return section;
+}
+
 /* Every sum of recorded things becomes what the rows of its process are, and seen what goes with
  * that. */
 static void mend_counts(struct mutation *m, struct piece *counts)
 {
-	static size_t at[8192];
+	static size_t at[MUTATION_RECORDS_MAX];
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}},
 		 dropped[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}};
 	struct piece fresh = {0};
@@ -785,9 +587,8 @@ static void mend_counts(struct mutation *m, struct piece *counts)
 		struct piece *b = m->pieces[i];
 		size_t n = b->head.type == GT_BLOCK_STREAM &&
 					   b->head.process == counts->head.process &&
-					   b->extra_bytes == counts->extra_bytes &&
-					   !memcmp(b->extra, counts->extra, b->extra_bytes)
-				   ? find_records(b, at, 8192)
+					   section_of(b) == section_of(counts)
+				   ? mutation_find_records(b, at, MUTATION_RECORDS_MAX)
 				   : 0;
 
 		for (size_t k = 0; k < n; k++) {
@@ -808,7 +609,7 @@ static void mend_counts(struct mutation *m, struct piece *counts)
 		    s.domain >= GT_DOMAIN_COUNT)
 			continue;
 		dropped[s.class][s.domain] += s.value;
-		append(&fresh, &s, sizeof s);
+		mutation_append(&fresh, &s, sizeof s);
 	}
 	for (unsigned k = 0; k < GT_CLASS_COUNT; k++)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
@@ -816,13 +617,22 @@ static void mend_counts(struct mutation *m, struct piece *counts)
 						   0, 0,          recorded[k][d] + dropped[k][d]};
 			struct gt_file_sum here = {1, (uint8_t)k, (uint8_t)d, 0, 0, recorded[k][d]};
 
-			append(&fresh, &seen, sizeof seen);
-			append(&fresh, &here, sizeof here);
+			mutation_append(&fresh, &seen, sizeof seen);
+			mutation_append(&fresh, &here, sizeof here);
 		}
 	free(counts->payload);
 	counts->payload = fresh.payload;
 	counts->bytes = fresh.bytes;
 	counts->room = fresh.room;
+}
+
+/* Rows that are in it for others are in no sum. */
+static bool is_cut(const struct mutation *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->pieces[i]->head.type == GT_BLOCK_KEPT)
+			return true;
+	return false;
 }
 
 static void write_mutant(struct mutation *m, struct mutant *out)
@@ -851,17 +661,14 @@ void mutate(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant
 	memset(&m, 0, sizeof m);
 	m.random = number * 0x2545f4914f6cdd1d + 1;
 	out->count = 0;
-	parse(&m, capture, bytes);
+	mutation_parse(&m, capture, bytes);
 	changes = 1 + below(&m, below(&m, 4) ? 4 : CHANGES_MAX);
 	while (changes-- && m.count)
 		change(&m);
-	if (number & 1)
+	if (number & 1 && !is_cut(&m))
 		for (size_t i = 0; i < m.count; i++)
 			if (m.pieces[i]->head.type == GT_BLOCK_COUNTS)
 				mend_counts(&m, m.pieces[i]);
 	write_mutant(&m, out);
-	for (size_t i = 0; i < m.count; i++) {
-		free(m.pieces[i]->payload);
-		free(m.pieces[i]);
-	}
+	mutation_free(&m);
 }

@@ -5,6 +5,7 @@
 #ifndef GPUTAP_FUZZ_MUTATE_H
 #define GPUTAP_FUZZ_MUTATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,13 @@ struct mutant {
  * @out: receives the file; its memory is used again by the next call, and the caller's to free
  */
 void mutate(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
+
+/**
+ * mutate_plausibly() - make one that a writer of ours could have made, of another program
+ * Most are complete, and can be compared with @capture: mutants of mutate() are mostly refused.
+ * Return: false: of a capture that is merged or cut out of another one there is none.
+ */
+bool mutate_plausibly(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
 
 /* The same random numbers for the same seed. */
 static inline uint64_t mutate_random(uint64_t *state)
