@@ -486,6 +486,14 @@ def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_name
             in tap("info", "r.gputap").out)
 
 
+def test_an_event_without_times_may_be_signalled_again_at_once_on_lists_that_are_in_order(
+        newer_capture, tap):
+    """Each command gets an event of ours, and the program's is signalled after it."""
+    info, _ = newer_capture("again in order")
+    assert info["device_work"] == info["linked"] == 4 and info["untimed"] == 0
+    assert info["seen"] == info["recorded"] and info["events"] == []
+
+
 def test_a_changed_command_of_a_mutable_list_has_its_new_size(newer_capture, tap, work):
     info, _ = newer_capture("mutable")
     assert info["untimed"] == 0

@@ -321,7 +321,8 @@ def test_newer_loaders_get_longer_tables_that_work(run, newer, driver, repo, wha
 
 @pytest.mark.parametrize("threads", [0, 1])
 def test_a_wait_means_the_use_of_an_event_that_it_was_appended_after(run, newer, driver, threads):
-    assert run([newer, driver, "again"], env={"SOFT_LEVEL_ZERO_THREADS": threads}).out == ""
+    for how in ("again", "again in order"):
+        assert run([newer, driver, how], env={"SOFT_LEVEL_ZERO_THREADS": threads}).out == ""
 
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])

@@ -203,6 +203,16 @@ static bool is_counter_based(const struct lz_event_pool_desc *desc)
 	return false;
 }
 
+static void add_pool(const void *pool, const struct lz_event_pool_desc *wanted)
+{
+	struct gt_lz_pool *p = gt_lz_add(GT_LZ_POOL, pool);
+
+	if (!p)
+		return;
+	p->counter_based = is_counter_based(wanted);
+	p->wants_times = wanted->flags & (LZ_EVENT_POOL_TIMES | LZ_EVENT_POOL_MAPPED_TIMES);
+}
+
 /* With times, if the driver makes it so; else as the program has asked, and what it answers is the
  * program's. Events of such a pool have no times for us. */
 int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *context,
@@ -211,7 +221,6 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 {
 	const struct lz_event_pool_desc *wanted = desc;
 	struct lz_event_pool_desc timed;
-	struct gt_lz_pool *p;
 
 	if (!wanted || wanted->flags & LZ_EVENT_POOL_IPC)
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
@@ -221,9 +230,8 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 		timed.flags |= LZ_EVENT_POOL_TIMES;
 	if (REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool))
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
-	p = pool ? gt_lz_add(GT_LZ_POOL, *pool) : NULL;
-	if (p)
-		p->counter_based = is_counter_based(wanted);
+	if (pool)
+		add_pool(*pool, wanted);
 	return LZ_SUCCESS;
 }
 
@@ -244,8 +252,10 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 		return status;
 	p = gt_lz_find(GT_LZ_POOL, pool);
 	e = p ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;
-	if (e)
+	if (e) {
 		e->counter_based = p->counter_based;
+		e->wants_times = p->wants_times;
+	}
 	return status;
 }
 
@@ -266,8 +276,11 @@ static int create_counter_based(int (*create)(void *, void *, const void *, void
 	if (create(context, device, &timed, event))
 		return create(context, device, desc, event);
 	e = event ? gt_lz_add(GT_LZ_EVENT, *event) : NULL;
-	if (e)
+	if (e) {
 		e->counter_based = true;
+		e->wants_times =
+			wanted->flags & (LZ_COUNTER_BASED_TIMES | LZ_COUNTER_BASED_MAPPED_TIMES);
+	}
 	return LZ_SUCCESS;
 }
 

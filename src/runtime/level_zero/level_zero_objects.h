@@ -179,11 +179,13 @@ struct gt_lz_list {
 struct gt_lz_pool {
 	struct gt_lz_object object;
 	bool counter_based;
+	bool wants_times; /* the program has requested them, and may read them */
 };
 
 struct gt_lz_event {
 	struct gt_lz_object object;
 	bool counter_based; /* used again without a reset */
+	bool wants_times;   /* as of its pool */
 	/* signalled by a command since the host reset it: it may tell of that one */
 	_Atomic bool used;
 	_Atomic bool named;                /* that times of it are not known */

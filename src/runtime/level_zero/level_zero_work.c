@@ -72,15 +72,31 @@ static void take_own(struct submission *s, void **signal)
 		s->event = *signal = s->own->event;
 }
 
+/* Ours in the place of the program's, which is signalled behind the command. */
+static bool take_own_before(struct submission *s, void **signal)
+{
+	void *behind = *signal;
+
+	if (!s->list->in_order || !GT_LZ(s->list->table, zeCommandListAppendSignalEvent))
+		return false;
+	take_own(s, signal);
+	if (s->own)
+		s->behind = behind;
+	return s->own != NULL;
+}
+
+/* The program may signal its event again, in any list, before it is read for this command. If it
+ * has requested times of its events, it may read them: they stay those of the command. */
+static bool may_be_reused(const struct submission *s)
+{
+	return s->program && s->program->counter_based && !s->program->wants_times &&
+	       s->list->queue;
+}
+
 /* The program's event has no times. */
 static void choose_other(struct submission *s, void **signal)
 {
-	if (s->list->in_order && GT_LZ(s->list->table, zeCommandListAppendSignalEvent)) {
-		s->behind = *signal;
-		take_own(s, signal);
-		if (!s->own)
-			s->behind = NULL;
-	} else {
+	if (!take_own_before(s, signal)) {
 		gt_lz_list_name(s->list, s->what.queue,
 				"an event of a command has no times: it is for other processes, "
 				"was made before gputap came, or the driver refused it with times");
@@ -92,7 +108,9 @@ static void choose_event(struct submission *s, void **signal)
 {
 	const struct gt_lz_queue *queue = s->list->queue;
 
-	if (s->program) {
+	if (may_be_reused(s) && take_own_before(s, signal)) {
+		s->program = NULL;
+	} else if (s->program) {
 		s->event = *signal;
 		s->dirty = queue ? !s->program->counter_based &&
 					   atomic_load_explicit(&s->program->used,
@@ -174,6 +192,17 @@ static void refuse_command(const struct submission *s)
 		gt_lz_unlock(&queue->lock);
 }
 
+/* Who asks for the program's event asks for work of this queue. */
+static int signal_behind(const struct submission *s)
+{
+	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, s->behind);
+
+	if (event)
+		atomic_store_explicit(&event->queue, s->list->queue, memory_order_relaxed);
+	return GT_LZ(s->list->table, zeCommandListAppendSignalEvent)((void *)s->list->object.handle,
+								     s->behind);
+}
+
 static int end_command(struct submission *s, int status)
 {
 	struct gt_lz_queue *queue;
@@ -197,11 +226,7 @@ static int end_command(struct submission *s, int status)
 	} else {
 		add_entry(s);
 	}
-	if (!status && s->behind)
-		status = GT_LZ(s->list->table,
-			       zeCommandListAppendSignalEvent)((void *)s->list->object.handle,
-							       s->behind);
-	return status;
+	return !status && s->behind ? signal_behind(s) : status;
 }
 
 /* Commands ----------------------------------------------------------------------- */
