@@ -11,7 +11,9 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-/* The first column of both is left out where dispatches were not counted. */
+/* The first columns are left out where dispatches were not counted. */
+enum { COUNTED_OF_OBJECT = 1, COUNTED_OF_KERNEL = 2 };
+
 const struct grid_column info_code_object_columns[] = {
 	{"dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
@@ -28,6 +30,7 @@ const struct grid_column info_code_object_columns[] = {
 
 const struct grid_column info_code_kernel_columns[] = {
 	{"dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"symbols", "made", GRID_COUNT, GRID_DATA, 0, false},
 	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
 	{"code", "code", GRID_ID, GRID_IF_ANY, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
@@ -167,11 +170,11 @@ static struct kernels_in kernels_in(const struct info_code *code,
 	return sum;
 }
 
-/* All columns, or all but that of the dispatches. */
+/* All columns, or all but the first @counted. */
 static void init_columns(struct grid *g, const struct info_code *code, const char *name,
-			 const struct grid_column *columns, unsigned count)
+			 const struct grid_column *columns, unsigned count, unsigned counted)
 {
-	bool without = !code->dispatches;
+	unsigned without = code->dispatches ? 0 : counted;
 
 	grid_init(g, name, columns + without, count - without);
 }
@@ -181,7 +184,7 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 	const struct gt_capture *capture = code->capture;
 
 	init_columns(g, code, "code_objects", info_code_object_columns,
-		     COUNT_OF(info_code_object_columns));
+		     COUNT_OF(info_code_object_columns), COUNTED_OF_OBJECT);
 	g->heading = "Device code that was loaded";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
@@ -207,45 +210,141 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 	}
 }
 
+/* Kernels ---------------------------------------------------------------------------- */
+
+/* A kernel, or those of a report that are told apart by nothing but their handles: programs make
+ * kernels again and again. */
+struct kernel_row {
+	const struct gt_object_info *first;
+	uint64_t dispatches, symbols;
+	uint64_t begin_ns, end_ns; /* of the first and of the last one; end 0: it stays */
+};
+
+struct kernel_rows {
+	struct kernel_row *rows;
+	uint32_t count, room;
+	struct idmap ids; /* by hash, the next numbers for others of that hash */
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static const char *const told_apart_by[] = {"name",          "kernarg_bytes", "group_bytes",
+					    "private_bytes", "vgpr_granules", "sgpr_granules",
+					    "spill_bytes",   "registers",     "simd"};
+
+static bool is_same_kernel(const struct gt_object_info *a, const struct gt_object_info *b)
+{
+	bool same = a->process == b->process && a->parent == b->parent;
+
+	for (unsigned i = 0; same && i < COUNT_OF(told_apart_by); i++)
+		same = is_same_text(gt_object_value(a, told_apart_by[i]),
+				    gt_object_value(b, told_apart_by[i]));
+	return same;
+}
+
+static uint64_t hash_kernel(const struct gt_object_info *o)
+{
+	uint64_t hash = (uint64_t)o->process << 32 ^ o->parent;
+
+	for (unsigned i = 0; i < COUNT_OF(told_apart_by); i++)
+		for (const char *c = gt_object_value(o, told_apart_by[i]); c && *c; c++)
+			hash = hash * 31 + (unsigned char)*c;
+	return lookup_mix(hash);
+}
+
+/* The row that @o belongs to, or a new one. */
+static struct kernel_row *find_kernel_row(struct kernel_rows *all, const struct gt_object_info *o,
+					  bool merge)
+{
+	uint64_t hash = merge ? hash_kernel(o) : all->count;
+	uint32_t at;
+
+	for (; (at = idmap_get(&all->ids, hash)) != LOOKUP_NONE; hash++)
+		if (is_same_kernel(all->rows[at].first, o))
+			return &all->rows[at];
+	if (all->count == all->room) {
+		uint32_t more = all->room ? all->room * 2 : 64;
+
+		all->rows = lookup_grow(all->rows, all->room, more, sizeof *all->rows);
+		all->room = more;
+	}
+	idmap_put(&all->ids, hash, all->count);
+	all->rows[all->count] =
+		(struct kernel_row){.first = o, .begin_ns = o->begin_ns, .end_ns = o->end_ns};
+	return &all->rows[all->count++];
+}
+
+static void add_kernel(struct kernel_rows *all, const struct info_code *code,
+		       const struct gt_object_info *o)
+{
+	struct kernel_row *row = find_kernel_row(all, o, code->dispatches != NULL);
+
+	row->symbols++;
+	row->dispatches += code->dispatches ? dispatches_of(code->dispatches, o) : 0;
+	if (o->begin_ns < row->begin_ns)
+		row->begin_ns = o->begin_ns;
+	row->end_ns = !o->end_ns || !row->end_ns ? 0
+		      : o->end_ns > row->end_ns  ? o->end_ns
+						 : row->end_ns;
+}
+
+static void put_kernel(struct grid *g, const struct info_code *code, const struct kernel_row *row)
+{
+	const struct gt_capture *capture = code->capture;
+	const struct gt_object_info *o = row->first, *object;
+	const char *name = gt_object_value(o, "name");
+	struct grid_cell *cell = grid_row(g);
+	char *readable;
+
+	object = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT, o->parent);
+	if (code->dispatches) {
+		*cell++ = cell_count(row->dispatches);
+		*cell++ = cell_count(row->symbols);
+	}
+	*cell++ = pid_of(capture, o);
+	*cell++ = o->parent ? cell_count(o->parent) : cell_none();
+	*cell++ = device_of(capture, object);
+	*cell++ = number(o, "kernarg_bytes");
+	*cell++ = number(o, "group_bytes");
+	*cell++ = number(o, "private_bytes");
+	*cell++ = registers(o, find_device(capture, object), "vgpr_granules", true);
+	*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
+	*cell++ = number(o, "vgpr_granules");
+	*cell++ = number(o, "sgpr_granules");
+	*cell++ = number(o, "spill_bytes");
+	*cell++ = number(o, "registers");
+	*cell++ = number(o, "simd");
+	*cell++ = since_start(capture, row->begin_ns);
+	*cell++ = since_start(capture, row->end_ns);
+	*cell++ = row->symbols > 1 ? cell_none() : address(g, o->handle);
+	*cell++ = cell_text(name);
+	readable = name && !code->mangled ? gt_demangle(name) : NULL;
+	*cell++ = cell_text(readable ? grid_keep(g, "%s", readable) : name);
+	free(readable);
+}
+
 void info_code_kernels(struct grid *g, const struct info_code *code)
 {
 	const struct gt_capture *capture = code->capture;
+	struct kernel_rows all = {0};
 
 	init_columns(g, code, "kernel_symbols", info_code_kernel_columns,
-		     COUNT_OF(info_code_kernel_columns));
+		     COUNT_OF(info_code_kernel_columns), COUNTED_OF_KERNEL);
 	g->heading = "Kernels in it, and what their code asks for";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
-		const char *name = gt_object_value(o, "name");
-		const struct gt_object_info *object;
-		struct grid_cell *cell;
-		char *readable;
-		if (o->type != GT_OBJECT_KERNEL_SYMBOL)
-			continue;
-		object = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT,
-						o->parent);
-		cell = grid_row(g);
-		if (code->dispatches)
-			*cell++ = cell_count(dispatches_of(code->dispatches, o));
-		*cell++ = pid_of(capture, o);
-		*cell++ = o->parent ? cell_count(o->parent) : cell_none();
-		*cell++ = device_of(capture, object);
-		*cell++ = number(o, "kernarg_bytes");
-		*cell++ = number(o, "group_bytes");
-		*cell++ = number(o, "private_bytes");
-		*cell++ = registers(o, find_device(capture, object), "vgpr_granules", true);
-		*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
-		*cell++ = number(o, "vgpr_granules");
-		*cell++ = number(o, "sgpr_granules");
-		*cell++ = number(o, "spill_bytes");
-		*cell++ = number(o, "registers");
-		*cell++ = number(o, "simd");
-		*cell++ = since_start(capture, o->begin_ns);
-		*cell++ = since_start(capture, o->end_ns);
-		*cell++ = address(g, o->handle);
-		*cell++ = cell_text(name);
-		readable = name && !code->mangled ? gt_demangle(name) : NULL;
-		*cell++ = cell_text(readable ? grid_keep(g, "%s", readable) : name);
-		free(readable);
+
+		if (o->type == GT_OBJECT_KERNEL_SYMBOL)
+			add_kernel(&all, code, o);
 	}
+	for (uint32_t i = 0; i < all.count; i++) {
+		put_kernel(g, code, &all.rows[i]);
+		if (all.rows[i].symbols > 1)
+			g->always |= 1u << (unsigned)grid_column(g, "symbols");
+	}
+	free(all.rows);
+	idmap_fini(&all.ids);
 }

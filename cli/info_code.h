@@ -30,6 +30,6 @@ void info_code_objects(struct grid *g, const struct info_code *code);
 void info_code_kernels(struct grid *g, const struct info_code *code);
 
 /* Columns of the tables with dispatches. */
-extern const struct grid_column info_code_object_columns[11], info_code_kernel_columns[19];
+extern const struct grid_column info_code_object_columns[11], info_code_kernel_columns[20];
 
 #endif

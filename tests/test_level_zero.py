@@ -394,6 +394,19 @@ def test_kernels_tell_what_their_code_asks_for(capture, tap, work):
     assert sorted(rows) == 3 * [("add", 128, 64)] + 3 * [("scale", 128, 64)]
 
 
+def test_a_kernel_that_is_made_again_and_again_has_one_row(capture, tap):
+    capture("remade", "55")
+    kernels = json.loads(tap("report", "--json", "--table", "kernel_symbols",
+                             "r.gputap").out)["kernel_symbols"]
+    assert {(k["name"], k["symbols"], k["dispatches"]) for k in kernels} == {("add", 56, 55),
+                                                                             ("scale", 1, 55)}
+    assert len(kernels) == 2
+    text = tap("report", "--table", "kernel_symbols", "r.gputap").out
+    assert text.count(" add\n") == text.count(" scale\n") == 1 and " made " in text
+    info = json.loads(tap("info", "--json", "r.gputap").out)["kernel_symbols"]
+    assert [k["name"] for k in info].count("add") == 56  # each for itself
+
+
 def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
     info = capture("several", "4", env={"LZ_BUSY_US": "1000"})
     assert info["untimed"] == 0 and info["device_work"] == info["linked"] == 5

@@ -567,6 +567,12 @@ int main(int argc, char **argv)
 			run_several(n);
 		} else if (strcmp(how, "directions") == 0) {
 			run_directions(n);
+		} else if (strcmp(how, "remade") == 0) {
+			for (int k = 0; k < n; k++) {
+				run_immediate(1, NULL);
+				DO(zeKernelDestroy, add);
+				add = make_kernel(module, "add", 0.5f);
+			}
 		} else if (strcmp(how, "threads") == 0) {
 			run_threads(n);
 		} else if (strcmp(how, "names") == 0) {
