@@ -41,17 +41,21 @@ static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_ope
 {
 	const char *other = x->cuda_names ? cuda_name(o) : NULL;
 	struct call_text *call = calloc(1, sizeof *call);
-	char text[1024], *p = text;
+	/* a vendor's name may be long, and a character of it 6 bytes of JSON */
+	size_t name_bytes = o->name_bytes < TEXT_MAX ? o->name_bytes : TEXT_MAX;
+	char *text = malloc(256 + 6 * name_bytes), *p = text;
 
-	if (!call) {
+	if (!call || !text) {
 		gt_error(-ENOMEM, "export");
+		free(call);
+		free(text);
 		return NULL;
 	}
 	o->own = call;
 	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":");
 	p = gt_chrome_put_quoted(p, call_category(op));
 	p = GT_PUT(p, ",\"name\":");
-	p = gt_chrome_put_quoted(p, other ? other : o->name); /* ours: short */
+	p = gt_chrome_put_quoted(p, other ? other : o->name);
 	p = GT_PUT(p, ",\"pid\":");
 	call->begin = gt_chrome_make_snippet(text, (size_t)(p - text));
 	p = text;
@@ -60,6 +64,7 @@ static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_ope
 		p = gt_chrome_put_quoted(p, o->name);
 	}
 	call->api = gt_chrome_make_snippet(text, (size_t)(p - text));
+	free(text);
 	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
 }
