@@ -90,6 +90,20 @@ static int make_clocks(struct gt_capture *c)
 	return 0;
 }
 
+/* Rates that devices declare. */
+static void set_rates(struct gt_capture *c)
+{
+	for (size_t i = 0; i < c->object_count; i++) {
+		const struct gt_object_info *o = &c->objects[i];
+		const char *hz = o->type == GT_OBJECT_DEVICE ? gt_object_value(o, "hz") : NULL;
+		struct gt_device_clock *clock =
+			hz ? gt_device_clock_find(c, o->process, (uint32_t)o->number) : NULL;
+
+		if (clock)
+			gt_device_clock_set_rate(clock, strtoull(hz, NULL, 10));
+	}
+}
+
 /* Device work of one block. Return: 0 (also for a damaged one) or negative errno. */
 static int sample_block(struct sampler *s, struct stream_block *b)
 {
@@ -263,6 +277,8 @@ int gt_device_clocks_finish(struct gt_capture *c)
 	size_t i;
 	int status = make_clocks(c);
 
+	if (!status)
+		set_rates(c);
 	for (i = 0; i < c->reading_count && !status; i++) {
 		const struct clock_reading *r = &c->readings[i];
 		struct gt_device_clock *clock = gt_device_clock_find(c, r->process, r->device);

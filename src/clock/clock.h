@@ -10,7 +10,9 @@
  * gt_record_clock readings agree with, else the line through them; without readings the host
  * clock in which every QUEUED stamp lies inside its call (candidates below); else what all work
  * and all waits bound from both sides (clock/clockbounds.h); without waits the smallest offset
- * that keeps call begin <= queued. Readings that work contradicts are not believed.
+ * that keeps call begin <= queued. Readings that work contradicts are not believed. A device that
+ * declares another rate than 1 GHz has that rate until readings measure it; its stamps are no host
+ * clock's, and get the smallest offset at that rate where there are no readings.
  * gt_device_clock says which it was. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
@@ -75,6 +77,9 @@ struct gt_device_clock; /* one device's raw stamps -> BOOTTIME ns */
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out);
 void gt_device_clock_destroy(struct gt_device_clock *clock);
+/* Before all that follows: stamps are ticks, and so many are a second, as the device's runtime
+ * declares it. Readings 50 ms apart measure it better. Not called: stamps are ns. */
+void gt_device_clock_set_rate(struct gt_device_clock *clock, uint64_t ticks_per_second);
 /* A gt_record_clock: device stamp read between two host stamps. */
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 				uint64_t host_before, uint64_t host_after);

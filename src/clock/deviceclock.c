@@ -24,6 +24,8 @@ enum {
 	DOUBT_PART = 20,     /* .. that one in so many contradicts */
 };
 
+#define NS_PER_SECOND UINT64_C(1000000000)
+
 struct clock_pair {
 	uint64_t device, host_ns, width_ns;
 };
@@ -45,6 +47,7 @@ struct gt_device_clock {
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
 	struct gt_clock_bounds bounds;
+	uint64_t hz; /* ticks a second that the device declares; 0: its stamps are ns */
 };
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
@@ -73,6 +76,17 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 	free(clock->readings);
 	free(clock->work);
 	free(clock);
+}
+
+void gt_device_clock_set_rate(struct gt_device_clock *clock, uint64_t ticks_per_second)
+{
+	clock->hz = ticks_per_second == NS_PER_SECOND ? 0 : ticks_per_second;
+}
+
+static struct gt_clock_ratio declared_rate(const struct gt_device_clock *clock)
+{
+	return (struct gt_clock_ratio){.out = NS_PER_SECOND,
+				       .in = clock->hz ? clock->hz : NS_PER_SECOND};
 }
 
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
@@ -180,8 +194,22 @@ static bool settle_ticks(struct gt_device_clock *clock)
 	return true;
 }
 
+/* All readings lie in one window: too short to measure a rate, unless the device declares none and
+ * the first and the last reading contradict ns by more than their brackets. Sorted readings. */
+static bool contradicts_ns(const struct gt_device_clock *clock)
+{
+	const struct clock_pair *a = &clock->readings[0],
+				*b = &clock->readings[clock->reading_count - 1];
+	uint64_t ticks = b->device - a->device, ns = b->host_ns - a->host_ns,
+		 off = ticks > ns ? ticks - ns : ns - ticks;
+
+	return !clock->hz && ticks && b->host_ns > a->host_ns &&
+	       off > a->width_ns / 2 + b->width_ns / 2 + ns / 1000 + TOLERANCE_NS;
+}
+
 static bool settle_readings(struct gt_device_clock *clock)
 {
+	const struct gt_clock_ratio rate = declared_rate(clock);
 	struct gt_clock_point *points;
 	struct gt_clock_lines lines;
 	struct clock_pair *r = clock->readings;
@@ -190,7 +218,7 @@ static bool settle_readings(struct gt_device_clock *clock)
 
 	if (!clock->reading_count)
 		return false;
-	points = calloc(clock->reading_count, sizeof *points);
+	points = calloc(clock->reading_count + 1, sizeof *points);
 	if (!points)
 		return false;
 	qsort(r, clock->reading_count, sizeof *r, compare_readings);
@@ -202,7 +230,11 @@ static bool settle_readings(struct gt_device_clock *clock)
 		points[n].in = r[best].device;
 		points[n++].out = r[best].host_ns;
 	}
-	status = gt_clock_lines_init(&lines, points, n, NULL);
+	if (n == 1 && contradicts_ns(clock)) {
+		points[0] = (struct gt_clock_point){r[0].device, r[0].host_ns};
+		points[n++] = (struct gt_clock_point){r[i - 1].device, r[i - 1].host_ns};
+	}
+	status = gt_clock_lines_init(&lines, points, n, n == 1 ? &rate : NULL);
 	free(points);
 	if (status) {
 		gt_clock_lines_fini(&lines);
@@ -367,23 +399,45 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	return found;
 }
 
+/* At a rate other than ns: the work that was queued least long after its call began. */
+static size_t find_nearest(const struct gt_device_clock *clock)
+{
+	const struct work *w = clock->work;
+	__int128 least = 0;
+	size_t best = 0;
+
+	for (size_t i = 0; i < clock->work_count; i++) {
+		__int128 lag = (__int128)(int64_t)(w[i].queued - w[0].queued) *
+				       (int64_t)NS_PER_SECOND / (__int128)clock->hz -
+			       (int64_t)(w[i].start_ns - w[0].start_ns);
+
+		if (lag < least) {
+			least = lag;
+			best = i;
+		}
+	}
+	return best;
+}
+
 static void settle_offset(struct gt_device_clock *clock)
 {
 	struct gt_clock_point point;
-	struct gt_clock_ratio rate = {1, 1};
+	struct gt_clock_ratio rate = declared_rate(clock);
 	struct gt_clock_lines lines;
 	uint64_t least = UINT64_MAX;
 	size_t i, best = 0;
 
 	if (!clock->work_count)
 		return;
-	if (!find_drift(clock, &point, &rate)) {
-		for (i = 1; i < clock->work_count; i++)
+	if (clock->hz || !find_drift(clock, &point, &rate)) {
+		for (i = 1; i < clock->work_count && !clock->hz; i++)
 			if (more_lag(&clock->work[i], &clock->work[best]) < 0)
 				best = i;
+		if (clock->hz)
+			best = find_nearest(clock);
 		point.in = clock->work[best].queued;
 		point.out = clock->work[best].start_ns;
-		rate = (struct gt_clock_ratio){1, 1};
+		rate = declared_rate(clock);
 	}
 	if (gt_clock_lines_init(&lines, &point, 1, &rate)) {
 		gt_clock_lines_fini(&lines);
@@ -414,7 +468,7 @@ static uint64_t count_early(const struct gt_device_clock *clock)
  * older than its call. */
 static bool settle_timer(struct gt_device_clock *clock)
 {
-	if (!settle_read_host(clock) && !settle_readings(clock))
+	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))
 		return false;
 	if (clock->work_count < DOUBT_MIN_WORK ||
 	    count_early(clock) <= clock->work_count / DOUBT_PART)
@@ -432,10 +486,10 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 	clock->use = &clock->lines;
 	clock->method = GT_CLOCK_UNKNOWN;
 	clock->residual_ns = 0;
-	if (!settle_ticks(clock) && !settle_timer(clock) && !settle_host(clock))
+	if (!settle_ticks(clock) && !settle_timer(clock) && (clock->hz || !settle_host(clock)))
 		settle_offset(clock);
 	clock->violations = count_early(clock);
-	for (i = 0; i < clock->work_count && clock->method == GT_CLOCK_OFFSET; i++) {
+	for (i = 0; i < clock->work_count && gt_device_clock_wants_bounds(clock); i++) {
 		const struct work *w = &clock->work[i];
 
 		gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_EARLIER, w->queued, w->start_ns);
@@ -454,7 +508,7 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 
 bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock)
 {
-	return clock->method == GT_CLOCK_OFFSET;
+	return clock->method == GT_CLOCK_OFFSET && !clock->hz; /* bounds reckon in ns */
 }
 
 void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,

@@ -556,6 +556,56 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 	gt_host_clock_map_destroy(host);
 }
 
+/* One window of readings is too short to measure a rate: the declared one counts, and without it
+ * what the first and the last reading say. */
+UNIT_TEST(a_short_run_has_the_rate_that_its_device_declares)
+{
+	static const uint64_t rates[] = {S, 25000000, 19200000, 0};
+
+	for (unsigned k = 0; k < 4; k++) {
+		struct gt_host_clock_map *host = plain_host();
+		struct gt_device_clock *clock;
+		uint64_t hz = rates[k] ? rates[k] : 25000000, ns;
+
+		CHECK_OK(gt_device_clock_create(host, &clock));
+		if (rates[k])
+			gt_device_clock_set_rate(clock, rates[k]);
+		for (ns = 0; ns <= 10000000; ns += 5000000)
+			CHECK_OK(gt_device_clock_add_reading(clock, 7000 + ns * hz / S,
+							     20 * S + ns - 200, 20 * S + ns + 200));
+		for (ns = 1000000; ns < 9000000; ns += 100000)
+			gt_device_clock_add_work(clock, 20 * S + ns, 20 * S + ns + 1000,
+						 7000 + (ns + 500) * hz / S);
+		gt_device_clock_settle(clock);
+		CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
+		for (ns = 0; ns <= 10000000; ns += 1000000) /* 20 ms: as in the readings */
+			CHECK_LE(distance(gt_device_clock_to_ns(clock, 7000 + ns * hz / S),
+					  20 * S + ns),
+				 1000);
+		gt_device_clock_destroy(clock);
+		gt_host_clock_map_destroy(host);
+	}
+}
+
+UNIT_TEST(a_declared_rate_counts_without_readings_too)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	gt_device_clock_set_rate(clock, 25000000);
+	for (uint64_t ns = 0; ns < 2 * S; ns += 10000000)
+		gt_device_clock_add_work(clock, 20 * S + ns, 20 * S + ns + 1000,
+					 7000 + (ns + 500) / 40);
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK_EQ(gt_device_clock_wants_bounds(clock), false);
+	for (uint64_t ns = 0; ns < 2 * S; ns += 10000000)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, 7000 + ns / 40), 20 * S + ns), 1000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
 /* 2.5 ticks a ns */
 static struct gt_host_clock_map *quick_host(void)
 {
@@ -816,6 +866,8 @@ UNIT_TEST(device_clocks_take_any_values)
 		uint64_t last = 0;
 
 		CHECK_OK(gt_device_clock_create(host, &clock));
+		if (round % 5 == 0)
+			gt_device_clock_set_rate(clock, draw(UINT64_MAX) >> draw(64));
 		for (i = 0; i < n; i++) {
 			if (round % 3 == 0)
 				(void)gt_device_clock_add_reading(clock, draw(UINT64_MAX) >> shift,

@@ -116,6 +116,7 @@ uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int
 		gt_text_add(&text, "vendor", "gputap");
 		gt_text_add_hex(&text, "uuid", p.uuid, sizeof p.uuid);
 		gt_text_add(&text, "type", "accelerator");
+		gt_text_add_number(&text, "hz", p.clock_hz);
 	}
 	gt_text_add(&text, "clock", "timer");
 	gt_internal_leave();
