@@ -31,13 +31,14 @@ static const char help[] =
 	"\n"
 	"Options\n"
 	"      --exercise FILE   library that has pu1Exercise(), if the plug-in has not\n"
-	"      --seconds N       that a trial may take; 20 by default\n"
-	"  -v, --verbose         show the rules that are kept, too\n"
+	"      --seconds N       that a trial may take; 10 by default. When one has not\n"
+	"                        returned, the others have a quarter of that\n"
+	"  -v, --verbose         also show the rules that are kept, or not applicable\n"
 	"  -h, --help\n"
 	"\n"
 	"Exit status: 0: all rules that could be tried are kept; 1: one is broken.\n";
 
-enum { SECONDS = 20, OPTION_EXERCISE = 256, OPTION_SECONDS };
+enum { SECONDS = 10, SILENT_SECONDS = 2, OPTION_EXERCISE = 256, OPTION_SECONDS };
 
 static const struct option options[] = {
 	{"exercise", required_argument, NULL, OPTION_EXERCISE},
@@ -53,18 +54,23 @@ static const char *const sentences[GT_RULE_COUNT] = {
 #undef X
 };
 
-enum state { UNTRIED, KEPT, BROKEN };
+enum state { UNTRIED, KEPT, BROKEN, ABSENT, STATES };
+
+static const char *const state_names[STATES] = {"untried", "kept", "broken", "n/a"};
 
 struct outcome {
 	enum state state;
 	char how[512];
 };
 
+#define SECOND_NS UINT64_C(1000000000)
+
 struct check {
 	const char *path, *exercise;
 	unsigned seconds;
 	bool verbose, has_work;
-	bool stopped; /* so much is wrong with loading it that nothing behind that was tried */
+	bool stopped; /* so much is wrong with loading it that nothing after that was tried */
+	bool hung;    /* a trial did not return */
 	struct outcome outcomes[GT_RULE_COUNT];
 };
 
@@ -124,6 +130,10 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 		l->reported = true;
 		break;
 	case GT_TRIAL_UNTRIED: l->untried = true; break;
+	case GT_TRIAL_ABSENT:
+		if (m->rule < GT_RULE_COUNT && c->outcomes[m->rule].state == UNTRIED)
+			c->outcomes[m->rule].state = ABSENT;
+		break;
 	case GT_TRIAL_ENDED: l->ended = true; break;
 	}
 }
@@ -131,16 +141,23 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 /* Return: false: the time is over. */
 static bool receive_all(struct check *c, struct listening *l, int pipe)
 {
-	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + c->seconds * UINT64_C(1000000000);
+	unsigned seconds = c->hung && c->seconds > 3 ? c->seconds / 4 : c->seconds;
+	uint64_t start = gt_clock_ns(CLOCK_MONOTONIC), end = start + seconds * SECOND_NS,
+		 silent = start + SILENT_SECONDS * SECOND_NS;
 	struct gt_trial_message m;
 
 	for (;;) {
-		uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
+		uint64_t now = gt_clock_ns(CLOCK_MONOTONIC), until = silent < end ? silent : end;
 		struct pollfd p = {.fd = pipe, .events = POLLIN};
-		int ready = now < end ? poll(&p, 1, (int)((end - now) / 1000000) + 1) : 0;
+		int ready = now < until ? poll(&p, 1, (int)((until - now) / 1000000) + 1) : 0;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
+		if (!ready && until == silent && silent < end) {
+			silent = UINT64_MAX;
+			ui_note("%s (rule %u): waiting, %u s at most", l->call, l->trying, seconds);
+			continue;
+		}
 		if (ready <= 0)
 			return false;
 		if (read(pipe, &m, sizeof m) != sizeof m)
@@ -194,7 +211,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 	if (!receive_all(c, &l, ends[0])) {
 		snprintf(how, sizeof how, "%s: it does not return", l.call);
 		break_rule(c, l.trying, how);
-		l.reported = true;
+		l.reported = c->hung = true;
 		kill(child, SIGKILL);
 	}
 	close(ends[0]);
@@ -214,16 +231,13 @@ static void print_outcome(const struct check *c, int rule)
 	const struct outcome *o = &c->outcomes[rule];
 	const struct ui_colors *color = ui_colors(stdout);
 
-	if (o->state == KEPT && !c->verbose)
+	if ((o->state == KEPT || o->state == ABSENT) && !c->verbose)
 		return;
 	printf("%s%-8s%s%2d  ",
 	       o->state == BROKEN ? color->red
 	       : o->state == KEPT ? color->green
 				  : color->dim,
-	       o->state == BROKEN ? "broken"
-	       : o->state == KEPT ? "kept"
-				  : "untried",
-	       color->reset, rule);
+	       state_names[o->state], color->reset, rule);
 	ui_wrap(stdout, 12, 12, sentences[rule]);
 	if (o->state == BROKEN) {
 		printf("\n            ");
@@ -234,7 +248,7 @@ static void print_outcome(const struct check *c, int rule)
 
 static int report(const struct check *c)
 {
-	unsigned counts[3] = {0};
+	unsigned counts[STATES] = {0};
 
 	for (int i = 1; i < GT_RULE_COUNT; i++) {
 		if (!c->stopped || c->outcomes[i].state != UNTRIED)
@@ -244,8 +258,11 @@ static int report(const struct check *c)
 	if (c->stopped)
 		printf("%suntried%s     All others need a plug-in that loads and registers.\n",
 		       ui_colors(stdout)->dim, ui_colors(stdout)->reset);
-	printf("%s: %u rules kept, %u broken, %u not tried\n", c->path, counts[KEPT],
-	       counts[BROKEN], counts[UNTRIED]);
+	printf("%s: %u rules kept, %u broken, %u not tried", c->path, counts[KEPT], counts[BROKEN],
+	       counts[UNTRIED]);
+	if (counts[ABSENT])
+		printf(", %u not applicable: it lacks their groups", counts[ABSENT]);
+	putchar('\n');
 	if (!c->has_work)
 		printf("  rules about records need work on the device: export pu1Exercise(), or "
 		       "name a\n  library that does with --exercise\n");

@@ -2,6 +2,8 @@
 /* Trials of a vendor's plug-in, each in a child process of its own: plugin_trials.c has the trials,
  * plugin_host.c the host that they play, plugin.c starts them and makes the report.
  *
+ * plugin_content.c looks at what records say.
+ *
  *   gputap ── fork ──► trial: does a call, says which before, says what was wrong
  *          ◄── pipe ── struct gt_trial_message, one write each: whole or not at all
  *
@@ -27,6 +29,7 @@ enum gt_trial_news {
 	GT_TRIAL_TRIES = 1, /* a rule, from now on; text: the call */
 	GT_TRIAL_BROKEN,    /* a rule; text: how */
 	GT_TRIAL_UNTRIED,   /* a rule; text: why */
+	GT_TRIAL_ABSENT,    /* a rule: it is about a group that the plug-in does not have */
 	GT_TRIAL_ENDED,
 };
 
@@ -41,7 +44,13 @@ struct gt_trial_buffer {
 	uint32_t completed; /* how often */
 };
 
-enum { GT_TRIAL_BUFFERS = 65536 };
+/* A text of a record that lies in no buffer, as it was when the record was read. */
+struct gt_trial_text {
+	const char *at;
+	char copy[128];
+};
+
+enum { GT_TRIAL_BUFFERS = 65536, GT_TRIAL_TEXTS = 1024 };
 
 struct gt_trial {
 	const char *path;     /* of the plug-in */
@@ -60,6 +69,9 @@ struct gt_trial {
 	pu1ActivityRecord *records;
 	size_t record_count, record_room;
 	uint64_t begun_ns;
+	struct gt_trial_text texts[GT_TRIAL_TEXTS];
+	size_t text_count;
+	_Atomic uint64_t reported_items; /* by pu1.submits */
 };
 
 /* The one of this process: the callbacks have no context. */
@@ -89,6 +101,15 @@ void gt_trial_exercise(struct gt_trial *t, uint32_t items);
 /* Walk through the buffers that were completed since the last time: records holds what is in them.
  * What is wrong with buffers and records is reported. */
 void gt_trial_collect(struct gt_trial *t);
+/* The rule is about @group: not applicable if the plug-in lacks it. Return: whether it has it. */
+bool gt_trial_has_group(struct gt_trial *t, enum gt_rule rule, enum gputap_plugin_group group);
+/* plugin_content.c */
+void gt_trial_keep_text(struct gt_trial *t, const char *text);
+void gt_trial_compare_texts(struct gt_trial *t);
+/* Of the records that were collected last. */
+void gt_trial_want_once(struct gt_trial *t);
+void gt_trial_check_sizes(struct gt_trial *t, const pu1ActivityRecord *r);
+void gt_trial_check_rows(struct gt_trial *t);
 void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *complete);
 
 struct gt_trial_kind {

@@ -39,6 +39,15 @@ void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what)
 	gt_trial_report(t, GT_TRIAL_TRIES, rule, "%s", what);
 }
 
+bool gt_trial_has_group(struct gt_trial *t, enum gt_rule rule, enum gputap_plugin_group group)
+{
+	bool has = t->plugin.groups >> group & 1;
+
+	if (!has)
+		gt_trial_report(t, GT_TRIAL_ABSENT, rule, "-");
+	return has;
+}
+
 const char *gt_trial_result_name(pu1Result result)
 {
 	static const char *const names[] = {
@@ -274,9 +283,26 @@ static void check_ids(struct gt_trial *t, const pu1ActivityRecord *r)
 			      "a record is of stream %d, which has no row", r->stream_id);
 }
 
+static void check_names(struct gt_trial *t, const pu1ActivityRecord *r)
+{
+	static char fit[65536];
+	bool wanted = r->kind == PU1_KIND_CONCURRENT_KERNEL || is_call_record(r);
+
+	GT_TRIAL_WANT(t, GT_RULE_NAMES, !wanted || (r->name && *r->name),
+		      "a record of kind %u has no name", r->kind);
+	if (!r->name || !*r->name)
+		return;
+	GT_TRIAL_WANT(t, GT_RULE_NAMES,
+		      gt_plugin_mend(fit, sizeof fit, r->name, strnlen(r->name, sizeof fit - 1),
+				     false) == GT_TEXT_GOOD,
+		      "a name has to be repaired: %.200s", fit);
+	for (const char *at = r->metadata; at && *at; at++)
+		GT_TRIAL_WANT(t, GT_RULE_NAMES, (unsigned char)*at >= ' ' || *at == '\n',
+			      "byte %td of metadata is %d", at - r->metadata, *at);
+}
+
 static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 {
-	char fit[512];
 	bool known = r->kind && r->kind < PU1_KIND_COUNT && t->plugin.about.kinds >> r->kind & 1;
 
 	GT_TRIAL_WANT(t, GT_RULE_KIND, known, "a record is of kind %u", r->kind);
@@ -284,16 +310,15 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 		return;
 	check_times(t, r);
 	check_ids(t, r);
-	if (r->kind != PU1_KIND_CONCURRENT_KERNEL && !is_call_record(r))
-		return;
-	GT_TRIAL_WANT(t, GT_RULE_NAMES, r->name && *r->name, "a record of kind %u has no name",
-		      r->kind);
-	if (!r->name || !*r->name)
-		return;
-	GT_TRIAL_WANT(t, GT_RULE_NAMES,
-		      gt_plugin_mend(fit, sizeof fit, r->name, strnlen(r->name, sizeof fit - 1),
-				     false) == GT_TEXT_GOOD,
-		      "a name has to be repaired: %s", fit);
+	check_names(t, r);
+}
+
+/* As much of it as the plug-in knows. */
+static void look_at_content(struct gt_trial *t, const pu1ActivityRecord *r)
+{
+	gt_trial_check_sizes(t, r);
+	gt_trial_keep_text(t, r->name);
+	gt_trial_keep_text(t, r->metadata);
 }
 
 static bool keep_record(struct gt_trial *t, const pu1ActivityRecord *r)
@@ -310,6 +335,7 @@ static bool keep_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	more = &t->records[t->record_count++];
 	memset(more, 0, sizeof *more);
 	memcpy(more, r, r->size < sizeof *r ? r->size : sizeof *r);
+	look_at_content(t, more);
 	return true;
 }
 
@@ -355,4 +381,5 @@ void gt_trial_collect(struct gt_trial *t)
 		if (b->valid)
 			walk_buffer(t, b);
 	}
+	gt_trial_want_once(t);
 }

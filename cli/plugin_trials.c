@@ -17,7 +17,14 @@
 		__VA_ARGS__, 0 \
 	}
 
-enum { ITEMS = 30, OPERATOR = 1001, RANGE = 2002, DEPTH = 10000, COUNTERS = 1000 };
+enum {
+	ITEMS = 30,
+	OPERATOR = 1001,
+	RANGE = 2002,
+	DEPTH = 10000,
+	COUNTERS = 1000,
+	LATE_ITEMS = 300
+};
 
 static bool is_call_of(const pu1ActivityRecord *r)
 {
@@ -38,17 +45,24 @@ static size_t count_work(const struct gt_trial *t)
 	return n;
 }
 
-/* At least @items of work must have records, or be counted as dropped; unless what was found in
- * the buffers explains why they have none. */
-static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
-		      size_t found)
+/* Does what was found in the buffers explain why work has no records? */
+static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 {
 	uint64_t explains = 1ull << GT_RULE_WALK | 1ull << GT_RULE_PLACE | 1ull << GT_RULE_KIND |
-			    1ull << GT_RULE_COMPLETED_ONCE;
+			    1ull << GT_RULE_COMPLETED_ONCE | 1ull << GT_RULE_ONCE;
 
 	if (rule != GT_RULE_FLUSHED)
 		explains |= 1ull << GT_RULE_FLUSHED;
-	GT_TRIAL_WANT(t, rule, found >= items || t->reported & explains,
+	if (rule == GT_RULE_IN_FLIGHT) /* tells sessions apart by times */
+		explains |= 1ull << GT_RULE_TIMES;
+	return t->reported & explains;
+}
+
+/* At least @items of work must have records, or be counted as dropped. */
+static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
+		      size_t found)
+{
+	GT_TRIAL_WANT(t, rule, found >= items || is_loss_explained(t, rule),
 		      "%s%zu items of work have %zu records", when, items, found);
 }
 
@@ -116,6 +130,12 @@ static bool has_functions(struct gt_trial *t, void *handle)
 	return all;
 }
 
+/* No constant that a plug-in may write by itself. */
+static uint8_t guard_byte(size_t i)
+{
+	return (uint8_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
 static void try_registration(struct gt_trial *t, void *handle)
 {
 	struct {
@@ -127,15 +147,16 @@ static void try_registration(struct gt_trial *t, void *handle)
 	pu1Result result;
 
 	*(void **)&enter = dlsym(handle, "kineto_register_privateuse1_plugin");
-	memset(&room, 0x5a, sizeof room);
+	for (size_t i = 0; i < sizeof room.behind; i++)
+		room.behind[i] = guard_byte(i);
 	room.plugin = (pu1Plugin){.size = sizeof room.plugin};
 	gt_trial_try(t, GT_RULE_REGISTERS, "kineto_register_privateuse1_plugin()");
 	result = enter(&host, &room.plugin);
 	GT_TRIAL_WANT(t, GT_RULE_REGISTERS, !result, "it returned %s",
 		      gt_trial_result_name(result));
 	for (size_t i = 0; i < sizeof room.behind; i++)
-		GT_TRIAL_WANT(t, GT_RULE_REGISTERS, room.behind[i] == 0x5a,
-			      "it wrote behind pu1Plugin.size");
+		GT_TRIAL_WANT(t, GT_RULE_REGISTERS, room.behind[i] == guard_byte(i),
+			      "it wrote beyond pu1Plugin.size");
 	if (result)
 		return;
 	GT_TRIAL_WANT(t, GT_RULE_NAMED, room.plugin.name && *room.plugin.name, "it has no name");
@@ -385,6 +406,7 @@ static void session(struct gt_trial *t)
 	gt_trial_collect(t);
 	want_work(t, GT_RULE_FLUSHED, "", ITEMS, count_work(t));
 	gt_trial_try(t, GT_RULE_TOP, "looking at records");
+	gt_trial_has_group(t, GT_RULE_TWO_STACKS, GPUTAP_PLUGIN_USER);
 	check_tops(t);
 	check_correlations(t);
 	if (t->buffer_count)
@@ -402,6 +424,129 @@ static void session(struct gt_trial *t)
 	c->pop();
 	c->pop();
 	gt_trial_end(t);
+	gt_trial_check_rows(t);
+	gt_trial_compare_texts(t);
+}
+
+static size_t count_work_since(const struct gt_trial *t, uint64_t begun_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->record_count; i++) {
+		const pu1ActivityRecord *r = &t->records[i];
+
+		n += is_work_of(r) &&
+		     gt_plugin_real_time(&t->plugin, r->device_id, r->start_time) >= begun_ns;
+	}
+	return n;
+}
+
+struct late_work {
+	struct gt_trial *t;
+	uint32_t items;
+	_Atomic bool is_done;
+};
+
+static void *exercise_long(void *data)
+{
+	struct late_work *w = data;
+
+	gt_trial_exercise(w->t, w->items);
+	w->is_done = true;
+	return NULL;
+}
+
+/* A session that ends while another thread submits. Return: whether the thread still did. */
+static bool end_in_flight(struct gt_trial *t, uint32_t items)
+{
+	struct late_work w = {.t = t, .items = items};
+	pthread_t thread;
+	bool in_time;
+
+	gt_trial_begin(t);
+	if (pthread_create(&thread, NULL, exercise_long, &w))
+		return false;
+	while (!w.is_done && t->seen == __atomic_load_n(&t->buffer_count, __ATOMIC_RELAXED))
+		usleep(100); /* until the first record */
+	gt_trial_end(t);
+	in_time = !w.is_done;
+	t->plugin.calls.flush();
+	pthread_join(thread, NULL);
+	return in_time;
+}
+
+/* What is in flight at a session's end completes in no session; the next one has all of its own
+ * work. */
+static void in_flight(struct gt_trial *t)
+{
+	uint32_t items = LATE_ITEMS;
+
+	for (int i = 0; i < 3; i++) {
+		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with work in flight");
+		for (int k = 0; k < 5 && !end_in_flight(t, items); k++)
+			items *= 4; /* it was too quick */
+		gt_trial_begin(t);
+		gt_trial_exercise(t, ITEMS);
+		gt_trial_end(t);
+		gt_trial_flush(t);
+		gt_trial_collect(t);
+		want_work(t, GT_RULE_IN_FLIGHT, "in the session after it, ", ITEMS,
+			  count_work_since(t, t->begun_ns));
+	}
+}
+
+static void synchronize(struct gt_trial *t)
+{
+	pu1Result result;
+
+	if (!gt_trial_has_group(t, GT_RULE_SYNCHRONIZE, GPUTAP_PLUGIN_SYNCHRONIZE) ||
+	    !t->plugin.calls.synchronize.wait)
+		return;
+	gt_trial_try(t, GT_RULE_SYNCHRONIZE, "wait() of pu1.synchronize");
+	gt_trial_begin(t);
+	gt_trial_exercise(t, ITEMS);
+	result = t->plugin.calls.synchronize.wait(UINT64_C(10000000000));
+	GT_TRIAL_WANT(t, GT_RULE_SYNCHRONIZE, !result, "wait() returned %s",
+		      gt_trial_result_name(result));
+	gt_trial_end(t);
+	gt_trial_flush(t);
+	gt_trial_collect(t);
+	want_work(t, GT_RULE_SYNCHRONIZE, "after wait(), ", ITEMS, count_work(t));
+}
+
+static void count_submission(uint64_t correlation, pu1ActivityKind kind, uint32_t items)
+{
+	(void)correlation;
+	if (kind >= PU1_KIND_CONCURRENT_KERNEL && kind <= PU1_KIND_GPU_MEMSET)
+		gt_trial_now->reported_items += items;
+}
+
+static void submissions(struct gt_trial *t)
+{
+	pu1Result result;
+	size_t work;
+
+	if (!gt_trial_has_group(t, GT_RULE_SUBMITS, GPUTAP_PLUGIN_SUBMITS) ||
+	    !t->plugin.calls.submits.set)
+		return;
+	gt_trial_try(t, GT_RULE_SUBMITS, "set() of pu1.submits");
+	result = t->plugin.calls.submits.set(count_submission);
+	GT_TRIAL_WANT(t, GT_RULE_SUBMITS, !result, "set() returned %s",
+		      gt_trial_result_name(result));
+	gt_trial_begin(t);
+	gt_trial_exercise(t, ITEMS);
+	gt_trial_end(t);
+	gt_trial_flush(t);
+	gt_trial_collect(t);
+	work = count_work(t);
+	GT_TRIAL_WANT(t, GT_RULE_SUBMITS,
+		      t->reported_items == work || is_loss_explained(t, GT_RULE_SUBMITS),
+		      "%llu items of work were reported, and %zu have records",
+		      (unsigned long long)t->reported_items, work);
+	t->plugin.calls.submits.set(NULL);
+	t->reported_items = 0;
+	gt_trial_exercise(t, ITEMS);
+	GT_TRIAL_WANT(t, GT_RULE_SUBMITS, !t->reported_items, "it reports after set(NULL)");
 }
 
 static void disabled(struct gt_trial *t)
@@ -471,6 +616,8 @@ static void try_counters(struct gt_trial *t)
 	const pu1CountersGroup *c = &t->plugin.calls.counters;
 	uint32_t count = c->count ? c->count() : 0;
 
+	if (!gt_trial_has_group(t, GT_RULE_COUNTERS, GPUTAP_PLUGIN_COUNTERS))
+		return;
 	gt_trial_try(t, GT_RULE_COUNTERS, "the rows of pu1.counters");
 	for (uint32_t id = 0; c->counter && id <= count + 1 && id <= COUNTERS; id++) {
 		pu1CounterRow row = {.size = sizeof row};
@@ -489,6 +636,7 @@ static void try_groups(struct gt_trial *t)
 	const char *text;
 	char fit[512];
 
+	gt_trial_has_group(t, GT_RULE_ERRORS, GPUTAP_PLUGIN_ERRORS);
 	gt_trial_try(t, GT_RULE_ERRORS, "the text of pu1.errors");
 	c->enable((pu1ActivityKind)99);
 	text = c->errors.text ? c->errors.text() : NULL;
@@ -499,6 +647,7 @@ static void try_groups(struct gt_trial *t)
 		      !text || gt_plugin_mend(fit, sizeof fit, text, strnlen(text, sizeof fit - 1),
 					      true) != GT_TEXT_NONE,
 		      "it is empty");
+	gt_trial_has_group(t, GT_RULE_CONFIG, GPUTAP_PLUGIN_CONFIG);
 	gt_trial_try(t, GT_RULE_CONFIG, "set() of pu1.config");
 	if (c->config.set)
 		want_result(t, "set() of words that nobody knows",
@@ -510,6 +659,8 @@ static void try_window(struct gt_trial *t)
 {
 	const pu1WindowGroup *w = &t->plugin.calls.window;
 
+	if (!gt_trial_has_group(t, GT_RULE_WINDOW, GPUTAP_PLUGIN_WINDOW))
+		return;
 	for (int i = 1; i <= 2; i++) {
 		gt_trial_try(t, GT_RULE_WINDOW, "work in a window");
 		if (w->begins)
@@ -642,7 +793,8 @@ const struct gt_trial_kind gt_trials[] = {
 	{session, true,
 	 RULES(GT_RULE_OWN_STACKS, GT_RULE_TWO_STACKS, GT_RULE_TOP, GT_RULE_COMPLETED_ONCE,
 	       GT_RULE_OVERRUN, GT_RULE_FLUSHED, GT_RULE_WALK, GT_RULE_BAD_WALK, GT_RULE_PLACE,
-	       GT_RULE_KIND, GT_RULE_TIMES, GT_RULE_IDS, GT_RULE_NAMES, GT_RULE_CORRELATION)},
+	       GT_RULE_KIND, GT_RULE_TIMES, GT_RULE_IDS, GT_RULE_NAMES, GT_RULE_CORRELATION,
+	       GT_RULE_TEXTS, GT_RULE_ONCE, GT_RULE_SIZES)},
 	{disabled, true, RULES(GT_RULE_DISABLED)},
 	{no_buffer, true, RULES(GT_RULE_NO_BUFFER)},
 	{small_buffer, true, RULES(GT_RULE_SMALL_BUFFER)},
@@ -651,6 +803,9 @@ const struct gt_trial_kind gt_trials[] = {
 	{try_forks, true, RULES(GT_RULE_FORK)},
 	{try_groups, false, RULES(GT_RULE_ERRORS, GT_RULE_CONFIG, GT_RULE_COUNTERS)},
 	{try_window, true, RULES(GT_RULE_WINDOW)},
+	{in_flight, true, RULES(GT_RULE_IN_FLIGHT)},
+	{synchronize, true, RULES(GT_RULE_SYNCHRONIZE)},
+	{submissions, true, RULES(GT_RULE_SUBMITS)},
 	{unload, false, RULES(GT_RULE_UNLOAD)},
 	{end_inside, false, RULES(GT_RULE_EXIT)},
 };

@@ -27,7 +27,7 @@ def test_the_rules_are_those_of_the_guide(tap, repo):
     text = re.sub(r"\n {3,4}(?=\S)", " ", guide_of(repo))
     written = re.findall(r"^(\d+)\. (.*)$", text, re.M)
     assert [(n, sentence.replace("`", "")) for n, sentence in written] == told
-    assert len(told) == 45
+    assert len(told) == 51
 
 
 @pytest.mark.parametrize("fault", [
@@ -41,7 +41,17 @@ def test_the_reference_accelerators_plugin_passes(check, build, tmp_path):
     for name in ("librefdev_pu1.so", "librefdev.so.1"):
         (tmp_path / name).write_bytes((build / "soft/refdev" / name).read_bytes())
     broken, text = check(tmp_path / "librefdev_pu1.so", "-v")
-    assert broken == set() and "45 rules kept, 0 broken, 0 not tried" in text
+    assert broken == set()
+    assert "47 rules kept, 0 broken, 0 not tried, 4 not applicable" in text
+    absent = {int(n) for n in re.findall(r"^n/a +(\d+)", text, re.M)}
+    assert absent == {42, 43, 44, 45}  # pu1.errors, .config, .window, .counters
+
+
+def test_rules_about_groups_are_not_applicable_without_them(check, vendor):
+    broken, text = check(vendor("bare"), "-v")
+    assert broken == set()
+    absent = {int(n) for n in re.findall(r"^n/a +(\d+)", text, re.M)}
+    assert absent == {21, 42, 43, 44, 45, 50, 51}
 
 
 @pytest.mark.parametrize("fault, rules", [
@@ -49,7 +59,7 @@ def test_the_reference_accelerators_plugin_passes(check, build, tmp_path):
     ("small group", {9}),
     ("second disable fails", {17}),
     ("no operators", {22}),
-    ("one session", {37, 44}),
+    ("one session", {37, 44, 49}),
     ("hangs in the child", {39}),
     ("thread stays", {40}),
     ("crash at exit", {41}),
@@ -108,6 +118,16 @@ def test_the_reference_accelerators_plugin_passes(check, build, tmp_path):
     ("no correlation", {35}),
     ("one correlation", {35}),
     ("records when disabled", {36}),
+    ("scribbles its own pattern", {6}),
+    ("text changes", {46}),
+    ("every record twice", {47}),
+    ("control characters", {34}),
+    ("absurd bytes", {48}),
+    ("absurd block", {48}),
+    ("stale buffer", {27}),
+    ("falls silent", {49}),
+    ("never synchronizes", {50}),
+    ("no submissions", {51}),
 ])
 def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
     options = ["--seconds", "2"] if fault == "hangs" else []
@@ -126,7 +146,7 @@ def test_what_is_no_plugin_is_reported(check, work, tap):
 broken   1  The file is a shared library for this machine, and only its owner may write it. \
 it is no shared library
 untried     All others need a plug-in that loads and registers.
-{work}/text.so: 0 rules kept, 1 broken, 44 not tried
+{work}/text.so: 0 rules kept, 1 broken, 50 not tried
 """
     assert "cannot read none.so" in tap("plugin", "check", "none.so", status=1).err
 
@@ -136,7 +156,14 @@ def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
     broken, text = check(vendor("none", flag), status=1)
     assert broken == {rule} and "it has no " in text
     assert len(re.findall("^untried", text, re.M)) == 1
-    assert "3 rules kept, 1 broken, 41 not tried" in text  # 1, 2, 5
+    assert "3 rules kept, 1 broken, 47 not tried" in text  # 1, 2, 5
+
+
+def test_a_call_that_does_not_return_is_reported_while_it_runs(tap, vendor):
+    result = tap("plugin", "check", "--seconds", "4", vendor("hangs"), status=1)
+    words = " ".join(result.err.split())
+    assert "a session (rule 27): waiting, 4 s at most" in words
+    assert result.out.count("it does not return") >= 2
 
 
 @pytest.mark.parametrize("flag, rule", [("-DUNDEFINED", 2), ("-DSTACKS_OF_ALL", 20)])

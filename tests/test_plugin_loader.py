@@ -190,7 +190,7 @@ def test_records_of_a_plugin_are_read(host, vendor):
     result = host("all", "list", plugins=[vendor()])
     assert result.err == ""
     assert ("plugin 0 name=vendor vendor=Example & Sons version=1.2 abi=1.0 devices=1 kinds=0x3e"
-            " groups=0x1ff") in result.out
+            " groups=0x7ff") in result.out
     assert "device 0 Vendor 'One' streams=2" in result.out
     assert "stream 1 first handle=0x1001\nstream 2 stream 2 handle=0x1002" in result.out
     assert "record 1 vector_add d0 s1 c1 b0 g4,1,1 graph 0.0.0 priority=3" in result.out

@@ -87,8 +87,10 @@ enum gt_plugin_text gt_plugin_mend(char *out, size_t size, const char *text, siz
 
 	for (size_t i = 0, n; i < bytes; i += n) {
 		n = character_bytes(s + i, bytes - i);
-		if (at + (n ? n : 1) >= size)
+		if (at + (n ? n : 1) >= size) {
+			out[at] = 0;
 			return GT_TEXT_MENDED;
+		}
 		if (n > 1) {
 			memcpy(out + at, s + i, n);
 			at += n;

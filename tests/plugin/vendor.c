@@ -4,6 +4,7 @@
 #include <gputap/PrivateUse1TracingApi.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,6 +41,7 @@ static _Thread_local
 	unsigned depth;
 } stacks[2];
 static int in_window, sessions;
+static pu1SubmittedFn report_submitted;
 
 static int is(const char *fault)
 {
@@ -105,6 +107,9 @@ static void hand_over(void)
 		complete(buffer, room, used);
 	buffer = NULL;
 }
+
+static int stale;                  /* the buffer is of a session that has ended */
+static _Atomic int inside, silent; /* a session has ended while work was submitted */
 
 static void emit(const pu1ActivityRecord *r)
 {
@@ -198,6 +203,10 @@ PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind)
 		return PU1_ERROR_DEVICE;
 	if (!is("never disables"))
 		enabled &= ~(1u << kind);
+	if (is("stale buffer") && !enabled && buffer)
+		stale = 1;
+	if (is("falls silent") && inside)
+		silent = 1;
 	return PU1_SUCCESS;
 }
 
@@ -218,7 +227,7 @@ PU1_API pu1Result pu1FlushAll(void)
 	if (!request)
 		return is("flush without callbacks") ? PU1_SUCCESS : PU1_ERROR_ORDER;
 	pthread_mutex_lock(&lock);
-	if (!is("flushes nothing"))
+	if (!is("flushes nothing") && !stale)
 		hand_over();
 	pthread_mutex_unlock(&lock);
 	if (is("hangs"))
@@ -355,6 +364,18 @@ static pu1Result counter(uint32_t id, pu1CounterRow *row)
 	return PU1_SUCCESS;
 }
 
+static pu1Result wait_for_device(uint64_t timeout_ns)
+{
+	(void)timeout_ns;
+	return is("never synchronizes") ? PU1_ERROR_ORDER : PU1_SUCCESS;
+}
+
+static pu1Result set_submitted(pu1SubmittedFn submitted)
+{
+	report_submitted = submitted;
+	return PU1_SUCCESS;
+}
+
 static const void *find_group(const char *name)
 {
 	static const pu1UserGroup user = {sizeof user, push_user, pop_user};
@@ -367,6 +388,8 @@ static const void *find_group(const char *name)
 	static const pu1WindowGroup window = {sizeof window, begins, ends};
 	static const pu1CountersGroup samples = {sizeof samples, counters, counter};
 	static const pu1DropsGroup small = {4, dropped_of};
+	static const pu1SynchronizeGroup synchronize = {sizeof synchronize, wait_for_device};
+	static const pu1SubmitsGroup submits = {sizeof submits, set_submitted};
 
 	if (is("any group"))
 		return &user;
@@ -374,6 +397,10 @@ static const void *find_group(const char *name)
 		return NULL;
 	if (is("small group") && !strcmp(name, PU1_GROUP_DROPS))
 		return &small;
+	if (!strcmp(name, PU1_GROUP_SYNCHRONIZE))
+		return &synchronize;
+	if (!strcmp(name, PU1_GROUP_SUBMITS))
+		return is("no submits") ? NULL : &submits;
 	return !strcmp(name, PU1_GROUP_USER)       ? (const void *)&user
 	       : !strcmp(name, PU1_GROUP_DROPS)    ? (const void *)&drops
 	       : !strcmp(name, PU1_GROUP_ERRORS)   ? (const void *)&errors
@@ -409,6 +436,8 @@ PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plu
 		write(2, "hello\n", 6);
 	if (is("scribbles"))
 		memset(plugin, 0, plugin->size + 16);
+	if (is("scribbles its own pattern"))
+		memset((char *)plugin + plugin->size, 0x5a, 16);
 	if (!is("no name"))
 		plugin->name = NAME;
 	plugin->vendor = "Example & Sons";
@@ -470,6 +499,34 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 			r.start_time -= 3600000000000, r.end_time -= 3600000000000;
 		r.metadata = "priority=3\nnote=\"x\"\n";
 	}
+	if (is("text changes") && r.name) {
+		static char text[32];
+		static unsigned number;
+
+		snprintf(text, sizeof text, "text %u", ++number);
+		r.name = text;
+	}
+	if (is("long call name") && r.kind == host) {
+		static char text[5000];
+
+		memset(text, '%', sizeof text - 1);
+		r.name = text;
+	}
+	if (r.kind == PU1_KIND_GPU_MEMCPY && is("control characters"))
+		r.name = "Memcpy\033[31m";
+	if (r.kind == PU1_KIND_GPU_MEMCPY && is("absurd bytes"))
+		r.bytes = UINT64_MAX;
+	if (r.kind == PU1_KIND_CONCURRENT_KERNEL && is("absurd block"))
+		r.block[0] = r.block[1] = UINT32_MAX;
+	if (report_submitted && r.kind <= PU1_KIND_GPU_MEMSET && enabled >> r.kind & 1 &&
+	    !is("no submissions"))
+		report_submitted(*correlation, r.kind, 1);
+	if (is("loses kernels") && r.kind == PU1_KIND_CONCURRENT_KERNEL)
+		return;
+	if (is("every record twice") && enabled >> r.kind & 1)
+		emit(&r);
+	if (silent)
+		return;
 	if ((is("outside of windows") && in_window) || (is("one session") && sessions > 1))
 		return;
 	if (enabled >> r.kind & 1 || r.kind == 99 ||
@@ -488,6 +545,7 @@ PU1_API pu1Result pu1Exercise(uint32_t pieces)
 
 	if (!request)
 		return PU1_SUCCESS;
+	inside++;
 	for (uint32_t i = 0; i < pieces || i < 3; i++) {
 		uint64_t id = __atomic_fetch_add(&next_correlation, 1, __ATOMIC_RELAXED);
 		uint64_t start = real_now();
@@ -525,5 +583,6 @@ PU1_API pu1Result pu1Exercise(uint32_t pieces)
 					.value = 0.5},
 		    &id);
 	}
+	inside--;
 	return PU1_SUCCESS;
 }
