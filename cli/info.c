@@ -14,6 +14,7 @@
 #include "cli/info.h"
 #include "cli/kept.h"
 #include "cli/linked.h"
+#include "cli/losses.h"
 #include "cli/recorded_text.h"
 #include "cli/report.h"
 #include "cli/selection.h"
@@ -189,6 +190,7 @@ static bool is_lost_in_program(const struct info *i)
 static void find_reasons(struct info *i)
 {
 	uint64_t read = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
+	const struct losses losses = losses_read(i->capture);
 
 	if (i->health.end == GT_CAPTURE_CUT)
 		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
@@ -205,6 +207,10 @@ static void find_reasons(struct info *i)
 	if (i->dropped)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
 			   ui_count(i->seen));
+	if (losses.missing)
+		add_reason(i, "records are missing, and how many is not known: %.110s%s",
+			   losses.missing_text ? losses.missing_text : "",
+			   losses.missing > 1 ? " (and other events)" : "");
 	if (i->seen != i->recorded + i->dropped + i->not_kept && i->health.end != GT_CAPTURE_CUT)
 		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen),
 			   ui_count(i->recorded), ui_count(i->dropped));
@@ -506,6 +512,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "seen", i->seen);
 	json_count(j, "recorded", i->recorded);
 	json_count(j, "dropped", i->dropped);
+	json_count(j, "missing", losses_read(i->capture).missing);
 	json_count(j, "not_kept", i->not_kept);
 	json_object(j, "dropped_by_reason");
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {

@@ -258,11 +258,24 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	free(list);
 }
 
+static bool has_asked_for_stacks(const struct gt_capture *c)
+{
+	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
+		const char *options = gt_capture_session_at(c, i)->info.options;
+
+		if (options && strstr(options, "stacks="))
+			return true;
+	}
+	return false;
+}
+
 void make_launched(struct grid *g, const struct summary *s)
 {
 	struct gt_frame_names *names = NULL;
 
-	g->none = "no stacks were recorded: gputap run --stacks";
+	g->none = has_asked_for_stacks(s->capture)
+			  ? "no recorded call has a stack; 'gputap info' has the reasons as events"
+			  : "no stacks were recorded: gputap run --stacks";
 	if (s->launched.count)
 		names = gt_frame_names_create(s->capture);
 	if (names)

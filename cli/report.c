@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/filter_nothing.h"
 #include "cli/inputs.h"
+#include "cli/losses.h"
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_html.h"
@@ -477,6 +478,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	}
 	json_count(&j, "seen", summary_seen(s));
 	json_count(&j, "dropped", summary_dropped(s));
+	json_count(&j, "missing", losses_read(s->capture).missing);
 	json_string(&j, "where", o->where);
 	json_count(&j, "matched", s->matched);
 	json_count(&j, "matched_ranges", s->matched_ranges);

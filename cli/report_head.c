@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/filter_nothing.h"
+#include "cli/losses.h"
 #include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/ui.h"
@@ -25,10 +26,13 @@ bool report_file_is_complete(const struct summary_file *f)
 
 bool report_is_complete(const struct summary *s)
 {
+	struct losses losses;
+
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (!report_file_is_complete(&s->files[i]))
 			return false;
-	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE &&
+	losses = losses_read(s->capture);
+	return losses_are_none(&losses) && s->health.end == GT_CAPTURE_COMPLETE &&
 	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
@@ -230,30 +234,14 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 			 ui_count(device - s->linked.work));
 }
 
-/* Of what is damaged nobody knows what else was lost; of what has no end, not yet. */
-static const char *describe_no_loss(const struct summary *s)
-{
-	bool untraced = false, open = false;
-
-	for (uint32_t i = 0; i < s->file_count; i++) {
-		const struct summary_file *f = &s->files[i];
-
-		if (f->health.bad_bytes || f->health.bad_sums)
-			return "";
-		untraced |= f->untraced > 0;
-		open |= f->health.end == GT_CAPTURE_CUT;
-	}
-	return untraced ? "; nothing lost of what was traced"
-	       : open   ? "; nothing lost so far"
-			: "; nothing lost";
-}
-
 static void print_totals(const struct summary *s, const char *where, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
 		 device = s->read[GT_CLASS_DEVICE];
 	char links[80], of_calls[64], of_work[64], of_ranges[64] = "", why[FILTER_WHY_BYTES];
+	const struct losses losses = losses_read(s->capture);
+	char lost[LOSSES_HEADLINE];
 	bool calls_asked, work_asked;
 
 	report_was_asked(s, &calls_asked, &work_asked);
@@ -264,13 +252,23 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	if (s->read_ranges)
 		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
 			 s->read_ranges == 1 ? "" : "s");
-	print_sentence(out, NULL, "%s%s, %s%s%s", of_ranges,
+	losses_headline(&losses, lost);
+	if (!losses_are_none(&losses))
+		*lost = '\0';
+	print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
 		       calls || calls_asked ? of_calls : "calls not recorded",
 		       device || work_asked ? of_work : "device work not recorded",
-		       calls_asked ? links : "", dropped ? "" : describe_no_loss(s));
+		       calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 			       ui_count(summary_seen(s)));
+	if (losses.missing)
+		print_sentence(out, c->red, "Records are missing, and how many is not known: %s%s",
+			       losses.missing_text ? losses.missing_text : "",
+			       losses.missing > 1 ? "; 'gputap info' has all of these events" : "");
+	if (losses.failed)
+		print_sentence(out, c->red, "%s tool%s failed: 'gputap info' has the events",
+			       ui_count(losses.failed), losses.failed == 1 ? "" : "s");
 	if (summary_holds_for_nothing(s)) {
 		filter_explain_nothing(s->filter, why);
 		print_sentence(out, c->yellow, "Only where %s, which holds for no record%s%s",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/losses.h"
 #include "cli/report.h"
 #include "cli/report_idle.h"
 #include "cli/runtimes.h"
@@ -249,7 +250,7 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 	for (size_t i = 0; i < gt_capture_event_count(capture) && shown < EVENTS_MOST; i++) {
 		const struct gt_event_info *e = gt_capture_event(capture, i);
 
-		if (e->code != GT_EVENT_FAULT &&
+		if (e->code != GT_EVENT_FAULT && e->code != GT_EVENT_MISSING &&
 		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
 		     e->domain == GT_DOMAIN_NONE))
 			continue;
@@ -349,6 +350,8 @@ int gt_report_short(const char *capture, FILE *out)
 		.progress = true,
 	};
 	const struct summary_file *f;
+	struct losses losses;
+	char lost[LOSSES_HEADLINE];
 	uint64_t records;
 	struct gt_capture *opened;
 	int rc = gt_capture_open(capture, &opened);
@@ -365,10 +368,12 @@ int gt_report_short(const char *capture, FILE *out)
 		ui_duration(f->end_ns - f->start_ns), ui_count(f->processes),
 		f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
 		ui_count(records), records == 1 ? "" : "s");
-	if (summary_dropped(&s))
-		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
+	losses = losses_read(opened);
+	losses_headline(&losses, lost);
+	if (losses_are_none(&losses))
+		fprintf(out, "%s\n", *lost ? lost : "damaged");
 	else
-		fprintf(out, "nothing lost%s\n", f->untraced ? " of what was traced" : "");
+		fprintf(out, "%s%s%s\n", c->red, lost, c->reset);
 	if (*f->recorded_text) {
 		fputs("  windows  ", out);
 		ui_wrap(out, 11, 11, f->recorded_text);

@@ -17,6 +17,7 @@
 #include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/losses.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
@@ -526,6 +527,16 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
 }
 
+/* Advice that fits the cause. */
+static void note_reason(enum gt_drop_reason why, uint64_t lost)
+{
+	const char *advice = losses_advice(why);
+
+	if (lost && why != GT_DROP_UNFINISHED && why != GT_DROP_OUTPUT)
+		fprintf(stderr, "  %s: %s%s%s\n", ui_count(lost), gt_drop_reason_name(why),
+			advice ? "; " : "", advice ? advice : "");
+}
+
 /* What was lost, and why: said even when quiet. */
 static void note_losses(const struct run_request *r, const struct gt_target *t,
 			const struct gt_run_result *result)
@@ -539,9 +550,10 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 			r->run.output, strerror(-result->output_error), ui_count(lost),
 			ui_count(result->seen));
 	else if (lost)
-		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger "
-			"--buffer, --when-full or --threads may help",
-			ui_count(lost), ui_count(result->seen), ui_shell_word(r->run.output));
+		ui_note("%s of %s records are lost; 'gputap info %s' says where", ui_count(lost),
+			ui_count(result->seen), ui_shell_word(r->run.output));
+	for (int why = 0; lost && why < GT_DROP_REASON_COUNT; why++)
+		note_reason((enum gt_drop_reason)why, result->dropped_by[why]);
 	if (result->torn)
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted "
 			"as lost",

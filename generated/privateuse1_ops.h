@@ -6,12 +6,24 @@
 enum gt_privateuse1_op {
 	GT_PRIVATEUSE1_pu1_runtime_call = 0,
 	GT_PRIVATEUSE1_pu1_driver_call = 1,
+	GT_PRIVATEUSE1_pu1_runtime_launch = 2,
+	GT_PRIVATEUSE1_pu1_runtime_copy = 3,
+	GT_PRIVATEUSE1_pu1_runtime_set = 4,
+	GT_PRIVATEUSE1_pu1_driver_launch = 5,
+	GT_PRIVATEUSE1_pu1_driver_copy = 6,
+	GT_PRIVATEUSE1_pu1_driver_set = 7,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
 enum gt_privateuse1_index {
 	GT_PRIVATEUSE1_INDEX_pu1_runtime_call,
 	GT_PRIVATEUSE1_INDEX_pu1_driver_call,
+	GT_PRIVATEUSE1_INDEX_pu1_runtime_launch,
+	GT_PRIVATEUSE1_INDEX_pu1_runtime_copy,
+	GT_PRIVATEUSE1_INDEX_pu1_runtime_set,
+	GT_PRIVATEUSE1_INDEX_pu1_driver_launch,
+	GT_PRIVATEUSE1_INDEX_pu1_driver_copy,
+	GT_PRIVATEUSE1_INDEX_pu1_driver_set,
 	GT_PRIVATEUSE1_INDEX_COUNT
 };
 

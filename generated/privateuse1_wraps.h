@@ -10,9 +10,21 @@
 /* tap.real as what it is. */
 typedef int gt_privateuse1_pu1_runtime_call_fn(const char *name, uint64_t correlation, uint64_t within);
 typedef int gt_privateuse1_pu1_driver_call_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_runtime_launch_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_runtime_copy_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_runtime_set_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_driver_launch_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_driver_copy_fn(const char *name, uint64_t correlation, uint64_t within);
+typedef int gt_privateuse1_pu1_driver_set_fn(const char *name, uint64_t correlation, uint64_t within);
 
 /* Arguments of operations as one struct each. */
 struct gt_privateuse1_args_pu1_runtime_call { const char *name; uint64_t correlation; uint64_t within; };
 struct gt_privateuse1_args_pu1_driver_call { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_runtime_launch { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_runtime_copy { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_runtime_set { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_driver_launch { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_driver_copy { const char *name; uint64_t correlation; uint64_t within; };
+struct gt_privateuse1_args_pu1_driver_set { const char *name; uint64_t correlation; uint64_t within; };
 
 #endif

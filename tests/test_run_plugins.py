@@ -240,3 +240,153 @@ def test_one_that_never_returns_does_not_keep_the_program(traced, tap, vendor, w
     result, info = traced([vendor(fault)], worker(vendor(fault)), 30, options=["-q"])
     assert "plug-in vendor: pu1FlushAll() does not return" in words_of(
         tap("info", "p.gputap").out)
+
+
+# Times of short runs --------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def naps(repo, library, tmp_path_factory):  # noqa: F811
+    """tests/plugin/naps.c, linked with refdev."""
+    path = tmp_path_factory.mktemp("naps") / "naps"
+    subprocess.run([
+        "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{repo}",
+        repo / "tests/plugin/naps.c", "-o", path, library, f"-Wl,-rpath,{library.parent}"
+    ],
+                   check=True)
+    return path
+
+
+def kernels_and_calls(tap):
+    tap("export", "-f", "p.gputap", "-o", "p.json")
+    events = json.load(open("p.json"))["traceEvents"]
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    calls = {e["args"]["correlation"]: e for e in events if e.get("ph") == "X"
+             and e is not None and e.get("cat") != "kernel" and "correlation" in e.get("args", {})}
+    return kernels, calls
+
+
+@pytest.mark.parametrize("domain", ["privateuse1", "refdev"])
+@pytest.mark.parametrize("hz", [1000000000, 25000000, 19200000])
+@pytest.mark.parametrize("count", [5, 50, 500])
+def test_device_times_have_their_unit_in_runs_of_any_length(traced, tap, plugin, naps,  # noqa: F811
+                                                            domain, hz, count):
+    """10 ms, 100 ms, 1 s: a kernel lasts the 2 ms that it sleeps, and begins after its call."""
+    _, info = traced([plugin] if domain == "privateuse1" else [], naps, count,
+                     options=["-q", "-d", domain],
+                     env={"REFDEV_CLOCK": f"hz={hz},epoch=3s"})
+    assert info["device_work"] == info["linked"] == count
+    kernels, calls = kernels_and_calls(tap)
+    assert len(kernels) == count
+    for kernel in kernels:
+        assert kernel["dur"] >= 1900, kernel
+        assert kernel["ts"] > calls[kernel["args"]["correlation"]]["ts"] - 1e5, kernel
+
+
+def test_times_outside_of_the_process_are_lost_by_name(traced, tap, vendor, worker):
+    _, info = traced([vendor("early kernel")], worker(vendor("early kernel")), 30, options=["-q"])
+    assert "times outside of the process's life: 10" in words_of(tap("info", "p.gputap").out)
+    assert info["seen"] == 90 and info["recorded"] == 80
+    assert {c["direction"]: c["count"] for c in report(tap)["copies"]} == {
+        "host to device": 10, "fill": 10}
+
+
+# The headline ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fault, headline", [
+    ("none", "nothing lost"),
+    ("flushes nothing", "30 lost and others uncounted"),
+    ("own buffer", "uncounted"),
+    ("valid beyond size", "uncounted"),
+    ("enables nothing", "1 tool failed"),
+    ("wild kind", "10 lost, 1 tool failed"),
+    ("loses kernels", "10 lost"),
+    ("bad name", "nothing lost"),
+])
+def test_nothing_lost_is_printed_beside_no_loss(traced, tap, vendor, worker, fault, headline):
+    result, info = traced([vendor(fault)], worker(vendor(fault)), 30)
+    first = result.err.replace("\n", " ")
+    assert headline in first, result.err
+    assert ("nothing lost" in first) == (headline == "nothing lost"), result.err
+    text = words_of(tap("report", "p.gputap").out)
+    assert ("nothing lost" in text) == (headline == "nothing lost"), text
+    complete = json.loads(tap("report", "--json", "p.gputap").out)["complete"]
+    assert complete == (headline == "nothing lost")
+
+
+@pytest.mark.parametrize("how", ["_exit", "kill"])
+def test_a_process_that_skips_exit_leaves_what_its_plugin_held_uncounted(traced, tap, vendor,
+                                                                         worker, how):
+    path = ":".join(map(str, [vendor()]))
+    result = tap("run", "-f", "-o", "p.gputap", worker(vendor()), 30, 0, how,
+                 env={"KINETO_PLUGIN_PATH": path}, status=-9 if how == "kill" else 0)
+    assert "nothing lost" not in result.err and "uncounted" in result.err, result.err
+    info = json.loads(tap("info", "--json", "p.gputap").out)
+    assert info["missing"] == 1 and not info["complete"]
+    # the vendor reports submissions: those whose records were not handed over are unfinished
+    assert info["seen"] == info["recorded"] + info["dropped"]
+    assert info["device_work"] + info["dropped_by_reason"]["unfinished"] == 30
+    assert "their last" not in result.out
+
+
+def test_launches_whose_kernels_never_came_are_unfinished(traced, vendor, worker):
+    _, info = traced([vendor("loses kernels")], worker(vendor("loses kernels")), 30,
+                     options=["-q"])
+    assert info["dropped_by_reason"]["unfinished"] == 10 and info["device_work"] == 20
+
+
+def test_advice_fits_the_reason_of_a_loss(traced, vendor, worker):
+    result, _ = traced([vendor("wild kind")], worker(vendor("wild kind")), 30, options=["-q"])
+    words = words_of(result.err)
+    assert "10: wrong or dropped in the plug-in" in words and "--buffer" not in words
+
+
+
+
+# Launches of a vendor's calls -----------------------------------------------------------
+
+def stacks_of(tap):
+    return json.loads(tap("report", "-t", "stacks", "--json", "p.gputap").out)["stacks"]
+
+
+def test_stacks_of_a_vendors_calls_are_those_of_the_submitting_thread(traced, tap, vendor, worker):
+    traced([vendor()], worker(vendor()), 30, 2, options=["-q", "--stacks"])
+    rows = stacks_of(tap)
+    assert {(r["name"], r["count"]) for r in rows} == {
+        ("vector_add", 20), ("Memcpy HtoD", 20), ("Memset", 20)}
+    assert all(any("vendor_work" in frame for frame in r["stack"]) for r in rows), rows
+
+
+def test_a_plugin_that_reports_no_submissions_gets_no_advice_to_record_stacks(traced, tap, vendor,
+                                                                             worker):
+    plain = vendor("no submits")
+    traced([plain], worker(plain), 30, options=["-q", "--stacks"])
+    text = words_of(tap("report", "-t", "stacks", "p.gputap").out)
+    assert "recorded: gputap run --stacks" not in text
+    assert "no recorded call has a stack" in text, text
+    assert "pu1.submits" in tap("info", "p.gputap").out
+
+
+@pytest.mark.parametrize("fault", ["none", "no submits"])
+def test_a_vendors_calls_launch_copy_and_set(traced, tap, vendor, worker, fault):
+    """In the summary, and under the names that HTA knows."""
+    result, _ = traced([vendor(fault)], worker(vendor(fault)), 30)
+    assert re.search(r" launch .*vendor", result.err), result.err
+    tap("export", "-f", "p.gputap", "-o", "p.hta.json.gz")
+    import gzip
+    events = json.load(gzip.open("p.hta.json.gz"))["traceEvents"]
+    names = [e["name"] for e in events if e.get("ph") == "X"]
+    assert names.count("cudaLaunchKernel") >= 10, set(names)
+
+
+def test_a_long_name_of_a_call_goes_into_every_export(traced, tap, vendor, worker):
+    traced([vendor("long call name")], worker(vendor("long call name")), 30, options=["-q"])
+    for form in ("json", "pftrace", "rpd", "db", "csv", "hta.json.gz"):
+        tap("export", "-f", "p.gputap", "-o", f"p.{form}",
+            *(["--format", "rocpd"] if form == "db" else []))
+
+
+def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
+    _, info = traced([vendor("absurd bytes")], worker(vendor("absurd bytes")), 30, options=["-q"])
+    assert {c["direction"]: c["bytes"] for c in report(tap)["copies"]} == {
+        "host to device": 0, "fill": 2560}
+    assert "impossible bytes: 10" in words_of(tap("info", "p.gputap").out)

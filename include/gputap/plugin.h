@@ -266,6 +266,7 @@ enum gputap_plugin_count {
 	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed in the middle, or goes in circles */
 	/* records of an earlier session, which came when it had been read: left out */
 	GPUTAP_PLUGIN_LATE,
+	GPUTAP_PLUGIN_BAD_BYTES, /* more than 2^48: kept as 0 */
 	GPUTAP_PLUGIN_COUNT_COUNT
 };
 

@@ -54,6 +54,7 @@ struct gt_run_result {
 	uint32_t still_running; /* processes that went on when the session ended */
 	/* calls and device work; unfinished is part of dropped */
 	uint64_t seen, recorded, dropped, unfinished;
+	uint64_t dropped_by[GT_DROP_REASON_COUNT];
 	bool complete;   /* nothing that was traced and ended is missing */
 	bool is_rebuilt; /* recovery had no sound journal; the capture is not complete then */
 	/* negative errno: the capture could not take everything (disk full) */

@@ -278,6 +278,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	gt_process_sum_counts(d, process, process->exited, &counts);
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
+	gt_events_write_open_plugins(d, process);
 	gt_capture_write_process_end(d->writer, &info);
 	gt_capture_write_counts(d->writer, info.index, &counts);
 	d->batch_dirty = true;
@@ -336,7 +337,9 @@ void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->seen = sum_of(d->totals.seen);
 	result->recorded = sum_of(d->totals.recorded);
 	result->dropped = dropped_of(&d->totals);
-	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
+	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+		result->dropped_by[why] = sum_of(d->totals.dropped[why]);
+	result->unfinished = result->dropped_by[GT_DROP_UNFINISHED];
 	result->ranges = d->ranges;
 	result->output_error = d->output_error;
 	result->is_rebuilt = d->is_rebuilt;

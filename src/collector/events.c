@@ -141,3 +141,26 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 				gt_error_clear();
 	}
 }
+
+void gt_events_write_open_plugins(struct gt_drain *d, struct gt_process *process)
+{
+	struct gt_clock_tuple now = {0};
+	volatile uint32_t open = 0;
+
+	if (process->torn || process->lost)
+		return;
+	if (GT_GUARD()) {
+		open = atomic_load_explicit(&process->segment->plugins_open, memory_order_relaxed);
+		gt_guard_end();
+	}
+	if (!open)
+		return;
+	gt_clock_tuple_take(d->folder->session->host_clock, &now);
+	if (gt_event_write(d, process->index, GT_EVENT_MISSING, GT_DOMAIN_PRIVATEUSE1, now.ticks,
+			   open,
+			   process->exited ? "the process ended without exit(): its plug-ins' last "
+					     "records were not handed over"
+					   : "the session ended first: its plug-ins' last records "
+					     "were not handed over"))
+		gt_error_clear(); /* the file takes nothing: reported at the end, once */
+}

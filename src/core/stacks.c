@@ -184,7 +184,7 @@ static uint32_t take_stack(struct gt_thread *t, struct area *area)
 	return number;
 }
 
-static void write_stack(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number)
+void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number)
 {
 	struct gt_record_stack *s;
 	enum gt_drop_reason why;
@@ -199,7 +199,8 @@ static void write_stack(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t 
 	gt_ring_commit(t, sizeof *s);
 }
 
-void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
+/* @id: 0: the stack's record is written elsewhere */
+static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();
 	/* Not before the call begins, nor behind its end: a jump out of a signal handler would
@@ -208,18 +209,29 @@ void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
 	uint32_t number;
 
 	if (gt_unlikely(!area || area->user > GT_HERE()))
-		return;
+		return 0;
 	area->user = GT_HERE();
 	if (!is_open)
 		gt_call_open(t);
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
 	number = take_stack(t, area);
-	if (number)
-		write_stack(t, op, id, number);
+	if (number && id)
+		gt_stacks_write(t, op, id, number);
 	__asm__ volatile("" ::: "memory");
 	if (!is_open)
 		t->depth = 0;
 	area->user = 0;
+	return number;
+}
+
+void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id)
+{
+	number_call(t, op, id);
+}
+
+uint32_t gt_stacks_number(struct gt_thread *t)
+{
+	return number_call(t, 0, 0);
 }
 
 /* The id that the call will get that this thread makes next; 0: it is not recorded. */

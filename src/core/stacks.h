@@ -27,6 +27,11 @@ uint32_t gt_stacks_services(uint32_t op);
 /* The calling thread's stack is that of the call @id. */
 void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id);
 
+/* The two halves of it, for a call whose record another thread writes later: the number of the
+ * calling thread's stack (0: none), and that number as the stack of the call @id. */
+uint32_t gt_stacks_number(struct gt_thread *t);
+void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number);
+
 /* Of a call with a tap, in front of it: see gt_stacks_enter(). Lies on the tap's stack. */
 struct gt_stacks_call {
 	uint64_t id;       /* of the call, if it is recorded; 0: it is not */

@@ -7,6 +7,9 @@
 
 #include "plugin/plugin_parts.h"
 
+#define BYTES_MOST (UINT64_C(1) << 48) /* more are in no memory */
+enum { STREAMS_MOST = 65536 };
+
 static bool is_call_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
@@ -91,7 +94,7 @@ static bool is_known_device(const struct gt_plugin *p, struct gt_plugin_reader *
 	if (reader->device_count >= 0 && device >= reader->device_count &&
 	    p->calls.rows.device_count)
 		reader->device_count = p->calls.rows.device_count();
-	return reader->device_count < 0 || device < reader->device_count;
+	return device < (reader->device_count < 0 ? GT_PLUGIN_DEVICES_MOST : reader->device_count);
 }
 
 static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *reader,
@@ -102,7 +105,7 @@ static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *
 	if (stream < 1)
 		return false;
 	if (reader->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
-		return true;
+		return stream <= STREAMS_MOST; /* they are ordinals: else each were a row */
 	if ((uint32_t)stream > reader->stream_counts[device] &&
 	    p->calls.rows.device(device, &row) == PU1_SUCCESS)
 		reader->stream_counts[device] = row.stream_count;
@@ -117,7 +120,8 @@ static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_rea
 		&p->readers[reader->who == GT_PLUGIN_SESSION ? GT_PLUGIN_STREAM
 							     : GT_PLUGIN_SESSION];
 
-	return reader->reading->late || other->enabled >> kind & 1;
+	return (reader->who == GT_PLUGIN_SESSION && reader->reading->late) ||
+	       other->enabled >> kind & 1;
 }
 
 /* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not, GPUTAP_PLUGIN_RECORDS: it is
@@ -268,7 +272,9 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	out->user_range = r->user_id;
 	out->device = is_call_kind(r->kind) ? -1 : r->device_id;
 	out->stream = is_call_kind(r->kind) || r->kind == PU1_KIND_COUNTER ? 0 : r->stream_id;
-	out->bytes = r->bytes;
+	out->bytes = r->bytes <= BYTES_MOST ? r->bytes : 0;
+	if (out->bytes != r->bytes)
+		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_BYTES);
 	memcpy(out->grid, r->grid, sizeof out->grid);
 	memcpy(out->block, r->block, sizeof out->block);
 	out->thread_id = r->thread_id;

@@ -366,6 +366,7 @@ static const char *const count_names[GPUTAP_PLUGIN_COUNT_COUNT] = {
 	[GPUTAP_PLUGIN_KEPT_BUFFER] = "buffer kept",
 	[GPUTAP_PLUGIN_BAD_WALK] = "walk broken off",
 	[GPUTAP_PLUGIN_LATE] = "of an earlier session",
+	[GPUTAP_PLUGIN_BAD_BYTES] = "impossible bytes",
 };
 
 uint64_t gputap_plugins_count(uint32_t index, uint32_t what)

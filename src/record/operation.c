@@ -117,11 +117,13 @@ static const struct gt_operation_info *find_named(uint32_t op)
 {
 	uint32_t number = GT_OP_NUMBER(op) - GT_NAMED_FROM;
 	struct gt_operation_info *const *infos;
+	const struct gt_operation_info *info;
 
 	if (number >= atomic_load_explicit(&named.count, memory_order_acquire))
 		return NULL;
 	infos = atomic_load_explicit(&named.infos, memory_order_relaxed);
-	return GT_OP_DOMAIN(infos[number]->op) == GT_OP_DOMAIN(op) ? infos[number] : NULL;
+	info = __atomic_load_n(&infos[number], __ATOMIC_ACQUIRE);
+	return GT_OP_DOMAIN(info->op) == GT_OP_DOMAIN(op) ? info : NULL;
 }
 
 static bool grow_named(void)
@@ -163,6 +165,26 @@ static struct gt_operation_info *make_named(const struct gt_operation_info *as, 
 	return info;
 }
 
+/* The calls of one name may be recorded as several operations: before it is known that they launch,
+ * and afterwards. */
+static bool is_same_level(const struct gt_operation_info *a, const struct gt_operation_info *b)
+{
+	return GT_OP_DOMAIN(a->op) == GT_OP_DOMAIN(b->op) && !strcmp(a->group, b->group);
+}
+
+/* What is known of one call of that name holds for all. Readers look it up without the lock: the
+ * one before stays. */
+static void learn_kind(uint32_t number, const struct gt_operation_info *as)
+{
+	struct gt_operation_info *there = named.infos[number], *more;
+
+	if (there->kind != GT_KIND_OTHER || as->kind == GT_KIND_OTHER)
+		return;
+	more = make_named(as, there->name, strlen(there->name));
+	if (more)
+		__atomic_store_n(&named.infos[number], more, __ATOMIC_RELEASE);
+}
+
 /* Number + 1 of the operation that is called so, which is made if there is none; 0: there is no
  * room. */
 static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
@@ -175,9 +197,11 @@ static uint32_t place_named(const struct gt_operation_info *as, const char *name
 	     at = (at + 1) & (named.room - 1)) {
 		const struct gt_operation_info *there = named.infos[named.places[at] - 1];
 
-		if (there->op == as->op && !strncmp(there->name, name, bytes) &&
-		    !there->name[bytes])
+		if (is_same_level(there, as) && !strncmp(there->name, name, bytes) &&
+		    !there->name[bytes]) {
+			learn_kind(named.places[at] - 1, as);
 			return named.places[at];
+		}
 	}
 	if (count == NAMED_MOST)
 		return 0;
@@ -356,6 +380,7 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 		[GT_DROP_UNFINISHED] = "unfinished",
 		[GT_DROP_TORN] = "torn",
 		[GT_DROP_OUTPUT] = "output full",
+		[GT_DROP_TOOL] = "wrong or dropped in the plug-in",
 	};
 
 	return NAME_OF(names, why);
@@ -370,6 +395,7 @@ const char *gt_event_code_name(enum gt_event_code code)
 		[GT_EVENT_TOOL] = "tool failed", [GT_EVENT_FAULT] = "device fault",
 		[GT_EVENT_GRAPH] = "graph",      [GT_EVENT_UNLINKED] = "not linked",
 		[GT_EVENT_STACKS] = "stacks",    [GT_EVENT_OPEN_CALL] = "ended in a call",
+		[GT_EVENT_MISSING] = "missing",  [GT_EVENT_REPAIRED] = "repaired",
 	};
 
 	return NAME_OF(names, code);

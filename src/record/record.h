@@ -269,6 +269,10 @@ enum gt_event_code {
 	 * collector's; of a thread's calls the outermost comes first */
 	GT_EVENT_OPEN_CALL,
 	GT_EVENT_STACKS, /* some call stacks, or parts of them, are not there; text: which, why */
+	/* records are missing, and how many is not known; value: in how many places; text: whose,
+	 * why */
+	GT_EVENT_MISSING,
+	GT_EVENT_REPAIRED, /* records are kept without what was wrong in them; value: how many */
 	GT_EVENT_CODE_COUNT
 };
 
@@ -439,6 +443,7 @@ enum gt_drop_reason {
 	GT_DROP_TORN, /* lost with a damaged ring or file: the bytes were no records */
 	/* the capture could not take it (disk full, file size limit); collector counts it */
 	GT_DROP_OUTPUT,
+	GT_DROP_TOOL, /* of a vendor's plug-in: wrong, or dropped by the plug-in itself */
 	GT_DROP_REASON_COUNT
 };
 

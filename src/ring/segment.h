@@ -61,7 +61,7 @@
 #include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    8u
+#define GT_SEGMENT_VERSION    9u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* blocks count from 1 */
 
@@ -214,6 +214,8 @@ struct gt_segment {
 	/* of --from and --to: ranges of that name that have begun (core/range_window.h) */
 	_Atomic uint64_t ranges_begun[GT_RANGE_EDGES];
 	_Atomic uint32_t range_window; /* enum gt_range_window_state */
+	/* vendors' plug-ins that record now, and keep their last records until they are flushed */
+	_Atomic uint32_t plugins_open;
 };
 
 static inline struct gt_slot *gt_segment_slot(const struct gt_segment *r, uint32_t index)

@@ -2,14 +2,16 @@
 /* A program that is linked with vendors' libraries, which are their plug-ins, too, and has each do
  * work, in several threads.
  *
- *     worker PIECES [THREADS] [maps | ranges] */
+ *     worker PIECES [THREADS] [maps | ranges | _exit | kill] */
 #include <gputap/gputap.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Without `gputap run` there is nobody. */
 #pragma weak gputap_range_begin
@@ -76,5 +78,9 @@ int main(int argc, char **argv)
 		work_in_ranges(pieces);
 	if (argc > 3 && !strcmp(argv[3], "maps"))
 		print_maps();
+	if (argc > 3 && !strcmp(argv[3], "_exit"))
+		_exit(0);
+	if (argc > 3 && !strcmp(argv[3], "kill"))
+		raise(SIGKILL);
 	return 0;
 }

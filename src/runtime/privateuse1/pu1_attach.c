@@ -55,10 +55,11 @@ static int nothing(const char *name, uint64_t correlation, uint64_t within)
 
 static void register_table(void)
 {
-	static const void *const real[GT_PRIVATEUSE1_INDEX_COUNT] = {
-		(const void *)(uintptr_t)nothing, (const void *)(uintptr_t)nothing};
+	const void *real[GT_PRIVATEUSE1_INDEX_COUNT];
 	static void *taps[GT_PRIVATEUSE1_INDEX_COUNT];
 
+	for (int i = 0; i < GT_PRIVATEUSE1_INDEX_COUNT; i++)
+		real[i] = (const void *)(uintptr_t)nothing;
 	gt_table_register(&gt_privateuse1_tables[0], real, sizeof real, taps);
 }
 

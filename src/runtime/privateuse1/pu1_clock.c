@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a plug-in. Those of its device work stand raw in the records, with readings of its clock
- * beside the host's ticks: the reader of the capture finds the line, as for any other device
- * (clock/clock.h), also if the clock is one of the host's. Those of its calls are CLOCK_REALTIME
+/* Times of a plug-in. Those of its device work are raw in the records, with readings of its clock
+ * and the host's ticks, and the rate that it declares in the device's object: the reader of the
+ * capture finds the line, as for any other device (clock/clock.h), also if the clock is one of the
+ * host's. A record whose times lie before the plug-in recorded, or in the future, is refused here:
+ * it would stretch the capture by hours. Those of its calls are CLOCK_REALTIME
  * and become host ticks here, on the line between two readings of both.
  *
  *   ticks |          * last      A round reads both clocks behind the plug-in's flush: the calls
@@ -10,6 +12,8 @@
  *         +------------ real */
 #include "runtime/privateuse1/pu1_parts.h"
 
+#include <stdio.h>
+
 #include "core/emit.h"
 #include "util/clock_ns.h"
 
@@ -17,6 +21,9 @@ enum { TRIES = 3 };
 #define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a device: doubles to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
 #define STEP_NS        INT64_C(1000000) /* CLOCK_REALTIME was set, not steered */
+#define SECOND_NS      INT64_C(1000000000)
+#define MEASURE_NS     UINT64_C(100000000) /* between readings that can contradict a rate */
+#define DOUBT_PART     20                  /* one part in so many */
 
 static struct gt_pu1_reading read_clocks(void)
 {
@@ -66,25 +73,79 @@ uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns)
 	       (uint64_t)(int64_t)((__int128)(int64_t)(real_ns - c->last.real_ns) * ticks / ns);
 }
 
+uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device)
+{
+	uint64_t hz;
+
+	atomic_store(&p->in, "pu1.clock");
+	hz = p->f->gputap_plugins_stream_rate(p->index, device);
+	atomic_store(&p->in, NULL);
+	return hz;
+}
+
+/* A reading more: the declared rate counts unless two readings contradict it. */
+static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64_t boot_ns)
+{
+	struct gt_pu1_device_clock *c = &p->clocks[device];
+	uint64_t ns = boot_ns - c->boot_ns, ticks = time - c->time, hz, off;
+	char text[120];
+
+	if (!c->boot_ns)
+		c->hz = gt_pu1_rate(p, device);
+	else if (ns < MEASURE_NS)
+		return; /* the first one of these stays */
+	if (c->boot_ns && time > c->time) {
+		hz = (uint64_t)((unsigned __int128)ticks * (uint64_t)SECOND_NS / ns);
+		off = hz > c->hz ? hz - c->hz : c->hz - hz;
+		if (c->hz && off > c->hz / DOUBT_PART && !c->contradicts) {
+			c->contradicts = true;
+			snprintf(text, sizeof text,
+				 "its clock makes %llu ticks a second, and it declares %llu "
+				 "(pu1.clock)",
+				 (unsigned long long)hz, (unsigned long long)c->hz);
+			gt_pu1_event_of(p, GT_EVENT_CLOCK, (uint64_t)device, text);
+		}
+		if (!c->hz || c->contradicts)
+			c->hz = hz;
+	}
+	c->time = time;
+	c->boot_ns = boot_ns;
+}
+
+bool gt_pu1_is_in_life(const struct gt_pu1 *p, int32_t device, uint64_t start, uint64_t end)
+{
+	const struct gt_pu1_device_clock *c =
+		device >= 0 && device < GT_PU1_DEVICES ? &p->clocks[device] : NULL;
+	__int128 from, to, now = gt_clock_ns(CLOCK_BOOTTIME);
+
+	if (!c || !c->hz || !c->boot_ns)
+		return true;
+	from = (__int128)c->boot_ns +
+	       (__int128)(int64_t)(start - c->time) * SECOND_NS / (__int128)c->hz;
+	to = (__int128)c->boot_ns +
+	     (__int128)(int64_t)(end - c->time) * SECOND_NS / (__int128)c->hz;
+	return from >= (__int128)p->begun_boot_ns - SECOND_NS && to <= now + SECOND_NS;
+}
+
 void gt_pu1_read_clock(struct gt_pu1 *p, int32_t device, bool always)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC), before, after, time;
+	struct gt_pu1_device_clock *c =
+		device >= 0 && device < GT_PU1_DEVICES ? &p->clocks[device] : NULL;
 
-	if (device < 0 || device >= GT_PU1_DEVICES || !p->thread ||
-	    (!always && now < p->clock_next_ns[device]))
+	if (!c || !p->thread || (!always && now < c->next_ns))
 		return;
-	p->clock_pause_ns[device] = !p->clock_pause_ns[device] ? FIRST_PAUSE_NS
-				    : p->clock_pause_ns[device] < LAST_PAUSE_NS
-					    ? 2 * p->clock_pause_ns[device]
-					    : p->clock_pause_ns[device];
-	p->clock_next_ns[device] = now + p->clock_pause_ns[device];
+	c->pause_ns = !c->pause_ns                  ? FIRST_PAUSE_NS
+		      : c->pause_ns < LAST_PAUSE_NS ? 2 * c->pause_ns
+						    : c->pause_ns;
+	c->next_ns = now + c->pause_ns;
 	atomic_store(&p->in, "pu1.clock");
 	before = gt_ticks();
 	if (p->f->gputap_plugins_stream_clock(p->index, device, &time)) {
 		atomic_store(&p->in, NULL);
 		if (!p->untimed)
-			gt_pu1_event(p, p->thread, (uint64_t)device,
-				     "its clock cannot be read (pu1.clock)");
+			gt_pu1_event_of(p, GT_EVENT_CLOCK, (uint64_t)device,
+					"its clock cannot be read (pu1.clock)");
 		p->untimed = true;
 		return;
 	}
@@ -92,4 +153,5 @@ void gt_pu1_read_clock(struct gt_pu1 *p, int32_t device, bool always)
 	atomic_store(&p->in, NULL);
 	gt_clock_write(p->thread, (uint32_t)gt_pu1_device(p, device), 1 /* GT_CLOCK_TIMER */,
 		       before, after, time, 0);
+	note_reading(p, device, time, gt_clock_ns(CLOCK_BOOTTIME));
 }

@@ -8,33 +8,54 @@
 #include "core/emit.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
+/* By hash: a plug-in may name a graph of its own in each record. The place of the key, or a free
+ * one. */
+static struct gt_pu1_object *find_place(struct gt_pu1_object *table, uint32_t room, uint64_t key)
+{
+	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (room - 1);
+
+	while (table[at].number && table[at].key != key)
+		at = (at + 1) & (room - 1);
+	return &table[at];
+}
+
 static uint64_t find_object(const struct gt_pu1 *p, enum gt_object_type type, uint64_t key)
 {
-	for (uint32_t i = p->object_counts[type]; i--;)
-		if (p->objects[type][i].key == key)
-			return p->objects[type][i].number;
-	return 0;
+	uint32_t room = p->object_rooms[type];
+
+	return room ? find_place(p->objects[type], room, key)->number : 0;
+}
+
+/* Return: whether there is room for one more. */
+static bool grow_objects(struct gt_pu1 *p, enum gt_object_type type)
+{
+	uint32_t room = p->object_rooms[type], more = room ? 2 * room : 16;
+	struct gt_pu1_object *table;
+
+	if (2 * p->object_counts[type] < room)
+		return true;
+	table = more > room ? calloc(more, sizeof *table) : NULL;
+	if (!table)
+		return false;
+	for (uint32_t i = 0; i < room; i++)
+		if (p->objects[type][i].number)
+			*find_place(table, more, p->objects[type][i].key) = p->objects[type][i];
+	free(p->objects[type]);
+	p->objects[type] = table;
+	p->object_rooms[type] = more;
+	return true;
 }
 
 static uint64_t write_plugin_object(struct gt_pu1 *p, enum gt_object_type type, uint64_t key,
 				    uint64_t handle, uint64_t parent, const struct gt_text *text)
 {
-	uint32_t count = p->object_counts[type], room = p->object_rooms[type];
-	uint64_t number = gt_object_number(type);
-	struct gt_pu1_object *more = p->objects[type];
+	uint64_t number = grow_objects(p, type) ? gt_object_number(type) : 0;
 
-	if (count == room) {
-		room = room ? 2 * room : 16;
-		more = realloc(more, room * sizeof *more);
-		if (!more)
-			return 0;
-		p->objects[type] = more;
-		p->object_rooms[type] = room;
-	}
 	if (!number ||
 	    !gt_object_write(p->thread, type, GT_DOMAIN_PRIVATEUSE1, number, handle, parent, text))
 		return 0;
-	more[count] = (struct gt_pu1_object){key, number};
+	*find_place(p->objects[type], p->object_rooms[type], key) =
+		(struct gt_pu1_object){key, number};
 	p->object_counts[type]++;
 	return number;
 }
@@ -68,6 +89,8 @@ uint64_t gt_pu1_device(struct gt_pu1 *p, int32_t device)
 	gt_text_add(&text, "type", "accelerator");
 	gt_text_add(&text, "plug-in", p->name);
 	gt_text_add(&text, "clock", "timer");
+	if (gt_pu1_rate(p, device))
+		gt_text_add_number(&text, "hz", gt_pu1_rate(p, device));
 	return write_plugin_object(p, GT_OBJECT_DEVICE, (uint64_t)device, (uint64_t)device, 0,
 				   &text);
 }
@@ -100,10 +123,26 @@ uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph)
 	return (uint32_t)write_plugin_object(p, GT_OBJECT_GRAPH, graph, graph, 0, &text);
 }
 
-void gt_pu1_event(struct gt_pu1 *p, struct gt_thread *t, uint64_t value, const char *text)
+static void write_plugin_event(struct gt_pu1 *p, struct gt_thread *t, enum gt_event_code code,
+			       uint64_t value, const char *text)
 {
 	char sentence[1024];
 
-	snprintf(sentence, sizeof sentence, "plug-in %s: %s", p->name[0] ? p->name : p->path, text);
-	gt_event_write(t, GT_EVENT_TOOL, GT_DOMAIN_PRIVATEUSE1, value, sentence);
+	/* its name may not be known yet; after the path, the line has what the plug-in needs */
+	if (p->name[0])
+		snprintf(sentence, sizeof sentence, "plug-in %s: %s", p->name, text);
+	else
+		snprintf(sentence, sizeof sentence, "plug-in %.*s: %s",
+			 (int)strcspn(p->path, "\t\n"), p->path, text);
+	gt_event_write(t, code, GT_DOMAIN_PRIVATEUSE1, value, sentence);
+}
+
+void gt_pu1_event(struct gt_pu1 *p, struct gt_thread *t, uint64_t value, const char *text)
+{
+	write_plugin_event(p, t, GT_EVENT_TOOL, value, text);
+}
+
+void gt_pu1_event_of(struct gt_pu1 *p, enum gt_event_code code, uint64_t value, const char *text)
+{
+	write_plugin_event(p, p->thread, code, value, text);
 }

@@ -18,12 +18,13 @@
 #include "core/emit.h"
 #include "core/kernels.h"
 #include "core/recording.h"
+#include "core/stacks.h"
 #include "generated/privateuse1_taps.h"
 #include "generated/privateuse1_wraps.h"
 #include "runtime/device_work.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
-enum { ROUNDS_WAITED = 3, ARGUMENTS = 3 };
+enum { ROUNDS_WAITED = 3, ARGUMENTS = 3, NAMES_MOST = 256 };
 
 static bool is_call_record_kind(uint32_t kind)
 {
@@ -77,7 +78,10 @@ static void count_lost(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
 
 	if (!p->thread)
 		return;
-	gt_count(&p->thread->slot->domains[GT_DOMAIN_PRIVATEUSE1].seen[class]);
+	if (class == GT_CLASS_CALL)
+		gt_count(&p->thread->slot->domains[GT_DOMAIN_PRIVATEUSE1].seen[class]);
+	else
+		gt_pu1_arrives(p, kind);
 	gt_drop(p->thread, class, GT_DOMAIN_PRIVATEUSE1, why);
 }
 
@@ -107,6 +111,89 @@ static void read_records(struct gt_pu1 *p)
 	while (p->f->gputap_plugins_stream_read(p->index, &r) > 0)
 		keep_record(p, &r);
 	atomic_store(&p->in, NULL);
+}
+
+/* What calls do ------------------------------------------------------------------------ */
+
+static bool has_name(const struct gt_pu1_names *n, uint32_t name)
+{
+	for (size_t i = n->count; i--;)
+		if (n->list[i] == name)
+			return true;
+	return false;
+}
+
+static void learn_name(struct gt_pu1_names *n, uint32_t name)
+{
+	uint32_t *more;
+
+	if (has_name(n, name) || n->count == NAMES_MOST)
+		return;
+	more = n->list ? n->list : calloc(NAMES_MOST, sizeof *more);
+	if (!more)
+		return;
+	n->list = more;
+	n->list[n->count++] = name;
+}
+
+static void learn_role(struct gt_pu1 *p, uint32_t name, uint32_t kind)
+{
+	struct gt_pu1_names *n = kind == PU1_KIND_CONCURRENT_KERNEL ? &p->launching
+				 : kind == PU1_KIND_GPU_MEMCPY      ? &p->copying
+				 : kind == PU1_KIND_GPU_MEMSET      ? &p->setting
+								    : NULL;
+
+	if (n)
+		learn_name(n, name);
+}
+
+/* Without pu1.submits: work has come, and the name of the call with its correlation is that of
+ * calls that launch, or copy, or set. Before the calls of this round are written. */
+static void learn_roles(struct gt_pu1 *p)
+{
+	struct gt_pu1_links by_correlation = {0};
+
+	if (!p->work.count || !p->calls.count)
+		return;
+	for (size_t i = 0; i < p->calls.count; i++) {
+		const struct gputap_plugin_record *r = &p->calls.items[i].r;
+
+		gt_pu1_link_call(&by_correlation,
+				 &(struct gt_pu1_link){r->correlation, p->calls.items[i].name, 0,
+						       r->kind == PU1_KIND_PRIVATEUSE1_DRIVER});
+	}
+	for (size_t i = 0; i < p->work.count; i++) {
+		const struct gputap_plugin_record *r = &p->work.items[i].r;
+		const struct gt_pu1_link *call =
+			r->graph ? NULL : gt_pu1_find_call(&by_correlation, r->correlation);
+
+		if (call)
+			learn_role(p, (uint32_t)call->id, r->kind);
+	}
+	free(by_correlation.now);
+	free(by_correlation.before);
+}
+
+/* The operation that a call is recorded as, and its stack's number. Of the driver's calls only
+ * those that the program makes itself launch. */
+static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint32_t *stack)
+{
+	const bool driver = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
+	uint32_t kind = 0;
+
+	*stack = 0;
+	if (driver && c->depth)
+		return GT_PRIVATEUSE1_pu1_driver_call;
+	if (gt_pu1_take_call(p, c->r.correlation, &kind, stack))
+		learn_role(p, c->name, kind);
+	if (kind == PU1_KIND_CONCURRENT_KERNEL || (!kind && has_name(&p->launching, c->name)))
+		return driver ? GT_PRIVATEUSE1_pu1_driver_launch
+			      : GT_PRIVATEUSE1_pu1_runtime_launch;
+	if (kind == PU1_KIND_GPU_MEMCPY || (!kind && has_name(&p->copying, c->name)))
+		return driver ? GT_PRIVATEUSE1_pu1_driver_copy : GT_PRIVATEUSE1_pu1_runtime_copy;
+	if (kind == PU1_KIND_GPU_MEMSET || (!kind && has_name(&p->setting, c->name)))
+		return driver ? GT_PRIVATEUSE1_pu1_driver_set : GT_PRIVATEUSE1_pu1_runtime_set;
+	return driver ? GT_PRIVATEUSE1_pu1_driver_call : GT_PRIVATEUSE1_pu1_runtime_call;
 }
 
 /* Calls ------------------------------------------------------------------------------ */
@@ -198,9 +285,7 @@ static uint64_t take_id(struct gt_thread *t, uint32_t number)
 
 static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 {
-	uint32_t number = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER
-				  ? GT_PRIVATEUSE1_pu1_driver_call
-				  : GT_PRIVATEUSE1_pu1_runtime_call;
+	uint32_t stack, number = operation_of(p, c, &stack);
 	struct gt_pu1_standing *s = stand_for(p, c->r.thread_id);
 	struct gt_thread *t = s ? &s->thread : p->thread;
 	const char *name = gt_string_text(c->name);
@@ -217,6 +302,8 @@ static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 			       &s->tops[GT_EXTERNAL_USER]);
 	}
 	id = take_id(t, number);
+	if (stack)
+		gt_stacks_write(t, GT_OP(GT_DOMAIN_PRIVATEUSE1, number, 0), id, stack);
 	gt_pu1_link_call(&p->links,
 			 &(struct gt_pu1_link){c->r.correlation, id, start,
 					       c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER});
@@ -238,6 +325,7 @@ static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 
 static void write_calls(struct gt_pu1 *p)
 {
+	learn_roles(p);
 	qsort(p->calls.items, p->calls.count, sizeof *p->calls.items, compare_calls);
 	find_depths(&p->calls);
 	for (size_t i = 0; i < p->calls.count; i++)
@@ -274,7 +362,7 @@ static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 	uint32_t graph = r->graph ? gt_pu1_graph(p, r->graph) : 0;
 	struct gt_record_device *w;
 
-	gt_device_seen(p->thread, GT_DOMAIN_PRIVATEUSE1);
+	gt_pu1_arrives(p, r->kind);
 	w = gt_ring_reserve(p->thread, sizeof *w, GT_CLASS_DEVICE, GT_DOMAIN_PRIVATEUSE1);
 	if (!w)
 		return;
@@ -316,37 +404,82 @@ static void write_all_work(struct gt_pu1 *p, bool last)
 			continue;
 		}
 		gt_pu1_read_clock(p, item->r.device, false);
-		write_plugin_work(p, item, call);
+		if (gt_pu1_is_in_life(p, item->r.device, item->r.start, item->r.end)) {
+			write_plugin_work(p, item, call);
+			continue;
+		}
+		p->outside++;
+		count_lost(p, item->r.kind, GT_DROP_TOOL);
 	}
 	p->work.count = waiting;
 }
 
 /* Counts ----------------------------------------------------------------------------- */
 
+/* What a count of the library means for the capture. */
+enum count_meaning {
+	COUNT_NOTHING = 0, /* reported elsewhere */
+	COUNT_LOST,        /* each is a record that is lost */
+	COUNT_MISSING,     /* records are lost, and how many is not known */
+	COUNT_REPAIRED,
+};
+
+static const enum count_meaning meanings[GPUTAP_PLUGIN_COUNT_COUNT] = {
+	[GPUTAP_PLUGIN_NO_BUFFER] = COUNT_MISSING,  [GPUTAP_PLUGIN_BAD_SIZE] = COUNT_LOST,
+	[GPUTAP_PLUGIN_BAD_PLACE] = COUNT_MISSING,  [GPUTAP_PLUGIN_BAD_KIND] = COUNT_LOST,
+	[GPUTAP_PLUGIN_BAD_TIME] = COUNT_LOST,      [GPUTAP_PLUGIN_BAD_DEVICE] = COUNT_LOST,
+	[GPUTAP_PLUGIN_BAD_STREAM] = COUNT_LOST,    [GPUTAP_PLUGIN_BAD_COUNTER] = COUNT_LOST,
+	[GPUTAP_PLUGIN_NO_NAME] = COUNT_REPAIRED,   [GPUTAP_PLUGIN_BAD_NAME] = COUNT_REPAIRED,
+	[GPUTAP_PLUGIN_BAD_GRAPH] = COUNT_REPAIRED, [GPUTAP_PLUGIN_OVERRUN] = COUNT_MISSING,
+	[GPUTAP_PLUGIN_BAD_BUFFER] = COUNT_MISSING, [GPUTAP_PLUGIN_KEPT_BUFFER] = COUNT_MISSING,
+	[GPUTAP_PLUGIN_BAD_WALK] = COUNT_MISSING,   [GPUTAP_PLUGIN_BAD_BYTES] = COUNT_REPAIRED,
+};
+
+static void report_count(struct gt_pu1 *p, enum count_meaning meaning, const char *what, uint64_t n)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s: %llu", what, (unsigned long long)n);
+	gt_pu1_event_of(p,
+			meaning == COUNT_MISSING    ? GT_EVENT_MISSING
+			: meaning == COUNT_REPAIRED ? GT_EVENT_REPAIRED
+						    : GT_EVENT_TOOL,
+			n, text);
+}
+
+/* The plug-in drops records that it has no buffer for, and may count them itself. */
+static bool is_counted_by_plugin(const struct gt_pu1 *p, uint32_t what)
+{
+	struct gputap_plugin about = {.size = sizeof about};
+
+	return what == GPUTAP_PLUGIN_NO_BUFFER && !p->f->gputap_plugins_at(p->index, &about) &&
+	       about.groups >> GPUTAP_PLUGIN_DROPS & 1;
+}
+
 /* What it says it dropped, and what was wrong with records: seen, and lost. */
 static void count_losses(struct gt_pu1 *p)
 {
-	char text[160];
-	uint64_t n;
+	uint64_t n, dropped = 0;
 
 	for (uint32_t kind = 1; kind < PU1_KIND_COUNT; kind++) {
 		n = p->f->gputap_plugins_stream_dropped(p->index, kind);
-		for (; p->lost[kind] < n; p->lost[kind]++)
-			count_lost(p, kind, GT_DROP_RUNTIME);
+		for (; p->lost[kind] < n; p->lost[kind]++, dropped++)
+			count_lost(p, kind, GT_DROP_TOOL);
 	}
-	for (uint32_t what = GPUTAP_PLUGIN_DROPPED; what < GPUTAP_PLUGIN_COUNT_COUNT; what++) {
+	if (dropped)
+		report_count(p, COUNT_LOST, "dropped by the plug-in", dropped);
+	for (uint32_t what = 0; what < GPUTAP_PLUGIN_COUNT_COUNT; what++) {
 		n = p->f->gputap_plugins_stream_count(p->index, what) - p->reported[what];
-		if (!n || what == GPUTAP_PLUGIN_NO_CORRELATION || what == GPUTAP_PLUGIN_REFUSED)
+		if (!n || meanings[what] == COUNT_NOTHING || is_counted_by_plugin(p, what))
 			continue;
 		p->reported[what] += n;
-		snprintf(text, sizeof text, "%s: %llu", p->f->gputap_plugins_count_name(what),
-			 (unsigned long long)n);
-		gt_pu1_event(p, p->thread, n, text);
-		for (uint64_t i = 0;
-		     i < n && what >= GPUTAP_PLUGIN_BAD_SIZE && what <= GPUTAP_PLUGIN_BAD_COUNTER;
-		     i++)
-			count_lost(p, PU1_KIND_CONCURRENT_KERNEL, GT_DROP_RUNTIME);
+		report_count(p, meanings[what], p->f->gputap_plugins_count_name(what), n);
+		for (uint64_t i = 0; i < n && meanings[what] == COUNT_LOST; i++)
+			count_lost(p, PU1_KIND_COUNT, GT_DROP_TOOL);
 	}
+	if (p->outside)
+		report_count(p, COUNT_LOST, "times outside of the process's life", p->outside);
+	p->outside = 0;
 }
 
 void gt_pu1_write_records(struct gt_pu1 *p, bool last)
@@ -356,8 +489,8 @@ void gt_pu1_write_records(struct gt_pu1 *p, bool last)
 	read_records(p);
 	set = gt_pu1_clock_step(&p->host);
 	if (set)
-		gt_pu1_event(p, p->thread, (uint64_t)set,
-			     "CLOCK_REALTIME was set: calls around that time may be off");
+		gt_pu1_event_of(p, GT_EVENT_CLOCK, (uint64_t)set,
+				"CLOCK_REALTIME was set: calls around that time may be off");
 	write_calls(p);
 	write_all_work(p, last);
 	count_losses(p);

@@ -83,9 +83,10 @@ static bool open_plugin(struct gt_pu1 *p)
 
 	snprintf(path, sizeof path, "%.*s", (int)strcspn(p->path, "\t\n"), p->path);
 	p->f = open_library();
+	p->kinds = gt_pu1_kinds();
 	atomic_store(&p->in, "its registration");
 	if (p->f)
-		index = p->f->gputap_plugins_stream_open(path, gt_pu1_kinds(), why, sizeof why);
+		index = p->f->gputap_plugins_stream_open(path, p->kinds, why, sizeof why);
 	atomic_store(&p->in, NULL);
 	if (index < 0) {
 		snprintf(p->name, sizeof p->name, "%s", strrchr(path, '/') + 1);
@@ -108,6 +109,15 @@ static void flush_stream(struct gt_pu1 *p)
 	atomic_store(&p->in, NULL);
 }
 
+/* The collector reads how many there are when the process has ended. */
+static void count_open(int change)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	if (r)
+		atomic_fetch_add_explicit(&r->plugins_open, (uint32_t)change, memory_order_relaxed);
+}
+
 static void end_plugin(struct gt_pu1 *p)
 {
 	const char *error;
@@ -115,12 +125,15 @@ static void end_plugin(struct gt_pu1 *p)
 	atomic_store(&p->in, "pu1TracingDisable()");
 	p->f->gputap_plugins_stream_close(p->index);
 	flush_stream(p);
+	p->f->gputap_plugins_stream_end(p->index);
 	gt_pu1_write_records(p, true);
-	for (uint32_t i = 0; i < p->object_counts[GT_OBJECT_DEVICE]; i++)
-		gt_pu1_read_clock(p, (int32_t)p->objects[GT_OBJECT_DEVICE][i].key, true);
+	for (uint32_t i = 0; i < p->object_rooms[GT_OBJECT_DEVICE]; i++)
+		if (p->objects[GT_OBJECT_DEVICE][i].number)
+			gt_pu1_read_clock(p, (int32_t)p->objects[GT_OBJECT_DEVICE][i].key, true);
 	error = p->f->gputap_plugins_stream_error(p->index);
 	if (error)
 		gt_pu1_event(p, p->thread, 0, error);
+	count_open(-1);
 }
 
 static void *run_plugin(void *argument)
@@ -131,11 +144,14 @@ static void *run_plugin(void *argument)
 	p->thread = gt_thread_own();
 	gt_internal_enter(); /* what the plug-in calls is not the program's */
 	gt_pu1_clock_begin(&p->host);
+	p->begun_boot_ns = p->host.first.boot_ns;
 	if (!p->thread || !open_plugin(p)) {
 		set_state(p, GT_PU1_OVER);
 		return NULL;
 	}
 	gt_pu1_push_to(p->f, p->index);
+	gt_pu1_hear_submissions(p);
+	count_open(1);
 	set_state(p, GT_PU1_RECORDS);
 	while (!atomic_load(&over)) {
 		pause_thread();

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* See losses.h. */
+#include "cli/losses.h"
+
+#include <stdio.h>
+
+#include "cli/ui.h"
+#include "record/operation.h"
+
+static void add_event(struct losses *l, const struct gt_event_info *e)
+{
+	if (gt_event_is_untraced(e)) {
+		l->untraced++;
+	} else if (e->code == GT_EVENT_MISSING) {
+		l->missing_text = l->missing++ ? l->missing_text : e->text;
+	} else if (e->code == GT_EVENT_TOOL && e->domain != GT_DOMAIN_NONE) {
+		l->failed++;
+	}
+}
+
+struct losses losses_read(const struct gt_capture *capture)
+{
+	struct losses l = {0};
+
+	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {
+		const struct gt_counts *counts = gt_capture_counts(capture, p);
+
+		for (unsigned why = 0; counts && why < GT_DROP_REASON_COUNT; why++)
+			for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+				for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+					l.dropped += counts->dropped[why][c][d];
+	}
+	for (size_t i = 0; i < gt_capture_event_count(capture); i++)
+		add_event(&l, gt_capture_event(capture, i));
+	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
+		const struct gt_capture_health *h = &gt_capture_session_at(capture, i)->health;
+
+		l.open |= h->end == GT_CAPTURE_CUT;
+		l.damaged |= h->bad_bytes || h->bad_sums;
+	}
+	return l;
+}
+
+bool losses_are_none(const struct losses *l)
+{
+	return !l->dropped && !l->missing && !l->failed;
+}
+
+void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE])
+{
+	char failed[48] = "", lost[64];
+
+	*text = '\0';
+	if (losses_are_none(l)) {
+		if (!l->damaged)
+			snprintf(text, LOSSES_HEADLINE, "nothing lost%s",
+				 l->untraced ? " of what was traced"
+				 : l->open   ? " so far"
+					     : "");
+		return;
+	}
+	if (l->failed)
+		snprintf(failed, sizeof failed, ", %s tool%s failed", ui_count(l->failed),
+			 l->failed == 1 ? "" : "s");
+	if (l->dropped)
+		snprintf(lost, sizeof lost, "%s lost%s", ui_count(l->dropped),
+			 l->missing ? " and others uncounted" : "");
+	else
+		snprintf(lost, sizeof lost, "%s",
+			 l->missing ? "records lost uncounted" : "none counted as lost");
+	snprintf(text, LOSSES_HEADLINE, "%s%s", lost, failed);
+}
+
+const char *losses_advice(enum gt_drop_reason why)
+{
+	switch (why) {
+	case GT_DROP_FULL: return "a larger --buffer, --when-full or --threads may help";
+	case GT_DROP_TOO_LONG: return "a larger --block-size takes longer records";
+	case GT_DROP_POOL: return "less work in flight at one time helps";
+	case GT_DROP_TOOL:
+		return "its vendor must mend the plug-in; 'gputap plugin check' tries it";
+	default: return NULL;
+	}
+}
