@@ -390,3 +390,8 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
     assert {c["direction"]: c["bytes"] for c in report(tap)["copies"]} == {
         "host to device": 0, "fill": 2560}
     assert "impossible bytes: 10" in words_of(tap("info", "p.gputap").out)
+
+
+def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
+    """make test-deep does more of it."""
+    run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
