@@ -164,6 +164,6 @@ def test_what_lies_outside_of_the_window_is_counted_and_shown_at_its_device(case
         print(json.dumps({e['pid']: e['args']['labels'] for e in events
                           if e['name'] == 'process_labels'}))
         print(json.dumps([e['pid'] for e in events if e.get('cat') == 'kernel']))""",
-                                    vendor("early kernel", name="bad"), vendor())
+                                    vendor("kernel before the window", name="bad"), vendor())
     assert counts["outside"] == 2 and kernels == [200000] * 2
     assert labels["100000"] == "gputap: 2 outside of the window" and labels["200000"] == "gputap"

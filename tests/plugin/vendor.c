@@ -497,6 +497,8 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 		}
 		if (is("early kernel"))
 			r.start_time -= 3600000000000, r.end_time -= 3600000000000;
+		if (is("kernel before the window")) /* and of this process */
+			r.start_time -= 200000000, r.end_time -= 200000000;
 		r.metadata = "priority=3\nnote=\"x\"\n";
 	}
 	if (is("text changes") && r.name) {
