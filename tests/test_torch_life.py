@@ -146,23 +146,46 @@ def test_events_of_several_cycles_add_up(case):
     assert got == [3]
 
 
-@pytest.mark.parametrize("kinds, fills", [(["CONCURRENT_KERNEL"], 0), (["GPU_MEMSET"], 2)])
-def test_a_filter_of_kinds_holds_for_device_work(case, kinds, fills):
+# activities, fills on the device, calls that made them
+ACTIVITIES = {
+    "None": (2, 2),
+    "[A.CPU]": (0, 2),
+    "[A.CPU, A.PrivateUse1]": (2, 2),
+    "[A.PrivateUse1]": (2, 2),
+}
+FILTERS = {
+    "[{A.PrivateUse1: []}]": (0, 0),
+    "[A.CPU, {A.PrivateUse1: []}]": (0, 2),
+    "[A.CPU, {A.PrivateUse1: ['GPU_MEMSET']}]": (2, 2),
+    "[A.CPU, {A.PrivateUse1: ['GPU_MEMCPY']}]": (0, 2),
+    "[A.CPU, {A.PrivateUse1: ['CONCURRENT_KERNEL']}]": (0, 2),
+    "[{A.PrivateUse1: ['GPU_MEMSET']}]": (2, 0),
+    "[{A.PrivateUse1: ['PRIVATEUSE1_RUNTIME']}]": (0, 2),
+    "[{A.CPU: ['CPU_OP']}]": (0, 0),
+    "[{A.CPU: ['CPU_OP']}, {A.PrivateUse1: ['GPU_MEMSET']}]": (2, 0),
+    "[{A.CPU: ['CUDA_RUNTIME']}]": (0, 2),
+}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("own", ["gputap.torch.profile", "profile"])
+def test_a_profile_has_the_activities_that_it_requests_and_no_others(case, torch_version, own,
+                                                                      is_known):
+    """Also where torch knows no such device, and drops what is requested of it."""
+    wanted = ACTIVITIES | (FILTERS if torch_version >= (2, 13) else {})
+    if not is_known:  # torch refuses a profile without an activity that it knows
+        wanted = {text: got for text, got in wanted.items() if "A.CPU" in text or text == "None"}
     got = case(f"""
-        torch.utils.rename_privateuse1_backend('acme')
-        try:
-            profile(activities=[{{A.PrivateUse1: []}}])
-        except TypeError:  # unhashable
-            sys.exit()
-        with gputap.torch.profile(activities=[A.CPU, {{A.PrivateUse1: {kinds!r}}}]) as p:
-            work(2)
-        e = events(p)
-        print(json.dumps([sum(v.get('cat') == cat for v in e)
-                          for cat in ('gpu_memset', 'cuda_runtime')]))""")
-    if not got:
-        pytest.skip("this torch knows no filter of kinds")
-    [got] = got
-    assert got[0] == fills and got[1] >= 2
+        if {is_known}:
+            torch.utils.rename_privateuse1_backend('acme')
+        for text in {list(wanted)!r}:
+            with {own}(activities=eval(text)) as p:
+                work(2)
+            e = events(p)
+            print(json.dumps([sum(v.get('cat') == 'gpu_memset' for v in e),
+                              sum(v.get('cat') == 'cuda_runtime' and 'Fill' in v['name']
+                                  for v in e)]))""")
+    assert dict(zip(wanted, map(tuple, got))) == wanted
 
 
 def test_pythons_exporter_has_the_device_work(case):
@@ -204,7 +227,7 @@ def test_memory_is_shown_beside_it(case):
 
 
 def test_a_backends_name_does_not_bring_its_work_twice(case):
-    """The first profile does not ask for the backend, the second does: one session each."""
+    """The first profile does not request the backend, the second does: one session each."""
     [got] = case("""
         torch.utils.rename_privateuse1_backend('acme')
         got = []
@@ -214,7 +237,7 @@ def test_a_backends_name_does_not_bring_its_work_twice(case):
             rows = {e.key: e.self_device_time_total for e in p.key_averages()}
             got.append([fills(p), rows.get('gputap_test::fill', 0) > 0])
         print(json.dumps(got))""")
-    assert got == [[2, False], [2, True]]
+    assert got == [[0, False], [2, True]]
 
 
 NO_MEMORY = """

@@ -75,15 +75,55 @@ lk::ResourceInfo stream_row(int32_t device, int32_t stream)
 #endif
 }
 
+const ActivityType device_types[] = {ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY,
+				     ActivityType::GPU_MEMSET};
+
+// What a profile records. Kineto's types say it, with the filters of torch 2.13. Where torch knows
+// no device of ours, it drops what the user has requested of one: Python passes that on
+// (devices_wanted).
+std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &types)
+{
+	std::set<ActivityType> wanted = types;
+
+	for (unsigned i = 0; b.devices_wanted >= 0 && i < std::size(device_types); i++)
+		if (b.devices_wanted >> i & 1)
+			wanted.insert(device_types[i]);
+		else
+			wanted.erase(device_types[i]);
+	b.devices_wanted = -1; // of this profile alone
+	if (wanted.count(ActivityType::PRIVATEUSE1_RUNTIME))
+		wanted.insert(ActivityType::CUDA_RUNTIME); // as which our calls are shown
+	return wanted;
+}
+
+bool has_ours(const std::set<ActivityType> &types)
+{
+	const ActivityType calls[] = {ActivityType::CUDA_RUNTIME, ActivityType::CUDA_DRIVER,
+				      ActivityType::PRIVATEUSE1_DRIVER};
+	const auto has = [&](ActivityType type) { return types.count(type) > 0; };
+
+	return std::any_of(std::begin(device_types), std::end(device_types), has) ||
+	       std::any_of(std::begin(calls), std::end(calls), has);
+}
+
+// As bits of pu1ActivityKind.
+uint64_t plugin_kinds(const std::set<ActivityType> &types, bool has_devices)
+{
+	uint64_t kinds = has_devices ? 1u << PU1_KIND_SYNCHRONIZATION | 1u << PU1_KIND_COUNTER : 0;
+
+	for (uint32_t kind = 1; kind < PU1_KIND_SYNCHRONIZATION; kind++)
+		kinds |= types.count(type_of_plugin(kind)) ? 1u << kind : 0;
+	return kinds;
+}
+
 class session final : public lk::IActivityProfilerSession
 {
       public:
 	session(const std::set<ActivityType> &types, const std::string &config)
 	    : types_(types), config_(config), beside_gpus_(types.count(ActivityType::OVERHEAD) > 0)
 	{
-		is_filtered_ = types.count(ActivityType::CONCURRENT_KERNEL) ||
-			       types.count(ActivityType::GPU_MEMCPY) ||
-			       types.count(ActivityType::GPU_MEMSET);
+		for (ActivityType type : device_types)
+			has_devices_ |= types.count(type) > 0;
 	}
 	~session() override
 	{
@@ -207,8 +247,9 @@ class session final : public lk::IActivityProfilerSession
 	};
 	const std::set<ActivityType> types_;
 	const std::string config_;
-	const bool beside_gpus_; // CUDA's, ROCm's or XPU's are in this profile, too
-	bool is_filtered_; // device work was asked for, so what was not asked for is not wanted
+	const bool beside_gpus_;   // CUDA's, ROCm's or XPU's are in this profile, too
+	bool has_devices_ = false; // some device work is wanted
+	bool has_plugins_ = false; // plug-ins record in this profile
 	bool open_ = false;
 	bool has_cuda_ = false; // CUDA's work comes from us in this profile
 	uint64_t lost_before_ = 0;
@@ -248,7 +289,9 @@ void session::start()
 		static_cast<table *>(table_)->take_pages(pages, bytes);
 	};
 	asked.user = &records_; // of this session: it alone reads them
-	if (b.plugin_count)
+	asked.kinds = plugin_kinds(types_, has_devices_);
+	has_plugins_ = b.plugin_count && asked.kinds;
+	if (has_plugins_)
 		plugins.gputap_plugins_start(&asked);
 	status_ = lk::TraceStatus::RECORDING;
 }
@@ -273,7 +316,7 @@ void session::close_sources()
 		has_cuda_ = false;
 		tool.gputap_clock_read(&ended_);
 	}
-	if (b.plugin_count)
+	if (has_plugins_)
 		plugins.gputap_plugins_stop();
 	{
 		std::lock_guard<std::mutex> hold(b.lock);
@@ -281,9 +324,10 @@ void session::close_sources()
 		records_.swap(b.records);
 		b.dropped = b.lost - lost_before_;
 	}
-	take_plugins(b, records_, samples_);
+	if (has_plugins_)
+		take_plugins(b, records_, samples_);
 	b.dropped += b.no_memory;
-	if (!b.plugin_count)
+	if (!has_plugins_)
 		return;
 	b.dropped += plugins.gputap_plugins_count(UINT32_MAX, GPUTAP_PLUGIN_DROPPED);
 	plugins_report_ = report_plugins(b);
@@ -305,14 +349,11 @@ void session::end()
 	the().processing_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 }
 
-// Device work's type was asked for, or none was.
 bool session::is_wanted(const record &r) const
 {
-	const bool waits = type_of(r) == ActivityType::CUDA_SYNC;
-
-	if (r.call || (waits && the().shows_waits))
-		return true;
-	return waits || is_filtered_ ? types_.count(type_of(r)) != 0 : true;
+	if (type_of(r) == ActivityType::CUDA_SYNC && the().shows_waits)
+		return has_devices_;
+	return types_.count(type_of(r)) != 0;
 }
 
 // What CLOCK_REALTIME is ahead of CLOCK_BOOTTIME moves: from its value at the session's begin to
@@ -439,9 +480,13 @@ class profiler final : public lk::IActivityProfiler
 	std::unique_ptr<lk::IActivityProfilerSession> configure(const std::set<ActivityType> &types,
 								const lk::Config &config) override
 	{
-		if (!the().context && !the().plugin_count)
+		const std::set<ActivityType> wanted = wanted_types(the(), types);
+
+		the().kept = the().outside = the().unlinked = the().dropped = 0;
+		the().unfinished = the().unshown = 0;
+		if ((!the().context && !the().plugin_count) || !has_ours(wanted))
 			return nullptr;
-		return std::make_unique<session>(types, config.getCustomConfig());
+		return std::make_unique<session>(wanted, config.getCustomConfig());
 	}
 	std::unique_ptr<lk::IActivityProfilerSession> configure(int64_t, int64_t,
 								const std::set<ActivityType> &types,
@@ -479,6 +524,13 @@ EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 EXPORT void gputap_bridge_show_waits(int show)
 {
 	the().shows_waits = show != 0;
+}
+
+// Which device work the profile that is prepared next has: bits of kernels, copies and fills, where
+// torch does not know the devices that the user has requested. Negative: as Kineto says.
+EXPORT void gputap_bridge_want_devices(int bits)
+{
+	the().devices_wanted = bits;
 }
 
 // Whether profiles that begin from now on have CUDA's calls and work from us, where Kineto does not

@@ -84,6 +84,7 @@ struct bridge {
 	bool registered = false;
 	bool shows_waits = false;
 	bool takes_cuda = false;
+	int devices_wanted = -1; // gputap_bridge_want_devices()
 	// of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
 	uint64_t unshown = 0;       // samples of counters that this torch cannot write

@@ -10,6 +10,7 @@ vendors' plug-ins (KINETO_PLUGIN_PATH). For operators under `gputap run` nothing
 torch loads their observer itself (entry point torch.backends)."""
 import atexit
 import ctypes
+import functools
 import os
 import shutil
 
@@ -119,9 +120,53 @@ def plugins():
     return found
 
 
+# Which profiles have device work ---------------------------------------------------------
+
+_KINDS = {'CONCURRENT_KERNEL': 1, 'GPU_MEMCPY': 2, 'GPU_MEMSET': 4}
+_ALL_KINDS = 7
+
+
+def _device_kinds(activities, cuda):
+    """Bits of the kinds of device work that these activities request: all by default, none where
+    CPU is alone. torch drops what is requested of devices that it does not know, so the bridge
+    cannot see it. `cuda`: CUDA's work is wanted without its activity."""
+    if activities is None:
+        return _ALL_KINDS
+    kinds = 0
+    for item in activities:
+        pairs = item.items() if isinstance(item, dict) else [(item, None)]
+        for activity, names in pairs:
+            if activity != _profiler.ProfilerActivity.CPU:
+                kinds |= (_ALL_KINDS if names is None else sum(_KINDS.get(n, 0)
+                                                               for n in set(names)))
+    return kinds or (_ALL_KINDS if cuda else 0)
+
+
+def _follow_profiles(base):
+    """Profiles of torch's own class say which device work they want, too."""
+    init, prepare = base.__init__, base.prepare_trace
+
+    @functools.wraps(init)
+    def note_activities(self, *args, activities=None, **keywords):
+        activities = None if activities is None else list(activities)
+        self._gputap_kinds = _device_kinds(activities, _takes_cuda())
+        init(self, *args, activities=activities, **keywords)
+
+    @functools.wraps(prepare)
+    def prepare_trace(self):
+        _bridge.gputap_bridge_want_devices(getattr(self, '_gputap_kinds', -1))
+        prepare(self)
+
+    base.__init__, base.prepare_trace = note_activities, prepare_trace
+
+
+if _bridge and hasattr(_profiler, '_KinetoProfile'):
+    _follow_profiles(_profiler._KinetoProfile)
+
+
 def _without_cuda(activities):
     """Kineto's own way to CUDA is CUPTI; without this activity it does not use it."""
-    return [a for a in activities or [] if a != _profiler.ProfilerActivity.CUDA]
+    return [a for a in activities if a != _profiler.ProfilerActivity.CUDA]
 
 
 class profile(_profiler.profile):
@@ -134,12 +179,16 @@ class profile(_profiler.profile):
     def __init__(self, *args, activities=None, waits=False, cuda=None, **keywords):
         self._waits = waits
         self._cuda = _takes_cuda() if cuda is None else cuda
+        activities = None if activities is None else list(activities)
+        kinds = _device_kinds(activities, self._cuda)
         if self._cuda:
-            activities = _without_cuda(activities)
+            activities = _without_cuda(activities or []) or None
             if not gputap._library:
                 _shim.say('no CUDA in this profile: it is for programs under gputap run')
-        super().__init__(*args, activities=activities or [_profiler.ProfilerActivity.CPU],
-                         **keywords)
+        if activities is None:
+            activities = [_profiler.ProfilerActivity.CPU]
+        super().__init__(*args, activities=activities, **keywords)
+        self._gputap_kinds = kinds
 
     def prepare_trace(self):
         global _open_profile
