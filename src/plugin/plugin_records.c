@@ -317,7 +317,9 @@ void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *reader)
 	if (reader->reading)
 		end_buffer(p, reader); /* its caller did not want the rest of it */
 	while (begin_buffer(p, reader)) {
-		while (reader->reading->late && (step = copy_record(p, reader, &r)) != STEP_OVER)
+		/* a stream has read its own */
+		while (reader->reading->late && !reader->reading->streamed &&
+		       (step = copy_record(p, reader, &r)) != STEP_OVER)
 			if (step == STEP_RECORD)
 				gt_plugin_count(reader, GPUTAP_PLUGIN_LATE);
 		end_buffer(p, reader);

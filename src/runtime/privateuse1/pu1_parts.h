@@ -76,7 +76,7 @@ struct gt_pu1_links {
 	uint32_t room, used;
 };
 
-/* Numbers of strings, sorted. */
+/* Numbers of strings. */
 struct gt_pu1_names {
 	uint32_t *list;
 	size_t count, room;
