@@ -395,3 +395,11 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
 def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
     """make test-deep does more of it."""
     run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
+
+
+def test_an_event_names_a_plugin_by_its_path_alone(traced, tap, vendor, worker):
+    """In the session's line the libraries that it needs follow, after a separator."""
+    slow = vendor("registers never in worker")
+    traced([slow], worker(slow), 3, options=["-q"])
+    text = words_of(tap("info", "p.gputap").out)
+    assert f"plug-in {slow}: it is not ready after 5 s" in text, text
