@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/diff.h"
 #include "cli/filter.h"
+#include "cli/inputs.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "util/error.h"
@@ -198,6 +199,8 @@ static int check_formats(struct diff_options *o)
 		o->markdown = ui_ends_with(o->output, ".md");
 		o->svg = ui_ends_with(o->output, ".svg");
 	}
+	if (o->output && !strcmp(o->output, "-"))
+		o->output = NULL; /* the standard output */
 	if (o->json + o->csv + o->markdown + o->svg > 1)
 		return ui_fail(GT_EXIT_USAGE, "--json, --csv, --markdown and --svg: choose one");
 	return GT_EXIT_OK;
@@ -214,22 +217,26 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 	while ((c = getopt_long(argc, argv, "-:t:n:b:w:o:fh", long_options, NULL)) != -1) {
 		rc = GT_EXIT_OK;
 		switch (c) {
-		case 1: add_word(&r->words[r->versus], optarg); break;
+		case 1:
+			if (!*optarg)
+				return inputs_report_empty();
+			add_word(&r->words[r->versus], optarg);
+			break;
 		case 't': rc = ui_parse_list("table", optarg, diff_table_names, &o->tables); break;
 		case 'b': rc = ui_parse_list("key", optarg, keys, &o->by); break;
 		case 'n':
 		case 'N': rc = parse_number(c, optarg, o); break;
 		case 'F': rc = parse_limits(optarg, o); break;
-		case 'w': o->where = optarg; break;
-		case 'B': r->expression[DIFF_BEFORE] = optarg; break;
-		case 'A': r->expression[DIFF_AFTER] = optarg; break;
-		case 'P': o->per = optarg; break;
+		case 'w': rc = ui_take_once("--where", optarg, &o->where); break;
+		case 'B': rc = ui_take_once("--before", optarg, &r->expression[DIFF_BEFORE]); break;
+		case 'A': rc = ui_take_once("--after", optarg, &r->expression[DIFF_AFTER]); break;
+		case 'P': rc = ui_take_once("--per", optarg, &o->per); break;
 		case 'V':
 			if (r->versus)
 				return ui_fail(GT_EXIT_USAGE, "--vs: there are two sides");
 			r->versus = true;
 			break;
-		case 'o': o->output = optarg; break;
+		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
 		case 'f': o->force = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
@@ -694,6 +701,16 @@ static void print_answer(const struct diff_result *result, const struct diff_opt
 		diff_print_text(result, options, out);
 }
 
+static bool is_read(const struct diff_result *result, const char *output)
+{
+	for (unsigned s = 0; s < DIFF_SIDES; s++)
+		for (size_t i = 0; i < result->sides[s].run_count; i++)
+			for (size_t k = 0; k < result->sides[s].runs[i].path_count; k++)
+				if (inputs_are_same(result->sides[s].runs[i].paths[k], output))
+					return true;
+	return false;
+}
+
 static int write_answer(const struct diff_result *result, const struct diff_options *options)
 {
 	struct stat st;
@@ -704,11 +721,13 @@ static int write_answer(const struct diff_result *result, const struct diff_opti
 		print_answer(result, options, stdout);
 		return GT_EXIT_OK;
 	}
+	if (is_read(result, options->output))
+		return inputs_report_same(options->output);
 	out = fopen(options->output, options->force ? "we" : "wxe");
 	if (!out && errno == EEXIST)
 		return ui_fail(GT_EXIT_NO_ANSWER, "%s exists: -f replaces it", options->output);
 	if (!out)
-		return ui_fail(GT_EXIT_NO_ANSWER, "%s: %m", options->output);
+		return ui_fail(GT_EXIT_NO_ANSWER, "cannot write %s: %m", options->output);
 	print_answer(result, options, out);
 	status = ui_flush(out);
 	if (status && !fstat(fileno(out), &st) && S_ISREG(st.st_mode))

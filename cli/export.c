@@ -71,28 +71,30 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		{NULL, 0, NULL, 0},
 	};
 	bool share = false;
-	int c;
+	int c, code = GT_EXIT_OK;
 
 	opterr = 0;
 	optind = 0; /* starts afresh, GNU getopt's own state included */
-	while ((c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
+	while (!code && (c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
 		switch (c) {
 		case 'o':
 			if (request->output)
 				return ui_fail(GT_EXIT_USAGE,
 					       "-o is given twice: one %s writes one file",
 					       words->command);
-			request->output = optarg;
+			code = ui_take_once("-o", optarg, &request->output);
 			break;
 		case 'f': request->replace = true; break;
-		case 'F': request->format = optarg; break;
-		case 'w': request->where = optarg; break;
+		case 'F': code = ui_take_once("--format", optarg, &request->format); break;
+		case 'w': code = ui_take_once("--where", optarg, &request->where); break;
 		case 'M': request->mangled = true; break;
 		case 'S': share = true; break;
-		case 'W': request->weight = optarg; break;
+		case 'W': code = ui_take_once("--weight", optarg, &request->weight); break;
 		case 'h': words->help(); return -1;
 		default: return ui_bad_option(words->command, argv, options);
 		}
+	if (code)
+		return code;
 	if (optind == argc)
 		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s",
 			       words->several ? "s" : "", words->command,
@@ -104,6 +106,9 @@ int export_options(int argc, char **argv, const struct export_words *words,
 	if (!request->output)
 		return ui_fail(GT_EXIT_USAGE, "where to? gputap %s %s%s -o %s", words->command,
 			       argv[optind], words->several ? " .." : "", words->output);
+	if (!strcmp(request->output, "-"))
+		return ui_fail(GT_EXIT_USAGE, "an export is a file, not the standard output: name "
+					      "it after -o");
 	return GT_EXIT_OK;
 }
 
@@ -171,11 +176,6 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 	const char *extension = strchr(*file == '.' && *file ? file + 1 : file, '.');
 	const struct gt_exporter *exporter;
 
-	if (!strcmp(request->output, "-")) {
-		ui_fail(GT_EXIT_USAGE, "an export is a file of its own, not the standard output: "
-				       "name one behind -o");
-		return NULL;
-	}
 	if (request->format) {
 		exporter = gt_exporter_find(request->format);
 		if (!exporter &&
@@ -283,6 +283,13 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 
 	if (exit_code)
 		return exit_code;
+	for (size_t i = 0; i < in.count && !exit_code; i++)
+		if (inputs_are_same(in.paths[i], request->output))
+			exit_code = inputs_report_same(request->output);
+	if (exit_code) {
+		inputs_fini(&in);
+		return exit_code;
+	}
 	if (gt_capture_open_several(in.paths, in.count, &capture)) {
 		inputs_fini(&in);
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s",

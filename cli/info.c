@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/info.h"
+#include "cli/inputs.h"
 #include "cli/kept.h"
 #include "cli/linked.h"
 #include "cli/losses.h"
@@ -563,8 +564,11 @@ static void print_info_help(void)
 static int info_file(const char *path, bool json, bool all)
 {
 	struct info i = {.path = path};
-	int rc = gt_capture_open(path, &i.capture);
+	int rc;
 
+	if (!*path)
+		return inputs_report_empty();
+	rc = gt_capture_open(path, &i.capture);
 	if (rc)
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	i.session = gt_capture_session(i.capture);
@@ -616,8 +620,8 @@ static int info_main(int argc, char **argv)
 	for (int k = optind; k < argc; k++) {
 		if (k > optind && !json)
 			putchar('\n');
-		if (info_file(argv[k], json, all))
-			code = GT_EXIT_FAILURE;
+		c = info_file(argv[k], json, all);
+		code = c ? c : code;
 	}
 	return code;
 }

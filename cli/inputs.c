@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/ui.h"
@@ -25,9 +26,32 @@ static void raise_files_limit(size_t count)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+bool inputs_are_same(const char *input, const char *output)
+{
+	struct stat a, b;
+
+	return !stat(input, &a) && !stat(output, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+int inputs_report_same(const char *output)
+{
+	return ui_fail(GT_EXIT_USAGE, "%s is a capture that is read: name another file after -o",
+		       output);
+}
+
+int inputs_report_empty(void)
+{
+	return ui_fail(GT_EXIT_USAGE, "the name of a capture is empty");
+}
+
 int inputs_choose(struct capture_inputs *in, char **paths, int count)
 {
-	*in = (struct capture_inputs){.paths = calloc((size_t)count, sizeof *in->paths)};
+	for (int i = 0; i < count; i++)
+		if (!*paths[i])
+			return inputs_report_empty();
+	*in = (struct capture_inputs){
+		.paths = calloc(count > 0 ? (size_t)count : 0, sizeof *in->paths)};
 	if (!in->paths)
 		return ui_fail(GT_EXIT_FAILURE, "no memory");
 	for (int i = 0; i < count; i++) {

@@ -22,6 +22,12 @@ struct capture_inputs {
 int inputs_choose(struct capture_inputs *in, char **paths, int count);
 void inputs_fini(struct capture_inputs *in);
 
+bool inputs_are_same(const char *input, const char *output);
+/* An output that would replace a capture that is read. Return: GT_EXIT_USAGE. */
+int inputs_report_same(const char *output);
+/* A capture without a name, as of an unset variable. Return: GT_EXIT_USAGE. */
+int inputs_report_empty(void);
+
 /* What readers should know: sessions that came twice, wall clocks that were trusted. */
 void inputs_print_notes(const struct gt_capture *capture);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap: which command was meant. Every command is one file beside this one. */
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,9 +79,10 @@ static int finish_output(int code)
 {
 	int status = ui_flush(stdout);
 
-	if (!status || code != GT_EXIT_OK)
+	if (!status)
 		return code;
-	return ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %s", strerror(-status));
+	ui_fail(code, "cannot write to standard output: %s", strerror(-status));
+	return code == GT_EXIT_OK ? GT_EXIT_FAILURE : code;
 }
 
 static int run_command(const struct gt_command *command, int argc, char **argv)
@@ -110,10 +112,26 @@ static int help_for(int argc, char **argv)
 	return run_command(command, 2, args);
 }
 
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/* Make writing beyond `ulimit -f` an error that is reported and leaves no unfinished files. A
+ * handler, not SIG_IGN: programs that gputap starts have the default again. */
+static void survive_file_limit(void)
+{
+	struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART}, old;
+
+	if (!sigaction(SIGXFSZ, NULL, &old) && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct gt_command *command;
 
+	survive_file_limit();
 	setlocale(LC_CTYPE, ""); /* names may hold any character; numbers stay with a point */
 	if (argc < 2) {
 		print_all_help();

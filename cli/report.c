@@ -162,15 +162,15 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 			rc = ui_parse_list("table", optarg, report_table_names, &o->tables);
 			break;
 		case 'b': rc = ui_parse_list("key", optarg, keys, &o->by); break;
-		case 's': o->sort = optarg; break;
-		case 'w': o->where = optarg; break;
+		case 's': rc = ui_take_once("--sort", optarg, &o->sort); break;
+		case 'w': rc = ui_take_once("--where", optarg, &o->where); break;
 		case 'r': o->reverse = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
 		case 'S': o->brief = true; break;
 		case 'T': o->timeline = true; break;
 		case 'H': o->html = true; break;
-		case 'o': o->output = optarg; break;
+		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
 		case 'f': o->force = true; break;
 		case 'P': o->share = true; break;
 		case 'M': o->mangled = true; break;

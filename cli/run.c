@@ -465,7 +465,11 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "+:ho:fqm:d:", options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
-			exit(fflush(stdout) ? GT_EXIT_FAILURE : GT_EXIT_OK);
+			code = ui_flush(stdout);
+			if (code)
+				ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %s",
+					strerror(-code));
+			exit(code ? GT_EXIT_FAILURE : GT_EXIT_OK);
 		}
 		code = take_option(r, option, argv);
 		if (code)

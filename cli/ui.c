@@ -184,6 +184,17 @@ static int usage_hint(const char *command)
 	return GT_EXIT_USAGE;
 }
 
+int ui_take_once(const char *option, const char *value, const char **slot)
+{
+	if (*slot)
+		return ui_fail(GT_EXIT_USAGE, "%s is given twice: '%s' and '%s'", option, *slot,
+			       value);
+	if (!*value)
+		return ui_fail(GT_EXIT_USAGE, "%s wants a value, not ''", option);
+	*slot = value;
+	return GT_EXIT_OK;
+}
+
 /* The long option that @word (without "--" and "=value") means, as getopt_long() takes it;
  * *count: how many fit. */
 static const struct option *find_long(const char *word, size_t length, const struct option *options,
@@ -611,6 +622,8 @@ int ui_parse_list(const char *kind, const char *value, const char *const *names,
 {
 	char word[64];
 
+	if (!*value)
+		return ui_unknown(kind, value, names);
 	for (; *value; value += *value == ',') {
 		size_t n = strcspn(value, ",");
 		unsigned i = 0;

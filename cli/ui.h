@@ -34,6 +34,10 @@ int ui_unknown(const char *kind, const char *word, const char *const *names);
 /* "a,c" of @names sets bits 0 and 2. Return: exit code; reported. */
 int ui_parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits);
 
+/* Take the @value of @option into @slot, NULL before. An option that is given twice and an empty
+ * value are wrong. Return: exit code; reported. */
+int ui_take_once(const char *option, const char *value, const char **slot);
+
 /* "  @before a, b, c" on stderr, in as many lines as it takes. @names: NULL-ended. */
 void ui_list_names(const char *before, const char *const *names);
 

@@ -291,6 +291,18 @@ static void finish_header(struct gt_bulk *db)
 	write_at(db, count, 4, 92);
 }
 
+/* SQLite may have lost the reason of a failed write: append to the file, which is given up. */
+static int find_reason(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), status = -EIO;
+
+	if (fd >= 0 && write(fd, "", 1) < 0)
+		status = -errno;
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
 static int sql_error(sqlite3 *sql, const char *path, const char *doing)
 {
 	int code = sqlite3_errcode(sql), system = code == SQLITE_CANTOPEN || code == SQLITE_IOERR
@@ -299,6 +311,7 @@ static int sql_error(sqlite3 *sql, const char *path, const char *doing)
 	int status = system                 ? -system
 		     : code == SQLITE_FULL  ? -ENOSPC
 		     : code == SQLITE_NOMEM ? -ENOMEM
+		     : code == SQLITE_IOERR ? find_reason(path)
 					    : -EIO;
 
 	status = gt_error(status, "SQLite: %s", sqlite3_errmsg(sql));
