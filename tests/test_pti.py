@@ -253,6 +253,84 @@ def test_a_completion_has_its_operations_name_and_the_function_that_found_it(log
         ids["zeEventHostSynchronize" if how == "immediate" else "zeCommandQueueSynchronize"]}
 
 
+# Opened by a running program ------------------------------------------------------------------
+
+@pytest.mark.parametrize("under", ["", "gputap run"])
+@pytest.mark.parametrize("how", ["local", "global"])
+@pytest.mark.parametrize("gpu", ["level_zero", "opencl"])
+def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
+        compile_pti, run, gputap, environment, gpu, how, under):  # noqa: F811
+    """And of nothing that it could not be notified of."""
+    tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
+    library = "-lze_loader" if gpu == "level_zero" else "-lOpenCL"
+    program = run_late(compile_pti, f"late.c gpu_{gpu}.c", library)
+    command = [gputap, "run", "-q", "-f", "-o", "r.gputap"] if under else []
+    lines = run([*command, program, "run", f"{how}:{tool}", "run"],
+                env=environment | {"PTI_SHIPPED": "adi"}).err.splitlines()
+    words = [" ".join(line.split()[:2]) for line in lines]
+    assert sorted(words) == ["appended ENTER"] * 4 + ["appended EXIT"] * 4 + ["completed EXIT"] * 4
+
+
+def run_late(compile_pti, names, library):
+    """The program, linked with neither of our libraries."""
+    linked = compile_pti(names, library, "-ldl")
+    out = linked.with_name(linked.name + "_bare")
+    if not out.exists():
+        run_command(["cc", "-O1", f"-I{REPO}/include", f"-I{REPO}/include/compat",
+                     *(REPO / "tests/pti" / name for name in names.split()), "-o", out, library,
+                     "-ldl", "-lpthread"])
+    return out
+
+
+EARLY_LIST = r"""
+#include <dlfcn.h>
+#include <level_zero/ze_api.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+					 .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+	ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+	ze_command_list_handle_t list;
+	ze_context_handle_t context;
+	ze_driver_handle_t driver;
+	ze_device_handle_t device;
+	void *from, *to;
+	uint32_t one = 1;
+
+	zeInit(0);
+	zeDriverGet(&one, &driver);
+	zeDeviceGet(driver, &one, &device);
+	zeContextCreate(driver, &desc, &context);
+	zeCommandListCreateImmediate(context, device, &queue, &list);
+	zeMemAllocHost(context, &host, 4096, 64, &from);
+	zeMemAllocHost(context, &host, 4096, 64, &to);
+	if (argc > 1 && !dlopen(argv[1], RTLD_NOW))
+		puts(dlerror());
+	for (int i = 0; i < 3; i++)
+		zeCommandListAppendMemoryCopy(list, to, from, 4096, NULL, 0, NULL);
+	return 0;
+}
+"""
+
+
+def test_a_tool_is_told_at_once_of_the_device_work_that_it_came_too_late_for(
+        compile_pti, run, environment, work):  # noqa: F811
+    tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
+    (work / "early.c").write_text(EARLY_LIST)
+    run(["cc", "early.c", "-o", "early", "-lze_loader", "-ldl"])
+    lines = run([work / "early", tool], env=environment | {"PTI_SHIPPED": "adi"}).err.splitlines()
+    text = ("libpti_callback came when the program was running: it is not notified of device work"
+            " on queues and lists of Level Zero that were made before; preload it (LD_PRELOAD), or"
+            " start the program under 'gputap run'")
+    assert [line for line in lines if "appended" not in line] == [
+        f"internal 2 tool failed: {text} (0)", f"gputap: {text}"]
+    assert lines[0].startswith("appended ENTER") and lines[1].startswith("internal")
+    assert len(lines) == 6 + 2
+
+
 # Critical events -----------------------------------------------------------------------------
 
 # how it is provoked: the program's words, the driver's fault; what it is called

@@ -499,6 +499,16 @@ def test_a_client_that_is_opened_late_may_force(compile_tool, opener):
     ]
 
 
+@pytest.mark.parametrize("forces", [[], ["-DFORCES"]], ids=["found", "forces"])
+def test_a_client_of_a_hip_program_is_told_once_that_hsa_was_initialised_before_it_came(
+        compile_tool, opener, forces):
+    client = compile_tool("ends.c", f"late{len(forces)}.so", "-shared", "-fPIC", *forces)
+    lines = opener(client, "used")
+    assert [line.split(":")[1] for line in lines if line.startswith("gputap:")] == [
+        " librocprofiler-sdk came when the program was running"]
+    assert "handler, flush 0, copies 0" in lines
+
+
 @pytest.fixture
 def configured(repo, hip_headers, build, sdk, softgpu, tmp_path):
     """configured(linker) -> a HIP program that copies, and is a client itself, linked without

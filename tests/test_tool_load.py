@@ -436,6 +436,51 @@ def test_a_late_tool_is_notified_of_opencl_though_the_loader_has_begun(
     assert finished(run([with_opencl, *before, "open", tool, "opencl"]).out)["opencl"] == 1
 
 
+MISSED = ("gputap: {} came when the program was running: it is not notified of calls of HSA and of"
+          " kernels and copies of HSA and HIP; preload it (LD_PRELOAD), or start the program under"
+          " 'gputap run'")
+
+
+@pytest.mark.parametrize("open_it", ["open", "open_global"])
+@pytest.mark.parametrize("before", [[], ["hip"]])
+def test_a_late_tool_is_told_at_once_if_hsa_was_initialised_before_it_came(
+        run, tool, with_hip, device, before, open_it):
+    done = run([with_hip, *before, open_it, tool, "hip"], env=device)
+    assert done.err.splitlines() == ([MISSED.format("listener")] if before else [])
+    assert ("some hsa" in done.out) == (not before)
+
+
+def test_a_tool_by_a_call_is_told_that_hsa_was_initialised_before(run, added, with_hip, device):
+    done = run([with_hip, "hip", "open", added, "add", "remove", "add"], env=device)
+    assert done.err.splitlines() == [MISSED.format("listener")] * 2
+
+
+# what else is requested of HSA when its table is offered; what tools are told then
+RUNS = {"default": ([], ["hsa_core", "hsa_amd_ext"]), "hsa": (["--mode", "hsa"], []),
+        "opencl": (["-d", "opencl"], ["hsa_core", "hsa_amd_ext"])}
+
+
+@pytest.mark.parametrize("what", RUNS)
+@pytest.mark.parametrize("open_it", ["open", "open_global"])
+def test_tools_that_a_program_under_gputap_run_opens_are_notified_of_what_follows(
+        run, gputap, built, tool, with_hip, device, work, open_it, what):
+    second = built("second.so",
+                   "listener.c",
+                   "-shared",
+                   "-fPIC",
+                   '-DNAME="second"',
+                   link=["gputap"])
+    options, missed = RUNS[what]
+    done = run([gputap, "run", "-q", "-o", work / "a.gputap", *options, with_hip, "hip", open_it,
+                tool, "hip", open_it, second, "hip"],
+               env=device)
+    assert finished(done.out)["hip"] == 6 and finished(done.out, "second")["hip"] == 3
+    assert [line for line in done.err.splitlines() if "came when" in line] == [
+        f"gputap: {name} came when the program was running: it is not notified of calls of {domain}"
+        " that were not requested before; preload it (LD_PRELOAD), or start the program with"
+        " 'gputap run --tool'" for name in ("listener", "second") for domain in missed]
+
+
 def test_a_tool_by_a_call_is_notified_until_it_is_removed(run, added, with_hip, device):
     out = run(
         [with_hip, "hip", "open", added, "remove", "add", "add", "hip", "remove", "hip", "remove"],

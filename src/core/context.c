@@ -121,6 +121,33 @@ bool gt_contexts_ask(const struct gt_operation *operation)
 	return goes_another_way(operation);
 }
 
+/* Does a tool want to be notified of a call that passes by? */
+static bool misses_calls(const struct gt_table *table)
+{
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		for (const struct gt_context *c = table->taps[i].left_out ? contexts : NULL; c;
+		     c = c->next)
+			if (in_set(c->notify, table->operations[i].op))
+				return true;
+	return false;
+}
+
+uint64_t gt_contexts_find_missed(void)
+{
+	uint64_t domains = 0;
+
+	gt_core_lock();
+	for (int i = 0; i < GT_TABLES_MAX; i++) {
+		const struct gt_table *t =
+			atomic_load_explicit(&gt_tables[i], memory_order_relaxed);
+
+		if (t && misses_calls(t))
+			domains |= UINT64_C(1) << t->domain;
+	}
+	gt_core_unlock();
+	return domains;
+}
+
 static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
 {
 	uint32_t services = before & GT_SERVICE_WRAP, notify = 0;

@@ -79,6 +79,9 @@ void gt_contexts_refresh_locked(void); /* the caller holds gt_core_lock() */
 
 /* For table.c, with the lock held. */
 bool gt_contexts_ask(const struct gt_operation *operation);
+/* Domains, a bit each, of which tools request calls that pass by: they were not requested when the
+ * runtime offered its table. Takes the lock. */
+uint64_t gt_contexts_find_missed(void);
 void gt_contexts_apply(struct gt_table *table);
 
 /* Nothing is recorded any more. No lock: also from a fork child or a writer that found the

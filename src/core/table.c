@@ -87,7 +87,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 			if (!in_table(op, bytes) || !target[entry])
 				continue;
 			table->taps[i].real = (void *)(uintptr_t)target[entry];
-			if (gt_contexts_ask(op))
+			table->taps[i].left_out = !gt_contexts_ask(op);
+			if (!table->taps[i].left_out)
 				out[entry] = op->taps[table->instance];
 		}
 		gt_contexts_apply(table);

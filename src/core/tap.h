@@ -40,7 +40,7 @@ struct gt_tap {
 	/* the runtime's (or the next tool's) function; NULL: not there */
 	void *real;
 	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */
-	uint32_t reserved;
+	uint32_t left_out; /* not requested when the runtime offered its table: calls pass by */
 };
 
 /* Why a call that is not recorded does not go straight through. */

@@ -528,13 +528,18 @@ void gt_mapped_leave(const char *object)
 
 void gt_mapped_follow(void (*follower)(void))
 {
+	bool has_looked;
+
 	begin_look();
+	has_looked = state.adds;
 	for (unsigned i = 0; i < FOLLOWERS; i++)
 		if (!state.followers[i]) {
 			state.followers[i] = follower;
 			break;
 		}
 	end_look();
+	if (has_looked) /* another constructor of ours came first */
+		follower();
 }
 
 void gt_mapped_call_followers(void)
@@ -569,13 +574,14 @@ void gt_mapped_look(void)
 {
 	unsigned long long counts[2] = {0, 0};
 	int saved = errno;
-	bool armed = false;
+	bool armed = false, changed;
 
 	if (looking || has_auditor() || is_orphan())
 		return;
 	begin_look();
 	dl_iterate_phdr(read_counts, counts);
-	if (counts[0] != state.adds || counts[1] != state.subs) {
+	changed = counts[0] != state.adds || counts[1] != state.subs;
+	if (changed) {
 		if (!self.headers)
 			dl_iterate_phdr(find_self, NULL);
 		state.armed = false;
@@ -594,6 +600,8 @@ void gt_mapped_look(void)
 		gt_tools_finish_at_exit();
 		gt_mapped_call_followers();
 	}
+	if (changed)
+		gt_tools_look();
 	errno = saved;
 }
 

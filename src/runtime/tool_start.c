@@ -14,6 +14,10 @@
  * was opened by a running program), and for tools that want it so (GPUTAP_TOOL_ON_FIRST_CALL),
  * the first call of a runtime is what starts them.
  *
+ * A tool that is opened when libgputap is there already is found by libgputap-audit.so, which calls
+ * gt_tools_opened(), or without it by gt_mapped_look(); the next call of a runtime starts it. What
+ * came too late for something is told so at once: gt_tools_find_missed().
+ *
  * The end: before the ends of libraries, so that tools may still call runtimes; and after the
  * ends of what the program has made since it began to use runtimes. A tool that wants the first
  * call to start it is finished where exit() comes to a handler that was registered just before
@@ -23,6 +27,7 @@
 
 #include "core/context.h"
 #include "core/recording.h"
+#include "core/tool_opened.h"
 #include "runtime/mapped.h"
 #include "runtime/tool_attach.h"
 #include "tool/tool_load.h"
@@ -30,6 +35,10 @@
 typedef int main_fn(int, char **, char **);
 typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void),
 		     void (*fini)(void), void (*end)(void), void *stack);
+
+/* libgputap-audit.so looks for it. */
+extern struct gt_tool_opened gputap_attach_tools __attribute__((visibility("default")));
+struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 
 static start_fn *real_start;
 static void (*libraries_end)(void);
@@ -69,6 +78,7 @@ __attribute__((constructor)) static void start_at_load(void)
 	bool expected;
 
 	gt_recording_init();
+	atomic_store(&gputap_attach_tools.opened, gt_tools_opened);
 	expected = gt_tools_expected();
 	if (expected && wait_for_program())
 		gt_tools_set_late(false);
@@ -77,4 +87,5 @@ __attribute__((constructor)) static void start_at_load(void)
 	atomic_store(&gt_recording.pending, gt_tools_start);
 	gt_tool_attach_begin();
 	gt_contexts_refresh();
+	gt_tools_find_missed();
 }

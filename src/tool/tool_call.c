@@ -115,15 +115,13 @@ static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_r
 		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants no EXIT either */
 }
 
-/* The first call of all, before any tool was started (runtime/tool_start.c). */
-static bool starts_tools(void)
+/* The first call of all, or the first since a tool was opened (runtime/tool_start.c). */
+static inline void start_tools(void)
 {
 	void (*start)(void) = atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
 
-	if (gt_likely(!start))
-		return false;
-	start();
-	return true;
+	if (gt_unlikely(start != NULL))
+		start();
 }
 
 /* Member by member: to clear the whole of it and set some then is a string instruction, which
@@ -164,7 +162,7 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
 	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, at);
 	struct gt_tool_reader *r;
-	uint32_t how = 0, level;
+	uint32_t how, level;
 
 	if (gt_thread.internal)
 		return false;
@@ -173,15 +171,13 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 		gt_control_meet();
 	if (is_nested(outer, table->domain))
 		return false;
-	for (int tries = 0; !how; tries++) {
-		r = gt_tool_level_in(at);
-		how = gt_likely(r != NULL) ? choose_readers(f, r, table->domain, number) : 0;
-		if (gt_likely(how))
-			break;
+	start_tools();
+	r = gt_tool_level_in(at);
+	how = gt_likely(r != NULL) ? choose_readers(f, r, table->domain, number) : 0;
+	if (!how) {
 		if (r)
 			gt_tool_level_out(r, r->depth);
-		if (tries || !starts_tools())
-			return false;
+		return false;
 	}
 	f->outer = outer;
 	f->at = at;

@@ -23,12 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/context.h"
 #include "core/emit.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "core/elf.h"
+#include "record/operation.h"
 #include "tool/tool_work.h"
 
+static_assert(GT_DOMAIN_COUNT <= 64, "loaded_tool.told");
 enum { TOOLS = 32, DESCRIBERS = 256, TEXT_BYTES = 1024 };
 
 enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
@@ -39,6 +42,7 @@ struct loaded_tool {
 	void *library;         /* a reference; NULL: the program's own, or it could not be had */
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
+	uint64_t told;      /* bit per domain: what it misses of that */
 	uint32_t age;
 	/* while its start() or finish() runs: where that was called from, in the thread's stack */
 	uintptr_t frame;
@@ -161,6 +165,7 @@ static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loa
 		(*out)->tool = tool;
 		(*out)->arguments = "";
 		(*out)->library = NULL;
+		(*out)->told = 0;
 		(*out)->on_first_call = starts_on_first_call(tool);
 		(*out)->age = ++ages;
 		atomic_store(&(*out)->state, state);
@@ -363,7 +368,7 @@ void gt_tools_finish_at_exit(void)
 /* Finding --------------------------------------------------------------------- */
 
 struct describers {
-	unsigned count;
+	unsigned count, asked; /* the first ones have been asked */
 	struct {
 		describe_fn *fn;
 		const char *arguments;
@@ -501,33 +506,41 @@ static const struct gputap_tool *ask_tool(describe_fn *fn, const char *arguments
 	return tool;
 }
 
-/* Ask all who say that they are tools. */
-static void find_tools(bool everywhere)
+static struct describers describers; /* with `searching` */
+static _Atomic uint32_t searching, begun, opened;
+static _Atomic unsigned long long adds_known; /* to the linker's objects, at the last look */
+
+/* Ask all who say that they are tools and were not asked before. */
+static void find_tools(const char *list, bool everywhere)
 {
-	static struct describers d; /* once in a process */
-	const char *list = named_tools();
+	struct describers *d = &describers;
 	char entry[2 * PATH_MAX];
 
+	if (atomic_exchange(&searching, 1)) {
+		/* another thread asks, or describe() of one has opened a library: later */
+		atomic_store(&opened, 1);
+		return;
+	}
 	for (size_t n; list && *list; list += n + (list[n] != '\0')) {
 		n = strcspn(list, ":");
 		if (n >= sizeof entry)
 			continue;
 		memcpy(entry, list, n);
 		entry[n] = '\0';
-		add_named_tool(&d, entry);
+		add_named_tool(d, entry);
 	}
 	if (everywhere)
-		dl_iterate_phdr(find_one, &d);
-	for (unsigned i = 0; i < d.count; i++) {
-		const struct gputap_tool *tool = ask_tool(d.all[i].fn, d.all[i].arguments);
+		dl_iterate_phdr(find_one, d);
+	for (unsigned i = d->asked; i < d->count; d->asked = ++i) {
+		const struct gputap_tool *tool = ask_tool(d->all[i].fn, d->all[i].arguments);
 		struct loaded_tool *e;
 		int rc;
 
-		if (!tool || check_tool(tool, d.all[i].from))
+		if (!tool || check_tool(tool, d->all[i].from))
 			continue;
 		rc = enter_tool(tool, FOUND, &e);
 		if (rc == 0) {
-			e->arguments = d.all[i].arguments;
+			e->arguments = d->all[i].arguments;
 			/* whoever opened it may close it before it is started */
 			e->library = keep_library(tool);
 		}
@@ -535,17 +548,63 @@ static void find_tools(bool everywhere)
 			report_fault("%s: %d tools are there already; it does not take part",
 				     get_tool_name(tool), TOOLS);
 	}
+	atomic_store(&searching, 0);
+}
+
+static int read_adds(struct dl_phdr_info *info, size_t size, void *adds)
+{
+	(void)size;
+	*(unsigned long long *)adds = info->dlpi_adds;
+	return 1;
+}
+
+static unsigned long long count_adds(void)
+{
+	unsigned long long adds = 0;
+
+	dl_iterate_phdr(read_adds, &adds);
+	return adds;
 }
 
 bool gt_tools_find(void)
 {
-	static _Atomic uint32_t begun;
+	const bool is_first = !atomic_exchange(&begun, 1), is_opened = atomic_exchange(&opened, 0);
 
-	if (!atomic_exchange(&begun, 1)) {
+	if (is_first) {
 		gt_recording_init();
-		find_tools(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
+		atomic_store(&adds_known, count_adds());
 	}
+	if (is_first || is_opened)
+		find_tools(is_first ? named_tools() : NULL,
+			   is_opened || gt_tools_are_hidden() ||
+				   dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
 	return pick_tool(FOUND, false, true);
+}
+
+void gt_tools_opened(void)
+{
+	atomic_store(&opened, 1);
+	atomic_store(&gt_recording.pending, gt_tools_start);
+	gt_contexts_refresh();
+}
+
+void gt_tools_look(void)
+{
+	static pid_t process;
+	unsigned long long adds;
+
+	/* a fork's child may wait for ever for the linker's lock */
+	if (!atomic_load(&begun) || (process && process != getpid()))
+		return;
+	process = getpid();
+	adds = count_adds();
+	if (atomic_exchange(&adds_known, adds) == adds)
+		return;
+	atomic_store(&opened, 1);
+	if (gt_tools_find() && !atomic_load(&gt_recording.pending)) {
+		atomic_store(&gt_recording.pending, gt_tools_start);
+		gt_contexts_refresh();
+	}
 }
 
 /* Runtimes -------------------------------------------------------------------- */
@@ -554,14 +613,76 @@ static void begin_attaching(void)
 {
 	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
 	     a < GT_PROVIDED_END(gt_tool_attach); a++)
-		a->begin();
+		if (a->begin)
+			a->begin();
 }
 
 static void look_for_runtimes(void)
 {
 	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
 	     a < GT_PROVIDED_END(gt_tool_attach); a++)
-		a->look();
+		if (a->look)
+			a->look();
+}
+
+/* What a tool misses ------------------------------------------------------------ */
+
+static _Thread_local bool takes_tables __attribute__((tls_model("initial-exec")));
+
+void gt_tools_take_tables(bool begins)
+{
+	takes_tables = begins;
+}
+
+void gt_tools_report_missed(enum gt_domain domain, const char *what)
+{
+	const struct gputap_tool *tools[TOOLS];
+	int count = 0;
+
+	gt_core_lock();
+	for (struct loaded_tool *e = entries; e < entries + TOOLS; e++)
+		if (atomic_load(&e->state) != FREE && !(e->told >> domain & 1)) {
+			e->told |= UINT64_C(1) << domain;
+			tools[count++] = e->tool;
+		}
+	gt_core_unlock();
+	for (int i = 0; i < count; i++)
+		report_fault("%s came when the program was running: it is not notified of %s; "
+			     "preload it (LD_PRELOAD), or start the program %s",
+			     get_tool_name(tools[i]), what,
+			     gt_recording_is_run() ? "with 'gputap run --tool'"
+						   : "under 'gputap run'");
+}
+
+/* Under `gputap run`, a runtime's table has taps for what the session asks. */
+static void find_missed_calls(void)
+{
+	uint64_t domains = gt_contexts_find_missed();
+	char text[128];
+
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		if (domains >> d & 1) {
+			snprintf(text, sizeof text, "calls of %s that were not requested before",
+				 gt_domain_name((enum gt_domain)d));
+			gt_tools_report_missed((enum gt_domain)d, text);
+		}
+}
+
+void gt_tools_find_missed(void)
+{
+	const char *what;
+
+	if (takes_tables)
+		return;
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++) {
+		what = a->missed ? a->missed() : NULL;
+		if (what) {
+			gt_tools_find();
+			gt_tools_report_missed(a->domain, what);
+		}
+	}
+	find_missed_calls();
 }
 
 void gt_tools_meet_runtime(bool mapped)
@@ -617,6 +738,7 @@ static void wait_for_start(const void *here)
 static void start_found(bool all)
 {
 	struct loaded_tool *e;
+	bool started = false;
 
 	if (atomic_exchange(&starting.busy, 1)) {
 		wait_for_start(__builtin_frame_address(0));
@@ -630,12 +752,16 @@ static void start_found(bool all)
 	gt_tools_find();
 	if (pick_tool(FOUND, false, all))
 		gt_tools_needed();
-	while ((e = pick_tool(FOUND, false, all)))
+	for (; (e = pick_tool(FOUND, false, all)) != NULL; started = true)
 		start_tool(e);
 	atomic_store(&gt_recording.pending, pick_tool(FOUND, false, true) ? gt_tools_start : NULL);
+	if (atomic_load(&opened)) /* meanwhile */
+		atomic_store(&gt_recording.pending, gt_tools_start);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
 		look_for_runtimes();
+	if (started)
+		gt_tools_find_missed();
 	starts_here = 0;
 	atomic_store(&starting.busy, 0);
 }
@@ -682,6 +808,7 @@ int gputap_tool_add(const struct gputap_tool *tool)
 	gt_tools_needed();
 	rc = start_tool(e);
 	look_for_runtimes();
+	gt_tools_find_missed();
 	return rc;
 }
 

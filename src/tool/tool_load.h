@@ -15,6 +15,14 @@ bool gt_tools_expected(void);
 /* Look for tools, once. Are there any that are still to be started? */
 bool gt_tools_find(void);
 
+/* A library was opened that says that it is a tool: it is started by the next call of a runtime.
+ * Maybe with the dynamic linker's lock. */
+void gt_tools_opened(void);
+
+/* The same, if there is such a library. Cheap when nothing was opened since the last time. Not with
+ * a lock. */
+void gt_tools_look(void);
+
 /* Start those that do not want to wait for the first call (GPUTAP_TOOL_ON_FIRST_CALL): all
  * libraries' constructors have run. */
 void gt_tools_begin(void);
@@ -35,8 +43,18 @@ bool gt_tools_are_hidden(void);
  * before it ends. @mapped: other libraries may have come with it. */
 void gt_tools_meet_runtime(bool mapped);
 
-/* How libraries of runtimes are found for tools: a part above this folder provides it, and is
- * called from here. No part need be there. */
+/* This thread hands over a runtime's tables, or has done so: a runtime is being initialised. */
+void gt_tools_take_tables(bool begins);
+
+/* The program was running when tools came: an event and a line on stderr for each of them, once a
+ * domain. @what: they are not notified of, as a part of a sentence. */
+void gt_tools_report_missed(enum gt_domain domain, const char *what);
+
+/* The same for what gt_tool_attach.missed() says. */
+void gt_tools_find_missed(void);
+
+/* How libraries of runtimes are found for tools: parts above this folder provide it, and are
+ * called from here. No part need be there; each function may be NULL. */
 struct gt_tool_attach {
 	/* What makes runtimes come to us without `gputap run`: variables that they read, once;
 	 * libraries that are interposed. Any number of times. */
@@ -44,6 +62,10 @@ struct gt_tool_attach {
 	/* Look for libraries that were mapped meanwhile, and notify subscribers that came
 	 * meanwhile. Calls tools. */
 	void (*look)(void);
+	/* What a tool that comes now is not notified of any more, as a part of a sentence; NULL:
+	 * nothing. */
+	const char *(*missed)(void);
+	enum gt_domain domain; /* of what is missed */
 };
 GT_INTERFACE(gt_tool_attach);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A HIP program that opens the library it is told ("-": none), copies to a device and back, and
- * ends. */
+ * ends. With a second word it uses HIP before. */
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@ int main(int argc, char **argv)
 	static char there[4096], back[4096];
 	void *memory;
 
+	if (argc > 2 && hipMalloc(&memory, sizeof there) != hipSuccess)
+		return 4;
 	if (argc > 1 && argv[1][0] != '-') {
 		if (!dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL))
 			return 1;

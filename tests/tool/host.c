@@ -91,8 +91,9 @@ int main(int argc, char **argv)
 			hip();
 		else if (!strcmp(what, "opencl"))
 			opencl();
-		else if (!strcmp(what, "open")) {
-			library = dlopen(argv[++i], RTLD_NOW | RTLD_LOCAL);
+		else if (!strcmp(what, "open") || !strcmp(what, "open_global")) {
+			library =
+				dlopen(argv[++i], RTLD_NOW | (what[4] ? RTLD_GLOBAL : RTLD_LOCAL));
 			if (!library)
 				puts(dlerror());
 		} else if (!strcmp(what, "close"))

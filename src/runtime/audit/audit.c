@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/tool_opened.h"
 #include "core/unloads.h"
 #include "generated/substitutes.h"
 #include "runtime/arm.h"
@@ -172,6 +173,25 @@ static void meet_unloads(const struct gt_symbols *s)
 		unloads = NULL; /* another version's */
 }
 
+/* A tool that a running program opens. */
+static struct gt_tool_opened *tools; /* once libgputap.so is mapped */
+
+static void meet_tool(const struct gt_symbols *s)
+{
+	const ElfW(Sym) *ours = tools ? NULL : gt_symbol_find(s, "gputap_attach_tools");
+	void (*opened)(void);
+
+	if (ours) {
+		tools = (struct gt_tool_opened *)(s->base + ours->st_value);
+		if (tools->magic != GT_TOOL_OPENED_MAGIC)
+			tools = NULL; /* another version's */
+	} else if (tools && gt_symbol_find(s, "gputap_tool_describe")) {
+		opened = atomic_load(&tools->opened);
+		if (opened)
+			opened();
+	}
+}
+
 static void forget(struct api *a, const struct link_map *map)
 {
 	const struct gt_attach_shape *shape =
@@ -262,6 +282,7 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 		meet_library(i, map, &o, &s);
 	meet_torch(&o, &s);
 	meet_unloads(&s);
+	meet_tool(&s);
 	return 0;
 }
 

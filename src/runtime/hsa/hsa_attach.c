@@ -360,11 +360,35 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	(void)runtime_version;
 	(void)failed_count; /* we are the first */
 	(void)failed_names;
+	gt_tools_take_tables(true);
 	gt_tools_meet_runtime(true);
 	if (tables && gt_recording.session)
 		attach_tables(tables, "HSA_TOOLS_LIB", 0);
+	gt_tools_take_tables(false);
 	return true;
 }
+
+/* A runtime hands over its tables when it is initialised, and not later. */
+static const char *find_missed(void)
+{
+	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	gt_hsa_core_hsa_system_get_info_fn *get_info = NULL;
+	uint64_t version = 0;
+	bool missed = false;
+
+	if (library)
+		*(void **)&get_info = dlsym(library, "hsa_system_get_info");
+	if (get_info) /* which says no before hsa_init() */
+		missed =
+			get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) == GT_HSA_SUCCESS;
+	if (library)
+		dlclose(library);
+	for (uint32_t i = 0; i < GT_INSTANCES; i++)
+		missed = missed && !gt_hsa_runtimes[i].tables;
+	return missed ? "calls of HSA and of kernels and copies of HSA and HIP" : NULL;
+}
+
+GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
 
 /* Its caller says whose it is. A library that calls a function OnUnload() of its own gets ours,
  * as the first one there is: it is sent on. */

@@ -28,9 +28,12 @@
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_tools_taps.h"
 #include "runtime/interposition.h"
+#include "runtime/level_zero/level_zero_objects.h"
 #include "runtime/level_zero/level_zero_tables.h"
 #include "runtime/level_zero/level_zero_untapped.h"
 #include "runtime/mapped.h"
+#include "tool/tool_load.h"
+#include "tool/tool_work.h"
 
 enum {
 #define X(function, exported) GT_LEVEL_ZERO_PARTS_INDEX_##function,
@@ -56,18 +59,13 @@ typedef int get_table_fn(uint32_t version, void **out);
 /* Instances whose entries that nobody asked for were handed out as they are. */
 static _Atomic uint32_t partial;
 
-static bool has_tool(void)
-{
-	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
-}
-
 /* @filled: the driver's. Where there is a tool, all of them become taps: it may ask for more
  * later. */
 static void put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
 {
 	gt_lz_name_untapped(instance, gt_level_zero_parts_attach_states[instance].base, p, filled);
 	gt_table_part(gt_lz_table(p->domain, instance), p->first, (uint32_t)(p->end - p->first),
-		      filled, has_tool());
+		      filled, gt_lz_has_tool());
 }
 
 /* In the place of a driver's zeGet..ProcAddrTable(). */
@@ -81,7 +79,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	if (!out)
 		return real(version, out);
 	status = real(version, filled);
-	if (!has_tool())
+	if (!gt_lz_has_tool())
 		atomic_fetch_or(&partial, 1u << instance);
 	put_taps(instance, p, filled);
 	for (unsigned i = 0; i < GT_LZ_TABLE_MAX; i++)
@@ -149,18 +147,30 @@ static void find_tables_of_handles(unsigned instance)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
+static _Atomic bool came_late; /* for a driver: what the program had made before is not known */
+
+void gt_lz_note_unknown(void)
+{
+	if (gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
+		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO,
+				       "device work on queues and lists of Level Zero that were "
+				       "made before");
+}
+
 /* A tool has come: what was handed out before, without taps or without all of them. */
 static void find_tables(void)
 {
-	for (unsigned i = 0; has_tool() && i < GT_INSTANCES; i++) {
+	for (unsigned i = 0; gt_lz_has_tool() && i < GT_INSTANCES; i++) {
 		struct gt_attach_state *state = &gt_level_zero_parts_attach_states[i];
 		bool late = atomic_exchange(&state->late, 0);
 		bool some = atomic_fetch_and(&partial, ~(1u << i)) >> i & 1;
 
 		if (!(late || some) || atomic_load(&state->state) != GT_ATTACH_ARMED)
 			continue;
-		if (late)
+		if (late) {
+			atomic_store(&came_late, true);
 			learn_functions(i);
+		}
 		if (gt_lz_tables_find(i, state->base) < 0)
 			gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_LEVEL_ZERO,
 				       0, state->path);
@@ -170,8 +180,8 @@ static void find_tables(void)
 
 __attribute__((constructor)) static void start_level_zero_attach(void)
 {
-	gt_mapped_follow(find_tables);
 	gt_recording_init();
 	atomic_store_explicit(&gt_level_zero_parts_attach_states[0].ready, 1, memory_order_relaxed);
 	gt_level_zero_parts_attached();
+	gt_mapped_follow(find_tables);
 }

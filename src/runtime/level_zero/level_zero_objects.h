@@ -259,6 +259,10 @@ static inline uint64_t gt_lz_submitted_to(const struct gt_lz_queue *queue)
 	return atomic_load_explicit(&queue->submitted, memory_order_relaxed);
 }
 
+/* Work is submitted by a queue or list that is not known: if tools came after it was made, they are
+ * notified of that, once. */
+void gt_lz_note_unknown(void);
+
 /* level_zero_harvest.c. Without locks held. */
 /* The item goes to the queue's last place. */
 void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item);

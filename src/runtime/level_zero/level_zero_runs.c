@@ -400,6 +400,8 @@ static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *han
 {
 	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
 
+	if (!queue)
+		gt_lz_note_unknown();
 	if (!queue || !lists)
 		return NULL;
 	for (uint32_t i = 0; i < count; i++) {

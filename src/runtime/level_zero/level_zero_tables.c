@@ -131,7 +131,7 @@ static int first_place(int part)
 /* Where a tool is, everything may be asked for later. */
 static void collect(unsigned instance)
 {
-	bool all = atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
+	bool all = gt_lz_has_tool();
 
 	memset(places, 0, sizeof places);
 	memset(slots, 0, sizeof slots);

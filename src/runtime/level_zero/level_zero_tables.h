@@ -4,6 +4,10 @@
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/recording.h"
 #include "core/tap.h"
 
 enum { GT_LZ_TABLE_MAX = 256 }; /* entries of one table, also of releases to come */
@@ -25,6 +29,14 @@ enum {
 	GT_LZ_PARTS
 };
 extern const struct gt_lz_part gt_lz_parts[GT_LZ_PARTS];
+
+/* Is there a tool, or one that is started by the first call? In a running program there is no such
+ * call before the tables that the loader has lead to taps. */
+static inline bool gt_lz_has_tool(void)
+{
+	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
+	       atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
+}
 
 struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance);
 

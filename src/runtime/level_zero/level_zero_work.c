@@ -131,8 +131,11 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 
 	*s = (struct submission){.call = call, .what = *what};
 	s->list = what->op ? gt_lz_find(GT_LZ_LIST, list_handle) : NULL;
-	if (!s->list)
+	if (!s->list) {
+		if (what->op)
+			gt_lz_note_unknown();
 		return;
+	}
 	queue = s->list->queue;
 	if (queue && gt_lz_is_captured(s->list)) {
 		s->list = NULL;

@@ -210,19 +210,14 @@ static set_api_table_fn *find_sdk(void)
 	return fn;
 }
 
-/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an
- *         error: the program runs.
- * Return: 0, or what the SDK says. */
-int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-			      uint64_t count)
+static int offer_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
+			uint64_t count)
 {
 	static const char *const names[] = {"hsa",  "hip",       "hip_compiler", "roctx",
 					    "rccl", "rocdecode", "rocjpeg"};
 	int saved = errno, status = INVALID_ARGUMENT;
 	set_api_table_fn *next;
 
-	if (!name || !tables || !count || !tables[0])
-		return INVALID_ARGUMENT;
 	gt_recording_init();
 	gt_tools_meet_runtime(false);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -234,5 +229,21 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	if (next)
 		status = next(name, version, instance, tables, count);
 	errno = saved;
+	return status;
+}
+
+/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an
+ *         error: the program runs.
+ * Return: 0, or what the SDK says. */
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			      uint64_t count)
+{
+	int status;
+
+	if (!name || !tables || !count || !tables[0])
+		return INVALID_ARGUMENT;
+	gt_tools_take_tables(true);
+	status = offer_tables(name, version, instance, tables, count);
+	gt_tools_take_tables(false);
 	return status;
 }
