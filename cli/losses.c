@@ -18,6 +18,27 @@ static void add_event(struct losses *l, const struct gt_event_info *e)
 	}
 }
 
+/* A range that was never ended has no record, and the program had nothing more to say of it. */
+static bool is_open_range(enum gt_drop_reason why, unsigned class, unsigned domain)
+{
+	return why == GT_DROP_UNFINISHED && class == GT_CLASS_CALL &&
+	       gt_domain_traits[domain].annotations;
+}
+
+static void add_counts(struct losses *l, const struct gt_counts *counts)
+{
+	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
+		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
+				uint64_t count = counts->dropped[why][c][d];
+
+				if (is_open_range((enum gt_drop_reason)why, c, d))
+					l->open_ranges += count;
+				else
+					l->dropped += count;
+			}
+}
+
 struct losses losses_read(const struct gt_capture *capture)
 {
 	struct losses l = {0};
@@ -25,10 +46,8 @@ struct losses losses_read(const struct gt_capture *capture)
 	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {
 		const struct gt_counts *counts = gt_capture_counts(capture, p);
 
-		for (unsigned why = 0; counts && why < GT_DROP_REASON_COUNT; why++)
-			for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
-				for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-					l.dropped += counts->dropped[why][c][d];
+		if (counts)
+			add_counts(&l, counts);
 	}
 	for (size_t i = 0; i < gt_capture_event_count(capture); i++)
 		add_event(&l, gt_capture_event(capture, i));
@@ -48,15 +67,19 @@ bool losses_are_none(const struct losses *l)
 
 void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE])
 {
-	char failed[48] = "", lost[64];
+	char failed[48] = "", lost[64], ranges[64] = "";
 
 	*text = '\0';
+	if (l->open_ranges)
+		snprintf(ranges, sizeof ranges, ", %s range%s open at the end",
+			 ui_count(l->open_ranges), l->open_ranges == 1 ? "" : "s");
 	if (losses_are_none(l)) {
 		if (!l->damaged)
-			snprintf(text, LOSSES_HEADLINE, "nothing lost%s",
+			snprintf(text, LOSSES_HEADLINE, "nothing lost%s%s",
 				 l->untraced ? " of what was traced"
 				 : l->open   ? " so far"
-					     : "");
+					     : "",
+				 ranges);
 		return;
 	}
 	if (l->failed)
@@ -68,7 +91,7 @@ void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE])
 	else
 		snprintf(lost, sizeof lost, "%s",
 			 l->missing ? "records lost uncounted" : "none counted as lost");
-	snprintf(text, LOSSES_HEADLINE, "%s%s", lost, failed);
+	snprintf(text, LOSSES_HEADLINE, "%s%s%s", lost, failed, ranges);
 }
 
 const char *losses_advice(enum gt_drop_reason why)

@@ -11,6 +11,7 @@
 
 struct losses {
 	uint64_t dropped;         /* records that were counted and are not there */
+	uint64_t open_ranges;     /* of the program: begun, and not ended when it ended */
 	uint32_t missing, failed; /* events: records nobody counted; tools that failed */
 	uint32_t untraced;        /* programs that were not traced */
 	bool open, damaged;       /* a file has no end; parts cannot be read */

@@ -4,6 +4,7 @@ them in a script that imports nothing of ours."""
 import csv
 import io
 import json
+import sys
 import os
 import subprocess
 
@@ -126,6 +127,35 @@ def test_ranges_that_torch_emits_by_itt_are_recorded_without_the_package(tap, to
     inside = tap("report", "--csv", "-t", "ranges", "--where", "range=outer", "a.gputap").out
     assert [r["name"] for r in csv.DictReader(io.StringIO(inside))] in (["outer", "inner"],
                                                                        ["inner", "outer"])
+
+
+OPEN_TASK = """
+import ctypes, os, threading
+itt = ctypes.CDLL(os.environ['INTEL_LIBITTNOTIFY64'])
+class Id(ctypes.Structure):
+    _fields_ = [(d, ctypes.c_uint64) for d in ('d1', 'd2', 'd3')]
+itt.__itt_domain_create.restype = itt.__itt_string_handle_create.restype = ctypes.c_void_p
+itt.__itt_task_begin.argtypes = [ctypes.c_void_p, Id, Id, ctypes.c_void_p]
+itt.__itt_task_end.argtypes = [ctypes.c_void_p]
+domain, name = itt.__itt_domain_create(b'tbb'), itt.__itt_string_handle_create(b'task')
+def begin():
+    itt.__itt_task_begin(domain, Id(), Id(), name)
+begin()
+itt.__itt_task_end(domain)
+thread = threading.Thread(target=begin)
+thread.start(), thread.join(), begin()
+"""
+
+
+def test_a_range_that_is_open_when_the_program_ends_is_not_lost(tap, work):
+    """oneTBB begins tasks of ITT in threads that end with the process."""
+    end = tap("run", "-o", "a.gputap", "--", sys.executable, "-c", OPEN_TASK).err
+    assert ", nothing lost, 2 ranges open at the end" in end
+    assert "nothing lost, 2 ranges open at the end" in tap("report", "a.gputap").out
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert (info["seen"], info["recorded"], info["dropped"]) == (3, 1, 2)
+    loss = json.loads(tap("report", "--json", "a.gputap").out)["loss"]
+    assert [(row["reason"], row["dropped"]) for row in loss] == [("unfinished", 2)]
 
 
 def test_ranges_that_torch_emits_by_nvtx_are_recorded_without_the_package(tap, run, torch_python,
