@@ -274,7 +274,7 @@ static const struct {
 	const char *ending, *format; /* format: NULL: the ending's */
 } exports[] = {
 	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
-	{"rpd", NULL},     {"db", NULL},     {"rocpd", NULL},           {"folded", NULL},
+	{"rpd", NULL},     {"db", "rpd"},    {"rocpd", NULL},           {"folded", NULL},
 	{"csv", NULL},     {"gputap", NULL}, {"speedscope.json", NULL},
 };
 enum { EXPORTS = sizeof exports / sizeof *exports };
