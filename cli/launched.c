@@ -258,9 +258,10 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	free(list);
 }
 
+/* @c: NULL where only the table's columns are wanted. */
 static bool has_asked_for_stacks(const struct gt_capture *c)
 {
-	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
+	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {
 		const char *options = gt_capture_session_at(c, i)->info.options;
 
 		if (options && strstr(options, "stacks="))

@@ -65,6 +65,8 @@ def test_a_capture_without_a_name_is_refused(tap, captures, line):
     ("report a -t ''", "no table ''"),
     ("report a --by ''", "no key ''"),
     ("report a -w ''", "--where wants a value"),
+    ("report a --sort nonsense", "no column 'nonsense'"),
+    ("report a -t stacks --sort nonsense", "no column of these tables 'nonsense'"),
     ("diff a b -t ''", "no table ''"),
     ("diff a b --per ''", "--per wants a value"),
     ("export a -o ''", "-o wants a value"),
@@ -78,7 +80,7 @@ def test_a_capture_without_a_name_is_refused(tap, captures, line):
     ("export a -o - --format gputap", "not the standard output"),
     ("merge a b -o - --format gputap", "not the standard output"),
 ])
-def test_an_empty_value_and_one_that_is_given_twice_are_refused(tap, captures, line, says):
+def test_a_value_that_cannot_be_meant_is_refused(tap, captures, line, says):
     before = sorted(os.listdir())
     result = tap(*shlex.split(line), status=2)
     assert says in result.err and result.out == "" and sorted(os.listdir()) == before
