@@ -167,7 +167,12 @@ static void find_untraced(struct info *i)
 
 		if (!gt_event_is_untraced(e) || !p)
 			continue;
-		if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
+		if (e->code == GT_EVENT_STILL_RUNS)
+			add_reason(i,
+				   "process %u still ran at the end, and is not recorded from then "
+				   "on ('gputap run --wait' waits for it): %s",
+				   p->pid, e->text ? e->text : "");
+		else if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
 			add_reason(i, "process %u was not traced: %s", p->pid, e->text);
 		else /* said by the one that executed it */
 			add_reason(i, "a program was not traced: %s", e->text ? e->text : "");
@@ -188,6 +193,16 @@ static bool is_lost_in_program(const struct info *i)
 	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_TORN] && !lost[GT_DROP_OUTPUT];
 }
 
+/* Did processes run on, and is nothing missing of the time before? */
+static bool has_survivors(const struct info *i)
+{
+	bool found = false;
+
+	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++)
+		found |= gt_capture_event(i->capture, k)->code == GT_EVENT_STILL_RUNS;
+	return found && !i->dropped;
+}
+
 static void find_reasons(struct info *i)
 {
 	uint64_t read = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
@@ -196,7 +211,8 @@ static void find_reasons(struct info *i)
 	if (i->health.end == GT_CAPTURE_CUT)
 		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
 			      "what can be finished) or still writes");
-	else if (i->health.end == GT_CAPTURE_INCOMPLETE && !is_lost_in_program(i))
+	else if (i->health.end == GT_CAPTURE_INCOMPLETE && !is_lost_in_program(i) &&
+		 !has_survivors(i))
 		add_reason(i, "the collector could not write down everything");
 	if (i->health.bad_bytes || i->health.bad_blocks)
 		add_reason(i, "%s in %s block%s are damaged and were skipped",

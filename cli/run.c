@@ -564,7 +564,7 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 			result->torn, result->torn == 1 ? "" : "es");
 	/* else gt_report_short() says so, or note_nothing_seen() does. Those that a traced
 	 * program reported are not in result->untraced */
-	if (r->quiet || (result->untraced > noted && !result->runtimes))
+	if (r->quiet || ((result->untraced > noted || result->still_running) && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
 		ui_note("%u process%s could not be read: the segment is damaged, or of another "
@@ -634,29 +634,13 @@ static void note_nothing_seen(const struct run_request *r, const struct gt_targe
 	note_not_traced(r->capture);
 }
 
-/* Those that recorded something; helpers of the program's language (Python's resource tracker)
- * end when they like. */
-static void print_still_running(const char *path)
+/* The line about the capture names them. */
+static void note_still_running(const struct gt_run_result *result)
 {
-	struct gt_capture *c;
-	uint32_t working = 0;
-
-	if (gt_capture_open(path, &c)) {
-		gt_error_clear();
-		return;
-	}
-	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
-		bool worked = false;
-
-		for (size_t t = 0; t < gt_capture_thread_count(c) && !worked; t++)
-			worked = gt_capture_thread(c, t)->process == p;
-		working += worked && !gt_capture_process(c, p)->ended;
-	}
-	gt_capture_close(c);
-	if (working)
-		ui_note("%u process%s that used an accelerator still ran at the end; --wait waits "
-			"for all",
-			working, working == 1 ? "" : "es");
+	if (result->still_running)
+		ui_note("%u process%s of the tree still run%s; 'gputap run --wait' waits for all",
+			result->still_running, result->still_running == 1 ? "" : "es",
+			result->still_running == 1 ? "s" : "");
 }
 
 static bool show_progress;
@@ -711,7 +695,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 			note_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
-		print_still_running(r->capture);
+		note_still_running(result);
 		if (!r->exporter)
 			ui_note("wrote %s; 'gputap report %s' shows all of it",
 				ui_shell_word(r->output), ui_shell_word(r->output));

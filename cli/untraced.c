@@ -42,6 +42,39 @@ static void add_program(struct text_line *l, const char *text)
 	add_bytes(l, ")", 1);
 }
 
+/* "2 processes still ran at the end: NAME (PID), NAME (PID)", behind what the line has. */
+static uint32_t add_survivors(struct text_line *l, const struct gt_capture *c, uint32_t session)
+{
+	char names[TEXT_BYTES / 2] = "", head[64];
+	struct text_line list = {.out = names, .room = sizeof names};
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
+		const struct gt_event_info *e = gt_capture_event(c, i);
+		const struct gt_process_info *p = gt_capture_process(c, e->process);
+		const char *slash = e->text ? strrchr(e->text, '/') : NULL;
+		char name[128];
+
+		if (e->code != GT_EVENT_STILL_RUNS || !p ||
+		    (session != UNTRACED_ALL && p->session != session) || count++ >= NAMED_MOST)
+			continue;
+		snprintf(name, sizeof name, "%s%.100s (%u)", count > 1 ? ", " : "",
+			 slash ? slash + 1 : "", p->pid);
+		add_bytes(&list, name, strlen(name));
+	}
+	if (!count)
+		return 0;
+	snprintf(head, sizeof head, "%s%s process%s still ran at the end: ", l->used ? "; " : "",
+		 ui_count(count), count == 1 ? "" : "es");
+	add_bytes(l, head, strlen(head));
+	add_bytes(l, names, strlen(names));
+	if (count > NAMED_MOST) {
+		snprintf(head, sizeof head, " and %s more", ui_count(count - NAMED_MOST));
+		add_bytes(l, head, strlen(head));
+	}
+	return count;
+}
+
 uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room)
 {
 	const char *named[NAMED_MOST];
@@ -56,7 +89,7 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 		const struct gt_process_info *p = gt_capture_process(c, e->process);
 		bool known = false;
 
-		if (!gt_event_is_untraced(e) || !p ||
+		if (!gt_event_is_not_traced(e) || !p ||
 		    (session != UNTRACED_ALL && p->session != session))
 			continue;
 		count++;
@@ -71,14 +104,14 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 		covered += known;
 	}
 	if (!count)
-		return 0;
+		return add_survivors(&l, c, session);
 	if (covered < count)
 		snprintf(more, sizeof more, " and %s more", ui_count(count - covered));
 	l.used = (size_t)snprintf(out, room, "%s process%s not traced: ", ui_count(count),
 				  count == 1 ? "" : "es");
 	add_bytes(&l, programs, strlen(programs));
 	add_bytes(&l, more, strlen(more));
-	return count;
+	return count + add_survivors(&l, c, session);
 }
 
 void untraced_note(const char *path)

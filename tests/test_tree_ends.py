@@ -3,11 +3,12 @@
 the capture."""
 
 import os
+import pathlib
 import signal
 
 import pytest
 
-from processes import Tree, printed_calls
+from processes import Tree, child_of, finish, printed_calls, wait_until
 
 
 @pytest.fixture
@@ -58,12 +59,54 @@ def test_exec_makes_a_second_process_of_the_same_pid(tree):
     assert (second["ended"], second["wait_status"]) == (True, 9 << 8)
 
 
+def assert_still_runs(result, found, pid):
+    assert "1 process of the tree still runs; 'gputap run --wait' waits for all" in " ".join(
+        result.err.split())
+    assert f"1 process still ran at the end: caller ({pid})" in result.err
+    assert found["end"] == "incomplete"
+
+
 def test_a_child_that_outlives_the_program_is_told_to_stop(tree):
     result = tree.run("calls:3", "leave:late", "calls:5", "go", "alone", "calls:100")
-    assert "still ran at the end; --wait" in result.err
     found = tree.read()
     assert [p["ended"] for p in found["processes"]] == [True, False]
     assert found["processes"][1]["calls"] == 5
+    assert_still_runs(result, found, found["processes"][1]["pid"])
+
+
+def test_a_daemon_that_has_used_no_runtime_yet_is_named(tree, tap):
+    """Its work begins when the session is over."""
+    result = tree.run("leave:late", "go", "alone", "calls:100")
+    (daemon,) = (pid for pid, made in printed_calls(result) if made)
+    found = tree.read()
+    assert [(p["calls"], p["ended"]) for p in found["processes"] if p["pid"] == daemon
+            ] == [(0, False)]
+    assert_still_runs(result, found, daemon)
+    said = " ".join(tap("info", "c.gputap").out.split())
+    assert f"process {daemon} still ran at the end" in said and "--wait" in said
+    assert "could not write down everything" not in said
+
+
+def test_wait_stays_for_a_daemon_that_has_used_no_runtime_yet(tree, work):
+    process = tree.start("leave", "wait:go", "calls:10", options=["--wait"])
+    ended = child_of(process)
+    wait_until(lambda: not pathlib.Path(f"/proc/{ended}").exists(), "the program's end")
+    (work / "go").touch()
+    result = finish(process)
+    assert [c for c in tree.calls() if c[1]] == [c for c in printed_calls(result) if c[1]]
+    assert "still" not in result.err
+
+
+def test_an_interrupt_ends_the_wait_and_keeps_the_capture(tree, work):
+    process = tree.start("calls:3", "leave", "calls:5", "alone", options=["--wait"])
+    ended = child_of(process)
+    wait_until(lambda: not pathlib.Path(f"/proc/{ended}").exists(), "the program's end")
+    process.send_signal(signal.SIGINT)
+    result = finish(process)
+    assert result.status == 0
+    found = tree.read()
+    assert [p["pid"] for p in found["processes"]] == [pid for pid, _ in printed_calls(result)]
+    assert_still_runs(result, found, found["processes"][1]["pid"])
 
 
 def test_wait_stays_until_the_last_process_of_the_tree(tree):

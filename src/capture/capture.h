@@ -399,11 +399,16 @@ struct gt_event_info {
 };
 size_t gt_capture_event_count(const struct gt_capture *c);
 const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index);
-/* Of a program whose calls may be missing? The rest of GT_EVENT_NOT_TRACED is about those that
+/* Of a program that could not be traced? The rest of GT_EVENT_NOT_TRACED is about those that
  * use no runtime, or are another session's. */
-static inline bool gt_event_is_untraced(const struct gt_event_info *e)
+static inline bool gt_event_is_not_traced(const struct gt_event_info *e)
 {
 	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;
+}
+/* Of a program whose calls may be missing, all or from the session's end on? */
+static inline bool gt_event_is_untraced(const struct gt_event_info *e)
+{
+	return e->code == GT_EVENT_STILL_RUNS || gt_event_is_not_traced(e);
 }
 
 /* A part of a process's life in which it was recorded, or was not. */

@@ -48,6 +48,7 @@
 #include "collector/session_status.h"
 #include "collector/session_windows.h"
 #include "collector/snapshots.h"
+#include "collector/survivors.h"
 #include "collector/target.h"
 #include "config.h"
 #include "ring/segment.h"
@@ -63,6 +64,8 @@
 #define COUNTS_EVERY_NS  (5000 * MS)
 /* process gone, segment still mapped by others and silent for so long: ended */
 #define LINGER_NS        (1000 * MS)
+/* helpers of a program's language end a moment after it: then nothing is missing */
+#define GRACE_NS         (1000 * MS)
 #define IDLE_SLEEP_MS    20
 #define BUSY_SLEEP_MS    10
 #define BACKLOG_BYTES    (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
@@ -85,6 +88,8 @@ struct collector {
 	struct gt_load load;
 	struct gt_session_status status;
 	int epoll;
+	struct gt_survivors survivors; /* when the first program has ended */
+	bool are_survivors_known;
 	int *kept_pidfds; /* pids that go on behind their processes' end */
 	size_t kept_count, kept_room;
 	struct timespec folder_time; /* of change, when it was last looked into */
@@ -93,6 +98,7 @@ struct collector {
 	struct rlimit files_limit;
 	uint32_t host_clock;
 	uint64_t start_ns; /* of the session */
+	uint64_t ended_ns; /* the first program has, and nothing waits for the others; 0: not yet */
 	uint64_t partial_ns, slow_ns;
 };
 
@@ -555,9 +561,16 @@ static bool kept_have_ended(struct collector *c)
 	return !c->kept_count;
 }
 
+/* False: look again. */
+static bool find_survivors(struct collector *c)
+{
+	return gt_survivors_find(&c->survivors, &c->folder, (uint32_t)c->child.pid, c->start_ns);
+}
+
 static bool tree_has_ended(struct collector *c)
 {
-	if (!kept_have_ended(c))
+	gt_survivors_look(&c->survivors);
+	if (!kept_have_ended(c) || c->survivors.count)
 		return false;
 	/* a program that has no segment yet, between exec and its first recorded call, maps
 	 * nothing: look twice */
@@ -567,7 +580,28 @@ static bool tree_has_ended(struct collector *c)
 		if (i == 0)
 			handle_events(c, 100);
 	}
-	return true;
+	return find_survivors(c) && !c->survivors.count;
+}
+
+/* Those that live when the session ends without having waited for them. */
+static bool have_survivors_had_time(struct collector *c, uint64_t now)
+{
+	if (!c->ended_ns)
+		c->ended_ns = now;
+	if (!c->are_survivors_known)
+		c->are_survivors_known = find_survivors(c);
+	gt_survivors_look(&c->survivors);
+	return (c->are_survivors_known && !c->survivors.count) || now - c->ended_ns > GRACE_NS;
+}
+
+/* Is there nothing more to wait for? */
+static bool is_finished(struct collector *c, uint64_t now)
+{
+	if (!c->child.ended)
+		return false;
+	if (c->wait_tree && !c->child.interrupted)
+		return tree_has_ended(c);
+	return have_survivors_had_time(c, now);
 }
 
 /* Until the next look, after one that found @bytes, @passed_ns after the one before. */
@@ -637,7 +671,7 @@ static void collect(struct collector *c)
 		gt_batch_commit(&c->drain);
 		look_for_snapshots(c, now);
 		gt_memory_balance(&c->memory, &c->drain, now);
-		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
+		if (is_finished(c, now))
 			return;
 		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
 		due_ms = gt_session_windows_look(&c->windows, get_monotonic_ns(),
@@ -658,10 +692,14 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	scan_folder(c);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
+	/* of those that were there, and those that they have started since */
+	if (c->survivors.count)
+		find_survivors(c);
+	result->still_running = (uint32_t)c->survivors.count;
+	gt_survivors_write(&c->survivors, &c->drain);
 	while (c->drain.process_count) {
 		struct gt_process *process = c->drain.processes[0];
 
-		result->still_running += process->segment && !process->exited;
 		gt_drain_end_process(&c->drain, process, now);
 	}
 	gt_drain_write_untraced(&c->drain);
@@ -686,6 +724,7 @@ static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 	int status;
 
 	gt_drain_result(d, result);
+	result->complete &= !result->still_running;
 	status = gt_capture_writer_finish(writer, result->complete);
 	if (status && !result->output_error) {
 		result->output_error = status;
@@ -790,6 +829,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 remove_folder:
 	gt_control_close(&c->control);
 	gt_descendants_fini(&c->descendants);
+	gt_survivors_fini(&c->survivors);
 	gt_memory_fini(&c->memory);
 	gt_triggers_destroy(c->triggers);
 	c->drain.triggers = NULL;

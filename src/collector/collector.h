@@ -51,7 +51,7 @@ struct gt_run_result {
 	uint32_t torn;      /* processes whose rings made no sense in part: they wrote over them */
 	uint32_t refused;   /* segments of another version, or damaged from the start */
 	uint32_t untraced;  /* programs that could not be traced */
-	uint32_t still_running; /* processes that went on when the session ended */
+	uint32_t still_running; /* processes that ran on when the session ended */
 	/* calls and device work; unfinished is part of dropped */
 	uint64_t seen, recorded, dropped, unfinished;
 	uint64_t dropped_by[GT_DROP_REASON_COUNT];

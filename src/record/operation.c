@@ -389,13 +389,21 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 const char *gt_event_code_name(enum gt_event_code code)
 {
 	static const char *const names[GT_EVENT_CODE_COUNT] = {
-		[GT_EVENT_LOSS] = "loss",        [GT_EVENT_UNKNOWN_ENTRY] = "unknown entry point",
-		[GT_EVENT_CLOCK] = "clock",      [GT_EVENT_NOT_TRACED] = "not traced",
-		[GT_EVENT_TABLE] = "table",      [GT_EVENT_PROFILING] = "profiling refused",
-		[GT_EVENT_TOOL] = "tool failed", [GT_EVENT_FAULT] = "device fault",
-		[GT_EVENT_GRAPH] = "graph",      [GT_EVENT_UNLINKED] = "not linked",
-		[GT_EVENT_STACKS] = "stacks",    [GT_EVENT_OPEN_CALL] = "ended in a call",
-		[GT_EVENT_MISSING] = "missing",  [GT_EVENT_REPAIRED] = "repaired",
+		[GT_EVENT_LOSS] = "loss",
+		[GT_EVENT_UNKNOWN_ENTRY] = "unknown entry point",
+		[GT_EVENT_CLOCK] = "clock",
+		[GT_EVENT_NOT_TRACED] = "not traced",
+		[GT_EVENT_TABLE] = "table",
+		[GT_EVENT_PROFILING] = "profiling refused",
+		[GT_EVENT_TOOL] = "tool failed",
+		[GT_EVENT_FAULT] = "device fault",
+		[GT_EVENT_GRAPH] = "graph",
+		[GT_EVENT_UNLINKED] = "not linked",
+		[GT_EVENT_STACKS] = "stacks",
+		[GT_EVENT_OPEN_CALL] = "ended in a call",
+		[GT_EVENT_STILL_RUNS] = "still runs",
+		[GT_EVENT_MISSING] = "missing",
+		[GT_EVENT_REPAIRED] = "repaired",
 	};
 
 	return NAME_OF(names, code);

@@ -273,6 +273,9 @@ enum gt_event_code {
 	 * why */
 	GT_EVENT_MISSING,
 	GT_EVENT_REPAIRED, /* records are kept without what was wrong in them; value: how many */
+	/* the process ran on when the session ended; value: its number; text: its program. The
+	 * collector's */
+	GT_EVENT_STILL_RUNS,
 	GT_EVENT_CODE_COUNT
 };
 
