@@ -28,7 +28,7 @@ def programs(build, tmp_path_factory):
             libraries / "libcuda.so.1", libraries / "cupti/libcupti.so.13", "-lpthread"
     ], [
             *common, REPO / "tests/cuda/soft_driver.c", "-o", folder / "soft_driver",
-            libraries / "libcuda.so.1"
+            libraries / "libcuda.so.1", "-lpthread"
     ]):
         subprocess.run(list(map(str, command)), check=True)
     return folder
@@ -356,7 +356,7 @@ SCENES = ["work", "calls", "callbacks", "windows", "external", "registrations", 
           "runtime", "context", "peers", "threads"]
 DRIVER_SCENES = [
     "graph", "child", "capture", "extra", "barrier", "cooperative", "library", "pool", "peers",
-    "memory"
+    "memory", "streams"
 ]
 
 

@@ -73,6 +73,7 @@ struct soft_cu_stream {
 	uint64_t owner; /* of a thread's default stream: that thread; 0: it is none */
 	uint64_t done;  /* the last number that is finished */
 	bool has_thread, is_closing;
+	unsigned waiters; /* calls that wait for its work: it is not freed before they left */
 	struct soft_cu_capture *capture; /* what is submitted becomes nodes of it */
 	struct soft_cu_nodes last_nodes; /* of the capture: what the next node depends on */
 };

@@ -72,9 +72,11 @@ static int await_event(CUevent event, bool waits)
 	if (status)
 		return status;
 	pthread_mutex_lock(&soft_cu_lock);
+	event->uses++; /* another thread may destroy it meanwhile */
 	while (waits && event->done < event->recorded)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 	status = event->done < event->recorded ? CUDA_ERROR_NOT_READY : event->status;
+	soft_cu_release_event(event);
 	return soft_cu_leave(status);
 }
 

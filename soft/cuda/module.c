@@ -199,8 +199,11 @@ int soft_cuLibraryUnload(CUlibrary library)
 	if (status)
 		return status;
 	pthread_mutex_lock(&soft_cu_lock);
-	for (CUcontext c = soft_cu_contexts; c; c = c->next)
+	for (CUcontext c = soft_cu_contexts; c;) {
 		soft_cu_drain_context(c);
+		/* it may be gone, and the list another one */
+		c = soft_cu_knows_context(c) ? c->next : soft_cu_contexts;
+	}
 	pthread_mutex_unlock(&soft_cu_lock);
 	unload(library->module);
 	free(library);

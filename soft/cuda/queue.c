@@ -177,6 +177,13 @@ static void *serve_stream(void *data)
 	return NULL;
 }
 
+/* The stream may be freed when the lock is given back. */
+static void end_waiting(struct soft_cu_stream *s)
+{
+	if (!--s->waiters)
+		pthread_cond_broadcast(&soft_cu_changed);
+}
+
 int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
 {
 	CUcontext context = s->context;
@@ -211,15 +218,21 @@ int soft_cu_submit(struct soft_cu_stream *s, struct soft_cu_task *t, bool waits)
 		s->first = t;
 	s->last = t;
 	pthread_cond_broadcast(&soft_cu_changed);
-	while (waits && s->done < number)
-		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+	if (waits) {
+		s->waiters++;
+		while (s->done < number)
+			pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+		end_waiting(s);
+	}
 	return waits ? context->failed : CUDA_SUCCESS;
 }
 
 void soft_cu_drain_stream(struct soft_cu_stream *s)
 {
+	s->waiters++;
 	while (s->first)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
+	end_waiting(s);
 }
 
 /* What is submitted meanwhile is waited for, too. */
@@ -241,7 +254,7 @@ void soft_cu_close_stream(struct soft_cu_stream *s)
 {
 	s->is_closing = true;
 	pthread_cond_broadcast(&soft_cu_changed);
-	while (s->has_thread)
+	while (s->has_thread || s->waiters)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 }
 

@@ -2,6 +2,8 @@
 /* Programs of the driver API, for the software driver: each scene prints what it found.
  *
  *   soft_driver MODULE SCENE */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -452,6 +454,38 @@ static void show_memory(void)
 	CHECK(cuMemFree_v2(managed));
 }
 
+/* Threads ----------------------------------------------------------------------------- */
+
+enum { STREAMS = 150 };
+
+static _Atomic int is_over;
+
+static void *synchronize_always(void *unused)
+{
+	CHECK(cuCtxSetCurrent(context));
+	while (!is_over)
+		CHECK(cuCtxSynchronize());
+	return unused;
+}
+
+/* Another thread waits for all of the context's work while its streams come and go. */
+static void show_streams(void)
+{
+	pthread_t waiter;
+
+	pthread_create(&waiter, NULL, synchronize_always, NULL);
+	for (int i = 0; i < STREAMS; i++) {
+		CUstream one_more;
+
+		CHECK(cuStreamCreate(&one_more, i % 2 ? CU_STREAM_NON_BLOCKING : 0));
+		CHECK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, one_more, add_one, NULL));
+		CHECK(cuStreamDestroy_v2(one_more));
+	}
+	is_over = 1;
+	pthread_join(waiter, NULL);
+	show_numbers("added");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -469,6 +503,7 @@ int main(int argc, char **argv)
 		{"pool", show_pool},
 		{"peers", show_peers},
 		{"memory", show_memory},
+		{"streams", show_streams},
 	};
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
