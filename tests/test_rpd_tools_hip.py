@@ -35,8 +35,8 @@ class Traced:
     def work(self):
         """(type, name, start, end, start of the call) of each piece."""
         return collections.Counter(
-            ("Task" if row["graph"] and row["operation"] == "kernel" else TYPES[row["operation"]],
-             row["name"], row["start"], row["end"], self.found.call_of(row)["start"])
+            (TYPES[row["operation"]], row["name"], row["start"], row["end"],
+             self.found.call_of(row)["start"])
             for row in self.found.device)
 
 
@@ -74,8 +74,7 @@ def test_rpd_has_the_work_of_the_program_linked_and_named(traced):
     )
     assert collections.Counter(found) == rpd.work()
     kinds = collections.Counter(row[0] for row in found)
-    assert kinds["KernelExecution"] == MANY.launched.total(
-    ) and kinds["Task"] == MANY.replayed.total()
+    assert kinds["KernelExecution"] == MANY.launched.total() + MANY.replayed.total()
 
 
 def test_rpd_copies_have_what_the_call_asked_for(traced):
@@ -150,14 +149,14 @@ def test_rpd2tracing_shows_all_work_and_its_links(traced, upstream, work, versio
     shown = collections.Counter(
         (e["args"]["desc"], e["name"], e["ts"], e["dur"])
         for e in events
-        if e["ph"] == "X" and e["args"].get("desc") in {*TYPES.values(), "Task"})
+        if e["ph"] == "X" and e["args"].get("desc") in TYPES.values())
     assert shown == collections.Counter(
         {(kind, name or kind, str(start / 1000), str((end - start) / 1000)): count
          for (kind, name, start, end, _), count in rpd.work().items()})
     calls = collections.Counter(
         (e["name"], e["ts"])
         for e in events
-        if e["ph"] == "X" and e["args"].get("desc") not in {*TYPES.values(), "Task"})
+        if e["ph"] == "X" and e["args"].get("desc") not in TYPES.values())
     assert calls == collections.Counter(
         (c["operation"], str(c["start"] / 1000)) for c in rpd.found.calls.values())
     begins, ends = ({e["id"]: e for e in events if e["ph"] == ph} for ph in "sf")

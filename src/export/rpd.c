@@ -231,7 +231,6 @@ static int open_rpd_file(struct rpd *r, const char *path)
 	gt_rpd_name(r, ""); /* RPD_EMPTY_TEXT */
 	for (unsigned i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		r->type_ids[i] = gt_rpd_name(r, gt_rpd_type_name(i));
-	r->task_id = gt_rpd_name(r, "Task");
 	r->marker_id = gt_rpd_name(r, "UserMarker");
 	r->unseen_id = gt_rpd_name(r, "(call not recorded)");
 	return r->status;

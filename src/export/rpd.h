@@ -72,8 +72,7 @@ struct rpd {
 	size_t copy_count, copy_capacity;
 	struct rpd_args_slot *args;
 	char *text; /* RPD_ARGS_ROOM and some, and again for the clean copy */
-	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], task_id, marker_id,
-		unseen_id;
+	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], marker_id, unseen_id;
 	uint64_t untimed; /* device work without times: has no row */
 	int status;
 };

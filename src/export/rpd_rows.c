@@ -474,10 +474,8 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 
 		name = text ? gt_rpd_name(r, text->text) : RPD_EMPTY_TEXT;
 	}
-	type = graph && work->device_op == GT_DEVICE_KERNEL
-		       ? r->task_id
-		       : r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op
-									  : GT_DEVICE_OTHER];
+	type = r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op
+								: GT_DEVICE_OTHER];
 	device = queue->device == UINT32_MAX ? -1 : (int64_t)queue->device;
 	op = r->next_op++;
 	gt_bulk_begin(row);

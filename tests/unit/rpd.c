@@ -141,7 +141,7 @@ UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
 	}
 	export();
 	CHECK_STR(ask("SELECT opType, description, sequenceId FROM op"),
-		  "Task|node|1 Task|node|2 Task|node|3");
+		  "KernelExecution|node|1 KernelExecution|node|2 KernelExecution|node|3");
 	CHECK_STR(
 		ask("SELECT start, gridX, kernelName FROM kernel ORDER BY start"),
 		"100|0|Graph Kernel (0xabc) 200|0|Graph Kernel (0xabc) 300|0|Graph Kernel (0xabc)");
