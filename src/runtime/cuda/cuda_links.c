@@ -62,6 +62,8 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
 	struct kept *k;
 
+	if (!correlation) /* CUPTI knows no call of it: 0 marks places without a link */
+		return false;
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)
 			newest = correlation;
@@ -124,6 +126,11 @@ void gt_cuda_links_keep(void)
 
 void gt_cuda_links_forget(void)
 {
+	/* a launch that writes no link would get the one of an earlier launch with its id */
+	for (uint32_t i = 0; i < GT_CUDA_LINKS; i++)
+		if (atomic_load_explicit(&gt_cuda_links[i].correlation, memory_order_relaxed))
+			atomic_store_explicit(&gt_cuda_links[i].correlation, 0,
+					      memory_order_relaxed);
 	atomic_store_explicit(&gt_cuda_links_newest, 0, memory_order_relaxed);
 	newest = 0;
 	swept = 0;
