@@ -134,11 +134,14 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	/* CUPTI's thread has no state yet, and gets none inside of ours */
 	struct gt_thread *t = gt_thread_own();
 	struct head *head;
+	bool is_ours;
 
 	count_dropped(context, stream);
 	if (!buffer)
 		return;
-	if (bytes != BYTES - HEAD) { /* a guest's */
+	/* a guest's may be as large as ours */
+	is_ours = bytes == BYTES - HEAD && !gt_cupti_guest_has_buffer(buffer);
+	if (!is_ours) {
 		while (!begin_reading())
 			sched_yield();
 		gt_internal_enter();
@@ -146,9 +149,8 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 		gt_internal_leave();
 		end_reading();
 	}
-	if (gt_cupti_guest_complete(context, stream, buffer, bytes, valid))
-		return;
-	if (bytes != BYTES - HEAD)
+	gt_cupti_guest_complete(context, stream, buffer, bytes, valid);
+	if (!is_ours)
 		return;
 	head = head_of(buffer);
 	head->buffer = buffer;

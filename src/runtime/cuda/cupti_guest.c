@@ -20,7 +20,9 @@
 
 enum {
 	BUFFERS_MAX = 1024,
-	FILLED_MAX = 64,
+	/* All that CUPTI can have, and one that is being filled: new ones are requested when there
+	 * is no spare one. So it is never full. */
+	FILLED_MAX = BUFFERS_MAX + 1,
 	KEPT_MAX = 16,
 	CONTEXTS_MAX = 64,
 	IDS = CUPTI_CALLBACK_IDS,
@@ -67,7 +69,7 @@ static struct {
 	bool holds;                      /* it is not to be called */
 	struct filled kept[KEPT_MAX];    /* copies of buffers of the owner's, of then */
 	unsigned kept_count;
-	size_t dropped;
+	size_t dropped; /* told to the guest when it asks for CUPTI's count */
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -430,6 +432,17 @@ static bool forget_buffer(uint8_t *buffer)
 	return found;
 }
 
+bool gt_cupti_guest_has_buffer(const uint8_t *buffer)
+{
+	bool found = false;
+
+	lock();
+	for (unsigned i = guest.buffer_count; i-- && !found;)
+		found = guest.buffers[i] == buffer;
+	unlock();
+	return found;
+}
+
 bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	struct filled spare = {NULL, 0, 0};
@@ -489,6 +502,15 @@ void gt_cupti_guest_hold(bool hold)
 	unlock();
 }
 
+/* With the lock. */
+static struct gt_cupti_turn get_turn(void)
+{
+	struct gt_cupti_turn turn = guest.turn;
+
+	turn.first = atomic_load(&guest.first);
+	return turn;
+}
+
 /* To the guest, what is its. */
 static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid,
 			bool is_guests)
@@ -508,8 +530,7 @@ static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	clock = guest.clock;
 	next = guest.next;
 	began = guest.began;
-	turn = guest.turn;
-	turn.first = atomic_load(&guest.first);
+	turn = get_turn();
 	unlock();
 	if (!complete || !next || (!is_guests && (!active || !request || !valid)))
 		return;
@@ -550,16 +571,24 @@ static struct filled fill_up(const struct filled *back)
 	return full;
 }
 
-/* A buffer of the owner's that comes back while the guest must not be called. */
-static void keep_copy(const uint8_t *buffer, size_t valid)
+/* With the lock: a buffer of the owner's that comes back while the guest must not be called. What
+ * there is no room for is dropped, and counted. */
+static void keep_copy(uint8_t *buffer, size_t valid)
 {
 	uint8_t *copy = MAP_FAILED;
+	struct gt_cupti_turn turn;
 
-	if (valid && atomic_load(&guest.active) && guest.kept_count < KEPT_MAX)
+	if (!valid || !atomic_load(&guest.active))
+		return;
+	if (guest.kept_count < KEPT_MAX)
 		copy = mmap(NULL, valid, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			    0);
-	if (copy == MAP_FAILED)
+	if (copy == MAP_FAILED) {
+		turn = get_turn();
+		if (guest.next)
+			guest.dropped += gt_cupti_guest_count(&turn, guest.next, buffer, valid);
 		return;
+	}
 	memcpy(copy, buffer, valid);
 	guest.kept[guest.kept_count++] = (struct filled){copy, valid, valid};
 }

@@ -35,6 +35,9 @@ const char *gt_cupti_guest_other(void);
 /* A buffer of the guest's, if its records are wanted now. False: the owner gives one of its own. */
 bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records);
 
+/* Has the guest given CUPTI this buffer, which has not come back yet? */
+bool gt_cupti_guest_has_buffer(const uint8_t *buffer);
+
 /**
  * gt_cupti_guest_complete() - the guest's part of a buffer that came back
  * The owner has read the guest's: its records may be changed and moved here. One of the owner's

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* What another user of CUPTI gets of buffers that come back (runtime/cuda/cupti_guest.c), without
+ * CUPTI: records are copies, one behind the other, and the owner's buffers are the test's. */
+#include <stdlib.h>
+
+#include "runtime/cuda/cupti_guest.h"
+#include "unit.h"
+
+enum { BYTES = 16 * sizeof(struct cupti_copy), MADE_MOST = 4096 };
+
+static struct {
+	uint8_t *made[MADE_MOST]; /* buffers that the guest has handed out */
+	bool out[MADE_MOST];      /* it has not come back */
+	unsigned made_count;
+	unsigned records, returned_twice, called_while_held;
+	bool held;
+} guest;
+
+static int next_record(uint8_t *buffer, size_t valid, struct cupti_record **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + sizeof(struct cupti_copy) : buffer;
+
+	if (next + sizeof(struct cupti_copy) > buffer + valid)
+		return 12; /* CUPTI_ERROR_MAX_LIMIT_REACHED */
+	*record = (struct cupti_record *)(void *)next;
+	return CUPTI_SUCCESS;
+}
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *records)
+{
+	guest.called_while_held += guest.held;
+	CHECK(guest.made_count < MADE_MOST);
+	*buffer = calloc(1, BYTES);
+	*bytes = BYTES;
+	*records = 0;
+	guest.out[guest.made_count] = true;
+	guest.made[guest.made_count++] = *buffer;
+}
+
+static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	unsigned i = 0;
+
+	(void)context, (void)stream, (void)bytes;
+	guest.called_while_held += guest.held;
+	while (i < guest.made_count && guest.made[i] != buffer)
+		i++;
+	CHECK(i < guest.made_count);
+	guest.returned_twice += !guest.out[i];
+	guest.out[i] = false;
+	guest.records += (unsigned)(valid / sizeof(struct cupti_copy));
+}
+
+static void begin(void)
+{
+	gt_cupti_guest_walk_by(next_record);
+	gt_cupti_guest_register(request, complete);
+	gt_cupti_guest_add_kind(NULL, CUPTI_KIND_COPY, false);
+}
+
+static void hold(bool held)
+{
+	gt_cupti_guest_hold(held);
+	guest.held = held;
+}
+
+static void flush(void)
+{
+	gt_cupti_guest_begin_flush();
+	gt_cupti_guest_end_flush();
+}
+
+static void fill(uint8_t *buffer, unsigned records)
+{
+	for (unsigned i = 0; i < records; i++)
+		((struct cupti_copy *)(void *)buffer)[i] =
+			(struct cupti_copy){.kind = CUPTI_KIND_COPY, .correlation = 1};
+}
+
+/* One of the owner's, with one record, comes back. */
+static void complete_owners(void)
+{
+	struct cupti_copy record;
+
+	fill((uint8_t *)&record, 1);
+	CHECK(!gt_cupti_guest_complete(NULL, 0, (uint8_t *)&record, sizeof record, sizeof record));
+}
+
+static uint8_t *request_guests(void)
+{
+	uint8_t *buffer = NULL;
+	size_t bytes, records;
+
+	return gt_cupti_guest_request(&buffer, &bytes, &records) ? buffer : NULL;
+}
+
+static unsigned count_out(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < guest.made_count; i++)
+		count += guest.out[i];
+	return count;
+}
+
+UNIT_TEST(a_guest_gets_what_came_while_it_was_not_called)
+{
+	begin();
+	hold(true);
+	for (int i = 0; i < 5; i++)
+		complete_owners();
+	hold(false);
+	CHECK_EQ(guest.records, 0);
+	flush();
+	CHECK_EQ(guest.records, 5);
+	CHECK_EQ(gt_cupti_guest_take_dropped(), 0);
+}
+
+UNIT_TEST(records_that_nobody_could_keep_for_a_guest_are_counted_as_dropped)
+{
+	begin();
+	hold(true);
+	for (int i = 0; i < 40; i++)
+		complete_owners();
+	hold(false);
+	flush();
+	CHECK_EQ(guest.records + gt_cupti_guest_take_dropped(), 40);
+}
+
+UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_come_back)
+{
+	uint8_t *buffers[200];
+
+	begin();
+	for (int i = 0; i < 200; i++) {
+		buffers[i] = request_guests();
+		CHECK(buffers[i]);
+		fill(buffers[i], 16);
+	}
+	hold(true);
+	for (int i = 0; i < 200; i++)
+		CHECK(gt_cupti_guest_complete(NULL, 0, buffers[i], BYTES, BYTES));
+	hold(false);
+	CHECK_EQ(guest.called_while_held, 0);
+	flush();
+	CHECK_EQ(guest.records, 200 * 16);
+	CHECK_EQ(guest.returned_twice, 0);
+	CHECK_EQ(count_out(), 0);
+}
+
+UNIT_TEST(a_guests_buffer_goes_back_to_it_once)
+{
+	enum { HERE = 100 };
+	uint8_t *here[HERE] = {NULL}; /* that CUPTI has */
+	unsigned filled = 0, seed = 1;
+
+	begin();
+	for (int step = 0; step < 2000; step++) {
+		unsigned i = (seed = seed * 1103515245 + 12345) >> 16 & 0x7fff, n = i / HERE % 17;
+
+		i %= HERE;
+		if (!here[i]) {
+			here[i] = request_guests();
+		} else {
+			fill(here[i], n);
+			filled += n;
+			CHECK(gt_cupti_guest_complete(NULL, 0, here[i], BYTES,
+						      n * sizeof(struct cupti_copy)));
+			here[i] = NULL;
+		}
+		if (step % 97 == 0)
+			hold(!guest.held);
+		if (step % 61 == 0 && !guest.held)
+			flush();
+	}
+	hold(false);
+	for (int i = 0; i < HERE; i++)
+		if (here[i])
+			gt_cupti_guest_complete(NULL, 0, here[i], BYTES, 0);
+	flush();
+	CHECK_EQ(guest.records, filled);
+	CHECK_EQ(guest.returned_twice, 0);
+	CHECK_EQ(guest.called_while_held, 0);
+	CHECK_EQ(count_out(), 0);
+}
