@@ -194,26 +194,49 @@ static int parse_occurrence(struct parser *p, const char *at, const char *text, 
 
 /* Grammar ---------------------------------------------------------------------- */
 
+static bool is_in(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(words[i], word))
+			return true;
+	return false;
+}
+
+bool filter_domain_words(const char **words, const char *word)
+{
+	size_t n = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
+		const char *family = gt_domain_traits[d].family;
+
+		if (!gt_operation_count((enum gt_domain)d))
+			continue;
+		words[n++] = gt_domain_name((enum gt_domain)d);
+		if (*family && !is_in(words, n, family))
+			words[n++] = family;
+	}
+	words[n] = NULL;
+	return is_in(words, n, word);
+}
+
 /* A domain or a kind is one of a few words: another one is a slip, not a condition that nothing
  * meets. */
 static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
 {
-	const char *names[GT_DOMAIN_COUNT + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
+	const char *names[FILTER_DOMAIN_WORDS + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
 	size_t n = 0;
 
-	if ((field != FILTER_DOMAIN && field != FILTER_KIND) || strpbrk(word, "*?["))
+	if ((field != FILTER_DOMAIN && field != FILTER_KIND) || strpbrk(word, "*?[") ||
+	    (field == FILTER_DOMAIN && filter_domain_words(names, word)))
 		return true;
-	for (unsigned i = 1; field == FILTER_DOMAIN && i < GT_DOMAIN_COUNT; i++)
-		if (gt_operation_count((enum gt_domain)i))
-			names[n++] = gt_domain_name((enum gt_domain)i);
 	for (unsigned i = 0; field == FILTER_KIND && i < GT_KIND_COUNT; i++)
 		names[n++] = gt_operation_kind_name((enum gt_operation_kind)i);
 	for (unsigned i = 1; field == FILTER_KIND && i < GT_DEVICE_OP_COUNT; i++)
 		names[n++] = gt_device_op_name((enum gt_device_op)i);
-	names[n] = NULL;
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(names[i], word))
-			return true;
+	if (field == FILTER_KIND)
+		names[n] = NULL;
+	if (is_in(names, n, word))
+		return true;
 	near = ui_nearest(word, names);
 	if (field == FILTER_DOMAIN && gt_domain_find(word) != GT_DOMAIN_NONE)
 		fail_at(p, at, "%s cannot be traced yet", word);

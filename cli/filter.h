@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/domain.h"
+
 enum filter_field {
 	FILTER_NAME,
 	FILTER_DOMAIN,
@@ -93,5 +95,10 @@ const char *filter_occurrence_text(uint32_t i, char *text);
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
+
+/* Words that domain= and --domains take: names of domains and families, NULL-ended. Return: is
+ * @word one of them? */
+enum { FILTER_DOMAIN_WORDS = 2 * GT_DOMAIN_COUNT };
+bool filter_domain_words(const char **words, const char *word);
 
 #endif

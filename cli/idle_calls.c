@@ -154,24 +154,30 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 
 /* Processes ------------------------------------------------------------------------- */
 
-static bool is_listed(const char *names, const char *name)
+/* Bit per domain of a list as --domains takes it. */
+static uint32_t find_listed(const char *list)
 {
-	const size_t length = strlen(name);
+	uint32_t set = 0;
 
-	for (const char *at = names; (at = strstr(at, name)); at += length)
-		if ((at == names || at[-1] == ',') && (!at[length] || at[length] == ','))
-			return true;
-	return false;
+	while (*(list += strspn(list, ", "))) {
+		size_t bytes = strcspn(list, ", ");
+
+		set |= gt_domains_find(list, bytes);
+		list += bytes;
+	}
+	return set;
 }
 
 /* Of the domains that were asked for: are those among them whose calls submitted the device's work?
  * Under HSA's lie others', as HIP's, which may have been left out. */
 static bool has_calls_of_work(const struct gt_counts *counts, const char *domains)
 {
+	const uint32_t listed = find_listed(domains);
+
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
 		if (counts->seen[GT_CLASS_DEVICE][d] &&
 		    (d == GT_DOMAIN_HSA_CORE || !counts->seen[GT_CLASS_CALL][d] ||
-		     !is_listed(domains, gt_domain_name((enum gt_domain)d))))
+		     !(listed >> d & 1)))
 			return false;
 	return true;
 }

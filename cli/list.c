@@ -22,7 +22,9 @@ static const struct grid_column domain_columns[] = {
 	{"operations", "operations", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"traced", "traced", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
-	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"family", "family", GRID_TEXT, GRID_DATA, 0, false},
+	{"text", "", GRID_TEXT, GRID_DATA, 0, false},
+	{"with_family", "", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
 static const struct grid_column operation_columns[] = {
@@ -69,7 +71,7 @@ static void print_list_help(void)
 	       "  gputap list operations --group queue    one group; --kind copy: one kind\n"
 	       "  gputap run --ops 'clEnqueue*' ./prog    what the names are for\n\n"
 	       "%sOptions%s\n"
-	       "  -d, --domain NAME   operations of this domain only\n"
+	       "  -d, --domain NAME   operations of this domain or family only\n"
 	       "  -g, --group NAME    of this group\n"
 	       "  -k, --kind NAME     of this kind: launch copy set allocation ..\n"
 	       "      --json          for scripts; with the arguments of operations\n"
@@ -113,18 +115,30 @@ static uint64_t known_operations(enum gt_domain domain)
 
 static void make_domains(struct grid *g, const struct list_options *o)
 {
+	static const char *const texts[GT_DOMAIN_COUNT] = {
+#define TEXT(number, suffix, name, text) [number] = text,
+		GT_DOMAINS(TEXT)
+#undef TEXT
+	};
+
 	grid_init(g, "domains", domain_columns, COUNT_OF(domain_columns));
 	g->heading = "Domains";
-#define ADD(number, suffix, domain_name, domain_text)                                    \
-	if (chosen(o, domain_name)) {                                                    \
-		struct grid_cell *cell = grid_row(g);                                    \
-		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));              \
-		*cell++ = cell_text(has_attach(GT_DOMAIN_##suffix) ? "yes" : "not yet"); \
-		*cell++ = cell_text(domain_name);                                        \
-		*cell++ = cell_text(domain_text);                                        \
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
+		const char *name = gt_domain_name((enum gt_domain)d),
+			   *family = gt_domain_traits[d].family;
+		struct grid_cell *cell;
+
+		if (!texts[d] || (!chosen(o, name) && !(*family && chosen(o, family))))
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(known_operations((enum gt_domain)d));
+		*cell++ = cell_text(has_attach((enum gt_domain)d) ? "yes" : "not yet");
+		*cell++ = cell_text(name);
+		*cell++ = cell_text(family);
+		*cell++ = cell_text(texts[d]);
+		*cell++ = cell_text(*family ? grid_keep(g, "%s, family %s", texts[d], family)
+					    : texts[d]);
 	}
-	GT_DOMAINS(ADD)
-#undef ADD
 }
 
 static const char *arguments_of(struct grid *g, const struct gt_operation_info *info)
@@ -144,7 +158,7 @@ static void make_operations(struct grid *g, const struct list_options *o)
 	grid_init(g, "operations", operation_columns, COUNT_OF(operation_columns));
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
-		if (o->domain && strcmp(o->domain, gt_domain_name((enum gt_domain)d)))
+		if (o->domain && !(gt_domains_find(o->domain, strlen(o->domain)) >> d & 1))
 			continue;
 		for (size_t i = 0; i < count; i++) {
 			const struct gt_operation_info *info = gt_operation(GT_OP(d, i, 0));

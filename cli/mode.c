@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/filter.h"
 #include "cli/ui.h"
 #include "generated/modes.h"
 #include "record/operation.h"
@@ -158,20 +159,15 @@ static bool next_word(const char **list, char *word, size_t room)
 	return true;
 }
 
-int mode_check_domain(const char *name)
+int mode_check_domain(const char *word)
 {
-	static const char *known[GT_DOMAIN_COUNT + 1];
-	size_t n = 0;
+	static const char *known[FILTER_DOMAIN_WORDS];
 
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		if (gt_operation_count((enum gt_domain)d))
-			known[n++] = gt_domain_name((enum gt_domain)d);
-	known[n] = NULL;
-	if (gt_domain_find(name) == GT_DOMAIN_NONE)
-		return ui_unknown("domain", name, known);
-	if (gt_operation_count(gt_domain_find(name)))
+	if (filter_domain_words(known, word))
 		return 0;
-	ui_fail(GT_EXIT_USAGE, "%s cannot be traced yet", name);
+	if (!gt_domains_find(word, strlen(word)))
+		return ui_unknown("domain", word, known);
+	ui_fail(GT_EXIT_USAGE, "%s cannot be traced yet", word);
 	ui_list_names("these can:", known);
 	return GT_EXIT_USAGE;
 }
@@ -186,7 +182,7 @@ static int choose_domains(const char *list, uint32_t *out)
 
 		if (code)
 			return code;
-		*out |= BIT(gt_domain_find(word));
+		*out |= gt_domains_find(word, strlen(word));
 	}
 	if (!*out)
 		return ui_fail(GT_EXIT_USAGE,

@@ -28,9 +28,9 @@ int mode_choose(struct mode_options *options, struct gt_session *session);
  * @word is a pattern. */
 const char *mode_nearest_operation(const char *word, uint32_t domains);
 
-/* Return: 0, or an exit status where nothing of the domain can be traced, with those that can on
- * stderr. */
-int mode_check_domain(const char *name);
+/* @word: of a domain or a family. Return: 0, or an exit status where nothing of it can be traced,
+ * with those that can on stderr. */
+int mode_check_domain(const char *word);
 
 /* Mode that a capture's options text says; the default one: none, or one that this gputap does not
  * know. Never NULL. */

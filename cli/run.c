@@ -69,7 +69,8 @@ static const char help[] =
 	/* of domains: */
 	GT_MODES_HELP
 	"                         default   every call; a lower API's if -d names it\n"
-	"  -d, --domains LIST   only these APIs, as in `gputap list domains`: opencl,hip\n"
+	"  -d, --domains LIST   only these APIs, as in `gputap list domains`: opencl,hip;\n"
+	"                       cuda, hsa: all of that family\n"
 	"      --ops LIST       only these operations, as in `gputap list operations`;\n"
 	"                       with * and ?\n"
 	"      --kernels REGEX  only kernels whose name matches, mangled or as in the\n"

@@ -126,10 +126,13 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 
 static bool domain_was_used(const struct summary *summary, const char *name)
 {
-	enum gt_domain d = gt_domain_find(name);
+	const uint32_t domains = gt_domains_find(name, strlen(name));
+	bool used = !domains || summary->runtimes & domains;
 
-	return d == GT_DOMAIN_NONE || summary->runtimes >> d & 1 ||
-	       summary->counts.seen[GT_CLASS_CALL][d] || summary->counts.seen[GT_CLASS_DEVICE][d];
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		used |= domains >> d & 1 && (summary->counts.seen[GT_CLASS_CALL][d] ||
+					     summary->counts.seen[GT_CLASS_DEVICE][d]);
+	return used;
 }
 
 static void add_unmet(const struct summary *summary, const char *list, const char *option,

@@ -29,7 +29,10 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 
 	switch (field) {
 	case FILTER_NAME: texts[0] = texts_get(&s->names, number); return 1;
-	case FILTER_DOMAIN: texts[0] = gt_domain_name((enum gt_domain)number); return 1;
+	case FILTER_DOMAIN:
+		texts[0] = gt_domain_name((enum gt_domain)number);
+		texts[1] = gt_domain_traits[number].family;
+		return *texts[1] ? 2 : 1;
 	case FILTER_KIND:
 		texts[0] = number < SUMMARY_KIND_DEVICE
 				   ? gt_operation_kind_name((enum gt_operation_kind)number)

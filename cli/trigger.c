@@ -26,6 +26,10 @@ static unsigned give_texts(void *data, enum filter_field field, uint32_t number,
 	const char *text = texts_get(&t->texts, number), *slash;
 
 	texts[0] = text;
+	if (field == FILTER_DOMAIN) {
+		texts[1] = gt_domain_traits[gt_domain_find(text)].family;
+		return *texts[1] ? 2 : 1;
+	}
 	if (field != FILTER_PROCESS)
 		return 1;
 	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* "PID EXE" */

@@ -36,11 +36,11 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
          'peer', 'rank', 'size', 'tag', 'request', 'which')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
-              'extensions', 'outermost', 'beneath', 'requested', 'work', 'announced', 'annotations',
-              'relayed', 'symbols', 'interposed', 'prefixed', 'kernels', 'attach', 'category',
-              'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode', 'include',
-              'handle', 'integer', 'opaque', 'enum', 'flags', 'properties', 'status', 'struct',
-              'callback', 'arguments', 'group')
+              'extensions', 'outermost', 'beneath', 'requested', 'family', 'work', 'announced',
+              'annotations', 'relayed', 'symbols', 'interposed', 'prefixed', 'kernels', 'attach',
+              'category', 'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode',
+              'include', 'handle', 'integer', 'opaque', 'enum', 'flags', 'properties', 'status',
+              'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -177,6 +177,7 @@ class Api:
         self.defines = []  # texts
         # what the rest of gputap must know of the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
+        self.family = None  # a word for several domains
         self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
         self.announced = False  # it has no taps: somebody says when its calls begin and end
         self.attach = []  # (name, text)
@@ -327,6 +328,9 @@ class Parser:
 
     def do_announced(self, _):
         self.api.announced, self.api.instances = True, 1
+
+    def do_family(self, _):
+        self.api.family = self.word()
 
     def do_work(self, _):
         self.api.work = self.word()

@@ -33,6 +33,8 @@ def check(apis):
                 f'{where}: domain {a.number}: numbers are from 1 to {COUNT - 1}; for more, raise'
                 ' COUNT in gen/emit_domains.py and the versions of src/ring/segment.h and'
                 ' session.h')
+        if a.family and a.family in names:
+            raise Wrong(f"{a.family.file}:{a.family.line}: '{a.family}' is a domain already")
         if a.work and a.work not in names:
             raise Wrong(f"{a.work.file}:{a.work.line}: no domain is called '{a.work}'")
         if a.beneath and a.beneath not in groups:
@@ -198,7 +200,7 @@ def traits(apis):
         ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []
         members += [
-            f'.{name} = "{getattr(a, name)}"' for name in ('category', 'rocpd', 'kernels')
+            f'.{name} = "{getattr(a, name)}"' for name in ('family', 'category', 'rocpd', 'kernels')
             if getattr(a, name)
         ]
         out.append(f'[GT_DOMAIN_{upper(a)}] = {{{", ".join(members)}}},')

@@ -70,6 +70,24 @@ def addresses(done):
     return dict(re.findall(r"^(memory|kernel) (0x\w+)$", done.out, re.M))
 
 
+def test_the_word_cuda_means_the_runtime_and_the_driver(trace, run, gputap):
+    _, both = trace("every")
+    _, rows = trace("every", options=["-d", "cuda"])
+    for domain in "cuda_runtime", "cuda_driver":
+        assert names(calls(rows, domain)) == names(calls(both, domain)) != {}
+
+    def table(*options):
+        out = run([gputap, "report", "--json", "-t", "operations", *options, "r.gputap"]).out
+        return {row["name"]: row["calls"] for row in json.loads(out)["operations"]}
+    assert table("--where", "domain=cuda") == table()
+    assert table("--where", "domain=cuda_driver") == names(calls(rows, "cuda_driver"))
+    assert not table("--where", "domain!=cuda")
+    assert "only domains cuda" in run([gputap, "info", "r.gputap"]).out
+    listed = run([gputap, "list", "operations", "-d", "cuda", "--json"]).out
+    assert {row["domain"] for row in json.loads(listed)["operations"]} == {
+        "cuda_runtime", "cuda_driver"}
+
+
 @pytest.mark.parametrize("program", ["shared", "static"])
 def test_every_call_is_recorded_of_the_library_and_of_a_copy_inside(trace, program):
     done, rows = trace("every", program=program)

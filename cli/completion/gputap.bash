@@ -27,7 +27,7 @@ _gputap_list() {
 }
 
 _gputap_names() { # gputap list THING, one column; "number" comes first in operations
-	"${COMP_WORDS[0]}" list "$1" --json 2>/dev/null | sed -n '/"traced": "not yet"/,/"name"/d; s/^ *"name": "\([^"]*\)",*$/\1/p'
+	"${COMP_WORDS[0]}" list "$1" --json 2>/dev/null | sed -n '/"traced": "not yet"/,/"name"/d; s/^ *"\(name\|family\)": "\([^"]\{1,\}\)",*$/\2/p'
 }
 
 _gputap_modes() { # as `gputap run --help` lists them

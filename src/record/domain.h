@@ -38,6 +38,7 @@ struct gt_domain_traits {
 	 * GT_KERNEL_SYMBOL(object[1]) */
 	bool symbols;
 	bool marks;        /* some of its operations are marks (enum gt_range_mark) */
+	char family[16];   /* word for this domain and others: "cuda"; "": it has none */
 	char category[24]; /* of its calls in Chrome JSON; "": as CUDA's runtime */
 	char kernels[16];  /* device kernels whose name begins so are its collectives; "": none */
 	char rocpd[24];    /* of its calls in ROCm 7's rocpd; "": its name in capitals with _API */

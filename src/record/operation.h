@@ -186,6 +186,8 @@ struct gt_operation_info {
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
 enum gt_domain gt_domain_find(const char *name);   /* GT_DOMAIN_NONE: no such name */
+/* Bit per domain that users mean by a word of so many bytes: a domain's name or its family's. */
+uint32_t gt_domains_find(const char *word, size_t bytes);
 
 /* numbers are 0 .. count-1, without holes that matter: see below */
 size_t gt_operation_count(enum gt_domain domain);
