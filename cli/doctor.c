@@ -58,7 +58,8 @@ static void check_injection(struct doctor *d)
 	libraries.inject[strlen(libraries.inject)] = '/';
 
 	f = doctor_add(d, FOUND_BAD, "gputap", "injection");
-	if (gt_environment_make(environ, &libraries, nothing, NULL, false, &environment)) {
+	if (gt_environment_make(environ, &libraries, nothing, UINT32_MAX, NULL, false,
+				&environment)) {
 		doctor_say(f, "%s", gt_error_text());
 		gt_error_clear();
 		return;

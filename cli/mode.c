@@ -371,6 +371,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 					     : beneath(matched) | work_beside(matched & lower)));
 	if (s->mode == GT_MODE_LITE)
 		keep_launches(s);
+	s->named = (o->domains ? asked : 0) | matched;
 	if (!code && o->kernels)
 		code = choose_kernels(o->kernels, s);
 	return code;

@@ -77,6 +77,21 @@ static void print_selection(const struct summary *s, size_t file, FILE *out)
 		print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
 }
 
+/* What a session leaves out by default, each once. */
+static void print_left_out(const struct summary *s, FILE *out)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < gt_capture_event_count(s->capture); i++) {
+		const struct gt_event_info *e = gt_capture_event(s->capture, i);
+
+		if (e->code != GT_EVENT_NOT_RECORDED || !e->text || !strcmp(last, e->text))
+			continue;
+		last = e->text;
+		print_sentence(out, ui_colors(out)->yellow, "Not recorded: %s", last);
+	}
+}
+
 /* Of one capture, where names are known: what was asked for in vain. */
 static void print_unmet(const struct summary *s, const char *where, unsigned by, FILE *out)
 {
@@ -291,6 +306,7 @@ void report_head_print(const struct summary *s, const char *where, unsigned by, 
 		print_file(&s->files[i], out);
 		print_selection(s, i, out);
 	}
+	print_left_out(s, out);
 	print_totals(s, where, out);
 	print_unmet(s, where, by, out);
 	print_no_rank(s, by, out);

@@ -251,6 +251,7 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 		const struct gt_event_info *e = gt_capture_event(capture, i);
 
 		if (e->code != GT_EVENT_FAULT && e->code != GT_EVENT_MISSING &&
+		    e->code != GT_EVENT_NOT_RECORDED &&
 		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
 		     e->domain == GT_DOMAIN_NONE))
 			continue;

@@ -757,7 +757,7 @@ static int run(int argc, char **argv)
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		note_obstacle(&target, r.argv[0]);
-	if (!r.quiet)
+	if (!r.quiet && gt_session_recordable(&r.run.session) >> GT_DOMAIN_NVTX & 1)
 		note_other_nvtx();
 	if (!r.no_plugins)
 		run_plugins_find(&r.run.session, r.quiet);

@@ -152,7 +152,7 @@ class Variable:
     """An environment variable by which the runtime brings us in: struct gt_variable."""
 
     def __init__(self, name, kind):
-        self.name, self.kind = name, kind  # 'list', 'value', 'default'
+        self.name, self.kind = name, kind  # 'list', 'value', 'default', 'library'
         self.separator = self.value = self.other = self.with_value = self.saved = None
         self.until, self.ends = (None, None), False
 
@@ -363,9 +363,11 @@ class Parser:
             variable.value = self.text()
             if self.accept('with'):
                 variable.other, variable.with_value = self.text(), self.text()
+        elif self.accept('library'):
+            variable = Variable(name, 'library')
         else:
-            self.fail(t, 'a variable is a list, a value or a default')
-        if variable.kind != 'default' and self.accept('saved'):
+            self.fail(t, 'a variable is a list, a value, a default or a library')
+        if variable.kind in ('list', 'value') and self.accept('saved'):
             variable.saved = self.text()
         if variable.kind == 'list' and self.accept('until'):
             variable.until = self.text(), self.text() if self.accept('except') else None

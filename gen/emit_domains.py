@@ -62,18 +62,20 @@ def quoted(text):
 
 def variables(apis):
     """generated/variables.inc: struct gt_variable, each variable once, whoever describes it"""
-    out, seen = [BANNER], {}
+    rows, users = {}, {}
     for a in apis:
         for v in a.variables:
             row = (f'{{"{v.name}", GT_VARIABLE_{v.kind.upper()}, '
                    f"{repr(v.separator) if v.separator else 0}, {str(v.ends).lower()}, "
                    f'{quoted(v.value)}, {quoted(v.other)}, {quoted(v.with_value)}, '
                    f'{quoted(v.saved)}, {quoted(v.until[0])}, {quoted(v.until[1])}, ')
-            if seen.setdefault(v.name, row) != row:
+            if rows.setdefault(v.name, row) != row:
                 raise Wrong(f'{a.sources[0]}: {v.name} is described in two ways')
-            if sum(row in line for line in out):
-                continue
-            out.append(f'{row}"gputap_attach_{a.domain}"}},')
+            users.setdefault(v.name, []).append(a)
+    out = [BANNER]
+    for name, row in rows.items():
+        domains = ' | '.join(f'UINT32_C(1) << GT_DOMAIN_{upper(a)}' for a in users[name])
+        out.append(f'{row}"gputap_attach_{users[name][0].domain}", {domains}}},')
     return '\n'.join(out) + '\n'
 
 

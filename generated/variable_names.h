@@ -2,7 +2,7 @@
 #ifndef GPUTAP_GENERATED_VARIABLE_NAMES_H
 #define GPUTAP_GENERATED_VARIABLE_NAMES_H
 
-enum { GT_VARIABLE_COUNT = 4 };
+enum { GT_VARIABLE_COUNT = 7 };
 
 /* LIST(name, separator), WHOLE(name): variables that a program passes on */
 #define GT_VARIABLES_PASSED_ON(LIST, WHOLE) \

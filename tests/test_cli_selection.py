@@ -119,7 +119,7 @@ def test_a_filter_that_met_nothing_warns(traced):
 
 
 def test_a_domain_that_the_program_did_not_use_is_named(traced):
-    assert "nothing met --domains hip" in traced("-d", "hip")[0]
+    assert "used nothing of --domains hip" in traced("-d", "hip")[0]
     assert "used nothing of --domains hip" in traced("-d", "hip", program="true")[0]
 
 

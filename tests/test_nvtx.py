@@ -161,9 +161,49 @@ def test_locks_are_counted_by_function(said, tap):
                 "Create": 1, "AcquireStart": 3, "AcquireSuccess": 3, "Releasing": 3, "Destroy": 1}
 
 
-def test_a_domain_filter_leaves_nvtx_out(tap, program):
-    tap("run", "-f", "-d", "opencl", "-o", "a.gputap", "--", program, "one")
+@pytest.mark.parametrize("options", [["-d", "opencl"], ["--ops", "cl*"]])
+def test_a_session_that_records_no_nvtx_leaves_the_programs_switched_off(tap, program, options):
+    result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "one", status=1)
+    assert result.out == "0 0 0 0 0 0 one more\n"  # as without gputap
     assert json.loads(tap("info", "--json", "a.gputap").out)["recorded"] == 0
+
+
+def test_a_variable_that_was_set_around_it_does_not_switch_them_on(tap, program, build):
+    given = {"NVTX_INJECTION64_PATH": build / "libgputap.so.0"}
+    result = tap("run", "-q", "-f", "-d", "opencl", "-o", "a.gputap", "--", program, "one",
+                 env=given, status=1)
+    assert result.out == "0 0 0 0 0 0 one more\n"
+
+
+def test_a_window_between_ranges_needs_them_whatever_is_recorded(tap, program):
+    result = tap("run", "-f", "-d", "opencl", "--from", "in mine", "-o", "a.gputap", "--", program,
+                 "one")
+    assert result.out == "0 0 1 1 0 0 none\n" and "no range" not in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["--paused"], ["-d", "torch", "--no-args"]])
+def test_xla_is_given_its_domain_only_by_a_session_that_names_nvtx(tap, program, options):
+    """XLA works for each operation where it has one; what is left out is named."""
+    result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "xla")
+    assert result.out.splitlines()[0] == "no domain"
+    if "-d" in options:
+        return
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    [event] = [e for e in info["events"] if e["event"] == "not recorded"]
+    assert "XLA's NVTX ranges" in event["text"] and "--domains cuda,nvtx" in event["text"]
+    for command in ["report", "a.gputap"], ["info", "a.gputap"]:
+        assert "XLA's NVTX ranges" in tap(*command).out
+    if not options:
+        assert "XLA's NVTX ranges" in result.err
+
+
+@pytest.mark.parametrize("options", [["-d", "nvtx"], ["-d", "cuda,nvtx"], ["--ops", "nvtx*"],
+                                     ["--from", "Thunk*"]])
+def test_xlas_ranges_are_recorded_where_nvtx_or_a_range_is_named(said, tap, program, options):
+    result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "xla")
+    assert result.out.splitlines()[0] == "a domain"
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert not info["events"] and info["recorded"] == info["seen"] >= 3
 
 
 def test_without_gputap_nothing_is_returned(run, program):

@@ -82,6 +82,35 @@ def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
     ]
 
 
+VARIABLES = {
+    "opencl": {"OPENCL_LAYERS", "GPUTAP_OPENCL_LAYERS"},
+    "rocm": {"ROCPROFILER_REGISTER_FORCE_LOAD", "GPUTAP_REGISTER_FORCE_LOAD"},
+    "hsa": {"HSA_TOOLS_LIB", "HSA_TOOLS_ROCPROFILER_V1_TOOLS"},
+    "itt": {"INTEL_LIBITTNOTIFY64", "INTEL_ITTNOTIFY_GROUPS"},
+    "nvtx": {"NVTX_INJECTION64_PATH"},
+}
+
+
+@pytest.mark.parametrize("options,families", [
+    ([], "opencl rocm hsa itt nvtx"), (["--paused"], "opencl rocm hsa itt nvtx"),
+    (["-m", "lite"], "opencl rocm hsa itt nvtx"), (["-d", "opencl"], "opencl"),
+    (["-d", "hip"], "rocm hsa"), (["-d", "hip", "--no-device"], "rocm"),
+    (["-d", "hsa"], "rocm hsa"),
+    (["-d", "cuda"], ""), (["-d", "cuda,nvtx"], "nvtx"), (["-d", "torch"], "itt"),
+    (["-d", "level_zero"], ""), (["--ops", "clEnqueue*"], "opencl"),
+    (["-d", "opencl", "--from", "step"], "opencl rocm itt nvtx"),
+])
+def test_a_runtimes_variable_is_set_where_its_domain_is_recorded(tree, options, families):
+    """Runtimes work for them: XLA's step took twice the time where NVTX's was set."""
+    result = tree.run(program="/usr/bin/env", options=options)
+    known = set().union(*VARIABLES.values())
+    found = {line.split("=")[0] for line in result.out.splitlines()} & known
+    assert found == set().union(*(VARIABLES[family] for family in families.split()))
+    tools = tree.run(program="/usr/bin/env", options=["-f", *options],
+                     env={"GPUTAP_TOOLS": "/no/tool.so"})  # a tool chooses for itself
+    assert known <= {line.split("=")[0] for line in tools.out.splitlines()}
+
+
 def test_gputap_in_gputap_leaves_one_of_each_in_the_environment(tree, build):
     inner = [
         tree.gputap, "run", "-q", "-o", "inner.gputap", "sh", "-c",

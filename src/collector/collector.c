@@ -750,6 +750,7 @@ static int start_program(struct collector *c, char *const *argv)
 
 	gt_target_look(argv[0], &target);
 	status = gt_environment_make(environ, &c->libraries, c->folder.path,
+				     gt_session_recordable(c->folder.session),
 				     target.executable ? target.path : NULL, target.complains,
 				     &environment);
 	if (!status) {

@@ -185,6 +185,7 @@ static char *runtime_variable(const struct gt_variable *v, char *const *base,
 		return v->ends ? list_around(v, l->inject, users, l->audit)
 			       : list_variable(v->name, l->inject, users, true);
 	case GT_VARIABLE_VALUE: return variable(v->name, v->value);
+	case GT_VARIABLE_LIBRARY: return variable(v->name, users ? users : l->inject);
 	case GT_VARIABLE_DEFAULT:
 		return variable(v->name, users                                   ? users
 					 : v->other && get_value(base, v->other) ? v->with_value
@@ -243,24 +244,38 @@ static void look_at_storage(const char *program, char *const *base, const char *
 	close(fd);
 }
 
+/* Return: how many were put into @set. */
+static size_t set_runtimes_variables(uint32_t domains, char *const *base,
+				     const struct gt_libraries *l, char **set)
+{
+	const bool has_tools = *value_or(base, "GPUTAP_TOOLS", "") != '\0';
+	size_t count = 0;
+
+	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT;
+	     v++) {
+		char *text;
+
+		if (!has_tools && !(v->domains & domains))
+			continue;
+		text = set[count++] = runtime_variable(v, base, l);
+		if (v->saved)
+			set[count++] = saved_variable(v, base, text);
+	}
+	return count;
+}
+
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
-			const char *program, bool complains, char ***out)
+			uint32_t domains, const char *program, bool complains, char ***out)
 {
 	struct gt_static_tls tls;
-	char *set[10 + 2 * GT_VARIABLE_COUNT];
+	char *set[7 + 2 * GT_VARIABLE_COUNT];
 	char **all = NULL;
 	size_t set_count = 0, count = 0, n = 0;
 	bool good = true;
 
 	look_at_storage(program, base, l->inject, &tls);
 	set[set_count++] = variable(GT_SESSION_ENV, folder);
-	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT;
-	     v++) {
-		char *text = set[set_count++] = runtime_variable(v, base, l);
-
-		if (v->saved)
-			set[set_count++] = saved_variable(v, base, text);
-	}
+	set_count += set_runtimes_variables(domains, base, l, set + set_count);
 	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not
 	 * the first library: that is us, and does no harm. Its search for leaks reads a header in
 	 * front of thread-local storage, which is none where the dynamic linker has an auditor. */
@@ -269,13 +284,6 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 			      get_value(base, "ASAN_OPTIONS"), false);
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
-	/* libraries that Intel's ITT and NVTX open for their ranges: runtime/torch, runtime/nvtx */
-	set[set_count++] =
-		variable("INTEL_LIBITTNOTIFY64", value_or(base, "INTEL_LIBITTNOTIFY64", l->inject));
-	set[set_count++] =
-		variable("INTEL_ITTNOTIFY_GROUPS", value_or(base, "INTEL_ITTNOTIFY_GROUPS", "all"));
-	set[set_count++] = variable("NVTX_INJECTION64_PATH",
-				    value_or(base, "NVTX_INJECTION64_PATH", l->inject));
 	set[set_count++] = variable(GT_AUDIT_ENV, l->audit);
 	if (!complains) {
 		set[set_count++] =

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct gt_libraries {
 	char inject[PATH_MAX]; /* libgputap.so.0 */
@@ -26,17 +27,21 @@ int gt_libraries_find(struct gt_libraries *out);
  * The runtimes' own variables (record/variable.h): in lists of libraries ours comes first, which is
  * nearest to the runtime (OpenCL's loaders call the last layer first), so the user's see the
  * program as they would without us; ocl-icd cuts OPENCL_LAYERS after the first use, so the whole
- * value also travels in a variable of ours.
+ * value also travels in a variable of ours. A variable that no domain of @domains comes in by stays
+ * as it is, because programs do more where it is set: XLA makes a range with a payload for each
+ * operation that it runs where NVTX's is.
  * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
  * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor
  * takes the room of.
+ * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All of them where
+ *           GPUTAP_TOOLS names tools, which choose for themselves
  * @program: path of what is run first; NULL: not known
  * @complains: its dynamic linker is for another machine or word size: LD_PRELOAD and LD_AUDIT stay
  *             the user's
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,
-			const char *program, bool complains, char ***out);
+			uint32_t domains, const char *program, bool complains, char ***out);
 void gt_environment_free(char **environment);
 
 #endif

@@ -276,6 +276,8 @@ enum gt_event_code {
 	/* the process ran on when the session ended; value: its number; text: its program. The
 	 * collector's */
 	GT_EVENT_STILL_RUNS,
+	/* left out by default, as it would slow the program; text: what, and how to record it */
+	GT_EVENT_NOT_RECORDED,
 	GT_EVENT_CODE_COUNT
 };
 

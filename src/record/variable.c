@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "record/domain.h"
+
 const struct gt_variable gt_variables[GT_VARIABLE_COUNT] = {
 #include "generated/variables.inc"
 };

@@ -9,6 +9,7 @@
 #define GPUTAP_RECORD_VARIABLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "generated/variable_names.h"
 
@@ -16,6 +17,7 @@ enum gt_variable_kind {
 	GT_VARIABLE_LIST,    /* of libraries: ours comes first, then the user's */
 	GT_VARIABLE_VALUE,   /* is set to `value` */
 	GT_VARIABLE_DEFAULT, /* is set to `value` unless the user has set it */
+	GT_VARIABLE_LIBRARY, /* is set to our library's path unless the user has set it */
 };
 
 struct gt_variable {
@@ -37,6 +39,9 @@ struct gt_variable {
 	/* the object of libgputap.so for interposition, which must leave libraries alone that this
 	 * variable brings us into (runtime/interposition.h) */
 	const char *object;
+	/* bit per enum gt_domain that comes in by it: a session that records none of them leaves
+	 * the variable alone */
+	uint32_t domains;
 };
 
 extern const struct gt_variable gt_variables[GT_VARIABLE_COUNT];

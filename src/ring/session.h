@@ -85,7 +85,7 @@ struct gt_session {
 	uint32_t hide_command;
 	/* enum gt_stacks: of which calls the stack is recorded */
 	uint32_t stacks;
-	uint32_t reserved;
+	uint32_t named;          /* bit per enum gt_domain that --domains or --ops names */
 	uint64_t stacks_slow_ns; /* GT_STACKS_SLOW: of those that take at least as long */
 	/* bit per operation that is asked for */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
@@ -112,6 +112,25 @@ struct gt_session {
 #define GT_CONTROL_IS_PAUSED(control) ((control)&1u)
 #define GT_CONTROL_WHY(control)       ((control) >> 1 & 0x7fu)
 #define GT_CONTROL_SERIAL(control)    ((control) >> 8)
+
+/* Bit per enum gt_domain of which something is recorded at some time of the session, or whose
+ * ranges begin and end its window (core/range_window.h). */
+static inline uint32_t gt_session_recordable(const struct gt_session *s)
+{
+	const int by_ranges =
+		s->ranges[GT_RANGE_FROM].number != 0 || s->ranges[GT_RANGE_TO].number != 0;
+	uint32_t set = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
+		uint64_t any = 0;
+
+		for (unsigned i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+			any |= s->ops[d][i] | (s->device_activity ? s->work[d][i] : 0);
+		if ((any && s->domains >> d & 1) || (by_ranges && gt_domain_traits[d].marks))
+			set |= UINT32_C(1) << d;
+	}
+	return set;
+}
 
 /* Device work beside kernels: copies, fills, .. */
 static inline int gt_session_wants_copies(const struct gt_session *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How runtimes come to tools where no `gputap run` has prepared the process: the variables that
  * it would have set (see collector/environment.c), and interposition of what is mapped
- * (runtime/mapped.h). Under `gputap run` all that is there. */
+ * (runtime/mapped.h). `gputap run` has set those of the domains that it records; a tool may want
+ * others. */
 #include "runtime/tool_attach.h"
 
 #include <dlfcn.h>
@@ -92,14 +93,18 @@ static void set_value(const struct gt_variable *v)
 	setenv(v->name, v->value, 1);
 }
 
-static void set_environment(const char *path)
+/* @done: bit per enum gt_domain whose variables are set already. */
+static void set_environment(const char *path, uint32_t done)
 {
 	/* first what depends on the user's lists */
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
-		if (v->kind == GT_VARIABLE_DEFAULT && v->other && *get_variable(v->other))
+		if (!(v->domains & done) && v->kind == GT_VARIABLE_DEFAULT && v->other &&
+		    *get_variable(v->other))
 			setenv(v->name, v->with_value, 0);
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
-		if (v->kind == GT_VARIABLE_LIST)
+		if (v->domains & done)
+			continue;
+		else if (v->kind == GT_VARIABLE_LIST)
 			set_list(v, path);
 		else if (v->kind == GT_VARIABLE_VALUE)
 			set_value(v);
@@ -109,8 +114,10 @@ static void attach_all(void)
 {
 	const char *path = own_path();
 
-	if (path && !gt_recording_is_run())
-		set_environment(path);
+	if (path)
+		set_environment(path, gt_recording_is_run()
+					      ? gt_session_recordable(gt_recording.session)
+					      : 0);
 	for (int i = 0; path && !gt_tools_late() && i < GT_VARIABLE_COUNT; i++)
 		if (gt_variables[i].until && strstr(get_variable(gt_variables[i].name), path))
 			gt_mapped_leave(gt_variables[i].object);

@@ -2,7 +2,7 @@
 /* What NVTX has: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's own
  * headers; -DLEGACY: what NVTX 2 has, too. Prints what NVTX's functions return.
  *
- *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks] */
+ *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks | xla] */
 #ifdef HEADERS
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -94,6 +94,23 @@ static int overlap(void)
 		nvtxDomainRangePop(left);
 		nvtxDomainRangePop(right);
 	}
+	return 0;
+}
+
+/* As XLA: it makes ranges only where it was given its domain. */
+static int say_xla(void)
+{
+	nvtxDomainHandle_t tsl = nvtxDomainCreateA("TSL"), mine = nvtxDomainCreateA("mine");
+	nvtxEventAttributes_t a = say("Thunk:#hlo_op=fusion.1#");
+
+	for (int i = 0; tsl && i < 3; i++) {
+		nvtxDomainRangePushEx(tsl, &a);
+		nvtxDomainRangePop(tsl);
+	}
+	a = say("of the program");
+	nvtxDomainRangePushEx(mine, &a);
+	nvtxDomainRangePop(mine);
+	puts(tsl ? "a domain" : "no domain");
 	return 0;
 }
 
@@ -299,6 +316,8 @@ int main(int argc, char **argv)
 		return overlap();
 	if (!strcmp(what, "threads"))
 		return name_threads();
+	if (!strcmp(what, "xla"))
+		return say_xla();
 #ifndef LEGACY
 	if (!strcmp(what, "payloads") || !strcmp(what, "cut"))
 		return say_payloads(what);

@@ -28,7 +28,8 @@ static bool is_run(void)
 {
 	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);
 
-	if (!gt_nvtx_is_ready() || !gt_recording_is_run())
+	if (!gt_nvtx_is_ready() || !gt_recording_is_run() ||
+	    !(gt_session_recordable(gt_recording.session) >> GT_DOMAIN_NVTX & 1))
 		return false;
 	if (prepare)
 		prepare();

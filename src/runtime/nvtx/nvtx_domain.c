@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "core/emit.h"
+#include "core/range_window.h"
+#include "core/recording.h"
 #include "runtime/range_texts.h"
 
 static struct gt_nvtx_domain default_domain;
 static _Atomic(struct gt_nvtx_domain *) domains;
 
-struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name)
+static struct gt_nvtx_domain *find_or_add_domain(const char *name)
 {
 	const struct gt_range_text *text = name ? gt_range_text(name) : NULL;
 	struct gt_nvtx_domain *d = atomic_load_explicit(&domains, memory_order_acquire);
@@ -33,6 +35,40 @@ struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name)
 						      memory_order_relaxed))
 		;
 	return d;
+}
+
+/* XLA and all that is built on TSL: it asks for its domain once, and if it gets one, makes a range
+ * with a payload for each operation that it runs, some 80 in a step of half a millisecond. */
+static bool is_costly(const char *name)
+{
+	return !strcmp(name, "TSL");
+}
+
+/* Does the session want the ranges of a domain that cost the program much: it names NVTX, or its
+ * window begins and ends with a range? */
+static bool wants_costly(void)
+{
+	return gt_recording.session->named >> GT_DOMAIN_NVTX & 1 || gt_range_window_is_asked();
+}
+
+static void note_declined(void)
+{
+	static _Atomic uint32_t noted;
+	struct gt_thread *t = gt_thread_get();
+
+	if (t && !atomic_exchange_explicit(&noted, 1, memory_order_relaxed))
+		gt_event_write(t, GT_EVENT_NOT_RECORDED, GT_DOMAIN_NVTX, 0,
+			       "XLA's NVTX ranges (domain TSL), which slow each of its steps; "
+			       "--domains cuda,nvtx records them");
+}
+
+struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name)
+{
+	if (name && is_costly(name) && !wants_costly()) {
+		note_declined();
+		return NULL;
+	}
+	return find_or_add_domain(name);
 }
 
 struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle)

@@ -25,7 +25,9 @@ struct gt_nvtx_domain {
 	_Atomic uint64_t newest_schema;
 };
 
-/* The one of that name, the same each time; stays. NULL: no memory. */
+/* The one of that name, the same each time; stays. NULL: no memory, or the domain is XLA's, whose
+ * ranges slow the program, and the session does not name NVTX: an event says that they are left
+ * out. Callers that get NULL make no ranges of that domain. */
 struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name);
 /* What a program's handle means. */
 struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle);
