@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """NVTX: domains, categories, colours, payloads, names; with its own headers, its own library and
 its own package for Python where they are there."""
+import collections
 import csv
 import io
 import json
@@ -58,6 +59,12 @@ def events(tap, work, name="a.json"):
     tap("export", "-f", "a.gputap", "-o", name)
     return {e["name"]: e["args"] for e in json.loads((work / name).read_text())["traceEvents"]
             if e.get("cat") == "user_annotation"}
+
+
+def user_ranges(tap, work):
+    tap("export", "-f", "a.gputap", "-o", "a.json")
+    return [e for e in json.loads((work / "a.json").read_text())["traceEvents"]
+            if e.get("cat") == "user_annotation" and e["ph"] == "X"]
 
 
 ONE = {
@@ -204,6 +211,22 @@ def test_xlas_ranges_are_recorded_where_nvtx_or_a_range_is_named(said, tap, prog
     assert result.out.splitlines()[0] == "a domain"
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert not info["events"] and info["recorded"] == info["seen"] >= 3
+
+
+def test_texts_that_many_ranges_have_are_in_the_capture_once(said, tap, work):
+    _, found = said("repeated")
+    assert len(found) == 3000
+    names = collections.Counter(r["arguments"].split('"')[1] for r in found)
+    assert names == {f"Thunk:#name=fusion,hlo_op=fusion.{i},id=42949673{i}#": 1000
+                     for i in range(3)}
+    payloads = collections.Counter(e["args"]["payload"] for e in user_ranges(tap, work))
+    assert payloads == {f'{{"text":"{"x" * 900}","number":{i}}}': 1500 for i in range(2)}
+    assert (work / "a.gputap").stat().st_size < 3000 * 100
+    # a part of it, cut out, has its texts too
+    tap("export", "--where", "name=Thunk*fusion.1*", "-f", "a.gputap", "-o", "b.gputap")
+    tap("export", "-f", "b.gputap", "-o", "b.csv")
+    rows_of_b = list(csv.DictReader(io.StringIO((work / "b.csv").read_text())))
+    assert len(rows_of_b) == 1000 and "x" * 900 in rows_of_b[0]["arguments"]
 
 
 def test_without_gputap_nothing_is_returned(run, program):

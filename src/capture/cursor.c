@@ -70,6 +70,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (k->slice)
 		k->slice->users++;
 	k->relayed = has_relayed(c);
+	k->has_shared = gt_shared_texts_are_in(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
 	gt_decoder_init(&k->decoder);
 	*out = k;
@@ -83,6 +84,7 @@ void gt_cursor_destroy(struct gt_cursor *k)
 	gt_slice_put(k->slice);
 	gt_decoder_fini(&k->decoder);
 	gt_block_reader_fini(&k->reader);
+	gt_shared_texts_fini(&k->texts);
 	free(k->group);
 	free(k->order);
 	free(k->group_words);
@@ -118,6 +120,10 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 		if (count <= 0) {
 			k->filled = k->unasked = 0;
 			return count;
+		}
+		if (k->has_shared && gt_shared_texts_put(&k->texts, k->capture, k->item, count)) {
+			k->filled = k->unasked = 0;
+			return -ENOMEM;
 		}
 		k->unasked = is_filtered(k) ? 0 : count;
 		for (int i = 0; k->relayed && i < count; i++)

@@ -4,6 +4,7 @@
 #define GPUTAP_CAPTURE_CURSOR_H
 
 #include "capture/reader.h"
+#include "capture/shared_texts.h"
 #include "capture/slice.h"
 #include "clock/line.h"
 
@@ -51,6 +52,7 @@ struct gt_cursor {
 	uint64_t passed;      /* bytes of stream blocks */
 	bool in_block;
 	bool relayed;        /* the capture has something of a domain that is `relayed` */
+	bool has_shared;     /* the capture may have texts that calls share */
 	bool takes_all;      /* whatever the capture's filter is */
 	bool takes_context;  /* rows that do not count, too */
 	uint8_t context;     /* of the rows at hand: GT_CONTEXT_.. */
@@ -82,6 +84,7 @@ struct gt_cursor {
 
 	struct gt_item item[ITEMS];
 	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* their arguments */
+	struct gt_shared_texts texts;
 	struct gt_decoder decoder;
 };
 

@@ -63,6 +63,7 @@ struct cutter {
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
+	struct gt_shared_texts texts; /* of the item at hand */
 	uint64_t record[UINT16_MAX + 1];
 	/* of the thread at hand */
 	struct gt_stream *stream;
@@ -106,7 +107,7 @@ static void begin_item(const struct cutter *k, const struct gt_row *row, struct 
 				 .ordinal = k->ordinal};
 }
 
-static void make_call(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
+static void make_call(struct cutter *k, const struct gt_row *row, struct gt_item *item)
 {
 	const uint32_t payload_at = row->shape->payload_at;
 
@@ -119,6 +120,7 @@ static void make_call(const struct cutter *k, const struct gt_row *row, struct g
 	item->ret = row->words[0];
 	item->args = payload_at ? row->words + 1 : NULL;
 	item->payload = payload_at ? (const uint8_t *)(row->words + payload_at) : NULL;
+	gt_shared_texts_put(&k->texts, k->c, item, 1); /* no memory: as if they were not there */
 	gt_item_relay(item);
 }
 
@@ -713,6 +715,7 @@ int gt_capture_cut(const struct gt_capture *c, size_t session, const char *path,
 	else
 		gt_capture_writer_destroy(k->writer);
 	gt_decoder_fini(&k->decoder);
+	gt_shared_texts_fini(&k->texts);
 	gt_block_reader_fini(&k->reader);
 	gt_call_set_fini(&k->launches);
 	free(k->begun);

@@ -43,8 +43,25 @@ static struct gt_range_text *add_text(const char *text, size_t bytes, uint32_t h
 
 struct gt_range_text *gt_range_text(const char *text)
 {
+	return gt_range_text_whole(text, strnlen(text, TEXT_BYTES));
+}
+
+uint32_t gt_range_text_number(struct gt_thread *t, struct gt_range_text *text)
+{
+	uint64_t known = atomic_load_explicit(&text->string, memory_order_relaxed);
+	uint32_t number = (uint32_t)known;
+
+	if (number && known >> 32 == t->epoch)
+		return number;
+	number = gt_string_id(t, text->text, strlen(text->text));
+	atomic_store_explicit(&text->string, number | (uint64_t)t->epoch << 32,
+			      memory_order_relaxed);
+	return number;
+}
+
+struct gt_range_text *gt_range_text_whole(const char *text, size_t bytes)
+{
 	static const char full[] = "(too many names of ranges)";
-	size_t bytes = strnlen(text, TEXT_BYTES);
 	uint32_t hash = hash_of(text, bytes);
 
 	for (struct gt_range_text *t =

@@ -2,7 +2,7 @@
 /* What NVTX has: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's own
  * headers; -DLEGACY: what NVTX 2 has, too. Prints what NVTX's functions return.
  *
- *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks | xla] */
+ *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks | xla | repeated] */
 #ifdef HEADERS
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -259,6 +259,58 @@ static int say_payloads(const char *what)
 #endif
 
 #if !defined(LEGACY)
+enum { REPEATED = 3000, LONG_BYTES = 900 };
+
+struct repeated {
+	nvtxStringHandle_t text;
+	int32_t number;
+};
+
+/* As XLA's: payloads of registered strings, few of which differ. */
+static int say_repeated(void)
+{
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{0, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "text", NULL, 0, 0, NULL,
+		 NULL},
+		{0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "number", NULL, 0, 0, NULL, NULL},
+	};
+	nvtxDomainHandle_t d = nvtxDomainCreateA("repeated");
+	nvtxEventAttributes_t a = say(NULL);
+	nvtxStringHandle_t names[3], text;
+	char name[LONG_BYTES + 1];
+	nvtxPayloadSchemaAttr_t s;
+	uint64_t schema;
+
+	memset(&s, 0, sizeof s);
+	s.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+		      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+	s.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+	s.entries = entries;
+	s.numEntries = 2;
+	schema = nvtxPayloadSchemaRegister(d, &s);
+	memset(name, 'x', LONG_BYTES);
+	name[LONG_BYTES] = '\0';
+	text = nvtxDomainRegisterStringA(d, name);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof name, "Thunk:#name=fusion,hlo_op=fusion.%d,id=42949673%d#", i,
+			 i);
+		names[i] = nvtxDomainRegisterStringA(d, name);
+	}
+	a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	a.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	a.reserved0 = 1;
+	for (int i = 0; i < REPEATED; i++) {
+		struct repeated payload = {text, i % 2};
+		nvtxPayloadData_t data = {schema, sizeof payload, &payload};
+
+		a.message.registered = names[i % 3];
+		a.payload.ullValue = (uint64_t)(uintptr_t)&data;
+		nvtxDomainRangePushEx(d, &a);
+		nvtxDomainRangePop(d);
+	}
+	return !schema;
+}
+
 /* A schema whose entries are of that schema. */
 static int say_itself(void)
 {
@@ -323,6 +375,8 @@ int main(int argc, char **argv)
 		return say_payloads(what);
 	if (!strcmp(what, "itself"))
 		return say_itself();
+	if (!strcmp(what, "repeated"))
+		return say_repeated();
 	if (!strcmp(what, "locks"))
 		return lock();
 #endif

@@ -50,6 +50,13 @@ static void add_payloads(struct gt_nvtx_said *said, const struct nvtx_payload *p
 
 	if (!said->message)
 		said->message = gt_nvtx_payload_message(said->domain, payloads, count);
+	said->payload_kept = gt_nvtx_payload_kept(said->domain, payloads, count, &o);
+	if (said->payload_kept) {
+		said->payload = said->payload_kept->text;
+		said->payload_bytes = (uint32_t)strlen(said->payload);
+		return;
+	}
+	o.at = room->payload;
 	gt_nvtx_put_payloads(&o, said->domain, payloads, count);
 	end_payload(said, &o, room->payload);
 }
@@ -65,6 +72,8 @@ static struct gt_nvtx_said say_attributes(void *domain, const struct nvtx_attrib
 		return said;
 	if (HAS(a, message))
 		said.message = gt_nvtx_message(a->message_type, a->message, &message);
+	if (said.message && a->message_type == NVTX_MESSAGE_REGISTERED)
+		said.message_kept = (struct gt_range_text *)(uintptr_t)a->message;
 	if (HAS(a, category))
 		said.category = a->category;
 	if (HAS(a, color) && a->color_type)

@@ -25,6 +25,7 @@ struct gt_nvtx_schema {
 	uint64_t id;
 	const char *name;
 	bool is_static;
+	bool is_whole; /* its entries' bytes alone say what they are */
 	size_t bytes;  /* as the program says; 0: it does not */
 	size_t packed; /* the most that its entries are aligned to; 0: as they like */
 	/* of one in another one; known when it is registered, so that none is in itself */
@@ -187,6 +188,16 @@ static void measure_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 		s->size = (farthest + align - 1) / align * align;
 }
 
+/* Do the payload's bytes alone say what its text is? No addresses of what the program may change,
+ * no schemas that it may register again. */
+static bool is_whole(const struct gt_nvtx_schema *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (is_text_elsewhere(&s->entries[i]) || s->entries[i].type >= NVTX_SCHEMA_FIRST)
+			return false;
+	return true;
+}
+
 /* Registration ------------------------------------------------------------------ */
 
 uint64_t gt_nvtx_schema_add(struct gt_nvtx_domain *domain, const struct nvtx_schema_attributes *a)
@@ -213,6 +224,7 @@ uint64_t gt_nvtx_schema_add(struct gt_nvtx_domain *domain, const struct nvtx_sch
 		s->entries[i].name = keep_name(a->entries[i].name);
 	}
 	measure_schema(domain, s);
+	s->is_whole = is_whole(s);
 	return add_schema(domain, s, id);
 }
 
@@ -470,6 +482,90 @@ void gt_nvtx_put_payloads(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 	}
 	if (count > 1)
 		PUT(o, "]");
+}
+
+/* Payloads whose text is kept: XLA hands over the same few for each operation that it runs, with
+ * kilobytes of text by registered strings. Lists that only grow, at their heads, as a domain's
+ * schemas. */
+enum { KEPT_BUCKETS = 1024, KEPT_MOST = 16384, KEPT_BYTES = 256 };
+
+struct kept_payload {
+	struct kept_payload *next;
+	const struct gt_nvtx_schema *schema;
+	struct gt_range_text *text;
+	uint32_t hash, bytes;
+	uint8_t data[];
+};
+
+static _Atomic(struct kept_payload *) kept_payloads[KEPT_BUCKETS];
+static _Atomic uint32_t kept_count;
+
+static uint32_t hash_payload(const struct gt_nvtx_schema *s, struct element x)
+{
+	uint64_t hash = (uintptr_t)s;
+
+	for (size_t at = 0; at < x.bytes; at += 8) {
+		uint64_t word = 0;
+
+		memcpy(&word, x.data + at, x.bytes - at < 8 ? x.bytes - at : 8);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static struct gt_range_text *keep_payload(const struct gt_nvtx_schema *s, struct element x,
+					  uint32_t hash, const struct gt_nvtx_out *o,
+					  const char *text)
+{
+	_Atomic(struct kept_payload *) *bucket = &kept_payloads[hash % KEPT_BUCKETS];
+	struct kept_payload *k;
+
+	if (atomic_fetch_add_explicit(&kept_count, 1, memory_order_relaxed) >= KEPT_MOST)
+		return NULL;
+	k = gt_arena_take((sizeof *k + x.bytes + 7) & ~(size_t)7);
+	if (!k)
+		return NULL;
+	*k = (struct kept_payload){.schema = s, .hash = hash, .bytes = (uint32_t)x.bytes};
+	k->text = gt_range_text_whole(text, (size_t)(o->at - text));
+	if (!k->text || strlen(k->text->text) != (size_t)(o->at - text)) /* too many texts */
+		return NULL;
+	memcpy(k->data, x.data, x.bytes);
+	k->next = atomic_load_explicit(bucket, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(bucket, &k->next, k, memory_order_release,
+						      memory_order_relaxed))
+		;
+	return k->text;
+}
+
+struct gt_range_text *gt_nvtx_payload_kept(struct gt_nvtx_domain *domain,
+					   const struct nvtx_payload *payloads, size_t count,
+					   struct gt_nvtx_out *o)
+{
+	const struct gt_nvtx_schema *s =
+		payloads && count == 1 && payloads->schema >= NVTX_SCHEMA_FIRST
+			? find_schema(domain, payloads->schema)
+			: NULL;
+	const char *text = o->at;
+	struct element x;
+	uint32_t hash;
+
+	if (!s || s->values || !s->is_static || !s->is_whole)
+		return NULL;
+	x = get_element(domain, payloads);
+	if (!x.bytes || x.bytes > KEPT_BYTES)
+		return NULL;
+	hash = hash_payload(s, x);
+	for (struct kept_payload *k = atomic_load_explicit(&kept_payloads[hash % KEPT_BUCKETS],
+							   memory_order_acquire);
+	     k; k = k->next)
+		if (k->hash == hash && k->schema == s && k->bytes == x.bytes &&
+		    !memcmp(k->data, x.data, x.bytes))
+			return k->text;
+	if (atomic_load_explicit(&kept_count, memory_order_relaxed) >= KEPT_MOST)
+		return NULL;
+	put_schema(o, domain, s, x, 0);
+	return keep_payload(s, x, hash, o, text);
 }
 
 static const char *find_message(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s,

@@ -12,6 +12,12 @@
 void gt_nvtx_put_number(struct gt_nvtx_out *o, int32_t type, uint64_t value);
 void gt_nvtx_put_payloads(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 			  const struct nvtx_payload *payloads, size_t count);
+/* The same text where it stays: of a payload that was handed over before with the same bytes, or is
+ * written to @o and kept now. NULL: it is not kept, as it depends on more than these bytes, or too
+ * many are. */
+struct gt_range_text *gt_nvtx_payload_kept(struct gt_nvtx_domain *domain,
+					   const struct nvtx_payload *payloads, size_t count,
+					   struct gt_nvtx_out *o);
 /* The text that a payload gives as the event's message; NULL: none does. It is in the program's
  * memory, or kept. */
 const char *gt_nvtx_payload_message(struct gt_nvtx_domain *domain,

@@ -31,10 +31,12 @@
 #include "core/table.h"
 #include "generated/nvtx_taps.h"
 #include "generated/nvtx_wraps.h"
+#include "record/shared_text.h"
 #include "runtime/nvtx/nvtx_text.h"
 #include "runtime/range_ids.h"
 
 enum { RANGES = 250, TEXTS_BYTES = 65536, OPERATIONS = 10 };
+enum { SHARED_BYTES = 24 }; /* shorter texts are in each record */
 enum {
 	ARGUMENTS = 6,
 	ARG_MESSAGE = 0,
@@ -142,12 +144,27 @@ struct call {
 struct texts {
 	unsigned count;
 	struct gt_blob list[ARGUMENTS];
+	uint32_t numbers[ARGUMENTS]; /* of texts that are recorded once */
 };
 
 static void add_text(struct texts *x, uint32_t arg, const char *text, size_t bytes)
 {
 	if (text)
 		x->list[x->count++] = (struct gt_blob){text, arg, bytes};
+}
+
+/* One that stays: its number, unless it is short. */
+static void add_kept(struct gt_thread *t, struct texts *x, unsigned arg, struct gt_range_text *kept,
+		     size_t bytes)
+{
+	uint32_t number = bytes < SHARED_BYTES ? 0 : gt_range_text_number(t, kept);
+
+	if (!number) {
+		add_text(x, arg, kept->text, bytes);
+		return;
+	}
+	x->numbers[arg] = number;
+	add_text(x, arg | GT_PAYLOAD_SHARED << 16, (const char *)&x->numbers[arg], sizeof number);
 }
 
 static void write_record(struct gt_thread *t, const struct call *c, const uint64_t *args,
@@ -190,12 +207,18 @@ static void write_said(struct gt_thread *t, const struct call *c, const struct g
 		said->color,        (uintptr_t)said->payload,
 	};
 
-	add_text(&x, ARG_MESSAGE, message, strnlen(message, GT_NVTX_TEXT_BYTES));
+	if (said->message_kept)
+		add_kept(t, &x, ARG_MESSAGE, said->message_kept, strlen(message));
+	else
+		add_text(&x, ARG_MESSAGE, message, strnlen(message, GT_NVTX_TEXT_BYTES));
 	if (said->domain->name)
 		add_text(&x, ARG_DOMAIN, said->domain->name, strlen(said->domain->name));
 	if (category)
 		add_text(&x, ARG_CATEGORY_NAME, category, strlen(category));
-	add_text(&x, ARG_PAYLOAD, said->payload, said->payload_bytes);
+	if (said->payload_kept)
+		add_kept(t, &x, ARG_PAYLOAD, said->payload_kept, said->payload_bytes);
+	else
+		add_text(&x, ARG_PAYLOAD, said->payload, said->payload_bytes);
 	write_record(t, c, args, ARGUMENTS, &x);
 }
 
@@ -352,10 +375,10 @@ int gt_nvtx_push(const struct gt_nvtx_said *said)
 		.level = next_level(r, said->domain),
 		.is_last = gt_range_note(said->message),
 	};
-	if (said->message)
+	if (said->message && !said->message_kept)
 		o->said.message =
 			keep_text(r, said->message, strnlen(said->message, GT_NVTX_TEXT_BYTES));
-	if (said->payload)
+	if (said->payload && !said->payload_kept)
 		o->said.payload = keep_text(r, said->payload, said->payload_bytes);
 	r->depth++;
 	if (gt_likely(is_recorded(GT_NVTX_nvtxRange)))
@@ -421,11 +444,14 @@ static void end_range(struct open_range *o, bool on_top)
 /* What an end says beside the begin. */
 static void add_said(struct gt_nvtx_said *to, const struct gt_nvtx_said *more)
 {
-	if (more->message)
+	if (more->message) {
 		to->message = more->message;
+		to->message_kept = more->message_kept;
+	}
 	if (more->payload) {
 		to->payload = more->payload;
 		to->payload_bytes = more->payload_bytes;
+		to->payload_kept = more->payload_kept;
 	}
 }
 

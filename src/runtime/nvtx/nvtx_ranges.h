@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/nvtx/nvtx_domain.h"
+#include "runtime/range_texts.h"
 
 /* What a program says of a range or a mark. Texts are the program's: they are copied. */
 struct gt_nvtx_said {
@@ -15,6 +16,8 @@ struct gt_nvtx_said {
 	uint32_t category, color;
 	const char *payload; /* as text; NULL: none */
 	uint32_t payload_bytes;
+	/* the same where they stay, so that nothing is copied; else NULL */
+	struct gt_range_text *message_kept, *payload_kept;
 };
 
 /* The domain's table of operations is there; false: nothing is recorded in this process. */
