@@ -1,42 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* See run_plugins.h.
- *
- *   gputap run ── fork ──► trial: loads the plug-in, registers it, says what it is
- *              ◄── pipe ── struct trial_answer, one write
+ * Each plug-in is tried first (src/plugin/plugin_trial.c).
  *
  * What a plug-in needs (its own libraries, without those that any program may have) goes with its
  * path: by these a program knows that it is for it (src/runtime/privateuse1/pu1_attach.c). */
 #include "cli/run_plugins.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <link.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/ui.h"
 #include "collector/environment.h"
 #include "plugin/plugin_parts.h"
 #include "record/operation.h"
-#include "util/clock_ns.h"
-
-#define TRIAL_NS UINT64_C(5000000000)
-
-/* One write of a pipe: whole, or not there. */
-struct trial_answer {
-	bool good;
-	char why[900]; /* a sentence; of a good one: its name */
-	char needs[2048];
-};
 
 struct plugin_finding {
 	struct gt_plugin_seeker seeker; /* first */
@@ -57,108 +39,6 @@ static void report(struct gt_plugin_seeker *seeker, const char *format, ...)
 	vsnprintf(text, sizeof text, format, list);
 	va_end(list);
 	ui_note("%s", text);
-}
-
-/* The trial --------------------------------------------------------------------------- */
-
-/* What any program may have. */
-static bool is_common(const char *name)
-{
-	static const char *const common[] = {"libc.so",    "libm.so",      "libdl.so",
-					     "libpthread", "librt.so",     "libstdc++.so",
-					     "libgcc_s",   "ld-linux",     "libgomp.so",
-					     "libz.so",    "libatomic.so", "libc++"};
-
-	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-		if (!strncmp(name, common[i], strlen(common[i])))
-			return true;
-	return false;
-}
-
-static void list_needs(void *handle, char *needs, size_t size)
-{
-	const struct link_map *map = NULL;
-	const char *strings = NULL;
-	size_t used = 0;
-
-	needs[0] = '\0';
-	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map)
-		return;
-	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_STRTAB)
-			strings = (const char *)d->d_un.d_ptr;
-	for (const ElfW(Dyn) *d = map->l_ld; strings && d->d_tag != DT_NULL; d++) {
-		const char *name = strings + d->d_un.d_val;
-
-		if (d->d_tag == DT_NEEDED && !is_common(name) && !strpbrk(name, "\t\n") &&
-		    used + strlen(name) + 2 < size)
-			used += (size_t)sprintf(needs + used, "\t%s", name);
-	}
-}
-
-/* Of the forked process: does not return. */
-static void try_plugin(const char *path, int pipe)
-{
-	static struct gt_plugin plugin;
-	static struct trial_answer a;
-	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setpgid(0, 0);
-	for (int fd = 0; fd <= 2; fd++)
-		dup2(nowhere, fd);
-	a.good = gt_plugin_open(&plugin, path, a.why, sizeof a.why);
-	if (a.good) {
-		snprintf(a.why, sizeof a.why, "%s", plugin.about.name);
-		list_needs(plugin.handle, a.needs, sizeof a.needs);
-	}
-	_exit(write(pipe, &a, sizeof a) != sizeof a);
-}
-
-/* Return: false: no answer came in time. */
-static bool receive(int pipe, struct trial_answer *a)
-{
-	uint64_t end = gt_clock_ns(CLOCK_MONOTONIC) + TRIAL_NS, now;
-	struct pollfd p = {.fd = pipe, .events = POLLIN};
-	int ready;
-
-	do {
-		now = gt_clock_ns(CLOCK_MONOTONIC);
-		ready = now < end ? poll(&p, 1, (int)((end - now) / 1000000) + 1) : 0;
-	} while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return false;
-	if (read(pipe, a, sizeof *a) != sizeof *a)
-		a->why[0] = '\0';
-	return true;
-}
-
-/* Load and register it in a process of its own. */
-static void start_trial(const char *path, struct trial_answer *a)
-{
-	int ends[2], status;
-	bool answered;
-	pid_t child;
-
-	memset(a, 0, sizeof *a);
-	fflush(NULL);
-	if (pipe2(ends, O_CLOEXEC) || (child = fork()) < 0) {
-		snprintf(a->why, sizeof a->why, "it cannot be tried: %s", strerror(errno));
-		return;
-	}
-	if (!child)
-		try_plugin(path, ends[1]);
-	close(ends[1]);
-	answered = receive(ends[0], a);
-	close(ends[0]);
-	kill(-child, SIGKILL); /* and what it has started */
-	kill(child, SIGKILL);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!answered)
-		snprintf(a->why, sizeof a->why, "its registration does not return");
-	else if (!a->why[0])
-		snprintf(a->why, sizeof a->why, "its registration ends the process: %s",
-			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit()");
 }
 
 /* The list ----------------------------------------------------------------------------- */
@@ -231,7 +111,7 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 {
 	struct plugin_finding *f = (struct plugin_finding *)seeker;
 	char why[900], library[PATH_MAX], real[PATH_MAX];
-	static struct trial_answer a;
+	static struct gt_plugin_trial a;
 
 	if (gt_plugin_is_unsafe(path, why, sizeof why)) {
 		ui_note("plug-in %s is not loaded: %s", path, why);
@@ -243,7 +123,7 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 	}
 	if (is_there(f, path) || !realpath(path, real) || strpbrk(real, "\t\n"))
 		return;
-	start_trial(real, &a);
+	gt_plugin_try(real, &a);
 	if (!a.good) {
 		ui_note("plug-in %s is not used: %s", path, a.why);
 		return;

@@ -58,6 +58,41 @@ def counts(result):
     return {name: int(n) for name, n in re.findall(r"^count (.*): (\d+)$", result.out, re.M)}
 
 
+# Guarded ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fault, why", [
+    ("crash at registration", "its registration ends the process: Aborted"),
+    ("registers never", "its registration does not return"),
+])
+def test_a_guarded_host_outlives_a_registration_that_crashes_or_hangs(host, vendor, fault, why):
+    bad = vendor(fault, name="bad")
+    result = host("guarded", "all", plugins=[bad, vendor()])
+    assert f"gputap: plug-in {bad} is not used: {why}\n" == result.err
+    assert "loaded 1, again 1" in result.out and counts(result)["records"] > 0
+
+
+def test_a_guarded_host_leaves_a_plug_in_alone_whose_stop_hangs(host, vendor):
+    result = host("guarded", "all", "sessions=2", plugins=[vendor("hangs", name="bad"), vendor()])
+    lines = result.out.splitlines()
+    assert "error 0 its stop does not return: it is left alone, and its records are lost" in lines
+    assert [line for line in lines if line.startswith("start")] == ["start 2", "start 1"]
+    assert counts(result)["records"] > 0
+
+
+def test_a_plug_in_that_kills_a_guarded_host_is_named(host, vendor):
+    result = host("guarded", plugins=[vendor("crash at start", name="bad")], status=-11)
+    assert result.err == "gputap: plug-in bad ends the process in its start\n"
+
+
+@pytest.mark.parametrize("fault", ["none", "forks"])
+def test_a_guarded_host_reads_the_same(host, vendor, fault):
+    outs = []
+    for words in ([], ["guarded"]):
+        out = host("all", "sessions=2", *words, plugins=[vendor(fault)]).out
+        outs.append([line for line in out.splitlines() if line.startswith("count ")])
+    assert outs[0] == outs[1] and len(outs[0]) > 2
+
+
 # The headers ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("compiler", [["cc", "-xc", "-std=c99"], ["c++", "-xc++", "-std=c++11"]])

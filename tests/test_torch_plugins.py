@@ -167,3 +167,18 @@ def test_what_lies_outside_of_the_window_is_counted_and_shown_at_its_device(case
                                     vendor("kernel before the window", name="bad"), vendor())
     assert counts["outside"] == 2 and kernels == [200000] * 2
     assert labels["100000"] == "gputap: 2 outside of the window" and labels["200000"] == "gputap"
+
+
+def test_a_plug_in_that_crashes_or_hangs_leaves_the_training_alone(case, vendor):
+    paths = [vendor("crash at registration", name="crashes"), vendor("hangs", name="hangs")]
+    plugins, kernels = case("""
+        for _ in range(2):
+            p = profile('vendor')
+        print(json.dumps(gputap.torch.plugins()))
+        print(json.dumps([e['pid'] for e in trace(p)['traceEvents'] if e.get('cat') == 'kernel']))
+        os._exit(0)""", *paths, vendor())
+    assert [p["name"] for p in plugins] == ["hangs", "vendor"] and kernels == [200000] * 2
+    assert f"gputap: plug-in {paths[0]} is not used: its registration ends the process: Aborted" \
+        in case.err
+    assert "gputap: plug-in hangs: its stop does not return: it is left alone, and its records" \
+        " are lost; refused by the plug-in: 1" in case.err

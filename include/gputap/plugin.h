@@ -45,6 +45,11 @@ struct gputap_plugins_opts {
 
 enum {
 	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not look into the standard folders */
+	/* A plug-in is first registered in a process made for it, and not used if that process
+	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: after a call of
+	 * more than 10 s a plug-in is not called any more, and gputap_plugins_error() has the
+	 * reason. If a signal kills the process in such a call, a line on stderr names it. */
+	GPUTAP_PLUGINS_GUARDED = 2,
 };
 
 /**

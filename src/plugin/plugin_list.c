@@ -67,6 +67,12 @@ static void set_stacks(struct gputap_plugin_stacks *s, const struct gt_plugin_ca
 	s->pop_user = calls->user.push && calls->user.pop ? (int (*)(void))calls->user.pop : no_pop;
 }
 
+void gt_plugin_list_abandon(uint32_t index)
+{
+	atomic_store(&plugins[index].abandoned, true);
+	stacks[index] = (struct gputap_plugin_stacks){ignore_id, no_pop, ignore_id, no_pop};
+}
+
 static void init_buffers(void)
 {
 	gt_plugin_buffers_init(plugins, GT_PLUGINS_MOST);

@@ -7,6 +7,8 @@
  *   plugin_clock.c    a plug-in's times in CLOCK_REALTIME
  *   plugin_records.c  records out of buffers, checked
  *   plugin_names.c    texts of plug-ins made fit
+ *   plugin_trial.c    a plug-in's registration, tried in a process of its own
+ *   plugin_guard.c    calls of a plug-in that may crash, or not return
  *   plugin_list.c     which plug-ins are loaded
  *   plugin_session.c  the public functions
  *   plugin_stream.c   those of streams
@@ -126,6 +128,7 @@ struct gt_plugin {
 	uint64_t enabled; /* bit per kind: `plugin check`'s trials */
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
 	_Atomic bool streaming; /* it has a stream, till the process ends */
+	_Atomic bool abandoned; /* a call of a session has not returned: it is called no more */
 	bool has_callbacks;     /* it was given them, once at least */
 	uint64_t loaded_real_ns, loaded_boot_ns;
 	/* who hears of the submissions of its stream; the function is set last */
@@ -152,6 +155,8 @@ static inline void gt_plugin_count_both(struct gt_plugin *p, enum gputap_plugin_
 /* The list (plugin_list.c). Entries are added at its end, and stay. */
 uint32_t gt_plugin_list_count(void);
 struct gt_plugin *gt_plugin_at(uint32_t index);
+/* A session calls it no more, and pushes go past it. */
+void gt_plugin_list_abandon(uint32_t index);
 
 /**
  * gt_plugin_list_load() - the plug-in of that file, loaded now if it is not there yet
@@ -200,6 +205,25 @@ bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
  * Return: true; false: @why says what is missing. It is not unloaded then: what it started may run.
  */
 bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t size);
+
+/* What a trial says. One write of a pipe: whole, or not there. */
+struct gt_plugin_trial {
+	bool good;
+	char why[900];    /* a sentence; of a good one: its name */
+	char needs[2048]; /* libraries that it needs, without those that any program may have */
+};
+
+/* Load and register the plug-in in a process of its own, for a bounded time (plugin_trial.c). */
+void gt_plugin_try(const char *path, struct gt_plugin_trial *answer);
+
+/**
+ * gt_plugin_guard() - call a plug-in's function in a thread that can be spared (plugin_guard.c)
+ * @call: called with @data, which must stay if it does not return
+ * Return: false: it has not returned in time, and its thread is left alone. If a signal kills the
+ * process meanwhile, a line on stderr names the plug-in and @what.
+ */
+bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *data), void *data,
+		     uint64_t limit_ns);
 
 /* Buffers. */
 void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count);

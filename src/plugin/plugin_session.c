@@ -13,11 +13,15 @@
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 << 30 };
 #define MEMORY_BYTES (UINT64_C(4) << 30)
+#define LOAD_NS      UINT64_C(5000000000)
+#define CALL_NS      UINT64_C(10000000000)
 
 /* recursive: a plug-in may fork() when it is enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static bool loaded;
+/* vendors' functions of sessions are called in threads that can be spared */
+static bool loaded, guarded;
 static _Atomic bool session_open;
+static bool changing; /* a guarded call is under way, without the lock: its plug-in may fork() */
 static uint32_t session_number, reading;
 
 /* Loading ---------------------------------------------------------------------- */
@@ -42,13 +46,67 @@ static void report_sentence(struct gt_plugin_seeker *seeker, const char *format,
 		fprintf(stderr, "gputap: %s\n", sentence);
 }
 
+/* Outlives a call that does not return. */
+struct load_call {
+	int index;
+	char why[900], path[];
+};
+
+/* With the lock, which is free meanwhile. */
+static bool guard(const char *plugin, const char *what, void (*call)(void *data), void *data,
+		  uint64_t limit_ns)
+{
+	bool is_done;
+
+	changing = true;
+	pthread_mutex_unlock(&the_lock);
+	is_done = gt_plugin_guard(plugin, what, call, data, limit_ns);
+	pthread_mutex_lock(&the_lock);
+	changing = false;
+	return is_done;
+}
+
+static void load_now(void *data)
+{
+	struct load_call *c = data;
+
+	c->index = gt_plugin_list_load(c->path, c->why, sizeof c->why);
+}
+
+/* Return: as gt_plugin_list_load(). What kills or stops a process shows in the trial. */
+static int load_guarded(const char *path, char *why, size_t size)
+{
+	struct gt_plugin_trial trial;
+	struct load_call *c;
+	int index;
+
+	if (gt_plugin_is_unsafe(path, why, size))
+		return -EPERM;
+	gt_plugin_try(path, &trial);
+	c = trial.good ? calloc(1, sizeof *c + strlen(path) + 1) : NULL;
+	if (!c) {
+		snprintf(why, size, "%s", trial.good ? "no memory" : trial.why);
+		return -ENOEXEC;
+	}
+	strcpy(c->path, path);
+	if (!guard(path, "its registration", load_now, c, LOAD_NS)) {
+		snprintf(why, size, "its registration does not return in this process");
+		return -ENOEXEC;
+	}
+	index = c->index;
+	snprintf(why, size, "%s", c->why);
+	free(c);
+	return index;
+}
+
 static void load_one(struct gt_plugin_seeker *seeker, const char *path)
 {
 	char why[900];
 	int index;
 
 	gt_plugin_prepare();
-	index = gt_plugin_list_load(path, why, sizeof why);
+	index = guarded ? load_guarded(path, why, sizeof why)
+			: gt_plugin_list_load(path, why, sizeof why);
 	if (index == -EPERM)
 		report_sentence(seeker, "plug-in %s is not loaded: %s", path, why);
 	else if (index == -ENOEXEC)
@@ -87,7 +145,7 @@ static void in_child(void)
 			p->readers[who].enabled = 0;
 		}
 	}
-	session_open = false;
+	session_open = changing = false;
 }
 
 static void prepare_forks(void)
@@ -109,16 +167,18 @@ int gputap_plugins_load(const struct gputap_plugins_opts *opts)
 	int count;
 
 	if (!gt_plugin_take_struct(&loading.opts, sizeof loading.opts, opts) ||
-	    loading.opts.flags & ~(uint32_t)GPUTAP_PLUGINS_NO_FOLDERS || loading.opts.reserved)
+	    loading.opts.flags & ~(uint32_t)(GPUTAP_PLUGINS_NO_FOLDERS | GPUTAP_PLUGINS_GUARDED) ||
+	    loading.opts.reserved)
 		return -EINVAL;
 	pthread_mutex_lock(&the_lock);
 	if (!loaded) {
+		loaded = true;
+		guarded = loading.opts.flags & GPUTAP_PLUGINS_GUARDED;
 		path = loading.opts.path      ? loading.opts.path
 		       : getauxval(AT_SECURE) ? NULL
 					      : getenv("KINETO_PLUGIN_PATH");
 		gt_plugin_find(&loading.seeker, path,
 			       !(loading.opts.flags & GPUTAP_PLUGINS_NO_FOLDERS));
-		loaded = true;
 	}
 	count = (int)gt_plugin_list_count();
 	pthread_mutex_unlock(&the_lock);
@@ -246,38 +306,6 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	return r->enabled != 0;
 }
 
-int gputap_plugins_start(const struct gputap_plugins_session *session)
-{
-	struct gputap_plugins_session s;
-	int recording = 0;
-
-	if (!gt_plugin_take_struct(&s, sizeof s, session) || s.reserved ||
-	    (s.buffer_bytes &&
-	     (s.buffer_bytes < BUFFER_BYTES_LEAST || s.buffer_bytes > BUFFER_BYTES_MOST)))
-		return -EINVAL;
-	pthread_mutex_lock(&the_lock);
-	if (session_open) {
-		pthread_mutex_unlock(&the_lock);
-		return -EBUSY;
-	}
-	gt_plugin_lines_clear();
-	gt_plugin_buffers_give(s.take_pages, s.user);
-	reading = 0;
-	session_open = true;
-	gt_plugin_buffers_begin(++session_number ? session_number : ++session_number,
-				s.buffer_bytes ? (s.buffer_bytes + 63u) & ~63u : BUFFER_BYTES,
-				s.memory_bytes ? s.memory_bytes : MEMORY_BYTES);
-	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
-		recording += start_one(gt_plugin_at(i), i, &s);
-	pthread_mutex_unlock(&the_lock);
-	return recording;
-}
-
-uint32_t gputap_plugins_sessions(void)
-{
-	return atomic_load_explicit(&session_open, memory_order_relaxed);
-}
-
 /* What still runs afterwards is late, which is no failure of the plug-in. */
 static void wait_for_device(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
@@ -306,15 +334,112 @@ static void stop_one(struct gt_plugin *p)
 	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
+/* A call of a session: start or stop of one plug-in. Outlives one that does not return. */
+struct session_call {
+	struct gt_plugin *plugin;
+	uint32_t index;
+	struct gputap_plugins_session session;
+	bool records;
+	char config[];
+};
+
+static void start_now(void *data)
+{
+	struct session_call *c = data;
+
+	c->records = start_one(c->plugin, c->index, &c->session);
+}
+
+static void stop_now(void *data)
+{
+	struct session_call *c = data;
+
+	stop_one(c->plugin);
+}
+
+static void abandon(struct gt_plugin *p, uint32_t index, const char *what)
+{
+	struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
+
+	gt_plugin_list_abandon(index);
+	gt_plugin_count(r, GPUTAP_PLUGIN_REFUSED);
+	snprintf(r->error, sizeof r->error,
+		 "%s does not return: it is left alone, and its records are lost", what);
+}
+
+/* @session: it starts; NULL: it stops. Return: whether it records. */
+static bool call_one(struct gt_plugin *p, uint32_t index,
+		     const struct gputap_plugins_session *session)
+{
+	const char *what = session ? "its start" : "its stop",
+		   *config = session && session->config ? session->config : NULL;
+	struct session_call *c;
+	bool records;
+
+	if (atomic_load(&p->abandoned))
+		return false;
+	c = guarded ? calloc(1, sizeof *c + (config ? strlen(config) : 0) + 1) : NULL;
+	if (!c) {
+		if (!session)
+			stop_one(p);
+		return session && start_one(p, index, session);
+	}
+	c->plugin = p;
+	c->index = index;
+	if (session)
+		c->session = *session;
+	if (config)
+		c->session.config = strcpy(c->config, config);
+	if (!guard(p->about.name, what, session ? start_now : stop_now, c, CALL_NS)) {
+		abandon(p, index, what);
+		return false;
+	}
+	records = c->records;
+	free(c);
+	return records;
+}
+
+int gputap_plugins_start(const struct gputap_plugins_session *session)
+{
+	struct gputap_plugins_session s;
+	int recording = 0;
+
+	if (!gt_plugin_take_struct(&s, sizeof s, session) || s.reserved ||
+	    (s.buffer_bytes &&
+	     (s.buffer_bytes < BUFFER_BYTES_LEAST || s.buffer_bytes > BUFFER_BYTES_MOST)))
+		return -EINVAL;
+	pthread_mutex_lock(&the_lock);
+	if (session_open || changing) {
+		pthread_mutex_unlock(&the_lock);
+		return -EBUSY;
+	}
+	gt_plugin_lines_clear();
+	gt_plugin_buffers_give(s.take_pages, s.user);
+	reading = 0;
+	session_open = true;
+	gt_plugin_buffers_begin(++session_number ? session_number : ++session_number,
+				s.buffer_bytes ? (s.buffer_bytes + 63u) & ~63u : BUFFER_BYTES,
+				s.memory_bytes ? s.memory_bytes : MEMORY_BYTES);
+	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
+		recording += call_one(gt_plugin_at(i), i, &s);
+	pthread_mutex_unlock(&the_lock);
+	return recording;
+}
+
+uint32_t gputap_plugins_sessions(void)
+{
+	return atomic_load_explicit(&session_open, memory_order_relaxed);
+}
+
 int gputap_plugins_stop(void)
 {
 	pthread_mutex_lock(&the_lock);
-	if (!session_open) {
+	if (!session_open || changing) {
 		pthread_mutex_unlock(&the_lock);
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < gt_plugin_list_count(); i++)
-		stop_one(gt_plugin_at(i));
+		call_one(gt_plugin_at(i), i, NULL);
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
 	session_open = false;
 	pthread_mutex_unlock(&the_lock);
@@ -331,7 +456,7 @@ long gputap_plugins_read(struct gputap_plugin_record *records, size_t count)
 		struct gt_plugin *p = gt_plugin_at(reading);
 		struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_SESSION];
 
-		if (gt_plugin_next(p, reading, r, &records[n])) {
+		if (!atomic_load(&p->abandoned) && gt_plugin_next(p, reading, r, &records[n])) {
 			gt_plugin_count(r, GPUTAP_PLUGIN_RECORDS);
 			n++;
 		} else {

@@ -2,7 +2,8 @@
 /* Loads the plug-ins of KINETO_PLUGIN_PATH, has each do work in a session, and prints what was
  * read and counted.
  *
- *     host [list] [sessions=N] [pieces=N] [memory=N] [buffer=N] [config=TEXT] [fork] [all] */
+ *     host [list] [sessions=N] [pieces=N] [memory=N] [buffer=N] [config=TEXT] [fork] [all]
+ *          [guarded] */
 #include <gputap/PrivateUse1TracingApi.h>
 #include <gputap/plugin.h>
 
@@ -117,7 +118,11 @@ int main(int argc, char **argv)
 		.buffer_bytes = (uint32_t)number(argv, "buffer", 0),
 		.config = word(argv, "config"),
 	};
-	int count = gputap_plugins_load(NULL);
+	const struct gputap_plugins_opts opts = {
+		.size = sizeof opts,
+		.flags = word(argv, "guarded") ? GPUTAP_PLUGINS_GUARDED : 0,
+	};
+	int count = gputap_plugins_load(&opts);
 
 	(void)argc;
 	printf("loaded %d, again %d\n", count, gputap_plugins_load(NULL));
@@ -137,6 +142,9 @@ int main(int argc, char **argv)
 		while (word(argv, "fork") && wait(NULL) > 0)
 			;
 		printf("stop %d\n", gputap_plugins_stop());
+		for (uint32_t k = 0; k < (uint32_t)count; k++)
+			if (gputap_plugins_error(k))
+				printf("error %u %s\n", k, gputap_plugins_error(k));
 		print_records(word(argv, "all") != NULL);
 	}
 	return 0;

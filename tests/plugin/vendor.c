@@ -187,6 +187,8 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 		return is("enable without callbacks") ? PU1_SUCCESS : PU1_ERROR_ORDER;
 	if (owner != getpid() && !is("child enables"))
 		return PU1_ERROR_FORKED;
+	if (is("crash at start"))
+		*(volatile int *)8 = 0;
 	if (is("forks") && !fork())
 		_exit(0);
 	if (is("thread stays") && !sessions)
@@ -430,6 +432,8 @@ PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plu
 {
 	if (is("crash at registration"))
 		abort();
+	if (is("registers never"))
+		pause();
 	if (is("registers never in worker") && !strcmp(program_invocation_short_name, "worker"))
 		pause();
 	if (is("refuses") || host->size < sizeof host->size)

@@ -399,6 +399,7 @@ template <typename T> bool look_up(void *library, T &function, const char *name)
 void open_sources(void *tool_library, void *plugin_library)
 {
 	bool has_tool = true, has_plugins = true;
+	gputap_plugins_opts guarded = {};
 	bridge &b = the();
 
 #define LOOK_UP_TOOL(f)   has_tool &= look_up(tool_library, tool.f, #f);
@@ -409,8 +410,10 @@ void open_sources(void *tool_library, void *plugin_library)
 		fprintf(stderr,
 			"gputap: the package for torch is of another gputap than its libraries: "
 			"pip install --force-reinstall ./torch\n");
+	guarded.size = sizeof guarded;
+	guarded.flags = GPUTAP_PLUGINS_GUARDED; // the training goes on whatever a plug-in does
 	if (has_plugins)
-		b.plugin_count = std::max(0, plugins.gputap_plugins_load(nullptr));
+		b.plugin_count = std::max(0, plugins.gputap_plugins_load(&guarded));
 	if (b.plugin_count)
 		b.stacks = plugins.gputap_plugins_stacks();
 	if (!has_tool)
