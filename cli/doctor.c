@@ -33,6 +33,7 @@ static void check_injection(struct doctor *d)
 {
 	/* no session: the libraries stay passive */
 	static const char *const nothing = "/nonexistent";
+	static const struct gt_target any; /* program */
 	struct gt_libraries libraries;
 	struct doctor_child child;
 	char **environment;
@@ -58,8 +59,7 @@ static void check_injection(struct doctor *d)
 	libraries.inject[strlen(libraries.inject)] = '/';
 
 	f = doctor_add(d, FOUND_BAD, "gputap", "injection");
-	if (gt_environment_make(environ, &libraries, nothing, UINT32_MAX, NULL, false,
-				&environment)) {
+	if (gt_environment_make(environ, &libraries, nothing, UINT32_MAX, &any, &environment)) {
 		doctor_say(f, "%s", gt_error_text());
 		gt_error_clear();
 		return;

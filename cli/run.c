@@ -27,6 +27,7 @@
 #include "cli/ui.h"
 #include "cli/untraced.h"
 #include "collector/collector.h"
+#include "collector/environment.h"
 #include "collector/target.h"
 #include "export/export.h"
 #include "generated/modes.h"
@@ -746,13 +747,19 @@ static int run(int argc, char **argv)
 {
 	static struct run_request r = {.pattern = ""}; /* too large for a small stack */
 	struct gt_run_result result;
+	struct gt_libraries libraries;
 	struct gt_target target;
 	int code = parse_arguments(&r, argc, argv), status;
 	bool written;
 
 	if (code)
 		return code;
-	gt_target_look(r.argv[0], &target);
+	if (gt_libraries_find(&libraries)) { /* reported when they are wanted */
+		gt_error_clear();
+		gt_target_look(r.argv[0], &target);
+	} else {
+		gt_target_look_with(r.argv[0], &libraries, &target);
+	}
 	if (!target.executable) /* before a file is made, or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)

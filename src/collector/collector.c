@@ -748,10 +748,9 @@ static int start_program(struct collector *c, char *const *argv)
 	struct gt_target target;
 	int status;
 
-	gt_target_look(argv[0], &target);
+	gt_target_look_with(argv[0], &c->libraries, &target);
 	status = gt_environment_make(environ, &c->libraries, c->folder.path,
-				     gt_session_recordable(c->folder.session),
-				     target.executable ? target.path : NULL, target.complains,
+				     gt_session_recordable(c->folder.session), &target,
 				     &environment);
 	if (!status) {
 		take_clock(c);

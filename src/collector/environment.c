@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/target.h"
 #include "config.h"
 #include "generated/substitutes.h"
 #include "record/variable.h"
@@ -264,18 +265,16 @@ static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 	return count;
 }
 
-int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
-			uint32_t domains, const char *program, bool complains, char ***out)
+/* Those that bring our libraries into the program. Return: how many were put into @set. */
+static size_t set_library_variables(uint32_t domains, char *const *base,
+				    const struct gt_libraries *l, const struct gt_target *target,
+				    char **set)
 {
 	struct gt_static_tls tls;
-	char *set[7 + 2 * GT_VARIABLE_COUNT];
-	char **all = NULL;
-	size_t set_count = 0, count = 0, n = 0;
-	bool good = true;
+	size_t set_count;
 
-	look_at_storage(program, base, l->inject, &tls);
-	set[set_count++] = variable(GT_SESSION_ENV, folder);
-	set_count += set_runtimes_variables(domains, base, l, set + set_count);
+	look_at_storage(target->executable ? target->path : NULL, base, l->inject, &tls);
+	set_count = set_runtimes_variables(domains, base, l, set);
 	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not
 	 * the first library: that is us, and does no harm. Its search for leaks reads a header in
 	 * front of thread-local storage, which is none where the dynamic linker has an auditor. */
@@ -285,7 +284,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[set_count++] = tunables_variable(base, &tls);
 	set[set_count++] = variable("GPUTAP_COMPAT", l->compat);
 	set[set_count++] = variable(GT_AUDIT_ENV, l->audit);
-	if (!complains) {
+	if (!target->complains) {
 		set[set_count++] =
 			list_variable("LD_PRELOAD", l->inject, get_value(base, "LD_PRELOAD"), true);
 		set[set_count++] = gt_static_tls_is_hopeless(&tls)
@@ -293,6 +292,20 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 					   : list_variable("LD_AUDIT", l->audit,
 							   get_value(base, "LD_AUDIT"), false);
 	}
+	return set_count;
+}
+
+int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
+			uint32_t domains, const struct gt_target *target, char ***out)
+{
+	char *set[7 + 2 * GT_VARIABLE_COUNT];
+	char **all = NULL;
+	size_t set_count = 0, count = 0, n = 0;
+	bool good = true;
+
+	set[set_count++] = variable(GT_SESSION_ENV, folder);
+	if (target->obstacle != GT_TARGET_ADDRESS_SPACE)
+		set_count += set_library_variables(domains, base, l, target, set + set_count);
 	for (size_t i = 0; i < set_count; i++)
 		good = good && set[i];
 	while (base[count])

@@ -21,6 +21,8 @@ struct gt_libraries {
  */
 int gt_libraries_find(struct gt_libraries *out);
 
+struct gt_target;
+
 /**
  * gt_environment_make() - a copy of @base with what the session needs
  * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours.
@@ -31,17 +33,16 @@ int gt_libraries_find(struct gt_libraries *out);
  * as it is, because programs do more where it is set: XLA makes a range with a payload for each
  * operation that it runs where NVTX's is.
  * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
- * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor
+ * GLIBC_TUNABLES: the static thread-local storage that @target's libraries need, which an auditor
  * takes the room of.
  * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All of them where
  *           GPUTAP_TOOLS names tools, which choose for themselves
- * @program: path of what is run first; NULL: not known
- * @complains: its dynamic linker is for another machine or word size: LD_PRELOAD and LD_AUDIT stay
- *             the user's
+ * @target: what is run first. Where its dynamic linker takes none of our libraries, LD_PRELOAD and
+ *          LD_AUDIT stay the user's; where there is no room for them, all variables do
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,
-			uint32_t domains, const char *program, bool complains, char ***out);
+			uint32_t domains, const struct gt_target *target, char ***out);
 void gt_environment_free(char **environment);
 
 #endif

@@ -16,6 +16,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "collector/environment.h"
+#include "util/address_space.h"
 #include "util/dynamic_linker.h"
 #include "util/static_tls.h"
 
@@ -218,6 +220,18 @@ void gt_target_look(const char *program, struct gt_target *out)
 		out->obstacle = look_at_file(out->path, out, 0);
 }
 
+void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
+			 struct gt_target *out)
+{
+	const char *const paths[] = {libraries->inject, libraries->audit};
+
+	gt_target_look(program, out);
+	if (out->executable && !out->obstacle && gt_address_space_is_short(paths, 2)) {
+		out->obstacle = GT_TARGET_ADDRESS_SPACE;
+		out->complains = true;
+	}
+}
+
 const char *gt_target_reason(enum gt_target_obstacle obstacle)
 {
 	switch (obstacle) {
@@ -236,6 +250,7 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 		return "its libraries' thread-local storage is aligned to more than 64 bytes, "
 		       "which glibc refuses beside an auditor; "
 		       "runtimes that need none are traced in it (OpenCL's layers, ROCm 6)";
+	case GT_TARGET_ADDRESS_SPACE: return GT_ADDRESS_SPACE_SHORT;
 	case GT_TARGET_NONE: break;
 	}
 	return NULL;

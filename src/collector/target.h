@@ -15,6 +15,7 @@ enum gt_target_obstacle {
 	GT_TARGET_MUSL,    /* a C library without what we need */
 	/* a library's static thread-local storage cannot be laid out beside an auditor */
 	GT_TARGET_ALIGNMENT,
+	GT_TARGET_ADDRESS_SPACE, /* too little of it: gt_target_look_with() */
 };
 
 struct gt_target {
@@ -28,6 +29,11 @@ struct gt_target {
 
 /* Look at @program as execvp() would find it. Never fails: exec finds out the rest. */
 void gt_target_look(const char *program, struct gt_target *out);
+
+/* The same, and whether this process's limits leave room for @libraries. */
+struct gt_libraries;
+void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
+			 struct gt_target *out);
 
 /* "it is statically linked, ..": a part of a sentence. NULL for GT_TARGET_NONE. */
 const char *gt_target_reason(enum gt_target_obstacle obstacle);

@@ -30,6 +30,7 @@
 #include "core/exec_target.h"
 #include "core/recording.h"
 #include "record/variable.h"
+#include "util/address_space.h"
 #include "util/environment_value.h"
 #include "util/static_tls.h"
 
@@ -70,6 +71,7 @@ struct area {
 	char tunable[TUNABLE_BYTES]; /* for the program that is to be executed */
 	bool without_audit;          /* it would not start beside an auditor */
 	bool without_libraries; /* its dynamic linker takes none of ours: gt_exec_complains() */
+	bool is_short;          /* of address space: no runtime brings one either */
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
@@ -171,20 +173,39 @@ static struct area *map_area(void)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/* For one thread at a time, where no more may be mapped (RLIMIT_AS): the program that is executed
+ * then may have to be started without our libraries. */
+static struct area spare;
+static _Atomic(struct gt_thread *) spare_user;
+
+static struct area *take_spare(bool is_first)
+{
+	struct gt_thread *nobody = NULL;
+
+	/* this thread's, and no exec of it is under way: a vfork's child that became another
+	 * program has left it */
+	if (atomic_compare_exchange_strong(&spare_user, &nobody, &gt_thread) ||
+	    (nobody == &gt_thread && is_first))
+		return &spare;
+	return NULL;
+}
+
 static struct area *take_area(struct gt_exec *e)
 {
 	struct gt_thread *t = &gt_thread;
 	uint32_t pid = (uint32_t)syscall(SYS_getpid), user = t->exec_user;
 
 	e->is_lent = !user || (user != pid && user != (uint32_t)syscall(SYS_getppid));
-	if (!e->is_lent)
-		return e->area = map_area();
+	if (!e->is_lent) {
+		e->area = map_area();
+		return e->area ? e->area : (e->area = take_spare(false));
+	}
 	t->exec_user = pid;
 	/* against this thread's signal handlers: from here on they map their own */
 	__asm__ volatile("" ::: "memory");
 	if (!t->exec_area)
 		gt_thread_keep_exec_area(t, map_area());
-	return e->area = t->exec_area;
+	return e->area = t->exec_area ? t->exec_area : take_spare(true);
 }
 
 static void give_area(struct gt_exec *e)
@@ -194,7 +215,9 @@ static void give_area(struct gt_exec *e)
 
 	if (e->is_lent)
 		t->exec_area = NULL;
-	if (e->area)
+	if (e->area == &spare)
+		atomic_store(&spare_user, NULL);
+	else if (e->area)
 		munmap(e->area, GT_EXEC_AREA_BYTES);
 	__asm__ volatile("" ::: "memory");
 	if (e->is_lent)
@@ -220,6 +243,22 @@ static char *append_number(char *at, uint64_t value)
 	return append_bytes(at, d, (size_t)(digits + sizeof digits - d));
 }
 
+/* Does what is ours in the variable bring a library of ours into the program? */
+static bool is_library(int i)
+{
+	if (i == AUDIT || !variables[i].library)
+		return i == AUDIT || !strcmp(variables[i].ours, variables[PRELOAD].ours);
+	return !strcmp(variables[i].library, OUR_LIBRARY);
+}
+
+/* A variable of another interface that names our library, and nothing else: ITT's, NVTX's. */
+static bool names_library(const char *entry)
+{
+	const char *value = strchr(entry, '=');
+
+	return value && variables[PRELOAD].bytes && !strcmp(value + 1, variables[PRELOAD].ours);
+}
+
 /* What shall be ours in the variable; *bytes is 0 for nothing. */
 static const char *wanted(const struct area *a, int i, size_t *bytes)
 {
@@ -229,7 +268,7 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 	}
 	*bytes = variables[i].bytes;
 	if ((i == AUDIT && (a->without_audit || a->without_libraries)) ||
-	    (i == PRELOAD && a->without_libraries))
+	    (i == PRELOAD && a->without_libraries) || (is_library(i) && a->is_short))
 		*bytes = 0;
 	return variables[i].ours;
 }
@@ -290,7 +329,7 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 static size_t count_variables(const struct area *a, char *const *environment)
 {
 	size_t count = 0, text_bytes = 0, bytes;
-	bool is_missing = false;
+	bool is_missing = a->is_short;
 
 	while (environment && environment[count])
 		count++;
@@ -316,7 +355,7 @@ static char *const *repair(struct area *a, char *const *environment)
 	if (!count_variables(a, environment))
 		return environment;
 	for (char *const *e = environment; e && *e; e++) {
-		bool replaced = false;
+		bool replaced = a->is_short && names_library(*e);
 
 		for (int i = 0; i < OURS_COUNT; i++) {
 			size_t bytes = strlen(variables[i].name);
@@ -346,7 +385,7 @@ static char *const *repair(struct area *a, char *const *environment)
 
 /* The program ------------------------------------------------------------------ */
 
-static void report_untraced(struct area *a, const char *path, const char *why)
+static void report_untraced(struct area *a, const char *path, const char *why, int error)
 {
 	char *at = a->event;
 
@@ -355,8 +394,8 @@ static void report_untraced(struct area *a, const char *path, const char *why)
 	if (path && strlen(path) < PATH_MAX)
 		at = append_bytes(append_bytes(at, path, strlen(path)), ": ", 2);
 	memcpy(at, why, strlen(why) + 1);
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE,
-		       (uint64_t)gt_exec_loss(why), a->event);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, (uint64_t)error,
+		       a->event);
 }
 
 /* As execvp() will find it; NULL: it will not. */
@@ -409,9 +448,16 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 {
 	int own = path ? gt_exec_open(fd, path) : fd;
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
+	const char *const libraries[] = {variables[PRELOAD].ours, variables[AUDIT].ours};
+	int error = gt_exec_loss(why);
 
 	make_area(a, own, environment);
-	a->without_libraries = gt_exec_complains(why);
+	if (!why && gt_address_space_is_short(libraries, 2)) {
+		why = GT_ADDRESS_SPACE_SHORT;
+		error = ENOMEM;
+		a->is_short = true;
+	}
+	a->without_libraries = a->is_short || gt_exec_complains(why);
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
@@ -419,7 +465,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 		      "auditor: only what needs "
 		      "none is traced in it";
 	if (why)
-		report_untraced(a, path, why);
+		report_untraced(a, path, why, error);
 out:
 	if (path && own >= 0)
 		syscall(SYS_close, own);
@@ -438,11 +484,11 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 	a = take_area(e);
 	if (!a)
 		goto out;
-	a->without_libraries = false;
+	a->without_libraries = a->is_short = false;
 	if (is_searched)
 		path = search(a, path);
 	if (is_others(environment)) {
-		report_untraced(a, path, "another gputap run traces it");
+		report_untraced(a, path, "another gputap run traces it", 0);
 		goto out;
 	}
 	if (path || !is_searched)
