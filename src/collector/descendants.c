@@ -35,6 +35,7 @@
 
 #include "clock/clock.h"
 #include "collector/not_traced.h"
+#include "collector/own_threads.h"
 #include "collector/proc_files.h"
 #include "collector/target.h"
 #include "util/clock_ns.h"
@@ -424,6 +425,7 @@ void gt_descendants_look(struct gt_descendants *d, uint32_t root, uint64_t now_n
 		return;
 	begin_ns = gt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	look_at_all(d, root, now_ns);
+	gt_own_threads_look(d->drain);
 	cost_ns = gt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	d->every_ns = d->every_ns < EVERY_NS / 2 ? 2 * d->every_ns : EVERY_NS;
 	d->next_ns =

@@ -22,6 +22,7 @@ enum {
 	FIELD_STACK = 28,
 	FIELD_ARGUMENTS = 48,
 	FIELD_ENVIRONMENT_END = 51,
+	FIELD_EXIT_CODE = 52, /* as wait() gives it */
 	FIELD_COUNT
 };
 
@@ -64,6 +65,7 @@ bool gt_proc_read_stat(uint32_t pid, struct gt_proc_stat *out)
 	out->ppid = (uint32_t)fields[FIELD_PPID];
 	out->threads = (uint32_t)fields[FIELD_THREADS];
 	out->start = fields[FIELD_START];
+	out->exit_signal = (uint32_t)fields[FIELD_EXIT_CODE] & 0x7f;
 	if (fields[FIELD_ENVIRONMENT_END])
 		out->exec_id = fields[FIELD_STACK] * 31 + fields[FIELD_ARGUMENTS] * 7 +
 			       fields[FIELD_ENVIRONMENT_END];

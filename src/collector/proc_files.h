@@ -12,7 +12,8 @@ enum { GT_PROC_NAME_BYTES = 16 };
 
 struct gt_proc_stat {
 	char name[GT_PROC_NAME_BYTES]; /* the kernel's: of the file that was executed, cut */
-	char state;                    /* 'Z', 'X': it has ended */
+	char state;                    /* 'Z', 'X': it has ended; 'Z': other threads may be there */
+	uint32_t exit_signal; /* that ended the first thread; 0: none, or we may not know */
 	uint32_t ppid, threads;
 	uint64_t start; /* in clock ticks since boot */
 	/* Made of where its stack and environment lie: another one after an exec, its parent's

@@ -49,6 +49,7 @@ struct gt_process {
 	bool stopped;             /* we asked it to record no more */
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
+	bool has_slices;          /* own_threads.c: its thread that follows was looked at */
 	_Atomic bool lost;        /* so little sense that nothing of it is read any more */
 	/* segment.full_count then; when records were last read, counts last written */
 	uint64_t full_seen, active_ns, counted_ns;

@@ -29,6 +29,7 @@
 #include "core/emit.h"
 #include "core/exec_target.h"
 #include "core/recording.h"
+#include "core/seccomp.h"
 #include "record/variable.h"
 #include "util/address_space.h"
 #include "util/environment_value.h"
@@ -39,7 +40,7 @@
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
 /* A variable and what of it is ours. Behind these come the runtimes' own (record/variable.h). */
-enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH };
+enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
 static struct {
 	const char *name;
 	/* a list: ours is the element whose last part begins so. NULL: all of it is ours */
@@ -57,6 +58,7 @@ static struct {
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
 	[AUDIT_PATH] = {.name = GT_AUDIT_ENV},
+	[FILTERED] = {.name = GT_FILTERED_ENV},
 #define LIST(text, between) {.name = text, .library = OUR_LIBRARY, .separator = between},
 #define WHOLE(text)         {.name = text},
 	GT_VARIABLES_PASSED_ON(LIST, WHOLE)
@@ -139,6 +141,12 @@ void gt_exec_remember(void)
 		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
 		variables[AUDIT].bytes = variables[AUDIT_PATH].bytes;
 	}
+}
+
+void gt_exec_remember_filter(void)
+{
+	variables[FILTERED].ours[0] = '1';
+	variables[FILTERED].bytes = 1;
 }
 
 static bool active(void)

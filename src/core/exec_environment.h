@@ -21,6 +21,8 @@ struct gt_exec {
 
 /* With the process's first environment. */
 void gt_exec_remember(void);
+/* Tell the programs that this one executes that a filter is there: core/seccomp.h. */
+void gt_exec_remember_filter(void);
 
 /**
  * gt_exec_begin() - make the environment for a program; write an event if it cannot be traced

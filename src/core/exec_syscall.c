@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* syscall(), exported in front of libc's: SYS_execve and SYS_execveat by it become the calls of the
- * exec family (core/exec.c).
+ * exec family (core/exec.c); SYS_prctl and SYS_seccomp are looked at (core/seccomp.c).
  *
  *   number ──► execve, execveat ──► gt_exec_by_number() ──► execve(), execveat()
+ *          ──► prctl, seccomp  ──►                      ──► gt_seccomp_before(), .. the call ..
  *          ──► any other        ──► jump to the next library's syscall(), with the caller's stack
  *                                   and return address: SYS_clone and SYS_vfork find what they
  *                                   find without us
  *
- * Two comparisons and a jump are all that other numbers cost. Before our constructor has looked
+ * Four comparisons and a jump are all that other numbers cost. Before our constructor has looked
  * that library up, and in its place, call_kernel() makes the system call.
  * May run wherever a system call may: never here: locks, malloc, thread-local storage but errno. */
 #include <assert.h>
@@ -15,6 +16,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/seccomp.h"
 
 enum { ERRNO_MOST = 4095 };
 
@@ -29,15 +32,29 @@ __attribute__((constructor)) static void find_next_syscall(void)
 	*(void **)&gt_exec_next_syscall = dlsym(RTLD_NEXT, "syscall");
 }
 
+static long call_seen(long number, long a, long b, long c, long d, long e)
+{
+	long result;
+
+	gt_seccomp_before(number, (unsigned long)a, (unsigned long)b);
+	result = gt_exec_next_syscall ? gt_exec_next_syscall(number, a, b, c, d, e, 0L)
+				      : gt_exec_call_kernel(number, a, b, c, d, e, 0);
+	gt_seccomp_after(number, (unsigned long)a, (unsigned long)b, result);
+	return result;
+}
+
 long gt_exec_by_number(long number, long a, long b, long c, long d, long e)
 {
+	if (number == SYS_prctl || number == SYS_seccomp)
+		return call_seen(number, a, b, c, d, e);
 	if (number == SYS_execve)
 		return execve((const char *)a, (char *const *)b, (char *const *)c);
 	return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
 }
 
 #if defined(__x86_64__)
-static_assert(SYS_execve == 59 && SYS_execveat == 322, "as the stub has them");
+static_assert(SYS_execve == 59 && SYS_execveat == 322 && SYS_prctl == 157 && SYS_seccomp == 317,
+	      "as the stub has them");
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl syscall\n"
@@ -48,6 +65,10 @@ __asm__(".text\n"
 	"	cmp $59, %rdi\n"
 	"	je gt_exec_by_number\n"
 	"	cmp $322, %rdi\n"
+	"	je gt_exec_by_number\n"
+	"	cmp $157, %rdi\n"
+	"	je gt_exec_by_number\n"
+	"	cmp $317, %rdi\n"
 	"	je gt_exec_by_number\n"
 	"	mov gt_exec_next_syscall(%rip), %r11\n"
 	"	test %r11, %r11\n"
@@ -68,7 +89,8 @@ static long enter_kernel(long number, long a, long b, long c, long d, long e, lo
 	return result;
 }
 #elif defined(__aarch64__)
-static_assert(SYS_execve == 221 && SYS_execveat == 281, "as the stub has them");
+static_assert(SYS_execve == 221 && SYS_execveat == 281 && SYS_prctl == 167 && SYS_seccomp == 277,
+	      "as the stub has them");
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl syscall\n"
@@ -79,6 +101,10 @@ __asm__(".text\n"
 	"	cmp x0, #221\n"
 	"	b.eq 1f\n"
 	"	cmp x0, #281\n"
+	"	b.eq 1f\n"
+	"	cmp x0, #167\n"
+	"	b.eq 1f\n"
+	"	cmp x0, #277\n"
 	"	b.eq 1f\n"
 	"	adrp x16, gt_exec_next_syscall\n"
 	"	ldr x16, [x16, :lo12:gt_exec_next_syscall]\n"

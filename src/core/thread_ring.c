@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/recording.h"
+#include "core/seccomp.h"
 #include "core/subscriber.h"
 #include "ring/segment_writer.h"
 #include "util/clock_ns.h"
@@ -206,7 +207,7 @@ struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name)
 	memset(slot->name, 0, sizeof slot->name);
 	if (tid)
 		memcpy(slot->name, name, strnlen(name, sizeof slot->name - 1));
-	else
+	else if (!gt_seccomp_is_filtered())
 		prctl(PR_GET_NAME, slot->name);
 	slot->start_ticks = gt_ticks();
 	atomic_store_explicit(&slot->end_ticks, 0, memory_order_relaxed);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,8 +16,8 @@
 #include "core/range_window.h"
 #include "core/recording.h"
 #include "core/recording_state.h"
+#include "ring/segment_threads.h"
 #include "tool/tool.h"
-#include "util/short_slice.h"
 
 enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened on it */
 
@@ -64,10 +66,33 @@ static uint32_t follow(void)
 	return word;
 }
 
+/* No thread is left but gputap's own (collector/own_threads.c): end the process as its last thread
+ * would have ended it. */
+static void end_if_alone(void)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+	uint32_t word =
+		r ? atomic_load_explicit(&gt_segment_threads(r)->alone, memory_order_acquire) : 0;
+	int number;
+	sigset_t one;
+
+	if (!word)
+		return;
+	number = (int)GT_ALONE_SIGNAL(word);
+	if (!number)
+		exit(0); /* as libc does in the last thread that calls pthread_exit() */
+	signal(number, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
+}
+
 /* Until the word is no more @seen. False: the session is over. The mapping is shared, so the
  * futex is no private one. */
 static bool wait_for_change(uint32_t seen)
 {
+	end_if_alone();
 	if (is_over())
 		return false;
 	syscall(SYS_futex, &gt_recording.session->control, FUTEX_WAIT, seen, NULL, NULL, 0);
@@ -87,10 +112,13 @@ static void start_again(void *arg)
 
 static void *run_thread(void *arg)
 {
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 	uint32_t seen;
 
 	gt_tool_thread_takes("gputap", start_again, arg);
-	gt_short_slice_take();
+	if (r) /* for the collector, which gives it short slices */
+		atomic_store_explicit(&gt_segment_threads(r)->follower_tid,
+				      (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
 	do
 		seen = follow();
 	while (wait_for_change(seen));

@@ -9,7 +9,11 @@
 #include <sys/prctl.h>
 
 #include "core/emit.h"
+#include "core/recording.h"
+#include "core/seccomp.h"
+#include "ring/segment_threads.h"
 #include "tool/tool.h"
+#include "tool/tool_thread.h"
 
 enum { SUBSCRIBERS = 16 };
 
@@ -122,10 +126,30 @@ static _Thread_local struct role role __attribute__((tls_model("initial-exec")))
 static pthread_key_t key;
 static bool key_there;
 
+/* The collector compares the count with the threads that there are, to find a process in which no
+ * other is left: in the segment of this process, where such a thread is made. */
+void gt_tool_thread_count(bool begins)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	if (r && begins)
+		atomic_fetch_add_explicit(&gt_segment_threads(r)->running, 1, memory_order_relaxed);
+	else if (r)
+		atomic_fetch_sub_explicit(&gt_segment_threads(r)->running, 1, memory_order_relaxed);
+}
+
+/* A filter of the program's may kill for it. */
+void gt_tool_thread_name(const char *name)
+{
+	if (!gt_seccomp_is_filtered())
+		prctl(PR_SET_NAME, name);
+}
+
 static void thread_ends(void *value)
 {
 	struct role *r = value;
 
+	gt_tool_thread_count(false);
 	gt_tool_deliver_left();
 	r->left(r->arg);
 }
@@ -141,7 +165,8 @@ void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	prctl(PR_SET_NAME, name);
+	gt_tool_thread_name(name);
+	gt_tool_thread_count(true);
 	pthread_once(&once, make_key);
 	role = (struct role){left, arg};
 	if (key_there)
@@ -155,6 +180,7 @@ bool gt_tool_thread_is_ours(void)
 
 void gt_tool_thread_leaves(void)
 {
+	gt_tool_thread_count(false);
 	if (key_there)
 		pthread_setspecific(key, NULL);
 }

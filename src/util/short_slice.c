@@ -30,25 +30,30 @@ static bool is_filtered(void)
 	return syscall(SYS_prctl, PR_GET_SECCOMP, 0UL, 0UL, 0UL, 0UL) != 0;
 }
 
-static bool take(void)
+static bool take(int tid)
 {
 	struct attributes a;
 
 	memset(&a, 0, sizeof a);
-	if (is_filtered() || syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) ||
+	if (is_filtered() || syscall(SYS_sched_getattr, tid, &a, sizeof a, 0) ||
 	    a.policy != SCHED_USUAL)
 		return false;
 	a.size = sizeof a;
 	a.flags |= RESET_ON_FORK;
 	a.runtime = SLICE_NS;
-	return syscall(SYS_sched_setattr, 0, &a, 0) == 0;
+	return syscall(SYS_sched_setattr, tid, &a, 0) == 0;
 }
 
 bool gt_short_slice_take(void)
 {
 	int saved = errno;
-	bool taken = take();
+	bool taken = take(0);
 
 	errno = saved;
 	return taken;
+}
+
+bool gt_short_slice_give(int tid)
+{
+	return take(tid);
 }

@@ -14,5 +14,7 @@
  * Return: false: it was not taken.   Signal: safe; errno stays.
  */
 bool gt_short_slice_take(void);
+/* The same for another thread, of any process of this user. */
+bool gt_short_slice_give(int tid);
 
 #endif

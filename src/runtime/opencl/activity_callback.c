@@ -27,13 +27,13 @@
  * Never here: calling f with a lock of ours held, or waiting for f. */
 #include "core/callback.h"
 #include "runtime/opencl/activity.h"
+#include "tool/tool_thread.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -446,9 +446,10 @@ static pthread_key_t ended;
 /* The thread ends, maybe because a callback ended it. The helper starts another one for the next
  * callback. This is a key's destructor: a handler of pthread_cleanup_push() would bring libgcc_s
  * into every program. */
-static void thread_left(void *unused)
+static void thread_left(void *thread)
 {
-	(void)unused;
+	if (thread)
+		gt_tool_thread_count(false);
 	atomic_store_explicit(&handed.thread, 0, memory_order_release);
 }
 
@@ -464,7 +465,8 @@ static void *run_handed(void *arg)
 	struct callback *c;
 	sigset_t none;
 
-	prctl(PR_SET_NAME, "gputap callback");
+	gt_tool_thread_name("gputap callback");
+	gt_tool_thread_count(true);
 	pthread_sigmask(SIG_SETMASK, NULL, &none);
 	pthread_once(&once, make_key);
 	pthread_setspecific(ended, &ended);

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@
 #include "generated/privateuse1_wraps.h"
 #include "runtime/privateuse1/pu1_parts.h"
 #include "tool/tool.h"
+#include "tool/tool_thread.h"
 #include "util/clock_ns.h"
 
 #define START_NS UINT64_C(5000000000)
@@ -202,10 +202,12 @@ static void *look_for_libraries(void *nobody)
 	const struct timespec pause = {0, LOOK_NS};
 
 	(void)nobody;
-	prctl(PR_SET_NAME, "gputap-look");
+	gt_tool_thread_name("gputap-look");
+	gt_tool_thread_count(true);
 	do
 		syscall(SYS_nanosleep, &pause, NULL);
 	while (look_now());
+	gt_tool_thread_count(false);
 	return NULL;
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "runtime/module.h"
 #include "runtime/privateuse1/pu1_parts.h"
 #include "tool/tool.h"
+#include "tool/tool_thread.h"
 
 #define PAUSE_NS 100000000
 
@@ -140,13 +140,15 @@ static void *run_plugin(void *argument)
 {
 	struct gt_pu1 *p = argument;
 
-	prctl(PR_SET_NAME, "gputap-plug-in");
+	gt_tool_thread_name("gputap-plug-in");
+	gt_tool_thread_count(true);
 	p->thread = gt_thread_own();
 	gt_internal_enter(); /* what the plug-in calls is not the program's */
 	gt_pu1_clock_begin(&p->host);
 	p->begun_boot_ns = p->host.first.boot_ns;
 	if (!p->thread || !open_plugin(p)) {
 		set_state(p, GT_PU1_OVER);
+		gt_tool_thread_count(false);
 		return NULL;
 	}
 	gt_pu1_push_to(p->f, p->index);
@@ -162,6 +164,7 @@ static void *run_plugin(void *argument)
 	}
 	end_plugin(p);
 	set_state(p, GT_PU1_OVER);
+	gt_tool_thread_count(false);
 	return NULL;
 }
 

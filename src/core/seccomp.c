@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* prctl(), exported in front of libc's, for what a program forbids itself; syscall() with the
+ * numbers of prctl() and seccomp() comes here by core/exec_syscall.c.
+ *
+ *   a filter is installed    gputap makes no prctl() in the process any more
+ *   strict mode              the thread's calls are recorded no more: the kernel would kill it for
+ *                            gputap's system calls, and its reading of the processor's time stamp
+ *                            counter gives SIGSEGV
+ *   PR_SET_TSC               that SIGSEGV alone, in this thread and those that it makes: recording
+ *                            ends in the process
+ *
+ * All else is passed on as it is. Never here: a system call between a filter's installation and
+ * the return to the program. Not seen: system calls of a program's own instructions. */
+#include "core/seccomp.h"
+
+#include <dlfcn.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/exec_environment.h"
+#include "core/recording.h"
+#include "core/tap.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int (*real_prctl)(int, ...);
+
+static bool is_filter(long number, unsigned long a, unsigned long b)
+{
+	return number == SYS_seccomp ? a == SECCOMP_SET_MODE_FILTER
+				     : a == PR_SET_SECCOMP && b == SECCOMP_MODE_FILTER;
+}
+
+static bool is_strict(long number, unsigned long a, unsigned long b)
+{
+	return number == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT
+				     : a == PR_SET_SECCOMP && b == SECCOMP_MODE_STRICT;
+}
+
+static void report(const char *text)
+{
+	if (gt_recording_is_run())
+		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0, text);
+}
+
+void gt_seccomp_before(long number, unsigned long a, unsigned long b)
+{
+	if (is_strict(number, a, b)) {
+		report("a thread restricts itself to seccomp's strict mode: its calls are not "
+		       "recorded from here on");
+		gt_internal_enter();
+	} else if (number == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV &&
+		   gt_recording_is_run() && gt_host_clock == GT_HOST_CLOCK_COUNTER) {
+		report("the program disables the processor's time stamp counter: nothing is "
+		       "recorded from here on");
+		gt_recording_stop();
+	}
+}
+
+void gt_seccomp_after(long number, unsigned long a, unsigned long b, long result)
+{
+	if (is_strict(number, a, b) && result != 0)
+		gt_internal_leave();
+	if (is_filter(number, a, b) && result >= 0) {
+		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
+		gt_exec_remember_filter();
+	}
+}
+
+__attribute__((constructor)) static void find_prctl(void)
+{
+	*(void **)&real_prctl = dlsym(RTLD_NEXT, "prctl");
+	if (getenv(GT_FILTERED_ENV))
+		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
+}
+
+/* As libc's, which reads four words whatever was passed. */
+EXPORT int prctl(int option, ...)
+{
+	unsigned long a, b, c, d;
+	va_list list;
+	int result;
+
+	va_start(list, option);
+	a = va_arg(list, unsigned long);
+	b = va_arg(list, unsigned long);
+	c = va_arg(list, unsigned long);
+	d = va_arg(list, unsigned long);
+	va_end(list);
+	gt_seccomp_before(SYS_prctl, (unsigned long)option, a);
+	result = real_prctl ? real_prctl(option, a, b, c, d)
+			    : (int)syscall(SYS_prctl, option, a, b, c, d);
+	gt_seccomp_after(SYS_prctl, (unsigned long)option, a, result);
+	return result;
+}

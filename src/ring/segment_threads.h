@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap's own threads in a process, in its segment: the last words of the header's pages, which
+ * few files need.
+ *
+ *   | struct gt_segment .. | unused | struct gt_segment_threads | slots ..
+ *                                                              ^ gt_segment.header_bytes */
+#ifndef GPUTAP_RING_SEGMENT_THREADS_H
+#define GPUTAP_RING_SEGMENT_THREADS_H
+
+#include <assert.h>
+
+#include "ring/segment.h"
+
+struct gt_segment_threads {
+	_Atomic uint32_t running;      /* of gputap's own */
+	_Atomic uint32_t follower_tid; /* of the one that `follows`; 0: there was none yet */
+	/* collector: GT_ALONE_WORD() when no thread is left but gputap's own; 0: there is one */
+	_Atomic uint32_t alone;
+	uint32_t reserved[13];
+};
+
+/* @signal: that ended the program's first thread; 0: none, it left by pthread_exit(). */
+#define GT_ALONE_WORD(signal) ((signal) + 1)
+#define GT_ALONE_SIGNAL(word) ((word)-1)
+
+enum {
+	GT_SEGMENT_PAGE = 4096,
+	GT_SEGMENT_HEADER_BYTES = (sizeof(struct gt_segment) + GT_SEGMENT_PAGE - 1) /
+				  GT_SEGMENT_PAGE * GT_SEGMENT_PAGE,
+};
+static_assert(sizeof(struct gt_segment) + sizeof(struct gt_segment_threads) <=
+		      GT_SEGMENT_HEADER_BYTES,
+	      "there is room behind the header");
+
+static inline struct gt_segment_threads *gt_segment_threads(const struct gt_segment *r)
+{
+	return (struct gt_segment_threads *)((char *)(uintptr_t)r + GT_SEGMENT_HEADER_BYTES -
+					     sizeof(struct gt_segment_threads));
+}
+
+#endif
