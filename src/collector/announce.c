@@ -20,6 +20,7 @@ void gt_announce_process(struct gt_drain *d, struct gt_process *process)
 	}
 	gt_process_describe(process, &info, &text);
 	gt_guard_end();
+	process->rank = info.rank;
 	gt_capture_write_process(d->writer, &info);
 }
 

@@ -279,6 +279,9 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
 	gt_events_write_open_plugins(d, process);
+	/* it has set one itself since it began: core/rank_variables.c */
+	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))
+		gt_capture_write_process(d->writer, &info);
 	gt_capture_write_process_end(d->writer, &info);
 	gt_capture_write_counts(d->writer, info.index, &counts);
 	d->batch_dirty = true;

@@ -40,6 +40,7 @@ struct gt_process {
 	uint32_t pid, ppid, number; /* number: gt_segment.process */
 
 	uint32_t account, index;  /* in the journal, in the capture */
+	struct gt_rank rank;      /* as the capture has it */
 	struct gt_counts pending; /* of the batch being made: added to the account with it */
 	bool touched;             /* the batch changes the account */
 	bool announced;           /* the process stands in the capture */

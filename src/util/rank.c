@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-#include "util/rank.h"
+#include "util/ranks.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "util/environment_value.h"
 
 extern char **environ;
 
+enum { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NUMBERS };
+
 static const struct launcher {
-	const char *name, *rank, *size, *local_rank, *local_size;
-} launchers[GT_LAUNCHER_COUNT] = {{"", "", "", "", ""},
-#define X(id, name, rank, size, local_rank, local_size) {name, rank, size, local_rank, local_size},
+	const char *name, *variables[NUMBERS];
+} launchers[GT_LAUNCHER_COUNT] = {{"", {"", "", "", ""}},
+#define X(id, name, rank, size, local_rank, local_size) \
+	{name, {rank, size, local_rank, local_size}},
 				  GT_LAUNCHERS(X)
 #undef X
 };
 
 /* A number of decimal digits; -1: it is not there, or something else. */
-static int32_t read_number(char *const *environment, const char *name)
+static int32_t read_number(const char *text)
 {
-	const char *text = *name ? gt_environment_value(environment, name) : NULL;
 	int64_t value = 0;
 
 	if (!text || !*text)
@@ -33,22 +36,51 @@ static int32_t read_number(char *const *environment, const char *name)
 	return (int32_t)value;
 }
 
-int gt_rank_read(char *const *environment, struct gt_rank *out)
+void gt_ranks_read(char *const *environment, struct gt_ranks *out)
+{
+	for (uint32_t i = 0; i < GT_LAUNCHER_COUNT; i++)
+		for (uint32_t k = 0; k < NUMBERS; k++) {
+			const char *name = launchers[i].variables[k];
+
+			out->numbers[i][k] =
+				*name ? read_number(gt_environment_value(environment, name)) : -1;
+		}
+}
+
+int gt_ranks_set(struct gt_ranks *ranks, const char *name, const char *value)
+{
+	size_t n = strcspn(name, "=");
+
+	for (uint32_t i = 1; i < GT_LAUNCHER_COUNT; i++)
+		for (uint32_t k = 0; k < NUMBERS; k++)
+			if (n && !strncmp(launchers[i].variables[k], name, n) &&
+			    !launchers[i].variables[k][n]) {
+				ranks->numbers[i][k] = read_number(value);
+				return 1;
+			}
+	return 0;
+}
+
+int gt_ranks_choose(const struct gt_ranks *ranks, struct gt_rank *out)
 {
 	*out = (struct gt_rank){-1, -1, -1, -1, GT_LAUNCHER_NONE};
 	for (uint32_t i = 1; i < GT_LAUNCHER_COUNT; i++) {
-		const struct launcher *l = &launchers[i];
+		const int32_t *n = ranks->numbers[i];
 
-		out->rank = read_number(environment, l->rank);
-		if (out->rank < 0)
+		if (n[RANK] < 0)
 			continue;
-		out->size = read_number(environment, l->size);
-		out->local_rank = read_number(environment, l->local_rank);
-		out->local_size = read_number(environment, l->local_size);
-		out->launcher = i;
+		*out = (struct gt_rank){n[RANK], n[SIZE], n[LOCAL_RANK], n[LOCAL_SIZE], i};
 		return 1;
 	}
 	return 0;
+}
+
+int gt_rank_read(char *const *environment, struct gt_rank *out)
+{
+	struct gt_ranks ranks;
+
+	gt_ranks_read(environment, &ranks);
+	return gt_ranks_choose(&ranks, out);
 }
 
 int32_t gt_rank_of_environment(void)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* setenv() and putenv(), exported in front of libc's, for a rank that a process sets itself:
+ *
+ *   os.environ["RANK"] = ..  ──► setenv() ──► libc's ──► the rank in this process's segment
+ *
+ * torch.multiprocessing.spawn's functions do that, long after the segment was made. The value is
+ * taken from the call, in the thread that makes it: reading `environ` at any other moment races
+ * with the program's own setenv(). A fork's child that has no segment yet reads it when it makes
+ * one.
+ *
+ * Here, never: malloc, locks, errno changed. Not seen: programs that write `environ` themselves,
+ * or have a setenv() of their own (bash). */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recording.h"
+#include "util/ranks.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern char **environ;
+
+static int (*real_setenv)(const char *, const char *, int);
+static int (*real_putenv)(char *);
+static struct gt_ranks ranks; /* as the process began, and what was set since */
+static bool is_known;
+
+static void find_real(void)
+{
+	if (!real_putenv) {
+		*(void **)&real_setenv = dlsym(RTLD_NEXT, "setenv");
+		*(void **)&real_putenv = dlsym(RTLD_NEXT, "putenv");
+	}
+}
+
+static void note(const char *name, const char *value)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	if (!is_known || !gt_ranks_set(&ranks, name, value))
+		return;
+	/* a fork's child still has its parent's until then */
+	if (r && gt_recording_is_run() && atomic_load_explicit(gt_epoch, memory_order_acquire))
+		gt_ranks_choose(&ranks, &r->rank);
+}
+
+__attribute__((constructor)) static void know_ranks(void)
+{
+	find_real();
+	gt_recording_init();
+	if (gt_recording_is_run()) {
+		gt_ranks_read(environ, &ranks);
+		is_known = true;
+	}
+}
+
+EXPORT int setenv(const char *name, const char *value, int overwrite)
+{
+	bool stays;
+	int rc, saved;
+
+	find_real();
+	stays = !overwrite && is_known && name && getenv(name);
+	rc = real_setenv(name, value, overwrite);
+	saved = errno;
+	if (rc == 0 && !stays)
+		note(name, value);
+	errno = saved;
+	return rc;
+}
+
+EXPORT int putenv(char *text)
+{
+	int rc, saved;
+
+	find_real();
+	rc = real_putenv(text);
+	saved = errno;
+	if (rc == 0 && strchr(text, '='))
+		note(text, strchr(text, '=') + 1);
+	errno = saved;
+	return rc;
+}
