@@ -561,3 +561,18 @@ def test_a_program_that_exports_its_configure_function_may_force(compile_tool, b
 def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):
     program = compile_tool("forced_none.c", "forced_none")
     assert run([program], build).stdout == "0 1 16\n"  # 16: CONFIGURATION_LOCKED
+
+
+@pytest.mark.parametrize("preloaded", [False, True])
+def test_a_hip_program_of_rocm_5_is_told_that_its_tools_were_not_loaded(
+        compile_tool, copies, build, sdk, softgpu, tap, tmp_path, preloaded):
+    """No library of ROCm reads the variable before ROCm 6; ours does, if it is there."""
+    library = tool(compile_tool, "asked")
+    environment = {"ROCP_TOOL_LIBRARIES": str(library), **softgpu}
+    if preloaded:
+        environment["LD_PRELOAD"] = str(sdk / "librocprofiler-sdk.so.1")
+    result = tap("run", "-o", tmp_path / "c.gputap", "--", copies, env=environment, status=None)
+    words = " ".join(result.err.split())
+    assert ("(ROCP_TOOL_LIBRARIES) was not loaded: nothing in ROCm before 6" in words) != preloaded
+    assert ("asked initialised" in words) == preloaded
+    assert preloaded or str(library) in words

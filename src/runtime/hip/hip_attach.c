@@ -7,6 +7,13 @@
  * exports do not come here: the audit library binds them to the real functions. */
 #include "runtime/hip/hip_attach.h"
 
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/emit.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/hip/hip_order.h"
@@ -27,11 +34,36 @@
 #define GT_ATTACH_EXPORTS "generated/hip_compiler_exports.inc"
 #include "runtime/attach_object.inc"
 
+static bool is_interposed;
+
 /* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_hip_attached(void)
 {
-	gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_INSTANCES, GT_DOMAIN_HIP,
-			    "HIP");
+	if (gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_INSTANCES, GT_DOMAIN_HIP,
+				"HIP"))
+		is_interposed = true;
+}
+
+static int is_sdk(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size, (void)data;
+	return strstr(info->dlpi_name, "librocprofiler-sdk.so") != NULL;
+}
+
+/* Before ROCm 6 no library of ROCm reads the variable. At the end, because a program may open the
+ * SDK at any time before. */
+__attribute__((destructor)) static void report_ignored_tools(void)
+{
+	const char *tools = getenv("ROCP_TOOL_LIBRARIES");
+	char text[512];
+
+	if (!is_interposed || !tools || !*tools || dl_iterate_phdr(is_sdk, NULL))
+		return;
+	snprintf(text, sizeof text,
+		 "%.256s (ROCP_TOOL_LIBRARIES) was not loaded: nothing in ROCm before 6 reads the "
+		 "variable; gputap's librocprofiler-sdk.so.1 in LD_PRELOAD does",
+		 tools);
+	gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HIP, 0, text);
 }
 
 __attribute__((visibility("hidden"), used)) void gt_hip_compiler_attached(void)
