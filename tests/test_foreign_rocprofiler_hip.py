@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import sys
 
@@ -88,6 +89,22 @@ def test_kineto_linked_into_the_program(build, environment, hip_headers, recorde
     calls = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime"}
     work_of = [e["args"]["correlation"] for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
     assert len(work_of) == len(recorded.device) and set(work_of) <= calls
+
+
+def test_calipers_service(build, environment, hip_headers, recorded, run, work):
+    checkout, made = from_outside("CALIPER_CHECKOUT", "CALIPER_BUILD")
+    run(["g++", f"-I{checkout}/include", f"-I{made}/include", "-c",
+         REPO / "tests/foreign/caliper_session.cpp"])
+    run(["hipcc", "--offload-arch=gfx906", "-O1", "-Dmain=truth_main", "-c",
+         REPO / "tests/hip/truth.hip"])
+    folders = f"{environment['LD_LIBRARY_PATH']}:{made}/src"
+    run(["hipcc", "caliper_session.o", "truth.o", f"-L{made}/src", "-lcaliper",
+         f"-Wl,-rpath-link,{folders}", "-o", "session"])
+    said = run([work / "session", *TRUTH.command("truth")[1:]],
+               env=environment | {"LD_LIBRARY_PATH": folders, "CALI_LOG_VERBOSITY": "2",
+                                  "CALI_CONFIG": "rocm-activity-report"}).err
+    written = re.search(r"wrote (\d+) activity records, 0 counter records", said)
+    assert written and int(written[1]) == len(recorded.device)
 
 
 def test_rpds_own_tracer(environment, hip_program, recorded, run, work):
