@@ -263,14 +263,6 @@ static void print_left_out(const struct grid *g, size_t rows, const unsigned *wi
 	fprintf(out, "%s\n", colors->reset);
 }
 
-/* Columns to fit into, of a width that sums of widths do not overflow. */
-static unsigned grid_room(FILE *out)
-{
-	unsigned room = ui_room(out);
-
-	return room < UI_ROOM_ENDLESS / 2 ? room : UI_ROOM_ENDLESS / 2;
-}
-
 static void put_spaces(FILE *out, unsigned n)
 {
 	fprintf(out, "%*s", (int)n, "");
@@ -324,7 +316,7 @@ static void put_function(FILE *out, char *line, unsigned width)
 	next = strdup(place);
 	*place = '\0';
 	ui_put(out, line, width);
-	ui_put(out, next ? next : "", UI_ROOM_ENDLESS);
+	ui_put(out, next ? next : "", UINT32_MAX);
 	free(next);
 }
 
@@ -376,7 +368,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
 	size_t rows = top && top < g->row_count ? top : g->row_count;
-	unsigned room = grid_room(out), width[COLUMNS_MOST] = {0}, last, spaces = INDENT;
+	unsigned room = ui_room(out), width[COLUMNS_MOST] = {0}, last, spaces = INDENT;
 	char buffer[64];
 
 	if (*g->heading) {

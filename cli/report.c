@@ -12,6 +12,7 @@
 #include "cli/filter_nothing.h"
 #include "cli/inputs.h"
 #include "cli/losses.h"
+#include "cli/overview.h"
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_html.h"
@@ -30,10 +31,12 @@ enum { TOP_DEFAULT = -1 };
 
 struct report_options {
 	const char *where, *sort, *output;
-	long top, frames; /* rows of a table; lines of a stack; 0: all */
-	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
-	uint32_t tables;  /* bit per enum report_table; 0: not said */
-	bool reverse, csv, json, mangled, brief, timeline, html, force, share;
+	const char *single_path; /* NULL: several captures */
+	long top, frames;        /* rows of a table; lines of a stack; 0: all */
+	unsigned by;             /* SUMMARY_NAME | ..; 0: not said */
+	uint32_t tables;         /* bit per enum report_table; 0: not said */
+	bool reverse, csv, json, mangled, timeline, html, force, share;
+	bool all, full_names;
 	bool implied;    /* the tables are those that know `by` */
 	uint32_t others; /* of these, those that are not shown, as they would be long */
 };
@@ -46,7 +49,8 @@ static void print_report_help(void)
 	       "Where the time went: calls, kernels, copies, devices, threads. Several files\n"
 	       "are summed up.\n\n"
 	       "%sExamples%s\n"
-	       "  gputap report prog.gputap                   everything\n"
+	       "  gputap report prog.gputap                   the answers, on one screen\n"
+	       "  gputap report prog.gputap --all             every table\n"
 	       "  gputap report prog.gputap -t kernels -n 5   the kernels that took longest\n"
 	       "  gputap report prog.gputap --by thread       who called\n"
 	       "  gputap report prog.gputap --where failed    only what failed\n"
@@ -58,6 +62,7 @@ static void print_report_help(void)
 	       "  gputap report rank*.gputap --by rank        ranks of a job beside each other\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
+	       "  -a, --all             every table, instead of one screen\n"
 	       "  -t, --table NAME,..   only these tables: ranks rank_spread rank_waits\n"
 	       "                        operations ranges operators failures kernels copies\n"
 	       "                        other graphs devices idle gaps latency stacks\n"
@@ -82,7 +87,7 @@ static void print_report_help(void)
 	       "      --share           others may read FILE, as the umask says\n"
 	       "      --timeline        instead of tables, what went on when: a row for each\n"
 	       "                        device, queue and thread, and ranges, over time\n"
-	       "      --short           only the lines that 'gputap run' ends with; of one FILE\n"
+	       "      --full-names      long names of kernels are not folded\n"
 	       "      --mangled         names of C++ kernels as recorded; EXPR sees those too\n"
 	       "  -h, --help\n\n"
 	       "%sExpressions%s\n"
@@ -104,15 +109,25 @@ static void print_report_help(void)
 /* Options -------------------------------------------------------------------------- */
 
 static const struct option long_options[] = {
-	{"table", required_argument, NULL, 't'},  {"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},      {"top", required_argument, NULL, 'n'},
-	{"frames", required_argument, NULL, 'N'}, {"by", required_argument, NULL, 'b'},
-	{"where", required_argument, NULL, 'w'},  {"json", no_argument, NULL, 'J'},
-	{"csv", no_argument, NULL, 'C'},          {"short", no_argument, NULL, 'S'},
-	{"timeline", no_argument, NULL, 'T'},     {"html", no_argument, NULL, 'H'},
-	{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-	{"share", no_argument, NULL, 'P'},        {"mangled", no_argument, NULL, 'M'},
-	{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	{"table", required_argument, NULL, 't'},
+	{"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},
+	{"top", required_argument, NULL, 'n'},
+	{"frames", required_argument, NULL, 'N'},
+	{"by", required_argument, NULL, 'b'},
+	{"where", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'J'},
+	{"csv", no_argument, NULL, 'C'},
+	{"timeline", no_argument, NULL, 'T'},
+	{"html", no_argument, NULL, 'H'},
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"share", no_argument, NULL, 'P'},
+	{"mangled", no_argument, NULL, 'M'},
+	{"all", no_argument, NULL, 'a'},
+	{"full-names", no_argument, NULL, 'F'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static bool is_exports(const char *output)
@@ -155,7 +170,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:o:fh", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:o:fah", long_options, NULL)) != -1) {
 		rc = GT_EXIT_OK;
 		switch (c) {
 		case 't':
@@ -167,7 +182,8 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'r': o->reverse = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
-		case 'S': o->brief = true; break;
+		case 'a': o->all = true; break;
+		case 'F': o->full_names = true; break;
 		case 'T': o->timeline = true; break;
 		case 'H': o->html = true; break;
 		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
@@ -195,10 +211,8 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	}
 	if (o->json && o->csv)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
-	if (o->brief &&
-	    (o->tables || o->by || o->sort || o->where || o->reverse || o->json || o->csv ||
-	     o->mangled || o->timeline || o->top != TOP_DEFAULT || argc - optind > 1))
-		return ui_fail(GT_EXIT_USAGE, "--short goes with one capture, and no other option");
+	if (o->all && o->tables)
+		return ui_fail(GT_EXIT_USAGE, "--all and --table: choose one");
 	rc = check_page(o);
 	if (rc)
 		return rc;
@@ -623,6 +637,27 @@ static int print_page(const struct summary *s, const struct report_options *o,
 	return rc;
 }
 
+/* The first screen --------------------------------------------------------------------- */
+
+static bool is_overview(const struct report_options *o)
+{
+	return !o->all && !o->tables && !o->by && !o->sort && !o->reverse &&
+	       o->top == TOP_DEFAULT && !o->json && !o->csv && !o->html && !o->timeline;
+}
+
+static int print_overview(const struct summary *s, const struct report_options *o,
+			  struct gt_capture *capture)
+{
+	const struct overview_options overview = {
+		.path = o->single_path,
+		.where = o->where,
+		.full_names = o->full_names,
+	};
+
+	report_head_print(s, o->where, 0, stdout);
+	return summary_holds_for_nothing(s) ? 0 : overview_print(s, capture, &overview, stdout);
+}
+
 /* The command ------------------------------------------------------------------------- */
 
 static int check_sort(const struct report_options *o)
@@ -681,6 +716,8 @@ static int print_tables(struct summary *s, const struct report_options *o,
 		return rc;
 	if (summary_holds_for_nothing(s))
 		filter_note_nothing(s->filter, o->where, "");
+	if (is_overview(o))
+		return print_overview(s, o, capture);
 	if (o->html)
 		return print_page(s, o, capture);
 	if (o->json)
@@ -737,7 +774,11 @@ static int report_files(struct report_options *o, char **paths, int count)
 	struct capture_inputs in;
 	int code, rc;
 
-	choose_keys(&s, o->by);
+	if (is_overview(o))
+		overview_choose_keys(&s);
+	else
+		choose_keys(&s, o->by);
+	o->single_path = count == 1 ? paths[0] : NULL;
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
@@ -775,12 +816,6 @@ free_filter:
 	return code;
 }
 
-/* As `gputap run` ends, but on stdout. */
-static int report_short(const char *path)
-{
-	return gt_report_short(path, stdout) ? ui_fail(GT_EXIT_FAILURE, "%s", "") : GT_EXIT_OK;
-}
-
 static int report_main(int argc, char **argv)
 {
 	struct report_options o = {.top = TOP_DEFAULT, .frames = STACK_LINES_USUAL};
@@ -788,8 +823,6 @@ static int report_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (o.brief)
-		return report_short(argv[optind]);
 	code = choose_tables(&o);
 	if (!code)
 		code = check_sort(&o);

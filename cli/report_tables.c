@@ -300,14 +300,15 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 static const char *direction(enum gt_device_op op)
 {
 	switch (op) {
-	case GT_DEVICE_READ: return "device to host";
-	case GT_DEVICE_WRITE: return "host to device";
-	case GT_DEVICE_COPY: return "device to device";
+	case GT_DEVICE_READ: return "memcpy D2H";
+	case GT_DEVICE_WRITE: return "memcpy H2D";
+	case GT_DEVICE_COPY: return "memcpy D2D";
+	case GT_DEVICE_FILL: return "memset";
 	default: return gt_device_op_name(op);
 	}
 }
 
-/* "host to device (Pageable)": with the kind of memory that is not the device's, where it is
+/* "memcpy H2D (Pageable)": with the kind of memory that is not the device's, where it is
  * known. */
 static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 				       const struct summary_group *row)

@@ -27,7 +27,6 @@
 #include "util/error.h"
 
 enum {
-	ROOM_USUAL = 80,
 	ROOM_MOST = 200,
 	LABEL_ROOM = 16,
 	BAR_AT = 2 + LABEL_ROOM + 6, /* indent, label, " 100% " */
@@ -460,8 +459,6 @@ static unsigned choose_columns(FILE *out)
 {
 	unsigned room = ui_room(out);
 
-	if (room == UI_ROOM_ENDLESS)
-		room = ROOM_USUAL;
 	room = room > ROOM_MOST ? ROOM_MOST : room;
 	return room < BAR_AT + 20 ? 20 : room - BAR_AT;
 }

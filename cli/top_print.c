@@ -192,7 +192,6 @@ static void print_head(const struct top_view *v, FILE *out)
 	const struct top_sums *s = v->sums;
 	unsigned room = ui_room(out), used;
 
-	room = room == UI_ROOM_ENDLESS ? 80 : room;
 	fputs(c->bold, out);
 	used = ui_put_end(out, v->session->path, room / 2);
 	fprintf(out, "%s  ", c->reset);

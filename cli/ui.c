@@ -299,7 +299,7 @@ unsigned ui_room(FILE *stream)
 	if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
 	n = columns ? strtol(columns, NULL, 10) : 0;
-	return n >= 20 && n <= 10000 ? (unsigned)n : UI_ROOM_ENDLESS;
+	return n >= 20 && n <= UI_ROOM_MOST ? (unsigned)n : UI_ROOM_FILE;
 }
 
 /* Text ------------------------------------------------------------------------- */

@@ -51,9 +51,9 @@ struct ui_colors {
 	const char *bold, *dim, *red, *green, *yellow, *cyan, *reset;
 };
 const struct ui_colors *ui_colors(FILE *stream);
-/* Columns to fit into: the terminal's; where there is none, COLUMNS if it is set; else
- * UI_ROOM_ENDLESS. */
-#define UI_ROOM_ENDLESS UINT32_MAX
+/* Columns to fit into: the terminal's; without a terminal COLUMNS, or UI_ROOM_FILE where that is
+ * not set. */
+enum { UI_ROOM_FILE = 120, UI_ROOM_MOST = 10000 };
 unsigned ui_room(FILE *stream);
 
 /* A bar on stderr if that is a terminal and the work takes over half a second; nothing else

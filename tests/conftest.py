@@ -113,7 +113,8 @@ def clean_environment():
     drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
             "ROCR_", "AMD_", "ZE_", "LZ_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
-    env.update(LC_ALL="C.UTF-8", NO_COLOR="1")
+    # as wide as it gets, so that no sentence that a test looks for is broken
+    env.update(LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="10000")
     return env
 
 

@@ -194,7 +194,7 @@ def test_the_capture_says_its_windows(session, control, tap):
     w = windows_of(tap)
     assert all(x["to_ns"] == y["from_ns"] for x, y in zip(w, w[1:]))
     assert "in 3 windows" in tap("info", "w.gputap").out
-    assert "Recorded:" in tap("report", "w.gputap").out
+    assert "Recorded:" in tap("report", "--all", "w.gputap").out
 
 
 def test_a_session_is_found_by_its_processes_and_its_capture(session, tap, status, work):

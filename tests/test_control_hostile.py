@@ -143,7 +143,7 @@ def test_a_process_that_is_stopped_is_said_and_follows_when_it_goes_on(session, 
     s.tell("run c 1")
     s.end()
     assert recorded() == {"a": 1, "c": 1}
-    tap("report", "s.gputap")
+    tap("report", "--all", "s.gputap")
 
 
 def test_a_process_that_is_killed_before_it_has_followed_is_not_waited_for(session, control,
@@ -215,7 +215,7 @@ def test_snapshot_and_stop_at_once(session, gputap, status, tap):
         assert [b.wait(conftest.HANGS_SECONDS) for b in both] == [0] * 4
     s.end()
     for number in range(1, 11):
-        tap("report", f"w.{number}.gputap")
+        tap("report", "--all", f"w.{number}.gputap")
 
 
 def test_control_while_processes_begin_and_end_by_the_hundred(session, gputap, status, tap):
@@ -320,4 +320,4 @@ def test_a_session_whose_collector_was_killed_runs_no_more(session, status, tap,
     assert s.process.stdout.readline() == "ok\n"
     s.process.communicate(timeout=conftest.HANGS_SECONDS)
     tap("recover", folder)
-    tap("report", "w.gputap")
+    tap("report", "--all", "w.gputap")

@@ -49,7 +49,7 @@ def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
         s.tell("wait", "storm 30")
         s.end()
     assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
-    tap("report", "w.gputap")
+    tap("report", "--all", "w.gputap")
 
 
 def find_names_child(s, program):
@@ -82,7 +82,7 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
         os.kill(find_names_child(s, pid), signal.SIGKILL)
         s.end()
     assert "Sanitizer" not in s.err and "runtime error" not in s.err, s.err
-    tap("report", "w.gputap")
+    tap("report", "--all", "w.gputap")
 
 
 @pytest.mark.parametrize("option", ["--start-signal", "--stop-signal", "--snapshot-signal"])

@@ -111,7 +111,7 @@ def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, w
                  status=None)
     assert result.status == 3
     assert "hipGetDeviceCount" in result.out
-    report = tap("report", "a.gputap").out
+    report = tap("report", "--all", "a.gputap").out
     assert "hipErrorNoDevice" in report and "hipGetDeviceCount" in report
     tap("export", "a.gputap", "-o", "a.csv")
     assert ",100,hipErrorNoDevice," in (work / "a.csv").read_text()

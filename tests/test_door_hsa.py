@@ -97,7 +97,7 @@ def test_hsa_arguments_read_as_the_program_wrote_them(trace):
 
 def test_a_failed_hsa_call_is_reported_by_its_status_name(trace, tap):
     trace()
-    report = tap("report", "a.gputap").out
+    report = tap("report", "--all", "a.gputap").out
     assert "HSA_STATUS_ERROR_INVALID_ALLOCATION" in report and "hsa_amd_memory_pool_free" in report
 
 

@@ -88,7 +88,7 @@ def test_a_failed_call_has_its_error_s_name_everywhere(rows, traced, tap, tmp_pa
             for row in failed] == [("hipModuleGetFunction", "500", "hipErrorNotFound"),
                                    ("hipFree", "1", "hipErrorInvalidValue")]
     assert 'kname="sub"' in failed[0]["arguments"]
-    report = tap("report", traced[0]).out
+    report = tap("report", "--all", traced[0]).out
     assert "hipErrorInvalidValue" in report
     tap("export", traced[0], "-o", tmp_path / "a.json.gz")
     events = json.loads(gzip.open(tmp_path / "a.json.gz").read())["traceEvents"]

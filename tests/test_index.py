@@ -76,7 +76,7 @@ def test_a_merged_capture_has_an_index_of_its_own(synth, tap, work):
     blocks = blocks_of((work / "job.gputap").read_bytes())
     assert [b.type for b in blocks].count(INDEX) == 1
     assert index_of(tap, "job.gputap")["blocks"] == len(blocks) - 2
-    assert tap("report", "job.gputap").err == ""
+    assert tap("report", "--all", "job.gputap").err == ""
 
 
 def change_head(index, number, change):
@@ -122,7 +122,7 @@ def test_an_index_that_lies_is_not_used(large, tap, items, work, wanted, change)
         wanted = lambda n, b: b.type != STREAM  # noqa: E731
     (work / "b.gputap").write_bytes(lie(data, wanted, change))
     assert index_of(tap, "b.gputap") == {"blocks": 0, "bytes": 0, "wrong": True}
-    assert NOTE in tap("report", "b.gputap").err.replace("\n  ", " ").replace("\n", " ")
+    assert NOTE in tap("report", "--all", "b.gputap").err.replace("\n  ", " ").replace("\n", " ")
     assert "damaged, or not what the blocks say" in tap("info", "b.gputap").out
     assert items("b.gputap") == items(large)
 
@@ -135,7 +135,7 @@ def test_a_lie_about_one_stream_is_met_when_it_is_read(large, tap, work):
     assert not index_of(tap, "b.gputap", status=1)["wrong"]
     info = json.loads(tap("info", "--json", "b.gputap", status=1).out)
     assert info["bad_blocks"] == 1 and not info["complete"]
-    assert "torn" in tap("report", "b.gputap", status=1).out
+    assert "torn" in tap("report", "--all", "b.gputap", status=1).out
 
 
 def test_a_damaged_index_costs_no_record(large, tap, items, work):

@@ -103,7 +103,7 @@ def compile_and_run(run, work, prefix, compiler, suffix):
 
 def trace_demo(run, command, build, work):
     run([command, "run", "-q", "-o", work / "demo.gputap", build / "examples" / "demo"])
-    report = run([command, "report", work / "demo.gputap"]).out
+    report = run([command, "report", "--all", work / "demo.gputap"]).out
     assert "heat_step" in report and "clEnqueueNDRangeKernel" in report
     run([command, "export", work / "demo.gputap", "-o", work / "demo.rpd"])
 

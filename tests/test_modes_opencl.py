@@ -47,7 +47,7 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
     text = run([gputap, "info", "out.gputap"]).out
     assert "not asked: mode standard records no calls" in text
     assert not re.search(r"linked +\d", text)
-    assert "calls not recorded" in run([gputap, "report", "out.gputap"]).out
+    assert "calls not recorded" in run([gputap, "report", "--all", "out.gputap"]).out
 
 
 @pytest.mark.parametrize("mode", ["default", "hip", "hsa"])

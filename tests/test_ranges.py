@@ -58,7 +58,7 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
     """Although reports name ranges by the program's own text."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
-    head = tap("report", "a.gputap").out
+    head = tap("report", "--all", "a.gputap").out
     assert "step" in head
     for said in (short, head):
         assert ("nothing met" + unmet in said) == bool(unmet), said
@@ -86,7 +86,7 @@ def test_what_is_never_ended_is_counted_as_unfinished(trace, tap):
 
 def test_reports_and_exports_say_how_many_ranges_were_cut_off(trace, tap, work):
     trace("cross")
-    assert "1 of 3 records were lost" in (report := tap("report", "a.gputap").out)
+    assert "1 of 3 records were lost" in (report := tap("report", "--all", "a.gputap").out)
     lost = report.partition("\nLost\n")[2].splitlines()[1].split()
     assert lost == ["1", "3", "torch", "calls", "unfinished"]
     tap("export", "a.gputap", "-o", "a.json")
@@ -125,7 +125,7 @@ def test_a_range_that_is_open_at_a_fork_is_the_parents(trace):
 
 def test_reports_tell_of_ranges_apart_from_calls(trace, tap):
     trace("nest")
-    report = tap("report", "a.gputap").out
+    report = tap("report", "--all", "a.gputap").out
     assert "4 ranges, 0 calls" in report and "aten::add" in report
 
 
@@ -320,7 +320,7 @@ def test_nvtxs_started_ranges_and_marks_are_in_each_format(tap, nvtx, work):
         markers = {r[0] for r in base.execute(
             "select args from api where apiName = 'UserMarker'")}
     assert {"outer", "wide €", "of a domain"} <= markers
-    report = tap("report", "a.gputap").out
+    report = tap("report", "--all", "a.gputap").out
     assert "of a domain" in report
 
 
@@ -424,6 +424,6 @@ def test_where_range_tells_threads_apart(trace, tap):
 
 def test_the_table_of_operators_is_there_only_where_ranges_have_work(tap, trace, worker):
     trace("nest")
-    assert "by operator" not in tap("report", "a.gputap").out
+    assert "by operator" not in tap("report", "--all", "a.gputap").out
     tap("run", "-f", "-o", "a.gputap", "--", worker)
-    assert "Device time by operator and range" in tap("report", "a.gputap").out
+    assert "Device time by operator and range" in tap("report", "--all", "a.gputap").out

@@ -120,7 +120,7 @@ def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(
         "dispatches,symbols,pid,code,device,kernarg_bytes,group_bytes,private_bytes,vgprs,sgprs")
     assert sum(int(r.split(",")[0]) for r in rows[1:]) == sum(
         n for (_, d), n in ran.items() if d == 1)
-    text = tap("report", "a.gputap").out
+    text = tap("report", "--all", "a.gputap").out
     assert (
         "Device code that was loaded\n  dispatches" in text
         and "Kernels in it, and what their code asks for\n  dispatches" in text
@@ -129,6 +129,6 @@ def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(
 
 def test_report_of_opencl_has_no_tables_of_device_code(gputap, run, build, work, tap):
     run([build / "tests/synth/synth", "-o", "a.gputap"])
-    assert "Device code" not in tap("report", "a.gputap").out
+    assert "Device code" not in tap("report", "--all", "a.gputap").out
     report = json.loads(tap("report", "--json", "a.gputap").out)
     assert report["code_objects"] == report["kernel_symbols"] == []

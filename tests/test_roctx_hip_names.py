@@ -34,7 +34,7 @@ def test_a_device_is_called_as_the_program_calls_it(info, tap, work, words, name
     found = info(*words)
     assert [d["label"] for d in found["devices"]] == [name]
     assert found["devices"][0]["name"].startswith("Software GPU")  # what it is stays known
-    assert name in tap("report", "a.gputap").out
+    assert name in tap("report", "--all", "a.gputap").out
     tap("export", "a.gputap", "-o", "a.rpd")
     with sqlite3.connect("a.rpd") as db:
         assert {row[0]

@@ -51,11 +51,11 @@ def test_not_all_is_never_rounded_to_all(tap, synth):
 
 
 def test_of_what_is_damaged_or_has_no_end_nobody_says_that_nothing_was_lost(tap, synth, work):
-    assert "; nothing lost\n" in tap("report", synth()).out
-    assert "; nothing lost so far\n" in tap("report", synth("--cut"), status=None).out
+    assert "; nothing lost\n" in tap("report", "--all", synth()).out
+    assert "; nothing lost so far\n" in tap("report", "--all", synth("--cut"), status=None).out
     whole = (work / synth()).read_bytes()
     (work / "part.gputap").write_bytes(whole[:len(whole) // 2])
-    said = tap("report", "part.gputap", status=None).out
+    said = tap("report", "--all", "part.gputap", status=None).out
     assert "damaged" in said and "nothing lost" not in said
 
 

@@ -197,7 +197,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     ("hots=x", "hots", "no field 'hots'; did you mean 'host'?"),
 ])
 def test_a_wrong_slice_is_reported_with_a_caret(tap, stepped, expression, place, text):
-    lines = tap("report", stepped, "--where", expression, status=2).err.splitlines()
+    lines = tap("report", "--all", stepped, "--where", expression, status=2).err.splitlines()
     assert text in lines[0]
     if place:
         assert lines[2].index("^") == lines[1].index(place)
@@ -206,7 +206,7 @@ def test_a_wrong_slice_is_reported_with_a_caret(tap, stepped, expression, place,
 def test_a_range_that_is_not_there_is_named(tap, stepped):
     assert ("--where 'range=step#99' holds for no record: no process has more than 16 ranges "
             "'step'") in tap("report", stepped, "--where", "range=step#99").err.replace("\n", " ")
-    assert "there is no range 'stop'" in tap("report", stepped, "-w", "at>=stop#1").err
+    assert "there is no range 'stop'" in tap("report", "--all", stepped, "-w", "at>=stop#1").err
 
 
 SHAPES = ["", "--nested --external", "--steps 700", "--phases 300 --nested",

@@ -138,7 +138,7 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
     assert set(theirs) == {"kernel", "copy", "fill"}  # and nothing odd, nothing failed
     assert our_kernels == {name: pytest.approx(times, abs=TICK_NS)
                            for name, times in their_kernels.items()}
-    assert "all linked to their call; nothing lost" in tap("report", "both.gputap").out
+    assert "all linked to their call; nothing lost" in tap("report", "--all", "both.gputap").out
 
 
 # Unified Runtime ------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_each_kernel_was_appended_in_a_call_of_unified_runtime(sycl, tap, repo, 
     if "regular" not in adapter:  # there a list is run by whoever waits
         assert outer == {launch: len(kernels)}
     assert sum(call["operation"] == launch for call in calls.values()) == len(kernels)
-    report = tap("report", "ur.gputap").out
+    report = tap("report", "--all", "ur.gputap").out
     assert "all linked to their call; nothing lost" in report
     assert "typeinfo name for" not in report
     assert "is not known what for" not in result.err  # waits are found in the calls within
@@ -232,7 +232,7 @@ def test_opencl_and_level_zero_are_in_one_report(sycl, tap, python, repo, work, 
     assert set(kernels) == {"opencl", "level_zero"}
     for names in kernels.values():
         assert any(name.startswith("dpnp::tensor::kernels::multiply::") for name in names)
-    report = tap("report", "ways.gputap").out
+    report = tap("report", "--all", "ways.gputap").out
     assert "all linked to their call; nothing lost" in report
     assert "Operations of opencl" in report and "Operations of level_zero" in report
     assert "typeinfo name for" not in report and "_ZTS" not in report

@@ -256,7 +256,7 @@ def test_a_long_stack_is_shown_in_part(program, tap, read):
 
 
 def test_frames_wants_a_number(tap):
-    assert "--frames wants" in tap("report", "--frames", "few", "x.gputap", status=2).err
+    assert "--frames wants" in tap("report", "--all", "--frames", "few", "x.gputap", status=2).err
 
 
 @pytest.mark.skipif(not (3, 11) <= sys.version_info < (3, 15),

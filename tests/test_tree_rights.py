@@ -92,7 +92,7 @@ def test_beside_calls_the_headline_says_so(tree, tap):
     sentence = f"3 processes not traced: true ({DENIED})"
     words = " ".join(result.err.split())
     assert f"6 records, nothing lost of what was traced {sentence} calls" in words
-    assert sentence in " ".join(tap("report", "c.gputap").out.split())
+    assert sentence in " ".join(tap("report", "--all", "c.gputap").out.split())
     assert said(tap)[1] == 3
 
 
@@ -159,7 +159,7 @@ def test_a_set_user_id_program_that_is_granted_nothing_is_traced(tree, tap, work
     assert "suid" in programs(tap)
     tree.run("-c", f"{program}; exit", program="sh", capture="d.gputap")
     assert "1 process not traced: suid (it gains privileges" in " ".join(
-        tap("report", "d.gputap").out.split())
+        tap("report", "--all", "d.gputap").out.split())
 
 
 def test_the_first_program_that_gains_privileges_is_named_and_counted(tree, tap, work):

@@ -82,7 +82,7 @@ def untraced(tap, capture="c.gputap"):
         if e["event"] == "not traced"
     ]
     assert report["files"][0]["untraced"] == len(reasons)
-    assert f"{len(reasons)} process not traced: " in tap("report", capture).out
+    assert f"{len(reasons)} process not traced: " in tap("report", "--all", capture).out
     return reasons
 
 

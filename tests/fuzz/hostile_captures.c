@@ -333,7 +333,7 @@ static const struct {
 	{&gt_command_report, "html", {"report", "-f", "-o", "OUT.html", "CAPTURE"}},
 	{&gt_command_report, "by rank", {"report", "--by", "rank,host", "CAPTURE", "SECOND"}},
 	{&gt_command_report, "by operator", {"report", "--by", "operator", "CAPTURE"}},
-	{&gt_command_report, "short", {"report", "--short", "CAPTURE"}},
+	{&gt_command_report, "screen", {"report", "CAPTURE"}},
 	{&gt_command_report, "where", {"report", "-w", "EXPR", "CAPTURE"}},
 	{&gt_command_report, "where timeline", {"report", "--timeline", "-w", "EXPR", "CAPTURE"}},
 	{&gt_command_export, "cut", {"export", "-f", "-o", "OUT.gputap", "-w", "EXPR", "CAPTURE"}},

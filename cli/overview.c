@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/overview.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/display_name.h"
+#include "cli/edges.h"
+#include "cli/report.h"
+#include "cli/report_head.h"
+#include "cli/report_idle.h"
+#include "cli/runtimes.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+enum {
+	DEVICES_MOST = 3,
+	KERNELS_MOST = 5,
+	COPIES_MOST = 2,
+	CALLS_MOST = 5,
+	CAUSES_MOST = 5,
+	WAITS_MOST = 3,
+	FAILURES_MOST = 2,
+	REFUSALS_MOST = 1,
+	EVENTS_MOST = 2,
+	LABEL = 9, /* columns of a section's name */
+	EDGE_PERCENT = 1
+};
+
+/* A device differs from its siblings if it was busy for so much less than the busiest one. */
+enum { DIFFERS_PERCENT = 20 };
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_label(FILE *out, const char *text)
+{
+	const struct ui_colors *c = ui_colors(out);
+
+	fprintf(out, "%s%-*s%s", c->cyan, LABEL, text, c->reset);
+}
+
+/* One or more lines of text after a label, in @color if that is not NULL. */
+__attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *label,
+							     const char *color, const char *format,
+							     ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	print_label(out, label);
+	fputs(color ? color : "", out);
+	ui_wrap(out, LABEL, LABEL, text ? text : "");
+	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
+	free(text);
+}
+
+/* "1.39" digits and unit tied together, so that no line breaks between them. */
+static const char *tie(const char *text)
+{
+	static _Thread_local char buffers[8][40];
+	static _Thread_local unsigned next;
+	char *buffer = buffers[next++ % 8];
+	size_t n = 0;
+
+	for (; *text && n + 1 < sizeof *buffers; text++)
+		buffer[n++] = *text == ' ' ? *UI_TIE : *text;
+	buffer[n] = '\0';
+	return buffer;
+}
+
+static const char *duration(uint64_t ns)
+{
+	return tie(ui_duration(ns));
+}
+
+/* GPUs ------------------------------------------------------------------------------- */
+
+/* Of the whole run, as far as it was recorded: the one denominator of "busy". */
+static uint64_t find_run_ns(const struct summary *s, const struct summary_track *t)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+
+	for (uint32_t i = 0; i < s->file_count; i++) {
+		start = s->files[i].start_ns < start ? s->files[i].start_ns : start;
+		end = s->files[i].end_ns > end ? s->files[i].end_ns : end;
+	}
+	start = t->all.first_ns < start ? t->all.first_ns : start;
+	end = t->all.last_ns > end ? t->all.last_ns : end;
+	return end - start > t->all.unrecorded_ns ? end - start - t->all.unrecorded_ns : 0;
+}
+
+static const char *device_kind(const struct summary *s, uint32_t device)
+{
+	const struct gt_object_info *object = device < gt_capture_device_count(s->capture)
+						      ? gt_capture_device(s->capture, device)
+						      : NULL;
+	const char *type = object ? gt_object_value(object, "type") : NULL;
+
+	return type && strcmp(type, "cpu") == 0 ? "CPU"
+	       : type && strcmp(type, "gpu")    ? "Device"
+						: "GPU";
+}
+
+/* "3.60 s (clBuildProgram 3.43 s)": how long an edge was, and its largest part. */
+static void describe_edge(const struct edge *e, bool is_after, char *text, size_t size)
+{
+	const uint64_t host_ns =
+		e->ns > e->calls_ns + e->outside_ns ? e->ns - e->calls_ns - e->outside_ns : 0;
+
+	if (!e->process)
+		snprintf(text, size, "%s", duration(e->ns));
+	else if (e->outside_ns > host_ns && e->outside_ns > e->calls_ns && is_after)
+		snprintf(text, size, "%s (%.64s had ended)", duration(e->ns), e->process);
+	else if (e->outside_ns > host_ns && e->outside_ns > e->calls_ns)
+		snprintf(text, size, "%s (%.64s started after %s)", duration(e->ns), e->process,
+			 duration(e->outside_ns));
+	else if (e->op && e->calls_ns >= host_ns)
+		snprintf(text, size, "%s (%s%s%s)", duration(e->ns), gt_operation_name(e->op),
+			 UI_TIE, duration(e->op_ns));
+	else
+		snprintf(text, size, "%s (%s on the host, outside any call)", duration(e->ns),
+			 duration(host_ns));
+}
+
+/* Edges of less than EDGE_PERCENT of the run say nothing. */
+static void print_edges(const struct device_edges *edges, uint64_t run_ns, FILE *out)
+{
+	const bool has_before = percent(edges->before.ns, run_ns) >= EDGE_PERCENT;
+	const bool has_after = percent(edges->after.ns, run_ns) >= EDGE_PERCENT;
+	char before[192], after[192];
+
+	describe_edge(&edges->before, false, before, sizeof before);
+	describe_edge(&edges->after, true, after, sizeof after);
+	if (has_before && has_after)
+		print_line(out, "", NULL, "first activity after %s; none in the last %s", before,
+			   after);
+	else if (has_before)
+		print_line(out, "", NULL, "first activity after %s", before);
+	else if (has_after)
+		print_line(out, "", NULL, "no activity in the last %s", after);
+}
+
+static void print_device(const struct summary *s, const struct summary_track *d,
+			 const struct device_edges *edges, FILE *out)
+{
+	const struct timeline *t = &d->all;
+	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
+	char label[32], idle[256], rest[64] = "";
+
+	snprintf(label, sizeof label, "%s %" PRIu32, device_kind(s, d->device), d->device);
+	if (t->unrecorded_ns)
+		snprintf(rest, sizeof rest, "; not recorded for %s more",
+			 duration(t->unrecorded_ns));
+	print_line(out, label, ui_colors(out)->bold, "busy %s of %s (%.1f%%)%s: %s",
+		   duration(t->busy_ns), duration(run_ns), percent(t->busy_ns, run_ns), rest,
+		   s->devices[d->device].name);
+	print_edges(edges, run_ns, out);
+	if (report_idle_line(s, d->device, span, idle, sizeof idle))
+		print_line(out, "", NULL, "idle %s between them: %s", duration(timeline_idle_ns(t)),
+			   idle);
+	else if (timeline_idle_ns(t))
+		print_line(out, "", NULL,
+			   "idle %s between them (%.1f%%), kernels %.1f%%, memcpy "
+			   "%.1f%%",
+			   duration(timeline_idle_ns(t)), percent(timeline_idle_ns(t), span),
+			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
+}
+
+/* The device that was busy for the smallest share of the run; LOOKUP_NONE: none differs. */
+static uint32_t find_odd_device(const struct summary *s)
+{
+	uint32_t least = 0, most = 0;
+
+	for (uint32_t i = 1; i < s->track_count; i++) {
+		if (s->tracks[i].all.busy_ns < s->tracks[least].all.busy_ns)
+			least = i;
+		if (s->tracks[i].all.busy_ns > s->tracks[most].all.busy_ns)
+			most = i;
+	}
+	if (s->track_count < 3 || s->tracks[least].all.busy_ns * 100 >
+					  s->tracks[most].all.busy_ns * (100 - DIFFERS_PERCENT))
+		return LOOKUP_NONE;
+	return least;
+}
+
+static int print_devices(const struct summary *s, struct gt_capture *capture, FILE *out)
+{
+	const uint32_t odd = find_odd_device(s);
+	uint32_t shown = s->track_count < DEVICES_MOST ? s->track_count : DEVICES_MOST;
+	struct device_edges *edges;
+	int rc;
+
+	if (!s->track_count)
+		return 0;
+	edges = calloc(s->track_count, sizeof *edges);
+	if (!edges)
+		return gt_error(-ENOMEM, "the first and last activities of devices");
+	rc = edges_read(s, capture, edges, s->track_count);
+	if (!rc && odd != LOOKUP_NONE) {
+		print_device(s, &s->tracks[odd], &edges[odd], out);
+		print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",
+			   ui_count(s->track_count));
+		shown--;
+	}
+	for (uint32_t i = 0; i < s->track_count && shown && !rc; i++) {
+		if (i == odd)
+			continue;
+		print_device(s, &s->tracks[i], &edges[i], out);
+		shown--;
+	}
+	if (!rc && s->track_count > DEVICES_MOST)
+		print_line(out, "", NULL, "and %s more devices: -t devices",
+			   ui_count(s->track_count - DEVICES_MOST));
+	free(edges);
+	return rc;
+}
+
+/* What took the time ------------------------------------------------------------------ */
+
+struct overview_row {
+	uint64_t ns, count;
+	double share;
+	const char *name;
+};
+
+/* How names that are too long are shown. */
+enum names { NAMES_FOLDED, NAMES_CUT, NAMES_FULL };
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct overview_row *x = a, *y = b;
+
+	return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+/* "464 ms  77.0%   1,000 x  464 us  name" */
+static void print_rows(FILE *out, const char *label, const struct overview_row *rows, size_t count,
+		       enum names shown)
+{
+	const unsigned used = LABEL + 40, room = ui_room(out),
+		       width = room > used + 8 ? room - used : 8;
+	const char *names[KERNELS_MOST + CALLS_MOST];
+	char *forms[KERNELS_MOST + CALLS_MOST];
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = rows[i].name;
+	if (shown != NAMES_FOLDED || display_names(names, count, width, forms))
+		for (size_t i = 0; i < count; i++)
+			forms[i] = NULL;
+	for (size_t i = 0; i < count; i++) {
+		print_label(out, i ? "" : label);
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(rows[i].ns),
+			rows[i].share * 100, ui_count(rows[i].count),
+			ui_duration(rows[i].count ? rows[i].ns / rows[i].count : 0));
+		ui_put(out, forms[i] ? forms[i] : rows[i].name,
+		       shown == NAMES_FULL ? UINT32_MAX : width);
+		fputc('\n', out);
+		free(forms[i]);
+	}
+}
+
+static uint64_t total_ns(const struct summary_group *g)
+{
+	return g->times.total;
+}
+
+static uint64_t waited_ns(const struct summary_group *g)
+{
+	return g->wait.earlier_ns;
+}
+
+/* The groups of a class with most time by @value. Rows of 0.0 % are left out. */
+static size_t choose_rows(const struct summary *s, enum summary_class class,
+			  uint64_t (*value)(const struct summary_group *g),
+			  struct overview_row *rows, size_t most)
+{
+	const struct summary_groups *groups = &s->groups[class];
+	struct overview_row *all = calloc(groups->count + 1, sizeof *all);
+	uint64_t all_ns = 0;
+	size_t count = 0;
+
+	for (uint32_t i = 0; all && i < groups->count; i++) {
+		const struct summary_group *g = &groups->rows[i];
+		uint64_t ns = value(g);
+
+		all_ns += ns;
+		if (ns)
+			all[count++] = (struct overview_row){ns, g->times.count, 0,
+							     texts_get(&s->names, g->name)};
+	}
+	if (count)
+		qsort(all, count, sizeof *all, compare_rows);
+	for (size_t i = 0; i < count; i++)
+		all[i].share = (double)all[i].ns / (double)all_ns;
+	while (count > most || (count && all[count - 1].share < 0.0005))
+		count--;
+	if (count)
+		memcpy(rows, all, count * sizeof *rows);
+	free(all);
+	return count;
+}
+
+/* "memcpy H2D (Pageable), 2.25 MiB each, 3.95 GB/s" */
+static void print_copies(const struct summary *s, FILE *out)
+{
+	struct overview_row rows[COPIES_MOST];
+	struct grid g;
+	size_t count = 0;
+
+	report_table(&g, REPORT_COPIES, s, GT_DOMAIN_NONE);
+	for (; count < g.row_count && count < COPIES_MOST; count++) {
+		const struct grid_cell *row = g.cells + count * g.column_count;
+		const uint64_t number = row[grid_column(&g, "count")].count;
+		const struct grid_cell *rate = &row[grid_column(&g, "bytes_per_s")];
+
+		rows[count] = (struct overview_row){
+			row[grid_column(&g, "total_ns")].count, number,
+			row[grid_column(&g, "share")].real,
+			grid_keep(&g, "%s, %s each%s%s", row[grid_column(&g, "direction")].text,
+				  ui_bytes(row[grid_column(&g, "bytes")].count /
+					   (number ? number : 1)),
+				  rate->has ? ", " : "", rate->has ? ui_rate(rate->real) : "")};
+		if (!rows[count].ns)
+			break;
+	}
+	print_rows(out, "Copies", rows, count, NAMES_CUT);
+	grid_fini(&g);
+}
+
+static void print_kernels(const struct summary *s, const struct overview_options *o, FILE *out)
+{
+	struct overview_row rows[KERNELS_MOST];
+	size_t count = choose_rows(s, SUMMARY_KERNELS, total_ns, rows, KERNELS_MOST);
+
+	print_rows(out, "Kernels", rows, count, o->full_names ? NAMES_FULL : NAMES_FOLDED);
+}
+
+static void print_calls(const struct summary *s, FILE *out)
+{
+	struct overview_row rows[CALLS_MOST];
+	size_t count = choose_rows(s, SUMMARY_CALLS, summary_self_ns, rows, CALLS_MOST);
+	bool calls_wanted, work_wanted;
+
+	report_was_asked(s, &calls_wanted, &work_wanted);
+	if (!calls_wanted && !s->read[GT_CLASS_CALL])
+		print_line(out, "Calls", NULL, "not recorded");
+	print_rows(out, "Calls", rows, count, NAMES_CUT);
+}
+
+/* Why it was idle --------------------------------------------------------------------- */
+
+static void print_causes(const struct summary *s, FILE *out)
+{
+	struct {
+		uint32_t row;
+		enum gt_idle_cause cause;
+		uint64_t ns;
+	} top[CAUSES_MOST + 1] = {{0, GT_IDLE_UNKNOWN, 0}};
+	const bool several = s->track_count > 1;
+	unsigned count = 0;
+	uint64_t all_ns = 0;
+
+	for (uint32_t i = 0; i < s->idle.row_count; i++)
+		for (unsigned c = 0; c < GT_IDLE_COUNT; c++) {
+			uint64_t ns = s->idle.rows[i].sums[c].ns;
+			unsigned at = count;
+
+			all_ns += ns;
+			for (; at && top[at - 1].ns < ns; at--)
+				top[at] = top[at - 1];
+			top[at].row = i;
+			top[at].cause = (enum gt_idle_cause)c;
+			top[at].ns = ns;
+			count += count < CAUSES_MOST && ns;
+		}
+	for (unsigned k = 0; k < count; k++) {
+		const struct idle_row *row = &s->idle.rows[top[k].row];
+		char mostly[256], device[40] = "";
+
+		if (percent(top[k].ns, all_ns) < 0.05)
+			break;
+		report_idle_mostly(s, top[k].row, top[k].cause, mostly, sizeof mostly);
+		if (several)
+			snprintf(device, sizeof device, " on %s %" PRIu32,
+				 device_kind(s, row->owner.device), row->owner.device);
+		print_label(out, k ? "" : "Idle");
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(top[k].ns),
+			percent(top[k].ns, all_ns), ui_count(row->sums[top[k].cause].gaps),
+			ui_duration(top[k].ns / row->sums[top[k].cause].gaps));
+		ui_wrapf(out, LABEL + 40, LABEL + 42, "%s%s%s%s", gt_idle_cause_text(top[k].cause),
+			 device, *mostly ? ": " : "", mostly);
+		fputc('\n', out);
+	}
+}
+
+/* What waited, failed and was lost ---------------------------------------------------- */
+
+static void print_waits(const struct summary *s, FILE *out)
+{
+	const struct stages_wait *w = &s->wait;
+	struct overview_row rows[WAITS_MOST];
+	size_t count = choose_rows(s, SUMMARY_CALLS, waited_ns, rows, WAITS_MOST);
+	char text[320] = "", *to = text;
+
+	for (size_t i = 0; i < count; i++)
+		to += snprintf(to, (size_t)(text + sizeof text - to), "%s%.60s%s%s", i ? ", " : "",
+			       rows[i].name, UI_TIE, duration(rows[i].ns));
+	if (w->earlier_ns || w->moving_ns || w->runtime_ns)
+		print_line(out, "Waits", NULL,
+			   "%s for earlier GPU activity%s%s%s, %s transferring, %s in the "
+			   "runtime%s%s%s",
+			   duration(w->earlier_ns), *text ? " (" : "", text, *text ? ")" : "",
+			   duration(w->moving_ns), duration(w->runtime_ns),
+			   w->unknown_ns ? ", " : "", w->unknown_ns ? duration(w->unknown_ns) : "",
+			   w->unknown_ns ? " unattributed" : "");
+	else if (w->unknown_ns)
+		print_line(out, "Waits", NULL, "%s, for what is not known",
+			   duration(w->unknown_ns));
+}
+
+static void print_straggler(const struct summary *s, FILE *out)
+{
+	uint32_t row = ranks_straggler(&s->ranks);
+
+	if (row != LOOKUP_NONE)
+		print_line(out, "Ranks", ui_colors(out)->yellow,
+			   "rank %" PRIu32 " made others wait %s, as the last one in %s of %s "
+			   "collective calls",
+			   s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
+			   ui_count(s->ranks.rows[row].last),
+			   ui_count(s->ranks.rows[row].compared));
+}
+
+/* What to do where a call failed because @runtime has no device here. */
+static void print_absence(const struct runtime *runtime, FILE *out)
+{
+	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
+
+	if (!runtime->device || !device)
+		print_line(out, "", NULL, "%s finds no driver; see 'gputap doctor'", runtime->name);
+	else if (access(runtime->device, F_OK) != 0 && runtime->software)
+		print_line(out, "", NULL,
+			   "there is no%s here; to use one in software: gputap run -- gputap soft "
+			   "%s -- PROGRAM",
+			   device, runtime->software);
+}
+
+/* Failures, then calls that a runtime refused by design, which are no fault of the program. */
+static void print_failures(const struct summary *s, FILE *out)
+{
+	const struct runtime *absent = NULL; /* of the first failure that says so */
+	uint64_t failures = 0, refusals = 0;
+	struct grid g;
+
+	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
+	for (size_t r = 0; r < g.row_count; r++) {
+		const struct grid_cell *row = g.cells + r * g.column_count;
+		const char *error = row[grid_column(&g, "error")].text;
+		bool refused = !strcmp(row[grid_column(&g, "kind")].text, "refused");
+
+		if (refused ? refusals++ >= REFUSALS_MOST : failures++ >= FAILURES_MOST)
+			continue;
+		print_line(out,
+			   refused         ? "Refused"
+			   : failures == 1 ? "Failed"
+					   : "",
+			   refused ? NULL : ui_colors(out)->red, "%s x %s: %s",
+			   ui_count(row[0].count), row[g.column_count - 1].text, error);
+		if (!absent)
+			absent = runtime_find_absent(error);
+	}
+	if (failures > FAILURES_MOST)
+		print_line(out, "", ui_colors(out)->red, "and %s more errors: -t failures",
+			   ui_count(failures - FAILURES_MOST));
+	if (absent && !s->device_count)
+		print_absence(absent, out);
+	grid_fini(&g);
+}
+
+/* A tool that a runtime refused, a library that is not traced, a device that failed. */
+static void print_events(const struct gt_capture *capture, FILE *out)
+{
+	unsigned shown = 0;
+
+	for (size_t i = 0; i < gt_capture_event_count(capture) && shown < EVENTS_MOST; i++) {
+		const struct gt_event_info *e = gt_capture_event(capture, i);
+
+		if (e->code != GT_EVENT_FAULT && e->code != GT_EVENT_MISSING &&
+		    e->code != GT_EVENT_NOT_RECORDED &&
+		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
+		     e->domain == GT_DOMAIN_NONE))
+			continue;
+		print_line(out, shown++ ? "" : "Events", ui_colors(out)->red, "%s: %s",
+			   gt_event_code_name(e->code), e->text ? e->text : "");
+	}
+}
+
+static void print_next(const struct summary *s, const struct overview_options *o, FILE *out)
+{
+	uint64_t idle_ns = 0, run_ns = 0;
+
+	if (!o->path)
+		return;
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		idle_ns += timeline_idle_ns(&s->tracks[i].all);
+		run_ns += timeline_span_ns(&s->tracks[i].all);
+	}
+	print_line(out, "Next", ui_colors(out)->dim, "gputap report %s %s", ui_shell_word(o->path),
+		   s->ranks.count > 1              ? "--by rank"
+		   : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
+						   : "-t kernels,latency");
+	print_line(out, "", ui_colors(out)->dim, "gputap report %s --all", ui_shell_word(o->path));
+	print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
+		   ui_shell_word(o->path));
+}
+
+void overview_choose_keys(struct summary *s)
+{
+	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = SUMMARY_NAME;
+	s->keys[SUMMARY_KERNELS] = s->keys[SUMMARY_COPIES] = SUMMARY_NAME;
+	s->keys[SUMMARY_OTHER] = SUMMARY_DEVICE;
+}
+
+int overview_print(const struct summary *s, struct gt_capture *capture,
+		   const struct overview_options *o, FILE *out)
+{
+	int rc;
+
+	print_straggler(s, out);
+	rc = print_devices(s, capture, out);
+	if (rc)
+		return rc;
+	if (s->read[GT_CLASS_CALL] || s->read[GT_CLASS_DEVICE])
+		fprintf(out, "%s%*s%8s %6s  %9s x %s%s\n", ui_colors(out)->dim, LABEL, "", "time",
+			"share", "count", "mean", ui_colors(out)->reset);
+	print_kernels(s, o, out);
+	print_copies(s, out);
+	print_causes(s, out);
+	print_calls(s, out);
+	print_waits(s, out);
+	print_failures(s, out);
+	print_events(capture, out);
+	print_next(s, o, out);
+	return 0;
+}
