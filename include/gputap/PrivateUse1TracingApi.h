@@ -367,7 +367,7 @@ typedef struct pu1GraphsGroup {
 #define PU1_GROUP_SYNCHRONIZE "pu1.synchronize"
 typedef struct pu1SynchronizeGroup {
 	size_t size; /* of this struct, as its writer knows it */
-	/* Return when all work submitted before this call has completed, or after @timeout_ns. The
+	/* Return when all work submitted before this call has completed, or after timeout_ns. The
 	 * host calls it when a session ends, between pu1TracingDisable() and pu1FlushAll(). Return:
 	 * PU1_SUCCESS, PU1_ERROR_ORDER (work is still running), PU1_ERROR_DEVICE. */
 	pu1Result (*wait)(uint64_t timeout_ns);
@@ -382,7 +382,7 @@ typedef struct pu1SynchronizeGroup {
 typedef void (*pu1SubmittedFn)(uint64_t correlation_id, pu1ActivityKind kind, uint32_t items);
 typedef struct pu1SubmitsGroup {
 	size_t size; /* of this struct, as its writer knows it */
-	/* Call @submitted from now on, for enabled kinds of device work; NULL: no longer. */
+	/* Call submitted() from now on, for enabled kinds of device work; NULL: no longer. */
 	pu1Result (*set)(pu1SubmittedFn submitted);
 } pu1SubmitsGroup;
 
