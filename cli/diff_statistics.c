@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See diff_statistics.h and docs/guides/comparing-runs.md. Nothing here draws from a clock: the
+/* See diff_statistics.h and docs/internals/diff-statistics.md. Nothing here draws from a clock: the
  * same captures give the same answer each time. */
 #include "cli/diff_statistics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is one side slower than the other, or is it noise? docs/guides/comparing-runs.md says why this
- * way, and whose methods these are. All is done with logarithms: a change is a ratio. */
+/* Is one side slower than the other, or is it noise? docs/internals/diff-statistics.md explains the
+ * methods. All is done with logarithms: a change is a ratio. */
 #ifndef GPUTAP_CLI_DIFF_STATISTICS_H
 #define GPUTAP_CLI_DIFF_STATISTICS_H
 
