@@ -5,6 +5,7 @@
  * Kernels of SPIR-V need an OpenCL that takes it. Intel's lies in a virtual environment, as a rule:
  * one beside the program, as python is, is found. Whether any takes SPIR-V is tried by a child, for
  * an OpenCL that was loaded stays. */
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -145,12 +146,24 @@ static void find_beside(const char *program)
 		setenv(OPENCL, real, 1);
 }
 
+/* Under `gputap run` the calls of this search are not the program's. */
+static void hide_calls(void)
+{
+	void (*hide)(int);
+
+	*(void **)&hide = dlsym(RTLD_DEFAULT, "gputap_hide");
+	if (hide)
+		hide(1);
+}
+
 static bool takes_spirv(void)
 {
 	const char *opencl = getenv(OPENCL);
 	int status = 1;
 	pid_t child = fork();
 
+	if (!child)
+		hide_calls();
 	if (!child)
 		_exit(soft_cl_is_there(opencl && *opencl ? opencl : NULL, SOFT_CL_SPIRV) ? 0 : 1);
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;

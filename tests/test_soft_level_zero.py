@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The software devices of Level Zero under the distribution's loader: memory, lists, events,
 kernels, clocks, faults."""
+import ctypes.util
+import json
 import os
+import platform
 import random
 import re
 import shutil
@@ -411,6 +414,16 @@ def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, wo
     result = tap("soft", "level-zero", "--opencl", library, "--", program, "memory")
     assert result.err == ("gputap: no OpenCL of this machine takes SPIR-V:"
                           " 'pip install intel-opencl-rt' has one\n")
+
+
+def test_what_gputap_soft_looks_for_is_not_in_the_programs_capture(tap, gputap, program, work):
+    """It asks an OpenCL whether it takes SPIR-V."""
+    library = ctypes.util.find_library("OpenCL")
+    tap("run", "-q", "-o", "a.gputap", "-d", "opencl", gputap, "soft", "level-zero", "--opencl",
+        f"/usr/lib/{platform.machine()}-linux-gnu/{library}", "--", program, "devices")
+    report = json.loads(tap("report", "--json", "a.gputap").out)
+    assert not report.get("operations")
+    assert not [p for p in report["processes"] if p["calls"]]
 
 
 def test_gputap_soft_finds_the_opencl_beside_the_program(tap, program, spirv, takes_spirv, work):
