@@ -119,6 +119,10 @@ void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 		ui_note("the window never began: '%s#%" PRIu64 "' of --to ended before '%s#%" PRIu64
 			"' of --from began",
 			to->name, to->number, from->name, from->number);
+	else if (from->number && !met->windows && !met->begun[GT_RANGE_FROM] && met->lacks_torch)
+		ui_note("the window never began: no range named '%s' was seen; torch's ranges need "
+			"gputap's torch package ('pip install ./torch')",
+			from->name);
 	else if (from->number && !met->windows)
 		note_missing("the window never began", from, met->begun[GT_RANGE_FROM]);
 	else if (to->number && !met->ended)

@@ -216,3 +216,20 @@ def test_ranges_across_a_pause_are_whole(across, tap, source):
     assert across.count("late") == {"b": 4, "c": 8}
     assert across.count("inner") == {"b": 4}
     assert across.count("between") == {"a": 16}
+
+
+@pytest.mark.parametrize("has_package", [False, True])
+def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_package):
+    """A library of torch's name is mapped; the collector looks four times a second."""
+    (work / "gputap/_shim").mkdir(parents=True)
+    for name in ["libtorch_cpu.so", "gputap/_shim/observer.so"]:
+        run(["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", name])
+    libraries = ["./libtorch_cpu.so", *(["./gputap/_shim/observer.so"] if has_package else [])]
+    program = ("import ctypes, time\n"
+               f"kept = [ctypes.CDLL(name) for name in {libraries}]\n"
+               "time.sleep(2)")
+    said = " ".join(tap("run", "--from", "step", "-o", "t.gputap", "python3", "-c",
+                        program).err.split())
+    assert ("no range named 'step' was seen; torch's ranges need gputap's torch package ('pip "
+            "install ./torch')" in said) == (not has_package), said
+    assert ("no range 'step' began" in said) == has_package

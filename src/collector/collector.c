@@ -795,6 +795,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		goto restore_signals;
 	gt_memory_init(&c->memory, &c->drain);
 	gt_descendants_init(&c->descendants, &c->drain, c->libraries.inject);
+	c->descendants.looks_for_torch = options->windows.ranges[GT_RANGE_FROM].number != 0;
 	status = open_events(c);
 	if (!status)
 		status = open_snapshots(c, options);
@@ -823,6 +824,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	gt_snapshots_finish(&c->snapshots);
 	write_load(c);
 	result->wait_status = c->child.wait_status;
+	c->drain.ranges.lacks_torch = gt_descendants_lack_torch(&c->descendants);
 	result->triggers_left_out = c->snapshots.left_out;
 	result->triggers_undecided = gt_triggers_undecided(c->triggers);
 	finish_capture(&c->drain, c->writer, result);

@@ -64,7 +64,8 @@ struct gt_descendant {
 	uint64_t start, exec_id;
 	uint64_t since_ns; /* it executed this file */
 	enum verdict verdict;
-	bool is_of_tree; /* not only of a pid that a segment has, which may be another process's */
+	bool lacks_torch; /* at the last look: it maps torch without gputap's package for it */
+	bool is_of_tree;  /* not only of a pid that a segment has, which may be another process's */
 };
 
 struct gt_missed {
@@ -153,7 +154,25 @@ static void forget_ended(struct gt_descendants *d)
 	for (size_t i = 0; i < d->known_count; i++)
 		if (d->known[i].look == d->look)
 			d->known[kept++] = d->known[i];
+		else
+			d->lacks_torch |= d->known[i].lacks_torch;
 	d->known_count = kept;
+}
+
+bool gt_descendants_lack_torch(const struct gt_descendants *d)
+{
+	bool lack = d->lacks_torch;
+
+	for (size_t i = 0; i < d->known_count; i++)
+		lack |= d->known[i].lacks_torch;
+	return lack;
+}
+
+static void look_for_torch(struct gt_descendant *p)
+{
+	static const char *const parts[] = {"/libtorch_cpu.so", "/gputap/_shim/"};
+
+	p->lacks_torch = gt_proc_find_mapped(p->pid, parts, 2) == 1;
 }
 
 /* What is said of one ---------------------------------------------------------------- */
@@ -371,6 +390,8 @@ static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed
 		if (p->verdict == VERDICT_MISSED && p->is_of_tree)
 			add_missed(d, pid, &f);
 	}
+	if (p->is_of_tree && d->looks_for_torch && f.stat.state != 'Z')
+		look_for_torch(p);
 	if (p->is_of_tree)
 		gt_proc_each_child(pid, f.stat.threads, push_pid, d);
 	else

@@ -19,7 +19,9 @@ struct gt_descendants {
 	struct gt_drain *drain; /* borrowed, as the paths are */
 	const char *library;    /* libgputap.so's */
 	char session_path[PATH_MAX];
-	uint32_t root; /* the session's first program; 0: it has ended */
+	bool looks_for_torch; /* the session waits for a range */
+	bool lacks_torch;     /* a process that has ended had torch without gputap's package */
+	uint32_t root;        /* the session's first program; 0: it has ended */
 	struct gt_descendant *known;
 	size_t known_count, known_room;
 	struct gt_missed *missed;
@@ -36,6 +38,10 @@ void gt_descendants_fini(struct gt_descendants *d);
 
 /* Look, if it is time to. @root: pid of the session's first program; 0: it has ended. */
 void gt_descendants_look(struct gt_descendants *d, uint32_t root, uint64_t now_ns);
+
+/* Has any process torch, and not gputap's package for it, which says what torch's ranges are?
+ * Known only where looks_for_torch was set. */
+bool gt_descendants_lack_torch(const struct gt_descendants *d);
 
 /* At the end, when the last words of all processes are read: those that nobody reported go into the
  * capture. */

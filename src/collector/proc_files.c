@@ -143,6 +143,22 @@ int gt_proc_maps(uint32_t pid, int fd, const char *path)
 	return error ? -error : found;
 }
 
+uint32_t gt_proc_find_mapped(uint32_t pid, const char *const *parts, unsigned count)
+{
+	FILE *f = open_stream(pid, "maps");
+	char *line = NULL;
+	size_t room = 0;
+	uint32_t found = 0;
+
+	while (f && getline(&line, &room, f) > 0)
+		for (unsigned i = 0; i < count; i++)
+			found |= (uint32_t)(strstr(line, parts[i]) != NULL) << i;
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
 int gt_proc_each_variable(uint32_t pid, void (*each)(const char *variable, void *data), void *data)
 {
 	FILE *f = open_stream(pid, "environ");

@@ -36,6 +36,9 @@ void gt_proc_each_child(uint32_t pid, uint32_t threads, void (*each)(uint32_t pi
  */
 int gt_proc_maps(uint32_t pid, int fd, const char *path);
 
+/* Which of @parts are in the paths of files that it maps? A bit for each. */
+uint32_t gt_proc_find_mapped(uint32_t pid, const char *const *parts, unsigned count);
+
 /* The variables that it was executed with, one call each; the program may have written over them.
  * Return: 0 or negative errno. */
 int gt_proc_each_variable(uint32_t pid, void (*each)(const char *variable, void *data), void *data);

@@ -28,6 +28,7 @@ struct gt_ranges_met {
 	uint64_t begun[GT_RANGE_EDGES]; /* of those names, in the process that began most */
 	uint32_t windows, ended;        /* processes whose window began; whose --to has ended */
 	uint32_t missed;                /* .. before their --from came */
+	bool lacks_torch; /* a process had torch, but not gputap's package for its ranges */
 };
 
 /* Changed and read by two threads, the collector's and control's, with the lock held. */
