@@ -86,17 +86,27 @@ static const char *duration(uint64_t ns)
 
 /* GPUs ------------------------------------------------------------------------------- */
 
-/* Of the whole run, as far as it was recorded: the one denominator of "busy". */
+/* Is everything here from the start of the run to its end? Else nothing is known of the time before
+ * a device's first activity and after its last one. */
+static bool has_whole_run(const struct summary *s)
+{
+	if (s->filter || s->slice.some || s->slice.of_processes || s->is_part)
+		return false;
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (s->files[i].is_cut || *s->files[i].kept_text || *s->files[i].recorded_text)
+			return false;
+	return true;
+}
+
+/* The denominator of "busy": the whole run, or the time from the first activity to the last. */
 static uint64_t find_run_ns(const struct summary *s, const struct summary_track *t)
 {
-	uint64_t start = UINT64_MAX, end = 0;
+	uint64_t start = t->all.first_ns, end = t->all.last_ns;
 
-	for (uint32_t i = 0; i < s->file_count; i++) {
+	for (uint32_t i = 0; i < s->file_count && has_whole_run(s); i++) {
 		start = s->files[i].start_ns < start ? s->files[i].start_ns : start;
 		end = s->files[i].end_ns > end ? s->files[i].end_ns : end;
 	}
-	start = t->all.first_ns < start ? t->all.first_ns : start;
-	end = t->all.last_ns > end ? t->all.last_ns : end;
 	return end - start > t->all.unrecorded_ns ? end - start - t->all.unrecorded_ns : 0;
 }
 
@@ -156,24 +166,29 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 {
 	const struct timeline *t = &d->all;
 	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
+	/* gaps that the sections below add up; one may begin before the time that is here */
+	const uint64_t gaps_ns = report_idle_device_ns(s, d->device),
+		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t);
 	char label[32], idle[256], rest[64] = "";
 
 	snprintf(label, sizeof label, "%s %" PRIu32, device_kind(s, d->device), d->device);
 	if (t->unrecorded_ns)
 		snprintf(rest, sizeof rest, "; not recorded for %s more",
 			 duration(t->unrecorded_ns));
-	print_line(out, label, ui_colors(out)->bold, "busy %s of %s (%.1f%%)%s: %s",
-		   duration(t->busy_ns), duration(run_ns), percent(t->busy_ns, run_ns), rest,
-		   s->devices[d->device].name);
-	print_edges(edges, run_ns, out);
+	print_line(out, label, ui_colors(out)->bold, "busy %s of %s%s (%.1f%%)%s: %s",
+		   duration(t->busy_ns), duration(run_ns),
+		   has_whole_run(s) ? "" : " from its first activity to its last",
+		   percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
+	if (has_whole_run(s))
+		print_edges(edges, run_ns, out);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))
-		print_line(out, "", NULL, "idle %s between them: %s", duration(timeline_idle_ns(t)),
+		print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
 			   idle);
-	else if (timeline_idle_ns(t))
+	else if (idle_ns)
 		print_line(out, "", NULL,
-			   "idle %s between them (%.1f%%), kernels %.1f%%, memcpy "
+			   "idle %s between activities (%.1f%%), kernels %.1f%%, memcpy "
 			   "%.1f%%",
-			   duration(timeline_idle_ns(t)), percent(timeline_idle_ns(t), span),
+			   duration(idle_ns), percent(idle_ns, span),
 			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
 }
 
@@ -206,7 +221,7 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 	edges = calloc(s->track_count, sizeof *edges);
 	if (!edges)
 		return gt_error(-ENOMEM, "the first and last activities of devices");
-	rc = edges_read(s, capture, edges, s->track_count);
+	rc = has_whole_run(s) ? edges_read(s, capture, edges, s->track_count) : 0;
 	if (!rc && odd != LOOKUP_NONE) {
 		print_device(s, &s->tracks[odd], &edges[odd], out);
 		print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",

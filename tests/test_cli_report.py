@@ -174,6 +174,20 @@ def test_the_first_screen_is_the_golden_one(tap, synth, name, options, columns):
     check_golden(f"overview_{name}_{columns}.txt", text)
 
 
+@pytest.mark.parametrize("part", ["cut", "filter"])
+def test_of_a_part_of_a_run_nothing_is_claimed_of_the_rest(tap, synth, part):
+    path = synth("--calls", "3000", "--threads", "2", "--devices", "2")
+    assert "no activity in the last" in tap("report", path).out
+    if part == "cut":
+        tap("export", path, "--where", "at=5ms..20ms", "-o", "part.gputap")
+        text = tap("report", "part.gputap").out
+    else:
+        text = tap("report", path, "--where", "at=5ms..20ms").out
+    assert re.search(r"^GPU 0 +busy \S+ ms of \S+ ms from its first activity to its last", text,
+                     re.M)
+    assert "first activity after" not in text and "no activity in the last" not in text
+
+
 def test_all_tables_and_some_of_them_exclude_each_other(tap, synth):
     path = synth("--calls", "100")
     assert "--all and --table: choose one" in tap("report", "--all", "-t", "kernels", path,
