@@ -145,6 +145,14 @@ def test_the_documents_point_at_what_is_there(repo, find):
     assert not broken, "\n".join(broken)
 
 
+def test_the_tutorial_shows_what_the_toy_runtime_has(repo):
+    blocks = re.findall(r"^```\w+ (tests/\S+)\n(.*?)^```$", (repo / "CONTRIBUTING.md").read_text(),
+                        re.M | re.S)
+    assert len(blocks) > 15
+    for name, text in blocks:
+        assert text in (repo / name).read_text(), f"{name} has no longer:\n{text}"
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
     """It is the same on every machine and however wide a terminal is. GPUTAP_GOLDEN=1 writes it
