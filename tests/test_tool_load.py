@@ -455,9 +455,14 @@ def test_a_tool_by_a_call_is_told_that_hsa_was_initialised_before(run, added, wi
     assert done.err.splitlines() == [MISSED.format("listener")] * 2
 
 
-# what else is requested of HSA when its table is offered; what tools are told then
-RUNS = {"default": ([], ["hsa_core", "hsa_amd_ext"]), "hsa": (["--mode", "hsa"], []),
-        "opencl": (["-d", "opencl"], ["hsa_core", "hsa_amd_ext"])}
+# what a late tool misses of an HSA that was initialised before, by what the session records; one
+# that cannot record HSA does not attach to it
+RUNS = {
+    "default": ([], [f"calls of {domain} that were not requested before"
+                     for domain in ("hsa_core", "hsa_amd_ext")]),
+    "hsa": (["--mode", "hsa"], []),
+    "opencl": (["-d", "opencl"], ["calls of HSA and of kernels and copies of HSA and HIP"]),
+}
 
 
 @pytest.mark.parametrize("what", RUNS)
@@ -476,9 +481,9 @@ def test_tools_that_a_program_under_gputap_run_opens_are_notified_of_what_follow
                env=device)
     assert finished(done.out)["hip"] == 6 and finished(done.out, "second")["hip"] == 3
     assert [line for line in done.err.splitlines() if "came when" in line] == [
-        f"gputap: {name} came when the program was running: it is not notified of calls of {domain}"
-        " that were not requested before; preload it (LD_PRELOAD), or start the program with"
-        " 'gputap run --tool'" for name in ("listener", "second") for domain in missed]
+        f"gputap: {name} came when the program was running: it is not notified of {what}; preload"
+        " it (LD_PRELOAD), or start the program with 'gputap run --tool'"
+        for name in ("listener", "second") for what in missed]
 
 
 def test_a_tool_by_a_call_is_notified_until_it_is_removed(run, added, with_hip, device):

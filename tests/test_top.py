@@ -55,7 +55,6 @@ def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.D
 def watched(gputap):
     """`gputap top` of live.gputap, after its first view; what it printed is in top.json."""
     with open("top.json", "w", encoding="utf-8") as out:
-        listener.listen()
         top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out,
                                env=conftest.clean_environment())
     deadline = time.monotonic() + WAIT
