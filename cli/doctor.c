@@ -505,14 +505,16 @@ static void print_doctor_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap doctor%s [options]\n"
-	       "Looks at this machine: what can be traced, what is in the way, how to get what\n"
-	       "is missing. Exit status 0 if at least one runtime can be traced, else 1.\n\n"
+	       "Check this machine: what can be traced, what prevents it, how to get what is\n"
+	       "missing. Exit status 0 if at least one runtime can be traced, else 1.\n"
+	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap doctor\n"
 	       "  gputap doctor --json | jq -r '.findings[] | select(.level == \"bad\") | .hint'\n"
-	       "  OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap doctor     with another driver\n\n"
+	       "  OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap doctor     with another driver\n"
+	       "\n"
 	       "%sOptions%s\n"
-	       "      --json   for scripts; keys never change\n"
+	       "      --json   print JSON for scripts; keys never change\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
@@ -561,5 +563,5 @@ static int doctor_main(int argc, char **argv)
 }
 
 const struct gt_command gt_command_doctor = {"doctor",
-					     "say what can be traced here, and what is missing",
+					     "show what can be traced here and what is missing",
 					     doctor_main};

@@ -23,8 +23,8 @@ enum { MAX_NAMES = 64 };
 
 static void print_export_help(void)
 {
-	printf("gputap export FILE.. -o OUT [options]\n\n"
-	       "Writes a capture, or several as one, in the format that OUT's extension "
+	printf("gputap export FILE... -o OUT [options]\n\n"
+	       "Write a capture, or several as one, in the format that the extension of OUT\n"
 	       "names:\n\n");
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		const char *const *e = gt_exporters[i]->extensions;
@@ -33,25 +33,28 @@ static void print_export_help(void)
 		while (*++e)
 			printf("  %s\n", *e);
 	}
-	fputs("  .gputap          gputap     a capture: what --where holds for, or a copy\n"
-	      "\nExamples\n"
+	fputs("  .gputap          gputap     a capture: the records that match --where, or all\n"
+	      "\n"
+	      "Examples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
 	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
 	      "  gputap export rank*.gputap -o job.pftrace       all ranks on one timeline\n"
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
 	      "  gputap export prog.gputap -o prog.folded        for flame graphs\n"
 	      "  gputap export prog.gputap -o s.gputap --where at=5s..6s   a smaller capture\n"
-	      "\nOptions\n"
-	      "  -o, --output OUT    file to write; its extension names the format\n"
+	      "\n"
+	      "Options\n"
+	      "  -o, --output OUT    write to OUT; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
-	      "      --share         others may read OUT, as the umask says; else you alone\n"
-	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
-	      "  -w, --where EXPR    only records for which EXPR holds, as 'gputap report'\n"
-	      "                      has it: at=5s..6s, range=step#3, duration>10us, ..\n"
-	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
-	      "                      fill(float*)\n"
-	      "      --weight WHAT   of folded and speedscope: device or host time; usually\n"
-	      "                      device time if there is any, speedscope has both\n"
+	      "      --share         let others read OUT, as the umask allows\n"
+	      "      --format NAME   use the format of this name or extension, not OUT's\n"
+	      "  -w, --where EXPR    write only records that match EXPR, an expression of\n"
+	      "                      'gputap report': at=5s..6s, range=step#3, duration>10us\n"
+	      "      --mangled       write names of C++ kernels as recorded: _Z4fillPfi, not\n"
+	      "                      fill(float*, int)\n"
+	      "      --weight WHAT   weigh stacks of folded and speedscope by device or host\n"
+	      "                      time; default: device time if there is any, both in\n"
+	      "                      speedscope\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -344,4 +347,4 @@ static int run_export(int argc, char **argv)
 }
 
 const struct gt_command gt_command_export = {
-	"export", "write a capture for Perfetto, torch.profiler's readers, RPD, ..", run_export};
+	"export", "write a capture for Perfetto, torch.profiler's readers, RPD, ...", run_export};

@@ -564,15 +564,17 @@ static void print_info_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("%sgputap info%s [options] FILE..\n"
-	       "What was traced, how, and whether it is all there: runtimes and their libraries,\n"
-	       "devices and clocks, processes, what was seen, recorded and lost.\n\n"
+	printf("%sgputap info%s [options] FILE...\n"
+	       "Show what was traced, how, and whether the capture is complete: runtimes and\n"
+	       "their libraries, devices, clocks, processes, what was seen, recorded and lost.\n"
+	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap info prog.gputap\n"
-	       "  gputap info prog.gputap --json | jq .complete\n\n"
+	       "  gputap info prog.gputap --json | jq .complete\n"
+	       "\n"
 	       "%sOptions%s\n"
-	       "  -a, --all    every process, stream, event .., not only the first ones\n"
-	       "      --json   for scripts; keys never change\n"
+	       "  -a, --all    list every process, stream, event, ..., not only the first ones\n"
+	       "      --json   print JSON for scripts; keys never change\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
@@ -643,5 +645,5 @@ static int info_main(int argc, char **argv)
 }
 
 const struct gt_command gt_command_info = {"info",
-					   "say what a capture holds and whether it is complete",
+					   "show what a capture holds and whether it is complete",
 					   info_main};

@@ -63,18 +63,21 @@ static void print_list_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("%sgputap list%s [domains|operations|doors|formats] [options] [PATTERN..]\n"
-	       "The names that other commands take. Without a word: domains, doors and formats.\n\n"
+	printf("%sgputap list%s [domains|operations|doors|formats] [options] [PATTERN...]\n"
+	       "List the names that other commands take. Default: domains, doors (interception\n"
+	       "methods) and formats.\n"
+	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap list operations                  every operation that can be traced\n"
 	       "  gputap list operations '*Buffer*'       those with Buffer in their name\n"
 	       "  gputap list operations --group queue    one group; --kind copy: one kind\n"
-	       "  gputap run --ops 'clEnqueue*' ./prog    what the names are for\n\n"
+	       "  gputap run --ops 'clEnqueue*' ./prog    use the names\n"
+	       "\n"
 	       "%sOptions%s\n"
-	       "  -d, --domain NAME   operations of this domain or family only\n"
-	       "  -g, --group NAME    of this group\n"
-	       "  -k, --kind NAME     of this kind: launch copy set allocation ..\n"
-	       "      --json          for scripts; with the arguments of operations\n"
+	       "  -d, --domain NAME   list only operations of this domain or family\n"
+	       "  -g, --group NAME    list only this group\n"
+	       "  -k, --kind NAME     list only this kind: launch, copy, set, allocation, ...\n"
+	       "      --json          print JSON for scripts, with the arguments of operations\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
@@ -345,6 +348,5 @@ static int list_main(int argc, char **argv)
 	return code ? code : print_things(&o, wanted);
 }
 
-const struct gt_command gt_command_list = {"list",
-					   "list domains, operations, doors, export formats",
-					   list_main};
+const struct gt_command gt_command_list = {
+	"list", "list domains, operations, interception methods, formats", list_main};

@@ -30,21 +30,20 @@ static void print_all_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("gputap writes down what passes between a program and its accelerator, and shows\n"
-	       "where the time went.\n\n"
+	printf("Record what a program does on its GPUs, and show where the time went.\n\n"
 	       "%sStart here%s\n"
-	       "  gputap run -o prog.gputap ./prog args   trace it; a short report at its end\n"
-	       "  gputap report prog.gputap               all tables: calls, kernels, copies, ..\n"
+	       "  gputap run -o prog.gputap ./prog args   trace it; ends with a short report\n"
+	       "  gputap report prog.gputap               show where the time went\n"
 	       "  gputap export prog.gputap -o prog.pftrace\n"
 	       "                                          then open it at ui.perfetto.dev\n"
-	       "  gputap doctor                           what can be traced on this machine\n\n"
+	       "  gputap doctor                           show what can be traced here\n\n"
 	       "%sCommands%s\n",
 	       c->bold, c->reset, c->bold, c->reset);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset,
 		       commands[i]->summary);
-	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its\n"
-	       "manual. 'gputap --version' prints the version.\n");
+	printf("\nRun 'gputap COMMAND --help' for the options of a command, 'man gputap-COMMAND'\n"
+	       "for its manual page, 'gputap --version' for the version.\n");
 }
 
 static int print_version(void)

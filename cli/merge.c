@@ -9,28 +9,31 @@
 #include "cli/ui.h"
 
 static const char help[] =
-	"gputap merge FILE.. -o OUT [options]\n\n"
-	"Puts the captures of many processes, ranks and hosts together. OUT is a capture\n"
-	"(.gputap), which every command reads like any other, or an export, as OUT's\n"
-	"extension says.\n\n"
-	"Nothing is renumbered: processes, threads and correlation ids stay what they\n"
-	"are, and belong to their session. The same device, by UUID or PCI address and\n"
-	"host, is one. Captures of one boot share a clock; others are aligned by the\n"
-	"hosts' wall clocks, and that is said. A capture that is given twice counts once:\n"
-	"the copy of which most can be read. What is damaged is merged as far as it is\n"
-	"valid, and reported.\n\n"
+	"gputap merge FILE... -o OUT [options]\n"
+	"\n"
+	"Combine captures of several processes, ranks and hosts. OUT is a capture\n"
+	"(.gputap), which every command reads, or an export, depending on its extension.\n"
+	"\n"
+	"Processes, threads and correlation ids keep their numbers and belong to their\n"
+	"session. Devices with the same host and the same UUID or PCI address are one.\n"
+	"Captures of one boot share a clock. Others are aligned with the wall clocks\n"
+	"of their hosts, or better with common MPI calls; gputap prints how. If a\n"
+	"capture is given twice, the copy of which more can be read counts. A damaged\n"
+	"capture is merged as far as it is valid, and reported.\n"
+	"\n"
 	"Examples\n"
 	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
 	"  gputap merge rank*.gputap -o job.pftrace      all ranks on one timeline\n"
-	"  gputap merge job.gputap late.gputap -o all.gputap\n\n"
+	"  gputap merge job.gputap late.gputap -o all.gputap\n"
+	"\n"
 	"Options\n"
-	"  -o, --output OUT    file to write\n"
+	"  -o, --output OUT    write to OUT\n"
 	"  -f, --force         replace OUT if it exists\n"
-	"      --share         others may read OUT, as the umask says; else you alone\n"
-	"      --format NAME   the format, whatever OUT's extension is: gputap, or one of\n"
-	"                  'gputap export'\n"
-	"  -w, --where EXPR    in an export, only records for which EXPR holds\n"
-	"      --mangled       in an export, names of C++ kernels as they were recorded\n"
+	"      --share         let others read OUT, as the umask allows\n"
+	"      --format NAME   use this format, not that of OUT's extension: gputap, or\n"
+	"                      one of 'gputap export'\n"
+	"  -w, --where EXPR    in an export, write only records that match EXPR\n"
+	"      --mangled       in an export, write names of C++ kernels as recorded\n"
 	"  -h, --help\n";
 
 static void print_merge_help(void)
@@ -76,4 +79,4 @@ static int run_merge(int argc, char **argv)
 }
 
 const struct gt_command gt_command_merge = {
-	"merge", "put captures of several processes, ranks and hosts into one", run_merge};
+	"merge", "combine captures of several processes, ranks and hosts", run_merge};

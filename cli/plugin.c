@@ -19,24 +19,25 @@ static const char help[] =
 	"gputap plugin check [options] FILE.so\n"
 	"gputap plugin rules\n"
 	"\n"
-	"Checks whether an accelerator's plug-in for torch.profiler and gputap keeps the\n"
-	"rules of docs/tools/vendor-plugin.md. Each trial runs in its own process, so one\n"
-	"that crashes or hangs is reported like any other. Trials that need work on the\n"
-	"device call the plug-in's pu1Exercise().\n"
+	"Check whether a vendor's plug-in for torch.profiler and gputap keeps the rules\n"
+	"of docs/tools/vendor-plugin.md. Each test runs in its own process, so that a\n"
+	"crash or a hang is reported as well. Tests that need GPU activity call the\n"
+	"plug-in's pu1Exercise().\n"
 	"\n"
 	"Examples\n"
 	"  gputap plugin check ./libmy_vendor_pu1.so\n"
 	"  gputap plugin check --exercise ./libmy_tests.so ./libmy_vendor_pu1.so\n"
-	"  gputap plugin rules                     the sentences, with their numbers\n"
+	"  gputap plugin rules                     print the rules, with their numbers\n"
 	"\n"
 	"Options\n"
-	"      --exercise FILE   library that has pu1Exercise(), if the plug-in has not\n"
-	"      --seconds N       that a trial may take; 10 by default. When one has not\n"
-	"                        returned, the others have a quarter of that\n"
-	"  -v, --verbose         also show the rules that are kept, or not applicable\n"
+	"      --exercise FILE   call pu1Exercise() of this library, if the plug-in has\n"
+	"                        none\n"
+	"      --seconds N       time limit of a test; default: 10. After a test that did\n"
+	"                        not return, the others have a quarter of it\n"
+	"  -v, --verbose         also show rules that are kept or not applicable\n"
 	"  -h, --help\n"
 	"\n"
-	"Exit status: 0: all rules that could be tried are kept; 1: one is broken.\n";
+	"Exit status: 0 all rules that could be tested are kept; 1 a rule is broken.\n";
 
 enum { SECONDS = 10, SILENT_SECONDS = 2, OPTION_EXERCISE = 256, OPTION_SECONDS };
 
@@ -342,5 +343,5 @@ static int run_plugin_command(int argc, char **argv)
 	return check_plugin(&c);
 }
 
-const struct gt_command gt_command_plugin = {"plugin", "try an accelerator's plug-in",
+const struct gt_command gt_command_plugin = {"plugin", "check a vendor's plug-in",
 					     run_plugin_command};

@@ -13,15 +13,15 @@
 #include "collector/collector.h"
 
 static const char help[] =
-	"gputap recover [FOLDER ..]\n"
+	"gputap recover [FOLDER ...]\n"
 	"\n"
-	"When `gputap run` itself is killed, what the programs recorded stays in the\n"
-	"session's folder. This finishes the capture with it and removes the folder.\n"
-	"Programs of the session that still run go on, unrecorded from then on.\n"
+	"Finish a capture whose `gputap run` was killed. The records of the programs are\n"
+	"in the session's folder. recover adds them to the capture and removes the\n"
+	"folder. Programs of the session that still run continue, unrecorded.\n"
 	"\n"
 	"Examples\n"
-	"  gputap recover                              lists what can be recovered\n"
-	"  gputap recover /dev/shm/gputap-1000-x7Ks2q  finishes that one's capture\n";
+	"  gputap recover                              list what can be recovered\n"
+	"  gputap recover /dev/shm/gputap-1000-x7Ks2q  finish the capture of that session\n";
 
 static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},

@@ -17,19 +17,20 @@
 static const char help[] =
 	"gputap snapshot [options] [SESSION]\n"
 	"\n"
-	"Writes a capture of a session that goes on: of its window where `gputap run\n"
-	"--keep` records, else of all so far. The program and its recording are not held\n"
-	"up. SESSION is the number of a process in it (of `gputap run`, or any that it\n"
-	"traces), or its capture's name; nothing where only one session runs.\n"
+	"Write a capture of a running session: with `gputap run --keep` the records that\n"
+	"are retained, else all so far. The program and its recording continue.\n"
+	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n"
+	"the name of its capture; default: the only running session.\n"
 	"\n"
 	"Examples\n"
-	"  gputap snapshot                    last.1.gputap beside last.gputap\n"
+	"  gputap snapshot                    writes last.1.gputap next to last.gputap\n"
 	"  gputap snapshot -o slow.gputap     then: gputap report slow.gputap\n"
-	"  gputap snapshot 4711               of the session of process 4711\n"
+	"  gputap snapshot 4711               the session of process 4711\n"
 	"\n"
-	"  -o, --output FILE  instead of a name made of the session's capture\n"
+	"Options\n"
+	"  -o, --output FILE  write to FILE; default: a name made from the capture's\n"
 	"  -f, --force        replace FILE if it exists\n"
-	"  -q, --quiet        say nothing\n"
+	"  -q, --quiet        print nothing\n"
 	"  -h, --help\n";
 
 static const struct option options[] = {
@@ -149,5 +150,5 @@ static int run(int argc, char **argv)
 	return take(argv[optind], output, force, quiet);
 }
 
-const struct gt_command gt_command_snapshot = {"snapshot", "a capture of a session that goes on",
+const struct gt_command gt_command_snapshot = {"snapshot", "write a capture of a running session",
 					       run};

@@ -49,6 +49,5 @@ static int run_soft(int argc, char **argv)
 	return ui_unknown("software accelerator", argv[1], names);
 }
 
-const struct gt_command gt_command_soft = {"soft",
-					   "run a program on accelerators that are software",
+const struct gt_command gt_command_soft = {"soft", "run a program on accelerators in software",
 					   run_soft};

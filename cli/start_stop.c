@@ -16,50 +16,52 @@
 #include "util/short_slice.h"
 
 #define WHICH                                                                             \
-	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"     \
-	"traces), or its capture's name; nothing where only one session runs. Sessions\n" \
-	"are their owner's, and root's.\n"
+	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n" \
+	"the name of its capture; default: the only running session. Only the owner of\n" \
+	"a session and root can access it.\n"
 
 static const char start_help[] =
 	"gputap start [SESSION]\n"
 	"\n"
-	"Goes on recording in a session that is paused: in every process of it at once.\n" WHICH
-	"\n"
+	"Resume recording in a paused session, in all of its processes at once.\n" WHICH "\n"
 	"Examples\n"
 	"  gputap run --paused -o serve.gputap ./serve   in one terminal; in another:\n"
 	"  gputap start                                  record from now on\n"
-	"  gputap start serve.gputap                     that session\n"
+	"  gputap start serve.gputap                     the session of that capture\n"
 	"\n"
-	"  -q, --quiet   say nothing\n"
+	"Options\n"
+	"  -q, --quiet   print nothing\n"
 	"  -h, --help\n";
 
 static const char stop_help[] =
 	"gputap stop [SESSION]\n"
 	"\n"
-	"Pauses recording in every process of a session. The program goes on, as fast as\n"
-	"without gputap; `gputap start` records again. What was recorded is in the\n"
-	"capture, which is finished when the program ends.\n" WHICH "\n"
+	"Pause recording in all processes of a session. The program continues, as fast as\n"
+	"without gputap, and `gputap start` resumes recording. The capture contains what\n"
+	"was recorded, and is finished when the program ends.\n" WHICH "\n"
 	"Examples\n"
 	"  gputap stop                 the only session\n"
-	"  gputap stop 4711            that of process 4711\n"
+	"  gputap stop 4711            the session of process 4711\n"
 	"\n"
-	"  -q, --quiet   say nothing\n"
+	"Options\n"
+	"  -q, --quiet   print nothing\n"
 	"  -h, --help\n";
 
 static const char status_help[] =
 	"gputap status [SESSION]\n"
 	"\n"
-	"Shows the sessions that run: their captures, programs, how many processes, since\n"
-	"when, whether they record or are paused, and how much they have recorded.\n"
-	"SESSION is the number of a process in it (of `gputap run`, or any that it\n"
-	"traces), or its capture's name; without it, all are shown. Sessions are their\n"
-	"owner's, and root's.\n"
+	"List running sessions: capture, program, number of processes, start time,\n"
+	"whether they record or are paused, and how much they have recorded.\n"
+	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n"
+	"the name of its capture; default: all sessions. Only the owner of a session and\n"
+	"root can access it.\n"
 	"\n"
 	"Examples\n"
 	"  gputap status               all of yours\n"
-	"  gputap status --json 4711   that of process 4711, for scripts\n"
+	"  gputap status --json 4711   the session of process 4711, for scripts\n"
 	"\n"
-	"      --json    for scripts\n"
+	"Options\n"
+	"      --json    print JSON for scripts\n"
 	"  -h, --help\n";
 
 #define WAIT_NS UINT64_C(2000000000)
@@ -317,7 +319,7 @@ static int run_status(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_start = {"start", "go on recording in a session that is paused",
+const struct gt_command gt_command_start = {"start", "resume recording in a paused session",
 					    run_start};
 const struct gt_command gt_command_stop = {"stop", "pause recording in a session", run_stop};
-const struct gt_command gt_command_status = {"status", "sessions that run now", run_status};
+const struct gt_command gt_command_status = {"status", "list running sessions", run_status};

@@ -44,22 +44,25 @@ static void print_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap top%s [options] [SESSION]\n"
-	       "What a session that runs is doing: devices, kernels, copies, calls, each second.\n"
-	       "SESSION: its capture, or the number of a process in it; without, the only one.\n\n"
+	       "Show each second what a running session does: devices, kernels, copies, calls.\n"
+	       "SESSION is its capture, or the id of a process in it; default: the only session.\n"
+	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap top                    the session that runs here\n"
-	       "  gputap top serve.gputap       the one that writes this capture\n"
-	       "  gputap top --once --json      one second, for scripts\n\n"
+	       "  gputap top serve.gputap       the session that writes this capture\n"
+	       "  gputap top --once --json      one second, for scripts\n"
+	       "\n"
 	       "%sOptions%s\n"
-	       "  -d, --delay SECONDS   how long each view sums up; 1 by default\n"
+	       "  -d, --delay SECONDS   sum up this long for each view; default: 1\n"
 	       "  -n, --count N         end after N views\n"
 	       "      --once            the same as --count 1\n"
-	       "  -s, --sort ORDER      of kernels, copies and calls: time, count, mean, name\n"
-	       "      --json            for scripts, one object for each view\n"
-	       "  -h, --help\n\n"
-	       "%sKeys%s, on a terminal: q ends it, s sorts by the next column, p holds the view,\n"
-	       "r pauses the session's recording or goes on with it, w writes a snapshot\n",
-	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
+	       "  -s, --sort ORDER      sort kernels, copies, calls by time, count, mean, name\n"
+	       "      --json            print a JSON object for each view\n"
+	       "  -h, --help\n"
+	       "\n"
+	       "Keys on a terminal: q quits, s selects the next sort column, p freezes the view,\n"
+	       "r pauses or resumes the session's recording, w writes a snapshot.\n",
+	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
 
 /* Options -------------------------------------------------------------------------- */
@@ -364,4 +367,4 @@ static int run_top(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_top = {"top", "show what a session that runs does now", run_top};
+const struct gt_command gt_command_top = {"top", "show what a running session does now", run_top};

@@ -11,9 +11,9 @@
 
 /* lines of help */
 #define GT_MODES_HELP \
-	"                         hip       that, and every call but HSA's\n" \
-	"                         hsa       that, and HSA's calls\n" \
-	"                         cudart    that, and the CUDA runtime's calls\n" \
-	"                         sycl      that, and Unified Runtime's calls\n"
+	"                         hip       standard, and every call except HSA's\n" \
+	"                         hsa       default, and HSA's calls\n" \
+	"                         cudart    default, and the CUDA runtime's calls\n" \
+	"                         sycl      default, and Unified Runtime's calls\n"
 
 #endif

@@ -199,6 +199,6 @@ static const char *const extensions[] = {".csv", NULL};
 const struct gt_exporter gt_exporter_csv = {
 	.name = "csv",
 	.extensions = extensions,
-	.text = "a row for each call and work item of a device",
+	.text = "a row for each call and each GPU activity",
 	.write = write_csv,
 };
