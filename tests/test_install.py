@@ -12,6 +12,8 @@ import subprocess
 
 import pytest
 
+import conftest
+
 API_PROGRAM = r"""
 #include <gputap/gputap.h>
 #include <stdio.h>
@@ -108,23 +110,22 @@ def trace_demo(run, command, build, work):
     run([command, "export", work / "demo.gputap", "-o", work / "demo.rpd"])
 
 
+MANUAL = sorted(f"share/man/man{page.suffix[1:]}/{page.name}"
+                for page in (conftest.REPO / "docs/man").iterdir())
 INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so", "lib/**/pkgconfig/gputap.pc",
-             "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
-             "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1",
              "share/bash-completion/completions/gputap", "lib/**/gputap/soft/amdgpu/libhsakmt.so.1",
              "lib/**/gputap/soft/amdgpu/libdtif.so", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so",
-             "share/man/man1/gputap-soft.1", "share/zsh/site-functions/_gputap",
-             "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md",
-             "include/gputap/PrivateUse1TracingApi.h", "include/gputap/plugin.h",
-             "include/gputap/refdev/refdev.h", "lib/**/libgputap-plugin.so.0",
-             "lib/**/pkgconfig/gputap-plugin.pc", "lib/**/gputap/librefdev.so.1",
-             "lib/**/gputap/librefdev_pu1.so", "share/man/man1/gputap-plugin.1",
+             "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE",
+             "share/doc/gputap/CHANGELOG.md", "include/gputap/PrivateUse1TracingApi.h",
+             "include/gputap/plugin.h", "include/gputap/refdev/refdev.h",
+             "lib/**/libgputap-plugin.so.0", "lib/**/pkgconfig/gputap-plugin.pc",
+             "lib/**/gputap/librefdev.so.1", "lib/**/gputap/librefdev_pu1.so",
              "include/gputap/compat/pti/pti_callback.h", "lib/**/gputap/libpti_callback.so.1",
              "include/gputap/compat/pti/pti_driver_levelzero_api_ids.h",
              "include/gputap/compat/pti/pti_driver_opencl_api_ids.h",
              "include/gputap/compat/pti/pti_runtime_sycl_api_ids.h",
-             "lib/**/pkgconfig/gputap-pti.pc", "share/man/man3/libpti_callback.3")
+             "lib/**/pkgconfig/gputap-pti.pc", *MANUAL)
 
 
 @pytest.mark.parametrize("file", INSTALLED)
