@@ -50,6 +50,19 @@ def test_examples_are_short():
         assert source.read_text().count("\n") < 112, source.name
 
 
+def test_the_first_tool_of_the_documents_works(log, build, work):
+    page = (REPO / "docs/tools/first-tool.md").read_text()
+    (work / "first_tool.c").write_text(
+        "\n".join(re.findall(r"^```c first_tool.c\n(.*?)^```$", page, re.M | re.S)))
+    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                    f"-I{REPO}/include", "first_tool.c", "-o", "first_tool.so", f"-L{build}",
+                    "-l:libgputap.so.0"], check=True)
+    lines = log(work / "first_tool.so").splitlines()
+    launches = {line.split(":")[0] for line in lines if "clEnqueueNDRangeKernel took" in line}
+    kernels = {line.split(":")[0] for line in lines if "kernel heat_step ran" in line}
+    assert len(kernels) > 100 and kernels <= launches
+
+
 def test_calls_are_printed_with_arguments_and_status(tool, log):
     lines = log(tool("print_calls")).splitlines()
     begun = [line for line in lines if re.match(r"\[\d+\] \w+\(", line)]
