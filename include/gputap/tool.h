@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's tool API: be called in the traced process, before and after every call of an
- * accelerator's runtime and at every step of its device work.
+/* gputap's tool API: callbacks in the traced process, before and after each call of an
+ * accelerator's runtime and at each step of its GPU activities.
  *
- *   context ── asks ──► calls      a callback before and after each        gputap_context_calls()
- *                  ├──► work       a callback when it is submitted, done   gputap_context_work()
- *                  ├──► objects    code objects, kernel symbols, ..        gputap_context_objects()
- *                  └──► buffer     the same as records, in batches         gputap_context_buffer()
+ *   context ─┬─► calls       a callback before and after each one      gputap_context_calls()
+ *            ├─► activities  when submitted, and when completed        gputap_context_work()
+ *            ├─► objects     code objects, kernel symbols, streams     gputap_context_objects()
+ *            └─► buffer      calls and activities as records           gputap_context_buffer()
  *
- * It needs no `gputap run` around the program: whoever links or preloads libgputap, or is named
- * in GPUTAP_TOOLS, is a tool.
+ * A tool needs no `gputap run`. It is code that links or preloads libgputap, or a library that
+ * GPUTAP_TOOLS names. Names of functions and structs call a GPU activity "work".
  *
- * Rules for everything here, unless a function says otherwise:
- *   - Functions return 0 or a negative errno. Nothing is half done when they fail.
+ * Rules for all functions, unless the comment of one differs:
+ *   - Functions return 0 or a negative errno. A function that fails has no effect.
  *   - Any function may be called from any thread and inside any callback.
- *   - Descriptions begin with their size. What a newer gputap adds stands behind what this
- *     header knows.
- *   - Callbacks run in the thread in which the thing happens, for several contexts in the order
- *     of their tools' priorities, then of their creation: first to last before a call, last to
- *     first after it. They may make calls of the runtime, which are notified like the program's. A
- *     callback that never returns, throws or jumps out takes the program's call with it, as a
- *     function of the program's own would; gputap stays usable. One that ends a thread of
- *     gputap's (pthread_exit()) gets what comes next in another one.
- *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are
- *     never used again.
- *   - The child of a fork has all of its parent's: contexts, started as they were, open calls,
- *     which end in both, objects; its buffers are empty. Numbers go on from where the parent's
- *     were: what a tool has noted under a number stays true in its copy, and which process a
- *     number is of, its pid tells. Work that was in flight completes in the parent alone; calls
- *     that it hangs on retire there alone. */
+ *   - Only functions with "Signal: safe" may be called in a signal handler.
+ *   - Descriptions start with their size. A newer gputap appends fields after those that this
+ *     header has.
+ *   - Callbacks run in the thread in which the event happens. Contexts are ordered by priority of
+ *     their tools, then by age. Callbacks before a call run first to last, those after it last to
+ *     first.
+ *   - A callback may call the runtime. These calls are notified like the program's. Callbacks nest
+ *     at most 8 deep in a thread; calls that are deeper are not notified.
+ *   - A callback that never returns, throws or jumps out takes the program's call with it, as any
+ *     function of the program would. gputap stays usable. If a callback ends a thread that gputap
+ *     created (pthread_exit()), another thread takes over.
+ *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, activities and objects start with 1 and
+ *     are never reused.
+ *   - The child of a fork has copies of its parent's objects, of its contexts, which are started
+ *     or stopped as in the parent, and of its open calls, which end in both processes. Its buffers
+ *     are empty. Numbers continue from the parent's, so a number that a tool noted before the fork
+ *     is valid in both; the pid distinguishes later ones. Activities in flight complete only in
+ *     the parent. Calls that depend on them retire only there. */
 #ifndef GPUTAP_TOOL_H
 #define GPUTAP_TOOL_H
 
@@ -39,88 +42,86 @@ extern "C" {
 
 /* Tools ---------------------------------------------------------------------- */
 
-#define GPUTAP_TOOL_ABI 1 /* a tool with another one is refused, with a sentence */
+#define GPUTAP_TOOL_ABI 1 /* a tool with another value is refused, with a message */
 
-/* What a tool says of itself. */
+/* Description of a tool. */
 struct gputap_tool {
 	size_t size;  /* sizeof(struct gputap_tool) */
 	uint32_t abi; /* GPUTAP_TOOL_ABI */
-	/* lower ones come first: their callbacks are nearer to the program. Equal: order of
-	 * finding */
+	/* lower ones are first: their callbacks are nearer to the program. Tools with equal
+	 * priorities have the order in which they were found */
 	int32_t priority;
 	const char *name; /* for messages */
-	/* make contexts, start them: before the first call of any runtime. Not 0: the tool is
-	 * dropped with what it made. May be NULL */
+	/* creates contexts and starts them, before the first call of any runtime. If it does not
+	 * return 0, the tool and its contexts are removed. May be NULL */
 	int (*start)(void *user);
-	/* the process ends, or gputap_tool_remove(): once. May be NULL */
+	/* called once, when the process ends or in gputap_tool_remove(). May be NULL */
 	void (*finish)(void *user);
 	void *user;     /* for start() and finish() */
-	uint32_t flags; /* GPUTAP_TOOL_*. A description that ends before this one has none */
+	uint32_t flags; /* GPUTAP_TOOL_*; 0 if the description ends before this field */
 };
 
 enum {
-	/* As AMD's rocprofiler-sdk treats its clients: start() is called by the first call of a
-	 * runtime, not before it (or by gputap_tool_add()), and never in a program that makes
-	 * none. finish() is called where a handler of exit() is that start() has registered
-	 * first: after those that start() registers, and those that are registered later. */
+	/* Treat the tool as AMD's rocprofiler-sdk treats its clients. The first call of a runtime
+	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start
+	 * the tool. finish() runs as an exit() handler that was registered just before start():
+	 * after the handlers that start() registers, and after those that are registered later. */
 	GPUTAP_TOOL_ON_FIRST_CALL = 1,
 };
 
 /**
- * gputap_tool_describe() - what a tool's library exports, so that gputap finds it
- * @version: gputap_version() of the library that asks
- * Return: description that stays; NULL: the tool does not want to take part.
- * It is looked for in the libraries that GPUTAP_TOOLS names, then in the program and all libraries
- * that are mapped when gputap starts. GPUTAP_TOOLS has paths, separated by ':', each with its
- * arguments behind a '=' if it has any (%3a in them stands for ':', %25 for '%'); `gputap run
- * --tool LIBRARY[:ARGUMENTS]` sets it. All tools are asked first, then all are started, in the
- * order of priority: after the constructors of libraries, before the program's own and main(); in a
- * running program that opens libgputap, by the first call of a runtime, so that the tool's own
- * constructors have run.
- * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
- * set; the program runs.
- * Source: rocprofiler_configure(), ompt_start_tool().
- * Owner:  the tool; the description stays for ever.
+ * gputap_tool_describe() - describe a tool to gputap; a tool's library exports this function
+ * @version: gputap_version() of the calling library
+ * Return: description that stays valid; NULL: the tool does not take part.
+ * gputap looks for this function in the libraries that GPUTAP_TOOLS names, then in the program and
+ * in all libraries that are mapped when gputap starts. GPUTAP_TOOLS has paths, separated by ':'.
+ * Each may be followed by '=' and arguments, in which %3a means ':' and %25 means '%'. `gputap run
+ * --tool LIBRARY[:ARGUMENTS]` sets the variable.
+ * First all tools are described, then all are started in the order of their priorities: after the
+ * constructors of libraries, and before main() and the program's constructors. In a running
+ * program that opens libgputap, the first call of a runtime starts them, after the tool's
+ * constructors.
+ * A fault of a tool causes the event GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
+ * set. The program continues.
+ * Owner:  the tool; the description stays valid until the process ends or the tool is removed.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
 /**
- * gputap_tool_arguments() - the arguments of the tool whose gputap_tool_describe(), start() or
- * finish() runs in this thread
- * Those that stand behind its library's name in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`.
- * Return: text that stays; "": there are none.
- * Owner:  what is passed stays the caller's.
+ * gputap_tool_arguments() - return the arguments of the calling tool
+ * Call it in gputap_tool_describe(), start() or finish(). The arguments are those of
+ * GPUTAP_TOOLS or of `gputap run --tool LIBRARY:ARGUMENTS`.
+ * Return: text that stays valid; "": no arguments.
+ * Owner:  gputap.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API const char *gputap_tool_arguments(void);
 
 /**
- * gputap_tool_add() - be a tool by a call, at any time
- * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32
- * tools), -ESHUTDOWN (tools have been finished: the process ends), what start() returned. Its
- * library stays mapped until gputap_tool_remove().
- * Contexts are notified of objects that are there already (code objects, kernel symbols) when they
- * start; not of calls made before. Runtimes that are interposed, and Level Zero, can be asked for
- * everything at any time. Of a runtime that has offered its table already (ROCm 6 and later, HSA,
- * OpenCL's layer), a tool is notified of what contexts had asked for by then, and no more.
+ * gputap_tool_add() - add a tool and start it, at any time
+ * @tool: its library stays mapped until gputap_tool_remove()
+ * Return: 0; -EINVAL (size, GPUTAP_TOOL_ABI), -EALREADY (this description was added before),
+ *         -ENOSPC (32 tools), -ESHUTDOWN (the process ends: tools have been finished), or the
+ *         result of start().
+ * When contexts start, they are notified of objects that exist already (code objects, kernel
+ * symbols), but not of earlier calls. Interposed runtimes and Level Zero accept requests at any
+ * time. If a runtime has already registered its table (ROCm 6 and later, HSA, OpenCL's layer), a
+ * tool is notified only of operations that contexts had requested before.
  * Owner:  caller; gputap_tool_remove().
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: tools of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
 /**
  * gputap_tool_remove() - finish a tool now
- * Contexts that it made in start() are stopped and destroyed, its subscriptions of tables and
- * events end, none of those callbacks runs afterwards (gputap_context_stop() has the exceptions).
- * Its library may be unloaded then, if no callback was abandoned; one that calls this itself stays
- * mapped.
+ * Stops and destroys the contexts that the tool created in start(), and ends its subscriptions to
+ * tables and events. None of these callbacks runs afterwards (exceptions: gputap_context_stop()).
+ * The tool's library may then be unloaded, unless a callback was abandoned. A library that calls
+ * this function itself stays mapped.
  * Return: 0, -ENOENT.
- * Owner:  takes the tool back.
+ * Owner:  returns @tool to the caller.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: tools of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
@@ -128,41 +129,41 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
 /* gputap_context_opts.flags */
 enum {
-	/* after gputap_context_stop(), what has begun is notified to its end. Without: no
-	 * callback runs once stop has returned (gputap_context_stop() has the exceptions) */
+	/* after gputap_context_stop(), notify the end of what has begun. Without this flag, no
+	 * callback runs after stop has returned (exceptions: gputap_context_stop()) */
 	GPUTAP_CONTEXT_FINISH_CALLS = 1,
-	/* from its first service to its end, correlations are given without gaps. Costs threads
-	 * that make calls at the same time much more than a call does */
+	/* from the context's first service to its end, assign correlations without gaps. Slows
+	 * down threads that make calls at the same time, by much more than a call costs */
 	GPUTAP_CONTEXT_DENSE = 2,
-	/* neighbours in the order that have this get EXIT of calls first to last, too */
+	/* adjacent contexts with this flag are notified of EXIT of calls first to last */
 	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
-	/* from its first service to its end, work is caused by the innermost call that a context
-	 * subscribed to. Without: by HIP's, if it is in the middle of one */
+	/* from the context's first service to its end, the innermost subscribed call is the cause
+	 * of an activity. Without this flag, the cause is the enclosing HIP call, or else the
+	 * innermost one */
 	GPUTAP_CONTEXT_INNERMOST = 8,
-	/* gputap_context_retirement() is for every call and work that any context is
+	/* gputap_context_retirement() applies to all calls and activities that any context is
 	 * notified of while this one is started */
 	GPUTAP_CONTEXT_ALL_RETIRED = 16
 };
 
 /**
- * gputap_context_active() - is it started?
- * Return: 1, 0; -EINVAL (NULL).
- * Owner:  what is passed stays the caller's.
+ * gputap_context_active() - return whether a context is started
+ * Return: 1: started; 0: stopped; -EINVAL (NULL).
+ * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: contexts of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_active(const struct gputap_context *ctx);
 
 /* Calls ---------------------------------------------------------------------- */
 
-/* At which step of a call, of work, of an object a callback runs. */
+/* The step of a call, activity or object at which a callback runs. */
 enum gputap_phase {
 	GPUTAP_PHASE_NONE = 0,
-	GPUTAP_PHASE_ENTER = 1, /* calls: before; work: about to be submitted */
-	GPUTAP_PHASE_EXIT = 2,  /* calls: after; work: submitted */
+	GPUTAP_PHASE_ENTER = 1, /* calls: before; activities: about to be submitted */
+	GPUTAP_PHASE_EXIT = 2,  /* calls: after; activities: submitted */
 	GPUTAP_PHASE_LOAD = 1,  /* objects */
 	GPUTAP_PHASE_UNLOAD = 2,
-	/* work is done; in a thread of gputap's, or the one that ends the process */
+	/* activities: done; in a thread that gputap created or the one that ends the process */
 	GPUTAP_PHASE_COMPLETE = 3
 };
 
@@ -172,25 +173,24 @@ struct gputap_call {
 	uint32_t domain;      /* enum gputap_domain */
 	uint32_t operation;   /* number in the domain */
 	uint32_t phase;       /* ENTER, EXIT */
-	uint32_t instance;    /* of the runtime, from 0: two copies in one process are two */
-	uint64_t thread;      /* as gettid() */
-	uint64_t correlation; /* of the call: what it causes carries it. Rises within a thread */
-	uint64_t parent;      /* of the call that it was made in; 0: the program itself made it */
-	/* the arguments, each as in the prototype, as members of one C struct; NULL: there are
-	 * none. ENTER: what is written there is passed on, if the context asked with
-	 * GPUTAP_CALLS_WRITE */
+	uint32_t instance;    /* of the runtime, from 0; each copy in the process has one */
+	uint64_t thread;      /* gettid() */
+	uint64_t correlation; /* shared with the activities it causes; rises within a thread */
+	uint64_t parent;      /* correlation of the enclosing call; 0: none */
+	/* the arguments as members of a C struct, with the types of the prototype; NULL: none.
+	 * With GPUTAP_CALLS_WRITE, a callback at ENTER may change them */
 	void *args;
 	uint32_t args_bytes;  /* of that struct */
 	uint32_t ret_bytes;   /* 0: returns nothing */
-	void *ret;            /* EXIT: what it returned; read only */
+	void *ret;            /* EXIT: returned value; read only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
-	/* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, after all ENTER callbacks */
+	/* EXIT, with GPUTAP_CALLS_TIMED: ns, taken after all ENTER callbacks */
 	uint64_t start;
 };
 
 /**
- * typedef gputap_call_fn - a call begins or has ended
- * @data: eight bytes of this context's for this call, 0 at ENTER, kept until EXIT
+ * typedef gputap_call_fn - receive the start or the end of a call
+ * @data: eight bytes for this context and call: 0 at ENTER, retained until EXIT
  * @user: as given to gputap_context_calls()
  */
 typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, void *user);
@@ -198,19 +198,19 @@ typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, v
 /* gputap_context_calls() flags */
 enum {
 	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments on ENTER */
-	GPUTAP_CALLS_TIMED = 2, /* gputap_call.start */
+	GPUTAP_CALLS_TIMED = 2, /* fill in gputap_call.start */
 };
 
 /**
- * gputap_context_calls() - have a function called before and after calls
+ * gputap_context_calls() - subscribe to calls of a domain
  * @ctx:        stopped
  * @domain:     enum gputap_domain
- * @operations: numbers; NULL with @count 0: all of the domain
+ * @operations: numbers, copied; NULL with @count 0: all of the domain
  * @flags:      GPUTAP_CALLS_*
- * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is
- *         started), -ENOSPC (64 contexts have subscribed to something).
- * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
- * Owner:  what is passed stays the caller's.
+ * @fn:         called before and after each call
+ * Return: 0; -EINVAL; -EEXIST (the context has a function for the domain already), -EBUSY (the
+ *         context is started), -ENOSPC (64 contexts have subscriptions).
+ * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
@@ -220,36 +220,33 @@ GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
 /* gputap_context_uncorrelated() flags */
 enum {
 	GPUTAP_UNCORRELATED_ALONE =
-		1, /* .. but a number of its own if no numbered call is around it */
+		1, /* a call outside of all numbered calls still gets a number */
 };
 
 /**
- * gputap_context_select() - of which of the domain's calls the function is called, from now on
- * @ctx:        has a function for the domain (gputap_context_calls()); started or not
+ * gputap_context_select() - add operations to a context's subscription, or remove them
+ * @ctx:        has a function for the domain (gputap_context_calls()); started or stopped
  * @domain:     enum gputap_domain
  * @operations: numbers; NULL with @count 0: all of the domain
- * @selected:   1: of these, too; 0: of these no longer
+ * @selected:   1: add; 0: remove
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain).
- * A call that has begun gets EXIT if it got ENTER, and no EXIT if it did not.
- * Owner:  what is passed stays the caller's.
+ * A call in progress gets EXIT if and only if it got ENTER.
+ * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: ptiCallbackEnable().
  */
 GPUTAP_API int gputap_context_select(struct gputap_context *ctx, uint32_t domain,
 				     const uint32_t *operations, size_t count, int selected);
 
 /**
- * gputap_context_uncorrelated() - some of the calls that a context subscribed to need no
- * correlation of their own
- * @operations: of those given to gputap_context_calls() for the domain, which comes first
+ * gputap_context_uncorrelated() - subscribe to some calls without giving them correlations
+ * @operations: some of those passed to gputap_context_calls(), which must be called first
  * @flags:      GPUTAP_UNCORRELATED_*
- * Return: 0; -EINVAL; -ENOENT (the context has no calls of the domain), -EBUSY (it is started).
- * For tools that report something else by the calls that make it, allocations for example: the
- * numbers of calls that they report as calls stay without gaps. A call that nobody wants a number
- * for has the number of the call it was made in (0: of none), and causes no work.
- * Owner:  what is passed stays the caller's.
+ * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain), -EBUSY (it is started).
+ * For tools that report such calls as something else, for example as allocations: the numbers of
+ * the other calls then have no gaps. If no subscriber needs a number for a call, the call shares
+ * the number of the enclosing call (0: none), and is not the cause of activities.
+ * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
 					   const uint32_t *operations, size_t count,
@@ -258,109 +255,99 @@ GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t 
 /* Names and arguments -------------------------------------------------------- */
 
 /**
- * gputap_domain_name() - a domain by its number: "hip"
+ * gputap_domain_name() - return a domain's name, for example "hip"
  * @domain: enum gputap_domain
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: names of operations of ROCprofiler-SDK.
  */
 GPUTAP_API const char *gputap_domain_name(uint32_t domain);
 
 /**
- * gputap_operation_name() - an operation by its number: "hipMalloc"
+ * gputap_operation_name() - return an operation's name, for example "hipMalloc"
  * @domain:    enum gputap_domain
  * @operation: its number in the domain
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: names of operations of ROCprofiler-SDK.
  */
 GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation);
 
 /**
- * gputap_status_name() - a status of a domain: "hipErrorOutOfMemory"
+ * gputap_status_name() - return a status's name, for example "hipErrorOutOfMemory"
  * @domain: enum gputap_domain
- * @status: as its calls return it
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * @status: as calls of the domain return it
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status);
 
 /**
- * gputap_event_name() - an event by its code
+ * gputap_event_name() - return an event's name
  * @code: enum gputap_event_code
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API const char *gputap_event_name(uint32_t code);
 
 /**
- * gputap_work_name() - a type of device work
+ * gputap_work_name() - return the name of a type of GPU activity
  * @type: enum gputap_work_type
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API const char *gputap_work_name(uint32_t type);
 
 /**
- * gputap_object_name() - a type of object
+ * gputap_object_name() - return the name of a type of object
  * @type: enum gputap_object_type
- * Return: text, or NULL: there is none of that number.
- * Owner:  gputap; the text stays.
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API const char *gputap_object_name(uint32_t type);
 
 /**
- * gputap_domain_find() - a domain by its name
- * @name: as gputap_domain_name() gives it
+ * gputap_domain_find() - return the number of the domain with a name
+ * @name: as gputap_domain_name() returns it
  * Return: its number, or -ENOENT.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API int gputap_domain_find(const char *name);
 
 /**
- * gputap_operation_find() - an operation by its name
+ * gputap_operation_find() - return the number of the operation with a name
  * @domain: enum gputap_domain
- * @name:   as gputap_operation_name() gives it
+ * @name:   as gputap_operation_name() returns it
  * Return: its number, or -ENOENT.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
 
 /**
- * gputap_domains_iterate() - all domains, in rising order
- * @fn:   called for each; not 0: no more
- * @user: for @fn
- * Return: 0, -EINVAL, or what @fn returned last.
+ * gputap_domains_iterate() - call a function for each domain, in rising order
+ * @fn:   called for each; the iteration stops if it does not return 0
+ * @user: passed to @fn
+ * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: names of operations of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user),
 				      void *user);
 
 /**
- * gputap_operations_iterate() - all operations of a domain, in rising order
+ * gputap_operations_iterate() - call a function for each operation of a domain, in rising order
  * @domain: enum gputap_domain
- * @fn:     called for each; not 0: no more
- * @user:   for @fn
- * Return: 0, -EINVAL, or what @fn returned last.
+ * @fn:     called for each; the iteration stops if it does not return 0
+ * @user:   passed to @fn
+ * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: names of operations of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_operations_iterate(
 	uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
@@ -369,25 +356,25 @@ GPUTAP_API int gputap_operations_iterate(
 struct gputap_argument {
 	size_t size;           /* of this description */
 	uint32_t number;       /* from 0 */
-	uint32_t indirection;  /* stars of its type */
-	uint32_t dereferenced; /* so many of them were followed for `text` */
+	uint32_t indirection;  /* stars of the type */
+	uint32_t dereferenced; /* pointers followed for `text` */
 	uint32_t bytes;        /* of the value */
-	const void *value;     /* where it lies */
+	const void *value;     /* address of the value */
 	const char *type;      /* "void *", as in the prototype */
 	const char *name;      /* as in the prototype */
-	const char *text;      /* the value as people read it; valid during the callback */
+	const char *text;      /* the value as text; valid during the callback */
 };
 
 /**
- * gputap_call_arguments() - the arguments of a call, one by one
- * @call:        as a callback got it
- * @dereference: how many pointers may be followed where they point to something. What the call
- *               writes is followed at EXIT alone, if it succeeded, an array as far as it was
- *               filled. What cannot be read is shown as an address
- * @fn:          not 0: no more
- * Return: 0, -EINVAL, or what @fn returned last.
- * Source: rocprofiler_iterate_callback_tracing_kind_operation_args().
- * Owner:  values are lent for the callback.
+ * gputap_call_arguments() - call a function for each argument of a call
+ * @call:        as passed to a callback
+ * @dereference: pointers to follow at most. Outputs are followed only at EXIT of a call that
+ *               succeeded, arrays as far as the call filled them. A value that cannot be read is
+ *               shown as its address
+ * @fn:          the iteration stops if it does not return 0
+ * @user:        passed to @fn
+ * Return: 0, -EINVAL, or the last result of @fn.
+ * Owner:  gputap; values are valid during the callback.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
@@ -395,26 +382,25 @@ GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t de
 				     void *user);
 
 /**
- * gputap_call_status() - a call's status
- * @call:   of a callback
- * @status: receives it
- * Return: 1 it failed, 0 it succeeded, -ENODATA (the operation has none, or the phase is
+ * gputap_call_status() - return whether a call failed, and its status
+ * @call:   as passed to a callback
+ * @status: receives the status
+ * Return: 1: it failed; 0: it succeeded; -ENODATA (the operation has no status, or the phase is
  *         ENTER), -EINVAL.
- * Owner:  @call is lent for the callback.
+ * Owner:  @call is valid during the callback.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API int gputap_call_status(const struct gputap_call *call, int32_t *status);
 
-/* Device work ---------------------------------------------------------------- */
+/* GPU activities ------------------------------------------------------------- */
 
-/* Numbers never change; equal to those in captures. */
+/* Types of GPU activities. Numbers never change. Captures contain the same ones. */
 enum gputap_work_type {
 	GPUTAP_WORK_KERNEL = 1,
-	GPUTAP_WORK_READ,  /* device to host */
-	GPUTAP_WORK_WRITE, /* host to device */
-	GPUTAP_WORK_COPY,  /* device to device */
-	GPUTAP_WORK_FILL,
+	GPUTAP_WORK_READ,  /* memcpy D2H */
+	GPUTAP_WORK_WRITE, /* memcpy H2D */
+	GPUTAP_WORK_COPY,  /* memcpy D2D */
+	GPUTAP_WORK_FILL,  /* memset */
 	GPUTAP_WORK_MAP,
 	GPUTAP_WORK_UNMAP,
 	GPUTAP_WORK_MIGRATE,
@@ -424,140 +410,143 @@ enum gputap_work_type {
 	GPUTAP_WORK_NATIVE,
 	GPUTAP_WORK_OTHER,
 	GPUTAP_WORK_GRAPH,
-	/* ROCm 6.1 and later: a queue is given memory for registers that do not fit, or loses
-	 * it, while the device waits. `name`: "scratch alloc", "scratch free", "scratch
-	 * reclaim"; at EXIT: bytes, private_bytes, destination. In a thread of the runtime's, in
-	 * the middle of it: it must not be called there */
+	/* ROCm 6.1 and later: the runtime gives a queue memory for registers that do not fit, or
+	 * takes it away, while the device waits. `name`: "scratch alloc", "scratch free",
+	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. Notified in one of the
+	 * runtime's threads, which must not call the runtime */
 	GPUTAP_WORK_SCRATCH
 };
 #define GPUTAP_WORK_ALL       UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
 
-/* One item of device work. Valid during the callback; `name` stays until the process ends. */
+/* A GPU activity. Valid during the callback; `name` stays valid until the process ends. */
 struct gputap_work {
 	size_t size;     /* of this description */
-	uint32_t domain; /* of the runtime that it was seen in: HIP's is HSA's */
+	uint32_t domain; /* of the runtime that reports it: HSA's for HIP's activities */
 	uint32_t type;   /* enum gputap_work_type */
-	/* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then
-	 * COMPLETE */
+	/* ENTER and EXIT in the submitting thread, if the runtime allows it; then COMPLETE */
 	uint32_t phase;
-	/* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, its times are not known */
+	/* COMPLETE: 0, or the runtime's error; -ENODATA: done, but its times are not known */
 	int32_t status;
-	uint64_t thread;      /* that submitted it */
-	uint64_t correlation; /* of the call that caused it; without one, its own */
-	/* of this item, from 1 without gaps: dispatches (also those that copy or fill
-	 * memory) are counted together, all other work of the domain on its own */
+	uint64_t thread;      /* the submitting one */
+	uint64_t correlation; /* of the call that caused it; if there is none, a new one */
+	/* from 1 without gaps, in two series for each domain: dispatches (including those that
+	 * copy or set memory), and all other activities */
 	uint64_t number;
-	uint64_t device;               /* number of the device object; copies: of where to */
-	uint64_t device_handle;        /* the same as the runtime knows it */
-	uint64_t source_device_handle; /* copies: where from; 0: not known */
+	uint64_t device;               /* number of the device object; memcpy: of the destination */
+	uint64_t device_handle;        /* the runtime's handle of it */
+	uint64_t source_device_handle; /* memcpy: of the source; 0: not known */
 	uint64_t queue;                /* number of the queue object */
-	uint64_t queue_handle;         /* the same as the runtime knows it */
-	/* number of the kernel symbol, also of one that copies or fills memory; 0: none */
+	uint64_t queue_handle;         /* the runtime's handle of it */
+	/* number of the kernel symbol, including kernels that copy or set memory; 0: none */
 	uint64_t kernel;
 	const char *name;                    /* of the kernel, mangled, without ".kd"; NULL: none */
 	uint32_t grid[3];                    /* work-items */
-	uint32_t group[3];                   /* of them in a group */
-	uint32_t group_bytes, private_bytes; /* memory of a group; of a work-item */
-	uint64_t bytes;                      /* moved or set */
+	uint32_t group[3];                   /* work-items in a group */
+	uint32_t group_bytes, private_bytes; /* memory of a group, of a work-item */
+	uint64_t bytes;                      /* copied or set */
 	uint64_t source, destination;        /* addresses; 0: not known */
 	uint64_t graph;                      /* number of the graph object; 0: not from a graph */
-	uint32_t replay;                     /* which launch of it, from 1 */
-	uint32_t ordinal;                    /* of the node */
+	uint32_t replay;                     /* which launch of the graph, from 1 */
+	uint32_t ordinal;                    /* of the graph node */
 	uint64_t start, end;                 /* COMPLETE: ns; 0: not known */
 	uint64_t external[2];                /* tops of the submitting thread's stacks */
 };
 
 /**
- * typedef gputap_work_fn - device work is submitted, or done
- * @data: eight bytes of this context's for this item, 0 first, kept until COMPLETE
+ * typedef gputap_work_fn - receive a step of a GPU activity
+ * @data: eight bytes for this context and activity: 0 at first, retained until COMPLETE
  */
 typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, void *user);
 
 /**
- * gputap_context_work() - have a function called for device work
+ * gputap_context_work() - subscribe to GPU activities of a domain
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
- * A context that gets ENTER gets EXIT and COMPLETE, but for these:
- *   - Work that never completes has no COMPLETE; nor has work for which there is no room to follow
- *     it (event GPUTAP_EVENT_LOSS).
- *   - At most 16 contexts are notified of one item.
- *   - A function that leaves ENTER or EXIT by an exception or a jump does not keep HSA's work from
- *     being submitted: it gets COMPLETE, and maybe no EXIT. HSA's work waits five seconds for a
- *     function to come back from ENTER; then it is submitted, and has no COMPLETE
- *     (GPUTAP_EVENT_LOSS).
- * ENTER and EXIT come from the thread that hands the work to the device: where threads share a
- * queue, maybe another one than `thread`. OpenCL's ENTER knows the type and the queue; everything
- * else is there at EXIT.
- * Owner:  what is passed stays the caller's.
+ * A context that gets ENTER of an activity also gets EXIT and COMPLETE, with these exceptions:
+ *   - An activity that never completes gets no COMPLETE. Neither does one for which gputap has no
+ *     room (event GPUTAP_EVENT_LOSS).
+ *   - At most 16 contexts are notified of an activity.
+ *   - An HSA activity is submitted even if a function leaves ENTER or EXIT through an exception or
+ *     a jump. It gets COMPLETE, and may get no EXIT.
+ *   - An HSA activity waits at most five seconds for a function to return from ENTER. Then it is
+ *     submitted and gets no COMPLETE (GPUTAP_EVENT_LOSS).
+ * ENTER and EXIT are called in the thread that hands the activity to the device. It may differ
+ * from `thread` if threads share a queue. At ENTER, OpenCL knows only the type and the queue; all
+ * other fields are filled in at EXIT.
+ * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: callback tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
 				   gputap_work_fn fn, void *user);
 
 /* Objects -------------------------------------------------------------------- */
 
-/* Numbers never change; equal to those in captures. */
+/* Types of objects. Numbers never change. Captures contain the same ones. */
 enum gputap_object_type {
 	GPUTAP_OBJECT_DEVICE = 1,
 	GPUTAP_OBJECT_QUEUE = 2,
 	GPUTAP_OBJECT_CONTEXT = 3, /* OpenCL */
 	GPUTAP_OBJECT_CODE_OBJECT = 5,
 	GPUTAP_OBJECT_KERNEL_SYMBOL = 6,
-	GPUTAP_OBJECT_STREAM = 7, /* HIP; with handle 0: the default one of its device */
-	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; another one when its nodes are changed */
+	GPUTAP_OBJECT_STREAM = 7, /* HIP; handle 0: the device's default stream */
+	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; a new object when its nodes change */
 };
 
-/* An object of a runtime. Texts stay until the process ends; the rest is valid during the
- * callback. HIP's own are its streams and graphs: its devices, queues, code objects and kernel
- * symbols are HSA's. CUDA's are its devices. refdev's are its devices, and its streams as queues;
- * they are not unloaded before the process ends. OpenCL says only when an object is made: its
- * contexts, queues and kernels (as kernel symbols: of no code object, the handle is the cl_kernel)
- * are unloaded when their handle stands for another one, or when the process ends. */
+/* An object of a runtime. Texts stay valid until the process ends, the rest during the callback.
+ *   HIP     streams and graphs. Its devices, queues, code objects and kernel symbols are HSA's
+ *   CUDA    devices
+ *   refdev  devices, and streams as queues; unloaded when the process ends
+ *   OpenCL  contexts, queues, and kernels (as kernel symbols without a code object; the handle is
+ *           the cl_kernel). OpenCL does not report their end: they are unloaded when a new object
+ *           has the same handle, or when the process ends */
 struct gputap_object {
 	size_t size;           /* of this description */
 	uint32_t domain, type; /* enum gputap_object_type */
 	uint32_t phase;        /* LOAD, UNLOAD */
-	uint32_t replayed;     /* 1: it was there before the context was started */
-	uint64_t number;       /* of its type */
-	/* number of: queue, stream, code object: device; kernel symbol: code object */
+	uint32_t replayed;     /* 1: it existed before the context was started */
+	uint64_t number;       /* among objects of the type */
+	/* number of the device (queue, stream, code object) or code object (kernel symbol) */
 	uint64_t parent;
-	/* as the program knows it; kernel symbol: address of its descriptor */
+	/* the program's handle; kernel symbol: address of its descriptor */
 	uint64_t handle;
-	uint64_t device_handle; /* of the device that it belongs to; 0: not known */
-	/* kernel symbol: mangled, as the code object has it (".kd"); OpenCL: as in the source.
-	 * Device: its name. Else NULL */
+	uint64_t device_handle; /* of its device; 0: not known */
+	/* kernel symbol: mangled, as in the code object (".kd"); OpenCL: as in the source. Name of
+	 * a device. NULL for other types */
 	const char *name;
 	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
-	int64_t load_delta; /* code object: from the addresses in its file to those in memory */
+	int64_t load_delta; /* code object: address in memory less address in its file */
 	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
 	int32_t storage_file;                 /* descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
-	uint32_t sgprs, vgprs, accum_vgprs; /* registers that a kernel takes */
-	int64_t code_offset;                /* of the code, from the descriptor */
+	uint32_t sgprs, vgprs, accum_vgprs; /* a kernel's registers */
+	int64_t code_offset;                /* of the code, relative to the descriptor */
 	uint64_t code_address;              /* of the code; 0: not known */
-	uint64_t node; /* device: the kernel driver's number of it, + 1; 0: not known */
+	uint64_t node; /* device: the kernel driver's number + 1; 0: not known */
 };
 
-/** @data: eight bytes of this context's for this object, kept until UNLOAD */
+/**
+ * typedef gputap_object_fn - receive the start or the end of an object
+ * @data: eight bytes for this context and object, retained until UNLOAD
+ */
 typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *data, void *user);
 
 /* gputap_context_objects() flags */
 enum {
-	GPUTAP_OBJECTS_NO_REPLAY = 1, /* only what is loaded while the context is started */
-	/* also when unloading; else kernel symbols go before their code object */
+	GPUTAP_OBJECTS_NO_REPLAY = 1, /* only objects loaded while the context is started */
+	/* parents first at UNLOAD as well; without it, kernel symbols precede their code object */
 	GPUTAP_OBJECTS_PARENT_FIRST = 2
 };
 
 /**
- * gputap_context_objects() - have a function called when objects come and go
+ * gputap_context_objects() - subscribe to the objects of a domain
  * @types: 1 << enum gputap_object_type of each
- * Return: as gputap_context_calls(). What is still there when the process ends is unloaded then.
- * Owner:  what is passed stays the caller's.
+ * @flags: GPUTAP_OBJECTS_*
+ * Return: as gputap_context_calls(). Objects that still exist when the process ends are unloaded
+ *         then.
+ * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: code objects of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
 				      uint32_t flags, gputap_object_fn fn, void *user);
@@ -565,96 +554,90 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
 /* Correlation ---------------------------------------------------------------- */
 
 /**
- * typedef gputap_retired_fn - nothing more will come of a call
- * @correlation: its number: its EXIT has been, and all its work is complete
- * @time:        ns, later than every time notified for it
+ * typedef gputap_retired_fn - receive the retirement of a call
+ * @correlation: of the call, whose EXIT has been notified and whose activities have completed
+ * @time:        ns, later than all times notified for the call
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
 /**
- * gputap_context_retirement() - be notified when calls retire
- * @ctx:  not started; of the calls that it subscribed to (operations and domains that it asked for
- *        with calls or work); with GPUTAP_CONTEXT_ALL_RETIRED, of all that anybody is notified of
+ * gputap_context_retirement() - subscribe to the retirement of calls
+ * @ctx:  not started. Applies to calls that the context is notified of, and to calls that caused
+ *        activities it is notified of; with GPUTAP_CONTEXT_ALL_RETIRED, to those of all contexts
  * @fn:   called for each
- * @user: for @fn
+ * @user: passed to @fn
  * Return: as gputap_context_calls().
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: correlation ids that retire, of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn,
 					 void *user);
 
 /**
- * gputap_correlation_hold() - keep the call from retiring: something is begun here that ends later
- * Inside a callback of a call with a number of its own. What is still held when the process ends
- * retires then.
- * Return: for gputap_correlation_release(), once, in any thread; NULL: nobody waits for the call to
- * retire.
+ * gputap_correlation_hold() - delay the retirement of the current call
+ * For a callback that starts something that ends later. Call it in a callback of a call that has a
+ * correlation. Calls that are still held when the process ends retire then.
+ * Return: argument of one gputap_correlation_release(), in any thread; NULL: no such call is
+ *         open, or no context needs its retirement.
  * Owner:  caller; gputap_correlation_release().
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 
 /**
- * gputap_correlation_release() - the call may retire now
- * @hold: of gputap_correlation_hold(); NULL is all right
+ * gputap_correlation_release() - allow a held call to retire
+ * @hold: of gputap_correlation_hold(); may be NULL
  * Return: nothing.
- * Owner:  takes @hold back.
+ * Owner:  takes @hold.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
- * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not
- * notified, not recorded
- * @hidden: 1; 0: no longer. Nests. Does not reach beyond the end of a callback.
+ * gputap_hide() - start or stop hiding this thread's calls of runtimes
+ * @hidden: 1: calls are neither notified nor recorded; 0: end the last hiding. Nests. A callback
+ *          must end its hidings before it returns
  * Return: nothing.
- * Owner:  what is passed stays the caller's.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
  */
 GPUTAP_API void gputap_hide(int hidden);
 
 /**
- * gputap_correlation() - the call that this thread is in
- * Return: number of the innermost call that was notified and is open in this thread; 0: none.
+ * gputap_correlation() - return the correlation of this thread's current call
+ * Return: that of the innermost open call that was notified; 0: none. A signal handler that runs on
+ *         an alternate stack may get 0 inside a call.
  * Owner:  nothing is kept.
- * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: correlation ids of ROCprofiler-SDK.
+ * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API uint64_t gputap_correlation(void);
 
 /**
- * gputap_now() - the clock of all times here
+ * gputap_now() - read the clock of all times in this API
  * Return: CLOCK_BOOTTIME in ns.
  * Owner:  nothing is kept.
- * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap.
+ * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API uint64_t gputap_now(void);
 
 /* The kernel's clocks at one moment, ns. */
 struct gputap_clock_pair {
 	size_t size;            /* sizeof(struct gputap_clock_pair) */
-	uint64_t boottime;      /* CLOCK_BOOTTIME: that of all times here */
+	uint64_t boottime;      /* CLOCK_BOOTTIME: the clock of all times in this API */
 	uint64_t realtime;      /* CLOCK_REALTIME: since 1970; torch.profiler's */
-	uint64_t monotonic;     /* CLOCK_MONOTONIC: CUPTI's and most programs' */
+	uint64_t monotonic;     /* CLOCK_MONOTONIC: CUPTI's, and that of most programs */
 	uint64_t monotonic_raw; /* CLOCK_MONOTONIC_RAW: ROCm's */
-	uint64_t width;         /* so far apart the readings were, at most: twice their error */
+	uint64_t width;         /* largest distance between two readings: twice their error */
 };
 
 /**
- * gputap_clock_read() - the clock of all times here, and others at the same moment
- * @pair: with its size set; filled in
+ * gputap_clock_read() - read CLOCK_BOOTTIME and other clocks at one moment
+ * @pair: set its size; the rest is filled in
  * Return: 0; -EINVAL (NULL, size).
- * CLOCK_REALTIME is moved by the machine's administrator and by NTP: read a pair before and one
- * behind what is converted, and go by a straight line between them.
- * Owner:  @pair is the caller's.
+ * The administrator and NTP change CLOCK_REALTIME. To convert times, read a pair before and after
+ * them and use the straight line between the two pairs.
+ * Owner:  @pair stays the caller's.
  * Thread: any.   Signal: safe.   Since: 0.1
- * Source: rocprofiler_get_timestamp(); Kineto's ApproximateClock.
  */
 GPUTAP_API int gputap_clock_read(struct gputap_clock_pair *pair);
 
@@ -662,11 +645,12 @@ GPUTAP_API int gputap_clock_read(struct gputap_clock_pair *pair);
 
 struct gputap_buffer;
 
-/* What happens to a record that finds its buffer full. */
+/* Treatment of a record for which the buffer has no room. */
 enum gputap_buffer_policy {
-	/* who finds it full waits until it has been handed over; inside a delivery it grows */
+	/* the writer waits until the buffer was delivered; in a delivery's thread, the buffer
+	 * grows */
 	GPUTAP_BUFFER_LOSSLESS = 0,
-	GPUTAP_BUFFER_DISCARD = 1 /* .. drops the record, counted */
+	GPUTAP_BUFFER_DISCARD = 1 /* the record is dropped and counted */
 };
 
 /* One record of a batch. */
@@ -677,161 +661,156 @@ struct gputap_record {
 };
 
 /**
- * typedef gputap_buffer_fn - a batch of records
- * @lost: records that were dropped, since the buffer was made
+ * typedef gputap_buffer_fn - receive a batch of records
+ * @lost: records dropped since the buffer was created
  */
 typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records,
 				 size_t count, uint64_t lost, void *user);
 
-/* What a buffer is to be. */
+/* Options of a buffer. */
 struct gputap_buffer_opts {
-	size_t size;         /* sizeof(struct gputap_buffer_opts) */
-	size_t bytes;        /* that it holds; rounded up to what is allocated. 0: 1 MiB */
-	size_t watermark;    /* handed over when so much is in it; 0: half */
-	uint32_t policy;     /* enum gputap_buffer_policy */
-	uint32_t reserved;   /* 0 */
-	gputap_buffer_fn fn; /* called with each batch */
-	void *user;          /* passed to it */
-	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
+	size_t size;                      /* sizeof(struct gputap_buffer_opts) */
+	size_t bytes;                     /* capacity, rounded up to whole chunks. 0: 1 MiB */
+	size_t watermark;                 /* bytes at which it is delivered; 0: half */
+	uint32_t policy;                  /* enum gputap_buffer_policy */
+	uint32_t reserved;                /* 0 */
+	gputap_buffer_fn fn;              /* called with each batch */
+	void *user;                       /* passed to fn */
+	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the shared one */
 };
 
 /**
- * gputap_delivery_create() - a thread that hands buffers over
- * @out: receives it. The thread is made at once; callbacks of gputap_thread_subscribe() come around
- *       it
- * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had).
- * Owner:  gputap; it is there until the process ends.
+ * gputap_delivery_create() - create a thread that delivers buffers
+ * @out: receives it. The thread starts now, between the callbacks of gputap_thread_subscribe()
+ * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the thread could not be created).
+ * Owner:  gputap; it exists until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: callback threads of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
 
 /**
- * gputap_buffer_create() - memory for records, handed over in batches
- * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had for it).
- * A fork's child has it too, empty.
+ * gputap_buffer_create() - create a buffer that delivers records in batches
+ * @opts: options
+ * @out:  receives the buffer; NULL on failure
+ * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the delivery thread could not be created).
+ * The child of a fork has the same buffer, empty.
  * Owner:  caller; gputap_buffer_destroy().
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts,
 				    struct gputap_buffer **out);
 
 /**
- * gputap_buffer_destroy() - hand over what is in it, then free it
- * @buffer: NULL is all right. Contexts that record into it are stopped before; nobody writes
- *          to it any more
- * Return: 0, -EDEADLK (in its own callback).
- * Owner:  takes @buffer back.
+ * gputap_buffer_destroy() - deliver a buffer's records and free it
+ * @buffer: may be NULL. Stop the contexts that record into it and all other writers first
+ * Return: 0; -EDEADLK (called in its own callback, or its delivery thread waits for this one).
+ * Owner:  takes @buffer.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
 
 /**
- * gputap_buffer_flush() - all that was written before has been handed over when it returns
- * @buffer: in a delivery's own thread: as far as possible at once
+ * gputap_buffer_flush() - deliver all records that were written before this call
+ * @buffer: its records are delivered when this function returns. In a delivery thread, only those
+ *          that can be delivered at once
  * Return: 0, -EINVAL.
  * Owner:  @buffer stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
 
 /**
- * gputap_buffer_assign() - another thread hands it over
+ * gputap_buffer_assign() - let another thread deliver a buffer
  * @buffer:   of gputap_buffer_create()
- * @delivery: that thread
+ * @delivery: the thread, of gputap_delivery_create()
  * Return: 0, -EINVAL.
  * Owner:  both stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: callback threads of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_delivery *delivery);
 
 /**
- * gputap_buffer_write() - put a record into a buffer; records of one thread stay in their order
- * @last: 1: behind everything that was written to the buffer before this call by any thread (for
- *         what ends something)
- * Return: 0; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
- * Thread: any; lock-free unless the buffer is full or new to the thread. Signal: safe, as no other
- * function here but gputap_now() and gputap_correlation() is.
- * Owner:  what is passed stays the caller's.
- * Since:  0.1
- * Source: buffer tracing of ROCprofiler-SDK.
+ * gputap_buffer_write() - write a record into a buffer
+ * @kind:    the caller's number of the kind of record
+ * @payload: copied
+ * @last:    1: deliver it after all records that any thread wrote before this call, for a record
+ *           that ends something
+ * Return: 0; -EINVAL; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
+ * A thread's records stay in order. Takes no lock, except when the buffer is full or new to the
+ * thread.
+ * Owner:  @buffer and @payload stay the caller's.
+ * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload,
 				   size_t bytes, int last);
 
-/* Records that gputap itself writes: gputap_context_buffer(). */
+/* Records that gputap writes: gputap_context_buffer(). */
 enum gputap_record_kind {
 	GPUTAP_RECORD_CALL = 1,   /* struct gputap_record_call */
 	GPUTAP_RECORD_WORK = 2,   /* struct gputap_work, phase COMPLETE */
 	GPUTAP_RECORD_RETIRED = 3 /* struct gputap_record_retired */
 };
 
-/* GPUTAP_RECORD_CALL: a call that has returned. */
+/* GPUTAP_RECORD_CALL: a call that returned. Members are as in struct gputap_call. */
 struct gputap_record_call {
-	uint32_t domain, operation;   /* as in struct gputap_call, and so are the next */
-	uint64_t correlation, parent; /* numbers */
+	uint32_t domain, operation;   /* enum gputap_domain, number in the domain */
+	uint64_t correlation, parent; /* of the call, of the enclosing call */
 	uint64_t start, end;          /* ns */
-	uint64_t thread;              /* that made it */
-	uint64_t external[2];         /* tops of its stacks */
-	uint64_t ret;                 /* the first eight bytes of what it returned */
+	uint64_t thread;              /* the calling one */
+	uint64_t external[2];         /* tops of the thread's stacks */
+	uint64_t ret;                 /* first eight bytes of the returned value */
 };
 
-/* GPUTAP_RECORD_RETIRED: nothing more will come of a call. */
+/* GPUTAP_RECORD_RETIRED: a call retired. */
 struct gputap_record_retired {
-	uint64_t correlation, time; /* as gputap_retired_fn gets them */
+	uint64_t correlation, time; /* as for gputap_retired_fn */
 };
 
 /**
- * gputap_context_buffer() - record calls and work into a buffer
- * @operations: as gputap_context_calls(), which the context may also have for the domain
- * @work_types: as gputap_context_work(); 0: no work
- * @retirement: not 0: GPUTAP_RECORD_RETIRED, for all calls that have a record here
+ * gputap_context_buffer() - record calls and GPU activities into a buffer
+ * @operations: as for gputap_context_calls(), which may also be used for the domain
+ * @work_types: as for gputap_context_work(); 0: no activities
+ * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for all calls that have a record here
+ * @buffer:     stop the context before it is destroyed
  * Return: as gputap_context_calls().
- * Owner:  what is passed stays the caller's.
+ * Owner:  @ctx and @buffer stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: buffer tracing of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain,
 				     const uint32_t *operations, size_t count, uint64_t work_types,
 				     int retirement, struct gputap_buffer *buffer);
 
 /**
- * gputap_context_drain() - wait for what a context has not been notified of yet
- * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. Of a started one, what is
- *              submitted meanwhile is waited for, too
- * @timeout_ns: so long it waits for device work to complete, and as long for the context's buffers
- *              to be handed over; 0: it only looks
- * @unfinished: receives how many items of work are not complete; may be NULL
- * Return: 0: all work that was submitted is complete, and all records of it are handed over;
- *         -ETIMEDOUT; -EINVAL (NULL).
- * The device itself is not waited for as by its runtime: it makes no call. In a callback of work or
- * of a buffer it only looks. Work that never completes, and work of a fork's parent, in its child,
- * is never complete, or not there.
- * Owner:  what is passed stays the caller's.
+ * gputap_context_drain() - wait until a context was notified of all its GPU activities
+ * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. If it is started, activities that
+ *              are submitted meanwhile are included
+ * @timeout_ns: longest wait for activities to complete, and again for the context's buffers to be
+ *              delivered; 0: do not wait
+ * @unfinished: receives the number of activities that have not completed; may be NULL
+ * Return: 0: all activities have completed and all their records were delivered; -ETIMEDOUT;
+ *         -EINVAL (NULL).
+ * It makes no call of the runtime, and does not synchronize the device. In a callback of an
+ * activity or a buffer it does not wait. An activity that never completes causes -ETIMEDOUT. In the
+ * child of a fork, the parent's activities do not count.
+ * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: cuptiActivityFlushAll(); Kineto's stop().
  */
 GPUTAP_API int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout_ns,
 				    uint64_t *unfinished);
 
 /* gputap's own threads ------------------------------------------------------- */
 
-/* Before and after gputap starts a thread, in the thread that starts it. */
+/* Called before and after gputap starts a thread, in the thread that starts it. */
 typedef void (*gputap_thread_fn)(void *user);
 
 /**
- * gputap_thread_subscribe() - be notified of gputap's own threads
- * @before: called before one is made; may be NULL
- * @after:  called when it is there; may be NULL
- * @user:   for both
- * Return: 0, -EINVAL (both are NULL), -ENOSPC.
+ * gputap_thread_subscribe() - request a call before and after gputap starts each of its threads
+ * @before: called before a thread is created; may be NULL
+ * @after:  called after that; may be NULL
+ * @user:   passed to both
+ * Return: 0, -EINVAL (both are NULL), -ENOSPC (16 subscribers).
  * Owner:  the subscription lasts until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: internal threads of ROCprofiler-SDK.
  */
 GPUTAP_API int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user);
 
