@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Read what accelerators' plug-ins record: the host's side of PrivateUse1TracingApi.h, for
- * torch.profiler's bridge and for whoever else wants the records.
+/* Load vendors' plug-ins and read their records: the host's side of PrivateUse1TracingApi.h. Used
+ * by torch.profiler's bridge and `gputap run`, and usable in your own program.
  *
- *   gputap_plugins_load()    finds and loads them, once a process
- *   gputap_plugins_stacks()  functions to call for each operator
- *   gputap_plugins_start()   a session begins        gputap_plugins_stop()  it ends
- *   gputap_plugins_read()    its records, all of one form, on one clock
- *   gputap_plugins_count()   what was wrong with the others
+ *   gputap_plugins_load()         find and load plug-ins, once in a process
+ *   gputap_plugins_stacks()       functions to call for each operator
+ *   gputap_plugins_start()        start a session
+ *   gputap_plugins_stop()         end it
+ *   gputap_plugins_read()         read its records, all in one form and on one clock
+ *   gputap_plugins_count()        number of invalid records
+ *   gputap_plugins_stream_open()  read one plug-in's records while the program runs, as `gputap
+ *                                 run` does; independent of sessions
  *
- *   gputap_plugins_stream_open() ..   one plug-in's records while the program goes on, as
- *                                     `gputap run` takes them; beside sessions
- *
- * Link with libgputap-plugin (pkg-config gputap-plugin); it needs libc alone, and nothing of
- * `gputap run`. Functions return 0 or a negative errno. Descriptions begin with their size, as in
- * gputap.h. No function prints, but for a line on stderr for each plug-in that cannot be used
- * (gputap_plugins_opts.message takes it instead). */
+ * Link with libgputap-plugin (pkg-config gputap-plugin). It needs only libc, and no `gputap run`.
+ * Functions return 0 or a negative errno unless their comment differs. Descriptions start with
+ * their size, as in gputap.h. Only functions with "Signal: safe" may be called in a signal handler.
+ * gputap_plugins_load() prints a line on stderr for each plug-in that cannot be used, unless
+ * gputap_plugins_opts.message is set. No other function prints, except as GPUTAP_PLUGINS_GUARDED
+ * describes. */
 #ifndef GPUTAP_PLUGIN_H
 #define GPUTAP_PLUGIN_H
 
@@ -29,55 +31,56 @@ extern "C" {
 #define GPUTAP_API __attribute__((visibility("default")))
 #endif
 
-/* What gputap_plugins_load() is to load. */
+/* Options of gputap_plugins_load(). */
 struct gputap_plugins_opts {
-	size_t size; /* of this struct, as its writer knows it */
-	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. Behind them the standard
-	 * folders are looked into: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
+	size_t size; /* sizeof(struct gputap_plugins_opts) */
+	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. After these, the standard
+	 * folders are searched: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
 	 * ~/.local/lib/kineto/plugins */
 	const char *path;
-	/* one sentence for each plug-in that cannot be used; NULL: stderr */
+	/* receives a sentence for each plug-in that cannot be used; NULL: print it to stderr */
 	void (*message)(const char *sentence, void *user);
-	void *user;        /* handed to message() */
+	void *user;        /* passed to message() */
 	uint32_t flags;    /* GPUTAP_PLUGINS_* */
 	uint32_t reserved; /* 0 */
 };
 
 enum {
-	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not look into the standard folders */
-	/* A plug-in is first registered in a process made for it, and not used if that process
-	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: after a call of
-	 * more than 10 s a plug-in is not called any more, and gputap_plugins_error() has the
-	 * reason. If a signal kills the process in such a call, a line on stderr names it. */
+	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not search the standard folders */
+	/* Register each plug-in in a separate process first, and do not use it if that process
+	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: a plug-in is no
+	 * longer called after a call that took more than 10 s, and gputap_plugins_error() returns
+	 * the reason. If a signal kills the process in such a call, a line on stderr names the
+	 * plug-in. */
 	GPUTAP_PLUGINS_GUARDED = 2,
 };
 
 /**
  * gputap_plugins_load() - find plug-ins and load them
  * @opts: NULL: defaults
- * Return: how many there are now; -EINVAL (size, flags). Once a process: later calls return what
- * the first one did. A plug-in stays loaded for as long as the process runs. Files and folders that
- * others may write are refused; so is KINETO_PLUGIN_PATH in a program that gains privileges.
+ * Return: number of loaded plug-ins; -EINVAL (size, flags). Only the first call in a process loads
+ *         plug-ins; later calls return the current number.
+ * A plug-in stays loaded until the process ends. Files and folders that others may write are
+ * refused. KINETO_PLUGIN_PATH is ignored in a program that gains privileges.
  * Owner:  @opts stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: torch RFC 177978, PrivateUse1PluginLoader.
  */
 GPUTAP_API int gputap_plugins_load(const struct gputap_plugins_opts *opts);
 
-/* A plug-in. Texts stay. */
+/* A plug-in. Texts stay valid until the process ends. */
 struct gputap_plugin {
-	size_t size;           /* of this struct, as its writer knows it */
+	size_t size;           /* sizeof(struct gputap_plugin) */
 	const char *path;      /* of its file */
 	const char *name;      /* of the accelerator */
 	const char *vendor;    /* "": unknown */
 	const char *version;   /* "": unknown */
 	uint32_t abi;          /* of the header that it was built with: major << 16 | minor */
-	uint32_t device_count; /* 0: it does not tell */
+	uint32_t device_count; /* 0: not known */
 	uint64_t kinds;        /* bit 1 << pu1ActivityKind */
 	uint64_t groups;       /* bit 1 << enum gputap_plugin_group */
 };
 
-/* Which optional groups it has. */
+/* Optional groups of functions that a plug-in may have. */
 enum gputap_plugin_group {
 	GPUTAP_PLUGIN_USER = 0,
 	GPUTAP_PLUGIN_DROPS,
@@ -94,293 +97,286 @@ enum gputap_plugin_group {
 };
 
 /**
- * gputap_plugins_at() - describe one
- * @index:  from 0; lower than what gputap_plugins_load() returned
- * @plugin: with its size set; filled in
- * Return: 0, -EINVAL (size), -ENOENT.
- * Owner:  @plugin is the caller's; texts in it stay the library's.
+ * gputap_plugins_at() - describe a plug-in
+ * @index:  from 0; lower than the result of gputap_plugins_load()
+ * @plugin: set its size; the rest is filled in
+ * Return: 0, -EINVAL (size), -ENOENT (no such plug-in).
+ * Owner:  @plugin stays the caller's; its texts are the library's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin);
 
-/* A plug-in's device or stream, for a row of a picture. Texts stay. */
+/* A plug-in's device or stream, for a row of a timeline. */
 struct gputap_plugin_row {
-	size_t size;            /* of this struct, as its writer knows it */
+	size_t size;            /* sizeof(struct gputap_plugin_row) */
 	int32_t device, stream; /* stream 0: the device itself */
 	char name[128];         /* UTF-8, without control characters, quotes and backslashes */
-	uint64_t memory_bytes, handle; /* of a device; of a stream: as the program has it */
+	uint64_t memory_bytes, handle; /* of a device; of a stream: the program's handle */
 	uint32_t stream_count;         /* of a device: streams 1 to stream_count */
 	int32_t priority;              /* of a stream */
 };
 
 /**
- * gputap_plugins_row() - the name of a device or a stream
+ * gputap_plugins_row() - describe a device or a stream
+ * @index:  of the plug-in
  * @device: from 0
  * @stream: from 1; 0: the device itself
- * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or it does not tell).
- * Owner:  @row is the caller's.
+ * @row:    set its size; the rest is filled in
+ * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or the plug-in does not
+ *         describe it).
+ * Owner:  @row stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: Kineto's DeviceInfo and ResourceInfo.
  */
 GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
 				  struct gputap_plugin_row *row);
 
-/* A plug-in's functions for each operator: call them directly, in the operator's thread. Never
- * NULL; what a plug-in lacks does nothing. */
+/* A plug-in's functions to call for each operator, in the operator's thread. They are never NULL: a
+ * function that the plug-in lacks has no effect. */
 struct gputap_plugin_stacks {
-	int (*push)(uint64_t id);      /* an operator begins */
-	int (*pop)(void);              /* it ends */
-	int (*push_user)(uint64_t id); /* a range of the user's begins */
-	int (*pop_user)(void);         /* it ends */
+	int (*push)(uint64_t id);      /* an operator starts */
+	int (*pop)(void);              /* an operator ends */
+	int (*push_user)(uint64_t id); /* a user range starts */
+	int (*pop_user)(void);         /* a user range ends */
 };
 
 /**
- * gputap_plugins_stacks() - those of all plug-ins
- * Return: as many as plug-ins are loaded, in their order; they stay. NULL: none is loaded.
- * Owner:  the library; the array and its functions stay.
- * Thread: any.   Signal: safe after gputap_plugins_load().   Since: 0.1
- * Source: Kineto's IActivityProfilerSession, pushCorrelationId().
+ * gputap_plugins_stacks() - return the functions to call for each operator
+ * Return: array with an element for each loaded plug-in, in their order; NULL: none is loaded.
+ * Owner:  the library; the array stays valid until the process ends.
+ * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API const struct gputap_plugin_stacks *gputap_plugins_stacks(void);
 
 /* Sessions -------------------------------------------------------------------- */
 
-/* What gputap_plugins_start() is to record. */
+/* Options of gputap_plugins_start(). */
 struct gputap_plugins_session {
-	size_t size;        /* of this struct, as its writer knows it */
-	uint64_t kinds;     /* bit 1 << pu1ActivityKind; 0: all that each plug-in has */
-	const char *config; /* the user's words to the plug-ins; NULL: none */
-	uint64_t
-		memory_bytes; /* that buffers may take in all, then records are dropped; 0: 4 GiB */
-	uint32_t buffer_bytes; /* of one; 0: 1 MiB */
+	size_t size;           /* sizeof(struct gputap_plugins_session) */
+	uint64_t kinds;        /* bit 1 << pu1ActivityKind; 0: all that each plug-in has */
+	const char *config;    /* options from the user to the plug-ins; NULL: none */
+	uint64_t memory_bytes; /* size of all buffers at most, then records are dropped; 0: 4 GiB */
+	uint32_t buffer_bytes; /* size of a buffer, 4 KiB to 1 GiB; 0: 1 MiB */
 	uint32_t reserved;     /* 0 */
-	/* a buffer has been read: its pages are the caller's from now on, who has to munmap() them.
-	 * For what the caller makes of the records: new pages cost more than all else. It is called
-	 * by gputap_plugins_read(). NULL: they are unmapped */
+	/* takes the pages of a buffer that gputap_plugins_read() has read. The caller may use them
+	 * for its copies of the records, because new pages are expensive, and must munmap() them.
+	 * NULL: the library unmaps them */
 	void (*take_pages)(void *pages, size_t bytes, void *user);
-	void *user; /* handed to take_pages() */
+	void *user; /* passed to take_pages() */
 };
 
 /**
- * gputap_plugins_start() - record from now on
+ * gputap_plugins_start() - start a session
  * @session: NULL: defaults
- * Return: how many plug-ins record; -EINVAL (size), -EBUSY (a session is open), -ENOMEM. What is
- * left of the last session is given up. A plug-in that refuses is left out; gputap_plugins_count()
- * tells.
+ * Return: number of plug-ins that record; -EINVAL (size, buffer_bytes), -EBUSY (a session is open).
+ * Unread records of the last session are discarded. A plug-in that refuses to start is skipped:
+ * see gputap_plugins_count() and gputap_plugins_error().
  * Owner:  @session stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: Kineto's IActivityProfilerSession, start().
  */
 GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session);
 
 /**
- * gputap_plugins_stop() - record no longer; what has completed is there to be read
- * Return: 0, -EINVAL (no session is open). It waits 2 s at most for the devices of plug-ins that
- * have the group pu1.synchronize. For the others synchronize first: what completes later is read
- * with this session's records if it comes before gputap_plugins_read() has returned 0; else the
- * next session counts it as GPUTAP_PLUGIN_LATE.
- * Owner:  nothing passes.
+ * gputap_plugins_stop() - end the session, so that its records can be read
+ * Return: 0, -EINVAL (no session is open).
+ * It waits at most 2 s for the devices of each plug-in that has the group pu1.synchronize. For
+ * other plug-ins, synchronize the device first. A record that arrives later belongs to this
+ * session until gputap_plugins_read() has returned 0. After that, the next session counts it as
+ * GPUTAP_PLUGIN_LATE.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: Kineto's IActivityProfilerSession, stop().
  */
 GPUTAP_API int gputap_plugins_stop(void);
 
 /**
- * gputap_plugins_sessions() - is a session open?
- * For who pushes ids beside it: a record has but one id of each stack.
- * Return: 1; 0: none is.
- * Owner:  nothing passes.
+ * gputap_plugins_sessions() - return whether a session is open
+ * A record has only one id of each stack. Code that pushes ids while a session may be open must
+ * leave the stacks to the session.
+ * Return: 1: a session is open; 0: none is.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API uint32_t gputap_plugins_sessions(void);
 
-/* One completed thing: what pu1ActivityRecord says, checked and in one form. */
+/* A completed activity, call or sample: a pu1ActivityRecord, checked and in one form. */
 struct gputap_plugin_record {
 	uint32_t plugin;        /* index of its plug-in */
 	uint32_t kind;          /* pu1ActivityKind */
 	uint64_t start, end;    /* CLOCK_REALTIME ns; end is not before start */
 	uint64_t correlation;   /* 0: none. Unique within a plug-in */
-	uint64_t external;      /* pushed operator id; 0: none */
-	uint64_t user_range;    /* pushed user id; 0: none */
+	uint64_t external;      /* id of the operator, as pushed; 0: none */
+	uint64_t user_range;    /* id of the user range, as pushed; 0: none */
 	int32_t device, stream; /* stream from 1. Calls: -1 and 0 */
-	/* UTF-8 without control characters, quotes and backslashes; never NULL, stays */
+	/* UTF-8 without control characters, quotes and backslashes; never NULL. Stays valid until
+	 * the process ends */
 	const char *name;
-	const char *metadata;    /* "key=value" lines, UTF-8; "": none. Until the next start */
-	uint64_t bytes;          /* copies and fills */
-	uint32_t grid[3];        /* kernels: groups */
-	uint32_t block[3];       /* kernels: work-items of a group */
-	uint32_t thread_id;      /* calls */
+	const char *metadata; /* "key=value" lines, UTF-8; "": none. Valid until the next start */
+	uint64_t bytes;       /* memcpy and memset */
+	uint32_t grid[3];     /* kernels: groups */
+	uint32_t block[3];    /* kernels: work-items in a group */
+	uint32_t thread_id;   /* calls */
 	uint32_t copy_direction; /* pu1CopyDirection */
-	uint64_t graph;          /* of its launch; 0: none */
-	uint32_t replay, node;   /* which launch of the graph, from 1; which node, from 0 */
-	uint32_t counter;        /* of it, name is the counter's */
-	uint32_t status;         /* 0: it succeeded; else the runtime's number */
-	double value;            /* of the counter */
+	uint64_t graph;          /* id of the graph; 0: none */
+	uint32_t replay, node;   /* number of the graph launch, from 1; of the node, from 0 */
+	uint32_t counter;        /* counters: id; `name` is the counter's */
+	uint32_t status;         /* 0: success; else the runtime's error */
+	double value;            /* counters: the sample */
 };
 
 /**
- * gputap_plugins_read() - the next records of the session that was stopped
- * @records: room for @count of them
- * Return: how many were written; 0: there are no more; -EBUSY (the session is still open). Records
- * that make no sense are counted and left out: gputap_plugins_count(). Those of one plug-in's
- * buffer come in the order in which it wrote them.
- * Owner:  @records are the caller's; texts in them stay as said above.
+ * gputap_plugins_read() - read the next records of the session that was stopped
+ * @records: receives up to @count records
+ * Return: number of records; 0: no more; -EBUSY (the session is still open).
+ * Invalid records are counted and left out: gputap_plugins_count(). Records of one buffer keep the
+ * order in which the plug-in wrote them.
+ * Owner:  @records stay the caller's; their texts are the library's.
  * Thread: one at a time.   Signal: not safe.   Since: 0.1
- * Source: Kineto's IActivityProfilerSession, processTrace().
  */
 GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t count);
 
 /**
- * gputap_plugins_error() - the first failure of a plug-in in the session
+ * gputap_plugins_error() - return the first failure of a plug-in in the session
  * @index: of the plug-in
- * Return: a sentence: which of its functions failed, with what result, and what the plug-in itself
- * says of it (the group pu1.errors); NULL: none failed, or there is no such plug-in. The text stays
- * until the next start.
+ * Return: sentence with the function that failed, its result, and the plug-in's text (the group
+ *         pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
  * Owner:  the library.
  * Thread: one at a time, not while a session starts or stops.   Signal: not safe.   Since: 0.1
- * Source: cuptiGetErrorMessage().
  */
 GPUTAP_API const char *gputap_plugins_error(uint32_t index);
 
-/* What is counted, since a session began. Each has a name. */
+/* Counts since the start of a session. gputap_plugins_count_name() returns their names. */
 enum gputap_plugin_count {
 	GPUTAP_PLUGIN_RECORDS = 0, /* records that were read */
-	GPUTAP_PLUGIN_DROPPED,     /* that the plug-in says it dropped */
-	GPUTAP_PLUGIN_NO_BUFFER,   /* requests of buffers beyond memory_bytes */
-	GPUTAP_PLUGIN_REFUSED,     /* kinds that it refused to enable, and other failures of it */
-	/* records left out, from here on */
-	GPUTAP_PLUGIN_BAD_SIZE,  /* shorter than a record, or beyond its buffer's end */
-	GPUTAP_PLUGIN_BAD_PLACE, /* not in the buffer, not aligned, not behind the one before */
-	GPUTAP_PLUGIN_BAD_KIND,  /* no such kind, or one that was not asked for */
-	/* ends before it begins, or at 0, or lies outside of the process's life */
+	GPUTAP_PLUGIN_DROPPED,     /* records that the plug-in dropped, as it reports */
+	GPUTAP_PLUGIN_NO_BUFFER,   /* requests for buffers beyond memory_bytes */
+	GPUTAP_PLUGIN_REFUSED,     /* kinds that could not be enabled, and other failed calls */
+	/* records that were left out, up to GPUTAP_PLUGIN_BAD_COUNTER */
+	GPUTAP_PLUGIN_BAD_SIZE,  /* shorter than a record, or beyond the end of the buffer */
+	GPUTAP_PLUGIN_BAD_PLACE, /* outside of the buffer, not aligned, or overlapping */
+	GPUTAP_PLUGIN_BAD_KIND,  /* unknown, or not enabled */
+	/* start is 0, end is before start, or a time is more than 1 s in the future or before the
+	 * plug-in was loaded */
 	GPUTAP_PLUGIN_BAD_TIME,
-	GPUTAP_PLUGIN_BAD_DEVICE,  /* a device that there is not */
-	GPUTAP_PLUGIN_BAD_STREAM,  /* a stream that there is not */
-	GPUTAP_PLUGIN_BAD_COUNTER, /* a counter that there is not, or a value that is no number */
-	/* records kept, but for what was wrong in them */
-	GPUTAP_PLUGIN_NO_NAME,        /* the name is NULL or empty: "unnamed" */
-	GPUTAP_PLUGIN_BAD_NAME,       /* not UTF-8, or with characters that break JSON: replaced */
-	GPUTAP_PLUGIN_BAD_GRAPH,      /* a graph or node that there is not: 0 */
-	GPUTAP_PLUGIN_NO_CORRELATION, /* device work that names no call */
+	GPUTAP_PLUGIN_BAD_DEVICE,  /* unknown device */
+	GPUTAP_PLUGIN_BAD_STREAM,  /* unknown stream */
+	GPUTAP_PLUGIN_BAD_COUNTER, /* unknown counter, or a value that is not finite */
+	/* records that were retained, up to GPUTAP_PLUGIN_NO_CORRELATION */
+	GPUTAP_PLUGIN_NO_NAME,        /* the name was NULL or empty, and is now "unnamed" */
+	GPUTAP_PLUGIN_BAD_NAME,       /* not UTF-8, or characters that break JSON: replaced */
+	GPUTAP_PLUGIN_BAD_GRAPH,      /* unknown graph or node, and is now 0 */
+	GPUTAP_PLUGIN_NO_CORRELATION, /* GPU activity without a correlation */
 	/* buffers */
-	GPUTAP_PLUGIN_OVERRUN,     /* written beyond its end: given up */
-	GPUTAP_PLUGIN_BAD_BUFFER,  /* completed twice, or never requested, or longer than it is */
-	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after its pu1FlushAll() */
-	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed in the middle, or goes in circles */
-	/* records of an earlier session, which came when it had been read: left out */
+	GPUTAP_PLUGIN_OVERRUN,     /* written beyond the end: discarded */
+	GPUTAP_PLUGIN_BAD_BUFFER,  /* completed twice, never requested, or of another size */
+	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after pu1FlushAll() */
+	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed, or returned an earlier record */
+	/* records of an earlier session that arrived after it had been read: left out */
 	GPUTAP_PLUGIN_LATE,
-	GPUTAP_PLUGIN_BAD_BYTES, /* more than 2^48: kept as 0 */
+	GPUTAP_PLUGIN_BAD_BYTES, /* more than 2^48, and is now 0 */
 	GPUTAP_PLUGIN_COUNT_COUNT
 };
 
 /**
- * gputap_plugins_count() - how often it happened
- * @index: plug-in; UINT32_MAX: all together
+ * gputap_plugins_count() - return a count of the session
+ * @index: of the plug-in; UINT32_MAX: sum of all plug-ins
  * @what:  enum gputap_plugin_count
- * Return: the count; 0 also for what there is not.
- * Owner:  nothing passes.
+ * Return: the count; 0 if @index or @what does not exist.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, uint32_t what);
 
 /**
- * gputap_plugins_count_name() - name of an enum gputap_plugin_count
- * @what: the count
- * Return: "buffer overrun" and the like; NULL: there is none.
- * Owner:  the library.
+ * gputap_plugins_count_name() - return the name of a count, for example "buffer overrun"
+ * @what: enum gputap_plugin_count
+ * Return: text; NULL: no such count.
+ * Owner:  the library; the text stays valid.
  * Thread: any.   Signal: safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API const char *gputap_plugins_count_name(uint32_t what);
 
 /* Streams --------------------------------------------------------------------- */
 
 /**
- * gputap_plugins_stream_open() - load one plug-in, and record from now on
- * @path:  of its file
+ * gputap_plugins_stream_open() - load a plug-in and start to record it
+ * @path:  of the plug-in's file
  * @kinds: bit 1 << pu1ActivityKind; 0: all that it has
- * @why:   receives a sentence when it fails
- * Return: the plug-in's index, for the functions below; -EINVAL (arguments), -ENOENT (there is no
- * such file), -ENOEXEC (@why says what is wrong), -EBUSY (another thread loads it), -EALREADY (it
- * has a stream). No lock is held while the plug-in's functions run, here and below: call them in a
- * thread that can be spared if one of them does not return. In the child of a fork it is closed.
- * Owner:  @why is the caller's.
+ * @why:   receives a sentence on failure
+ * @size:  of @why
+ * Return: the plug-in's index, for the functions below; -EINVAL (arguments), -ENOENT (no such
+ *         file), -ENOEXEC (see @why), -EBUSY (another thread is loading it), -EALREADY (it has a
+ *         stream).
+ * This function and those below hold no lock while they call the plug-in. If the plug-in might not
+ * return, call them in a thread that the program can spare. In the child of a fork the stream is
+ * closed.
+ * Owner:  @why stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API int gputap_plugins_stream_open(const char *path, uint64_t kinds, char *why, size_t size);
 
 /**
- * gputap_plugins_stream_flush() - what has completed can be read
- * Return: 0, -ENOENT (it has no stream), -EIO (its pu1FlushAll() failed).
- * Owner:  nothing passes.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
- * Source: cuptiActivityFlushAll().
+ * gputap_plugins_stream_flush() - make completed activities readable
+ * Return: 0, -ENOENT (no stream), -EIO (pu1FlushAll() failed).
+ * Owner:  nothing is kept.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_stream_flush(uint32_t index);
 
 /**
- * gputap_plugins_stream_read() - the next record
- * @record: start and end of device work are of the plug-in's own clock, as
- *          gputap_plugins_stream_clock() reads it; calls' are CLOCK_REALTIME ns. Texts stay until
- *          the next call
- * Return: 1; 0: there is none now; -ENOENT (it has no stream).
- * Owner:  @record is the caller's.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
- * Source: gputap
+ * gputap_plugins_stream_read() - read the next record
+ * @record: receives it. Times of GPU activities are those of the plug-in's clock, as read with
+ *          gputap_plugins_stream_clock(). Times of calls are CLOCK_REALTIME ns. Texts are valid
+ *          until the next call
+ * Return: 1: a record; 0: none at present; -ENOENT (no stream).
+ * Owner:  @record stays the caller's.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API long gputap_plugins_stream_read(uint32_t index, struct gputap_plugin_record *record);
 
 /**
- * gputap_plugins_stream_end() - count what the plug-in has kept
- * Call it after gputap_plugins_stream_close() and the last flush: each buffer that the plug-in
+ * gputap_plugins_stream_end() - count the buffers that the plug-in did not return
+ * Call it after gputap_plugins_stream_close() and the last flush. Each buffer that the plug-in
  * still holds counts as GPUTAP_PLUGIN_KEPT_BUFFER.
- * Return: 0, -ENOENT (it has no stream).
- * Owner:  nothing passes.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Return: 0, -ENOENT (no stream).
+ * Owner:  nothing is kept.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_stream_end(uint32_t index);
 
 /**
- * gputap_plugins_stream_close() - record no longer
- * What has completed can still be flushed and read.
- * Return: 0, -ENOENT (it has no stream).
- * Owner:  nothing passes.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
- * Source: gputap
+ * gputap_plugins_stream_close() - stop recording
+ * Completed activities can still be flushed and read.
+ * Return: 0, -ENOENT (no stream).
+ * Owner:  nothing is kept.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
 
 /**
- * gputap_plugins_stream_clock() - read the clock that device work has its times of
+ * gputap_plugins_stream_clock() - read the clock of a device's activities
  * @device: from 0
- * @time:   what it shows now: ns of a clock of the host's, or ticks of the device's
- * Return: 0, -ENOENT (it has no stream), -ENODATA (the clock cannot be read).
- * Owner:  @time is the caller's.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
- * Source: PU1_GROUP_CLOCK.
+ * @time:   receives the time: ns of a clock of the host, or ticks of the device's clock
+ * Return: 0, -ENOENT (no stream), -ENODATA (the clock cannot be read).
+ * Owner:  @time stays the caller's.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time);
 
 /**
- * gputap_plugins_stream_rate() - return how many ticks a second that clock makes
+ * gputap_plugins_stream_rate() - return the rate of that clock in ticks per second
  * @device: from 0
  * Return: the rate that the plug-in declares; 1,000,000,000 for clocks of the host; 0: not known.
- * Owner:  nothing passes.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device);
 
 /**
- * gputap_plugins_stream_submits() - hear of each submission, in its thread
- * @submitted: called with @user by each call that submits work: what the plug-in's group
- *             pu1.submits reports; NULL: no longer
- * Return: 0, -ENOENT (it has no stream), -ENOTSUP (the plug-in lacks the group, or refused).
+ * gputap_plugins_stream_submits() - request a call for each submission
+ * @submitted: called in the submitting thread with @user and the values that the plug-in's group
+ *             pu1.submits reports; NULL: end the calls
+ * Return: 0, -ENOENT (no stream), -ENOTSUP (the plug-in lacks the group, or refused).
  * Owner:  @user stays the caller's.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_stream_submits(uint32_t index,
 					     void (*submitted)(void *user, uint64_t correlation,
@@ -388,31 +384,28 @@ GPUTAP_API int gputap_plugins_stream_submits(uint32_t index,
 					     void *user);
 
 /**
- * gputap_plugins_stream_count() - how often it happened, since the stream was opened
+ * gputap_plugins_stream_count() - return a count since the stream was opened
  * @what: enum gputap_plugin_count
- * Return: the count; 0 also for what there is not.
- * Owner:  nothing passes.
+ * Return: the count; 0 if the plug-in or @what does not exist.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: gputap
  */
 GPUTAP_API uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what);
 
 /**
- * gputap_plugins_stream_dropped() - records that the plug-in says it dropped
+ * gputap_plugins_stream_dropped() - return the number of records that the plug-in dropped
  * @kind: pu1ActivityKind
- * Return: the count since it was registered; 0 also if it does not tell.
- * Owner:  nothing passes.
+ * Return: the count since registration; 0 also if the plug-in does not report it.
+ * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Source: PU1_GROUP_DROPS.
  */
 GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, uint32_t kind);
 
 /**
- * gputap_plugins_stream_error() - the stream's first failure
- * Return: a sentence, as gputap_plugins_error() has it; NULL: none. It stays.
+ * gputap_plugins_stream_error() - return the stream's first failure
+ * Return: sentence as of gputap_plugins_error(); NULL: none. The text stays valid.
  * Owner:  the library.
- * Thread: one at a time for one plug-in.   Signal: not safe.   Since: 0.1
- * Source: cuptiGetErrorMessage().
+ * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API const char *gputap_plugins_stream_error(uint32_t index);
 
