@@ -170,8 +170,8 @@ def public(apis):
     """include/gputap/domains.h"""
     out = [
         BANNER
-        + '/* Domains: one API of a runtime each. A number never changes and is never used again.'
-        ' Some are\n * reserved: nothing traces them yet (gputap list domains). */',
+        + '/* A domain is one API of a runtime. Numbers never change and are never reused. Some'
+        '\n * domains are reserved and not traced yet (`gputap list domains`). */',
         '#ifndef GPUTAP_DOMAINS_H\n#define GPUTAP_DOMAINS_H\n',
         'enum gputap_domain {',
     ]
