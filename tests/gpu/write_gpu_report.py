@@ -12,7 +12,7 @@ import sys
 CELL = 160
 HEAD = """# CUDA: the last report of `make test-gpu`
 
-What each part is, and how to run it: [cuda.md](cuda.md#on-a-machine-with-a-gpu). Made by
+How to run each part: [cuda.md](../runtimes/cuda.md#on-a-machine-with-a-gpu). Made by
 `tests/gpu/write_gpu_report.py`. *Missed*: a figure that is not as good as promised. Figures of cost
 are medians, with the quartiles in parentheses. They are differences in one process: *on over off*,
 recording and paused by turns; *on over never*, to rounds before recording had begun for the first
