@@ -11,7 +11,7 @@ from gpu_harness import check, last_json, show_spread
 GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
 PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
-OPERATOR_SHARE, STEP_SHARE, JAX_SHARE = 0.02, 0.01, 0.05
+OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
 STAMPS = 10  # of an operator of torch: five driver calls
 
 
@@ -199,19 +199,3 @@ def runtime_calls(machine):
                                             ["pause", machine.pauses()])}
     measure(machine, command, modes, 1)
     say_modes(machine, modes)
-
-
-@check("costs")
-def jax_step(machine):
-    """A jitted step of JAX: XLA makes a text for each operation where NVTX is recorded"""
-    command = machine.script("gpu_jax_step.py", rounds(machine, 5), needs=["jax"])
-    modes = {"bare": Mode(), "-d opencl": Mode(["-d", "opencl"]), "--paused": Mode(["--paused"]),
-             "driver calls, --no-device": Mode(["--no-device"]), "default": Mode([]),
-             "with XLA's ranges, --no-device": Mode(["-d", "cuda_driver,nvtx", "--no-device"]),
-             "with XLA's ranges": Mode(["-d", "cuda_driver,nvtx"])}
-    measure(machine, command, modes, turns(machine, 3))
-    say_modes(machine, modes, "us")
-    for name in "-d opencl", "--paused", "driver calls, --no-device":
-        _, share = modes[name].price_over(modes["bare"])
-        machine.report.promise(f"{name}: at most {JAX_SHARE:.0%} over bare", f"{share:+.2%}",
-                               share <= JAX_SHARE)

@@ -287,16 +287,20 @@ class Machine:
         """Of the capture that trace() makes next."""
         return self.work / f"{self.count + 1}.gputap"
 
+    def traced_command(self, path, command, options=(), env=None, quiet=True):
+        """`gputap run` of @command; @env is the program's."""
+        settings = [f"{k}={v}" for k, v in (env or {}).items()]
+        return [self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",
+                *self.theirs, *settings, *command]
+
     def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
               quiet=True):
         """Capture of @command under `gputap run`; @env is the program's, @own gputap's, too."""
         path = self.next_path()
         self.count += 1
         begin = time.monotonic()
-        settings = [f"{k}={v}" for k, v in (env or {}).items()]
-        done = self.run([self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",
-                         *self.theirs, *settings, *command], seconds, {**self.own, **(own or {})},
-                        status)
+        done = self.run(self.traced_command(path, command, options, env, quiet), seconds,
+                        {**self.own, **(own or {})}, status)
         return Capture(self, path, done, time.monotonic() - begin)
 
     def pauses(self):

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells a program in Python whether the calling thread has its processor core to itself. */
+#define _GNU_SOURCE
+#include "bench/measure.h"
+
+double gpu_core_busy(void);
+double gpu_core_least_busy(int cpu);
+
+double gpu_core_busy(void)
+{
+	return bench_busy();
+}
+
+/* Pins the calling thread to @cpu. */
+double gpu_core_least_busy(int cpu)
+{
+	bench_pin(cpu);
+	return bench_least_busy(NULL);
+}
