@@ -490,7 +490,7 @@ static void print_failures(const struct summary *s, FILE *out)
 			   refused         ? "Refused"
 			   : failures == 1 ? "Failed"
 					   : "",
-			   refused ? NULL : ui_colors(out)->red, "%s x %s: %s",
+			   refused ? NULL : ui_colors(out)->red, "%s x %s %s",
 			   ui_count(row[0].count), row[g.column_count - 1].text, error);
 		if (!absent)
 			absent = runtime_find_absent(error);

@@ -65,7 +65,7 @@ def test_what_stands_at_the_end_of_a_run_fits_80_columns(run, gputap, program, w
     # pylint: disable=unused-argument
     said = run([gputap, "run", "--", gputap, "soft", "cuda", "--", *program, "work", "3"],
                env={"COLUMNS": "80"}).err
-    assert "host to device, " in said
+    assert "memcpy H2D" in said
     assert not [line for line in said.splitlines()
                 if len(line) > 80 and not line.startswith("gputap: wrote")]
 
@@ -74,13 +74,13 @@ def test_copies_are_told_apart_by_the_memory_that_they_are_between(trace, report
     trace("work", "3")
     rows = {row["direction"]: row["count"] for row in report()["copies"]}
     assert rows == {
-        "host to device (Pageable)": 3,
-        "device to host (Pageable)": 3,
-        "fill": 3
+        "memcpy H2D (Pageable)": 3,
+        "memcpy D2H (Pageable)": 3,
+        "memset": 3
     }
     by_device = report("--by", "device")["copies"]
     assert {row["direction"]: row["count"] for row in by_device} == {
-        "host to device": 3, "device to host": 3, "fill": 3}
+        "memcpy H2D": 3, "memcpy D2H": 3, "memset": 3}
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, o
                  env={"OCL_ICD_VENDORS": work},
                  status=None)
     assert (
-        "failed   1 x clGetPlatformIDs CL_PLATFORM_NOT_FOUND_KHR" in result.err
+        "Failed   1 x clGetPlatformIDs CL_PLATFORM_NOT_FOUND_KHR" in result.err
         and "gputap doctor" in result.err
     ), result
     tap("export", "c.gputap", "-o", "c.csv")

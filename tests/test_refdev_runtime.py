@@ -43,7 +43,7 @@ def test_kernels_copies_fills_and_graphs_are_in_the_report(capture, tap):
     text = json.dumps(rows)
     assert all(name in text for name in ("scale", "add", "refdevGraphLaunch", "refdev 0"))
     csv = tap("report", "--csv", "--table", "kernels,copies,graphs", "r.gputap").out
-    assert re.search(r"scale", csv) and re.search(r"host to device", csv)
+    assert re.search(r"scale", csv) and re.search(r"memcpy H2D", csv)
     assert re.search(r"^graphs,.*", csv, re.M)
 
 
