@@ -74,7 +74,9 @@ def variables(apis):
             users.setdefault(v.name, []).append(a)
     out = [BANNER]
     for name, row in rows.items():
-        domains = ' | '.join(f'UINT32_C(1) << GT_DOMAIN_{upper(a)}' for a in users[name])
+        families = {a.family for a in users[name] if a.family}  # their tables come with it
+        served = [a for a in apis if a in users[name] or a.family in families]
+        domains = ' | '.join(f'UINT32_C(1) << GT_DOMAIN_{upper(a)}' for a in served)
         out.append(f'{row}"gputap_attach_{users[name][0].domain}", {domains}}},')
     return '\n'.join(out) + '\n'
 
