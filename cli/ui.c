@@ -15,7 +15,6 @@
 #include <wchar.h>
 
 #include "cli/command.h"
-#include "cli/lookup.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 
@@ -372,9 +371,12 @@ static size_t put_character(FILE *out, const char *text, unsigned *width)
 void ui_put_as(FILE *out, gt_text_fn *put, const char *text)
 {
 	size_t bytes = strlen(text);
-	char *room = lookup_grow(NULL, 0, GT_TEXT_ROOM(bytes), 1);
+	char *room = malloc(GT_TEXT_ROOM(bytes));
 
-	fwrite(room, 1, (size_t)(put(room, text, bytes) - room), out);
+	if (room)
+		fwrite(room, 1, (size_t)(put(room, text, bytes) - room), out);
+	else
+		fputc('?', out);
 	free(room);
 }
 

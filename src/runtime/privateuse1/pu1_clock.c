@@ -73,16 +73,6 @@ uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns)
 	       (uint64_t)(int64_t)((__int128)(int64_t)(real_ns - c->last.real_ns) * ticks / ns);
 }
 
-uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device)
-{
-	uint64_t hz;
-
-	atomic_store(&p->in, "pu1.clock");
-	hz = p->f->gputap_plugins_stream_rate(p->index, device);
-	atomic_store(&p->in, NULL);
-	return hz;
-}
-
 /* A reading more: the declared rate counts unless two readings contradict it. */
 static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64_t boot_ns)
 {

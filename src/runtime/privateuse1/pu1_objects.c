@@ -72,6 +72,16 @@ static bool ask_row(struct gt_pu1 *p, int32_t device, int32_t stream, struct gpu
 	return !rc;
 }
 
+uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device)
+{
+	uint64_t hz;
+
+	atomic_store(&p->in, "pu1.clock");
+	hz = p->f->gputap_plugins_stream_rate(p->index, device);
+	atomic_store(&p->in, NULL);
+	return hz;
+}
+
 uint64_t gt_pu1_device(struct gt_pu1 *p, int32_t device)
 {
 	uint64_t number = find_object(p, GT_OBJECT_DEVICE, (uint64_t)device);

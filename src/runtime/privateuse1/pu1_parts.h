@@ -195,12 +195,12 @@ int64_t gt_pu1_clock_step(struct gt_pu1_host_clock *c);
 uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns);
 /* Read a device's clock if the last reading is some time ago. @always: in any case. */
 void gt_pu1_read_clock(struct gt_pu1 *p, int32_t device, bool always);
-/* Ticks a second that the device declares; 0: it does not. */
-uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device);
 /* Can a device have shown these times since the plug-in records? True where that is not known. */
 bool gt_pu1_is_in_life(const struct gt_pu1 *p, int32_t device, uint64_t start, uint64_t end);
 
 /* pu1_objects.c: numbers of objects; 0: there is no memory, or nothing is recorded. */
+/* Ticks a second that the device declares; 0: it does not. */
+uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device);
 uint64_t gt_pu1_device(struct gt_pu1 *p, int32_t device);
 uint64_t gt_pu1_queue(struct gt_pu1 *p, int32_t device, int32_t stream);
 uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph);
