@@ -466,7 +466,7 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 		print_line(out, "", NULL, "%s finds no driver; see 'gputap doctor'", runtime->name);
 	else if (access(runtime->device, F_OK) != 0 && runtime->software)
 		print_line(out, "", NULL,
-			   "there is no%s here; to use one in software: gputap run -- gputap soft "
+			   "there is no%s here; on one in software: gputap run -- gputap soft "
 			   "%s -- PROGRAM",
 			   device, runtime->software);
 }

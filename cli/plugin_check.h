@@ -2,7 +2,7 @@
 /* Trials of a vendor's plug-in, each in a child process of its own: plugin_trials.c has the trials,
  * plugin_host.c the host that they play, plugin.c starts them and makes the report.
  *
- * plugin_content.c looks at what records say.
+ * plugin_content.c looks at what records say, plugin_news.c reports to plugin.c.
  *
  *   gputap ── fork ──► trial: does a call, says which before, says what was wrong
  *          ◄── pipe ── struct gt_trial_message, one write each: whole or not at all
