@@ -90,7 +90,8 @@ def background(gputap, place):
                                  env={**conftest.clean_environment(), **place},
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             started.callback(process.terminate)
-            while subprocess.run([gputap, "top", "--once"], check=False,
+            capture = os.path.abspath(re.search(r"-o (\S+)", line)[1])
+            while subprocess.run([gputap, "top", capture, "--once"], check=False,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
                 assert process.poll() is None, line
                 time.sleep(0.05)
@@ -100,14 +101,16 @@ def background(gputap, place):
 def run_page(page, shell, background, launcher):
     """All commands of a page in their order. Return: what each heading's commands printed."""
     other = {"mpirun": "srun", "srun": "mpirun"}[launcher]
-    said = {}
+    said, capture = {}, ""
     for title, lines in parts(page).items():
         said[title] = ""
         for line in lines:
             if line.endswith("&"):
                 background(line)
+                capture = os.path.abspath(re.search(r"-o (\S+)", line)[1])
             elif not line.startswith("docker") and other not in line:
-                once = " --once" if line.startswith("gputap top") else ""
+                # sessions of other tests run at the same time
+                once = f" {capture} --once" if line.startswith("gputap top") else ""
                 if "tree.gputap" not in line or launcher == "mpirun":
                     said[title] += shell(line + once).out
     return said
