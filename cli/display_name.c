@@ -70,7 +70,7 @@ static const char *find_parameters(const char *name)
 	return found;
 }
 
-/* Where the name itself starts, after "void ", "std::enable_if<..>::type " and the like. */
+/* Return the start of the name itself, after "void ", "std::enable_if<...>::type " and the like. */
 static const char *skip_result(const char *name, const char *end)
 {
 	unsigned depth = 0;

@@ -16,8 +16,8 @@
 /* One end of a device's timeline. */
 struct edge {
 	uint64_t ns;         /* its whole length */
-	uint64_t outside_ns; /* .. of that the process did not run; 0 if that is not known */
-	uint64_t calls_ns;   /* .. the thread was in calls */
+	uint64_t outside_ns; /* part in which the process did not run; 0 if that is not known */
+	uint64_t calls_ns;   /* part in which the thread was in calls */
 	uint32_t op;         /* operation that most of calls_ns went to; 0: none */
 	uint64_t op_ns;
 	const char *process; /* name of the process that submitted the activity; NULL: not known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture lacks of what was to be recorded, and the headline that says so. "Nothing lost" is
+/* Losses of a capture, and the headline that reports them. The sentence "nothing lost" is
  * arithmetic: it is written here alone, and only where each of these is zero. */
 #ifndef GPUTAP_CLI_LOSSES_H
 #define GPUTAP_CLI_LOSSES_H
