@@ -119,8 +119,9 @@ def test_a_filter_that_met_nothing_warns(traced):
 
 
 def test_a_domain_that_the_program_did_not_use_is_named(traced):
-    assert "used nothing of --domains hip" in traced("-d", "hip")[0]
-    assert "used nothing of --domains hip" in traced("-d", "hip", program="true")[0]
+    for program in ({}, {"program": "true"}):
+        short = " ".join(traced("-d", "hip", **program)[0].split())  # a long path wraps
+        assert "used nothing of --domains hip" in short
 
 
 def test_a_report_filter_that_met_nothing_warns_in_every_format(traced, tap):

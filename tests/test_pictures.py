@@ -167,7 +167,7 @@ def test_where_slices_the_time_too(tap, steps):
     assert whole["start_ns"] < part["start_ns"] < part["end_ns"] < whole["end_ns"]
     assert {r["name"] for row in part["rows"] for r in row.get("ranges", [])} == {"load"}
     assert "  Only where range=load.\n" in timeline(tap, steps, "--where", "range=load")
-    assert "Nothing was recorded that has a time" in timeline(tap, steps, "--where", "name=none")
+    assert "It holds for nothing that has a time" in timeline(tap, steps, "--where", "name=none")
 
 
 def test_many_threads_are_those_with_the_most_time(tap, synth):

@@ -51,11 +51,10 @@ def test_calls_are_recorded_through_either_table(tap, adapter, calls, way):
 def test_what_an_adapter_does_not_support_is_refused_and_does_not_lead_what_failed(tap, adapter,
                                                                                      work):
     end = tap("run", "-d", "unified_runtime", "-o", "r.gputap", "--", *adapter, "probes").err
-    assert re.search(r"^  calls +1,322 took .*, 1 failed, 1,320 refused$", end, re.M)
-    labels = re.findall(r"^  (failed|refused) +([\d,]+) x (\w+) (\w+)$", end, re.M)
+    labels = re.findall(r"^(Failed|Refused) +([\d,]+) x (\w+) (\w+)$", end, re.M)
     assert labels == [
-        ("failed", "1", "urEnqueueMemBufferReadRect", "UR_RESULT_ERROR_INVALID_QUEUE"),
-        ("refused", "1,320", "urQueueIsGraphCaptureEnabledExp",
+        ("Failed", "1", "urEnqueueMemBufferReadRect", "UR_RESULT_ERROR_INVALID_QUEUE"),
+        ("Refused", "1,320", "urQueueIsGraphCaptureEnabledExp",
          "UR_RESULT_ERROR_UNSUPPORTED_FEATURE")]
     report = json.loads(tap("report", "--json", "r.gputap").out)
     assert {o["name"]: (o["calls"], o["failed"], o["refused"]) for o in report["operations"]} == {

@@ -12,6 +12,7 @@
  * handler             copies that are waited for in a handler of another signal */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,7 @@ static void *source, *target;
 static const char *how;
 static hsa_queue_t *queues[MOST];
 static uint64_t kernel;
+static atomic_bool handler_ended;
 
 static bool is(const char *word)
 {
@@ -117,6 +119,7 @@ static bool wait_in_handler(hsa_signal_value_t value, void *data)
 	(void)value;
 	hsa_program_wait(*(hsa_signal_t *)data);
 	printf("waited\n");
+	atomic_store(&handler_ended, true);
 	return false;
 }
 
@@ -161,6 +164,8 @@ int main(int argc, char **argv)
 	}
 	hsa_signal_store_screlease(gates[0], 0);
 	while (hsa_signal_load_scacquire(done) > first - count)
+		;
+	while (is("handler") && !atomic_load(&handler_ended)) /* it waits for the signal */
 		;
 	MUST(hsa_signal_destroy(done));
 	printf("done\n");
