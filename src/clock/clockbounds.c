@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines between two sets of points, in integers. For a slope, the offsets that keep all bounds are
- * an interval; its width is a concave function of the slope (a minimum of straight lines), so that
- * the widest one is found by bisection. */
+/* Lines between two sets of points, in integers. For a given slope, the offsets that keep all
+ * bounds form an interval. Its width is a concave function of the slope (a minimum of straight
+ * lines), so bisection finds the widest one. */
 #include "clock/clockbounds.h"
 
 #include <errno.h>
@@ -11,25 +11,26 @@
 #include "util/grow.h"
 
 enum {
-	KEPT_MAX = 32768,    /* bounds of a side; more are thinned */
-	PARTS_MAX = 2048,    /* of the time, when they are thinned: each keeps its hull */
-	TOLERANCE_NS = 1000, /* of stamps on both clocks: lines may lie half of it beyond a bound */
-	LINES_MAX = 64,      /* lines */
-	JUMP_MAX_NS = 1000000,     /* from one line to the next */
-	DRIFT_MIN_NS = 1000000000, /* in less time, or from fewer bounds, a drift is noise */
+	KEPT_MAX = 32768,    /* bounds on one side; more are thinned */
+	PARTS_MAX = 2048,    /* parts of the time when bounds are thinned: each keeps its hull */
+	/* tolerance of stamps on both clocks: lines may exceed a bound by half of it */
+	TOLERANCE_NS = 1000,
+	LINES_MAX = 64,
+	JUMP_MAX_NS = 1000000,     /* jump from one line to the next */
+	DRIFT_MIN_NS = 1000000000, /* over less time, or from fewer bounds, a drift is noise */
 	DRIFT_MIN_COUNT = 100,
 	OUTLIERS_MAX = 64,
-	OUTLIERS_PART = 20, /* one in so many */
-	SLOPES = 64,        /* that are tried for the residual */
+	OUTLIERS_PART = 20, /* one in this many */
+	SLOPES = 64,        /* slopes tested for the residual */
 };
 
 #define SLOPE_BITS 32
-/* 200 ppm: a real oscillator is off by less. */
+/* 200 ppm: the error of a real oscillator is smaller. */
 #define SLOPE_MAX  ((INT64_C(200) << SLOPE_BITS) / 1000000)
-/* From the first bound, on either axis: so that no product overflows. */
+/* Largest distance from the first bound on either axis, so that no product overflows. */
 #define FARTHEST   (INT64_C(1) << 60)
 
-/* Bounds of a part of the time, each side sorted by device stamp. */
+/* Bounds of a part of the time, each side sorted on device stamp. */
 struct slice {
 	const struct gt_clock_bound *side[GT_CLOCK_SIDE_COUNT];
 	size_t count[GT_CLOCK_SIDE_COUNT];
@@ -80,7 +81,7 @@ static int compare_bounds(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Is the middle one of three kept by each line that keeps the other two? */
+/* Return true if each line that keeps a and c keeps b also. */
 static bool is_covered(enum gt_clock_side side, const struct gt_clock_bound *a,
 		       const struct gt_clock_bound *b, const struct gt_clock_bound *c)
 {
@@ -90,7 +91,7 @@ static bool is_covered(enum gt_clock_side side, const struct gt_clock_bound *a,
 	return side == GT_CLOCK_NOT_EARLIER ? left <= right : left >= right;
 }
 
-/* Of sorted bounds, those that a line can touch. @to may be @list. Return: how many. */
+/* Keep only those of the sorted bounds that a line can touch. @to may be @list. Return how many. */
 static size_t find_hull(enum gt_clock_side side, const struct gt_clock_bound *list, size_t count,
 			struct gt_clock_bound *to)
 {
@@ -118,8 +119,8 @@ static void sort_side(struct gt_clock_bound_list *l)
 		qsort(l->list, l->count, sizeof *l->list, compare_bounds);
 }
 
-/* Half of the room is free again: each part of the time keeps its hull, and there are fewer parts
- * until that is little enough. */
+/* Free half of the room: each part of the time keeps its hull, and the number of parts is halved
+ * until few enough bounds remain. */
 static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 {
 	size_t parts = PARTS_MAX;
@@ -141,7 +142,7 @@ static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 			n += find_hull(side, l->list + i, end - i, l->list + n);
 		}
 		if (parts == 1 && n > KEPT_MAX / 2)
-			n = KEPT_MAX / 2; /* a curve that no clock is */
+			n = KEPT_MAX / 2; /* not a curve that a clock can have */
 		l->count = n;
 		parts = parts > 1 ? parts / 2 : 1;
 	}
@@ -220,7 +221,8 @@ static int64_t find_widest(const struct slice *s)
 	return low;
 }
 
-/* The last slope from @from to @to whose corridor is at least that wide; @from's is. */
+/* Return the last slope between @from and @to whose corridor is at least @width wide; that of @from
+ * is. */
 static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_t width)
 {
 	while (from != to) {
@@ -236,8 +238,8 @@ static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_
 	return from;
 }
 
-/* The slope of the line that lies nearest above all of one side: the edge of their hull over the
- * middle of the time (Moon, Skelly, Towsley 1999 for packet delays). @list: the hull */
+/* Return the slope of the line that is nearest above all bounds of one side: the edge of their hull
+ * over the middle of the time (Moon, Skelly, Towsley 1999 for packet delays). @list: the hull */
 static int64_t find_edge(const struct gt_clock_bound *list, size_t count)
 {
 	size_t i = 0;
@@ -268,9 +270,10 @@ static uint64_t farthest(const struct bound_line *l, int64_t slope, struct corri
 	return most;
 }
 
-/* Among the slopes with nearly the widest corridor, the one that one side alone would have, if
- * there is enough of it; else none. In the middle of the corridor the largest possible error is
- * least. @s: hulls. Return: does the line keep the bounds? */
+/* Choose, among the slopes with nearly the widest corridor, the one nearest to the slope that one
+ * side alone would have, if the time is long enough to have one; else nearest to 0. In the middle
+ * of the corridor the largest possible error is smallest. @s: hulls. Return true if the line keeps
+ * the bounds. */
 static bool fit_line(const struct slice *s, bool long_enough, struct bound_line *l)
 {
 	int64_t best = find_widest(s), width = find_width(s, best), from, to;
@@ -280,7 +283,7 @@ static bool fit_line(const struct slice *s, bool long_enough, struct bound_line 
 	struct corridor c;
 
 	if (!s->count[GT_CLOCK_NOT_EARLIER] ||
-	    !s->count[GT_CLOCK_NOT_LATER]) { /* a part of the time with bounds of one side */
+	    !s->count[GT_CLOCK_NOT_LATER]) { /* a part of the time with bounds on one side only */
 		c = find_corridor(s, 0);
 		l->at = s->count[GT_CLOCK_NOT_EARLIER] ? c.low : c.high;
 		return true;
@@ -311,7 +314,7 @@ static bool fit_line(const struct slice *s, bool long_enough, struct bound_line 
 
 struct fitting {
 	const struct gt_clock_bounds *bounds;
-	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for those of a slice */
+	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for a slice's hulls */
 	int64_t *times;                                    /* device stamps of all bounds, sorted */
 	size_t time_count;
 	struct bound_line lines[LINES_MAX];
@@ -333,7 +336,7 @@ static size_t find_first(const struct gt_clock_bound_list *l, int64_t device)
 	return low;
 }
 
-/* The line of all bounds in [first, last]. */
+/* Find the line that keeps all bounds in [first, last]. */
 static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct bound_line *l)
 {
 	struct slice s;
@@ -352,8 +355,8 @@ static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct boun
 	return fit_line(&s, added >= DRIFT_MIN_COUNT && last - first >= DRIFT_MIN_NS, l);
 }
 
-/* Lines one behind the other, each as long as it can be. False: too many, or too far from each
- * other. */
+/* Find consecutive lines, each as long as possible. Return false if there are too many or they are
+ * too far from each other. */
 static bool fit_lines(struct fitting *f)
 {
 	size_t from = 0;
@@ -395,7 +398,7 @@ static bool fit_lines(struct fitting *f)
 
 /* Outliers -------------------------------------------------------------------- */
 
-/* How many of the other side contradict a bound, for that slope. */
+/* Count the bounds of the other side that contradict a bound, for the given slope. */
 static size_t count_against(const struct gt_clock_bounds *b, enum gt_clock_side side, int64_t at,
 			    int64_t slope)
 {
@@ -410,7 +413,7 @@ static size_t count_against(const struct gt_clock_bounds *b, enum gt_clock_side 
 	return n;
 }
 
-/* Take the bound away that most others contradict. */
+/* Remove the bound that most others contradict. */
 static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
 {
 	size_t worst[GT_CLOCK_SIDE_COUNT] = {0, 0}, against[GT_CLOCK_SIDE_COUNT];
@@ -440,7 +443,7 @@ static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
 	b->left_out = true;
 }
 
-/* One line that few bounds contradict; those are gone from the lists. */
+/* Fit one line that few bounds contradict; these are removed from the lists. */
 static bool fit_without_outliers(struct fitting *f, struct gt_clock_bounds *b)
 {
 	size_t most = (b->sides[0].count + b->sides[1].count) / OUTLIERS_PART;

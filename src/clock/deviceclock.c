@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A device's stamps -> CLOCK_BOOTTIME, by what there is to go by (clock.h). Everything is in
- * integers; what is kept is bounded, so that a hostile capture cannot make it grow. */
+/* Convert a device's stamps to CLOCK_BOOTTIME with the best method available (clock.h). All
+ * arithmetic is in integers. Memory is bounded, so that a hostile capture cannot make it grow. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,17 @@
 enum {
 	WORK_MAX = 65536,
 	READINGS_MAX = 1 << 20,
-	WINDOW_NS = 50000000, /* of readings this near together the tightest counts */
-	TOLERANCE_NS = 1000,  /* jitter of tuples: below it nothing is a violation */
-	/* a clock that readings are no farther from, beyond their brackets, is that clock */
+	WINDOW_NS = 50000000, /* of readings this close together, the tightest counts */
+	TOLERANCE_NS = 1000,  /* jitter of tuples: a smaller difference is not a violation */
+	/* if readings are not farther from a clock, beyond their brackets, the device uses that
+	 * clock */
 	SAME_NS = 250,
-	OPEN_CALL_NS = 10000000,   /* a call whose end is not known lasted no longer */
+	OPEN_CALL_NS = 10000000,   /* a call whose end is unknown lasted no longer */
 	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
 	DRIFT_MIN_WORK = 100,
-	DOUBT_MIN_WORK = 20, /* from so much work on, readings are not believed .. */
-	DOUBT_PART = 20,     /* .. that one in so many contradicts */
+	/* with this many GPU activities or more, readings are discarded if ... */
+	DOUBT_MIN_WORK = 20,
+	DOUBT_PART = 20,     /* ... one activity in this many contradicts them */
 };
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -32,7 +34,7 @@ struct clock_pair {
 
 struct work {
 	uint64_t queued, start_ns, end_ns;
-	bool ended; /* else end_ns is a guess */
+	bool ended; /* false: end_ns is a guess */
 };
 
 struct gt_device_clock {
@@ -40,14 +42,14 @@ struct gt_device_clock {
 	struct clock_pair *readings;
 	struct work *work;
 	size_t reading_count, reading_room, work_count, work_room;
-	size_t same_count; /* readings whose three stamps are one */
+	size_t same_count; /* readings whose three stamps are equal */
 	uint64_t work_seen;
 	struct gt_clock_lines lines;
 	const struct gt_clock_lines *use;
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
 	struct gt_clock_bounds bounds;
-	uint64_t hz; /* ticks a second that the device declares; 0: its stamps are ns */
+	uint64_t hz; /* ticks per second that the device declares; 0: its stamps are ns */
 };
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
@@ -120,7 +122,7 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 		return;
 	w = gt_grow(clock->work, clock->work_count, &clock->work_room, sizeof *w);
 	if (!w)
-		return; /* fewer samples: worse, not wrong */
+		return; /* fewer samples: less precise, not wrong */
 	clock->work = w;
 	w = &clock->work[clock->work_count++];
 	w->queued = queued;
@@ -140,9 +142,9 @@ static int compare_readings(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Does every reading say that the stamps are of this host clock? Then no line through the
- * readings can be as near: each of them is known to half its bracket only, and is microseconds
- * wide when something came between. */
+/* Return true if every reading agrees that the stamps are from this host clock. Then no line
+ * through the readings can be as precise: each is known to half its bracket only, which is
+ * microseconds wide if the thread was interrupted. */
 static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method,
 		      uint64_t *residual)
 {
@@ -162,7 +164,8 @@ static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method 
 	return clock->reading_count > 0;
 }
 
-/* BOOTTIME first: it is the canonical one, and MONOTONIC is the same on a host that never slept. */
+/* Try BOOTTIME first: it is the canonical clock, and MONOTONIC is equal on a host that never
+ * slept. */
 static bool settle_read_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
@@ -182,8 +185,8 @@ static bool settle_read_host(struct gt_device_clock *clock)
 	return false;
 }
 
-/* The runtime was given the host's stamps: what it makes of them is the host's clock as it was
- * read, and no reading can contradict that. */
+/* Settle on the session's host clock if the runtime took its stamps from gputap. These are the host
+ * clock as it was read, so no reading can contradict that. */
 static bool settle_ticks(struct gt_device_clock *clock)
 {
 	if (!clock->reading_count || clock->same_count != clock->reading_count)
@@ -194,8 +197,9 @@ static bool settle_ticks(struct gt_device_clock *clock)
 	return true;
 }
 
-/* All readings lie in one window: too short to measure a rate, unless the device declares none and
- * the first and the last reading contradict ns by more than their brackets. Sorted readings. */
+/* All readings lie in one window, which is too short to measure a rate, unless the device declares
+ * none and the first and last readings contradict ns by more than their brackets. Readings are
+ * sorted. */
 static bool contradicts_ns(const struct gt_device_clock *clock)
 {
 	const struct clock_pair *a = &clock->readings[0],
@@ -247,7 +251,7 @@ static bool settle_readings(struct gt_device_clock *clock)
 						    r[i].device);
 		uint64_t off = at > r[i].host_ns ? at - r[i].host_ns : r[i].host_ns - at;
 
-		/* inside its bracket a reading agrees; half the bracket is what it cannot say */
+		/* within its bracket a reading agrees; its uncertainty is half the bracket */
 		off = off > r[i].width_ns / 2 ? off : 0;
 		clock->residual_ns = off > clock->residual_ns ? off : clock->residual_ns;
 	}
@@ -257,11 +261,11 @@ static bool settle_readings(struct gt_device_clock *clock)
 
 /* A host clock -------------------------------------------------------------- */
 
-/* How the work looks if the stamps are of a host clock. */
+/* How well the GPU activities fit if the stamps are from a host clock. */
 struct fit {
-	size_t inside;       /* queued within its call */
-	uint64_t lag_ns;     /* of those, from call to queued, mean */
-	uint64_t outside_ns; /* of those, farthest outside that is forgiven */
+	size_t inside;       /* activities queued within their call */
+	uint64_t lag_ns;     /* mean time from call to queued of these */
+	uint64_t outside_ns; /* largest tolerated distance outside a call of these */
 };
 
 static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_method method)
@@ -288,9 +292,9 @@ static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_m
 	return fit;
 }
 
-/* Of the clocks in which nearly all work was queued within its call (a runtime may stamp some
- * kinds of work elsewhere), the one with the shortest way from call to queued: where two clocks
- * are near each other, both may fit. */
+/* Choose, among the clocks in which nearly all activities were queued within their call (a runtime
+ * may stamp some kinds elsewhere), the one with the shortest time from call to queued: both of two
+ * close clocks may fit. */
 static bool settle_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
@@ -329,14 +333,14 @@ static int compare_work(const void *a, const void *b)
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
-/* How much longer work waited from its call to its queued stamp than other work. The clocks may
- * be any distance apart: only differences of lags mean something. */
+/* Return how much longer @w took from its call to its queued stamp than @than. The clocks may be
+ * any distance apart: only differences of lags are meaningful. */
 static int64_t more_lag(const struct work *w, const struct work *than)
 {
 	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));
 }
 
-/* Does b lie on or above the line from a to c? */
+/* Return true if b lies on or above the line from a to c. */
 static bool lies_above(const struct work *a, const struct work *b, const struct work *c)
 {
 	__int128 left = (__int128)more_lag(b, a) * (__int128)(c->queued - a->queued);
@@ -345,9 +349,9 @@ static bool lies_above(const struct work *a, const struct work *b, const struct 
 	return left >= right;
 }
 
-/* The line below all lags that is nearest to them: the edge of their lower hull over the mean
- * stamp (Moon, Skelly, Towsley 1999 for packet delays). Sorts the work. False: too little to
- * tell a drift. */
+/* Find the line below all lags that is nearest to them: the edge of their lower hull over the mean
+ * stamp (Moon, Skelly, Towsley 1999 for packet delays). Sorts the activities. Return false if there
+ * is too little data to measure a drift. */
 static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point,
 		       struct gt_clock_ratio *rate)
 {
@@ -386,7 +390,8 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	if (i + 1 < hull) {
 		run = line[i + 1].queued - line[i].queued;
 		rise = more_lag(&line[i + 1], &line[i]);
-		/* a real oscillator is off by less than 200 ppm; more is latency that changed */
+		/* the error of a real oscillator is below 200 ppm; more is a latency that
+		 * changed */
 		if ((rise < 0 ? -(uint64_t)rise : (uint64_t)rise) <= run / 5000) {
 			point->in = line[i].queued;
 			point->out = line[i].start_ns;
@@ -399,7 +404,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	return found;
 }
 
-/* At a rate other than ns: the work that was queued least long after its call began. */
+/* For a rate other than 1 GHz, find the activity that was queued soonest after its call started. */
 static size_t find_nearest(const struct gt_device_clock *clock)
 {
 	const struct work *w = clock->work;
@@ -446,8 +451,8 @@ static void settle_offset(struct gt_device_clock *clock)
 	gt_clock_lines_fini(&clock->lines);
 	clock->lines = lines;
 	clock->method = GT_CLOCK_OFFSET;
-	/* the work that set the offset was queued somewhere within its call: the shortest call
-	 * bounds the error */
+	/* the activity that set the offset was queued somewhere within its call, so the shortest
+	 * call bounds the error */
 	for (i = 0; i < clock->work_count; i++)
 		if (clock->work[i].end_ns - clock->work[i].start_ns < least)
 			least = clock->work[i].end_ns - clock->work[i].start_ns;
@@ -464,8 +469,8 @@ static uint64_t count_early(const struct gt_device_clock *clock)
 	return n;
 }
 
-/* A timer call may answer with another clock than work is stamped with: then much work would be
- * older than its call. */
+/* Discard a timer call that answers with a clock other than the one activities are stamped with:
+ * many activities would precede their call. */
 static bool settle_timer(struct gt_device_clock *clock)
 {
 	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))
@@ -508,7 +513,7 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 
 bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock)
 {
-	return clock->method == GT_CLOCK_OFFSET && !clock->hz; /* bounds reckon in ns */
+	return clock->method == GT_CLOCK_OFFSET && !clock->hz; /* bounds are in ns */
 }
 
 void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,
@@ -519,8 +524,8 @@ void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side
 	gt_clock_bounds_add(&clock->bounds, side, device, host);
 }
 
-/* The smallest offset stays where no lines keep the bounds: then how far the worst bound is off is
- * the residual. */
+/* Keep the smallest offset if no lines keep the bounds; the residual is then how far the worst
+ * bound is violated. */
 bool gt_device_clock_settle_bounds(struct gt_device_clock *clock)
 {
 	struct gt_clock_lines lines;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which clock host stamps are taken from: the command decides for a session, the tool API where
- * there is none. */
+/* Choose the clock for host stamps. The command chooses for a session; without one, the tool API
+ * does. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char counter_source[] = "arch_sys_counter";
 
 static bool is_counter_invariant(void)
 {
-	return true; /* the architecture demands one rate, in all processors */
+	return true; /* the architecture requires one rate on all processors */
 }
 #else
 static const char counter_source[] = "";
@@ -35,8 +35,8 @@ static bool is_counter_invariant(void)
 }
 #endif
 
-/* The kernel watches its clocksource: where it gave the counter up (unsynchronised, unstable),
- * so do we. */
+/* Return true if the kernel uses the counter as its clocksource. The kernel watches it: if it gave
+ * the counter up (unsynchronised, unstable), gputap does the same. */
 static bool is_counter_the_kernels_clock(void)
 {
 	char name[32] = "";

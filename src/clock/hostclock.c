@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's clocks: which one taps use, reading all of them at one moment, and the way from
- * each to CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here trusts their
+/* The host's clocks: which one taps use, how to read all of them at one moment, and how to convert
+ * each to CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here relies on their
  * order. */
 #include <errno.h>
 #include <stdio.h>
@@ -17,16 +17,17 @@
 enum { TRIES = 8 };
 
 struct gt_host_clock_map {
-	/* the last: the identity */
+	/* boottime is the identity */
 	struct gt_clock_lines ticks, monotonic, raw, realtime, boottime;
-	struct gt_clock_tuple *tuples; /* by boottime_ns, rising */
+	struct gt_clock_tuple *tuples; /* ascending boottime_ns */
 	size_t count;
 	uint64_t residual_ns;
 };
 
 /* Reading ------------------------------------------------------------------- */
 
-/* Ordered on both sides: a tap's plain read may drift by some instructions, a bracket must not. */
+/* Read the counter, ordered on both sides: a tap's plain read may be reordered by some
+ * instructions, but a bracket must not. */
 static uint64_t read_ticks(uint32_t host_clock)
 {
 	if (GT_HAS_COUNTER && host_clock == GT_HOST_CLOCK_COUNTER)
@@ -34,7 +35,7 @@ static uint64_t read_ticks(uint32_t host_clock)
 	return gt_clock_ns(CLOCK_BOOTTIME);
 }
 
-/* How far another clock is from BOOTTIME, from the tightest of several brackets. */
+/* Return the distance of another clock from BOOTTIME, from the tightest of several brackets. */
 static uint64_t offset_from_boottime(clockid_t clock)
 {
 	uint64_t best = UINT64_MAX, offset = 0;
@@ -91,8 +92,8 @@ static int compare_rates(const void *a, const void *b)
 	return (l > r) - (l < r);
 }
 
-/* Rate of the ticks when the host is awake: the median over MONOTONIC, which does not count a
- * suspend. */
+/* Find the rate of the ticks while the host is awake: the median over MONOTONIC, which does not
+ * count a suspend. */
 static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_ratio *usual)
 {
 	struct gt_clock_ratio *rates = calloc(n ? n : 1, sizeof *rates);
@@ -117,7 +118,8 @@ static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_
 	return 0;
 }
 
-/* Farthest that a tuple lies from the line through its neighbours, away from suspends. */
+/* Return the largest distance of a tuple from the line through its neighbours, excluding
+ * suspends. */
 static uint64_t residual(const struct gt_clock_tuple *t, size_t n)
 {
 	uint64_t worst = 0;
@@ -200,7 +202,7 @@ int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t
 		goto fail;
 	map->residual_ns = residual(map->tuples, count);
 	if (count == 1 && map->tuples[0].ticks + (uint64_t)shift_ns != map->tuples[0].boottime_ns)
-		map->residual_ns = UINT64_MAX; /* the rate is not known */
+		map->residual_ns = UINT64_MAX; /* the rate is unknown */
 	*out = map;
 	return 0;
 fail:
@@ -262,7 +264,8 @@ int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, ui
 
 	if (!map->count)
 		return 0;
-	/* the last tuple not after that time: a step of the wall clock is seen late, never early */
+	/* the last tuple not after that time: a step of the wall clock takes effect late, never
+	 * early */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which clock host stamps are of. The numbers stand in shared memory and in captures. */
+/* Clock of the host stamps. These numbers are in shared memory and in captures. */
 #ifndef GPUTAP_CLOCK_HOSTCLOCK_H
 #define GPUTAP_CLOCK_HOSTCLOCK_H
 
 enum gt_host_clock {
-	GT_HOST_CLOCK_COUNTER = 1, /* the processor's own (clock/counter.h) */
+	GT_HOST_CLOCK_COUNTER = 1, /* the processor's counter (clock/counter.h) */
 	GT_HOST_CLOCK_BOOTTIME = 2,
 };
 

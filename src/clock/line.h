@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock as straight lines, each for a range of stamps. For those who convert many: find the line
- * once, use it while gt_clock_line_holds(). */
+/* A clock as straight lines, each for a range of stamps. To convert many stamps, find the line once
+ * and use it while gt_clock_line_holds(). */
 #ifndef GPUTAP_CLOCK_LINE_H
 #define GPUTAP_CLOCK_LINE_H
 
@@ -13,16 +13,16 @@
 /* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
 struct gt_clock_line {
 	uint64_t in0, out0;
-	uint64_t mult; /* below 2^63: the product of 128 bits never overflows */
-	/* up to so far behind in0, the result is out0 + (high word of ((in - in0) << left) *
-	 * mult) >> right */
+	uint64_t mult; /* below 2^63, so that the 128-bit product never overflows */
+	/* largest distance from in0 at which the result is out0 + (high word of ((in - in0) <<
+	 * left) * mult) >> right */
 	uint64_t plain;
 	uint8_t left, right, shift;
 	uint64_t from, to, cap;
 };
 
 struct gt_clock_lines {
-	/* by `from`; the first begins at 0, the last ends at UINT64_MAX, no holes */
+	/* ordered on `from`; the first starts at 0, the last ends at UINT64_MAX, no gaps */
 	struct gt_clock_line *list;
 	size_t count;
 };
@@ -36,7 +36,7 @@ static inline bool gt_clock_line_holds(const struct gt_clock_line *line, uint64_
 	return in >= line->from && in <= line->to;
 }
 
-/* Any `in` of the line. */
+/* Convert any `in` of the line. */
 static inline uint64_t gt_clock_line_convert_any(const struct gt_clock_line *line, uint64_t in)
 {
 	unsigned __int128 d;
@@ -49,7 +49,8 @@ static inline uint64_t gt_clock_line_convert_any(const struct gt_clock_line *lin
 	return d > line->out0 ? 0 : line->out0 - (uint64_t)d;
 }
 
-/* The line's own work for nearly all stamps of it: no shift of 128 bits, no cap to look at. */
+/* Return true if the line's short computation suffices, as for nearly all its stamps: no 128-bit
+ * shift, no cap to check. */
 static inline bool gt_clock_line_is_plain(const struct gt_clock_line *line, uint64_t in)
 {
 	return in - line->in0 < line->plain;
@@ -75,17 +76,18 @@ struct gt_clock_point {
 };
 
 /**
- * gt_clock_lines_init() - lines through points
- * @points:   in any state: those that go backwards or lie nearer than 1 ms to the one before are
- *            left out, unless there are no others
- * @usual:    rate when nothing unusual happens, or NULL. A line that is clearly faster holds a
+ * gt_clock_lines_init() - make lines through points
+ * @points:   in any state: points that go backwards or are less than 1 ms after the previous one
+ *            are left out, unless there are no others
+ * @usual:    rate when nothing unusual happens, or NULL. A line that is clearly faster contains a
  *            stop of the `in` clock (suspended host): it runs at the usual rate and jumps at its
  *            end.
- * Return: 0 or -ENOMEM. No points: the identity; one point: that offset and the usual rate, else 1.
+ * Return: 0 or -ENOMEM. Without points the result is the identity; with one point, that offset and
+ * the usual rate, else rate 1.
  */
 int gt_clock_lines_init(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			size_t count, const struct gt_clock_ratio *usual);
-/* The same where points are no readings and have no jitter: all that rise. */
+/* The same for points that are not readings and have no jitter: keep every point that rises. */
 int gt_clock_lines_init_exact(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			      size_t count);
 void gt_clock_lines_fini(struct gt_clock_lines *lines);
@@ -94,7 +96,7 @@ const struct gt_clock_line *gt_clock_lines_find(const struct gt_clock_lines *lin
 const struct gt_clock_lines *gt_host_clock_lines(const struct gt_host_clock_map *map);
 const struct gt_clock_lines *gt_host_clock_lines_of(const struct gt_host_clock_map *map,
 						    enum gt_clock_method method);
-/* settled */
+/* The clock must be settled. */
 const struct gt_clock_lines *gt_device_clock_lines(const struct gt_device_clock *clock);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A call's arguments as text, from the generated description.
+/* Formats a call's arguments as text, from the generated description.
  *
- * Exporters come through here for millions of calls: no printf, one pass, one bounds check per
- * piece. The output is always valid UTF-8 (what is none is written as \xHH) and one line, whatever
- * the traced program passed.
- * A word or payload that does not fit its description is shown as what it is, never trusted:
- * records come from files. */
+ * Exporters call this for millions of calls: no printf, one pass, one bounds check per piece. The
+ * output is always valid UTF-8 (other bytes are written as \xHH) and one line, for any input from
+ * the traced program.
+ * A word or payload that does not fit its description is shown raw, never trusted: records come
+ * from files. */
 #include <stdio.h>
 #include <string.h>
 
 #include "record/describe.h"
 
-/* Text goes to `at`; what lies beyond `end` is only counted. */
+/* Text goes to `at`; bytes beyond `end` are only counted. */
 struct text_out {
 	char *at, *end;
 	size_t beyond;
@@ -27,7 +27,7 @@ static __attribute__((noinline)) void put_part(struct text_out *t, const char *s
 	t->beyond += n - room;
 }
 
-/* Most parts are shorter than 32 bytes: two stores that overlap, and no call. */
+/* Most parts are shorter than 32 bytes: two overlapping stores and no call. */
 static inline void copy_short(char *to, const char *from, size_t n)
 {
 	if (n > 32)
@@ -91,12 +91,12 @@ static void put_signed(struct text_out *t, int64_t v)
 	put_unsigned(t, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-/* Eight hexadecimal digits, the last one in the highest byte. */
+/* Return eight hexadecimal digits, the last one in the highest byte. */
 static uint64_t hex_digits(uint32_t v)
 {
 	uint64_t x = v, above_9;
 
-	/* halves, bytes, nibbles move apart; the highest ends lowest */
+	/* spread halves, bytes and nibbles; the highest ends up lowest */
 	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
 	x = (x & UINT64_C(0xffff)) << 32 | x >> 32;
 	x = ((x >> 8) & UINT64_C(0x000000ff000000ff)) | (x & UINT64_C(0x000000ff000000ff)) << 16;
@@ -156,7 +156,7 @@ static void put_flags(struct text_out *t, const struct gt_type *type, uint64_t v
 	}
 }
 
-/* Rare (events' elapsed times), hence printf. */
+/* Rarely used (elapsed times of events), hence printf. */
 static __attribute__((noinline)) void put_float(struct text_out *t, const struct gt_type *type,
 						uint64_t v)
 {
@@ -202,14 +202,14 @@ uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p)
 	bool negative = type->class == GT_TYPE_SIGNED || type->class & GT_TYPE_IS_SIGNED;
 	uint64_t v = 0;
 
-	/* little-endian machines only, as all that write records */
+	/* only little-endian machines, like all that write records */
 	memcpy(&v, p, type->bytes < 8 ? type->bytes : 8);
 	if (negative && type->bytes == 4)
 		return (uint64_t)(int64_t)(int32_t)v;
 	return v;
 }
 
-/* Bytes of the UTF-8 character at p, 0: none. */
+/* Return the length in bytes of the UTF-8 character at p, or 0 if it is invalid. */
 static size_t utf8_length(const uint8_t *p, size_t n)
 {
 	size_t bytes = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
@@ -394,7 +394,7 @@ static void put_argument(struct text_out *t, const struct gt_domain_description 
 			PUT(t, ", ..]");
 		return;
 	case GT_HOW_ARRAY: put_array(t, type, p, h.bytes, cut); return;
-	case GT_HOW_LIST: /* without the 0 at its end */
+	case GT_HOW_LIST: /* without the terminating 0 */
 		put_array(t, type, p, h.bytes - (cut || h.bytes < 8 ? 0 : 8), cut);
 		return;
 	case GT_HOW_STRUCT: put_struct(t, d->types, type, p, h.bytes); return;
@@ -405,7 +405,7 @@ static void put_argument(struct text_out *t, const struct gt_domain_description 
 
 static struct text_out begin_text(char *buffer, size_t size)
 {
-	/* one byte is kept for the end */
+	/* one byte is reserved for the terminator */
 	return (struct text_out){buffer, size ? buffer + size - 1 : buffer, 0};
 }
 
@@ -434,7 +434,7 @@ size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, cons
 			put_text_part(&t, info->args[i].name, info->args[i].name_bytes);
 			put_char(&t, '=');
 			put_argument(&t, d, info, i, nargs, args, payload, payload_bytes);
-		} else { /* a newer gputap knew more */
+		} else { /* recorded with a newer gputap, which knew more arguments */
 			put_hex(&t, args[i]);
 		}
 	}

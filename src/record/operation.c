@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookup in the generated tables. A domain's are unpacked when they are asked for, then
- * constant: no locks, any thread. Operations that captures name are added under a lock, below. */
+/* Looks up entries of the generated tables. A domain's tables are unpacked on first use and
+ * constant afterwards: no locks, any thread. Operations named in captures are added under a lock,
+ * below. */
 #include "record/packed.h"
 
 #include <pthread.h>
@@ -25,7 +26,7 @@ static __attribute__((noinline)) const struct gt_domain_description *describe(en
 								  : NULL,
 					   *there = NULL;
 
-	/* two at once: the second one's stays unused */
+	/* two threads at once: the second one's result stays unused */
 	if (made &&
 	    !atomic_compare_exchange_strong_explicit(&descriptions[domain], &there, made,
 						     memory_order_acq_rel, memory_order_acquire))
@@ -53,7 +54,7 @@ const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t va
 	const struct gt_value_name *names = type->names;
 	size_t low = 0, high = type->name_count;
 
-	/* most enums count upwards from their first value without gaps */
+	/* most enums count up from their first value without gaps */
 	if (high && (uint64_t)value - (uint64_t)names[0].value < high &&
 	    names[(uint64_t)value - (uint64_t)names[0].value].value == value)
 		return &names[(uint64_t)value - (uint64_t)names[0].value];
@@ -117,16 +118,18 @@ static uint32_t hash_name(const char *name, size_t bytes)
 }
 
 /* Operations of domains that are `relayed`: each has the name that its calls were recorded with.
- * They stay. Readers of captures in several threads add some under `lock`; who looks one up by its
- * number takes no lock: `infos` does not move, and `count` is stored behind the new one. */
+ * They are never removed. Readers of captures add some under `lock`, in several threads. Looking
+ * one up through its number takes no lock: `infos` does not move, and `count` is stored after the
+ * new entry. */
 enum { NAMED_MOST = 0xffff - GT_NAMED_FROM };
 
 static struct named_operation {
 	pthread_mutex_t lock;
-	_Atomic(struct gt_operation_info **) infos; /* NAMED_MOST, by number, from GT_NAMED_FROM */
+	/* NAMED_MOST entries, indexed with the number from GT_NAMED_FROM */
+	_Atomic(struct gt_operation_info **) infos;
 	_Atomic uint32_t count;
-	uint32_t *places; /* number + 1, by hash; 0: free */
-	uint32_t room;    /* of places, at least twice `count` */
+	uint32_t *places; /* hash table of number + 1; 0: free */
+	uint32_t room;    /* size of `places`, at least twice `count` */
 } named = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct gt_operation_info *find_named(uint32_t op)
@@ -146,7 +149,7 @@ static bool grow_named(void)
 {
 	uint32_t room = named.room ? 2 * named.room : 256, *places;
 
-	if (!named.infos) /* what is not used of it is no memory */
+	if (!named.infos) /* unused entries take no memory */
 		named.infos = calloc(NAMED_MOST, sizeof(struct gt_operation_info *));
 	places = named.infos ? calloc(room, sizeof *places) : NULL;
 	if (!places)
@@ -181,15 +184,15 @@ static struct gt_operation_info *make_named(const struct gt_operation_info *as, 
 	return info;
 }
 
-/* The calls of one name may be recorded as several operations: before it is known that they launch,
- * and afterwards. */
+/* Return true if both are in the same group of a domain. Calls of one name may be recorded as
+ * several operations: before it is known that they launch, and afterwards. */
 static bool is_same_level(const struct gt_operation_info *a, const struct gt_operation_info *b)
 {
 	return GT_OP_DOMAIN(a->op) == GT_OP_DOMAIN(b->op) && !strcmp(a->group, b->group);
 }
 
-/* What is known of one call of that name holds for all. Readers look it up without the lock: the
- * one before stays. */
+/* Learn the kind of a named operation from one call; it holds for all calls of that name. The
+ * previous entry is kept: readers look it up without the lock. */
 static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 {
 	struct gt_operation_info *there = named.infos[number], *more;
@@ -201,7 +204,7 @@ static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 		__atomic_store_n(&named.infos[number], more, __ATOMIC_RELEASE);
 }
 
-/* Number + 1 of the operation that is called so, which is made if there is none; 0: there is no
+/* Return number + 1 of the operation with that name, adding it if it is missing; 0 without
  * room. */
 static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
 {
@@ -292,8 +295,8 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 		*status = (int32_t)args[arg];
 		return true;
 	}
-	/* Recorded without arguments: the status stands in for the NULL of a call that failed
-	 * (record.h). */
+	/* Recorded without arguments: the status takes the place of the NULL that a failed call
+	 * returns (record.h). */
 	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
 	return *status < 0 || ret != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known about every operation of every domain, for those who read records, and for
- * tools: names, arguments, which value is the status, how to print. Generated from
- * api/<domain>.api (see gen/). The injected library has it too, for tools. */
+/* Describes every operation of every domain, for readers of records and for tools: names,
+ * arguments, which value is the status, how to print. Generated from api/<domain>.api (see gen/).
+ * The injected library contains it also, for tools. */
 #ifndef GPUTAP_RECORD_OPERATION_H
 #define GPUTAP_RECORD_OPERATION_H
 
@@ -20,34 +20,34 @@ enum gt_operation_kind {
 	GT_KIND_FREE,
 	GT_KIND_SYNCHRONISATION,
 	GT_KIND_MARKER,
-	GT_KIND_RETAIN, /* what is allocated lives until it is freed once more */
+	GT_KIND_RETAIN, /* memory that was allocated lives until it is freed once more */
 	GT_KIND_COUNT
 };
 
-/* Where memory lies that a call allocates. */
+/* Location of the memory that a call allocates. */
 enum gt_memory {
 	GT_MEMORY_UNKNOWN = 0,
-	GT_MEMORY_HOST, /* which devices can reach */
+	GT_MEMORY_HOST, /* host memory that devices can reach */
 	GT_MEMORY_DEVICE,
 	GT_MEMORY_SHARED,  /* moves between host and device */
 	GT_MEMORY_VIRTUAL, /* addresses only */
 	GT_MEMORY_IMAGE,
-	GT_MEMORY_POOL,       /* device's, out of a pool, in a stream's order */
-	GT_MEMORY_REGISTERED, /* of the host, the program's own: devices can reach it from now on */
+	GT_MEMORY_POOL,       /* of a device, from a pool, in stream order */
+	GT_MEMORY_REGISTERED, /* the program's own host memory: devices can reach it from now on */
 	GT_MEMORY_COUNT
 };
 
-/* How an argument's word reads, for exporters that write values and not text. */
+/* How an argument's word is interpreted, for exporters that write values instead of text. */
 enum gt_argument_form {
-	GT_FORM_OTHER = 0, /* only gt_format_arg() knows: string, array, struct, callback */
+	GT_FORM_OTHER = 0, /* needs gt_format_arg(): string, array, struct, callback */
 	GT_FORM_UNSIGNED,  /* the word is the number (sizes, counts, booleans) */
 	GT_FORM_SIGNED,
 	GT_FORM_ADDRESS, /* handle or address: hexadecimal */
-	/* enum or flags: the text depends on the word alone, so it can be kept */
+	/* enum or flags: the text depends on the word alone, so it can be cached */
 	GT_FORM_NAMED,
 };
 
-/* What a call says of the program itself. */
+/* How a call describes the program's own activity. */
 enum gt_range_mark {
 	GT_MARK_NONE = 0,
 	GT_MARK_INSTANT,
@@ -55,46 +55,49 @@ enum gt_range_mark {
 	GT_MARK_POP,
 	GT_MARK_START,
 	GT_MARK_STOP,
-	/* the call is the range, recorded at its end: behind what was inside; ret: number of
-	 * the last call that was begun in it */
+	/* the call is the range, recorded at its end, after the calls inside; ret: number of the
+	 * last call that started in it */
 	GT_MARK_RANGE
 };
 
-/* What has no work left when the call returns. */
+/* Extent of the GPU activities that have completed when the call returns. */
 enum gt_finished {
 	GT_FINISHED_NOTHING = 0,
-	GT_FINISHED_QUEUE,  /* the one of the call's argument of role STREAM */
-	GT_FINISHED_ALL,    /* all queues of the process that the domain's work is on */
-	GT_FINISHED_EVENTS, /* the work that those of the call's argument of role EVENT stand for */
-	GT_FINISHED_STREAM /* the work of earlier calls on the one of its argument of role STREAM */
+	GT_FINISHED_QUEUE,  /* those of the queue in the call's argument of role STREAM */
+	/* those of all queues of the process that take the domain's activities */
+	GT_FINISHED_ALL,
+	/* those that the events in the call's argument of role EVENT refer to */
+	GT_FINISHED_EVENTS,
+	GT_FINISHED_STREAM /* those of earlier calls on the queue in its argument of role STREAM */
 };
 
 /* Who waits for whom in a call that all processes of a communicator make. */
 enum gt_collective {
 	GT_COLLECTIVE_NONE = 0,
-	GT_COLLECTIVE_ALL,       /* nobody returns before the last one has called */
-	GT_COLLECTIVE_FROM_ROOT, /* nobody returns before the root has called */
+	GT_COLLECTIVE_ALL,       /* no process returns before the last one has called */
+	GT_COLLECTIVE_FROM_ROOT, /* no process returns before the root has called */
 	GT_COLLECTIVE_TO_ROOT,   /* the root does not return before the last one has called */
-	GT_COLLECTIVE_ANY,       /* that depends, or the call only begins it */
+	GT_COLLECTIVE_ANY,       /* that depends, or the call only starts it */
 };
 
-/* What else a call is to other calls, of its process or of others: bits. */
+/* Other relations of a call to calls in its own process or in others: bits. */
 enum gt_joint {
-	GT_JOINT_SENDS = 1, /* a message to the process of role PEER */
+	GT_JOINT_SENDS = 1, /* sends a message to the process of role PEER */
 	GT_JOINT_RECEIVES = 2,
-	GT_JOINT_BY_KERNEL = 4,   /* a kernel does it: there is waited, not in the call */
-	GT_JOINT_OPENS_BATCH = 8, /* what is called until it is closed is done then, as one */
+	GT_JOINT_BY_KERNEL = 4,   /* a kernel does it: the wait is there, not in the call */
+	/* calls are deferred until the batch is closed and then done as one */
+	GT_JOINT_OPENS_BATCH = 8,
 	GT_JOINT_CLOSES_BATCH = 16,
-	GT_JOINT_BEGINS = 32, /* the call begins it only, for its argument of role REQUEST */
-	/* it waits for what those of role REQUEST stand for; with BEGINS: that may be begun never,
-	 * or several times */
+	GT_JOINT_BEGINS = 32, /* only starts it, for its argument of role REQUEST */
+	/* waits for the operations of its argument of role REQUEST; with BEGINS: these may be
+	 * started never or several times */
 	GT_JOINT_COMPLETES = 64,
 };
 
-/* What an argument, or a member of what it points to, is to its operation. */
+/* Meaning of an argument, or of a member of its pointee, for its operation. */
 enum gt_role {
 	GT_ROLE_NONE = 0,
-	GT_ROLE_FUNCTION, /* device function, or the host's stand-in for it */
+	GT_ROLE_FUNCTION, /* device function, or the host function that represents it */
 	/* blocks (work-items for some): one struct of three, or three arguments x y z */
 	GT_ROLE_GRID,
 	GT_ROLE_BLOCK,
@@ -104,58 +107,60 @@ enum gt_role {
 	GT_ROLE_GRAPHEXEC,
 	GT_ROLE_SOURCE,
 	GT_ROLE_DESTINATION,
-	/* moved, set or allocated: all of this role and of TIMES multiplied, gt_call_bytes() */
+	/* moved, set or allocated: the product of all of this role and of TIMES, gt_call_bytes() */
 	GT_ROLE_BYTES,
 	GT_ROLE_TIMES,     /* rows, slices */
-	GT_ROLE_ADDRESS,   /* allocated or freed */
-	GT_ROLE_DIRECTION, /* of a copy */
+	GT_ROLE_ADDRESS,   /* address allocated or freed */
+	GT_ROLE_DIRECTION, /* direction of a copy */
 	GT_ROLE_DEVICE,
-	GT_ROLE_VALUE,        /* that memory is set to */
-	GT_ROLE_MESSAGE,      /* of a mark or a range: a text */
-	GT_ROLE_RANGE,        /* the number that the start and the stop of a range have in common */
-	GT_ROLE_BLOCKS,       /* not 0: the call returns when its work is done */
-	GT_ROLE_DEPENDENCIES, /* how many events the call's work waits for */
-	/* the call says that the one of role FUNCTION stands for the kernel of this name */
+	GT_ROLE_VALUE,        /* value that memory is set to */
+	GT_ROLE_MESSAGE,      /* text of a mark or a range */
+	GT_ROLE_RANGE,        /* the number that the start and the stop of a range share */
+	GT_ROLE_BLOCKS,       /* nonzero: the call returns when its GPU activity is done */
+	GT_ROLE_DEPENDENCIES, /* number of events that the call's GPU activity waits for */
+	/* name of the kernel that the argument of role FUNCTION refers to */
 	GT_ROLE_SYMBOL,
-	GT_ROLE_SIGNALS, /* the event that stands for the call's work from this call on */
+	GT_ROLE_SIGNALS, /* event that refers to the call's GPU activity from this call on */
 	/* number of the range that the call was made in (gt_domain_traits.relayed) */
 	GT_ROLE_WITHIN,
-	/* what a range or a mark says beside its message (struct gt_range_detail) */
+	/* further data of a range or a mark (struct gt_range_detail) */
 	GT_ROLE_SEQUENCE,
 	GT_ROLE_SHAPES,
-	GT_ROLE_SCOPE, /* NVTX's domain: a text */
+	GT_ROLE_SCOPE, /* NVTX domain: a text */
 	GT_ROLE_CATEGORY,
 	GT_ROLE_COLOUR, /* ARGB; 0: none */
 	GT_ROLE_PAYLOAD,
-	/* of calls that the processes of a job make together */
+	/* in calls that the processes of a job make together */
 	GT_ROLE_COMMUNICATOR,
-	GT_ROLE_CREATES, /* the communicator that the call makes */
-	GT_ROLE_SPLIT,   /* processes that give the same get the same communicator */
+	GT_ROLE_CREATES, /* the communicator that the call creates */
+	GT_ROLE_SPLIT,   /* processes that pass the same value get the same communicator */
 	GT_ROLE_ROOT,
 	GT_ROLE_PEER,
-	GT_ROLE_RANK, /* in a communicator, whose processes are SIZE */
+	GT_ROLE_RANK, /* rank in a communicator of SIZE processes */
 	GT_ROLE_SIZE,
-	GT_ROLE_TAG,     /* of a message */
-	GT_ROLE_REQUEST, /* where that is by which a later call waits; TIMES: of so many */
-	GT_ROLE_WHICH,   /* of them is done when the call returns: its index; else all are */
+	GT_ROLE_TAG,     /* tag of a message */
+	GT_ROLE_REQUEST, /* request that a later call waits for; TIMES: how many */
+	/* index of the one that is done when the call returns; without this, all are */
+	GT_ROLE_WHICH,
 	GT_ROLE_COUNT
 };
 
 struct gt_argument_info {
 	const char *name, *type; /* as in the prototype */
-	/* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
+	/* enum gt_argument_form of the recorded value: for `out` arguments the value pointed to */
 	uint8_t form;
 	uint8_t name_bytes;
 	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
-	/* arrays that are written: points to how many came, if it is not NULL; 255: none does */
+	/* output arrays: argument that points to the number of elements returned, if not NULL; 255:
+	 * none */
 	uint8_t came_arg;
-	bool out;        /* the call writes what it points to */
+	bool out;        /* the call writes to its pointee */
 	uint8_t role;    /* enum gt_role */
-	uint8_t scale;   /* role BYTES: bytes of each */
-	uint8_t bytes;   /* of the value, as it is passed */
-	uint8_t stars;   /* pointers to follow until there is a.. */
-	uint8_t base;    /* .. type of the domain's (record/describe.h; 1: void or char) */
-	uint16_t offset; /* in a C struct of all the operation's arguments */
+	uint8_t scale;   /* role BYTES: size of each unit in bytes */
+	uint8_t bytes;   /* size of the value as passed */
+	uint8_t stars;   /* pointers to follow until ... */
+	uint8_t base;    /* ... this type of the domain (record/describe.h; 1: void or char) */
+	uint16_t offset; /* offset in a C struct of all the operation's arguments */
 };
 
 enum { GT_STREAM_IN_STRUCT = -2 };
@@ -166,74 +171,76 @@ struct gt_operation_info {
 	uint8_t nargs;
 	uint8_t kind; /* enum gt_operation_kind */
 	uint8_t mark; /* enum gt_range_mark */
-	/* argument that holds the status; -1: the return value is it; -2: there is none */
+	/* argument that holds the status; -1: the return value is the status; -2: none */
 	int8_t status_arg;
 	bool in_table;     /* false: extension function */
-	bool waits;        /* when it returns, the device has done what it asked for */
+	bool waits;        /* when it returns, the device has done what it requested */
 	uint8_t finished;  /* enum gt_finished */
-	const char *group; /* for `gputap list`: queue, kernel, memory, .. */
+	const char *group; /* for `gputap list`: queue, kernel, memory, ... */
 	const struct gt_argument_info *args;
 	int16_t signals_arg; /* argument of role SIGNALS; -1: none */
-	/* argument of role STREAM of calls that give it work, record an event on it, or wait until
-	 * its work is done, in a domain that has such waits (GT_FINISHED_STREAM); -1: none;
-	 * GT_STREAM_IN_STRUCT: gt_call_role() finds it */
+	/* argument of role STREAM of calls that give the stream GPU activities, record an event on
+	 * it or wait until it is done, in a domain that has such waits (GT_FINISHED_STREAM); -1:
+	 * none; GT_STREAM_IN_STRUCT: gt_call_role() finds it */
 	int16_t stream_arg;
-	uint8_t memory;     /* enum gt_memory: what an allocation allocates, or a free frees */
+	uint8_t memory;     /* enum gt_memory: kind of memory that the call allocates or frees */
 	uint8_t collective; /* enum gt_collective */
 	uint8_t joints;     /* enum gt_joint */
-	bool joins; /* it is one, has joints, or makes a communicator or says the rank in one */
+	/* it is collective, has joints, or creates a communicator or sets the rank in one */
+	bool joins;
 };
 
 const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
 enum gt_domain gt_domain_find(const char *name);   /* GT_DOMAIN_NONE: no such name */
-/* Bit per domain that users mean by a word of so many bytes: a domain's name or its family's. */
+/* Return a bit for each domain that users mean with a word of @bytes bytes: a domain's name or its
+ * family's. */
 uint32_t gt_domains_find(const char *word, size_t bytes);
 
-/* numbers are 0 .. count-1, without holes that matter: see below */
+/* Numbers are 0 .. count-1, without gaps that matter: see below. */
 size_t gt_operation_count(enum gt_domain domain);
-/* NULL for a number that is not known (a newer gputap's capture, or a retired number). */
+/* Return NULL for an unknown number (a newer gputap's capture, or a retired number). */
 const struct gt_operation_info *gt_operation(uint32_t op);
 const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const char *name);
 /**
- * gt_operation_named() - the operation that a call of a domain is which is `relayed`
- * @op:   as it was recorded
- * @name: what it was called
- * Return: GT_OP() with a number of this process's for that name, from GT_NAMED_FROM, which
- * gt_operation() knows; @op itself if there is no memory, or are too many names.
+ * gt_operation_named() - find the operation that a call of a `relayed` domain is
+ * @op:   as recorded
+ * @name: name that the call was recorded with
+ * Return: GT_OP() with a number for that name in this process, from GT_NAMED_FROM, which
+ * gt_operation() knows; @op itself if memory is short or there are too many names.
  * Thread: any.
  */
 uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes);
 enum { GT_NAMED_FROM = 0x8000 };
-/* Never NULL: the name, or "opencl#187" for unknown ones (per-thread buffer). */
+/* Return the name, or "opencl#187" if it is unknown (per-thread buffer). Never NULL. */
 const char *gt_operation_name(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);
-const char *gt_memory_name(enum gt_memory memory); /* "host", "device", .. */
+const char *gt_memory_name(enum gt_memory memory); /* "host", "device", ... */
 
-/* The call's status: gt_status_failed() says what it means. False when the operation has none or
- * it was not recorded. */
+/* Get the call's status; gt_status_failed() interprets it. Return false when the operation has none
+ * or it was not recorded. */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
 bool gt_status_failed(enum gt_domain domain, int32_t status);
-/* A failure by which a runtime says that it does not support something, or that it is so already:
- * programs call in order to learn that. */
+/* Return true if the runtime answered that it does not support something, or that it already is in
+ * that state: programs call in order to learn that. */
 bool gt_status_refused(enum gt_domain domain, int32_t status);
-/* "CL_INVALID_VALUE"; NULL: no name known. */
+/* Return a name such as "CL_INVALID_VALUE", or NULL if none is known. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
-const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "read", .. */
-const char *gt_drop_reason_name(enum gt_drop_reason why); /* "ring full", .. */
+const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "read", ... */
+const char *gt_drop_reason_name(enum gt_drop_reason why); /* "ring full", ... */
 const char *gt_event_code_name(enum gt_event_code code);
 
 /**
- * gt_format_args() - arguments as text: "queue=0x55d0c8, flags=CL_MEM_READ_ONLY|.., .."
+ * gt_format_args() - format arguments as text: "queue=0x55d0c8, flags=CL_MEM_READ_ONLY|..."
  * @separator: between arguments, ", " or " | "
- * Return: length that the text has, as snprintf(); it is always terminated when size > 0.
+ * Return: length of the whole text, like snprintf(); it is always terminated when size > 0.
  */
 size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args,
 		      const uint8_t *payload, uint32_t payload_bytes, const char *separator);
-/* One argument's value alone. */
+/* Format the value of one argument. */
 size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args,
 		     const uint8_t *payload, uint32_t payload_bytes);
 
-/* A recorded call's arguments and their payload, as its record or item has them. */
+/* A recorded call's arguments and their payload, as in its record or item. */
 struct gt_call_view {
 	uint32_t op;
 	const uint64_t *args;
@@ -242,33 +249,34 @@ struct gt_call_view {
 };
 
 /**
- * gt_call_role() - the value of that role
- * @index: which one of several, as for the three of a grid that are arguments of their own; members
- *         count one by one
- * Return: false: the operation has none (so many), it was not recorded, or it is an array.
+ * gt_call_role() - get the call's value with that role
+ * @index: which one of several, such as the three of a grid that are separate arguments; members
+ *         count separately
+ * Return: false if the operation has none (or fewer), it was not recorded, or it is an array.
  */
 bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
 		  uint64_t *value);
 /**
- * gt_call_elements() - the elements of the array of that role, handles or numbers
+ * gt_call_elements() - get the elements of the array with that role, handles or numbers
  * @most: room in @values
- * Return: false: the operation has no such array, it was not recorded, or not all of it, or there
- * are more.
+ * Return: false if the operation has no such array, it was not recorded completely, or it has more
+ * elements.
  */
 bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64_t *values,
 		      size_t most, size_t *count);
-/* Does a copy return when it is done? It always does, or its argument of role BLOCKS says so. */
+/* Whether a copy is done when the call returns: always, or if its argument of role BLOCKS is
+ * set. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
-/* What the runtime said of the call. False: it was not asked. */
+/* Get what the runtime reported about the call. Return false if it was not queried. */
 bool gt_call_facts(const struct gt_call_view *call, struct gt_facts *facts);
-/* Bytes that the call moves, sets or allocates, as it asks for them, or else as the runtime said.
- * False: not known. */
+/* Get the bytes that the call moves, sets or allocates: as requested, or else as the runtime
+ * reported. Return false if unknown. */
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes);
 /**
- * gt_call_address() - what a call has allocated or freed
- * @ret: what it returned
- * Return: false: it allocates and frees nothing, or does not say what, as a free of NULL.
+ * gt_call_address() - get the address that a call has allocated or freed
+ * @ret: return value of the call
+ * Return: false if it allocates and frees nothing, or has no such address, such as a free of NULL.
  */
 bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *address);
 

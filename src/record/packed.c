@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated tables to what describe.h tells: one mapping per domain,
+/* Unpacks generated tables into the form of describe.h, one mapping per domain:
  *   | description | values | fields | types | arguments | operations by number |
- * mmap() and not malloc(): the injected library comes here inside the program's calls. */
+ * mmap() and not malloc(): the injected library runs this inside the program's calls. */
 #include "record/packed.h"
 
 #include <sys/mman.h>
@@ -69,7 +69,7 @@ static int16_t find_arg(const struct gt_argument_info *args, unsigned count, enu
 	return -1;
 }
 
-/* The call's stream, also where it stands in a struct (cuLaunchKernelEx()). */
+/* Return the call's stream, even if it is in a struct (cuLaunchKernelEx()). */
 static int16_t find_stream(const struct unpacked *u, const struct gt_argument_info *args,
 			   unsigned count)
 {
@@ -87,7 +87,7 @@ static int16_t find_stream(const struct unpacked *u, const struct gt_argument_in
 	return arg;
 }
 
-/* Does the call say of a communicator more than that it uses it? */
+/* Return true if the call does more with a communicator than use it. */
 static bool joins(const struct gt_argument_info *args, unsigned count)
 {
 	return find_arg(args, count, GT_ROLE_CREATES) >= 0 ||
@@ -102,7 +102,8 @@ static bool has_streams(const struct gt_packed_domain *p)
 	return false;
 }
 
-/* Does the call give its stream work, record an event on it, or wait for it? */
+/* Return true if the call gives its stream GPU activities, records an event on it, or waits for
+ * it. */
 static bool is_of_stream(const struct gt_packed_operation *o)
 {
 	return o->kind == GT_KIND_LAUNCH || o->kind == GT_KIND_COPY || o->kind == GT_KIND_SET ||

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the generated tables (generated/<domain>_info.inc) are made of: nothing in them is a
- * pointer, so that loading the injected library costs nothing for them (12,000 relocations and
- * their pages made `true` 0.17 ms slower). packed.c makes of a domain what describe.h tells,
- * when somebody asks for it. */
+/* Layout of the generated tables (generated/<domain>_info.inc). They contain no pointers, so that
+ * they add nothing to the load time of the injected library (12,000 relocations and their pages
+ * made `true` 0.17 ms slower). packed.c unpacks a domain into the form of describe.h on first
+ * use. */
 #ifndef GPUTAP_RECORD_PACKED_H
 #define GPUTAP_RECORD_PACKED_H
 
 #include "record/describe.h"
 
-/* Texts are named by their place in the domain's texts. */
+/* Texts are offsets into the domain's texts. */
 struct gt_packed_value {
 	int64_t value;
 	uint32_t name;
@@ -62,7 +62,7 @@ struct gt_packed_domain {
 	unsigned refusal_count;
 };
 
-/* NULL: no memory. Never given back. */
+/* Return NULL if memory is short. Never freed. */
 const struct gt_domain_description *gt_unpack(const struct gt_packed_domain *packed);
 
 #endif

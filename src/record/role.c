@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call's arguments are to it, by role: bytes, source, destination, stream .. So exporters
- * need no tables of names. Values come from files: whatever does not fit its description is not
- * there. */
+/* Gets a call's values through the roles of its arguments: bytes, source, destination, stream, ...
+ * Exporters therefore need no tables of names. Values come from files: a value that does not fit
+ * its description is treated as missing. */
 #include <string.h>
 
 #include "record/describe.h"
@@ -15,7 +15,7 @@ static const uint8_t *payload_of(const struct gt_call_view *c, unsigned arg, uin
 	return p;
 }
 
-/* The member's value in the argument's payload. */
+/* Get the member's value from the argument's payload. */
 static bool member(const struct gt_domain_description *d, const struct gt_field *f,
 		   const uint8_t *p, uint32_t bytes, uint64_t *value)
 {
@@ -25,7 +25,7 @@ static bool member(const struct gt_domain_description *d, const struct gt_field 
 	return true;
 }
 
-/* Calls @visit for each value of the call that has a role; false from it ends the walk. */
+/* Call @visit for each value of the call that has a role, until it returns false. */
 static void walk_values(const struct gt_call_view *c,
 			bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale),
 			void *to)
@@ -43,14 +43,14 @@ static void walk_values(const struct gt_call_view *c,
 		uint64_t value;
 
 		if (a->how == GT_HOW_ARRAY)
-			continue; /* gt_call_elements() */
+			continue; /* see gt_call_elements() */
 		if (a->how != GT_HOW_STRUCT) {
 			if (a->role && !visit(to, (enum gt_role)a->role, c->args[i], a->scale))
 				return;
 			continue;
 		}
 		p = payload_of(c, i, &bytes);
-		/* a struct's own role is that of its members that have none */
+		/* a struct's own role applies to its members that have none */
 		for (unsigned n = 0; n < type->field_count; n++) {
 			unsigned role = type->fields[n].role ? type->fields[n].role : a->role;
 
@@ -167,7 +167,7 @@ bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *ad
 	    (info->kind != GT_KIND_ALLOCATION && info->kind != GT_KIND_FREE &&
 	     info->kind != GT_KIND_RETAIN))
 		return false;
-	/* functions that return no status return what they have allocated */
+	/* functions that return no status return the address that they allocated */
 	if (!gt_call_role(call, GT_ROLE_ADDRESS, 0, address) && info->kind == GT_KIND_ALLOCATION &&
 	    info->memory && info->status_arg != -1)
 		*address = ret;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones
- * back.
+/* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones back.
  *
  *   segment.free          tag << 32 | block: a stack through block.free_next; the tag rises with
  *                         every change, so that a block that was taken and given back meanwhile
  *                         is not mistaken for itself (ABA)
- *   segment.blocks_used   blocks 1 .. blocks_used were handed out at least once; the rest is
+ *   segment.blocks_used   blocks 1 to blocks_used were handed out at least once; the rest is
  *                         untouched memory
  *
- * Locking: none. A side that dies between two instructions leaves at most one block that belongs
- * to nobody. tests/unit/ring_model.c runs exactly these functions through every interleaving. */
+ * Locking: none. A side that dies between two instructions leaks at most one block.
+ * tests/unit/ring_model.c runs exactly these functions through every interleaving. */
 #ifndef GPUTAP_RING_POOL_H
 #define GPUTAP_RING_POOL_H
 
@@ -17,7 +16,7 @@
 
 #define GT_POOL_TAG_ONE (UINT64_C(1) << 32)
 
-/* A block that was drained before: warm and present. GT_BLOCK_NONE: there is none. */
+/* Take a block that was drained before: warm and present. Return GT_BLOCK_NONE if there is none. */
 static inline uint32_t gt_pool_pop(struct gt_segment *r)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire);
@@ -28,8 +27,8 @@ static inline uint32_t gt_pool_pop(struct gt_segment *r)
 
 		if (number == GT_BLOCK_NONE)
 			return GT_BLOCK_NONE;
-		/* may be another writer's block by now; then the tag has changed and the
-		 * exchange fails */
+		/* may be another writer's block by now; then the tag has changed and the exchange
+		 * fails */
 		next = atomic_load_explicit(&gt_segment_block(r, number)->free_next,
 					    memory_order_relaxed);
 		next |= (top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE;
@@ -40,7 +39,8 @@ static inline uint32_t gt_pool_pop(struct gt_segment *r)
 	}
 }
 
-/* Everything that was read from the block happens before its next owner writes into it. */
+/* Give @number back. Everything read from the block happens before its next owner writes into
+ * it. */
 static inline void gt_pool_push(struct gt_segment *r, uint32_t number)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_relaxed), next;
@@ -53,8 +53,8 @@ static inline void gt_pool_push(struct gt_segment *r, uint32_t number)
 							memory_order_relaxed));
 }
 
-/* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed
- * out that may be. */
+/* Take a block that has never been used: its memory may not be present yet. Return GT_BLOCK_NONE if
+ * all blocks that may be handed out have been. */
 static inline uint32_t gt_pool_grow(struct gt_segment *r)
 {
 	uint32_t used = atomic_load_explicit(&r->blocks_used, memory_order_relaxed);

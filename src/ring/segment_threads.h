@@ -2,8 +2,8 @@
 /* gputap's own threads in a process, in its segment: the last words of the header's pages, which
  * few files need.
  *
- *   | struct gt_segment .. | unused | struct gt_segment_threads | slots ..
- *                                                              ^ gt_segment.header_bytes */
+ *   | struct gt_segment | unused | struct gt_segment_threads | slots
+ *                                                          ^ gt_segment.header_bytes */
 #ifndef GPUTAP_RING_SEGMENT_THREADS_H
 #define GPUTAP_RING_SEGMENT_THREADS_H
 
@@ -12,14 +12,15 @@
 #include "ring/segment.h"
 
 struct gt_segment_threads {
-	_Atomic uint32_t running;      /* of gputap's own */
-	_Atomic uint32_t follower_tid; /* of the one that `follows`; 0: there was none yet */
-	/* collector: GT_ALONE_WORD() when no thread is left but gputap's own; 0: there is one */
+	_Atomic uint32_t running;      /* gputap's own threads that are running */
+	_Atomic uint32_t follower_tid; /* the thread that `follows`; 0: none so far */
+	/* collector: GT_ALONE_WORD() when only gputap's own threads are left; 0: others are */
 	_Atomic uint32_t alone;
 	uint32_t reserved[13];
 };
 
-/* @signal: that ended the program's first thread; 0: none, it left by pthread_exit(). */
+/* @signal: the one that ended the program's first thread; 0: none, it left through
+ * pthread_exit(). */
 #define GT_ALONE_WORD(signal) ((signal) + 1)
 #define GT_ALONE_SIGNAL(word) ((word)-1)
 
