@@ -204,8 +204,7 @@ static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 		__atomic_store_n(&named.infos[number], more, __ATOMIC_RELEASE);
 }
 
-/* Return number + 1 of the operation with that name, adding it if it is missing; 0 without
- * room. */
+/* Return number + 1 of the operation with that name, adding it if it is missing; 0 if full. */
 static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
 {
 	uint32_t at, count = named.count;

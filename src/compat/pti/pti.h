@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* libpti_callback inside: Intel PTI's callback API on gputap's (include/compat/pti/pti_callback.h).
+/* Internals of libpti_callback: Intel PTI's callback API on top of the gputap API
+ * (include/compat/pti/pti_callback.h).
  *
- *   pti_proposed.c     the functions as they were proposed, and what their callbacks get
+ *   pti_proposed.c     the functions as they were proposed, and the data of their callbacks
  *   pti_shipped.c      the same as PTI 1.0 to 1.2 shipped them
- *   pti_lists.c        which append made an item of device work
+ *   pti_lists.c        finds the append that submitted a GPU activity
  *   pti_subscriber.c   subscribers of both forms, and which of them an event is for
- *   pti_objects.c      what the program creates
+ *   pti_objects.c      objects that the program creates
  *   pti_kernels.c      kernels: which a call launches, which release is a kernel's last
- *   pti_handles.c      contexts, devices and names of the program's objects, by their handles
+ *   pti_handles.c      contexts, devices and names of the program's objects, found from handles
  *   pti_operations.c   ids and names of functions
  *
- * A subscriber has a context of gputap's for calls, and a second one once it asks for work that
- * completes. The order of callbacks, waiting for them, and what they may do are gputap's
- * (include/gputap/tool.h). */
+ * A subscriber has a gputap context for calls, and a second one once it requests completed GPU
+ * activities. The gputap API defines the order of callbacks, how to wait for them, and what they
+ * may do (include/gputap/tool.h). */
 #ifndef GPUTAP_COMPAT_PTI_H
 #define GPUTAP_COMPAT_PTI_H
 
@@ -24,7 +25,7 @@
 
 #define PTI_EXPORT __attribute__((visibility("default")))
 
-/* Numbers of pti_result and pti_api_group_id: the two forms of pti_callback.h cannot both be
+/* Values of pti_result and pti_api_group_id: the two forms of pti_callback.h cannot both be
  * included. */
 enum {
 	PTI_OK = 0,
@@ -54,7 +55,7 @@ enum pti_kind {
 	PTI_SAMPLER
 };
 
-/* What an operation gives a device to do: numbers of pti_gpu_operation_kind. */
+/* Kinds of GPU activity that an operation submits: values of pti_gpu_operation_kind. */
 enum pti_appended {
 	PTI_APPENDED_NONE = 0,
 	PTI_APPENDED_KERNEL = 1,
@@ -63,55 +64,57 @@ enum pti_appended {
 };
 
 struct pti_operation {
-	uint32_t id;      /* of PTI's; 0: there is no such operation */
+	uint32_t id;      /* PTI's id; 0: PTI has no such operation */
 	uint8_t appended; /* enum pti_appended */
 	uint8_t parent;   /* enum pti_kind of the first argument */
-	/* Places of arguments in call->args. The kernel that it launches, 0: none; if that is an
-	 * array of kernels, how many, else 0 */
+	/* Offsets in call->args of the kernel that it launches, 0: none, and of the count if that
+	 * is an array of kernels, else 0 */
 	uint8_t kernel, kernels;
-	uint8_t made;   /* enum pti_kind of what it creates */
-	int8_t made_at; /* place of the address for that; -1: it is returned */
-	/* if that is an array: places of its length and of the address for how many came; else 0 */
+	uint8_t made;   /* enum pti_kind of the object that it creates */
+	int8_t made_at; /* offset of the output address for it; -1: it is returned */
+	/* if that is an array: offsets of its length and of the address for the count returned;
+	 * else 0 */
 	uint8_t made_room, made_came;
 };
 
-/* The domains that PTI's driver and runtime API are, of gputap's; group of each. */
+/* The gputap domains of PTI's driver and runtime APIs, and each one's group. */
 extern const uint32_t pti_domains[PTI_DOMAINS];
 uint32_t pti_group_of(uint32_t domain);
-/* Of a call. Never NULL: all operations of those domains are known. */
+/* Return the operation of a call. Never NULL: all operations of those domains are known. */
 const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation);
-/* As gputap_operation_name(), remembered. */
+/* Return gputap_operation_name(), cached. */
 const char *pti_operation_name(uint32_t domain, uint32_t operation);
-/* Finds domain and number by group and id. Return: false: the group has no such id. */
+/* Find domain and number from group and id. Return false if the group has no such id. */
 bool pti_operation_find(uint32_t group, uint32_t id, uint32_t *domain, uint32_t *operation);
-/* Calls @fn for each operation, until it returns not 0. */
+/* Call @fn for each operation, until it returns nonzero. */
 int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
 				  const struct pti_operation *operation, void *user),
 			void *user);
 
 /* Objects of the program (pti_handles.c) ---------------------------------------------------- */
 
-/* Never freed; a handle that is used again is a new object at the same place. */
+/* Never freed; when a handle is reused, the new object takes the same entry. */
 struct pti_handle {
 	struct pti_handle *next;
 	enum pti_kind kind;
 	const void *handle;
 	_Atomic(void *) context, device;
-	_Atomic(void *) module;     /* of a kernel */
-	_Atomic(const char *) name; /* of a kernel; stays */
-	_Atomic uint64_t number;    /* of the object, from 1: never used again */
-	_Atomic int32_t references; /* the program's, to OpenCL's kernel: pti_kernels.c */
-	_Atomic bool immediate;     /* of a list */
-	_Atomic(void *) commands;   /* of a list: pti_lists.c */
+	_Atomic(void *) module;     /* module of a kernel */
+	_Atomic(const char *) name; /* name of a kernel; never freed */
+	_Atomic uint64_t number;    /* number of the object, from 1, never reused */
+	/* the program's references to an OpenCL kernel: pti_kernels.c */
+	_Atomic int32_t references;
+	_Atomic bool immediate;     /* true if a list is immediate */
+	_Atomic(void *) commands;   /* entries of a list: pti_lists.c */
 };
 
-/* NULL: not seen. Lock-free. */
+/* Find a handle, or return NULL if it was not seen. Lock-free. */
 struct pti_handle *pti_handle_find(enum pti_kind kind, const void *handle);
-/* The same, made if it is not there; NULL: no memory. */
+/* Find or add a handle. Return NULL if memory is short. */
 struct pti_handle *pti_handle_add(enum pti_kind kind, const void *handle);
-/* Context that the call is made in; NULL: of none, or not known. */
+/* Return the context that the call is made in, or NULL if there is none or it is unknown. */
 void *pti_context_of(const struct pti_operation *operation, const struct gputap_call *call);
-/* The same text, which stays; NULL: no memory. Each text is kept once. */
+/* Return a permanent copy of the text, or NULL if memory is short. Each text is kept once. */
 const char *pti_text_keep(const char *text);
 
 static inline void *pti_argument(const struct gputap_call *call, unsigned at)
@@ -126,31 +129,32 @@ static inline uint32_t pti_argument_u32(const struct gputap_call *call, unsigned
 
 /* Kernels (pti_kernels.c) ------------------------------------------------------------------- */
 
-/* The one kernel that the call launches; NULL: none, several, or not known. */
+/* Return the one kernel that the call launches, or NULL if there are none or several or it is
+ * unknown. */
 struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
 				 const struct gputap_call *call);
-/* Name of the kernel that the call launches, of several: "a, b"; NULL: none, or not known. It
- * stays. */
+/* Return the name of the kernel that the call launches, "a, b" for several, or NULL if there is
+ * none or it is unknown. The name is never freed. */
 const char *pti_kernel_name_of(const struct pti_operation *operation,
 			       const struct gputap_call *call);
-/* The name that the call gives to the kernel that it creates; NULL: not known. */
+/* Return the name that the call gives to the kernel that it creates, or NULL if unknown. */
 const char *pti_kernel_name_of_made(const struct gputap_call *call);
-/* zeKernelDestroy(), clReleaseKernel(). */
+/* True for zeKernelDestroy() and clReleaseKernel(). */
 bool pti_kernel_may_be_destroyed(const struct pti_operation *operation, uint32_t domain);
-/* zeKernelDestroy(), or the clReleaseKernel() that gives back the program's last reference. At
- * EXIT of a call that failed: what it would have been. */
+/* True for zeKernelDestroy(), and for the clReleaseKernel() that releases the program's last
+ * reference. At EXIT of a call that failed: whether it would have destroyed the kernel. */
 bool pti_kernel_is_destroyed(const struct pti_operation *operation, const struct gputap_call *call);
-/* Does the call change how many references there are to a kernel? */
+/* Return true if the call changes a kernel's reference count. */
 bool pti_kernel_is_counted(const struct pti_operation *operation, uint32_t domain);
-/* Such a call, at ENTER and at EXIT. */
+/* Count such a call, at ENTER and at EXIT. */
 void pti_kernel_count(const struct pti_operation *operation, const struct gputap_call *call);
 
-/* What the program creates (pti_objects.c) --------------------------------------------------- */
+/* Objects that the program creates (pti_objects.c) -------------------------------------------- */
 
-/* Begins to follow it. */
+/* Start to follow object creation. */
 int pti_objects_start(void);
-/* What the call has created, which @operation says the kind of: an array of handles. @count: 0:
- * nothing. At EXIT. */
+/* Return the array of handles that the call has created, of the kind in @operation. @count: 0 if
+ * none. Call at EXIT. */
 void *const *pti_made_by(const struct pti_operation *operation, const struct gputap_call *call,
 			 uint32_t *count);
 
@@ -158,7 +162,7 @@ void *const *pti_made_by(const struct pti_operation *operation, const struct gpu
 
 struct pti_subscriber;
 
-/* What distinguishes the two forms. */
+/* Differences between the two forms. */
 struct pti_form {
 	void (*on_call)(const struct gputap_call *call, uint64_t *data, void *subscriber);
 	void (*on_event)(struct pti_subscriber *s, const struct gputap_event *event);
@@ -167,15 +171,16 @@ struct pti_form {
 enum { PTI_SHIPPED_DOMAINS = 5 };
 
 struct pti_subscriber {
-	const struct pti_form *form; /* NULL: the place is free */
-	void (*callback)(void);      /* its pti_callback_function */
+	const struct pti_form *form; /* NULL: the entry is free */
+	void (*callback)(void);      /* the subscriber's pti_callback_function */
 	void *user;
-	struct gputap_context *calls, *work; /* work: NULL: not asked for */
+	struct gputap_context *calls, *work; /* work: NULL if not requested */
 	uint64_t generation;
 	_Atomic uint64_t age;                        /* order of subscription */
-	bool leaves;                                 /* its handle is refused */
-	_Atomic bool events;                         /* it asked for them */
-	_Atomic int32_t inside;                      /* of its callbacks of events, now */
+	bool leaves;                                 /* true if its handle is refused from now on */
+	_Atomic bool events;                         /* true if it requested events */
+	/* number of its event callbacks that are running */
+	_Atomic int32_t inside;
 	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* as shipped: enum in pti_shipped.c */
 };
 
@@ -183,20 +188,21 @@ struct pti_subscriber {
 uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
 			       void *user);
 uint32_t pti_subscriber_destroy(void *handle);
-/* The subscriber with that handle; @form: NULL: of either form. Until pti_subscriber_put(), nothing
- * of it changes; its callbacks run meanwhile. NULL: there is none, and nothing to put. */
+/* Get the subscriber with that handle; @form: NULL for either form. It does not change until
+ * pti_subscriber_put(), but its callbacks keep running. Return NULL if there is none; then do not
+ * call pti_subscriber_put(). */
 struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
 void pti_subscriber_put(void);
-/* Switches callbacks for @operations of @domain on or off; @operations: NULL: all of the domain.
+/* Switch callbacks for @operations of @domain on or off; @operations: NULL for all of the domain.
  * Return: pti_result. */
 uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 			       const uint32_t *operations, size_t count, bool selected);
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* The event as one line; what does not fit into @room is cut off. */
+/* Format the event as one line, truncated to @room. */
 void pti_event_text(const struct gputap_event *event, char *text, size_t room);
-/* The pti_result that names an event of gputap's. */
+/* Return the pti_result for a gputap event. */
 uint32_t pti_event_result(uint32_t code);
 
 #endif

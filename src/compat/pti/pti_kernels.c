@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: which a call launches, what they are called, and which release is a kernel's last.
+/* Kernels: which one a call launches, their names, and which release is a kernel's last.
  *
- * OpenCL counts references to a kernel; it is destroyed for the program by the clReleaseKernel()
- * that gives back the last one. The count is kept in the kernel's handle:
+ * OpenCL counts references to a kernel. For the program, the clReleaseKernel() that releases the
+ * last one destroys the kernel. The kernel's handle holds the count:
  *
- *   it is created, EXIT         1
+ *   creation, EXIT              1
  *   clRetainKernel(), EXIT      + 1, if it succeeded
  *   clReleaseKernel(), ENTER    - 1, when pti_kernel_is_destroyed() or pti_kernel_count() is first
  *                               called for it. The call that takes the last one destroys
  *   clReleaseKernel(), EXIT     + 1, if it failed
  *
- * Two threads that release at once take one reference each, so one of them destroys. What was
- * decided at ENTER is kept in the thread that makes the call, for whatever asks later.
+ * Two threads that release at once take one reference each, so one of them destroys the kernel. The
+ * thread that makes the call keeps the decision from ENTER for later queries.
  *
- * Locking: none; the count is atomic, decisions are the thread's own. */
+ * Locking: none. The count is atomic, and decisions are local to the thread. */
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
 #include <pti/pti_runtime_sycl_api_ids.h>
@@ -25,7 +25,7 @@ enum { RELEASES = 16, NAMES_BYTES = 512 };
 
 /* Launches ----------------------------------------------------------------------------------- */
 
-/* The kernels that the call launches; @count: 0: it launches none. */
+/* Return the kernels that the call launches. @count: 0 if it launches none. */
 static void *const *kernels_of(const struct pti_operation *op, const struct gputap_call *call,
 			       uint32_t *count)
 {
@@ -54,7 +54,7 @@ static const char *name_of(const void *kernel)
 	return h ? atomic_load_explicit(&h->name, memory_order_relaxed) : NULL;
 }
 
-/* The name of the work that several kernels are: their names, as many as fit. */
+/* Return the name of a GPU activity that runs several kernels: their names, as many as fit. */
 static const char *join_names(void *const *kernels, uint32_t count)
 {
 	char text[NAMES_BYTES];
@@ -87,7 +87,7 @@ const char *pti_kernel_name_of(const struct pti_operation *op, const struct gput
 
 /* Creation ----------------------------------------------------------------------------------- */
 
-/* ze_kernel_desc_t, as far as its name. */
+/* The first members of ze_kernel_desc_t, up to the name. */
 struct kernel_desc {
 	uint32_t type;
 	const void *next;
@@ -95,8 +95,8 @@ struct kernel_desc {
 	const char *name;
 };
 
-/* NEEDSWORK: clCreateKernelsInProgram() is not given names, and the driver is not asked for them
- * here: such kernels have none before their work has completed. */
+/* NEEDSWORK: clCreateKernelsInProgram() gets no names, and this does not query the driver for them:
+ * such kernels have no name before their GPU activity has completed. */
 const char *pti_kernel_name_of_made(const struct gputap_call *call)
 {
 	const uint32_t id = pti_operation_of(call->domain, call->operation)->id;
@@ -106,7 +106,7 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 		desc = pti_argument(call, 8);
 		return desc ? desc->name : NULL;
 	}
-	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME) /* or of the driver's kernel */
+	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME) /* or it is the driver's kernel */
 		return id == urKernelCreate_id ? pti_argument(call, 8)
 					       : name_of(pti_argument(call, 0));
 	return id == clCreateKernel_id  ? pti_argument(call, 8)
@@ -116,11 +116,12 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 
 /* References --------------------------------------------------------------------------------- */
 
-/* The releases that this thread has begun last: a callback's come after that which it is in. */
+/* The releases that this thread has started last: a release inside a callback is stored after the
+ * one that the callback belongs to. */
 static _Thread_local struct {
 	unsigned next;
 	struct {
-		uint64_t call; /* its number */
+		uint64_t call; /* number of the call */
 		bool is_last;
 	} decided[RELEASES];
 } releases __attribute__((tls_model("initial-exec")));

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Which append made an item of device work.
+/* Finds the append that submitted a GPU activity.
  *
- * On an immediate list, and on OpenCL's queues, the append itself submits the work: the append's
- * correlation is the operation's id. On a regular list, work is submitted by the call that runs the
- * list. For those, each list's appends are remembered as entries, and a run hands them out in their
+ * On an immediate list, and on OpenCL's queues, the append itself submits the activity: the
+ * append's correlation is the operation's id. On a regular list, the call that runs the list
+ * submits it. Each such list therefore stores its appends as entries, and a run takes them in
  * order:
  *
- *   append to a regular list, EXIT   ─► entry {id, kernel} behind the list's last
- *   run of lists, ENTER              ─► this thread's run begins at the first entry
- *   an item of work is submitted     ─► the run's next entry
- *   run of lists, EXIT               ─► the run is over; the outer one, if there is one, goes on
+ *   append to a regular list, EXIT   ─► add entry {id, kernel} at the end of the list
+ *   run of lists, ENTER              ─► this thread's run starts at the first entry
+ *   a GPU activity is submitted      ─► take the run's next entry
+ *   run of lists, EXIT               ─► the run is over; an outer one continues
  *
- * Calls in which the thread may learn of completed work are noted while they last.
+ * A call in which the thread may learn of completed activities is noted while it lasts.
  *
- * The first subscriber as shipped that enables a domain starts a context of gputap's for all these
- * calls.
+ * The first subscriber in the shipped form that enables a domain starts a gputap context for all
+ * these calls.
  *
  * Locking: a list belongs to one thread at a time, as in Level Zero itself. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -36,19 +36,19 @@ struct commands {
 	struct command_entry *first, *last;
 };
 
-/* What this thread is in. A callback may append and run inside an append and a run: the outer one's
- * state is kept in the outer call's own data meanwhile. */
+/* State of this thread's calls. A callback may append and run inside an append and a run; meanwhile
+ * the outer state is kept in the outer call's own data. */
 struct list_state {
-	void **lists; /* that are left to be run */
+	void **lists; /* remaining lists to run */
 	uint32_t count;
 	bool is_running;
 	struct command_entry *next;
-	/* the item that an entry was handed out for last: each subscriber asks for it */
+	/* the activity that an entry was last taken for: each subscriber requests it */
 	uint64_t number;
 	bool is_kernel;
 	struct pti_append handed_out;
-	struct pti_append append; /* that it is in */
-	uint64_t collecting;      /* group << 32 | id of the call that it is in */
+	struct pti_append append; /* append that the thread is in */
+	uint64_t collecting;      /* group << 32 | id of the call that the thread is in */
 };
 static _Thread_local struct list_state now __attribute__((tls_model("initial-exec")));
 
@@ -109,7 +109,7 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	c->last = e;
 }
 
-/* Return: copy of what the thread was in; NULL: nothing, or no memory. */
+/* Return a copy of the thread's outer state, or NULL if there is none or memory is short. */
 static struct list_state *keep_outer(void)
 {
 	struct list_state *outer =
@@ -143,7 +143,7 @@ static void follow_run(const struct gputap_call *call)
 {
 	if (call->phase == GPUTAP_PHASE_EXIT)
 		return;
-	/* both kinds of run: the list or queue, how many, which */
+	/* the same arguments in both kinds of run: list or queue, count, lists */
 	now.count = pti_argument_u32(call, 8);
 	now.lists = pti_argument(call, 16);
 	now.next = NULL;
@@ -151,7 +151,7 @@ static void follow_run(const struct gputap_call *call)
 	now.is_running = true;
 }
 
-/* The program resets or destroys a list: it is empty. */
+/* Empty a list that the program resets or destroys. */
 static void follow_reset(const struct gputap_call *call)
 {
 	struct commands *c =
@@ -222,7 +222,8 @@ static uint8_t appended_as(const struct gputap_work *work)
 	}
 }
 
-/* Entries of another kind than the item's are passed over: a filter left out their work. */
+/* Take the next entry of the activity's kind. Others are skipped: a filter left out their
+ * activities. */
 static struct pti_append take_entry(const struct gputap_work *work)
 {
 	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
@@ -251,7 +252,7 @@ struct followed_appends {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };
 
-/* Calls of Level Zero that run lists or empty them, or in which completed work is found
+/* Level Zero calls that run lists or empty them, or that find completed activities
  * (src/runtime/level_zero). */
 static const uint32_t followed_level_zero[] = {
 	zeCommandQueueExecuteCommandLists_id,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which objects the program creates. A context of gputap's is notified of the calls that create
- * them, without a number for each call. Calls that change OpenCL's references to kernels have
- * numbers, by which pti_kernels.c distinguishes them. The context is the last in order: at EXIT it
- * is called before all subscribers.
+/* Follows the objects that the program creates. A gputap context is notified of the calls that
+ * create them, without a number for each call. Calls that change OpenCL's references to kernels
+ * have numbers, with which pti_kernels.c distinguishes them. The context is the last in order: at
+ * EXIT it is called before all subscribers.
  *
- * Locking: none; pti_handles.c's. */
+ * Locking: none; see pti_handles.c. */
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
 
@@ -35,14 +35,14 @@ void *const *pti_made_by(const struct pti_operation *op, const struct gputap_cal
 		*count = made != NULL;
 		return made;
 	}
-	/* without an address for how many came: all came */
+	/* no address for the count returned: all were returned */
 	room = pti_argument_u32(call, op->made_room);
 	came = pti_argument(call, op->made_came);
 	*count = came && *came < room ? *came : room;
 	return made;
 }
 
-/* The device of what is made in a context, where it is known. */
+/* Return the device of an object created in a context, if known. */
 static void *device_in_context(const struct pti_operation *op, const struct gputap_call *call)
 {
 	const struct pti_handle *context;
@@ -54,7 +54,8 @@ static void *device_in_context(const struct pti_operation *op, const struct gput
 	return context ? atomic_load(&context->device) : NULL;
 }
 
-/* OpenCL's context of one device has that one, Level Zero's has all. */
+/* Return the device of a context: of OpenCL's if it has one device. Level Zero's contexts have
+ * all. */
 static void *device_of_context(const struct pti_operation *op, const struct gputap_call *call)
 {
 	void *const *devices = NULL;
@@ -77,7 +78,7 @@ static void *device_of_made(const struct pti_operation *op, const struct gputap_
 	return parent ? atomic_load(&parent->device) : NULL;
 }
 
-/* Of a kernel that is made of a module, or as the copy of another one. */
+/* Return the module of a kernel created from a module or as a copy of another kernel. */
 static void *module_of_made(const struct pti_operation *op, const struct gputap_call *call)
 {
 	const struct pti_handle *copied;
@@ -123,7 +124,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 			add_made(op, call, made[i]);
 }
 
-/* The operations of a domain that are followed: first those that create something. */
+/* The followed operations of a domain: those that create something come first. */
 struct followed_creations {
 	uint32_t domain, created, count, numbers[FOLLOWED_MAX];
 };

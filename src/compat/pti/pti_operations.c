@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids and names of functions: a table that gen/emit_pti.py makes. */
+/* Ids and names of functions: a table that gen/emit_pti.py generates. */
 #include "pti.h"
 
 enum { OPERATIONS = 1024 };
 
-/* Place of each domain's table, which PTI_OPERATION() names it by. */
+/* Index of each domain's table, which PTI_OPERATION() uses. */
 enum {
 	IN_LEVEL_ZERO,
 	IN_LEVEL_ZERO_TOOLS,

@@ -47,13 +47,13 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber,
 						 (void (*)(void))callback, user_data);
 }
 
-/* Of either form. */
+/* For subscribers of either form. */
 PTI_EXPORT pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber)
 {
 	return (pti_result)pti_subscriber_destroy(subscriber);
 }
 
-/* The drivers', or the runtime's. */
+/* Enable the functions of the drivers or of the runtime. */
 static uint32_t enable_functions(struct pti_subscriber *s, bool enable, bool runtime)
 {
 	uint32_t result = PTI_OK;

@@ -3,8 +3,9 @@
  * kernels that are created and destroyed, internal events.
  *
  * An operation's id is the correlation of the call that appended it. A call that launches several
- * kernels by one command (zeCommandListAppendLaunchMultipleKernelsIndirect) appends one operation,
- * for it is one work item: it has the names of all, and no kernel's handle. */
+ * kernels with one command (zeCommandListAppendLaunchMultipleKernelsIndirect) appends one
+ * operation, because it is one GPU activity: it has the names of all kernels, and no kernel
+ * handle. */
 #define PTI_CALLBACK_SHIPPED
 #include <pti/pti_callback.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 enum { TEXT_BYTES = 512 };
 
-/* Places in pti_subscriber.phases, and the bits there: ENABLED, and the phases that are wanted. */
+/* Indexes in pti_subscriber.phases, and the bits there: ENABLED, and the wanted phases. */
 enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
 enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
 _Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
@@ -95,8 +96,8 @@ static void set_kernel(pti_callback_kernel_data *d, void *handle)
 		d->_device_handle = atomic_load(&kernel->device);
 }
 
-/* Calls back once at ENTER, and once at EXIT of a call that failed, without a handle; at EXIT of a
- * call that has created kernels, once for each. */
+/* Call back once at ENTER, and once without a handle at EXIT of a call that failed. At EXIT of a
+ * call that has created kernels, call back once for each. */
 static void notify_created(const struct pti_subscriber *s, const struct pti_operation *op,
 			   const struct gputap_call *call, uint64_t *data,
 			   pti_callback_kernel_data *d)
@@ -141,7 +142,8 @@ static void notify_kernel(const struct pti_subscriber *s, const struct pti_opera
 		  data);
 }
 
-/* clCreateKernelsInProgram() without an address for them asks how many there would be. */
+/* Return true if kernels were created. clCreateKernelsInProgram() without an address for them only
+ * queries their count. */
 static bool is_created(const struct pti_operation *op, const struct gputap_call *call)
 {
 	return op->made == PTI_KERNEL &&
@@ -179,8 +181,8 @@ static pti_gpu_operation_kind kind_of(const struct gputap_work *work)
 	}
 }
 
-/* The function id: of the call in which this thread learned of the completion, as in PTI; in a
- * thread of gputap's, of the call that appended the operation. */
+/* Report a completion. The function id is, as in PTI, that of the call in which this thread learned
+ * of the completion; in a gputap thread, that of the call that appended the operation. */
 static void notify_completed(const struct pti_subscriber *s, const struct gputap_work *work,
 			     const struct pti_append *append)
 {
@@ -216,7 +218,7 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 		  h ? atomic_load(&h->context) : NULL, &d, &data);
 }
 
-/* *data: a copy of the item's append, from ENTER to COMPLETE. */
+/* *data: a copy of the activity's append, from ENTER to COMPLETE. */
 static void notify_work(const struct gputap_work *work, uint64_t *data, void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
@@ -235,7 +237,7 @@ static void notify_work(const struct gputap_work *work, uint64_t *data, void *su
 	}
 }
 
-/* Work is asked for once, and for good: notify_work() leaves out what is not wanted any more. */
+/* Request GPU activities, once and permanently: notify_work() skips those no longer wanted. */
 static uint32_t follow_work(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -293,8 +295,8 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subsc
 						 (void (*)(void))callback, user_data);
 }
 
-/* The domain's place in phases[]; below 0: it has no callbacks, or is no domain.
- * NEEDSWORK: contexts, modules, dispatches, waits of the host, calls and threads have no callbacks:
+/* Return the domain's index in phases[], or a negative value if it has no callbacks or is invalid.
+ * NEEDSWORK: contexts, modules, dispatches, host waits, calls and threads have no callbacks:
  * PTI_ERROR_NOT_IMPLEMENTED, as in PTI 1.2, whose header has no data for most of them. */
 static int place_of(pti_callback_domain domain)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Subscribers of both forms, and the events that they are notified of.
  *
- *   handle = generation << 7 | place + 1 ─► places[] ─► contexts of gputap's
+ *   handle = generation << 7 | index + 1 ─► places[] ─► gputap contexts
  *
- * A place that is used again has another generation: its earlier subscriber's handle is refused.
+ * A reused entry has another generation, so its earlier subscriber's handle is refused.
  *
- * Locking: `lock` for places and what subscribers ask for; gputap takes locks of its own inside it.
- * It is never held while a callback runs or is waited for, and never taken to notify an event.
- * Callbacks of calls and work are gputap's, which waits for them; those of events are called from
- * here and counted in `inside`. */
+ * Locking: `lock` for entries and for the requests of subscribers; gputap takes its own locks
+ * inside it. It is never held while a callback runs or is waited for, and never taken to notify an
+ * event. gputap makes the callbacks for calls and GPU activities and waits for them. Callbacks for
+ * events are made here and counted in `inside`. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pti_subscriber places[PLACES];
 static uint64_t generations, ages;
 
-/* Callbacks of events that this thread is in. */
+/* Event callbacks that this thread is in. */
 struct inside {
 	struct inside *outer;
 	struct pti_subscriber *subscriber;
@@ -39,8 +39,9 @@ static int32_t own_inside(const struct pti_subscriber *s)
 	return n;
 }
 
-/* A thread that waits in a callback does not count as being in it: callbacks that unsubscribe each
- * other in two threads do not wait for each other. */
+/* Add @by to the count of each callback that this thread is in. A thread that waits in a callback
+ * does not count as being in it, so that callbacks that unsubscribe each other in two threads do
+ * not wait for each other. */
 static void count_own_inside(int32_t by)
 {
 	for (struct inside *i = inside; i; i = i->outer)
@@ -57,7 +58,8 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The child has this thread alone: callbacks that other threads were in do not end here. */
+/* Reset counts in a fork child. It has this thread only: callbacks that other threads were in do
+ * not end here. */
 static void unlock_in_child(void)
 {
 	for (unsigned i = 0; i < PLACES; i++)
@@ -96,7 +98,7 @@ uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 										    : PTI_OK;
 }
 
-/* A started context with a callback for every operation, none of which is selected:
+/* Create and start a context with a callback for every operation, none of which is selected:
  * pti_subscriber_select() selects. */
 static int make_context(struct pti_subscriber *s)
 {
@@ -117,7 +119,7 @@ static int make_context(struct pti_subscriber *s)
 
 static void notify_event(const struct gputap_event *event, void *user);
 
-/* Once, with the first subscriber, which may come before any tool is started. */
+/* Runs once, with the first subscriber, which may come before any tool is started. */
 static void subscribe_to_events(void)
 {
 	gputap_event_subscribe(notify_event, NULL);
@@ -164,7 +166,7 @@ static uint64_t seconds_now(void)
 	return (uint64_t)t.tv_sec;
 }
 
-/* Until no other thread is in one of its callbacks of events. */
+/* Wait until no other thread is in one of its event callbacks. */
 static void wait_for_events(struct pti_subscriber *s)
 {
 	const struct timespec pause = {0, WAIT_NS};
@@ -200,14 +202,14 @@ uint32_t pti_subscriber_destroy(void *handle)
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* The oldest subscriber that is younger than @age and asks for events; it is counted as being in
- * its callback. NULL: there is none. Takes no lock: an event may come while gputap holds one of its
- * own.
+/* Return the oldest subscriber that is younger than @age and requests events, counted as being in
+ * its callback; NULL if there is none. Takes no lock: an event may come while gputap holds one of
+ * its locks.
  *
- *   1. find the place
- *   2. count in `inside`
- *   3. look again. If the subscriber has left meanwhile, it does not wait for us: count down, and
- *      begin again */
+ *   1. Find the entry.
+ *   2. Count up in `inside`.
+ *   3. Look again. If the subscriber has left meanwhile, it does not wait for this thread: count
+ *      down, and start again. */
 static struct pti_subscriber *enter_next(uint64_t age)
 {
 	for (;;) {
@@ -283,9 +285,9 @@ static void notify_no_work(const struct gputap_work *work, uint64_t *data, void 
 	(void)work, (void)data, (void)user;
 }
 
-/* A context that is never started. It asks early for what a subscriber may ask for in the middle of
- * the program: runtimes' tables get taps when they are registered, and device work can be followed
- * only if its queue was seen. */
+/* Create a context that is never started. It requests early everything that a subscriber may
+ * request while the program runs: runtimes' tables get taps when they are registered, and GPU
+ * activities can be followed only if their queue was seen. */
 static int reserve_everything(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -307,7 +309,7 @@ static int reserve_everything(void)
 	return rc;
 }
 
-/* Before the first call of any runtime. */
+/* Runs before the first call of any runtime. */
 static int start_following(void *user)
 {
 	int rc = pti_objects_start();

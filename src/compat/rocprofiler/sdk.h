@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): what its
- * files share.
+/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): declarations
+ * that its files share.
  *
- * Below all others: sdk_progress.c (how far initialisation is, who may configure, what is said on
+ * The lowest layer: sdk_progress.c (how far initialisation is, who may configure, messages on
  * stderr), sdk_context_table.c (contexts by handle, the lock), sdk_thread.c (the calling thread's
  * id, the time), sdk_stream.c (numbers of streams). On top of them:
  *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
- *   sdk_context.c   what is configured for contexts; made into gputap's contexts
+ *   sdk_context.c   configuration of contexts; creates gputap's contexts from it
  *   sdk_call.c      calls of the APIs            sdk_work.c      dispatches, copies
  *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
  *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
- *   sdk_watch.c     host functions, streams: what has to be known before they are asked for
- *   sdk_table.c     runtimes' tables, that they have been initialised
+ *   sdk_watch.c     host functions and streams, which must be known before they are requested
+ *   sdk_table.c     runtimes' tables, and their initialisation
  *   sdk_buffer.c    buffers, their threads       sdk_external.c  external correlation ids
  *   sdk_names.c     statuses, kinds, operations  sdk_args.c      arguments as text
  *   sdk_agent.c     agents                       sdk_node.c      their memory, caches, links
- *   sdk_absent.c    what answers that it is not there
+ *   sdk_absent.c    functions that report that a feature is missing
  *
- * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that
- * are looked up in tables: nothing that a client passes is followed before it is known.
+ * Each context of a client has one gputap context; all share one gputap tool. Handles are numbers
+ * that are looked up in tables: no pointer from a client is followed before it is known.
  *
- * Locking: sdk_lock() for tables and configuration; never held while a client's function or
- * gputap runs clients' functions. */
+ * Locking: sdk_lock() for tables and configuration; never held while a client's function runs, or
+ * while gputap runs clients' functions. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 
@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a client passes is looked at, whatever its compiler assumes. */
+/* Arguments from clients are checked, so the compiler must not assume that they are not NULL. */
 #define ROCPROFILER_NONNULL(...)
 
 #include <rocprofiler-sdk/registration.h>
@@ -49,30 +49,30 @@ enum {
 	SDK_CLIENTS = 64,
 	SDK_CONTEXTS = 64,
 	SDK_BUFFERS = 256,
-	SDK_OPERATIONS = 512,   /* of a kind, at most */
-	SDK_FIRST_HANDLE = 256, /* 0 is none, and small numbers are mostly mistakes */
+	SDK_OPERATIONS = 512,   /* maximum in one kind */
+	SDK_FIRST_HANDLE = 256, /* 0 means none, and small numbers are mostly mistakes */
 };
 
 /* Progress (sdk_progress.c) ------------------------------------------------------ */
 
-/* Of initialisation and of finalisation, as rocprofiler_is_initialized() says it. */
+/* State of initialisation and of finalisation, as in rocprofiler_is_initialized(). */
 enum { SDK_NOT_YET = 0, SDK_IN_IT = -1, SDK_DONE = 1 };
 extern _Atomic int sdk_initialized, sdk_finalized;
 
-/* On stderr: "rocprofiler-sdk (gputap): ..". */
+/* Print a message on stderr: "rocprofiler-sdk (gputap): ...". */
 __attribute__((format(printf, 1, 2))) void sdk_report(const char *format, ...);
 
-/* May services be configured now? SUCCESS, or CONFIGURATION_LOCKED. */
+/* Return SUCCESS if services may be configured now, else CONFIGURATION_LOCKED. */
 rocprofiler_status_t sdk_may_configure(void);
-/* Of the client whose functions run just now; 0: none. */
+/* Return the client whose functions are running, or 0. */
 uint32_t sdk_current_client(void);
-/* A client's functions run in this thread; they have returned. */
+/* Mark that a client's functions start to run in this thread, or that they have returned. */
 void sdk_enter_client(uint32_t client);
 void sdk_leave_client(void);
 
 /* Contexts (sdk_context_table.c) -------------------------------------------------- */
 
-/* For tables and configuration. */
+/* Protects tables and configuration. */
 void sdk_lock(void);
 void sdk_unlock(void);
 
@@ -94,27 +94,28 @@ struct sdk_recorded {
 	struct sdk_buffer *buffer;
 };
 
-struct sdk_external; /* ids pushed, by thread */
-struct sdk_objects;  /* code objects and symbols that clients got and that are still there */
+struct sdk_external; /* pushed ids per thread */
+struct sdk_objects;  /* code objects and symbols that clients got and that are still loaded */
 
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
 	uint32_t inner; /* bit per domain whose calls report something else (sdk_inner.c) */
-	bool dirty;     /* configured differently from what `tap` has */
-	bool counts;    /* counters of dispatches were asked for: it cannot be started */
+	bool dirty;     /* configuration differs from that of `tap` */
+	/* true if dispatch counters were requested: the context cannot be started */
+	bool counts;
 	_Atomic bool active;
 	struct gputap_context *tap;
 	struct sdk_service called[ROCPROFILER_CALLBACK_TRACING_LAST];
 	struct sdk_recorded recorded[ROCPROFILER_BUFFER_TRACING_LAST];
-	/* external ids are asked for */
+	/* kinds for which external ids are requested */
 	bool requests[ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST];
 	bool requests_configured;
 	rocprofiler_external_correlation_id_request_cb_t request_fn;
 	void *request_user;
 	struct sdk_external *external;
 	struct sdk_objects *objects;
-	_Atomic int64_t in_flight; /* device work that clients got and that has not completed */
+	_Atomic int64_t in_flight; /* GPU activities that clients got and that have not completed */
 };
 extern struct sdk_context sdk_contexts[SDK_CONTEXTS];
 
@@ -125,17 +126,18 @@ static inline bool sdk_asks(const struct sdk_operations *o, uint32_t operation)
 
 struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
 
-/* What is done with them (sdk_context.c) ------------------------------------------ */
+/* Operations on contexts (sdk_context.c) ------------------------------------------ */
 
-/* All of a client's: make them so that runtimes' tables get what they ask; stop; forget. */
+/* For all contexts of a client: create them, so that runtimes' tables get the taps they need; stop;
+ * drop. */
 void sdk_contexts_commit(uint32_t client);
 void sdk_contexts_stop(uint32_t client);
 void sdk_contexts_drop(uint32_t client);
-/* Until their device work has completed, or some seconds have passed; then what is loaded is
- * unloaded. */
+/* Wait until their GPU activities have completed, or some seconds have passed; then unload their
+ * loaded objects. */
 void sdk_contexts_settle(uint32_t client);
 
-/* What gputap calls -------------------------------------------------------------- */
+/* Callbacks from gputap ---------------------------------------------------------- */
 
 /* user: the context */
 void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user);
@@ -143,16 +145,16 @@ void sdk_on_work(const struct gputap_work *work, uint64_t *data, void *user);
 void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *user);
 void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
 void sdk_on_device(const struct gputap_object *object);
-/* A runtime has been initialised. */
+/* Report that a runtime has been initialised. */
 void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
 		    uint64_t instance);
 
-/* Of a call and context, from ENTER to EXIT: what else it reports. */
+/* Data of a call and context, from ENTER to EXIT, for what it reports in addition. */
 struct sdk_inner {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 	uint64_t which; /* agent, stream, range */
-	bool asked;     /* the external id is what the client answered */
+	bool asked;     /* the external id is the client's answer */
 };
 bool sdk_inner_asks(const struct sdk_context *c, uint32_t domain, uint32_t number);
 void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call,
@@ -160,49 +162,48 @@ void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call,
 void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t end);
 bool sdk_range_asks(const struct sdk_context *c, uint32_t number);
-bool sdk_range_begins(uint32_t number); /* .. something that has a correlation */
+bool sdk_range_begins(uint32_t number); /* a range that has a correlation */
 void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call,
 		     struct sdk_inner *inner);
 void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t end);
 
-/* What one of HIP's operations does with streams; its argument; the new stream, 0: there is
- * none. */
+/* Return what a HIP operation does with streams, its argument, and the new stream or 0. */
 uint32_t sdk_stream_operation(uint32_t number);
 uint64_t sdk_stream_argument(const struct gputap_call *call);
 uint64_t sdk_stream_created(const struct gputap_call *call);
 
-/* Number of the stream at @address (sdk_stream.c): from 1, never used again. 0: the default
+/* Return the number of the stream at @address (sdk_stream.c): from 1, never reused. 0: the default
  * stream. */
 uint64_t sdk_stream_id(uint64_t address);
-/* Its address may be another stream's from now on. */
+/* Forget a stream: its address may be another stream's from now on. */
 void sdk_forget_stream(uint64_t address);
-/* The host's function for a kernel symbol. False: there is none. */
+/* Find the host function for a kernel symbol. Return false if there is none. */
 bool sdk_host_function(
 	const char *symbol,
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out);
-/* What this context will have to know. */
+/* Follow the data that this context will need. */
 void sdk_watch_for(const struct sdk_context *c);
 
-/* HSA's table for tools is being registered. */
+/* Called when HSA's table for tools is being registered. */
 void sdk_scratch_table(void *tools);
 
 /* Kinds and operations (sdk_names.c) ------------------------------------------------ */
 
-/* A kind that is calls of an API: which domain of gputap's, and where its operations begin
- * there. 0: it is none, or not recorded. */
+/* The API of a kind that reports calls: its gputap domain, and the first operation there. 0: the
+ * kind has no API, or it is not recorded. */
 struct sdk_api {
 	uint32_t domain, from, count;
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
-/* gputap's number of HIP 5's hipGetDeviceProperties(), which ROCm 6 calls
- * hipGetDevicePropertiesR0000(): clients get it as that. */
+/* Return gputap's number for HIP 5's hipGetDeviceProperties(). ROCm 6 calls it
+ * hipGetDevicePropertiesR0000(), and clients get it under that name. */
 uint32_t sdk_old_properties(void);
-/* The other way round; false: no kind has that operation. */
+/* The reverse of sdk_api_of(). Return false if no kind has that operation. */
 bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind,
 		 uint32_t *operation);
 
-/* How many operations a kind has; -1: there is no such kind. */
+/* Return how many operations a kind has, or -1 if the kind does not exist. */
 int sdk_callback_operations(int kind);
 int sdk_buffer_operations(int kind);
 rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
@@ -210,8 +211,8 @@ rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
 
 /* External ids (sdk_external.c) ------------------------------------------------------- */
 
-/* Top of the thread's stack, or what stands for it; asked for, when that is configured. @asked:
- * receives whether the tool gave it. */
+/* Return the top of the thread's stack, or its substitute, or request it from the client if that is
+ * configured. @asked: receives whether the tool gave it. */
 uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
 			 rocprofiler_external_correlation_id_request_kind_t kind, int32_t operation,
 			 uint64_t correlation, bool *asked);
@@ -225,37 +226,37 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
 void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
-/* Have subscribers of threads notified (once). */
+/* Notify subscribers of threads (once). */
 void sdk_threads_init(void);
 
-/* Call @fn. Return: false: it threw, which ends here. */
+/* Call @fn. Return false if it threw; the exception ends here. */
 bool sdk_guarded(void (*fn)(void *), void *data);
 
 /* Objects (sdk_object.c) ------------------------------------------------------------------ */
 
-/* What is still loaded goes: symbols, then their code object. */
+/* Unload what is still loaded: symbols, then their code object. */
 void sdk_objects_unload(struct sdk_context *c);
 void sdk_objects_drop(struct sdk_context *c);
 
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
-/* Of a table that a library of its own offered; NULL: there is none of that type. */
+/* Return the name of a table that a separate library offered, or NULL if none has that type. */
 const char *sdk_offered_name(uint32_t type);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
 
-/* Look which there are: before HSA does. */
+/* Find the agents, before HSA does. */
 void sdk_agents_init(void);
-/* Of HSA's handle; 0: not known. */
+/* Return the agent of an HSA handle; 0: unknown. */
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
-rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or region */
+rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or of a region */
 void sdk_on_queue(const struct gputap_object *object);
-/* @own_id: HSA's, for one that no object stands for. */
+/* @own_id: HSA's id, for a queue that has no object. */
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
 		  rocprofiler_agent_id_t *agent);
 
-/* Fill in what the counts say (sdk_node.c). */
+/* Fill in details according to the counts (sdk_node.c). */
 void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i);
 void sdk_node_thunk(void *library, uint32_t node, uint32_t processor, rocprofiler_agent_v0_t *i);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NEEDSWORK: hardware counters, samples of program counters, thread traces and OpenMP want
- * hardware or a runtime that is not here; asked for one of them, the library says that it has
+/* NEEDSWORK: hardware counters, program counter samples, thread traces and OpenMP need hardware or
+ * a runtime that is not available here. When one is requested, the library reports that it has
  * none. README.md and docs/internals/conformance.md list them. */
 #include "sdk.h"
 
@@ -90,8 +90,8 @@ SDK_EXPORT const char *rocprofiler_thread_trace_decoder_info_string(
 	return NULL;
 }
 
-/* Counting dispatches can be configured, by tools that do so before they know whether they want
- * it; the context does not start. */
+/* Accept dispatch counting: tools configure it before they know whether they want it. The context
+ * does not start. */
 static rocprofiler_status_t configure_counting(rocprofiler_context_id_t id)
 {
 	struct sdk_context *c = sdk_context_of(id);

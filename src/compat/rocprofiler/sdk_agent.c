@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents: the nodes of the kernel driver's topology, from the driver's files; else from its
- * library, which a software GPU has in the place of a driver; else one, the CPU. HSA itself is
- * not asked: it may be in the middle of its initialisation.
+/* Agents: the nodes of the kernel driver's topology, read from the driver's files, or else from its
+ * library, which a software GPU has in place of a driver, or else one node, the CPU. HSA itself is
+ * not queried, as it may be in the middle of its initialisation.
  *
- * An agent's id is its node's number + 1. HSA's handles: gputap says the node of each GPU; of
- * others, HSA is asked once it is used. */
+ * An agent's id is its node's number + 1. For HSA's handles, gputap reports the node of each GPU;
+ * for others, HSA is queried once it is in use. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@ static struct agent {
 static unsigned agent_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* HSA's handles, and which agents they are. */
+/* HSA's handles, and the agents that they refer to. */
 static struct {
 	uint64_t handle, agent;
 } known[HANDLES];
 static _Atomic int known_count;
 
-/* Of the driver's library: the part of a node's properties that is used; it is ABI. */
+/* ABI of the driver's library: the members of a node's properties that are used here. */
 struct thunk_system {
 	uint32_t nodes, oem, timestamp, serial;
 	uint64_t reserved[4];
@@ -356,7 +356,8 @@ void sdk_on_device(const struct gputap_object *object)
 		remember(object->handle, agent_of_node(object->node - 1));
 }
 
-/* A function of the runtime that is there; calls of it are our own. NULL: there is none. */
+/* Return a function of the mapped runtime, or NULL if there is none. Calls of it are gputap's
+ * own. */
 static void *hsa_function(const char *name)
 {
 	static _Atomic(void *) runtime;
@@ -464,17 +465,17 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
-/* A program's queue and the runtime's behind it have one id. */
+/* A program's queue and the runtime's queue that implements it have one id. */
 static struct agent_queue {
 	uint64_t handle, number, device;
-	uint64_t id; /* the runtime's: hsa_queue_t's last member */
+	uint64_t id; /* the runtime's id: last member of hsa_queue_t */
 } queues[QUEUES];
 
 enum { ID_AT = 32 };
 
 static uint64_t number_of_queue(const struct gputap_object *queue)
 {
-	/* the copy engines: no queue in memory */
+	/* copy engines have no queue in memory */
 	return queue->handle == queue->device_handle ? UINT64_MAX
 						     : *(const uint64_t *)(queue->handle + ID_AT);
 }

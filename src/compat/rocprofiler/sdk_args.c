@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of a record of an API, one by one, as text. gputap knows where they lie, what they
- * are and how they are shown; here are their names, which are not always those of the runtime's
+/* Arguments of an API record, one at a time, as text. gputap knows their locations, types and
+ * formats; this file has their names, which sometimes differ from those in the runtime's
  * prototypes. */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { TEXT_BYTES = 4096, FOLLOW_NOTHING = 0 };
 
-/* Each ended by NUL, by number. */
+/* NUL-terminated names, indexed with the number. */
 static const char *const hip[] = {
 #include "generated/hip_rocprofiler_args.inc"
 };
@@ -58,7 +58,7 @@ static const char *const *const names[] = {
 	[GPUTAP_DOMAIN_RCCL] = rccl,
 };
 
-/* How many pointers a mangled type is: "PPKv" 2. */
+/* Count the pointers in a mangled type: 2 for "PPKv". */
 static int32_t indirection(const char *mangled)
 {
 	int32_t n = 0;
@@ -75,7 +75,7 @@ struct argument {
 	const char *type, *name, *text;
 };
 
-/* @args: as in the payload. @each: not 0: no more. */
+/* Call @each for every argument until it returns nonzero. @args: as in the payload. */
 static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const void *args,
 				    int32_t dereference,
 				    int (*each)(const struct argument *a, void *data), void *data)
@@ -134,7 +134,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!callback || !record.payload)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	/* the arguments stand at the same place in all APIs' payloads */
+	/* the arguments have the same offset in all APIs' payloads */
 	return iterate(sdk_api_of(record.kind), record.operation,
 		       (const char *)record.payload +
 			       offsetof(rocprofiler_callback_tracing_hip_api_data_t, args),

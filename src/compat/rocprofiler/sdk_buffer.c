@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers and the threads that hand them over: gputap's, with records as they are and their
- * headers made when they are handed over. */
+/* Buffers and the threads that deliver them: gputap's buffers, with unchanged records and with
+ * headers that are created on delivery. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct sdk_buffer {
 	struct gputap_buffer *tap;
 	_Atomic(rocprofiler_buffer_tracing_cb_t) fn; /* NULL: its client is finalised */
 	void *user;
-	/* only the thread that hands it over is here */
+	/* used only in the delivering thread */
 	size_t room;
 	rocprofiler_record_header_t *headers;
 	rocprofiler_record_header_t **list;
@@ -42,7 +42,7 @@ void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t ki
 			    record, bytes, last);
 }
 
-/* Headers for so many records. */
+/* Make room for @count headers. */
 static bool make_header_room(struct sdk_buffer *b, size_t count)
 {
 	if (count <= b->room)
@@ -149,7 +149,7 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c)
 	return b->context == c->handle;
 }
 
-/* A context that is active writes into it until it is stopped: then this must not be called. */
+/* Destroy a buffer. An active context writes into it until it is stopped: do not call before. */
 SDK_EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id)
 {
 	struct sdk_buffer *b = sdk_buffer_of(buffer_id);
@@ -187,7 +187,7 @@ void sdk_buffers_drop(const struct sdk_context *c)
 {
 	for (int i = 0; i < SDK_BUFFERS; i++)
 		if (buffers[i].handle && sdk_buffer_is_of(&buffers[i], c)) {
-			/* its client may have freed what it looks at */
+			/* its client may have freed the data that it reads */
 			atomic_store(&buffers[i].fn, NULL);
 			gputap_buffer_destroy(buffers[i].tap);
 			__atomic_store_n(&buffers[i].handle, 0, __ATOMIC_RELEASE);
@@ -241,7 +241,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (libs && !(libs & ROCPROFILER_LIBRARY))
-		/* all threads are this library's: clients do not get the runtimes' */
+		/* all threads belong to this library: clients are not notified of the runtimes' */
 		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();
@@ -257,7 +257,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	return status;
 }
 
-/* A thread's handle is where gputap has it. */
+/* A thread's handle is its index in gputap. */
 SDK_EXPORT rocprofiler_status_t
 rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
 {

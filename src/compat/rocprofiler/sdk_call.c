@@ -2,13 +2,13 @@
 /* Calls of the APIs: a client's callbacks before and after them, and records of them.
  *
  *   ENTER ─► slot of the thread {user data, external id} ─► client's callback
- *   EXIT  ─► client's callback ─► record into the buffer ─► slot back
+ *   EXIT  ─► client's callback ─► record into the buffer ─► release the slot
  *
- * gputap keeps eight bytes for each call and context: they hold the slot. Slots of a thread are
- * given back last to first; what a longjmp() left behind is given back with the next one below.
+ * gputap keeps eight bytes for each call and context: they hold the slot. A thread's slots are
+ * released last to first; those left over after a longjmp() are released with the next one below.
  *
- * Arguments lie in gputap's call as they do in the union of the payload: they are copied as they
- * are. */
+ * Arguments in gputap's call have the layout of the union in the payload: they are copied
+ * unchanged. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct call_slot {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 	uint32_t index;
-	bool asked; /* the external id is what the client answered */
+	bool asked; /* the external id is the client's answer */
 };
 
 struct slots {
@@ -59,7 +59,8 @@ static struct slots *make_slots(void)
 	return mine;
 }
 
-/* NULL: no memory, or too deep: clients do not get this call. */
+/* Take a slot. Return NULL if memory is short or nesting is too deep: clients do not get this
+ * call. */
 static struct call_slot *take_slot(void)
 {
 	struct call_slot *s, **chunk;
@@ -81,7 +82,7 @@ static void give_slot(const struct call_slot *s)
 	mine->used = s->index;
 }
 
-/* All kinds' payloads. */
+/* Payloads of all kinds. */
 union payload {
 	uint64_t size;
 	rocprofiler_callback_tracing_hip_api_data_t hip;
@@ -143,7 +144,7 @@ static void write_call_record(struct sdk_buffer *b, rocprofiler_buffer_tracing_k
 			      uint32_t operation, const struct gputap_call *call,
 			      const struct call_slot *s, uint64_t end)
 {
-	/* one layout for all APIs */
+	/* all APIs have this layout */
 	rocprofiler_buffer_tracing_hip_api_record_t r = {
 		.size = sizeof r,
 		.kind = kind,
@@ -176,7 +177,7 @@ static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kin
 	sdk_buffer_write(b, kind, &r, sizeof r, false);
 }
 
-/* Kind of records with arguments; NONE: there is none. */
+/* Return the kind for records with arguments, or NONE. */
 static rocprofiler_buffer_tracing_kind_t extended(rocprofiler_callback_tracing_kind_t kind)
 {
 	return kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API
@@ -199,7 +200,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (!sdk_kind_of(call->domain, call->operation, &kind, &operation))
 		return;
 	more = extended(kind);
-	/* API kinds have the same numbers as callbacks and as records */
+	/* API kinds have the same numbers for callbacks and for records */
 	is_notified = sdk_asks(&c->called[kind].ops, operation);
 	recorded = sdk_asks(&c->recorded[kind].ops, operation);
 	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE &&

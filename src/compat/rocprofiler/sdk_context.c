@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts and their services.
  *
- *   created ─► configured (checked whole, then taken over)
- *           ─► commit: a gputap context that asks for all of it ─► start ⇄ stop
+ *   created ─► configured (checked completely, then stored)
+ *           ─► commit: a gputap context that requests all of it ─► start ⇄ stop
  *
- * gputap is asked once for each domain, for everything of all kinds that lie in it; who of them
- * wants an operation is looked up in the callback. Committed when the client's initialize()
- * returns, so that runtimes that start later find what is wanted. */
+ * Each domain is requested once from gputap, with all operations of all kinds in that domain; the
+ * callback looks up who wants an operation. Contexts are committed when the client's initialize()
+ * returns, so that runtimes that start later install the taps that are wanted. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 
 #include "sdk.h"
 
-enum { DOMAINS = GPUTAP_DOMAIN_RCCL + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
+enum { DOMAINS = GPUTAP_DOMAIN_RCCL + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps: 5 s */ };
 
 /* Configuring --------------------------------------------------------------------- */
 
-/* Check the whole list, then write it. @limit: operations that the kind has. */
+/* Check the whole list, then store it. @limit: number of operations that the kind has. */
 static rocprofiler_status_t take_operations(struct sdk_operations *o,
 					    const rocprofiler_tracing_operation_t *operations,
 					    size_t count, int limit)
@@ -85,11 +85,12 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!(b = sdk_buffer_of(buffer_id)))
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM) /* upstream has no record for it */
+	/* upstream has no record for this kind */
+	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM)
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE &&
 	    kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
-		/* what tools know as: go on without */
+		/* tools know this status to mean: continue without */
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL;
 	sdk_lock();
 	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
@@ -105,7 +106,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 
 struct asked {
 	uint32_t operations[DOMAINS][SDK_OPERATIONS], uncorrelated[DOMAINS][SDK_OPERATIONS];
-	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS]; /* the latter are among the former */
+	/* operations[] includes uncorrelated[] */
+	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS];
 	uint64_t work, objects;
 	uint32_t inner;
 };
@@ -133,8 +135,8 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
-/* Calls that report something else. Those that are not reported as calls need no correlation, but
- * for what begins a range. */
+/* Request calls that report something else. Those that are not reported as calls need no
+ * correlation, except the starts of ranges. */
 static void ask_inner(struct asked *a, const struct sdk_context *c)
 {
 	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
@@ -156,14 +158,14 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 	}
 }
 
-/* Copies and sets may be dispatches, too. Not barriers and markers: work that clients get has a
- * correlation id, also if no record shows it. */
+/* Copies and sets may also be dispatches. Barriers and markers are left out: GPU activities that
+ * clients get have a correlation id, even if no record shows it. */
 static const uint64_t DISPATCHED =
 	GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) |
 	GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) |
 	GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
 
-/* Kinds whose records are made of something else than the calls of that name. */
+/* Request kinds whose records are not made from the calls of that name. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
 {
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
@@ -212,7 +214,7 @@ static uint32_t object_flags(void)
 	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
 }
 
-/* Several contexts' EXIT. */
+/* Return the flag for the order of several contexts' EXIT. */
 static uint32_t exit_flag(void)
 {
 	const char *order = getenv("GPUTAP_ROCPROFILER_EXIT");
@@ -220,7 +222,7 @@ static uint32_t exit_flag(void)
 	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
 }
 
-/* Records say when a call began, and so do callbacks of allocations. */
+/* Return whether calls need start times: records contain them, and callbacks of allocations do. */
 static uint32_t is_timed(const struct sdk_context *c)
 {
 	bool timed = c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops.configured;
@@ -230,10 +232,10 @@ static uint32_t is_timed(const struct sdk_context *c)
 	return timed ? GPUTAP_CALLS_TIMED : 0;
 }
 
-/* A new gputap context for what is configured now. */
+/* Create a new gputap context for the current configuration. */
 static int make_context(struct sdk_context *c)
 {
-	static struct asked a; /* large; made one after the other, with the lock */
+	static struct asked a; /* large; the lock serialises its users */
 	const struct gputap_context_opts opts = {
 		.size = sizeof opts,
 		.flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE |
@@ -255,8 +257,7 @@ static int make_context(struct sdk_context *c)
 			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d],
 						  is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
-		/* an allocation that is made in no call that clients get has a correlation of its
-		 * own */
+		/* an allocation outside any call that clients get has a separate correlation */
 		if (a.uncorrelated_count[d])
 			rc = gputap_context_uncorrelated(
 				c->tap, d, a.uncorrelated[d], a.uncorrelated_count[d],
@@ -280,8 +281,8 @@ static int make_context(struct sdk_context *c)
 	return rc;
 }
 
-/* Kinds that are taken, as upstream takes them, and of which there is nothing to report: whoever
- * wonders learns it. */
+/* Kinds that are accepted, as upstream does, and that have nothing to report. The reason is printed
+ * on request. */
 static const struct {
 	int called, recorded;
 	const char *why;
@@ -296,7 +297,8 @@ static const struct {
 	 "ROCJPEG_API: clients can have its table"},
 };
 
-/* Once for each, where upstream's library would report such things, too. */
+/* Report each kind once, if the log level is one at which upstream's library reports such
+ * things. */
 static void report_silent(const struct sdk_context *c)
 {
 	static _Atomic unsigned reported;

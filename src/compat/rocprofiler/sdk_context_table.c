@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of contexts, and the lock for all tables and configuration. What is done with a context
- * stands in sdk_context.c.
+/* The table of contexts, and the lock for all tables and configuration. sdk_context.c operates on
+ * contexts.
  *
- * A context's handle is stored last (release) and looked for without the lock (acquire); a context
- * that is dropped has the handle 0. */
+ * A context's handle is stored last (release) and looked up without the lock (acquire); a dropped
+ * context has the handle 0. */
 #include <pthread.h>
 #include <string.h>
 

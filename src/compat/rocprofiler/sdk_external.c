@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation ids: a stack for each context and thread, and the service that asks the
- * client.
+/* External correlation ids: a stack for each context and thread, and the service that requests ids
+ * from the client.
  *
  *   context ─► bucket of the thread's number ─► thread {depth, top} ─► values
  *
- * Looking up takes no lock: threads are only ever added, and `top` is what the last push or pop
- * left. Pushing and popping, by any thread for any thread, is done with the context's mutex. A
- * thread with an empty stack has what the process's first thread pushed last. */
+ * Lookup takes no lock: threads are only ever added, and `top` is the value after the last push or
+ * pop. Any thread may push and pop for any thread, holding the context's mutex. A thread with an
+ * empty stack gets the value that the process's first thread pushed last. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct thread {
 
 struct sdk_external {
 	pthread_mutex_t mutex;
-	_Atomic uint64_t by_first; /* pushed by the process's first thread last */
+	_Atomic uint64_t by_first; /* last value that the process's first thread pushed */
 	_Atomic(struct thread *) buckets[BUCKETS];
 };
 
@@ -68,7 +68,7 @@ uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
 	return *asked ? value.value : top;
 }
 
-/* With sdk_lock(). */
+/* Call with sdk_lock(). */
 static struct sdk_external *external_of(struct sdk_context *c)
 {
 	if (!c->external) {
@@ -170,7 +170,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
 	return status;
 }
 
-/* The context is gone, and nobody is called for it any more. */
+/* Free the stacks of a context that is gone; its client is no longer called. */
 void sdk_external_drop(struct sdk_context *c)
 {
 	for (int i = 0; c->external && i < BUCKETS; i++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A function that may throw, called where nobody could catch: a buffer's callback, in a thread
- * of gputap's.
+/* Calls a function that may throw, where no caller can catch: a buffer's callback, in a gputap
+ * thread.
  *
- *   sdk_guarded() ─► call, whose frame says to the unwinder "sdk_guard_personality" ─► the function
- *                      │                                                              throws │
- *                      └◄─ "thrown:" ◄── personality: a handler is here ◄── unwinder ◄───────┘
+ *   sdk_guarded() ─► call, whose frame refers to "sdk_guard_personality" ─► the function
+ *                      │                                                          throws │
+ *                      └◄─ "thrown:" ◄── personality: a handler is here ◄── unwinder ◄───┘
  *
- * That is what a C++ compiler makes of catch (...), by hand: with it this library would need
- * libstdc++ and libgcc_s, in programs that have neither. Whoever throws has them; they are
- * looked for then. */
+ * This is a hand-written version of the code that a C++ compiler generates for catch (...).
+ * Compiled C++ would make this library need libstdc++ and libgcc_s, in programs that have neither.
+ * Code that throws has loaded them; they are looked up at that time. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,15 +28,15 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 					  struct _Unwind_Context *context)
 	__attribute__((visibility("hidden"), used));
 
-/* The unwinder saves rbp for us; of what the function left on the stack it takes off
- * everything. */
+/* The unwinder restores rbp and removes everything that the function left on the stack. */
 __asm__(".text\n"
 	".hidden sdk_guard_call, sdk_guard_thrown, sdk_guard_personality\n"
 	".globl sdk_guard_call, sdk_guard_thrown\n"
 	".type sdk_guard_call, @function\n"
 	"sdk_guard_call:\n"
 	"	.cfi_startproc\n"
-	"	.cfi_personality 0x1b, sdk_guard_personality\n" /* relative to here, 4 bytes */
+	/* relative to this place, 4 bytes */
+	"	.cfi_personality 0x1b, sdk_guard_personality\n"
 	"	push %rbp\n"
 	"	.cfi_def_cfa_offset 16\n"
 	"	.cfi_offset %rbp, -16\n"
@@ -59,14 +59,14 @@ __asm__(".text\n"
 	"	.cfi_endproc\n"
 	".size sdk_guard_call, . - sdk_guard_call\n");
 
-/* Of a library that is there already, or is of no use. */
+/* Look up a function in a library that is already mapped. Otherwise it would be useless. */
 static void *look_up(const char *library, const char *name)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD),
 	     *found = handle ? dlsym(handle, name) : NULL;
 
 	if (handle)
-		dlclose(handle); /* whoever threw keeps it */
+		dlclose(handle); /* the code that threw keeps it mapped */
 	return found;
 }
 
@@ -78,7 +78,7 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 	void (*set_ip)(struct _Unwind_Context *, uintptr_t);
 
 	(void)class;
-	/* the thread is cancelled, or ends itself */
+	/* the thread is cancelled or exits */
 	if (version != 1 || actions & _UA_FORCE_UNWIND)
 		return _URC_CONTINUE_UNWIND;
 	*(void **)&set_ip = look_up("libgcc_s.so.1", "_Unwind_SetIP");
@@ -95,8 +95,8 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 	return _URC_INSTALL_CONTEXT;
 }
 
-/* As the end of a catch block: by the language's library, which counts exceptions, if it is
- * C++'s. */
+/* End a catch block: through the library of the language, which counts exceptions, if that is
+ * C++. */
 static void end_catch(struct _Unwind_Exception *exception)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
@@ -105,7 +105,7 @@ static void end_catch(struct _Unwind_Exception *exception)
 	void *(*begin)(void *);
 	void (*end)(void);
 
-	/* the first letter in the highest byte */
+	/* the first letter is in the highest byte */
 	for (size_t i = 0; i < sizeof exception->exception_class; i++)
 		class[i] = (char)(exception->exception_class >> (56 - 8 * i));
 	for (int i = 0; i < 2; i++) {
@@ -131,7 +131,7 @@ bool sdk_guarded(void (*fn)(void *), void *data)
 	return false;
 }
 
-/* NEEDSWORK: written for x86-64 only, as upstream's library is built for nothing else; an
+/* NEEDSWORK: implemented for x86-64 only, the one architecture of upstream's library; elsewhere an
  * exception ends the process */
 #else
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What clients get from the calls that make it: allocations (HSA's calls), HIP's streams, ranges of
- * ROCTx (sdk_range.c).
+/* Events that are made from API calls: allocations (HSA's calls), HIP's streams, ranges of ROCTx
+ * (sdk_range.c).
  *
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
- * Such calls need no correlation of their own, unless clients get them as calls, too
- * (gputap_context_uncorrelated()): an allocation has that of the call that it is made in, else
- * one of its own; streams have none. */
+ * Such calls need no separate correlation unless clients also get them as calls
+ * (gputap_context_uncorrelated()): an allocation has the correlation of the call that it is made
+ * in, else its own; streams have none. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static void notify_inner(const struct sdk_context *c, const struct gputap_call *
 static const struct memory {
 	uint32_t domain, number;
 	rocprofiler_memory_allocation_operation_t operation;
-	uint8_t out; /* word that says where the address goes to; a free: the address itself */
+	/* word with the output address for the result; for a free: the address itself */
+	uint8_t out;
 } memories[] = {
 	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_allocate,
 	 ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE, 2},
@@ -63,11 +64,11 @@ static const struct memory {
 enum {
 	MEMORIES = sizeof memories / sizeof *memories,
 	POOL = 0,
-	BYTES = 1 /* words of what allocates */
+	BYTES = 1 /* words of an allocating call */
 };
 
-/* All arguments of these calls lie in words of their own: region or pool, size, [flags, ..,]
- * where to. */
+/* Return one argument. In these calls each argument has a separate word: region or pool, size,
+ * [flags, ...,] output address. */
 static uint64_t argument_word(const struct gputap_call *call, unsigned i)
 {
 	uint64_t value = 0;
@@ -166,7 +167,7 @@ static bool asks_memory(const struct sdk_context *c, const struct memory *m)
 
 enum { HIP_OPERATIONS = ROCPROFILER_HIP_RUNTIME_API_ID_LAST };
 
-/* What each of HIP's operations does with a stream, and which argument that is. */
+/* For each HIP operation, its effect on a stream and the index of that argument. */
 static struct {
 	uint8_t operation; /* rocprofiler_hip_stream_operation_t */
 	uint8_t argument;
@@ -244,7 +245,7 @@ static void stream_enter(struct sdk_context *c, const struct gputap_call *call, 
 			      sdk_stream_argument(call));
 }
 
-/* HIP is done with it: clients get what has been made or destroyed without a phase. */
+/* Report a stream after the call: creation and destruction without a phase. */
 static void stream_exit(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
 			struct sdk_inner *inner)
 {

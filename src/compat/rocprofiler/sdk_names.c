@@ -277,7 +277,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_callback_tracing_kind_operatio
 			      name_len);
 }
 
-/* With NONE, as upstream does it. */
+/* Includes NONE, as upstream does. */
 SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(
 	rocprofiler_callback_tracing_kind_cb_t callback, void *data)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What belongs to a node of the driver's topology: banks of memory, caches, links to other
- * nodes. From the driver's files,
+/* Details of a node of the driver's topology: memory banks, caches, links to other nodes. They are
+ * read from the driver's files,
  *     mem_banks/0/properties    "heap_type 1\nsize_in_bytes 8589934592\n.."
- * or from its library. The node's properties say how many there are; memory is never given back,
- * as agents are not. */
+ * or from its library. The node's properties contain the counts. Memory is never freed, like the
+ * agents. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i)
 
 /* The driver's library ------------------------------------------------------------------ */
 
-/* Its ABI; members are aligned to 4. */
+/* The library's ABI; members are aligned to 4. */
 struct __attribute__((packed, aligned(4))) thunk_bank {
 	uint32_t heap_type;
 	uint64_t bytes;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and kernel symbols: loaded, unloaded. When a client is finalised while they are
- * there, they are unloaded then: what clients got is remembered for that. */
+/* Code objects and kernel symbols: loaded, unloaded. Those still loaded when a client is finalised
+ * are unloaded then; this remembers what clients got. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "sdk.h"
 
 struct loaded {
-	struct gputap_object object; /* its texts stay */
+	struct gputap_object object; /* its texts are never freed */
 	rocprofiler_user_data_t user;
 };
 
 struct sdk_objects {
 	pthread_mutex_t mutex;
 	size_t count, room;
-	struct loaded *all; /* in the order of loading */
+	struct loaded *all; /* in load order */
 };
 
 static void notify_code(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
@@ -68,7 +68,8 @@ static void notify_symbol(const struct sdk_service *service,
 	service->fn(*r, user, service->user);
 }
 
-/* After its kernel symbol; no callback when it goes, as upstream has it. */
+/* Report a host function after its kernel symbol. Like upstream, do not report when it is
+ * unloaded. */
 static void notify_host_function(const struct sdk_context *c, const struct gputap_object *o,
 				 rocprofiler_user_data_t *user)
 {
@@ -180,7 +181,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 		remember(c, o, mine.value);
 }
 
-/* The last one, taken out. False: none is left. */
+/* Take the last one out of the list. Return false if none is left. */
 static bool take_last(struct sdk_objects *all, struct loaded *out)
 {
 	bool found;
@@ -198,7 +199,7 @@ void sdk_objects_unload(struct sdk_context *c)
 	struct sdk_objects *all = c->objects;
 	struct loaded l;
 
-	/* backwards: symbols before their code object */
+	/* in reverse order: symbols before their code object */
 	while (all && take_last(all, &l))
 		notify_object(c, &l.object, GPUTAP_PHASE_UNLOAD, &l.user);
 }

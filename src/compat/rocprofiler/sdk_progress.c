@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How far initialisation and finalisation are, which client's function runs just now, and whether
- * services can be configured; what is said on stderr.
+/* State of initialisation and finalisation, the client whose function is running, and whether
+ * services can be configured; messages on stderr.
  *
- * sdk_initialized and sdk_finalized are stored by sdk_tool.c. A client's configure() and
- * initialize() run one after another in the thread that initialises; only this thread may
- * configure, while one of them runs. */
+ * sdk_tool.c stores sdk_initialized and sdk_finalized. Clients' configure() and initialize() run
+ * one at a time in the thread that initialises. Only this thread may configure, while one of them
+ * runs. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { TEXT_BYTES = 1024 };
 _Atomic int sdk_initialized, sdk_finalized;
 
 static uint32_t current;      /* client whose configure() or initialize() runs; 0: none */
-static pthread_t configuring; /* in this thread */
+static pthread_t configuring; /* the thread that runs it */
 
 void sdk_report(const char *format, ...)
 {
@@ -33,7 +33,7 @@ void sdk_report(const char *format, ...)
 	bytes = strlen(text);
 	text[bytes++] = '\n';
 	if (write(STDERR_FILENO, text, bytes) < 0)
-		return; /* nobody listens */
+		return; /* stderr is closed */
 }
 
 void sdk_enter_client(uint32_t client)

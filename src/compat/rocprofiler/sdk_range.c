@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of ROCTx as one thing each: from push to pop, from start to stop.
+/* ROCTx ranges as one event each: from push to pop, from start to stop.
  *
  *   roctxRangePushA()  ─► ENTER, into the thread's list
  *   roctxRangePop()    ─► EXIT, record, released
- *   roctxRangeStartA() ─► ENTER, into the process's list, by id
+ *   roctxRangeStartA() ─► ENTER, into the process's list, under its id
  *   roctxRangeStop()   ─► EXIT, record, released, in any thread
  *
- * A range has the correlation of the call that begins it, which does not retire before
- * (gputap_correlation_hold()). Marks are ranges of one call. Ranges of a thread are distinguished
- * by their level: what was pushed or popped while a context was stopped is not missed. */
+ * A range has the correlation of the call that starts it, which does not retire before the range
+ * ends (gputap_correlation_hold()). Marks are ranges of one call. A thread's ranges are identified
+ * through their level, so pushes and pops while a context was stopped do no harm. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +17,20 @@
 
 struct sdk_range {
 	struct sdk_range *next;
-	uint64_t context; /* handle */
+	uint64_t context; /* the context's handle */
 	uint32_t operation;
 	bool asked;
-	int64_t id; /* level of a thread's; the process's: as it was returned */
+	int64_t id; /* level of a thread's range; of the process's: the id returned */
 	rocprofiler_user_data_t user;
 	rocprofiler_correlation_id_t correlation;
 	uint64_t thread, start;
-	char *message; /* the program's own may be gone by then */
+	char *message; /* a copy: the program's may be freed */
 	rocprofiler_marker_api_retval_t ret;
 	struct gputap_hold *hold;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sdk_range *of_process; /* newest first, with the mutex */
+static struct sdk_range *of_process; /* newest first, under the mutex */
 static _Thread_local struct sdk_range *of_thread __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -57,7 +57,7 @@ static void make_ranges_key(void)
 	pthread_key_create(&key, free_ranges_of_thread);
 }
 
-/* NONE: it begins nothing. */
+/* Return the range operation that a call starts, or NONE. */
 static int range_begun_by(uint32_t number)
 {
 	switch (number) {
@@ -121,7 +121,7 @@ static void notify_range(const struct sdk_context *c, struct sdk_range *r,
 
 	if (!sdk_asks(&service->ops, r->operation))
 		return;
-	data.args.roctxMarkA.message = r->message; /* the one argument of all that have one */
+	data.args.roctxMarkA.message = r->message; /* the only argument, for all that have one */
 	service->fn(record, &r->user, service->user);
 }
 
@@ -160,7 +160,7 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 	r->operation = (uint32_t)operation;
 	r->thread = call->thread;
 	if (operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId)
-		r->message = NULL; /* where the number goes to is the call's business */
+		r->message = NULL; /* the output address belongs to the call */
 	else if (call->args && *(const char *const *)call->args)
 		r->message = strdup(*(const char *const *)call->args);
 	r->hold = gputap_correlation_hold();
@@ -201,8 +201,8 @@ static void begin_range(struct sdk_context *c, const struct gputap_call *call, s
 	}
 }
 
-/* Take out the context's range of that id. A thread's: those that are deeper were not popped
- * where we could see it. */
+/* Remove the context's range with that id. In a thread's list, also remove deeper ones, whose pops
+ * were not seen. */
 static struct sdk_range *take_range(struct sdk_range **list, uint64_t context, int64_t id,
 				    bool levels)
 {

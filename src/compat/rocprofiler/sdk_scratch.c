@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory: ROCr 6 and later call the functions of a table for tools before and after they
- * give a queue memory for registers that do not fit, take it back, or reclaim it. Here are
- * functions for that table; the ones that were there are called behind.
+/* Scratch memory. ROCr 6 and later call functions of a table for tools before and after they give a
+ * queue memory for spilled registers, take it back, or reclaim it. This file puts its functions
+ * into that table and then calls the previous ones.
  *
- *   start ─► ENTER of each active context that asks {user data, time, in the thread}
+ *   start ─► ENTER of each active context that requests it {user data, time, in the thread}
  *   end   ─► EXIT, record
  *
- * In the middle of the runtime, with its locks held: it is not asked anything. */
+ * These run inside the runtime, with its locks held: they must not call the runtime. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/hsa/hsa_tools_table.h"
 #include "sdk.h"
 
-/* of the first copy of the runtime; others keep theirs */
+/* functions of the first copy of the runtime; other copies keep theirs */
 static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 
-/* Of a thread: too much for the room that the dynamic linker has left for libraries that are
- * opened late. */
+/* Per-thread state, allocated: too large for the TLS room that the dynamic linker reserves for
+ * libraries opened late. */
 struct open {
 	uint64_t start;
-	uint64_t context[SDK_CONTEXTS]; /* that had ENTER */
+	uint64_t context[SDK_CONTEXTS]; /* contexts that had ENTER */
 	uint64_t external[SDK_CONTEXTS];
 	rocprofiler_user_data_t user[SDK_CONTEXTS];
 };
@@ -39,7 +39,7 @@ static void make_events_key(void)
 	pthread_key_create(&key, free_events_of_thread);
 }
 
-/* False: no memory; clients do not get this event. */
+/* Allocate the thread's state. Return false if memory is short: clients do not get this event. */
 static bool make_open_events(void)
 {
 	if (opened)
@@ -82,7 +82,7 @@ static void notify_scratch(const struct sdk_context *c, int i, const struct gt_h
 		return;
 	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &data.queue_id, &data.agent_id);
 	if (operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC) {
-		/* alloc_start has nothing else, and has it there */
+		/* alloc_start has only this member, at the same offset */
 		data.args.alloc_end.dispatch_id = e->dispatch;
 		if (!begins) {
 			data.args.alloc_end.size = e->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of HIP's streams: an address is used again for another stream, a number never is. */
+/* Numbers of HIP's streams: addresses are reused for other streams, numbers never are. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ uint64_t sdk_stream_id(uint64_t address)
 	uint64_t id = 0;
 
 	if (!address)
-		return 0; /* the default one */
+		return 0; /* the default stream */
 	pthread_mutex_lock(&mutex);
 	for (s = *bucket; s && s->address != address; s = s->next)
 		;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtimes' tables, when they are registered: handed to clients that asked for them, and
- * reported as initialisation of the runtime.
+/* Registration of the runtimes' tables: passes them to clients that requested them, and reports it
+ * as initialisation of the runtime.
  *
- * HSA's are the runtime's own, of its size and in its order; they come from gputap under a name.
- * ROCTx's three tables are one in gputap; clients get three, whose changed entries are carried
- * over. */
+ * HSA's table is the runtime's own, with its size and order; gputap passes it on under a name.
+ * ROCTx's three tables are one in gputap; clients get three, and their changed entries are copied
+ * back. */
 #include <ctype.h>
 #include <link.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static struct {
 } subscribers[SUBSCRIBERS];
 static _Atomic int subscriber_count;
 
-/* HSA's, as far as it is read here; AMD's releases add members. */
+/* HSA's table, up to the last member read here; AMD's releases add members. */
 struct hsa_tables {
 	struct {
 		uint32_t major, size, step, reserved;
@@ -53,7 +53,8 @@ struct library_version {
 	uint64_t version;
 };
 
-/* "/usr/lib/libamdhip64.so.5.2.21153": 50200. What counts builds is no patch. */
+/* Return the version of a library: "/usr/lib/libamdhip64.so.5.2.21153" gives 50200. A third part of
+ * 100 or more counts builds and is ignored. */
 static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct library_version *l = data;
@@ -77,7 +78,8 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* As it said itself, or as its file is called. Never 0: clients take that for "not there". */
+/* Return the version that the runtime passed, or that in its file name. Never 0: to clients, 0
+ * means "missing". */
 static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
 	struct library_version l = {name, 0};
@@ -90,7 +92,7 @@ static uint64_t version_of(const struct gputap_table *table, const char *name)
 
 /* Tables -------------------------------------------------------------------------------- */
 
-/* HSA's own, with all that stands in front of its functions in it. */
+/* Handle HSA's own table, including the members before its functions. */
 static void on_hsa(const struct gputap_table *table)
 {
 	uint64_t version = version_of(table, "libhsa-runtime64");
@@ -103,7 +105,7 @@ static void on_hsa(const struct gputap_table *table)
 	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
 }
 
-/* Names of what libraries of their own offer, by bit. */
+/* Names of the tables that separate libraries offer, indexed with the bit. */
 static _Atomic(const char *) offered[OFFERED];
 
 const char *sdk_offered_name(uint32_t type)
@@ -133,7 +135,7 @@ static void on_offered(const struct gputap_table *table)
 			 table->version ? table->version : 1, table->instance, table->entries);
 }
 
-/* ROCTx: where its three tables lie in gputap's one, behind the sizes. */
+/* ROCTx: where its three tables are in gputap's one, after the sizes. */
 static const struct {
 	rocprofiler_intercept_table_t type;
 	uint32_t from, count;
@@ -166,7 +168,8 @@ static void on_marker(const struct gputap_table *table)
 	}
 }
 
-/* Runtimes whose calls this library does not know: whoever wants to can do it by their tables. */
+/* Runtimes whose calls this library does not know: clients can intercept them through their
+ * tables. */
 static const struct unknown {
 	const char *name;
 	rocprofiler_runtime_initialization_operation_t operation;

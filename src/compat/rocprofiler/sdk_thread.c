@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clients ask about the calling thread and the clock. */
+/* Queries of clients about the calling thread and the clock. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_
 {
 	static _Thread_local uint64_t known __attribute__((tls_model("initial-exec")));
 	static _Thread_local pid_t known_in __attribute__((tls_model("initial-exec")));
-	pid_t process = getpid(); /* another one after a fork */
+	pid_t process = getpid(); /* differs after a fork */
 
 	if (!known || known_in != process) {
 		known = (uint64_t)syscall(SYS_gettid);

@@ -2,15 +2,16 @@
 /* Clients: found, configured, initialised, finalised.
  *
  *   found (all) ─► configured (all): "do you want to take part?"
- *               ─► initialised (all): contexts, services ─► .. ─► finalised
+ *               ─► initialised (all): contexts, services ─► ... ─► finalised
  *
- * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what
- * everybody sees; all mapped libraries. gputap starts us by the first call of a runtime;
- * rocprofiler_force_configure() starts us at once. The end is where upstream has it: at a
- * handler of exit() that is registered before the first client is configured. Whatever is wrong
- * with a client is a line on stderr and costs that client only.
+ * Clients are found in this order, each function once: the forced one; ROCP_TOOL_LIBRARIES; the
+ * globally visible symbol; all mapped libraries. gputap starts this library at the first call of a
+ * runtime; rocprofiler_force_configure() starts it at once. As upstream, it ends in an exit()
+ * handler that is registered before the first client is configured. An error in a client prints a
+ * line on stderr and disables that client only.
  *
- * No lock is held while a client's function runs: it may call anything, also what finalises it. */
+ * No lock is held while a client's function runs: it may call anything, including functions that
+ * finalise it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -21,14 +22,14 @@
 
 #include "sdk.h"
 
-/* The linker exports a symbol of an executable if a library of the link refers to it. So this
- * reference makes the function of an executable visible that is linked without -rdynamic. */
+/* The linker exports an executable's symbol if a library of the link refers to it. This reference
+ * therefore makes the function visible in an executable linked without -rdynamic. */
 #pragma weak rocprofiler_configure
 
 struct client {
 	rocprofiler_configure_func_t configure;
-	rocprofiler_tool_configure_result_t *result; /* NULL: it takes no part */
-	/* handed out; what it holds now may be the client's idea */
+	rocprofiler_tool_configure_result_t *result; /* NULL: it does not take part */
+	/* passed to the client, which may have changed its contents */
 	rocprofiler_client_id_t *id;
 	uint32_t handle;
 	char from[PATH_MAX];
@@ -37,7 +38,7 @@ struct client {
 static struct client clients[SDK_CLIENTS];
 static unsigned client_count;
 static rocprofiler_configure_func_t forced;
-static _Atomic bool is_forced; /* also without a tool */
+static _Atomic bool is_forced; /* set even without a tool */
 
 /* Finding ------------------------------------------------------------------------------- */
 
@@ -69,7 +70,7 @@ static rocprofiler_configure_func_t look_up(void *handle)
 	return (rocprofiler_configure_func_t)(uintptr_t)dlsym(handle, "rocprofiler_configure");
 }
 
-/* The library's own function, not one of those that it is linked with. */
+/* Find the library's own function, excluding those of the libraries that it is linked with. */
 static rocprofiler_configure_func_t find_own_configure(void *handle)
 {
 	rocprofiler_configure_func_t fn = look_up(handle);
@@ -157,7 +158,7 @@ static void find_clients(void)
 
 static void finalize_client(rocprofiler_client_id_t id);
 
-/* What a client keeps a pointer to has a constant in it. */
+/* Create an id on the heap: clients keep a pointer to it, and it has a const member. */
 static rocprofiler_client_id_t *new_id(uint32_t handle)
 {
 	const rocprofiler_client_id_t made = {sizeof made, NULL, handle};
@@ -208,8 +209,8 @@ static void initialize(struct client *c)
 	drop_client(c);
 }
 
-/* Whoever has a client that is found initialises everything; else it stays undone, so that a
- * later rocprofiler_force_configure() can. */
+/* Initialise everything if a client is found. Otherwise leave it undone, so that a later
+ * rocprofiler_force_configure() can. */
 static int start_clients(void *user)
 {
 	int before = SDK_NOT_YET;
@@ -217,7 +218,7 @@ static int start_clients(void *user)
 	(void)user;
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
-	client_count = 0; /* meanwhile somebody may have been forced, or opened */
+	client_count = 0; /* a client may have been forced, or a library opened, meanwhile */
 	find_clients();
 	if (client_count)
 		sdk_agents_init();
@@ -246,7 +247,7 @@ static void finalize(struct client *c)
 	drop_client(c);
 }
 
-/* Everything, once; what is called meanwhile by whom it finalises does nothing. */
+/* Finalise everything, once. Nested calls from the functions that this runs do nothing. */
 static void finalize_all(void)
 {
 	int before = SDK_NOT_YET;
@@ -300,7 +301,7 @@ SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 	(void)version;
 	if (!client_count && atomic_load(&sdk_initialized) == SDK_NOT_YET)
 		find_clients();
-	return client_count ? &tool : NULL; /* without a client the program is left alone */
+	return client_count ? &tool : NULL; /* without a client the program is left unchanged */
 }
 
 SDK_EXPORT rocprofiler_status_t
@@ -311,6 +312,6 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	forced = configure_func;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
-		start_clients(NULL); /* with what was found before: none */
+		start_clients(NULL); /* initialise with the earlier result: none found */
 	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What has to be known before a client's context is started: which functions of the host stand
- * for kernels, which streams there are.
+/* Data that must be known before a client's context is started: the host functions that represent
+ * kernels, and the existing streams.
  *
- *   gputap context of our own, started once a client asks for one of both
- *     ├─► functions by kernel's name
+ *   a separate gputap context, started once a client requests one of both
+ *     ├─► functions, under the kernel's name
  *     └─► numbers of streams
  *
- * HIP registers functions in constructors of programs and libraries, before a code object is
- * loaded at all; a stream's address is used again for another one (sdk_stream.c). */
+ * HIP registers functions in constructors of programs and libraries, before any code object is
+ * loaded. The address of a stream is reused for another one (sdk_stream.c). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ enum { BUCKETS = 256 };
 
 struct host_function {
 	struct host_function *next;
-	/* without what the code object adds */
+	/* without the members that the code object adds */
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
-	char name[]; /* of the kernel, mangled */
+	char name[]; /* mangled name of the kernel */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static unsigned bucket_of_name(const char *name, size_t bytes)
 
 /* Functions ----------------------------------------------------------------------- */
 
-/* As __hipRegisterFunction() has them. */
+/* Arguments of __hipRegisterFunction(). */
 struct registration {
 	uint64_t modules, host_function;
 	const char *device_function, *device_name;
@@ -52,7 +52,8 @@ static rocprofiler_dim3_t dim3_of(const uint32_t *of)
 	return of ? (rocprofiler_dim3_t){of[0], of[1], of[2]} : (rocprofiler_dim3_t){0, 0, 0};
 }
 
-/* Of two of one name, the first: which module a code object is of is not known. */
+/* Add a function. If two have the same name, the first is kept: the module of a code object is
+ * unknown. */
 static void add_function(const struct registration *r)
 {
 	size_t bytes = strlen(r->device_function);
@@ -121,11 +122,12 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		return;
 	}
 	switch (sdk_stream_operation(call->operation)) {
-	case ROCPROFILER_HIP_STREAM_CREATE: /* whose destruction was not seen */
+	case ROCPROFILER_HIP_STREAM_CREATE: /* its destruction may have been missed */
 		if (call->phase == GPUTAP_PHASE_EXIT && sdk_stream_created(call))
 			sdk_stream_id(sdk_stream_created(call));
 		break;
-	case ROCPROFILER_HIP_STREAM_DESTROY: /* before: somebody may get the address at once */
+	/* before the call: another thread may get the address at once */
+	case ROCPROFILER_HIP_STREAM_DESTROY:
 		if (call->phase == GPUTAP_PHASE_ENTER)
 			*data = sdk_stream_argument(call);
 		else if (gputap_call_status(call, &status) == 0 && sdk_stream_id(*data))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispatches and copies.
  *
- *   gputap: ENTER, EXIT (submitting thread), COMPLETE (a thread of gputap's)
+ *   gputap: ENTER, EXIT (submitting thread), COMPLETE (a gputap thread)
  *   KERNEL_DISPATCH: ENQUEUE enter, ENQUEUE exit, COMPLETE without a phase
- *   MEMORY_COPY:     enter, .. , exit when it is complete
+ *   MEMORY_COPY:     enter, ... , exit when it is complete
  *
- * What copies or fills memory by a kernel is a dispatch here, as it is for the device. */
+ * A copy or fill that a kernel does is a dispatch here, as it is for the device. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdk.h"
 
-/* Of a work item and context, from ENTER to COMPLETE. */
+/* Data of a GPU activity and context, from ENTER to COMPLETE. */
 struct item {
 	rocprofiler_user_data_t user;
 	uint64_t external;
@@ -47,7 +47,7 @@ static rocprofiler_kernel_dispatch_info_t info_of(const struct gputap_work *w)
 	};
 }
 
-/* It ends later than it begins, also on a device whose clock has not gone on meanwhile. */
+/* Return an end after the start, even if the device's clock has not advanced in between. */
 static uint64_t end_of(const struct gputap_work *w)
 {
 	return w->start && w->end <= w->start ? w->start + 1 : w->end;
@@ -115,7 +115,7 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_wor
 				 sizeof r, false);
 }
 
-/* gputap's COMPLETE is the copy's EXIT. */
+/* Report a copy's EXIT at gputap's COMPLETE. */
 static void notify_copy(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];

@@ -2,16 +2,17 @@
 /* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere;
  * under gputap its marks are recorded.
  *
- * Each function goes through one of three tables, which are offered once, at the first call, to
- * whoever exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without
- * one a mark costs two loads and a call. Another library of the process that has these functions
- * is the real one: calls go there. One that can be paused (it comes with librocprofiler-sdk)
- * offers its own tables; then ours are not. One that has none is interposed by gputap itself.
+ * Each function goes through one of three tables. At the first call they are offered once to the
+ * library that exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without
+ * one, a mark costs two loads and a call. If another library of the process has these functions, it
+ * is the real one, and calls go there. A real library that can be paused (it comes with
+ * librocprofiler-sdk) offers its own tables; then ours are not offered. One without tables is
+ * interposed in gputap itself.
  *
  * The same source is librocprofiler-sdk-roctx.so.1.
  *
- * Levels of nested ranges are the thread's, ids of ranges the process's. libc only; no thread,
- * no allocation. */
+ * Levels of nested ranges are per thread, ids of ranges per process. libc only; no thread, no
+ * allocation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +22,7 @@
 
 #include "compat/roctx/roctx.h"
 
-/* gputap's audit library knows by it that this is ours. */
+/* Marks this library as ours for gputap's audit library. */
 extern const char gputap_roctx[];
 const char gputap_roctx[] = "gputap";
 
@@ -96,7 +97,7 @@ static int name_stream(const char *name, const struct ihipStream_t *stream)
 	return 0;
 }
 
-/* Their layout is known to tools: a size in bytes, then functions, more of them with time. */
+/* Tools know the layout: a size in bytes, then functions, to which later versions append. */
 static struct core {
 	uint64_t size;
 	void (*mark)(const char *);
@@ -122,7 +123,7 @@ static struct names {
 	int (*stream)(const char *, const struct ihipStream_t *);
 } names = {sizeof names, name_thread, name_agent, name_device, name_stream};
 
-/* @entry: of a table; stays where the real library has no such function. */
+/* @entry: of a table; unchanged if the real library has no such function. */
 static void chain_to_real(void *entry, const char *name)
 {
 	void *real = dlsym(RTLD_NEXT, name);
@@ -160,7 +161,7 @@ static void offer_tables(void)
 		take("roctx", VERSION, 0, tables, TABLES);
 }
 
-/* The tables, offered. */
+/* Offer the tables once. */
 static void ensure_offered(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -244,7 +245,8 @@ uint32_t roctx_version_minor(void)
 	return ROCTX_VERSION_MINOR;
 }
 
-/* Names without the letter: programs that get functions by name look for these too. */
+/* Aliases without the final letter: programs that look up functions through dlsym() use these
+ * also. */
 #define ALIAS(name, of) extern __typeof__(of) name __attribute__((alias(#of)))
 #undef roctxMark
 #undef roctxRangePush
