@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the capture says of a process and of a thread: see announce.h. */
+/* Writes processes and threads to the capture: see announce.h. */
 #include "collector/announce.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the capture says of a process, of a thread: written when it is met, and again when it
- * ends. */
+/* Writes the description of a process or thread to the capture: when it is first seen, and again
+ * when it ends. */
 #ifndef GPUTAP_COLLECTOR_ANNOUNCE_H
 #define GPUTAP_COLLECTOR_ANNOUNCE_H
 

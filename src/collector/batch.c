@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See batch.h; journal.h says what the journal holds and why. */
+/* See batch.h; journal.h explains the contents of the journal and their reason. */
 #include "collector/batch.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define BATCH_BYTES (UINT64_C(2) << 20) /* of rings: what a flush is worth */
+#define BATCH_BYTES (UINT64_C(2) << 20) /* bytes of rings: enough to be worth a flush */
 
 bool gt_batch_halted(const struct gt_drain *d)
 {
@@ -21,7 +21,7 @@ void gt_batch_touch(struct gt_drain *d, struct gt_process *process)
 {
 	if (!process->touched) {
 		process->touched = true;
-		/* gt_batch_make_room() saw to it that it fits */
+		/* gt_batch_make_room() ensured that it fits */
 		d->touched[d->touched_count++] = process;
 	}
 }
@@ -80,7 +80,8 @@ void gt_batch_lose(struct gt_drain *d, struct gt_process *process)
 			i++;
 }
 
-/* Carry out one mark in its segment. Again and again the same, whoever owns the slot meanwhile. */
+/* Carry out one mark in its segment. Repeating it changes nothing, even if the slot has another
+ * owner by then. */
 static void apply_mark(struct gt_process *process, const struct gt_mark *m)
 {
 	struct gt_slot *slot = gt_process_slot(process, m->slot);
@@ -134,7 +135,8 @@ static void give_back(struct gt_drain *d)
 	d->give_count = 0;
 }
 
-/* Rings that were drained to their end can serve the next thread; marks are used up. */
+/* Reset rings that were drained to their end, so that they can serve the next thread, and clear all
+ * marks. */
 static void settle_rings(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->journal.file->head.mark_count; i++) {
@@ -150,7 +152,7 @@ static void settle_rings(struct gt_drain *d)
 	}
 }
 
-/* The accounts as they are with this batch, into the redo area. */
+/* Copy the accounts, with this batch included, into the redo area. */
 static void fill_redos(struct gt_drain *d)
 {
 	struct gt_journal_file *f = d->journal.file;
@@ -174,7 +176,7 @@ static void fill_redos(struct gt_drain *d)
 	d->touched_count = 0;
 }
 
-/* What should have been recorded is lost to the disk. */
+/* Count all records of the batch as lost, because the file could not take them. */
 static void count_as_lost(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->touched_count; i++) {
@@ -200,10 +202,11 @@ void gt_batch_commit(struct gt_drain *d)
 	if (status) {
 		if (!d->output_error)
 			d->output_error = status;
-		gt_error_clear(); /* reported at the end, once */
+		gt_error_clear(); /* reported once, at the end */
 		if (gt_batch_halted(d))
 			return;
-		count_as_lost(d); /* the writer keeps what is not of records for the next flush */
+		/* the writer keeps everything except records for the next flush */
+		count_as_lost(d);
 	}
 	fill_redos(d);
 	gt_capture_writer_kept(d->writer, &kept);
@@ -218,7 +221,7 @@ void gt_batch_commit(struct gt_drain *d)
 	d->batch_dirty = false;
 }
 
-/* The marks of one account, in its segment. */
+/* Carry out the marks of one account in its segment. */
 static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 {
 	const struct gt_journal_file *f = d->journal.file;
@@ -229,9 +232,9 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 		 (unsigned long long)redo->account.start_ticks);
 	memset(&process, 0, sizeof process);
 	process.fd = process.pidfd = -1;
-	if (GT_GUARD()) { /* false again: it was cut under us */
+	if (GT_GUARD()) { /* false if it was cut meanwhile */
 		if (gt_process_open(d->folder, name, &process))
-			gt_error_clear(); /* removed already, or never good */
+			gt_error_clear(); /* removed already, or never valid */
 		for (uint32_t i = 0; process.segment && i < f->head.mark_count; i++)
 			if (f->marks[i].account == redo->number &&
 			    f->marks[i].slot < process.slot_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the program, passing signals: see child.h. */
+/* Starts the program and passes on signals: see child.h. */
 #include "collector/child.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 
 enum { ANCESTORS_MOST = 64 };
 
-/* Ours alone: they mean that gputap itself is broken, or that its output is. */
+/* Return true for signals that are never passed on: they mean that gputap itself, or its output, is
+ * broken. */
 static bool is_ours(int number)
 {
 	static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -40,7 +41,7 @@ int gt_child_init(struct gt_child *c)
 		if (is_ours(i))
 			sigdelset(&all, i);
 	sigprocmask(SIG_SETMASK, &all, &c->mask_before);
-	/* ignored, it would take the exit status away */
+	/* ignoring it would discard the exit status */
 	sigaction(SIGCHLD, &normal, &c->chld_before);
 	c->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (c->signal_fd < 0) {
@@ -52,7 +53,7 @@ int gt_child_init(struct gt_child *c)
 	return 0;
 }
 
-/* In the child, up to exec. It reports its failure alone, through @report. */
+/* Execute the program in the child. It reports only failure, through @report. */
 static void run_program(const struct gt_child *c, char *const *argv, char *const *environment,
 			int report)
 {
@@ -97,7 +98,7 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 	return 0;
 }
 
-/* Does the program, or what it has started, have that pid? */
+/* Return true if that pid is the program's or a descendant's. */
 static bool is_of_program(const struct gt_child *c, uint32_t pid)
 {
 	struct gt_proc_stat stat;
@@ -112,8 +113,9 @@ static bool is_of_program(const struct gt_child *c, uint32_t pid)
 	return false;
 }
 
-/* Not what comes from the program itself: it sends to its whole group, kill(0, ..), so that it has
- * the signal, or to the parent that it would have without us, which it is not. */
+/* Pass a signal on, unless it comes from the program itself or its descendants: kill(0, ...) sent
+ * it to the whole group, so the program has it, or it was for the parent that the program would
+ * have without gputap. */
 static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 {
 	if (c->pid < 0 || c->ended || is_of_program(c, s->ssi_pid))
@@ -125,7 +127,7 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 		kill(c->pid, (int)s->ssi_signo);
 }
 
-/* The program was stopped by job control: stop as it did, until somebody continues us. */
+/* Job control stopped the program: stop in the same way, until continued. */
 static void stop_too(int number)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, before;
@@ -137,7 +139,7 @@ static void stop_too(int number)
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	raise(number);
-	sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stop */
+	sigprocmask(SIG_UNBLOCK, &one, NULL); /* execution stops here */
 	sigprocmask(SIG_BLOCK, &one, NULL);
 	sigaction(number, &before, NULL);
 }
@@ -160,8 +162,9 @@ static void look_at_program(struct gt_child *c)
 	}
 }
 
-/* Threads stop one after the other, and wait() says it of the last one; who looks at /proc, or at
- * what the program writes, may have sent a SIGCONT before. */
+/* Return true if the program is stopping. Threads stop one after the other, and wait() reports it
+ * after the last one. A process that watches /proc or the program's output may have sent a SIGCONT
+ * before. */
 static bool is_stopping(const struct gt_child *c)
 {
 	struct gt_proc_stat stat;
@@ -176,15 +179,15 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		return;
 	switch (s->ssi_signo) {
 	case SIGCHLD:
-	case SIGPIPE: /* our own stderr has gone */
-	case SIGXFSZ: /* our own capture is too long: write() says so */
-	case SIGIO:   /* a lease, see gt_file_in_use() */
+	case SIGPIPE: /* gputap's stderr is gone */
+	case SIGXFSZ: /* gputap's capture is too long: write() reports it */
+	case SIGIO:   /* from a lease, see gt_file_in_use() */
 		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
 			send_on(c, s);
 		return;
-	/* a shell sends it to the whole group: only a program that is stopped needs it from us */
+	/* a shell sends it to the whole group: only a stopped program needs it from gputap */
 	case SIGCONT:
-		look_at_program(c); /* it may have stopped just before that was sent */
+		look_at_program(c); /* it may have stopped just before the signal was sent */
 		if (c->stopped || is_stopping(c))
 			send_on(c, s);
 		return;
@@ -195,7 +198,7 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		c->interrupted |= c->ended;
 		/* fall through */
 	default:
-		/* > 0: from the kernel, that is the terminal, which sends it to the whole group */
+		/* > 0: from the kernel, meaning the terminal, which sends it to the whole group */
 		if (s->ssi_code <= 0)
 			send_on(c, s);
 	}

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's life: see collector.h.
+/* The collector's main loop and life cycle: see collector.h.
  *
  *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end
  *   mark -> folder removed
  *
  * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
- * (pidfd). A writer wakes nobody: the loop reads the rings every 1 to 20 ms, more rarely the less
- * they hold. That costs a busy writer nothing and an idle machine next to nothing. It does not read
- * them more often than some blocks fill, because it needs a processor that the program may want.
- * New segments show in the folder's time of change. (Not inotify: to give up a watch takes the
- * kernel 10 to 25 ms, more than all the rest of a short run.)
+ * (pidfd). Writers never wake the collector: the loop reads the rings every 1 to 20 ms, less often
+ * the less they hold. This costs a busy writer nothing and an idle machine next to nothing. It
+ * reads them no more often than some blocks fill, because it needs a processor that the program may
+ * want. New segments show in the folder's modification time. (inotify is not used: the kernel takes
+ * 10 to 25 ms to remove a watch, more than all the rest of a short run.)
  *
- * When has a process ended? When its pid has ended (pidfd), or when nobody maps its segment any
- * more (gt_file_in_use()): exec ends a process of ours but not its pid, and a pid from another
- * namespace means nothing here. To wait for the whole tree is to wait for the pids of such
- * processes, too: they may be about to make another segment, or run a program that is not
- * traced. */
+ * A process has ended when its pid has ended (pidfd), or when its segment is no longer mapped
+ * (gt_file_in_use()): exec ends a process in this sense but not its pid, and a pid from another
+ * namespace means nothing here. Waiting for the whole tree includes the pids of such processes:
+ * they may be about to create another segment, or run a program that is not traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -62,14 +61,14 @@
 #define PARTIAL_EVERY_NS (50 * MS)
 #define SLOW_EVERY_NS    (1000 * MS)
 #define COUNTS_EVERY_NS  (5000 * MS)
-/* process gone, segment still mapped by others and silent for so long: ended */
+/* process gone, segment still mapped elsewhere and silent for this long: ended */
 #define LINGER_NS        (1000 * MS)
-/* helpers of a program's language end a moment after it: then nothing is missing */
+/* helper processes of a program's language end shortly after it: nothing is missing then */
 #define GRACE_NS         (1000 * MS)
 #define IDLE_SLEEP_MS    20
 #define BUSY_SLEEP_MS    10
 #define BACKLOG_BYTES    (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
-/* to be there at the next look: a five hundredth of the pool, blocks that are still warm */
+/* target for the next look: 1/500 of the pool, blocks that are still warm */
 #define FILL_BYTES       (UINT64_C(512) << 10)
 
 struct collector {
@@ -88,17 +87,18 @@ struct collector {
 	struct gt_load load;
 	struct gt_session_status status;
 	int epoll;
-	struct gt_survivors survivors; /* when the first program has ended */
+	struct gt_survivors survivors; /* filled when the first program has ended */
 	bool are_survivors_known;
-	int *kept_pidfds; /* pids that go on behind their processes' end */
+	int *kept_pidfds; /* pids that continue after their processes ended */
 	size_t kept_count, kept_room;
-	struct timespec folder_time; /* of change, when it was last looked into */
+	struct timespec folder_time; /* modification time at the last scan */
 	bool rescan;                 /* something could not be opened yet */
 	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
-	uint64_t start_ns; /* of the session */
-	uint64_t ended_ns; /* the first program has, and nothing waits for the others; 0: not yet */
+	uint64_t start_ns; /* start of the session */
+	/* when the first program ended, if the others are not waited for; 0: not yet */
+	uint64_t ended_ns;
 	uint64_t partial_ns, slow_ns;
 };
 
@@ -107,7 +107,7 @@ static uint64_t get_monotonic_ns(void)
 	return gt_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What is run where -------------------------------------------------------------- */
+/* Description of the session ----------------------------------------------------- */
 
 struct session_text {
 	char boot_id[64], cpu[128], kernel[3 * 65], directory[PATH_MAX];
@@ -115,7 +115,8 @@ struct session_text {
 	char *command;
 };
 
-/* First line of @path that begins with @key (""), behind it and a colon. */
+/* Read the first line of @path that starts with @key, without the key and its colon. @key: "" for
+ * any line. */
 static void read_line(const char *path, const char *key, char *out, size_t room)
 {
 	FILE *f = fopen(path, "re");
@@ -151,7 +152,7 @@ static char *join_argv(char *const *argv)
 	return text;
 }
 
-/* With --no-command: the program's name, which its capture is useless without. */
+/* Return the program's name, for --no-command: without it the capture would be useless. */
 static char *join_name(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
@@ -196,7 +197,7 @@ void gt_session_defaults(struct gt_session *s)
 {
 	memset(s, 0, sizeof *s);
 	s->block_bytes = 64 << 10;
-	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second of ten million calls each second */
+	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second of ten million calls per second */
 	s->wait_ns = 1000 * MS;
 	s->slot_count = 4096;
 	s->payload_cap = 256;
@@ -215,7 +216,8 @@ static int watch_fd(struct collector *c, int fd, void *what)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* A process needs two descriptors: take what we may have. The program gets the limit as it was. */
+/* Raise the limit of descriptors as far as allowed: a process needs two. The program gets the
+ * original limit. */
 static void raise_files_limit(struct collector *c)
 {
 	struct rlimit more;
@@ -303,7 +305,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	return status;
 }
 
-/* A session that cannot be asked for anything is still a session. */
+/* Open the control socket. A session that cannot be controlled is still a session. */
 static void open_control(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
 	c->status = (struct gt_session_status){.drain = &c->drain,
@@ -339,7 +341,7 @@ static void take_clock(struct collector *c)
 
 /* Processes ----------------------------------------------------------------------- */
 
-/* Start of a process in ms since boot; 0: not known. */
+/* Return a process's start in ms since boot, or 0 if unknown. */
 static uint64_t get_process_start_ms(uint32_t pid)
 {
 	struct gt_proc_stat stat;
@@ -348,8 +350,8 @@ static uint64_t get_process_start_ms(uint32_t pid)
 					     : 0;
 }
 
-/* A pidfd of the process that made the segment; -1: it is gone, the pid is another's by now, or
- * always was: a pid of another namespace, which often is a small one, that of a process which is
+/* Open a pidfd of the process that made the segment. Return -1 if it is gone, or the pid belongs to
+ * another process now or always did: a pid of another namespace is often small, that of a process
  * older than the session. */
 static int open_pidfd(const struct collector *c, const struct gt_process *process)
 {
@@ -378,7 +380,7 @@ static void adopt_process(struct collector *c, struct gt_process *process)
 	process->pidfd = open_pidfd(c, process);
 	if (process->pidfd < 0) {
 		process->is_unseen = true;
-		process->exited = true; /* if nobody maps it either */
+		process->exited = true; /* unless others map it */
 	} else if (watch_fd(c, process->pidfd, process)) {
 		c->rescan = true;
 	}
@@ -407,7 +409,7 @@ static void scan_folder(struct collector *c)
 	gt_folder_rings(&c->folder, add_process, c);
 }
 
-/* May there be files that the last scan did not see? */
+/* Return true if there may be files that the last scan did not see. */
 static bool folder_changed(struct collector *c)
 {
 	struct timespec now;
@@ -419,14 +421,15 @@ static bool folder_changed(struct collector *c)
 	changed = st.st_mtim.tv_sec != c->folder_time.tv_sec ||
 		  st.st_mtim.tv_nsec != c->folder_time.tv_nsec;
 	c->folder_time = st.st_mtim;
-	/* times of change come in steps of some ms: a second change may hide behind a fresh one */
+	/* modification times have a granularity of some ms: a recent one may hide a second
+	 * change */
 	clock_gettime(CLOCK_REALTIME, &now);
 	return changed || (now.tv_sec - st.st_mtim.tv_sec) * 1000 +
 					  (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 <
 				  50;
 }
 
-/* Has the process ended? @slow: also ask about those that have shown no sign. */
+/* Return true if the process has ended. @slow: also check processes that have shown no sign. */
 static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 {
 	int in_use;
@@ -440,20 +443,21 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 	in_use = gt_file_in_use(process->fd);
 	if (in_use == 0)
 		return true;
-	/* gone or replaced, but others (fork children) hold on to its memory, or the file system
-	 * cannot tell. One that was never seen may be silent for long, and live */
+	/* gone or replaced, but others (fork children) still map its memory, or the file system
+	 * cannot report that. A process that was never seen may be alive and silent for long */
 	return (process->exited || process->replaced) &&
 	       (in_use < 0 || (!process->is_unseen && now - process->active_ns > LINGER_NS));
 }
 
-/* Before it is closed: a child of ours that looks up names (src/export/bounded_lines.h) may have a
- * copy, with which it would stay in the epoll set, and be reported for a process that is gone. */
+/* Remove a descriptor from the epoll set before it is closed. A child of gputap that looks up names
+ * (src/export/bounded_lines.h) may have a copy, which would keep it in the set and report a process
+ * that is gone. */
 static void unwatch_fd(const struct collector *c, int fd)
 {
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* The pid goes on: another program runs in it. */
+/* Keep the pidfd: the pid continues to exist and runs another program. */
 static void keep_pidfd(struct collector *c, struct gt_process *process)
 {
 	int *more = gt_grow(c->kept_pidfds, c->kept_count, &c->kept_room, sizeof *c->kept_pidfds);
@@ -482,7 +486,7 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
-		gt_drain_end_process(&c->drain, process, now); /* another one stands at i now */
+		gt_drain_end_process(&c->drain, process, now); /* another process is at i now */
 	}
 }
 
@@ -514,7 +518,7 @@ static void handle_events(struct collector *c, int timeout_ms)
 			process->pidfd = -1;
 		}
 	}
-	gt_child_poll(&c->child); /* each time: a SIGCHLD may stand for several */
+	gt_child_poll(&c->child); /* every time: one SIGCHLD may cover several changes */
 }
 
 static bool take_signal(void *data, int number)
@@ -528,7 +532,7 @@ static bool take_signal(void *data, int number)
 	return gt_session_windows_signal(&c->windows, number);
 }
 
-/* Once a second. */
+/* Runs once a second. */
 static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
@@ -561,7 +565,7 @@ static bool kept_have_ended(struct collector *c)
 	return !c->kept_count;
 }
 
-/* False: look again. */
+/* Return false if the search must be repeated. */
 static bool find_survivors(struct collector *c)
 {
 	return gt_survivors_find(&c->survivors, &c->folder, (uint32_t)c->child.pid, c->start_ns);
@@ -572,8 +576,8 @@ static bool tree_has_ended(struct collector *c)
 	gt_survivors_look(&c->survivors);
 	if (!kept_have_ended(c) || c->survivors.count)
 		return false;
-	/* a program that has no segment yet, between exec and its first recorded call, maps
-	 * nothing: look twice */
+	/* between exec and its first recorded call a program has no segment and maps nothing: look
+	 * twice */
 	for (int i = 0; i < 2; i++) {
 		if (c->drain.process_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
@@ -583,7 +587,8 @@ static bool tree_has_ended(struct collector *c)
 	return find_survivors(c) && !c->survivors.count;
 }
 
-/* Those that live when the session ends without having waited for them. */
+/* Give processes that outlive the first program some time, in a session that does not wait for
+ * them. Return true when that time is over. */
 static bool have_survivors_had_time(struct collector *c, uint64_t now)
 {
 	if (!c->ended_ns)
@@ -594,7 +599,7 @@ static bool have_survivors_had_time(struct collector *c, uint64_t now)
 	return (c->are_survivors_known && !c->survivors.count) || now - c->ended_ns > GRACE_NS;
 }
 
-/* Is there nothing more to wait for? */
+/* Return true if there is nothing more to wait for. */
 static bool is_finished(struct collector *c, uint64_t now)
 {
 	if (!c->child.ended)
@@ -604,7 +609,8 @@ static bool is_finished(struct collector *c, uint64_t now)
 	return have_survivors_had_time(c, now);
 }
 
-/* Until the next look, after one that found @bytes, @passed_ns after the one before. */
+/* Return the time until the next look. @bytes: found in the last one; @passed_ns: since the one
+ * before. */
 static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 {
 	uint64_t fills_ms;
@@ -682,7 +688,7 @@ static void collect(struct collector *c)
 	}
 }
 
-/* Every process is asked to stop; read what there is, whoever still runs. */
+/* Ask every process to stop and read everything that is left, even from processes still running. */
 static void finish_processes(struct collector *c, struct gt_run_result *result)
 {
 	uint64_t now = get_monotonic_ns();
@@ -692,7 +698,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	scan_folder(c);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
-	/* of those that were there, and those that they have started since */
+	/* update the survivors, and add processes that they have started since */
 	if (c->survivors.count)
 		find_survivors(c);
 	result->still_running = (uint32_t)c->survivors.count;
@@ -717,7 +723,7 @@ static void write_load(struct collector *c)
 		gt_capture_write_load(c->writer, &load);
 }
 
-/* The end mark; the folder goes only when everything stands in the file. */
+/* Write the end mark. The folder is removed only when everything is in the file. */
 static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 			   struct gt_run_result *result)
 {
@@ -766,7 +772,8 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
-/* Then the mask is as it was, and one that comes late must not end us. */
+/* Ignore the session's own signals: the mask is restored now, and a late one must not end
+ * gputap. */
 static void ignore_own_signals(const struct gt_run_options *options)
 {
 	const int own[] = {options->windows.start_signal, options->windows.stop_signal,
@@ -819,7 +826,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
-	if (c->triggers) /* what came last */
+	if (c->triggers) /* the last ones */
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
 	gt_snapshots_finish(&c->snapshots);
 	write_load(c);
@@ -853,7 +860,7 @@ restore_signals:
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result)
 {
-	struct collector *c = calloc(1, sizeof *c); /* 53 KiB: the stack may have 64 */
+	struct collector *c = calloc(1, sizeof *c); /* 53 KiB: the stack may have only 64 */
 	int status;
 
 	memset(result, 0, sizeof *result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector: makes the session folder, starts the program, drains rings into a capture
- * until the program has ended, finishes the capture. One thread; poll, never spin. */
+/* The collector: creates the session folder, starts the program, drains rings into a capture until
+ * the program has ended, and finishes the capture. One thread, which polls and never spins. */
 #ifndef GPUTAP_COLLECTOR_COLLECTOR_H
 #define GPUTAP_COLLECTOR_COLLECTOR_H
 
@@ -15,64 +15,68 @@
 
 struct gt_run_options {
 	const char *output; /* capture to write */
-	const char *wanted; /* file that it becomes when the program has ended; NULL: that one */
+	/* file that the capture is converted to when the program has ended; NULL: none */
+	const char *wanted;
 	bool replace;
 	bool compress;
-	bool shared;    /* the capture may be read by others, as the umask says */
+	bool shared;    /* others may read the capture, as the umask allows */
 	bool wait_tree; /* stay until every process of the tree has ended */
 	struct gt_keep_options keep;
-	const char *snapshot_name; /* what snapshots are named after; NULL: the output */
-	int snapshot_signal;       /* that asks for one instead of going to the program; 0: none */
+	const char *snapshot_name; /* base name of snapshots; NULL: that of the output */
+	/* requests a snapshot and is not passed on to the program; 0: none */
+	int snapshot_signal;
 	const struct gt_trigger *triggers;
 	size_t trigger_count;
-	uint64_t keep_after_ns;  /* from a trigger on, until its snapshot */
-	uint32_t snapshots_most; /* by triggers */
-	/* In the collector's thread, when a snapshot is written or cannot be (@error is a
-	 * sentence). NULL: nobody is told */
+	uint64_t keep_after_ns;  /* time from a trigger to its snapshot */
+	uint32_t snapshots_most; /* limit of snapshots through triggers */
+	/* called in the collector's thread when a snapshot is written or cannot be (@error is a
+	 * sentence). NULL: no callback */
 	void (*on_snapshot)(const char *path, const char *error, enum gt_kept_reason reason,
 			    const char *what);
-	/* In a thread of its own, when a snapshot is whole, before on_snapshot: more may be added
-	 * to it. NULL: nothing is */
+	/* called in a separate thread when a snapshot is complete, before on_snapshot: may add to
+	 * it. NULL: no callback */
 	void (*complete_snapshot)(const char *path, void *data);
 	void *complete_data;
-	/* what to record and how; magic, version, bytes, host_clock are filled in */
+	/* what to record and how; the collector fills in magic, version, bytes and host_clock */
 	struct gt_session session;
 	struct gt_window_options windows;
 	const char *options_text; /* for gt_session_info.options */
 };
 
 struct gt_run_result {
-	int wait_status; /* of the program, as waitpid() gives it */
-	/* not 0: the program could not be started, and there is no capture */
+	int wait_status; /* the program's, as from waitpid() */
+	/* nonzero: the program could not be started, and there is no capture */
 	int exec_errno;
-	uint32_t pid;       /* of the program */
+	uint32_t pid;       /* the program's */
 	uint32_t processes; /* processes that recorded */
 	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of them */
-	uint32_t torn;      /* processes whose rings made no sense in part: they wrote over them */
+	/* processes whose rings were corrupt in part: the program wrote over them */
+	uint32_t torn;
 	uint32_t refused;   /* segments of another version, or damaged from the start */
 	uint32_t untraced;  /* programs that could not be traced */
-	uint32_t still_running; /* processes that ran on when the session ended */
-	/* calls and device work; unfinished is part of dropped */
+	uint32_t still_running; /* processes still running when the session ended */
+	/* calls and GPU activities; unfinished is part of dropped */
 	uint64_t seen, recorded, dropped, unfinished;
 	uint64_t dropped_by[GT_DROP_REASON_COUNT];
-	bool complete;   /* nothing that was traced and ended is missing */
-	bool is_rebuilt; /* recovery had no sound journal; the capture is not complete then */
-	/* negative errno: the capture could not take everything (disk full) */
+	bool complete;   /* true if nothing is missing of what was traced and has ended */
+	/* true if recovery had no valid journal; the capture is not complete then */
+	bool is_rebuilt;
+	/* negative errno: the capture could not store everything (disk full) */
 	int output_error;
-	/* triggers that came when there were enough snapshots, or one had just been taken; work
-	 * that they could not be decided about */
+	/* triggers ignored because there were enough snapshots or one had just been taken; GPU
+	 * activities that the triggers could not be evaluated for */
 	uint64_t triggers_left_out, triggers_undecided;
-	struct gt_ranges_met ranges; /* of --from and --to */
+	struct gt_ranges_met ranges; /* for --from and --to */
 };
 
-/* Everything recorded, in the sizes that suit most programs. */
+/* Set the defaults: record everything, with sizes that suit most programs. */
 void gt_session_defaults(struct gt_session *session);
 
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
- * The signals that are the session's own (of windows and snapshots) are ignored from its end on.
- * Return: 0, or negative errno with a cause when tracing could not even begin; the program was not
- * started then.
+ * The session's own signals (of windows and snapshots) are ignored after its end.
+ * Return: 0, or negative errno with a cause when tracing could not start; then the program was not
+ * started.
  */
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result);
@@ -80,19 +84,20 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 /**
  * gt_collector_recover() - finish a capture whose collector died
  * @directory: the session folder; it is removed when all is in the capture
- * @output: receives the capture's path, PATH_MAX bytes; "" if not even that is known
- * Programs of the session that still run are asked to record no more.
- * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder,
- *         -ENODATA it died before the program started, -EALREADY nothing is left to finish (the
- *         folder is removed by both), .. The folder stays as it is then and may be tried again.
+ * @output: receives the capture's path, PATH_MAX bytes; "" if it is unknown
+ * Programs of the session that are still running are requested to stop recording.
+ * Return: 0, or negative errno with a cause, such as -EBUSY the collector is alive, -ENOENT no such
+ *         folder, -ENODATA it died before the program started, -EALREADY nothing is left to finish
+ *         (the last two remove the folder). In other cases the folder stays as it is and recovery
+ *         can be repeated.
  */
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result);
 
-/* One session found on this machine, for `gputap recover` without a folder. */
+/* A session found on this machine, for `gputap recover` without a folder. */
 struct gt_session_found {
-	const char *path, *output; /* output: "" if not known */
-	uint32_t collector_pid;    /* 0: it has no collector any more */
-	bool in_use;               /* programs of it still run */
+	const char *path, *output; /* output: "" if unknown */
+	uint32_t collector_pid;    /* 0: its collector is gone */
+	bool in_use;               /* its programs are still running */
 };
 void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data),
 			   void *data);

@@ -19,11 +19,11 @@
 #include "util/error.h"
 #include "util/short_slice.h"
 
-#define SILENT_NS UINT64_C(5000000000) /* a connection may be so old */
-#define MOMENT_NS UINT64_C(200000000)  /* .. while others wait for its place */
+#define SILENT_NS UINT64_C(5000000000) /* maximum age of a silent connection */
+#define MOMENT_NS UINT64_C(200000000)  /* ... while others wait for its place */
 
 enum {
-	WAITING_MOST = 1024, /* in the kernel; it has a limit of its own */
+	WAITING_MOST = 1024, /* in the kernel, which has a separate limit */
 	STACK_BYTES = 256 << 10,
 	FULL_MS = 20,
 	IDLE_MS = 1000,
@@ -90,7 +90,7 @@ int gt_control_refuse(struct gt_control_request *request, int status, const char
 
 /* The socket ---------------------------------------------------------------------- */
 
-/* Through the folder's descriptor, as paths of sockets are short. */
+/* Bind through the folder's descriptor, as paths of sockets are short. */
 static int bind_in(int folder, int fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -151,8 +151,8 @@ int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int ep
 	return gt_error(status, "cannot make the session's control socket");
 }
 
-/* A child of ours that looks up names may have a copy of the descriptor: close() alone would
- * neither take it out of the epoll set nor tell the client. */
+/* Close a connection. A child of gputap that looks up names may have a copy of the descriptor: then
+ * close() alone would neither remove it from the epoll set nor end the connection. */
 static void close_client(const struct gt_control *c, struct gt_control_client *client)
 {
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
@@ -250,7 +250,7 @@ static int run_command(const struct gt_control_command *command, struct gt_contr
 				 request->command);
 }
 
-/* Into client->answer; NULL: no memory. */
+/* Run the command into client->answer; NULL: memory is short. */
 static void make_answer(const struct gt_control *c, struct gt_control_client *client)
 {
 	const struct gt_control_command *command = find_command(c, client->request);
@@ -306,12 +306,12 @@ static void send_answer(struct gt_control *c, struct gt_control_client *client)
 	close_client(c, client);
 }
 
-/* The request is whole. */
+/* Handle a complete request. */
 static void take_request(struct gt_control *c, struct gt_control_client *client)
 {
 	const struct gt_control_command *command = find_command(c, client->request);
 
-	/* its end would be reported again and again */
+	/* otherwise its end would be reported repeatedly */
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	if (command && command->where == GT_CONTROL_IN_TURN) {
 		atomic_store_explicit(&client->state, GT_CONTROL_ASKED, memory_order_release);
@@ -320,7 +320,7 @@ static void take_request(struct gt_control *c, struct gt_control_client *client)
 		atomic_store_explicit(&client->state, GT_CONTROL_ANSWERED, memory_order_relaxed);
 		send_answer(c, client);
 	}
-	ring(c->asked); /* also: what is due next may be another by now */
+	ring(c->asked); /* also because the next deadline may have changed */
 }
 
 static void read_request(struct gt_control *c, struct gt_control_client *client)
@@ -334,7 +334,7 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
-	if (n <= 0) { /* it has gone, or says more than there is room for */
+	if (n <= 0) { /* it has closed, or sent more than there is room for */
 		close_client(c, client);
 		return;
 	}
@@ -349,7 +349,7 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 
 /* The thread ------------------------------------------------------------------------- */
 
-/* Ours alone, and root's. */
+/* Return true if the peer is our user or root. */
 static bool is_allowed(int fd)
 {
 	struct ucred who;
@@ -359,8 +359,8 @@ static bool is_allowed(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-/* A free place, or that of the one that has been silent for the longest time, if that is a moment.
- * NULL: others must wait. */
+/* Return a free place, or that of the connection that has been silent for longest, if that is long
+ * enough. NULL: others must wait. */
 static struct gt_control_client *find_place(struct gt_control *c)
 {
 	struct gt_control_client *oldest = NULL;
@@ -389,7 +389,7 @@ static void set_full(struct gt_control *c, bool is_full)
 
 static void accept_clients(struct gt_control *c)
 {
-	/* a bounded number, so that whoever connects all the time holds nothing up */
+	/* a bounded number, so that a process that connects constantly cannot block the thread */
 	for (int i = 0; i < GT_CONTROL_CLIENTS; i++) {
 		struct gt_control_client *client = find_place(c);
 		int fd;
@@ -411,11 +411,12 @@ static void accept_clients(struct gt_control *c)
 		if (watch(c->epoll, fd, client, EPOLLIN, EPOLL_CTL_ADD))
 			close_client(c, client);
 		else
-			read_request(c, client); /* it is there already, mostly */
+			read_request(c, client); /* mostly it is there already */
 	}
 }
 
-/* Those that the collector has answered are sent; those that say or take nothing go. */
+/* Send the answers that the collector has produced; close connections that send or accept
+ * nothing. */
 static void look_at_clients(struct gt_control *c)
 {
 	uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
@@ -445,7 +446,7 @@ static void handle_event(struct gt_control *c, void *what)
 		read_request(c, client);
 	else if (state_of(client) == GT_CONTROL_ANSWERED)
 		send_answer(c, client);
-	/* else: it was closed by an event before this one */
+	/* else an earlier event closed it */
 }
 
 static void *run_thread(void *data)

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* See descendants.h.
  *
- *   look: the first program, what was found before, traced processes -> children of each, down
+ *   look: the first program, known processes, traced processes -> children of each, recursively
  *   each process, once per exec:
  *     maps the session                       traced
- *     /proc does not show it to us           another user's: missed; else nobody knows: left alone
+ *     /proc does not show it to us           another user's: missed; otherwise unknown: ignored
  *     lacks our variables                    missed; a static one uses no runtime
- *     has them, and an obstacle              missed; who executed it has mostly reported it
- *     has them, and is out of reach          missed, unless whoever began it is, too
+ *     has them, and an obstacle              missed; mostly the process that executed it reported
+ *     it has them, and is out of reach          missed, unless its parent is out of reach also
  *     has them                               about to be traced: looked at again
- *   end: those that somebody reported (drain_state.h, struct gt_untraced_notice) are left out; the
+ *   end: processes that were reported (drain_state.h, struct gt_untraced_notice) are left out; the
  *   others become processes of the capture, with the reason
  *
- * All of it is evidence, none a matter of time: a process that has our variables is waited for as
- * long as it takes, one that has not cannot be traced any more. Only a fork's child that has what
- * its parent has is given time, as it is mostly about to execute something.
+ * All of this is evidence, not timing: a process that has our variables is waited for as long as it
+ * takes, and one without them can no longer be traced. Only a fork child that still equals its
+ * parent is given time, as it is mostly about to execute something.
  *
- * A look asks the kernel for each thread's children (CONFIG_PROC_CHILDREN) and for one line of each
- * process; a process's mappings, once per exec. It takes no lock of the program's but the kernel's
- * own of its mappings, for reading. Looks come at 16 ms, 32 ms, .. 250 ms, and so rarely that they
- * take no more than a fiftieth of a processor.
+ * A look reads each thread's children from the kernel (CONFIG_PROC_CHILDREN) and one line of each
+ * process; a process's mappings, once per exec. It takes no lock of the program except the kernel's
+ * lock of its mappings, for reading. Looks come after 16 ms, 32 ms, up to 250 ms, and so rarely
+ * that they take at most 1/50 of a processor.
  *
- * Not seen: who is gone before a look; who was given away by a parent that ended before a look. */
+ * Not seen: a process that ended before a look, or whose parent ended before a look. */
 #include "collector/descendants.h"
 
 #include <errno.h>
@@ -44,28 +44,28 @@
 #define MS             UINT64_C(1000000)
 #define FIRST_NS       (16 * MS)
 #define EVERY_NS       (250 * MS)
-#define COST_SHARE     50         /* of a processor, one part of so many */
-#define FORK_NS        (300 * MS) /* a fork's child that stays what its parent is */
+#define COST_SHARE     50         /* fraction of a processor: one in this many */
+#define FORK_NS        (300 * MS) /* how long a fork child may equal its parent */
 #define PROCESSES_MOST 16384
 #define MISSED_MOST    10000
 #define WHY_BYTES      192
 
 enum verdict {
-	VERDICT_NONE = 0, /* not looked at, or looked at while it changed */
+	VERDICT_NONE = 0, /* not looked at, or it changed during the look */
 	VERDICT_TRACED,
 	VERDICT_COMING,  /* has our variables */
 	VERDICT_MISSED,  /* not traced, and in the list */
-	VERDICT_COVERED, /* out of reach as whoever began it, who is in a list */
-	VERDICT_UNKNOWN, /* not to be looked at, or another session's */
+	VERDICT_COVERED, /* out of reach like its parent, which is in a list */
+	VERDICT_UNKNOWN, /* unreadable, or another session's */
 };
 
 struct gt_descendant {
-	uint32_t pid, look; /* when it was last there */
+	uint32_t pid, look; /* look: when it was last seen */
 	uint64_t start, exec_id;
-	uint64_t since_ns; /* it executed this file */
+	uint64_t since_ns; /* since when it executes this file */
 	enum verdict verdict;
 	bool lacks_torch; /* at the last look: it maps torch without gputap's package for it */
-	bool is_of_tree;  /* not only of a pid that a segment has, which may be another process's */
+	bool is_of_tree;  /* false: only the pid of a segment, which may be another process's */
 };
 
 struct gt_missed {
@@ -77,7 +77,7 @@ struct gt_missed {
 	int error; /* 0: it uses no runtime */
 };
 
-/* What there is to say of a process that is looked at. */
+/* Findings about a process in a look. */
 struct findings {
 	struct gt_proc_stat stat;
 	struct gt_proc_ids ids;
@@ -106,7 +106,7 @@ void gt_descendants_fini(struct gt_descendants *d)
 
 /* Those that live ------------------------------------------------------------------ */
 
-/* Where the pid stands, or would. */
+/* Return the index of the pid, or the one at which to insert it. */
 static size_t find_place(const struct gt_descendants *d, uint32_t pid)
 {
 	size_t low = 0, high = d->known_count;
@@ -129,7 +129,7 @@ static struct gt_descendant *find_known(const struct gt_descendants *d, uint32_t
 	return at < d->known_count && d->known[at].pid == pid ? &d->known[at] : NULL;
 }
 
-/* NULL: no memory, or there are too many. */
+/* Return NULL if memory is short or there are too many. */
 static struct gt_descendant *add_known(struct gt_descendants *d, uint32_t pid)
 {
 	void *more = d->known_count < PROCESSES_MOST
@@ -146,7 +146,7 @@ static struct gt_descendant *add_known(struct gt_descendants *d, uint32_t pid)
 	return &d->known[at];
 }
 
-/* Those that were not there any more. */
+/* Forget processes that were not seen in this look. */
 static void forget_ended(struct gt_descendants *d)
 {
 	size_t kept = 0;
@@ -175,7 +175,7 @@ static void look_for_torch(struct gt_descendant *p)
 	p->lacks_torch = gt_proc_find_mapped(p->pid, parts, 2) == 1;
 }
 
-/* What is said of one ---------------------------------------------------------------- */
+/* Judging a process ------------------------------------------------------------------ */
 
 struct variables {
 	const char *folder;
@@ -195,7 +195,8 @@ static void look_at_variable(const char *variable, void *data)
 		v->has_library = strstr(variable, "libgputap.so") != NULL;
 }
 
-/* Is the session's folder at its place in the process's root? 0 or errno. */
+/* Check that the session's folder is visible at its path in the process's root. Return 0 or
+ * errno. */
 static int look_for_session(const struct gt_descendants *d, uint32_t pid)
 {
 	char path[PATH_MAX + 32];
@@ -209,7 +210,8 @@ static int look_for_session(const struct gt_descendants *d, uint32_t pid)
 	return own.st_dev == its.st_dev && own.st_ino == its.st_ino ? 0 : ENOENT;
 }
 
-/* It has our variables: what keeps it from the session? 0: nothing that we see. */
+/* Find why a process that has our variables cannot reach the session. Return 0 if no reason is
+ * visible. */
 static int find_distance(const struct gt_descendants *d, uint32_t pid, struct findings *f)
 {
 	char path[PATH_MAX + 32];
@@ -234,7 +236,8 @@ static int find_distance(const struct gt_descendants *d, uint32_t pid, struct fi
 	return 0;
 }
 
-/* Has it been denied to us because it is another user's, or has a right of its own? */
+/* Judge a process that we may not read: because it belongs to another user, or has extra
+ * privileges. */
 static enum verdict judge_hidden(struct findings *f, bool parent_is_traced)
 {
 	f->error = EPERM;
@@ -281,7 +284,8 @@ static enum verdict judge_unmapped(struct gt_descendants *d, uint32_t pid,
 	return !f->error ? VERDICT_COMING : parent_is_traced ? VERDICT_MISSED : VERDICT_COVERED;
 }
 
-/* Its exec_id is f->stat's. VERDICT_NONE: it has changed meanwhile. */
+/* Judge the process with the exec_id in f->stat. Return VERDICT_NONE if it has changed
+ * meanwhile. */
 static enum verdict judge_process(struct gt_descendants *d, uint32_t pid, bool parent_is_traced,
 				  struct findings *f)
 {
@@ -297,7 +301,7 @@ static enum verdict judge_process(struct gt_descendants *d, uint32_t pid, bool p
 		return VERDICT_NONE;
 	if (maps < 0 || gt_proc_each_variable(pid, look_at_variable, &v))
 		verdict = maps == -EACCES ? judge_hidden(f, parent_is_traced) : VERDICT_NONE;
-	else if (!f->stat.exec_id) /* an exec is under way */
+	else if (!f->stat.exec_id) /* an exec is in progress */
 		verdict = VERDICT_NONE;
 	else
 		verdict = judge_unmapped(d, pid, &v, parent_is_traced, f);
@@ -355,8 +359,7 @@ static bool is_fork_of(const struct gt_descendant *p, const struct gt_descendant
 	       p->exec_id;
 }
 
-/* A process of the tree, or (@is_seed) of a pid that a segment has. Its children are to be looked
- * at next. */
+/* Look at a process of the tree, or (@is_seed) at the pid of a segment, and queue its children. */
 static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed, uint64_t now_ns)
 {
 	struct gt_descendant *p = find_known(d, pid);
@@ -370,7 +373,7 @@ static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed
 		return;
 	if (!p && !(p = add_known(d, pid)))
 		return;
-	if (p->start != f.stat.start) /* another process has the pid */
+	if (p->start != f.stat.start) /* the pid was reused */
 		*p = (struct gt_descendant){.pid = pid, .start = f.stat.start, .since_ns = now_ns};
 	if (p->exec_id != f.stat.exec_id) {
 		p->exec_id = f.stat.exec_id;
@@ -413,7 +416,7 @@ static void look_at_all(struct gt_descendants *d, uint32_t root, uint64_t now_ns
 	if (root)
 		push_pid(root, d);
 	look_at_waiting(d, now_ns);
-	/* those that the first program is no ancestor of any more */
+	/* processes that are no longer descendants of the first program */
 	for (size_t i = 0; i < d->known_count; i++)
 		if (d->known[i].is_of_tree && d->known[i].look != d->look)
 			push_pid(d->known[i].pid, d);

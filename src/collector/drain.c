@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a session, from the first look at a segment to its last word: see drain.h. All
- * of gt_drain is here; what it does to one process lies in the files that it includes. */
+/* The processes of a session, from the first look at a segment to their last records: see drain.h.
+ * This file has all of gt_drain; the operations on one process are in the files that it
+ * includes. */
 #include "collector/drain.h"
 
 #include <errno.h>
@@ -23,11 +24,11 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define TICKS_BEFORE (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
-/* of the newest one: a minute or two, which a busy collector may be late */
+#define TICKS_BEFORE (UINT64_C(1) << 32) /* before the first clock tuple: a few seconds */
+/* after the newest one: a minute or two, by which a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
-/* A process reports a program that it executes and that cannot be traced. */
+/* Note a program that a process executes and that cannot be traced. */
 static void on_event(uint32_t process, const struct gt_record_event *event, void *data)
 {
 	struct gt_drain *d = data;
@@ -49,7 +50,7 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 	d->writer = writer;
 	d->journal.fd = d->journal.position_fd = -1;
 	d->latest_ticks = UINT64_MAX;
-	if (writer) /* none yet: gputap recover, which meets nobody in /proc */
+	if (writer) /* none yet in gputap recover, which does not search /proc */
 		gt_capture_writer_watch_events(writer, on_event, d);
 }
 
@@ -111,7 +112,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 		return 0; /* all of it is in the capture; only the file was not removed yet */
 	if (!GT_GUARD())
 		return gt_error(-EBADMSG, "%s was cut", name);
-	status = gt_process_open(d->folder, name, &fresh); /* no segment when it fails */
+	status = gt_process_open(d->folder, name, &fresh); /* sets no segment when it fails */
 	gt_guard_end();
 	if (status == -EAGAIN)
 		return status;
@@ -255,7 +256,7 @@ static void final_info(struct gt_drain *d, struct gt_process *process, struct gt
 	info->wait_status = process->wait_status;
 	info->ended = process->exited || process->wait_status != -1;
 	if (info->ended && !d->recovering)
-		/* when we noticed; after the collector's death nobody knows */
+		/* when it was noticed; after the collector's death this is unknown */
 		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 }
 
@@ -270,7 +271,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 		return;
 	}
 	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
-	gt_batch_commit(d); /* a failed flush moves what was recorded: sum only after it */
+	gt_batch_commit(d); /* a failed flush counts records as lost: sum after it */
 	if (gt_batch_halted(d))
 		return;
 	end_threads(d, process);
@@ -279,7 +280,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
 	gt_events_write_open_plugins(d, process);
-	/* it has set one itself since it began: core/rank_variables.c */
+	/* it has set one itself since it started: core/rank_variables.c */
 	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))
 		gt_capture_write_process(d->writer, &info);
 	gt_capture_write_process_end(d->writer, &info);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session's processes and the batch being made, within the collector: drain.h has the face, the
- * files below it (ring_reader.c, events.c, ..) work on this. */
+/* A session's processes and the current batch, within the collector. drain.h is the interface; the
+ * files below it (ring_reader.c, events.c, ...) use this state. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_STATE_H
 #define GPUTAP_COLLECTOR_DRAIN_STATE_H
 
@@ -18,10 +18,10 @@
 
 enum gt_drain_how {
 	GT_DRAIN_FULL, /* blocks that are handed on */
-	/* and others, if there is a fair amount in them or it has lain there for long */
+	/* also others, if they hold a fair amount or have held it for long */
 	GT_DRAIN_PARTIAL,
-	GT_DRAIN_NOW, /* what is committed, of threads that go on */
-	GT_DRAIN_ALL, /* everything that is committed */
+	GT_DRAIN_NOW, /* committed records, of threads that continue */
+	GT_DRAIN_ALL, /* everything committed */
 };
 
 struct gt_give_back {
@@ -31,11 +31,11 @@ struct gt_give_back {
 
 struct gt_triggers;
 
-/* A program that a process has reported as not traced; the collector meets it in /proc, too. */
+/* A program that a process has reported as not traced; the collector also finds it in /proc. */
 struct gt_untraced_notice {
-	uint32_t pid;                  /* of itself, or of who executed it */
-	char name[GT_PROC_NAME_BYTES]; /* of its file, cut; "": not known */
-	bool is_childs;                /* without a name, and of a child of the pid */
+	uint32_t pid;                  /* its own pid, or that of the process that executed it */
+	char name[GT_PROC_NAME_BYTES]; /* name of its file, truncated; "": unknown */
+	bool is_childs;                /* it has no name and belongs to a child of the pid */
 	bool is_taken;
 };
 
@@ -43,22 +43,23 @@ struct gt_drain {
 	struct gt_folder *folder;
 	struct gt_journal journal;
 	struct gt_capture_writer *writer;
-	/* the rings' owners may be gone or asked to stop: nothing is given back */
+	/* the rings' owners may be gone or stopping: nothing is given back */
 	bool recovering;
-	bool is_rebuilt; /* .. without a sound journal: what threads lost that ended is not known */
+	bool is_rebuilt; /* ... without a valid journal: losses of threads that ended are unknown */
 
-	/* changed with the lock held, by the collector's thread; others read them with it */
+	/* the collector's thread changes them with the lock held; other threads read them with
+	 * it */
 	pthread_mutex_t list_lock;
 	struct gt_process **processes;
 	size_t process_count, process_room;
 	uint32_t next_index;
 
-	/* calls of this session lie between them; by the clock tuples so far */
+	/* range of valid times of this session, from the clock tuples so far */
 	uint64_t earliest_ticks, latest_ticks;
 
-	/* the batch being made; its marks lie in the journal */
+	/* the current batch; its marks are in the journal */
 	uint64_t batch_bytes;
-	bool batch_dirty; /* something stands in the capture's buffers */
+	bool batch_dirty; /* the capture's buffers are not empty */
 	struct gt_process *mark_process[GT_JOURNAL_MARKS];
 	struct gt_process *touched[GT_JOURNAL_REDOS];
 	uint32_t touched_count;
@@ -68,10 +69,10 @@ struct gt_drain {
 	struct gt_triggers *triggers; /* NULL: none; borrowed */
 
 	/* results */
-	int output_error; /* the first one */
+	int output_error; /* the first error */
 	uint32_t recorded, runtimes, torn, refused, untraced;
 	struct gt_ranges_met ranges;
-	struct gt_counts totals; /* of the processes that have ended */
+	struct gt_counts totals; /* totals of the processes that have ended */
 
 	struct gt_untraced_notice *notices;
 	size_t notice_count, notice_room;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding our libraries and making the program's environment: see environment.h. */
+/* Finds gputap's libraries and makes the program's environment: see environment.h. */
 #include "collector/environment.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define AUDIT_NAME       "libgputap-audit.so"
 #define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
 
-/* Installed, or in a build folder. */
+/* Find the library as installed, or in a build folder. */
 static void find_compat(const char *directory, size_t n, struct gt_libraries *out)
 {
 	static const char *const folders[] = {"gputap", GT_SUBSTITUTES_FOLDER};
@@ -65,7 +65,7 @@ static int find_libraries(struct gt_libraries *out)
 		*strrchr(self, '/') = '\0';
 		if (!try_directory(self, strlen(self), out))
 			return 0;
-		/* an installed copy, wherever it was moved to */
+		/* an installed copy, even if it was moved */
 		snprintf(beside, sizeof beside, "%s/" GPUTAP_LIBDIR_FROM_BINDIR, self);
 		if (realpath(beside, installed) &&
 		    !try_directory(installed, strlen(installed), out))
@@ -91,7 +91,7 @@ int gt_libraries_find(struct gt_libraries *out)
 
 	if (status)
 		return status;
-	/* the dynamic linker splits LD_PRELOAD at both, and nothing can quote them */
+	/* the dynamic linker splits LD_PRELOAD at both, and they cannot be quoted */
 	if (strpbrk(out->inject, " :"))
 		return gt_error(0,
 				"the folder of %s has a space or a colon in its name, which "
@@ -118,7 +118,7 @@ static const char *value_or(char *const *environment, const char *name, const ch
 	return value ? value : otherwise;
 }
 
-/* "@name=@first:@rest"; @ours is left out of the user's list if it stands there already (gputap
+/* Make "@name=@first:@rest". @ours is removed from the user's list if it is in it already (gputap
  * in gputap). */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
@@ -157,9 +157,10 @@ static char *variable(const char *name, const char *value)
 	return text;
 }
 
-/* A list that ends with @last, which the runtime tells which of the user's libraries failed. The
- * user's text stays as it is: ROCr reads quotes and backslashes in it. We are the first to get the
- * tables, so that the user's tools stand in front of us and see what they see without us. */
+/* Make a list that ends with @last, to which the runtime reports which of the user's libraries
+ * failed. The user's text stays unchanged: ROCr interprets quotes and backslashes in it. gputap
+ * gets the tables first, so the user's tools are in front of it and see the same as without
+ * gputap. */
 static char *list_around(const struct gt_variable *v, const char *ours, const char *users,
 			 const char *last)
 {
@@ -175,7 +176,7 @@ static char *list_around(const struct gt_variable *v, const char *ours, const ch
 		       : text;
 }
 
-/* What a runtime's variable is set to. */
+/* Make the value of a runtime's variable. */
 static char *runtime_variable(const struct gt_variable *v, char *const *base,
 			      const struct gt_libraries *l)
 {
@@ -195,8 +196,8 @@ static char *runtime_variable(const struct gt_variable *v, char *const *base,
 	return NULL;
 }
 
-/* Of a list, all of it as the program gets it (@text: "NAME=list"); of a value, what the user had
- * there, also under another gputap. */
+/* Make a variable with a copy: of a list, all of it as the program gets it (@text: "NAME=list"); of
+ * a value, the user's original, even under another gputap. */
 static char *saved_variable(const struct gt_variable *v, char *const *base, const char *text)
 {
 	if (v->kind == GT_VARIABLE_LIST)
@@ -215,8 +216,8 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 	return false;
 }
 
-/* "GLIBC_TUNABLES=theirs:ours", with the room for static thread-local storage that the program
- * needs beside an auditor. Its children get their own: core/exec_environment.c. */
+/* Make "GLIBC_TUNABLES=theirs:ours", with the static thread-local storage that the program needs
+ * together with an auditor. Its children get their own value: core/exec_environment.c. */
 static char *tunables_variable(char *const *base, const struct gt_static_tls *tls)
 {
 	const char *theirs = get_value(base, "GLIBC_TUNABLES"),
@@ -245,7 +246,7 @@ static void look_at_storage(const char *program, char *const *base, const char *
 	close(fd);
 }
 
-/* Return: how many were put into @set. */
+/* Return how many were added to @set. */
 static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 				     const struct gt_libraries *l, char **set)
 {
@@ -265,7 +266,8 @@ static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 	return count;
 }
 
-/* Those that bring our libraries into the program. Return: how many were put into @set. */
+/* Add the variables that load gputap's libraries into the program. Return how many were added to
+ * @set. */
 static size_t set_library_variables(uint32_t domains, char *const *base,
 				    const struct gt_libraries *l, const struct gt_target *target,
 				    char **set)
@@ -275,9 +277,10 @@ static size_t set_library_variables(uint32_t domains, char *const *base,
 
 	look_at_storage(target->executable ? target->path : NULL, base, l->inject, &tls);
 	set_count = set_runtimes_variables(domains, base, l, set);
-	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not
-	 * the first library: that is us, and does no harm. Its search for leaks reads a header in
-	 * front of thread-local storage, which is none where the dynamic linker has an auditor. */
+	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not the
+	 * first library. With gputap that one is first, which is harmless. Its leak detector reads
+	 * a header before thread-local storage, which is missing when the dynamic linker has an
+	 * auditor. */
 	set[set_count++] =
 		list_variable("ASAN_OPTIONS", "verify_asan_link_order=0,intercept_tls_get_addr=0",
 			      get_value(base, "ASAN_OPTIONS"), false);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that no program writes but the collector.
+/* Events that the collector writes, and no program.
  *
- * A call that was open when its process died has no record. But its begin left its id and its
+ * A call that was open when its process died has no record. But its start left its id and its
  * operation's number in the slot (gt_slot_domain.newest), and the encoder knows the highest id of
- * the records: ids of a thread rise. So the newest call of a thread and domain is open if its id is
- * higher. If it is not, an older one may be open, around it: which, nobody knows.
- * Not known either: after the collector's own death (what it had read is in no encoder), and where
- * records were lost on their way. */
+ * the records. Ids of a thread increase, so the newest call of a thread and domain is open if its
+ * id is higher. If it is not, an older call around it may be open, but it is unknown which.
+ * Open calls are also unknown after the collector's own death (no encoder has the ids it had read),
+ * and if records were lost on their way. */
 #include "collector/events.h"
 
 #include <stdio.h>
@@ -54,8 +54,8 @@ int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code
 	return status;
 }
 
-/* The newest calls of a slot's thread, one a domain, and its ordinal. False: it has none, or
- * they cannot be read. */
+/* Read the newest calls of a slot's thread, one per domain, and its ordinal. Return false if there
+ * are none or they cannot be read. */
 static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t i,
 			uint64_t words[GT_DOMAIN_COUNT], uint32_t *ordinal)
 {
@@ -74,7 +74,7 @@ static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t
 	return active;
 }
 
-/* Is it what a begin of a call leaves, of a call without a record? */
+/* Return true if @word is what the start of a call leaves, of a call without a record. */
 static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t word,
 		    uint32_t ordinal, struct open_call *call)
 {
@@ -87,7 +87,7 @@ static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t 
 	       (!ring->stream || call->id > gt_capture_stream_newest_call(ring->stream, domain));
 }
 
-/* Return: how many, the outermost first. */
+/* Return how many there are, sorted with the outermost first. */
 static unsigned find_open_calls(struct gt_drain *d, struct gt_process *process, uint32_t i,
 				const struct gt_counts *counts,
 				struct open_call calls[GT_DOMAIN_COUNT])
@@ -137,7 +137,7 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 					   (enum gt_domain)GT_OP_DOMAIN(calls[k].op), now.ticks,
 					   process->rings[i].ordinal,
 					   gt_operation_name(calls[k].op)))
-				/* the file takes nothing: reported at the end, once */
+				/* the file takes nothing: reported once, at the end */
 				gt_error_clear();
 	}
 }
@@ -162,5 +162,5 @@ void gt_events_write_open_plugins(struct gt_drain *d, struct gt_process *process
 					     "records were not handed over"
 					   : "the session ended first: its plug-ins' last records "
 					     "were not handed over"))
-		gt_error_clear(); /* the file takes nothing: reported at the end, once */
+		gt_error_clear(); /* the file takes nothing: reported once, at the end */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The session folder: see folder.h. Everything goes through the folder's descriptor, so that
- * renaming or a changed root cannot lead elsewhere; files are made O_EXCL and O_NOFOLLOW, mode
- * 0600. */
+ * renaming or a changed root cannot lead elsewhere. Files are created with O_EXCL and O_NOFOLLOW,
+ * mode 0600. */
 #include "collector/folder.h"
 
 #include <dirent.h>
@@ -19,27 +19,27 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* Beyond one pool: the journal, slots, more processes with little to say. */
+/* Room besides one pool: the journal, slots, more processes with few records. */
 #define SPARE_BYTES      (UINT64_C(8) << 20)
-/* the session's own, and a segment for each process that is not drained yet */
+/* the session's own files, and a segment for each process that is not drained yet */
 #define SPARE_FILES      64
-/* enough to start with in a small place, a container's /dev/shm */
+/* enough to start with in little space, such as a container's /dev/shm */
 #define SMALL_POOL_BYTES (UINT64_C(16) << 20)
 
-/* Bytes free; 0: not a place for us. */
+/* Return the free bytes, or 0 if the directory is unusable. */
 static uint64_t room_in(const char *directory)
 {
 	struct statvfs fs;
 
 	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
 		return 0;
-	/* some file systems count none and have as many as fit */
+	/* some file systems report none and hold as many as fit */
 	if (fs.f_files && fs.f_favail < SPARE_FILES)
 		return 0;
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-/* Where session folders may lie; NULL-ended. */
+/* Directories for session folders; NULL-terminated. */
 static void places(const char *out[4])
 {
 	const char *tmpdir = getenv("TMPDIR");
@@ -52,8 +52,8 @@ static void places(const char *out[4])
 	out[n] = NULL;
 }
 
-/* @pool_bytes: what is wanted; made smaller where there is less. Memory beats a disk, also if
- *         there is little of it. */
+/* @pool_bytes: wanted size; reduced if there is less room. Memory is better than a disk, even if
+ * there is little of it. */
 static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
@@ -155,7 +155,7 @@ void gt_folder_repair(struct gt_folder *f)
 
 	if (f->copy && !fstat(f->session_fd, &st) && st.st_size < (off_t)sizeof *f->copy &&
 	    pwrite(f->session_fd, f->copy, sizeof *f->copy, 0) < 0)
-		return; /* tried again in a second */
+		return; /* retried in a second */
 }
 
 void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value)
@@ -175,8 +175,8 @@ void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value
 	gt_guard_end();
 }
 
-/* Before it is mapped: other versions' sessions have other lengths. *is_cut: another program has
- * cut the file. */
+/* Check the session before it is mapped: other versions' sessions have other lengths. *is_cut:
+ * another program has cut the file. */
 static int check_session(struct gt_folder *f, bool *is_cut)
 {
 	struct {
@@ -200,7 +200,8 @@ static int check_session(struct gt_folder *f, bool *is_cut)
 	return 0;
 }
 
-/* Is it ours? Somebody else could lead us to any file of ours by what stands in a folder of his. */
+/* Check that a file is ours. Otherwise the contents of another user's folder could make us use any
+ * of our files. */
 static int check_owner(int fd, mode_t type, const char *folder, const char *name)
 {
 	struct stat st;
@@ -295,7 +296,7 @@ static int by_age(const void *a, const void *b)
 	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
 }
 
-/* In memory that is freed, or NULL for none. */
+/* Return an allocated list, or NULL if there are none. */
 static struct ring_name *read_names(int fd, size_t *count)
 {
 	DIR *dir = fdopendir(fd);
@@ -362,12 +363,12 @@ void gt_folder_close(struct gt_folder *f)
 
 void gt_folder_remove(struct gt_folder *f)
 {
-	/* no other descriptor: there may be none left */
+	/* use this descriptor: there may be no other left */
 	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL;
 	struct dirent *e;
 
-	/* Killed in here, the rest is found by what is still there: without a journal there is
-	 * nothing to recover, and by `session` it is known. */
+	/* Order matters if gputap is killed in here: without a journal nothing needs recovery, and
+	 * `session` identifies the folder, so it is removed last. */
 	unlinkat(f->fd, "journal", 0);
 	while (dir && (e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&

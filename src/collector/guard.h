@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading memory that another program may take away: a segment that is cut to nothing under
- * us, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
+/* Reading memory that another program may take away: a segment that is cut to nothing while it is
+ * read, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
  * GT_GUARD().
  *
  *	if (!GT_GUARD())
  *		return process_is_lost();
- *	.. read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
- *	   structs ..
+ *	... read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
+ *	    structs ...
  *	gt_guard_end();
  *
- * Each thread has a point of its own. */
+ * Each thread has a separate jump target. */
 #ifndef GPUTAP_COLLECTOR_GUARD_H
 #define GPUTAP_COLLECTOR_GUARD_H
 
@@ -18,8 +18,8 @@
 
 extern _Thread_local sigjmp_buf gt_guard_point;
 
-void gt_guard_install(void); /* the handler; kept until gt_guard_restore() */
-void gt_guard_restore(void); /* what was there before; also for the child before exec */
+void gt_guard_install(void); /* installs the handler; kept until gt_guard_restore() */
+void gt_guard_restore(void); /* restores the previous handler; also for the child before exec */
 void gt_guard_begin(void);
 void gt_guard_end(void);
 

@@ -24,7 +24,7 @@ static void copy_head(struct gt_journal *j)
 	struct gt_journal_head *to = &j->shared->head;
 	const size_t phase_end = offsetof(struct gt_journal_head, phase) + sizeof from->phase;
 
-	/* all but magic and phase, whose stores have an order of their own */
+	/* copy all but magic and phase, whose stores have their own order */
 	memcpy((char *)to + sizeof to->magic, (const char *)from + sizeof from->magic,
 	       offsetof(struct gt_journal_head, phase) - sizeof from->magic);
 	memcpy((char *)to + phase_end, (const char *)from + phase_end, sizeof *to - phase_end);
@@ -44,12 +44,12 @@ static void copy_phase(struct gt_journal *j)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Everything, into a file that another program has cut. Its magic is the last word: half a journal
- * is none. */
+/* Write everything into a file that another program has cut. The magic is stored last, so that half
+ * a journal is invalid. */
 static void restore_file(struct gt_journal *j)
 {
 	if (ftruncate(j->fd, (off_t)j->bytes) || !GT_GUARD())
-		return; /* the next step tries again */
+		return; /* the next step retries */
 	j->shared->head.magic = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	copy_redo_area(j);
@@ -86,7 +86,7 @@ static void store_end(struct gt_journal *j)
 	copy_head(j);
 }
 
-/* One step of the protocol into the file. */
+/* Carry out one step of the protocol in the file. */
 static void store(struct gt_journal *j, void (*step)(struct gt_journal *j))
 {
 	struct stat st;
@@ -94,7 +94,7 @@ static void store(struct gt_journal *j, void (*step)(struct gt_journal *j))
 
 	if (!j->shared)
 		return;
-	/* cut and made longer by us, or by others, it has no magic */
+	/* a file that was cut and extended again, from us or from others, has no magic */
 	if (fstat(j->fd, &st) || st.st_size < (off_t)j->bytes || !GT_GUARD()) {
 		restore_file(j);
 		return;
@@ -125,7 +125,7 @@ static void store_position(struct gt_journal *j)
 		return; /* no room: the journal has it */
 }
 
-/* -1: there is none that is ours. */
+/* Return -1 if there is none that is ours. */
 static int open_position(const struct gt_folder *f, int flags)
 {
 	int fd = openat(f->fd, "position", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
@@ -154,7 +154,7 @@ bool gt_position_read(const struct gt_folder *f, struct gt_position *out)
 
 /* Made and opened ----------------------------------------------------------------- */
 
-/* Memory that is taken when it is used. */
+/* Reserve memory, which is allocated on first use. */
 static int take_memory(struct gt_journal *j)
 {
 	j->file = mmap(NULL, j->bytes, PROT_READ | PROT_WRITE,
@@ -179,7 +179,7 @@ static uint64_t file_bytes(uint32_t accounts)
 	return sizeof(struct gt_journal_file) + (uint64_t)accounts * sizeof(struct gt_account);
 }
 
-/* As long as it may be: a limit of file size (ulimit -f) holds for this one too. */
+/* Make the file as long as allowed: a file size limit (ulimit -f) applies to it also. */
 static int size_file(struct gt_journal *j)
 {
 	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16;
@@ -229,7 +229,7 @@ int gt_journal_make(const struct gt_folder *f, struct gt_journal *out)
 	return take_memory(out);
 }
 
-/* The head, and what is in use of the rest, as far as the file is that long. */
+/* Read the head and the used parts of the rest, up to the end of the file. */
 static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t bytes)
 {
 	struct gt_journal_head head;
@@ -258,7 +258,8 @@ static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t b
 	return 0;
 }
 
-/* A position is written after the journal: a sound one cannot be ahead of it. */
+/* Check the position against the journal. A position is written after the journal: a valid one
+ * cannot be ahead of it. */
 static int check_position(const struct gt_folder *f, const struct gt_journal *j)
 {
 	const struct gt_journal_head *h = &j->file->head;
@@ -315,7 +316,7 @@ void gt_journal_close(struct gt_journal *j)
 	if (j->position_fd >= 0)
 		close(j->position_fd);
 	if (j->fd >= 0)
-		close(j->fd); /* the lock goes with it */
+		close(j->fd); /* this also drops the lock */
 	j->file = j->shared = NULL;
 	j->fd = j->position_fd = -1;
 }
@@ -361,8 +362,8 @@ uint32_t gt_journal_take(struct gt_journal *j)
 	return UINT32_MAX;
 }
 
-/* In the file the account stays until another process has it: it has ended, and its segment is
- * gone. */
+/* Free an account in memory. In the file it stays until another process gets it: the process has
+ * ended, and its segment is gone. */
 void gt_journal_release(struct gt_journal *j, uint32_t number)
 {
 	memset(&j->file->accounts[number], 0, sizeof j->file->accounts[number]);
@@ -396,7 +397,7 @@ void gt_journal_redo_accounts(struct gt_journal *j)
 void gt_journal_redo_end(struct gt_journal *j)
 {
 	atomic_store_explicit(&j->file->head.phase, GT_JOURNAL_IDLE, memory_order_relaxed);
-	/* in the file after the phase: until IDLE is seen, they are to be carried out */
+	/* in the file after the phase: until IDLE is seen, they must be carried out */
 	j->file->head.mark_count = j->file->head.redo_count = 0;
 	store(j, store_end);
 	store_position(j);

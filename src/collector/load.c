@@ -22,8 +22,8 @@ static uint64_t used_by(int who)
 	return getrusage(who, &r) ? 0 : ns_of(&r.ru_utime) + ns_of(&r.ru_stime);
 }
 
-/* A line of /proc/stat for each processor: user, nice, system, idle, iowait, irq, softirq, stolen,
- * in ticks. */
+/* Read the lines of /proc/stat for each processor: user, nice, system, idle, iowait, irq, softirq,
+ * stolen, in ticks. */
 static void read_processors(const cpu_set_t *of, struct gt_machine_load *out)
 {
 	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -60,7 +60,7 @@ static void read_load(const cpu_set_t *of, struct gt_machine_load *out)
 void gt_load_begin(struct gt_load *l)
 {
 	if (sched_getaffinity(0, sizeof l->processors, &l->processors))
-		CPU_ZERO(&l->processors); /* of more processors than a set has */
+		CPU_ZERO(&l->processors); /* there are more processors than a set can hold */
 	read_load(&l->processors, &l->at_begin);
 }
 
@@ -69,7 +69,7 @@ void gt_load_end(const struct gt_load *l, struct gt_machine_load *out)
 	const struct gt_machine_load *begin = &l->at_begin;
 
 	read_load(&l->processors, out);
-	if (out->processors != begin->processors) /* one went or came */
+	if (out->processors != begin->processors) /* a processor was added or removed */
 		out->processors = 0;
 	out->wall_ns -= begin->wall_ns;
 	out->busy_ns -= begin->busy_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How busy others kept the processors that a session might use: times of a run on a busy machine
- * are not those of a quiet one. */
+/* Measures how busy others kept the processors that a session may use: times of a run on a busy
+ * machine differ from those on a quiet one. */
 #ifndef GPUTAP_COLLECTOR_LOAD_H
 #define GPUTAP_COLLECTOR_LOAD_H
 
@@ -14,8 +14,8 @@ struct gt_load {
 };
 
 void gt_load_begin(struct gt_load *l);
-/* Since the begin. All children must have been waited for: what others are still running counts as
- * others'. @out: .processors is 0 where the kernel does not say. */
+/* Measure since the start. All children must have been waited for: running ones count as others.
+ * @out: .processors is 0 if the kernel reports none. */
 void gt_load_end(const struct gt_load *l, struct gt_machine_load *out);
 
 #endif

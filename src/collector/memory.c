@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h. Who owns a block while it is cooled stands in ring/segment.h.
+/* See memory.h. ring/segment.h defines who owns a block while it is cooled.
  *
- * A process that is short of blocks shows in two words of its segment. Only then are the limits
- * read anew: 50 us. */
+ * Two words of its segment show that a process is short of blocks. Only then are the limits read
+ * again, which takes 50 us. */
 #include "collector/memory.h"
 
 #include <errno.h>
@@ -23,13 +23,14 @@
 #define BALANCE_EVERY_NS (5 * MS)
 #define COOL_EVERY_NS    (1000 * MS)
 #define IDLE_NS          (2000 * MS)
-#define PART             4  /* of what is left, for rings */
-#define PROCESSES        16 /* that may begin at once within that */
+#define PART             4  /* fraction of the remaining memory for rings */
+#define PROCESSES        16 /* processes that may start at once within that */
 #define START_BYTES_MAX  (UINT64_C(32) << 20)
 #define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle process: stays warm */
 #define BLOCKS_MIN       4u
 #define CGROUP_ROOT      "/sys/fs/cgroup"
-#define NO_LIMIT         (UINT64_C(1) << 60) /* control groups v1 say a number as large for none */
+/* control groups v1 report a number this large for no limit */
+#define NO_LIMIT         (UINT64_C(1) << 60)
 
 /* Limits ----------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static bool read_text(const char *path, char *out, size_t room)
 	return n > 0;
 }
 
-/* UINT64_MAX: "max", or no such file. */
+/* Return UINT64_MAX for "max", or if the file is missing. */
 static uint64_t read_number(const char *folder, const char *name)
 {
 	char path[PATH_MAX], text[64], *end;
@@ -59,7 +60,7 @@ static uint64_t read_number(const char *folder, const char *name)
 	return end == text || value >= NO_LIMIT ? UINT64_MAX : value;
 }
 
-/* The number behind "\n@key ". */
+/* Return the number after "\n@key ". */
 static uint64_t find_number(const char *text, const char *key)
 {
 	size_t n = strlen(key);
@@ -71,7 +72,7 @@ static uint64_t find_number(const char *text, const char *key)
 	return 0;
 }
 
-/* Page cache of the group: the kernel takes it back before it kills anybody. */
+/* Return the page cache of the group: the kernel reclaims it before it kills a process. */
 static uint64_t cache_bytes(const char *folder, const char *prefix)
 {
 	char path[PATH_MAX], text[8192], key[32];
@@ -104,8 +105,8 @@ static uint64_t left_in(const char *folder, bool is_v2)
 	return used < limit ? limit - used : 0;
 }
 
-/* The group @path below @mount and all above it. In a container the path may be another name
- * space's: what is there counts. */
+/* Return the least left in the group @path below @mount and in all above it. In a container the
+ * path may belong to another namespace: only groups that exist count. */
 static uint64_t left_above(const char *mount, const char *path, size_t bytes, bool is_v2)
 {
 	char folder[PATH_MAX];
@@ -148,7 +149,7 @@ uint64_t gt_memory_left(const char *cgroup, const char *root)
 	return least;
 }
 
-/* Of the whole machine, and of the file system that rings lie in. */
+/* Return the memory left on the whole machine and in the file system of the rings. */
 static uint64_t left_on_machine(const char *folder)
 {
 	uint64_t least = UINT64_MAX, room;
@@ -199,7 +200,7 @@ static uint64_t present_bytes(const struct gt_process *process)
 		       : 0;
 }
 
-/* The group of a new process. */
+/* Find or add the group of a new process. */
 static void join_group(struct gt_memory_budgets *m, struct gt_process *process)
 {
 	struct gt_memory_group *more;
@@ -225,7 +226,7 @@ static void join_group(struct gt_memory_budgets *m, struct gt_process *process)
 	process->group = (uint32_t)i;
 }
 
-/* What all processes may have, as things are now. */
+/* Compute the current budget of each group. */
 static void read_budgets(struct gt_memory_budgets *m, const struct gt_drain *d)
 {
 	uint64_t machine = left_on_machine(d->folder->path);
@@ -266,7 +267,7 @@ static void set_start_blocks(struct gt_folder *f, uint64_t left_bytes)
 					       f->copy->block_bytes));
 }
 
-/* Two words of the segment, checked. False: nothing can be said of it. */
+/* Read two words of the segment and check them. Return false if they cannot be read. */
 static bool read_block_words(struct gt_drain *d, struct gt_process *process)
 {
 	uint32_t used, limit;
@@ -298,8 +299,8 @@ static void set_limit(struct gt_drain *d, struct gt_process *process, uint32_t l
 
 /* Idle memory ------------------------------------------------------------------ */
 
-/* gt_pool_pop() in memory that a wild program may change: every number checked, tries bounded.
- * GT_BLOCK_NONE: no. */
+/* gt_pool_pop() in memory that a faulty program may change: every number is checked, attempts are
+ * bounded. Return GT_BLOCK_NONE on failure. */
 static uint32_t pop_block(struct gt_process *process)
 {
 	struct gt_segment *r = process->segment;
@@ -318,7 +319,8 @@ static uint32_t pop_block(struct gt_process *process)
 	return GT_BLOCK_NONE;
 }
 
-/* Its memory goes, but for the page with its header. False: the file system cannot. */
+/* Free a block's memory, except the page with its header. Return false if the file system
+ * cannot. */
 static bool cool_block(struct gt_process *process, uint32_t number)
 {
 	struct gt_block *b = gt_process_block(process, number);
@@ -335,7 +337,7 @@ static bool cool_block(struct gt_process *process, uint32_t number)
 	return true;
 }
 
-/* Take free blocks, until @most are cold or there are no more, and keep them. */
+/* Take free blocks and keep them, until @most are cold or no more are free. */
 static void hold_blocks(struct gt_drain *d, struct gt_process *process, uint32_t most)
 {
 	uint32_t *more;
@@ -365,7 +367,7 @@ static void hold_blocks(struct gt_drain *d, struct gt_process *process, uint32_t
 	}
 }
 
-/* Give back up to @most of them. */
+/* Give back up to @most of the held blocks. */
 static void release_blocks(struct gt_drain *d, struct gt_process *process, uint32_t most)
 {
 	volatile uint32_t n;
@@ -380,7 +382,8 @@ static void release_blocks(struct gt_drain *d, struct gt_process *process, uint3
 	}
 }
 
-/* All that it does not need now, above a floor for speed; writers find it in the pool as before. */
+/* Cool everything that an idle process does not need, above a minimum for speed. Writers find the
+ * blocks in the pool as before. */
 static void cool_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)
 {
 	uint32_t floor = (uint32_t)(FLOOR_BYTES / process->block_bytes), held = process->held_count;
@@ -423,7 +426,7 @@ static void grant_blocks(struct gt_drain *d, struct gt_memory_group *g, struct g
 		set_limit(d, process, process->block_limit + fresh);
 }
 
-/* More than its part: what it has not used, and what lies free. */
+/* Take back what a process has above its share: unused limit first, then free blocks. */
 static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
 	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(process);
@@ -508,7 +511,7 @@ void gt_memory_init(struct gt_memory_budgets *m, struct gt_drain *d)
 	set_start_blocks(d->folder, left);
 	m->groups = gt_grow(NULL, 0, &m->group_room, sizeof *m->groups);
 	if (!m->groups)
-		return; /* no balance: what processes begin with */
+		return; /* without balancing, processes keep their initial blocks */
 	m->groups[0] = (struct gt_memory_group){.name = strdup(text), .budget_bytes = UINT64_MAX};
 	m->group_count = m->groups[0].name != NULL;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See own_threads.h. Two things that the process cannot do for itself:
+/* See own_threads.h. Two things that the process cannot do itself:
  *
- *   slices   The thread that follows the session gets short ones (util/short_slice.h). A filter of
- *            the program's may kill for the system call that asks for them.
- *   alone    A program whose last thread has called pthread_exit(), or was killed by seccomp as a
- *            thread, has ended without gputap. With it, gputap's threads keep the process alive.
- *            So the thread that follows is told, and ends the process in the same way.
+ *   slices   The thread that follows the session gets short ones (util/short_slice.h). A filter in
+ *            the program may kill it for the system call that requests them.
+ *   alone    A program whose last thread has called pthread_exit(), or was killed as a thread by
+ *            seccomp, has ended without gputap. With gputap, its threads keep the process alive. So
+ *            the thread that follows is notified, and ends the process in the same way.
  *
- * Threads that a runtime made count as the program's: they keep a process alive without gputap,
- * too. */
+ * Threads that a runtime made count as the program's: they keep a process alive without gputap
+ * also. */
 #include "collector/own_threads.h"
 
 #include <limits.h>
@@ -39,7 +39,7 @@ static bool read_state(const struct gt_process *process, struct own_state *out)
 	return true;
 }
 
-/* Its number means nothing here if it is one of another pid namespace. */
+/* Set the slices. The thread's number is meaningless here if it is from another pid namespace. */
 static void give_slices(struct gt_process *process, const struct own_state *s)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See proc_files.h; `man 5 proc` has the formats. */
+/* See proc_files.h; `man 5 proc` describes the formats. */
 #include "collector/proc_files.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 96, NAME_BYTES = 64, STAT_BYTES = 1024, CHILDREN_BYTES = 4096 };
-/* of /proc/PID/stat, as the manual counts them */
+/* fields of /proc/PID/stat, numbered as in the manual */
 enum {
 	FIELD_STATE = 3,
 	FIELD_PPID = 4,
@@ -22,7 +22,7 @@ enum {
 	FIELD_STACK = 28,
 	FIELD_ARGUMENTS = 48,
 	FIELD_ENVIRONMENT_END = 51,
-	FIELD_EXIT_CODE = 52, /* as wait() gives it */
+	FIELD_EXIT_CODE = 52, /* as from wait() */
 	FIELD_COUNT
 };
 
@@ -55,7 +55,7 @@ bool gt_proc_read_stat(uint32_t pid, struct gt_proc_stat *out)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	name = strchr(text, '(');
-	p = strrchr(text, ')'); /* the name may hold anything */
+	p = strrchr(text, ')'); /* the name may contain anything */
 	if (!name || !p || p[1] != ' ')
 		return false;
 	snprintf(out->name, sizeof out->name, "%.*s", (int)(p - name - 1), name + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says of a process, read from the collector's side. A process that has ended meanwhile
- * is one that nothing is said of. */
+/* Reads the state of a process from /proc, on the collector's side. For a process that has ended
+ * meanwhile, nothing is reported. */
 #ifndef GPUTAP_COLLECTOR_PROC_FILES_H
 #define GPUTAP_COLLECTOR_PROC_FILES_H
 
@@ -11,45 +11,46 @@
 enum { GT_PROC_NAME_BYTES = 16 };
 
 struct gt_proc_stat {
-	char name[GT_PROC_NAME_BYTES]; /* the kernel's: of the file that was executed, cut */
-	char state;                    /* 'Z', 'X': it has ended; 'Z': other threads may be there */
-	uint32_t exit_signal; /* that ended the first thread; 0: none, or we may not know */
+	char name[GT_PROC_NAME_BYTES]; /* the kernel's: name of the executed file, truncated */
+	/* 'Z', 'X': it has ended; with 'Z' other threads may be there */
+	char state;
+	uint32_t exit_signal; /* the one that ended the first thread; 0: none, or not readable */
 	uint32_t ppid, threads;
 	uint64_t start; /* in clock ticks since boot */
-	/* Made of where its stack and environment lie: another one after an exec, its parent's
-	 * after a fork. 0: we may not know, or an exec is under way. */
+	/* made from the addresses of its stack and environment: changes with exec, equals the
+	 * parent's after fork. 0: not readable, or an exec is in progress */
 	uint64_t exec_id;
 };
 
-/* False: there is no such process (any more). */
+/* Return false if the process does not exist. */
 bool gt_proc_read_stat(uint32_t pid, struct gt_proc_stat *out);
 
-/* Call @each for every child of any of its threads, as far as the kernel says
+/* Call @each for every child of any of its threads, if the kernel reports them
  * (CONFIG_PROC_CHILDREN). */
 void gt_proc_each_child(uint32_t pid, uint32_t threads, void (*each)(uint32_t pid, void *data),
 			void *data);
 
 /**
- * gt_proc_maps() - does it map the file @fd?
+ * gt_proc_maps() - check if a process maps the file @fd
  * @path: of the file, for file systems whose mappings show another device
- * Return: 1, 0, or negative errno: -EACCES it may not be looked at.
+ * Return: 1, 0, or negative errno: -EACCES it is not readable.
  */
 int gt_proc_maps(uint32_t pid, int fd, const char *path);
 
-/* Which of @parts are in the paths of files that it maps? A bit for each. */
+/* Return a bit for each of @parts that is in the path of a file that the process maps. */
 uint32_t gt_proc_find_mapped(uint32_t pid, const char *const *parts, unsigned count);
 
-/* The variables that it was executed with, one call each; the program may have written over them.
- * Return: 0 or negative errno. */
+/* Call @each for each variable that the process was executed with; the program may have overwritten
+ * them. Return: 0 or negative errno. */
 int gt_proc_each_variable(uint32_t pid, void (*each)(const char *variable, void *data), void *data);
 
 struct gt_proc_ids {
 	uint32_t uid, effective_uid;
-	uint32_t inner_pid; /* its number in its own pid namespace */
+	uint32_t inner_pid; /* pid in its own pid namespace */
 };
 bool gt_proc_read_ids(uint32_t pid, struct gt_proc_ids *out);
 
-/* Path of the file that it executes, without what is said of a file that was removed. */
+/* Read the path of the file that it executes, without the suffix of a removed file. */
 bool gt_proc_read_program(uint32_t pid, char *out, size_t room);
 
 #endif

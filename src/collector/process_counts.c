@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a process, made to agree: see process_counts.h. */
+/* Sums of a process, made consistent: see process_counts.h. */
 #include "collector/process_counts.h"
 
 #include "collector/batch.h"
 #include "collector/guard.h"
 
-#define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
-/* of anything in one process; sums of a few of them do not wrap */
+#define CALLS_OPEN_MOST 64u /* nested open calls of one thread when a process ends */
+/* of anything in one process; sums of a few of them do not overflow */
 #define COUNT_MOST      (UINT64_C(1) << 48)
-/* device work of a process that nobody has waited for */
+/* GPU activities of a process that were not waited for */
 #define WORK_OPEN_MOST  (UINT64_C(1) << 24)
 
-/* Could so many calls have been open when the process ended, beside the @left ones? If not, its
- * counters or its rings were written over: what was lost that way looks like a call that never
- * returned. */
+/* Return true if too many calls are open for a process that ended, given @left calls left through
+ * jumps. Then its counters or its rings were overwritten: records lost that way look like calls
+ * that never returned. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, uint64_t left)
 {
 	uint64_t open[GT_CLASS_COUNT] = {0};
@@ -34,7 +34,7 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, u
 	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
-/* Counters that noise has got into, in a ring or in a journal, are worth nothing. */
+/* Reset counters in a ring or journal that were overwritten. */
 static void forget_noise(struct gt_process *process, struct gt_counts *counts)
 {
 	uint64_t *all = (uint64_t *)counts;
@@ -46,7 +46,7 @@ static void forget_noise(struct gt_process *process, struct gt_counts *counts)
 		}
 }
 
-/* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
+/* Make seen = recorded + dropped: the difference is open or damaged. */
 static void balance(struct gt_process *process, struct gt_counts *counts)
 {
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
@@ -55,7 +55,7 @@ static void balance(struct gt_process *process, struct gt_counts *counts)
 
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 				known += counts->dropped[why][c][k];
-			/* the counters themselves were written over */
+			/* the counters themselves were overwritten */
 			if (known > counts->seen[c][k]) {
 				process->torn = true;
 				counts->seen[c][k] = known;
@@ -65,7 +65,7 @@ static void balance(struct gt_process *process, struct gt_counts *counts)
 		}
 }
 
-/* Words that one stray write can change without a trace: how many slots there are, and that
+/* Check words that one stray write can change without a trace: the number of slots, and that
  * recording is over. */
 static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *process,
 			    uint32_t used)
@@ -75,12 +75,13 @@ static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *p
 		return true;
 	if (used < process->slots_used ||
 	    (used < process->slot_count && gt_process_slot(process, used)->ordinal))
-		return true; /* threads are missing: it only grows */
+		return true; /* threads are missing: the number only grows */
 	return !d->recovering && !process->stopped &&
 	       atomic_load_explicit(&process->segment->stop, memory_order_relaxed);
 }
 
-/* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
+/* Return true if slot @i of a process that is gone is in a state that neither its thread nor the
+ * collector can have left it in. */
 static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 {
 	const struct gt_slot *slot = gt_process_slot(process, i);
@@ -88,7 +89,7 @@ static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 	uint64_t seen = 0;
 
-	if (!i || (ring && ring->done)) /* of no thread; to be freed with the batch */
+	if (!i || (ring && ring->done)) /* slot without a thread; or freed with the batch */
 		return false;
 	if (ring && ring->stream && !ring->broken && slot->ordinal != ring->ordinal)
 		return true;
@@ -96,11 +97,11 @@ static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
 			seen |= atomic_load_explicit(&slot->domains[k].seen[c],
 						     memory_order_relaxed);
-	/* one that was ever used has an ordinal, but for the moment in which a thread takes it */
+	/* a used slot has an ordinal, except while a thread is taking it */
 	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
 }
 
-/* @last: the process is gone, and all of its rings was read. */
+/* @last: the process is gone, and all of its rings were read. */
 void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool last,
 			   struct gt_counts *out)
 {
@@ -114,7 +115,7 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 			used = gt_process_slots_used(process);
 			if (last && is_head_spoiled(d, process, used))
 				process->torn = true;
-			for (i = 0; i < used; i++) { /* those that are done stand in `pending` */
+			for (i = 0; i < used; i++) { /* finished ones are in `pending` */
 				if (last && is_slot_spoiled(process, i))
 					process->torn = true;
 				left += atomic_load_explicit(&gt_process_slot(process, i)->left,

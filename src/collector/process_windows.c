@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See process_windows.h. The segment keeps the last GT_WINDOWS_KEPT changes; those that were
- * written over before this file saw them are counted in the next record. A collector that recovers
- * does not know what the dead one has written, and writes all that is kept: the reader takes a
- * change twice for one. */
+/* See process_windows.h. The segment keeps the last GT_WINDOWS_KEPT changes; changes that were
+ * overwritten before this file saw them are counted in the next record. A collector that recovers
+ * does not know what the dead one has written, and writes all that are kept: the reader merges
+ * duplicates. */
 #include "collector/process_windows.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static int write_window(struct gt_drain *d, struct gt_stream *stream, const stru
 	return gt_capture_write_records(stream, (const uint8_t *)&record, sizeof record, &counts);
 }
 
-/* What a process's ranges have come to: once, when it has ended. */
+/* Add up the state of a process's ranges, once, when it has ended. */
 void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 {
 	const struct gt_segment *r = process->segment;
@@ -47,7 +47,7 @@ void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 	d->ranges.missed += state == GT_RANGE_WINDOW_ENDED;
 }
 
-/* Return: changes so far; those from *first on are in @windows, each at its place. */
+/* Return the number of changes so far; those from *first on are in @windows, each at its index. */
 static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 			     struct gt_window windows[GT_WINDOWS_KEPT], uint32_t *first)
 {
@@ -66,10 +66,10 @@ static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 	}
 	gt_guard_end();
 	*first = process->windows_seen;
-	/* a program may have written anything into it */
+	/* a program may have overwritten it */
 	if ((int32_t)(after - count) < 0)
 		after = count;
-	/* the writer may be at the place of the oldest one */
+	/* the writer may be overwriting the oldest one */
 	if (count != process->windows_seen && after + 1 - *first > GT_WINDOWS_KEPT)
 		*first = after + 1 - GT_WINDOWS_KEPT;
 	return count;
@@ -87,13 +87,13 @@ void gt_process_write_windows(struct gt_drain *d, struct gt_process *process)
 	if (count == process->windows_seen || (int32_t)(count - first) <= 0)
 		return;
 	if (gt_capture_stream_create(d->writer, process->index, 1, &stream)) {
-		gt_error_clear(); /* with the next look */
+		gt_error_clear(); /* retried at the next look */
 		return;
 	}
 	for (uint32_t n = first; n != count; n++) {
 		if (write_window(d, stream, &windows[n % GT_WINDOWS_KEPT],
 				 n == first ? first - process->windows_seen : 0))
-			gt_error_clear(); /* the file takes nothing: reported at the end, once */
+			gt_error_clear(); /* the file takes nothing: reported once, at the end */
 	}
 	process->windows_seen = count;
 	gt_capture_stream_destroy(stream);

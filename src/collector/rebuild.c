@@ -12,11 +12,11 @@ struct rebuild {
 	struct gt_drain *d;
 	const struct gt_capture *capture;
 	uint32_t *accounts; /* of each process of the capture; UINT32_MAX: it has no ring */
-	bool has_known;     /* a ring is of a process of the capture */
-	bool has_open;      /* .. whose end is not in the capture */
+	bool has_known;     /* a ring belongs to a process of the capture */
+	bool has_open;      /* ... whose end is not in the capture */
 };
 
-/* NULL: the capture does not have it. */
+/* Return NULL if the capture does not have the process. */
 static const struct gt_process_info *find_process(const struct gt_capture *c, const char *ring)
 {
 	uint64_t ticks;
@@ -40,7 +40,7 @@ static void look_for_process(const char *ring, void *data)
 	r->has_known |= find_process(r->capture, ring) != NULL;
 }
 
-/* Is it this session's, and not finished? Nothing of it has been touched yet. */
+/* Check that the capture is this session's and not finished. Nothing has been changed yet. */
 static int check_capture(struct rebuild *r, const char *output, const struct gt_position *position)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(r->capture, 0);
@@ -78,7 +78,7 @@ static void add_account(const char *ring, void *data)
 	r->has_open |= !p->ended;
 }
 
-/* The thread that wrote the item has ended: its slot does not count it any more. */
+/* Return true if the thread that wrote the item has ended: then its slot no longer counts it. */
 static bool is_of_ended_thread(const struct gt_capture *c, const struct gt_item *item)
 {
 	const struct gt_thread_info *t = gt_capture_thread_find(c, item->process, item->ordinal);
@@ -146,7 +146,8 @@ static int reopen(const char *output, const struct gt_position *position,
 					writer);
 }
 
-/* Processes of a flight recorder are not in its capture yet: they get new indexes. */
+/* Read the processes of the capture. A flight recorder's are not in it yet: they get new
+ * indexes. */
 static int read_capture(struct rebuild *r, const char *output, const struct gt_position *position)
 {
 	struct gt_journal_head *head = &r->d->journal.file->head;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap recover`: what the collector would have done had it not been killed.
+/* `gputap recover`: does what the collector would have done if it had not been killed.
  *
- * The journal says how far it was (journal.h). The capture is cut back to the length that goes
- * with that; a batch that was flushed but not carried out in the rings is carried out; then the
- * rings are read to their ends. Killed in its turn, recover can be run again: it keeps the same
- * journal, or makes one again where there is none (rebuild.h). */
+ * The journal records how far it was (journal.h). The capture is cut back to the matching length;
+ * a batch that was flushed but not carried out in the rings is carried out; then the rings are read
+ * to their ends. If recover is killed, it can be run again: it keeps the same journal, or makes one
+ * again if there is none (rebuild.h). */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static void add_process(const char *name, void *data)
 	gt_error_clear(); /* refused ones are counted */
 }
 
-/* Rings that the journal knows and that are not there any more. Those of processes whose end is
- * in the capture may be gone. */
+/* Count rings that the journal lists and that are missing. Those of processes whose end is in the
+ * capture may be gone. */
 static void count_missing(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->journal.account_count; i++) {
@@ -43,8 +43,8 @@ static void count_missing(struct gt_drain *d)
 	}
 }
 
-/* The moment between asking programs to stop and reading their rings: a record being written
- * now gets in. */
+/* Wait a moment between stopping programs and reading their rings, so that a record in progress is
+ * included. */
 static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 {
 	struct timespec t = {.tv_nsec = 20 * 1000 * 1000};
@@ -60,7 +60,7 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 		nanosleep(&t, NULL);
 }
 
-/* Go on with the capture from where the journal says. */
+/* Reopen the capture at the journal's position. */
 static int reopen(struct gt_drain *d, const char *output, struct gt_capture_writer **writer)
 {
 	const struct gt_journal_head *head = &d->journal.file->head;
@@ -106,7 +106,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_untraced(d);
 	gt_batch_commit(d);
 	if (d->output_error) {
-		/* unlike while tracing, there is no deadline: the rings stay for another try */
+		/* there is no deadline as in tracing: the rings stay for another attempt */
 		status = gt_error(d->output_error, "cannot write all of %s", output);
 		gt_capture_writer_destroy(writer);
 		return status;
@@ -116,7 +116,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	return status ? gt_error(status, "cannot finish %s", output) : 0;
 }
 
-/* Of a session that was finished, and whose folder is gone but for itself. */
+/* Remove the folder of a session that was finished, if it is empty. */
 static bool remove_rest(const char *directory)
 {
 	char path[PATH_MAX];
@@ -133,17 +133,17 @@ static void count_ring(const char *name, void *data)
 	++*(unsigned *)data;
 }
 
-/* -EALREADY: nothing is left to read. */
+/* Return -EALREADY if nothing is left to read. */
 static int open_journal(struct gt_drain *d)
 {
 	int status = gt_journal_open(d->folder, &d->journal);
 	unsigned rings = 0;
 
-	if (status == -ENOENT) /* it is the first that is removed, and rings are gone by then */
+	if (status == -ENOENT) /* the journal is removed first, so rings would be left */
 		gt_folder_rings(d->folder, count_ring, &rings);
 	if (status == -ENOENT && !rings) {
 		gt_error_clear();
-		/* it can be any folder, whose files are not ours to remove */
+		/* it may be any folder, with files that are not ours to remove */
 		return d->folder->session
 			       ? -EALREADY
 			       : gt_error(-EBADMSG, "%s/session is cut", d->folder->path);

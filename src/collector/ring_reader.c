@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading one process's rings: see ring_reader.h, and batch.h for what is done with what was read.
+/* Reads one process's rings: see ring_reader.h, and batch.h for the handling of the records.
  *
  *   ring: slot.first -> block -> block -> block (still being filled)
  *         `at` bytes of the first are read; `next` is read before `committed`: once a block has
@@ -15,9 +15,9 @@
 #include "collector/triggers.h"
 #include "util/error.h"
 
-#define PARTIAL_BYTES 4096u                /* a block in use is read for this much .. */
-#define PARTIAL_NS    UINT64_C(1000000000) /* .. or when it has lain for so long */
-#define TURN_BLOCKS   64u                  /* of one ring, then others have their turn */
+#define PARTIAL_BYTES 4096u                /* a block in use is read for this much ... */
+#define PARTIAL_NS    UINT64_C(1000000000) /* ... or when it has held records for this long */
+#define TURN_BLOCKS   64u                  /* from one ring, then others have their turn */
 
 static void break_ring(struct gt_process *process, struct gt_ring *ring)
 {
@@ -25,7 +25,8 @@ static void break_ring(struct gt_process *process, struct gt_ring *ring)
 	process->torn = true;
 }
 
-/* Committed bytes of the ring's block, and whether they are final. False: it makes no sense. */
+/* Read the committed bytes of the ring's block, and the next block, if any: then they are final.
+ * Return false if the block is corrupt. */
 static bool look_at_block(struct gt_process *process, uint32_t slot, const struct gt_ring *ring,
 			  uint32_t *committed, uint32_t *next)
 {
@@ -39,7 +40,7 @@ static bool look_at_block(struct gt_process *process, uint32_t slot, const struc
 		(gt_process_has_block(process, *next) && *next != ring->block));
 }
 
-/* Every page once, while the guard is up: the capture's encoder must not meet a hole. */
+/* Touch every page once, under the guard: the capture's encoder must not hit a hole. */
 static void touch_pages(const uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 4096)
@@ -47,7 +48,7 @@ static void touch_pages(const uint8_t *data, size_t bytes)
 	(void)*(volatile const uint8_t *)(data + bytes - 1);
 }
 
-/* The file took nothing of a batch: what was in it? */
+/* Count the records of a batch that the file did not take. */
 static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_counts *counts)
 {
 	size_t at = 0;
@@ -55,7 +56,7 @@ static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_coun
 	while (at + sizeof(struct gt_record) <= bytes) {
 		const volatile struct gt_record *head = (const void *)(data + at);
 		uint32_t op = head->op, words = head->words;
-		/* stands at the same place in GT_DEVICE_REF() */
+		/* at the same offset in GT_DEVICE_REF() */
 		uint32_t domain = GT_OP_DOMAIN(op);
 
 		if (head->kind == GT_RECORD_CALL && domain < GT_DOMAIN_COUNT)
@@ -80,9 +81,9 @@ static void read_records(struct gt_drain *d, struct gt_process *process, struct 
 		gt_triggers_look(d->triggers, process, data, bytes);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
-		process->torn = true; /* written over, in a way that leaves something to read */
+		process->torn = true; /* overwritten, in a way that leaves something to read */
 	if (status == -EBADMSG)
-		/* what follows is skipped up to `committed`: a later record begins there */
+		/* the rest is skipped up to `committed`: a later record starts there */
 		process->torn = true;
 	else if (status)
 		count_lost_records(data, bytes, &process->pending);
@@ -132,7 +133,7 @@ static bool start_ring(struct gt_drain *d, struct gt_process *process, uint32_t 
 
 enum peek { PEEK_GOOD, PEEK_MAD, PEEK_LOST };
 
-/* look_at_block() under the guard, with everything that will be read made present. */
+/* Run look_at_block() under the guard, and make everything present that will be read. */
 static enum peek peek_block(struct gt_drain *d, struct gt_process *process, uint32_t slot,
 			    const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
 {
@@ -150,13 +151,13 @@ static enum peek peek_block(struct gt_drain *d, struct gt_process *process, uint
 	return sane ? PEEK_GOOD : PEEK_MAD;
 }
 
-/* One ring, as far as @how wants. */
+/* Drain one ring, as far as @how requires. */
 static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint32_t i,
 			   enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &process->rings[i];
-	/* a thread that is over has no more blocks than there are; one that runs gets them again
-	 * as we go */
+	/* an ended thread has at most all blocks; a running one reuses blocks given back
+	 * meanwhile */
 	uint32_t limit = how == GT_DRAIN_ALL ? process->block_count + 1 : TURN_BLOCKS;
 	uint64_t read = 0;
 
@@ -189,13 +190,13 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint3
 			return read;
 	}
 	if (how == GT_DRAIN_ALL)
-		break_ring(process, ring); /* a circle */
+		break_ring(process, ring); /* a cycle */
 	else
-		process->full_seen = UINT64_MAX; /* come back soon */
+		process->full_seen = UINT64_MAX; /* return soon */
 	return read;
 }
 
-/* The thread has ended and its ring is read to the end. */
+/* Finish the ring of a thread that has ended, after it was read to the end. */
 static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
 {
 	struct gt_ring *ring = &process->rings[i];
@@ -219,7 +220,7 @@ static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
 	gt_batch_set_mark(d, process, i, ring);
 }
 
-/* Is there anything to do for this slot? No more than a few loads: most have nothing. */
+/* Return true if the slot needs work. This takes only a few loads, as most slots have none. */
 static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how how)
 {
 	const struct gt_ring *ring = &process->rings[i];
@@ -243,12 +244,12 @@ static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how
 				    memory_order_relaxed) != ring->at;
 }
 
-/* The next slot from @i on that wants work, and its state; @used when there is none. */
+/* Return the next slot from @i on that needs work, and its state; @used if there is none. */
 static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32_t i, uint32_t used,
 			  enum gt_drain_how how, uint32_t *state)
 {
 	volatile uint32_t k = i;
-	const volatile uint32_t end = used; /* as k: kept over the guard's jump */
+	const volatile uint32_t end = used; /* like k: kept over the guard's jump */
 
 	*state = GT_SLOT_FREE;
 	if (!GT_GUARD()) {
@@ -257,7 +258,7 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32
 	}
 	while (k < end && !wants_work(process, k, how))
 		k++;
-	if (k < end) /* before the ring is read: what a closed thread wrote will be seen */
+	if (k < end) /* before the ring is read: all records of a closed thread will be seen */
 		*state = atomic_load_explicit(&gt_process_slot(process, k)->state,
 					      memory_order_acquire);
 	gt_guard_end();
@@ -278,7 +279,7 @@ static uint64_t drain_slot(struct gt_drain *d, struct gt_process *process, uint3
 	return bytes;
 }
 
-/* Is there anything to look for, and in how many slots? */
+/* Return true if there may be something to read, and in how many slots. */
 static bool look_at_segment(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 			    uint32_t *used)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a process's rings into the batch.
+/* Reads a process's rings into the batch.
  *
- * Blocks that are handed on are read at once; a block that its thread still fills only now and
- * then, and not for a few records: reading close behind the writer takes the cache line away
+ * Blocks that are handed on are read at once. A block that its thread still fills is read only now
+ * and then, and not for a few records: a reader just after the writer takes the cache line away
  * from it. */
 #ifndef GPUTAP_COLLECTOR_RING_READER_H
 #define GPUTAP_COLLECTOR_RING_READER_H
 
 #include "collector/drain_state.h"
 
-/* Return: bytes read. */
+/* Return the bytes read. */
 uint64_t gt_rings_read(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 		       uint64_t now_ns);
 

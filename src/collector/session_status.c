@@ -41,8 +41,8 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 	gt_control_put(answer, "capture", path);
 }
 
-/* Which processes there are; how many follow the session's control, and how many of them have not
- * come to it yet. */
+/* Print the processes, how many follow the session's control, and how many of those have not
+ * applied it yet. */
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
@@ -56,7 +56,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 		if (!process->segment || (process->exited && !process->is_unseen))
 			continue;
 		count++;
-		if (!process->is_unseen) /* else its number is another's here */
+		if (!process->is_unseen) /* otherwise its pid belongs to another process here */
 			fprintf(answer, "%s%u", pids++ ? "," : "", process->pid);
 		if (process->lost || !GT_GUARD())
 			continue;
@@ -74,7 +74,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 	put_number(answer, "behind", behind);
 }
 
-/* Sum over @counts of calls and device work. */
+/* Return the sum of @counts over calls and GPU activities. */
 static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 {
 	uint64_t sum = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of the control socket that say and change how the session stands.
+/* Commands of the control socket that report and change the session's state.
  *
- *   session    capture=PATH command=.. output=.. pid=PROGRAM collector=PID version=..
- *              state=recording|paused why=.. since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
- *              starts_in_ns= stops_in_ns= (what is to come) processes=N pids=1,2,..
- *              following= (processes that use a runtime) behind= (of them: not yet in this state)
+ *   session    capture=PATH command=... output=... pid=PROGRAM collector=PID version=...
+ *              state=recording|paused why=... since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
+ *              starts_in_ns= stops_in_ns= (next changes) processes=N pids=1,2,...
+ *              following= (processes that use a runtime) behind= (those not yet in this state)
  *              windows=
  *   start      changed=yes|no, then as session
  *   stop       the same
  *   status     as session, then seen= recorded= lost= kernels= bytes=
  *
- * All but status is done by control's own thread, at once. */
+ * All but status run at once in control's own thread. */
 #ifndef GPUTAP_COLLECTOR_SESSION_STATUS_H
 #define GPUTAP_COLLECTOR_SESSION_STATUS_H
 
@@ -23,13 +23,13 @@ struct gt_session_status {
 	struct gt_drain *drain;
 	const struct gt_child *child;
 	struct gt_session_windows *windows;
-	char *const *argv;  /* of the program */
-	const char *output; /* capture, as it was given */
-	const char *wanted; /* file that was asked for: the capture, or an export of it */
+	char *const *argv;  /* the program's */
+	const char *output; /* capture, as given */
+	const char *wanted; /* requested file: the capture, or an export of it */
 	uint64_t since_ns;  /* CLOCK_BOOTTIME */
 };
 
-/* @s stays. */
+/* @s must stay valid. */
 void gt_session_status_offer(struct gt_session_status *s, struct gt_control *control);
 
 #endif

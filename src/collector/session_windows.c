@@ -27,7 +27,7 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 	memcpy(session->ranges, o->ranges, sizeof session->ranges);
 }
 
-/* All processes share the word's page: one call wakes them, whatever their number. */
+/* Wake all processes. They share the word's page: one call wakes any number of them. */
 static void wake_all(struct gt_session_windows *w)
 {
 	syscall(SYS_futex, &w->folder->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -69,7 +69,7 @@ static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_win
 	uint32_t before = w->control;
 
 	if (recording)
-		w->start_at_ns = 0; /* it has begun, whoever was first */
+		w->start_at_ns = 0; /* it has started, for any reason */
 	else
 		w->stop_at_ns = 0;
 	if (GT_CONTROL_IS_PAUSED(before) == !recording)
@@ -78,7 +78,7 @@ static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_win
 	gt_folder_store(w->folder, &w->folder->session->control, w->control);
 	w->changed_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	wake_all(w);
-	/* a duration is the first window's */
+	/* a duration applies to the first window */
 	if (recording && ++w->windows == 1 && w->options.duration_ns)
 		w->stop_at_ns = gt_clock_ns(CLOCK_MONOTONIC) + w->options.duration_ns;
 	return true;

@@ -20,8 +20,8 @@
 enum {
 	NICE = 10,
 	STACK_BYTES = 1 << 20,
-	NAMES_MOST = 100000, /* tried for a free one */
-	READS_MOST = 8,      /* of the rings, until little is left in them */
+	NAMES_MOST = 100000, /* attempts to find a free one */
+	READS_MOST = 8,      /* passes over the rings, until little is left in them */
 	LITTLE_BYTES = 1 << 20,
 };
 
@@ -63,12 +63,12 @@ void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now
 		return;
 	}
 	s->by_triggers++;
-	/* the next one's window begins where this one's ends */
+	/* the next one's window starts where this one's ends */
 	s->next_ns = now_ns +
 		     (o->keep.window_ns > o->keep_after_ns ? o->keep.window_ns : o->keep_after_ns);
 }
 
-/* "last.gputap" -> "last.N.gputap", N from the snapshot's number on, the first that is free. */
+/* Choose the first free name: "last.gputap" -> "last.N.gputap", N from the snapshot's number on. */
 static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *job)
 {
 	static const char end[] = CAPTURE_END;
@@ -87,7 +87,7 @@ static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *jo
 	}
 }
 
-/* Rings, sums and clocks into the files. */
+/* Write rings, sums and clocks to the files. */
 static void settle(struct gt_drain *d)
 {
 	struct gt_clock_tuple tuple;
@@ -98,7 +98,7 @@ static void settle(struct gt_drain *d)
 		for (size_t k = 0; k < d->process_count; k++)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
-	gt_batch_commit(d); /* a flush that fails moves what was recorded: sums come behind it */
+	gt_batch_commit(d); /* a failed flush counts records as lost: write sums after it */
 	for (size_t k = 0; k < d->process_count; k++)
 		gt_drain_write_settled(d, d->processes[k]);
 	gt_clock_tuple_take(d->folder->host_clock, &tuple);
@@ -128,7 +128,7 @@ static void *write_file(void *data)
 	return NULL;
 }
 
-/* The outcome is there to be asked for, and said. */
+/* Store the outcome for later queries, and report it. */
 static void put_away(struct gt_snapshots *s)
 {
 	gt_snapshot_destroy(s->files);
@@ -176,7 +176,7 @@ static void begin_job(struct gt_snapshots *s)
 	}
 }
 
-/* The first that is due. False: none. */
+/* Take the first job that is due. Return false if there is none. */
 static bool take_job(struct gt_snapshots *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->waiting_count; i++) {
@@ -278,7 +278,7 @@ static int answer_state(void *data, struct gt_control_request *request, FILE *an
 		snprintf(path, sizeof path, "%s", job->path);
 	else
 		snprintf(path, sizeof path, "%s/%s", folder, job->path);
-	/* while the thread runs, its part of the job is its own */
+	/* while the thread runs, it owns its part of the job */
 	gt_control_put(answer, "state",
 		       job == &((struct gt_snapshots *)data)->now ? states[GT_SNAPSHOT_WAITS]
 								  : states[job->state]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of a session that goes on: captures of all so far, or with --keep of the window.
+/* Snapshots of a running session: captures of everything so far, or with --keep of the window.
  *
- *   asked by a command, a signal, a trigger --due--> rings read, sums and clocks written, flushed
- *     --thread--> copied into a file of its own --done--> said
+ *   request of a command, a signal, a trigger --due--> rings read, sums and clocks written, flushed
+ *     --thread--> copied into a separate file --done--> reported
  *
  * One is written at a time, others wait. The thread reads files that the collector only appends
- * to, or has opened before they are removed, so recording goes on meanwhile; it runs at a lower
- * priority. A failure is said and nothing else: the recording is not touched by it. */
+ * to, or has opened before they are removed, so recording continues meanwhile; it runs at a lower
+ * priority. A failure is only reported: it does not affect the recording. */
 #ifndef GPUTAP_COLLECTOR_SNAPSHOTS_H
 #define GPUTAP_COLLECTOR_SNAPSHOTS_H
 
@@ -20,7 +20,7 @@
 
 enum {
 	GT_SNAPSHOTS_WAITING = 8,
-	GT_SNAPSHOTS_DONE = 64, /* whose outcome is remembered */
+	GT_SNAPSHOTS_DONE = 64, /* outcomes that are kept */
 	GT_SNAPSHOT_TEXT = 256,
 };
 
@@ -33,7 +33,7 @@ struct gt_snapshot_job {
 	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	bool replace, shared;
 	char text[GT_SNAPSHOT_TEXT];
-	char path[PATH_MAX]; /* ""; made of the capture's when it is due */
+	char path[PATH_MAX]; /* "": derived from the capture's when it is due */
 	char error[512];
 };
 
@@ -41,14 +41,15 @@ struct gt_snapshots {
 	const struct gt_run_options *options;
 	struct gt_drain *drain;
 	uint64_t start_ns;    /* of the session, BOOTTIME */
-	uint32_t asked;       /* numbers given */
-	uint32_t by_triggers; /* of these */
-	uint64_t next_ns;     /* triggers are left out before */
+	uint32_t asked;       /* numbers assigned */
+	uint32_t by_triggers; /* of these, through triggers */
+	uint64_t next_ns;     /* triggers before this are ignored */
 	uint64_t left_out;
 	struct gt_snapshot_job waiting[GT_SNAPSHOTS_WAITING];
 	size_t waiting_count;
-	struct gt_snapshot_job done[GT_SNAPSHOTS_DONE]; /* by number, the newest */
-	struct gt_snapshot_job now;                     /* the thread's while it runs */
+	/* indexed with the number, the newest ones */
+	struct gt_snapshot_job done[GT_SNAPSHOTS_DONE];
+	struct gt_snapshot_job now;                     /* belongs to the thread while it runs */
 	struct gt_snapshot *files;
 	pthread_t thread;
 	bool runs;
@@ -57,20 +58,21 @@ struct gt_snapshots {
 
 void gt_snapshots_init(struct gt_snapshots *s, const struct gt_run_options *options,
 		       struct gt_drain *drain, uint64_t start_ns);
-/* Finish what is asked for, now. Before the session's last words. */
+/* Finish all requested snapshots now. Call before the session's last records. */
 void gt_snapshots_finish(struct gt_snapshots *s);
 
-/* Return: its number; 0: too many wait. @path: NULL or "": named after the capture. */
+/* Request a snapshot. Return its number, or 0 if too many are waiting. @path: NULL or "": derived
+ * from the capture's. */
 uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, const char *text,
 			  const char *path, bool replace, uint64_t due_ns);
-/* A trigger has come: the same, some time later, if it is not too many or too early. */
+/* Request one some time after a trigger, unless there are too many or the last is too recent. */
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);
-/* Commands: "snapshot [path=PATH] [replace=yes]", which answers "number=N", and
+/* Add the commands "snapshot [path=PATH] [replace=yes]", which answers "number=N", and
  * "snapshot-state number=N": "state=waits|written|failed", "path=", "error=". */
 void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control);
-/* Regularly, in the collector's thread. */
+/* Call regularly, in the collector's thread. */
 void gt_snapshots_advance(struct gt_snapshots *s, uint64_t now_ns);
-/* NULL: no such number, or long ago. */
+/* Return NULL if there is no such number, or it is too old. */
 const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, uint32_t number);
 
 #endif

@@ -20,7 +20,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* so long a machine needs at least to use all process numbers */
+/* a machine needs at least this long to use all pids */
 #define NUMBERS_LAST_NS UINT64_C(10000000000)
 
 enum { KTHREADD = 2 }; /* the parent of the kernel's threads, which have no environment */
@@ -40,7 +40,7 @@ static void look_at_variable(const char *variable, void *data)
 		s->is_found = !strcmp(variable + sizeof session - 1, s->folder);
 }
 
-/* *is_known: else it executes a file just now. */
+/* *is_known: false if the process is executing a file right now. */
 static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is_known)
 {
 	struct search s = {.folder = folder->path};
@@ -52,7 +52,7 @@ static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is
 	return s.is_found;
 }
 
-/* Does every younger process have a higher number? */
+/* Return true if every younger process has a higher pid. */
 static bool are_numbers_in_order(uint32_t first, uint64_t since_ns)
 {
 	FILE *f = fopen("/proc/loadavg", "re");
@@ -125,7 +125,7 @@ void gt_survivors_look(struct gt_survivors *s)
 	}
 }
 
-/* Its process in the capture; one that has recorded nothing gets one. */
+/* Return its process in the capture; add one if it has recorded nothing. */
 static uint32_t find_index(struct gt_drain *d, const struct gt_survivor *one, uint64_t ticks)
 {
 	struct gt_process_info info = {.pid = one->pid,
@@ -157,7 +157,7 @@ void gt_survivors_write(const struct gt_survivors *s, struct gt_drain *d)
 
 		if (gt_event_write(d, index, GT_EVENT_STILL_RUNS, GT_DOMAIN_NONE, now.ticks,
 				   one->pid, one->program))
-			gt_error_clear(); /* the file takes nothing: reported at the end, once */
+			gt_error_clear(); /* the file takes nothing: reported once, at the end */
 		d->batch_dirty = true;
 	}
 	gt_batch_commit(d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of program is about to be run: see target.h. */
+/* Finds out what kind of program is about to run: see target.h. */
 #include "collector/target.h"
 
 #include <elf.h>
@@ -49,7 +49,7 @@ static bool is_program(const char *path, bool *found)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp() does: a name with a slash is a path, another is looked for along PATH. */
+/* Resolve like execvp(): a name with a slash is a path, another is looked up along PATH. */
 static void resolve(const char *program, struct gt_target *t)
 {
 	const char *path = getenv("PATH");
@@ -73,7 +73,7 @@ static void resolve(const char *program, struct gt_target *t)
 			t->found = t->executable = true;
 			return;
 		}
-		/* there, but not to be executed: the answer unless a later one is */
+		/* exists but is not executable: the result unless a later one is */
 		if (found && !t->found) {
 			strcpy(t->path, candidate);
 			t->found = true;
@@ -84,7 +84,7 @@ static void resolve(const char *program, struct gt_target *t)
 	}
 }
 
-/* As has_capabilities() of core/exec_target.c. */
+/* Like has_capabilities() of core/exec_target.c. */
 static bool has_capabilities(int fd, bool granted)
 {
 	uint32_t words[6] = {0};
@@ -108,8 +108,8 @@ static bool is_privileged(int fd)
 	       (geteuid() != 0 && has_capabilities(fd, granted));
 }
 
-/* Has a program of another word size or machine a dynamic linker? A program header begins with
- * its type, in either class. In the other byte order it is taken to have one. */
+/* Return true if a program for another word size or machine has a dynamic linker. A program header
+ * starts with its type, in either class. With the other byte order, one is assumed. */
 static bool has_foreign_linker(int fd, const unsigned char *head)
 {
 	const Elf32_Ehdr *e32 = (const void *)head;
@@ -180,7 +180,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 		       : GT_TARGET_NONE;
 }
 
-/* The path behind "#!"; false: none. */
+/* Get the path after "#!". Return false if there is none. */
 static bool script_interpreter(const unsigned char *head, ssize_t n, char *out, size_t room)
 {
 	const char *p = (const char *)head + 2;
@@ -201,7 +201,7 @@ static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *
 	ssize_t n;
 
 	if (fd < 0)
-		return GT_TARGET_NONE; /* executable but not readable: exec can */
+		return GT_TARGET_NONE; /* executable but not readable: exec still works */
 	n = read(fd, head, sizeof head - 1);
 	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
 		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of program is about to be run: can gputap's libraries get into it? */
+/* Kind of program about to run, and whether gputap's libraries can be loaded into it. */
 #ifndef GPUTAP_COLLECTOR_TARGET_H
 #define GPUTAP_COLLECTOR_TARGET_H
 
@@ -11,31 +11,33 @@ enum gt_target_obstacle {
 	GT_TARGET_PRIVILEGED, /* set-user-id and the like: the dynamic linker ignores LD_PRELOAD */
 	GT_TARGET_STATIC,     /* no dynamic linker */
 	GT_TARGET_32BIT,
-	GT_TARGET_MACHINE, /* of another machine */
-	GT_TARGET_MUSL,    /* a C library without what we need */
-	/* a library's static thread-local storage cannot be laid out beside an auditor */
+	GT_TARGET_MACHINE, /* for another machine */
+	GT_TARGET_MUSL,    /* its C library lacks functions that gputap needs */
+	/* a library's static thread-local storage cannot be laid out together with an auditor */
 	GT_TARGET_ALIGNMENT,
-	GT_TARGET_ADDRESS_SPACE, /* too little of it: gt_target_look_with() */
+	GT_TARGET_ADDRESS_SPACE, /* too small: gt_target_look_with() */
 };
 
 struct gt_target {
-	char path[PATH_MAX];        /* as found, along PATH if need be */
-	char interpreter[PATH_MAX]; /* of a script: what really runs; else "" */
+	char path[PATH_MAX];        /* as found, along PATH if necessary */
+	char interpreter[PATH_MAX]; /* of a script: the program that actually runs; else "" */
 	bool found, executable;
-	/* its dynamic linker takes no library of ours: reports that on stderr, or does not start */
+	/* its dynamic linker cannot load gputap's libraries: it reports that on stderr, or does not
+	 * start */
 	bool complains;
 	enum gt_target_obstacle obstacle;
 };
 
-/* Look at @program as execvp() would find it. Never fails: exec finds out the rest. */
+/* Look at @program as execvp() would find it. Never fails: exec will report other errors. */
 void gt_target_look(const char *program, struct gt_target *out);
 
-/* The same, and whether this process's limits leave room for @libraries. */
+/* The same, and check if this process's limits leave room for @libraries. */
 struct gt_libraries;
 void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
 			 struct gt_target *out);
 
-/* "it is statically linked, ..": a part of a sentence. NULL for GT_TARGET_NONE. */
+/* Return a part of a sentence such as "it is statically linked, ...", or NULL for
+ * GT_TARGET_NONE. */
 const char *gt_target_reason(enum gt_target_obstacle obstacle);
 
 #endif

@@ -18,28 +18,28 @@
 #include "util/grow.h"
 
 enum {
-	PENDING_MOST = 256, /* candidates: when there are so many, they are decided */
+	PENDING_MOST = 256, /* when there are this many candidates, they are decided */
 	NAMES_MOST = 1 << 20,
 	DEVICES_MOST = 64, /* clocks of a process */
-	RATE_MS = 10,      /* two clock readings so far apart give ticks in ns */
+	RATE_MS = 10,      /* two clock readings at least this far apart give the rate of ticks */
 	WAIT_NS = 1000000000,
-	SAME_NS = 1000000, /* a device's clock is a host clock in ns, if it is so near */
+	SAME_NS = 1000000, /* a device's clock is a host clock in ns if it is this close */
 	NAME_BYTES = 256,
 };
 
-#define SAME_RATE 1e-4 /* .. and since the beginning no more apart than this */
+#define SAME_RATE 1e-4 /* ... and has drifted no more than this since the start */
 
 /* A device's clock: its first and newest readings. */
 struct device_reading {
 	uint32_t device;
-	double tick_ns; /* 0: not known before the second reading */
+	double tick_ns; /* 0: unknown before the second reading */
 	uint64_t first_host, first_device, host, stamp;
 };
 
-/* What is known of a process beside its rings. */
+/* State of a process that is not in its rings. */
 struct known_process {
 	uint32_t index;
-	char **names; /* by string id */
+	char **names; /* indexed with the string id */
 	size_t name_room;
 	struct device_reading devices[DEVICES_MOST];
 	size_t device_count;
@@ -48,7 +48,7 @@ struct known_process {
 struct candidate {
 	struct gt_trigger_record record;
 	uint32_t process, name, device;
-	uint64_t stamp_ticks; /* of work: device stamps */
+	uint64_t stamp_ticks; /* of a GPU activity: device stamps */
 	uint64_t since_ns;    /* 0: new */
 	int32_t status;
 	bool has_status;
@@ -63,14 +63,14 @@ struct gt_triggers {
 	double tick_ns;
 	struct gt_clock_tuple begin;
 	uint64_t undecided;
-	/* the shortest call in ticks, work in ns, that may match any of them */
+	/* shortest call in ticks, and GPU activity in ns, that may match any of them */
 	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	uint64_t work[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];
 	struct known_process **processes;
 	size_t process_count, process_room;
 	struct candidate pending[PENDING_MOST];
 	size_t pending_count;
-	bool has_fired; /* since the last look: more are no news */
+	bool has_fired; /* since the last look: later ones are ignored */
 };
 
 static inline uint64_t load(const uint64_t *p)
@@ -114,7 +114,7 @@ static void free_process(struct known_process *p)
 	free(p);
 }
 
-/* As --where of a report sees it; NULL: no memory. */
+/* Return the name as --where of a report sees it, or NULL if memory is short. */
 static char *read_name(const char *text, size_t bytes)
 {
 	char *name = strndup(text, bytes), *readable = name ? gt_demangle(name) : NULL;
@@ -150,8 +150,8 @@ static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r
 	p->names[id] = read_name((const char *)(r + 2), bytes);
 }
 
-/* ns of a device's tick, by one reading: the host's ticks, or a host clock in ns, as ROCr has it.
- * 0: by a second one. */
+/* Return the ns of a device's tick from one reading: the host's tick, or 1 if it is a host clock in
+ * ns, as in ROCr. Return 0 if a second reading is needed. */
 static double find_tick(const struct gt_triggers *t, enum gt_clock_method method, uint64_t host,
 			uint64_t stamp)
 {
@@ -202,7 +202,7 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 
 /* Deciding ------------------------------------------------------------------------ */
 
-/* The time of work in ns. False: not known (yet). */
+/* Compute the duration of a GPU activity in ns. Return false if it is unknown (yet). */
 static bool measure_work(const struct gt_triggers *t, const struct known_process *p,
 			 struct candidate *c)
 {
@@ -231,13 +231,14 @@ static bool measure_work(const struct gt_triggers *t, const struct known_process
 	return false;
 }
 
-/* Is work of that time too short for all? */
+/* Return true if the GPU activity is too short for all triggers. */
 static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record *work)
 {
 	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
 }
 
-/* Return: false: later. Where its time is not known, those decide that do not ask for it. */
+/* Evaluate a candidate. Return false if it must wait. If the duration is unknown, triggers that do
+ * not use it decide. */
 static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 {
 	const struct known_process *p = find_process(t, c->process);
@@ -267,7 +268,7 @@ static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 	return *holds || !asked;
 }
 
-/* Three digits, as the commands have it: "694 us", "1.31 ms", "72.0 s". */
+/* Format with three digits, as the commands do: "694 us", "1.31 ms", "72.0 s". */
 static void put_duration(uint64_t ns, char *text, size_t room)
 {
 	static const char *const units[] = {"us", "ms", "s"};
@@ -308,7 +309,7 @@ static void describe(const struct candidate *c, char *text, size_t room)
 			 r->pid);
 }
 
-/* @gone: a process of which no more is read; NULL: none */
+/* @gone: a process that is no longer read; NULL: none */
 static void decide_pending(struct gt_triggers *t, uint64_t now_ns, const struct gt_process *gone)
 {
 	size_t kept = 0;
@@ -337,7 +338,7 @@ static void decide_pending(struct gt_triggers *t, uint64_t now_ns, const struct 
 
 /* Candidates --------------------------------------------------------------------- */
 
-/* NULL: too many wait. */
+/* Return NULL if too many are waiting. */
 static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_process *process)
 {
 	struct candidate *c;
@@ -354,8 +355,8 @@ static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_pr
 	return c;
 }
 
-/* A longer call than must be: did it fail, where that is asked? Argument words are copied: they
- * may change. */
+/* Add a call that is long enough, if it also failed where the trigger requires that. Argument words
+ * are copied: they may change. */
 static void add_call(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r,
 		     uint32_t words)
 {
@@ -435,7 +436,7 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 			 domain = GT_OP_DOMAIN(op);
 
 		if (!words || words > (size_t)(end - r))
-			return; /* the encoder says so */
+			return; /* the encoder reports it */
 		if (kind == GT_RECORD_CALL && words >= 5 && domain < GT_DOMAIN_COUNT &&
 		    GT_OP_NUMBER(op) < GT_OPS_PER_DOMAIN) {
 			if (__builtin_expect(load(r + 2) - load(r + 1) >=
@@ -445,7 +446,7 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 		} else if (kind == GT_RECORD_DEVICE &&
 			   words >= sizeof(struct gt_record_device) / 8 &&
 			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
-			/* in ns at the earliest when its clock is known */
+			/* compared in ns only once the clock is known */
 			if (t->work[domain][detail] != UINT64_MAX)
 				add_work(t, process, r);
 		} else if (kind == GT_RECORD_STRING) {
@@ -465,7 +466,7 @@ void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 
 void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
 {
-	if (t) { /* with what it said */
+	if (t) { /* with its earlier strings and clock readings */
 		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC), process);
 		t->has_fired = false;
 	}
@@ -519,7 +520,7 @@ static void fill_tables(struct gt_triggers *t)
 					      ? find_least(t, &record)
 					      : UINT64_MAX;
 
-			/* a little less: what is near is decided in ns */
+			/* a little less: close cases are decided in ns */
 			t->calls[d][n] = ns == UINT64_MAX
 						 ? UINT64_MAX
 						 : (uint64_t)((double)ns / t->tick_ns * 0.999);
