@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Stand-in for libhsakmt.so.1 (the "thunk"): what ROCr asks of the kernel's driver is answered
- * by software GPUs.
+/* A substitute for libhsakmt.so.1 (the "thunk"): software GPUs answer the calls that ROCr makes to
+ * the kernel's driver.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
  *                    ├─ (libdrm's, for the clock's rate) ─► drm.c
  *                    └─ packets, doorbells, signals in memory
  *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
  *                             └─ dispatch.c kernel.c blit.c durations.c isa/
- *   all of them ask state.c
+ *   all of them use state.c
  *
- * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is
+ * Nodes: 0 is the CPU, 1 to gpus are GPUs. All memory is memory of this process: a GPU address is
  * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(): a child
- * after fork() has lost it, and each call says so until the child opens anew, as with the real
- * one.
- * Order of locks: queues, then bells; memory, events, kernels are taken last and alone. No lock
- * is held while a packet runs.
+ * after fork() has lost it, and each call reports that until the child opens the driver again, as
+ * with the real one.
+ * Lock order: queues, then bells; memory, events and kernels are taken last and alone. No lock is
+ * held while a packet runs.
  * Never here: an access to /dev/kfd, /dev/dri or libdrm; a call of ROCr. */
 #ifndef SOFT_AMDGPU_H
 #define SOFT_AMDGPU_H
@@ -29,25 +29,26 @@
 #define THUNK_API __attribute__((visibility("default")))
 
 #define SOFT_PAGE 4096ull
-#define SOFT_GWS  64 /* barriers of global wave sync that a GPU has */
+#define SOFT_GWS  64 /* global wave sync barriers of a GPU */
 
-/* state.c: what all parts ask */
+/* state.c: state that all parts use */
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
-/* SUCCESS between open and close, in the process that opened. First line of each call. */
+/* Return SUCCESS between open and close, in the process that opened. Every call starts with
+ * this. */
 HSAKMT_STATUS soft_opened(void);
-bool soft_fails(enum soft_amdgpu_fault fault); /* one more of these: is it to fail? */
+bool soft_fails(enum soft_amdgpu_fault fault); /* counts one and returns true if it must fail */
 static inline bool soft_is_gpu(HSAuint32 node)
 {
 	return node >= 1 && node <= soft_config()->gpus;
 }
-/* Ticks of the GPU's own clock, now. */
+/* Return the current ticks of the GPU's clock. */
 static inline uint64_t soft_gpu_ticks(HSAuint32 node)
 {
 	return soft_clock_ticks(&soft_config()->clock[node - 1], soft_clock_host_ns());
 }
-/* A line on stderr, always: "soft amdgpu: ..". */
+/* Print a line on stderr, unconditionally: "soft amdgpu: ...". */
 void soft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line on stderr at this level of SOFT_AMDGPU_TRACE or a higher one. */
+/* Print a line on stderr at this level of SOFT_AMDGPU_TRACE or a higher one. */
 void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define soft_trace(level, ...)                                            \
 	do {                                                              \
@@ -55,49 +56,51 @@ void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2
 			soft_trace_line(__VA_ARGS__);                     \
 	} while (0)
 
-/* state.c, for thunk.c under its lock. */
-bool soft_config_read(void); /* the environment. Return: false with a sentence on stderr */
+/* state.c, for thunk.c under its lock */
+bool soft_config_read(void); /* reads the environment. Return: false with a sentence on stderr */
 void soft_config_drop_gpus(void);
 void soft_state_count_opens(int more);
-/* In a fork's child: the driver is not open, until it is opened anew. */
+/* In a fork child: the driver is closed until it is opened again. */
 void soft_state_forked(void);
-/* Return: true in a fork's child that opens it for the first time. */
+/* Return true in a fork child that opens it for the first time. */
 bool soft_state_renew(void);
 
 /* thunk.c */
 bool soft_is_rocr(const void *caller); /* does this return address lie in ROCr? */
 
-/* topology.c: apertures that flat addresses of LDS and scratch have, 4 GiB each, above all host
+/* topology.c: apertures for flat addresses of LDS and scratch, 4 GiB each, above all host
  * addresses */
 #define SOFT_LDS_APERTURE     0x0001000000000000ull
 #define SOFT_PRIVATE_APERTURE 0x0002000000000000ull
 bool soft_topology_open(void);
 
 /* memory.c */
-/* Registered memory has an address of its own on GPUs, as with the real driver: bit 47, which no
- * host address has. Programs tell registered memory from allocated by that, HIP among them; what
- * a GPU accesses goes through soft_host(). */
+/* On GPUs, registered memory has a separate address, as with the real driver: bit 47, which no host
+ * address has. Programs, among them HIP, distinguish registered from allocated memory through it;
+ * GPU accesses go through soft_host(). */
 #define SOFT_ALIAS SOFT_ISA_ALIAS
 static inline void *soft_host(uint64_t address)
 {
 	return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address);
 }
-/* The allocation (not a registered range) that holds @address. Return: false when there is none. */
+/* Find the allocation (not a registered range) that contains @address. Return false if there is
+ * none. */
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
-/* The file that all device memory lies in. Return: -1 without. */
+/* Return the file that holds all device memory, or -1. */
 THUNK_API int soft_dtif_file(void);
-/* Memory of a program is to be freed: @notify is called before its pages go. */
+/* Set a callback for when memory of a program will be freed: it runs before the pages are
+ * released. */
 void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes));
 void soft_memory_close(void); /* forgets everything; unmaps nothing */
 
 /* event.c */
-/* Signals the event with this id, as the interrupt of a completed packet does. */
+/* Signal the event with this id, like the interrupt of a completed packet. */
 void soft_event_signal(uint32_t id);
-/* Signals the events whose ids end in these bits and whose mailboxes were written: a kernel's
- * s_sendmsg. */
+/* Signal the events whose ids end in these bits and whose mailboxes were written: for s_sendmsg in
+ * a kernel. */
 void soft_event_interrupt(uint32_t low_bits);
-/* A GPU touched memory that is not there: ROCr's handler is notified, which ends the program.
- * Return: false when it has none. */
+/* Report that a GPU accessed missing memory: ROCr's handler is notified and ends the program.
+ * Return false if it has none. */
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);
 
@@ -105,18 +108,18 @@ void soft_event_forked(void);
 void soft_queue_forked(void);
 
 /* kernel.c */
-/* unloaded: what was known of its kernels */
+/* its code was unloaded: forget its kernels */
 void soft_kernel_forget(uint64_t base, uint64_t bytes);
 void soft_kernel_forked(void);
 
 /* durations.c: how long kernels take, from SOFT_AMDGPU_DURATIONS */
-/* Reads the file. Return: false with a sentence on stderr. */
+/* Read the file. Return: false with a sentence on stderr. */
 bool soft_durations_open(const char *path);
-/* For the kernel with this (mangled) name; 0: as long as its execution takes. */
+/* Return the duration of the kernel with this (mangled) name; 0: as long as its execution takes. */
 uint64_t soft_duration_ns(const char *kernel);
 
-/* For libdtif.so, exported (dtif.c): the node and its links in the layout of thunk_abi.h;
- * somebody rings an AQL queue. */
+/* Exported for libdtif.so (dtif.c): a node and its links in the layout of thunk_abi.h; ringing an
+ * AQL queue. */
 THUNK_API HSAKMT_STATUS soft_dtif_node(HSAuint32 node, HsaNodeProperties *properties);
 THUNK_API HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count,
 					HsaIoLinkProperties *links);

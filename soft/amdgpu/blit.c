@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading
- * one is such a copy). They have no symbols and no kernel descriptor: an amd_kernel_code_t, made
- * by ROCr itself at the beginning of an executable allocation, with the code behind it. The
- * numbers of registers that ROCr writes into it tell the three apart; their argument blocks say
- * where the copy begins and ends. */
+/* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading one
+ * is such a copy). They have no symbols and no kernel descriptor, only an amd_kernel_code_t that
+ * ROCr itself puts at the start of an executable allocation, followed with the code. The register
+ * counts in it distinguish the three shaders; their argument blocks contain the start and end of
+ * the copy. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
 
-/* Argument blocks: a copy is cut into phases that follow each other; the last one's end is the
- * copy's. */
+/* Argument blocks. A copy is cut into consecutive phases; the end of the last one is the end of the
+ * copy. */
 struct copy_aligned {
 	uint64_t source, target, between[6], source_end, target_end;
 	uint32_t work_items;

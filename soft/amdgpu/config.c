@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the settings from the environment; what they are, says config.h. */
+/* Reads the settings from the environment; config.h describes them. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "soft/amdgpu/config.h"
 #include "soft/common/settings.h"
 
-/* so that a stamp that was not converted is seen to be none of the host's */
+/* makes an unconverted stamp recognisable: it is not a host time */
 #define CLOCK_EPOCH_NS 123456789000ll
 
 struct config_reader {
@@ -43,7 +43,8 @@ static uint64_t read_count(struct config_reader *r, const char *name, uint64_t o
 	return value;
 }
 
-/* One value for all GPUs, or one for each, with commas; the last goes for those that follow. */
+/* Read one value for all GPUs, or a comma-separated list with one for each; the last value applies
+ * to the remaining GPUs. */
 static void read_each(struct config_reader *r, const char *name,
 		      bool (*parse)(const char *, int64_t *), int64_t otherwise, const char *wanted,
 		      int64_t out[SOFT_AMDGPU_MAX])

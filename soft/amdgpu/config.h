@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the software GPUs are like, read once from the environment. `gputap soft amdgpu` sets
+/* Properties of the software GPUs, read once from the environment. `gputap soft amdgpu` sets
  * these variables from its options.
  *
  * | variable | meaning, default |
@@ -10,10 +10,10 @@
  * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing |
  * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": of all GPUs, or of each |
  * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": what fails, see enum soft_amdgpu_fault, faults.h |
- * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr reads it |
+ * | SOFT_AMDGPU_LARGE_BAR | 1: ROCr lets the host access all device memory |
  * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
  * | SOFT_AMDGPU_CPU | host's CPU for the queues' threads; any that the program may use |
- * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |
+ * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: also each call and packet; on stderr |
  */
 #ifndef SOFT_AMDGPU_CONFIG_H
 #define SOFT_AMDGPU_CONFIG_H
@@ -29,8 +29,8 @@
 #define SOFT_AMDGPU_MAX      8u
 #define SOFT_AMDGPU_CLOCK_HZ 100000000ull
 
-/* A kind of GPU, as the topology shows it. To add one: a row in gpu_types.c, and what isa/ lacks
- * for it. */
+/* A kind of GPU, as the topology shows it. To add one, add a row to gpu_types.c and its missing
+ * instructions to isa/. */
 struct soft_gpu_type {
 	const char *name; /* "gfx906" */
 	uint32_t gfx;     /* 0x906 */
@@ -43,12 +43,12 @@ struct soft_gpu_type {
 	uint64_t memory_bytes;
 };
 
-/* What can be made to fail. */
+/* Operations that can be made to fail. */
 enum soft_amdgpu_fault {
-	SOFT_FAIL_ALLOCATE, /* an allocation finds no memory, host's or device's */
-	/* there is no event left: ROCr makes signals that are polled, and no queue */
+	SOFT_FAIL_ALLOCATE, /* an allocation fails for lack of memory, host's or device's */
+	/* events are exhausted: ROCr makes signals that are polled, and no queue */
 	SOFT_FAIL_EVENT,
-	SOFT_FAIL_QUEUE,  /* there is no queue left */
+	SOFT_FAIL_QUEUE,  /* queues are exhausted */
 	SOFT_FAIL_KERNEL, /* a kernel ends its queue with an error */
 	SOFT_FAIL_HANG,   /* a kernel never ends */
 	SOFT_FAIL_COUNT
@@ -60,18 +60,18 @@ struct soft_amdgpu_config {
 	uint64_t memory_bytes;
 	bool execute, large_bar;
 	unsigned spin_us, trace;
-	int cpu;                  /* of queues' threads; -1: any */
+	int cpu;                  /* for the queues' threads; -1: any */
 	char durations[PATH_MAX]; /* "" for none */
 	struct soft_clock clock[SOFT_AMDGPU_MAX];
 	struct soft_fault faults[SOFT_FAIL_COUNT + 1];
 };
 
-/* Return: NULL for a name that is none ("906" and "gfx906" are the same). */
+/* Return NULL for an unknown name ("906" and "gfx906" are the same). */
 const struct soft_gpu_type *soft_gpu_type_find(const char *name);
-/* "gfx900 gfx906 .." */
+/* "gfx900 gfx906 ..." */
 const char *soft_gpu_type_names(void);
 
-/* Reads the environment. Return: true; false with a sentence in @why, which names the variable. */
+/* Read the environment. Return true, or false with a sentence in @why that names the variable. */
 bool soft_amdgpu_config_read(struct soft_amdgpu_config *config, char *why, size_t size);
 
 #endif

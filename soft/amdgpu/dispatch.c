@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel dispatch: its packet is checked as the packet processor does, its kernel is found and
- * executed, its time is taken.
+/* A kernel dispatch: check its packet as the packet processor does, find the kernel, execute it and
+ * measure its time.
  *
- * A kernel with a set duration ends that long after its start, exactly, as its stamps say;
- * execution that took longer counts. Everything that may touch the program's memory is inside of
- * a guarded call. */
+ * A kernel with a set duration ends exactly that long after its start, according to its stamps, but
+ * not before its execution ended. Everything that may touch the program's memory is in a guarded
+ * call. */
 #include <hsa/hsa.h>
 #include <stdio.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #define MOST_WORK_ITEMS 1024u
 
-struct dispatch_run { /* what the guarded call gets and gives */
+struct dispatch_run { /* input and output of the guarded call */
 	struct soft_queue *q;
 	const hsa_kernel_dispatch_packet_t *packet;
 	const struct soft_kernel *kernel;
@@ -29,7 +29,8 @@ static uint64_t read_queue_clock(void *queue)
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
 
-/* At the rate that programs get as the device's: clock64() is waited for by it. */
+/* Return cycles at the clock rate that programs see as the device's: they wait for clock64() with
+ * it. */
 static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;
@@ -44,7 +45,7 @@ static void interrupt(void *queue, uint32_t m0)
 	soft_event_interrupt(m0);
 }
 
-/* The interpreter is made for a queue's first kernel: most queues never run one. */
+/* Return the queue's interpreter, created for its first kernel: most queues never run one. */
 static struct soft_isa *machine(struct soft_queue *q)
 {
 	const struct soft_gpu_type *t = soft_config()->type;
@@ -91,7 +92,7 @@ static void execute(void *run)
 	r->result = isa ? soft_isa_run(isa, &dispatch, &r->error, NULL) : SOFT_ISA_NO_MEMORY;
 }
 
-/* Return: false when the packet is refused; the queue has failed then. */
+/* Return false if the packet is refused; the queue has failed then. */
 static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
 {
 	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;
@@ -156,7 +157,7 @@ static void raise_fault(struct dispatch_run *r, uint64_t address)
 	soft_queue_memory_fault(r->q, address, what);
 }
 
-/* Waits until @ns after @host_ns have passed, most of it asleep. */
+/* Wait until @ns after @host_ns have passed, mostly asleep. */
 static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
 {
 	/* a sleep is late by up to 60 us; a destroyed queue must not wait long */
@@ -222,6 +223,6 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 	}
 	*start = soft_clock_ticks(clock, began);
 	*end = soft_clock_ticks(clock, ended);
-	*end += *end == *start; /* nothing takes no time: such stamps look like missing ones */
+	*end += *end == *start; /* a duration of 0 would look like missing stamps */
 	return true;
 }

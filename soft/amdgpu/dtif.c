@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* libdtif.so: how ROCr 7 gets at the stand-in. It has its thunk inside, but with
- * HSA_ENABLE_DTIF=1 takes all functions of the thunk, and those of libdrm that it calls itself,
- * from a library of this name, by dlsym().
+/* libdtif.so: how ROCr 7 loads this library. ROCr 7 contains its thunk, but with HSA_ENABLE_DTIF=1
+ * it takes all functions of the thunk, and the libdrm functions that it calls itself, from a
+ * library of this name, through dlsym().
  *
- *   ROCr 7 ──dlsym()──► libdtif.so      what only ROCr 7 wants, and what it wants in another layout
- *                        └─ needs ────► libhsakmt.so.1      all else: dlsym() looks there, too
+ *   ROCr 7 ──dlsym()──► libdtif.so      functions only in ROCr 7, or with another layout there
+ *                        └─ needs ────► libhsakmt.so.1      all others: dlsym() searches it also
  *   libdrm's part is in dtif_drm.c.
  *
- * So whoever opens libhsakmt.so.1 itself, beside ROCr, finds its layouts. With this way to load
- * it, ROCr makes signals that are polled (no interrupts, so no events but the program's own) and
- * rings an AQL queue's doorbell by a call. */
+ * A program that opens libhsakmt.so.1 itself, in addition to ROCr, thus gets the older layouts.
+ * When loaded this way, ROCr makes signals that are polled (no interrupts, so no events except the
+ * program's own) and rings an AQL queue's doorbell with a call. */
 #include <stddef.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@
 DTIF_API void *DtifCreate(const char *user);
 DTIF_API void DtifDestroy(void);
 
-/* ROCr 7 creates before it opens, and takes NULL for a failure. The state is that of
- * hsaKmtOpenKFD(). */
+/* Return a non-NULL handle. ROCr 7 calls this before it opens, and takes NULL for a failure. The
+ * state belongs to hsaKmtOpenKFD(). */
 void *DtifCreate(const char *user)
 {
 	static char instance;
@@ -34,14 +34,15 @@ void DtifDestroy(void)
 {
 }
 
-/* --- layouts of ROCr 7: those of 6 with words put in between --- */
+/* --- layouts of ROCr 7: those of ROCr 6 with inserted words --- */
 
 struct gap {
 	size_t before; /* offset in the older layout */
-	size_t bytes;  /* that ROCr 7 has there; zeros */
+	size_t bytes;  /* size in ROCr 7; zeros */
 };
 
-/* @gaps end with one at the size of the older layout. Return: the end of what was written. */
+/* Copy @from with gaps. @gaps end with one at the size of the older layout. Return the end of the
+ * output. */
 static char *spread(char *to, const void *from, const struct gap *gaps, size_t size)
 {
 	size_t at = 0;
@@ -62,7 +63,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties
 	static const struct gap gaps[] = {
 		{offsetof(HsaNodeProperties, NumMemoryBanks), 4},  /* neural cores */
 		{offsetof(HsaNodeProperties, MaxWavesPerSIMD), 4}, /* more capabilities */
-		/* the engine that it is to be taken for */
+		/* the engine that it pretends to be */
 		{offsetof(HsaNodeProperties, VendorId), 4},
 		{sizeof(HsaNodeProperties), 8},
 	};
@@ -78,7 +79,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 						     HsaIoLinkProperties *out)
 {
 	static const struct gap gaps[] = {
-		/* the copy engines that suit it best: any */
+		/* the preferred copy engines: any */
 		{offsetof(HsaIoLinkProperties, Flags), 4},
 		{sizeof(HsaIoLinkProperties), 0},
 	};
@@ -92,9 +93,9 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 	return status;
 }
 
-/* --- calls that ROCr 7 has anew --- */
+/* --- new calls in ROCr 7 --- */
 
-/* From 1.15 on ROCr maps memory by hand, with what dtif_drm.c has. */
+/* From 1.15 on ROCr maps memory itself, with the functions of dtif_drm.c. */
 DTIF_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
 	*version = (HsaVersionInfo){1, 15};
@@ -103,7 +104,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 
 DTIF_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
 {
-	*enabled = false; /* another simulator, which ROCr knows of */
+	*enabled = false; /* another simulator that ROCr supports */
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -112,7 +113,7 @@ DTIF_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type,
 					    HSAuint32 engine, void *ring, HSAuint64 bytes,
 					    HsaEvent *event, HsaQueueResource *resource)
 {
-	(void)engine; /* all are alike here */
+	(void)engine; /* all engines are equal here */
 	return hsaKmtCreateQueue(node, type == HSA_QUEUE_SDMA_BY_ENG_ID ? HSA_QUEUE_SDMA : type,
 				 percentage, priority, ring, bytes, event, resource);
 }
@@ -131,12 +132,12 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes)
 DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count,
 						   HSAuint32 *nodes)
 {
-	(void)count; /* which GPUs may use it is not enforced */
+	(void)count; /* not enforced: which GPUs may use it */
 	(void)nodes;
 	return hsaKmtRegisterMemory(address, bytes);
 }
 
-/* What a software GPU has no use for; the arguments are not looked at. */
+/* Functions that a software GPU does not need; the arguments are ignored. */
 #define X(name)                                     \
 	DTIF_API HSAKMT_STATUS hsaKmt##name(void);  \
 	HSAKMT_STATUS hsaKmt##name(void)            \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of libdrm that ROCr 7 calls, which has them from libdtif.so, too: memory that is
- * mapped by hand (hipMemCreate, hipMemMap; HIP 7's pools are made of it) and buffers that go to
+/* The libdrm functions that ROCr 7 calls, which it takes from libdtif.so also: memory that is
+ * mapped explicitly (hipMemCreate, hipMemMap; HIP 7's pools use it) and buffers that are passed to
  * other processes as descriptors.
  *
  *   hsaKmtAllocMemory(NoAddress) ─► handle ─ hsaKmtExportDMABufHandle() ─► ticket
  *   ticket ─ amdgpu_bo_import() ─► buffer
  *   hsaKmtAllocMemoryAlign(OnlyAddress) ─► addresses ◄─ amdgpu_bo_va_op(MAP) ─ buffer
  *
- * All GPUs and the host have one address space here: the first GPU that maps a buffer maps it
- * for all, the last one that unmaps it unmaps it. The host's own mapping ROCr makes itself, from
- * the device's file at the place that GEM_MMAP names. */
+ * All GPUs and the host share one address space here: the first GPU that maps a buffer maps it for
+ * all, the last one that unmaps it unmaps it. ROCr makes the host's mapping itself, from the
+ * device's file at the offset that GEM_MMAP returns. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,15 +22,15 @@
 
 #define DTIF_API __attribute__((visibility("default")))
 
-enum { HANDLE_KMS = 1, HANDLE_DMA_BUF = 2 }; /* what a buffer is exported as */
+enum { HANDLE_KMS = 1, HANDLE_DMA_BUF = 2 }; /* types of an exported buffer */
 enum { VA_MAP = 1, VA_UNMAP = 2 };
-enum { GEM_MMAP = 1 }; /* the device's command that is done */
+enum { GEM_MMAP = 1 }; /* the only implemented command of the device */
 enum { PAGE_READABLE = 2, PAGE_WRITEABLE = 4 };
 #define FOREIGN_HANDLE   UINT32_MAX
-#define BEYOND_ALL_FILES (1ull << 46) /* who maps this and touches it gets SIGBUS */
+#define BEYOND_ALL_FILES (1ull << 46) /* accessing a mapping of this gives SIGBUS */
 
 struct buffer {
-	int file, ticket; /* @file: closed with it when it is another process' */
+	int file, ticket; /* @file: closed with the buffer if it belongs to another process */
 	bool foreign;
 	uint64_t offset, bytes;
 };
@@ -76,9 +76,9 @@ DTIF_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsi
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping *mappings;
-static pid_t mapped_in; /* the process that they are of: a child has none */
+static pid_t mapped_in; /* the process of these mappings: a child has none */
 
-/* ROCr has its devices from hsaKmtGetAMDGPUDeviceHandle(). */
+/* ROCr gets its devices from hsaKmtGetAMDGPUDeviceHandle(). */
 int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device)
 {
 	(void)fd;
@@ -106,7 +106,7 @@ int amdgpu_bo_import(void *device, uint32_t type, uint32_t handle, struct import
 	struct soft_ticket t;
 	struct buffer *b;
 
-	(void)device; /* all reach all memory */
+	(void)device; /* all devices reach all memory */
 	if (type != HANDLE_DMA_BUF || !soft_ticket_read((int)handle, &t))
 		return -EINVAL;
 	b = calloc(1, sizeof *b);
@@ -135,8 +135,8 @@ int amdgpu_bo_free(struct buffer *b)
 	return 0;
 }
 
-/* The host reaches a buffer of another process through its GPUs' mapping only: its place in the
- * device's file is none of ours. */
+/* Export a buffer for mapping on the host. One of another process is reachable only through its
+ * GPUs' mapping: its offset refers to that process's device file. */
 int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle)
 {
 	if (type != HANDLE_KMS)
@@ -191,7 +191,7 @@ static int map_buffer(const struct buffer *b, uint64_t offset, uint64_t bytes, u
 	return 0;
 }
 
-/* The addresses stay taken. */
+/* Unmap a buffer. The addresses stay reserved. */
 static int unmap_buffer(struct mapping **at)
 {
 	struct mapping *m = *at;

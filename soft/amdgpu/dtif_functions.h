@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What ROCr 7's loader of thunks asks libdtif.so for besides functions.h, and a software GPU has
- * no use for: X(name) for hsaKmt<name>. No include guard: an X-list. The loader gives up at the
- * first name that is missing. */
+/* Functions that ROCr 7's thunk loader requires from libdtif.so in addition to functions.h, and
+ * that a software GPU does not need: X(name) for hsaKmt<name>. No include guard: an X-list. The
+ * loader gives up at the first missing name. */
 X(AisReadWriteFile)
 X(CheckRuntimeDebugSupport)
 X(DbgAddressWatch)

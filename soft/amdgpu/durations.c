@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* How long kernels take, from a file that a test writes:
+/* Durations of kernels, from a file that a test writes:
  *
  *   # kernel            microseconds
  *   matmul              250
  *   void reduce<*       1.5ms
  *   *                   10
  *
- * The name is a shell pattern and may hold blanks: the last word of a line is the time. It is
- * tried against the symbol's name, the demangled name, and that up to its "(". The first line
- * that fits counts. Kernels that no line names take as long as their execution does. */
+ * The name is a shell pattern and may contain blanks: the last word of a line is the time. The
+ * pattern is matched against the symbol's name, the demangled name, and the demangled name up to
+ * its "(". The first matching line applies. Kernels without a match take as long as their
+ * execution. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ struct rule {
 	uint64_t ns;
 };
 
-static struct rule *rules; /* written by the first open, then read only */
+static struct rule *rules; /* the first open writes it, then it is read-only */
 static size_t rule_count;
 
 static char *trim_line(char *text)
@@ -51,7 +52,7 @@ static bool add_rule(const char *pattern, int64_t ns)
 	return rules[rule_count].pattern && ++rule_count;
 }
 
-/* Return: false when the line is neither a rule, nor empty, nor a comment. */
+/* Return false if the line is not a rule, empty or a comment. */
 static bool read_line(char *line)
 {
 	char *text = trim_line(line), *time;
@@ -96,7 +97,7 @@ bool soft_durations_open(const char *path)
 	return fine;
 }
 
-/* By the C++ library that ROCr has brought along. Return: to be freed, or NULL. */
+/* Demangle with the C++ library that ROCr has loaded. Return an allocated string, or NULL. */
 static char *demangle(const char *name)
 {
 	char *(*function)(const char *, char *, size_t *, int *) = NULL;

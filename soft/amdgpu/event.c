@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: what a thread of ROCr sleeps on until the GPU interrupts. The rules are the kernel
+/* Events: a thread of ROCr sleeps on them until the GPU interrupts. The rules are the kernel
  * driver's.
  *
  *   CP or kernel ── mailbox[id] := id ── interrupt ──► event `id` set ──► its waiters
  *
- * An event that is set goes to all who wait for it now; an auto-reset event that nobody waits
- * for stays set until the next wait takes it. Ids are 1..4095 and lowest free first, so that few
- * programs have one above 255: a kernel's own interrupt (s_sendmsg) carries 8 bits of the id,
- * and the mailboxes say which of the events that end in them is meant.
- * Locking: one mutex; a waiting thread sleeps on a futex of its own. */
+ * Setting an event wakes all current waiters. An auto-reset event without waiters stays set until
+ * the next wait takes it. Ids are 1 to 4095, lowest free first, so that few programs have one above
+ * 255: a kernel's own interrupt (s_sendmsg) carries 8 bits of the id, and the mailboxes identify
+ * the event among those with these bits.
+ * Locking: one mutex; a waiting thread sleeps on a separate futex. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "soft/amdgpu/amdgpu.h"
 
 enum { EVENTS = 4096, INTERRUPT_BITS = 8 };
-#define EMPTY UINT64_MAX /* of a mailbox */
+#define EMPTY UINT64_MAX /* value of an unwritten mailbox */
 
-struct link { /* one wait for one event; lies in the waiter's memory */
+struct link { /* one wait for one event; in the waiter's memory */
 	struct link *next;
 	uint32_t *futex;
 	bool activated;
@@ -35,7 +35,7 @@ struct event {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* made when first used, never freed: a late ROCr thread may still name one */
+/* made on first use, never freed: a late ROCr thread may still refer to one */
 static struct event *events[EVENTS];
 static uint64_t mailboxes[EVENTS];
 
@@ -68,7 +68,7 @@ static bool has_mailbox(HSA_EVENTTYPE type)
 	return type == HSA_EVENTTYPE_SIGNAL || type == HSA_EVENTTYPE_DEBUG_EVENT;
 }
 
-/* The lowest free one. Return: NULL when there is none. */
+/* Take the lowest free event. Return NULL if there is none. */
 static struct event *take_free(void)
 {
 	for (uint32_t id = 1; id < EVENTS; id++) {
@@ -116,7 +116,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manua
 	}
 	pthread_mutex_unlock(&lock);
 	if (!e)
-		return HSAKMT_STATUS_ERROR; /* ROCr goes on with signals that are polled */
+		return HSAKMT_STATUS_ERROR; /* ROCr continues with signals that are polled */
 	*out = &e->public;
 	return HSAKMT_STATUS_SUCCESS;
 }
@@ -147,7 +147,7 @@ THUNK_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
 		return soft_opened();
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	if (!has_mailbox(event->EventData.EventType)) /* the others are the driver's to set */
+	if (!has_mailbox(event->EventData.EventType)) /* the driver sets the others */
 		return HSAKMT_STATUS_ERROR;
 	soft_event_signal(event->EventId);
 	return HSAKMT_STATUS_SUCCESS;
@@ -186,7 +186,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Sleeps until @futex is 1 or @end_ns (UINT64_MAX: no end) has come. Return: false when it has. */
+/* Sleep until @futex is 1 or @end_ns (UINT64_MAX: unlimited) has come. Return false on timeout. */
 static bool sleep_on(uint32_t *futex, uint64_t end_ns)
 {
 	struct timespec t, *limit = NULL;
@@ -212,7 +212,7 @@ static bool enough(const struct link *links, HSAuint32 count, bool all)
 	return all ? activated == count : activated > 0;
 }
 
-/* Return: false when an event is none (any more). */
+/* Return false if one of the events is invalid. */
 static bool link_all(HsaEvent *handles[], struct link *links, HSAuint32 count, uint32_t *futex)
 {
 	for (HSAuint32 i = 0; i < count; i++)
@@ -244,7 +244,7 @@ static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool
 {
 	while (!enough(links, count, all)) {
 		bool in_time;
-		/* under the lock: who activates sets it after this */
+		/* under the lock: an activation sets it after this */
 		__atomic_store_n(futex, 0, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&lock);
 		in_time = sleep_on(futex, end_ns);
@@ -259,7 +259,7 @@ static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *handles[], HSAuint32 count, bool all,
 						   HSAuint32 milliseconds)
 {
-	/* 0xfffffffe is what ROCr writes for "endless, but wake now and then" */
+	/* ROCr passes 0xfffffffe for "endless, but wake now and then" */
 	uint64_t end_ns =
 		milliseconds >= 0xfffffffeu ? UINT64_MAX : now_ns() + milliseconds * 1000000ull;
 	struct link few[64], *links = few;
@@ -291,9 +291,8 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 		     : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is given 1.10,
- * passes zeros, which mean none; ROCr 7, which is given 1.15, waits for no events, as it was
- * loaded. */
+/* Event ages came with version 1.14 of the driver's interface. ROCr 6, which sees version 1.10,
+ * passes zeros for none. ROCr 7, which sees 1.15, waits for no events when loaded this way. */
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count,
 						       bool all, HSAuint32 milliseconds,
 						       uint64_t *ages)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of libhsakmt that the stand-in has: X(name) for hsaKmt<name>. No include guard:
- * an X-list. ROCr is linked with BIND_NOW (5.2.3 wants 42 of them, 6.1.2 wants 55); a function
- * that it wants and that is missing here is a program that does not start. */
+/* The functions of libhsakmt that this library implements: X(name) for hsaKmt<name>. No include
+ * guard: an X-list. ROCr is linked with BIND_NOW (5.2.3 needs 42 of them, 6.1.2 needs 55): if a
+ * function that it needs is missing here, the program does not start. */
 X(AcquireSystemProperties)
 X(AllocMemory)
 X(AllocMemoryAlign)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of GPU that can be shown. Figures are those of the real ones as far as programs ask
- * for them. */
+/* The supported kinds of GPU. Values are those of the real GPUs as far as programs query them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -105,7 +104,7 @@ const struct soft_gpu_type *soft_gpu_type_find(const char *name)
 	return NULL;
 }
 
-/* Written by the first call: the settings are read before there are threads of ours. */
+/* Built on the first call: the settings are read before there are worker threads. */
 const char *soft_gpu_type_names(void)
 {
 	static char names[128];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From a packet's kernel object to what is known of the kernel: its name, its kind, how long it
- * takes.
+/* Finds the name, kind and duration of a kernel from a packet's kernel object.
  *
- * ROCr's loader puts a code object into an allocation of its own, ELF header first, dynamic
- * symbols included: the symbol whose address is the kernel object's is "<name>.kd". Nothing
- * notifies us of loading; freeing does, and makes a new generation: queues then drop what they
- * hold. So a kernel that is loaded to the address of an unloaded one is looked up anew.
- * Locking: one mutex around the table; a queue's cache is its thread's own. What is read of the
- * ELF file is the program's memory, and may be anything: each offset is checked. It stays mapped
- * while we read: who frees it waits for the mutex. */
+ * ROCr's loader puts a code object into a separate allocation, ELF header first, including dynamic
+ * symbols: the symbol with the kernel object's address is "<name>.kd". Loading gives no
+ * notification. Freeing does, and makes a new generation: queues then drop their cached kernels.
+ * Hence a kernel loaded to the address of an unloaded one is looked up again.
+ * Locking: one mutex around the table; a queue's cache belongs to its thread. The ELF file is in
+ * the program's memory and may contain anything: each offset is checked. It stays mapped while it
+ * is read: freeing it waits for the mutex. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,14 +19,14 @@ enum { BUCKETS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_kernel *kernels[BUCKETS];
-static uint64_t generation = 1; /* atomic; counts unloadings */
+static uint64_t generation = 1; /* atomic; count of unloadings */
 
 struct image { /* an allocation with an ELF file in it */
 	const char *base;
 	uint64_t bytes;
 };
 
-/* @count items of @size at @offset of the image; NULL if it does not hold them. */
+/* Return @count items of @size at @offset of the image, or NULL if it does not contain them. */
 static const void *find_part(const struct image *image, uint64_t offset, uint64_t count,
 			     uint64_t size)
 {
@@ -78,7 +77,7 @@ static bool find_symbols(const struct image *image, struct symbols *out)
 	return out->symbol && out->names;
 }
 
-/* The name of the symbol at @object, or NULL. */
+/* Return the name of the symbol at @object, or NULL. */
 static const char *symbol_at(const struct image *image, uint64_t object)
 {
 	struct symbols s;
@@ -136,7 +135,7 @@ static unsigned bucket_of(uint64_t object)
 	return (unsigned)((object >> 6) * 0x9e3779b97f4a7c15ull >> 56);
 }
 
-/* From the table, or made and put into it. Return: with a reference. */
+/* Find a kernel in the table, or add it. Return it with a reference. */
 static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 {
 	struct soft_kernel **bucket = &kernels[bucket_of(object)], *k;
@@ -148,7 +147,7 @@ static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 	if (!k) {
 		k = make_kernel(object);
 		if (k) {
-			k->references = 1; /* the table's */
+			k->references = 1; /* held in the table */
 			k->next = *bucket;
 			*bucket = k;
 		}
@@ -202,7 +201,7 @@ void soft_kernel_forget(uint64_t base, uint64_t bytes)
 		}
 	if (any) {
 		__atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
-		soft_isa_forget(base, bytes); /* data that is freed has never been decoded */
+		soft_isa_forget(base, bytes); /* freed data was never decoded */
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -210,7 +209,7 @@ void soft_kernel_forget(uint64_t base, uint64_t bytes)
 void soft_kernel_forked(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	memset(kernels, 0, sizeof kernels); /* their names' code is not mapped here */
+	memset(kernels, 0, sizeof kernels); /* the code of their names is not mapped here */
 	generation++;
 	soft_isa_forked();
 }

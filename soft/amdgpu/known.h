@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtimes that were tried on the stand-in. Others are run as well, and it is said. */
+/* The runtimes that were tested with this library. Others are run also, with a message. */
 #ifndef SOFT_AMDGPU_KNOWN_H
 #define SOFT_AMDGPU_KNOWN_H
 
@@ -11,7 +11,7 @@
 	"(Ubuntu 24.04), ROCr 6.1.2 with HIP 5.7.1 (Debian 13) and ROCr 7.2.4 with HIP 7.2.4 " \
 	"(Debian experimental)"
 
-/* @file: path of libhsa-runtime64, links followed. */
+/* @file: path of libhsa-runtime64, with links resolved. */
 static inline bool soft_knows_rocr(const char *file)
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;

@@ -5,13 +5,12 @@
  *   ranges[ALLOCATED]   disjoint, sorted by base       } an address is looked up in the first,
  *   ranges[REGISTERED]  may overlap, sorted by base    } then in the second
  *
- * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood
- * here. Device memory is pages of one file without a name (a memfd), so that another process can
- * map them; they cost as they are touched, with a budget per GPU. It is not passed on to
- * children (MADV_DONTFORK), as device memory is not. A shared handle names the process, its
- * descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import. Whether a
- * GPU has a range mapped is written down, but not enforced: see "too forgiving" in
- * docs/internals/soft-amdgpu.md.
+ * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both work here. Device
+ * memory is pages of one unnamed file (a memfd), so that another process can map them; they use
+ * memory when touched, with a budget per GPU. Like real device memory, it is not inherited in
+ * children (MADV_DONTFORK). A shared handle contains the process, its descriptor of the file, and
+ * the offset in it: a process that may open /proc/PID/fd/N may import. It is recorded whether a GPU
+ * has a range mapped, but not enforced: see "too forgiving" in docs/internals/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are outside of it. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,10 +33,11 @@ struct memory_range {
 	HSA_POINTER_TYPE type;
 	void *user_data;
 	unsigned references; /* registrations of exactly this range */
-	uint64_t offset;     /* in the file of device memory, or NOT_IN_FILE */
+	uint64_t offset;     /* offset in the file of device memory, or NOT_IN_FILE */
 	bool exported;       /* others may have it mapped: its pages stay when it is freed */
-	bool charged;        /* to the node's budget */
-	/* descriptor, or -1: see ticket.h; of another process' memory: that process' ticket */
+	bool charged;        /* counted in the node's budget */
+	/* descriptor, or -1: see ticket.h; for another process's memory, the ticket of that
+	 * process */
 	int ticket;
 	HSAuint32 mapped_count;
 	HSAuint32 mapped[SOFT_AMDGPU_MAX];
@@ -46,19 +46,19 @@ struct memory_range {
 struct ranges {
 	struct memory_range **item;
 	size_t count, space;
-	/* of all that ever were: how far back an overlapping one can begin */
+	/* the longest range so far: how far back an overlapping one can start */
 	uint64_t longest;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
-static int file = -1; /* of device memory, made when first needed */
+static int file = -1; /* device memory, created on first use */
 static uint64_t file_bytes;
-/* set by the first open; NULL: nobody asks */
+/* set by the first open; NULL: none */
 static void (*notify_freed)(uint64_t base, uint64_t bytes);
 
-/* The first whose base is above @address. */
+/* Return the index of the first range whose base is above @address. */
 static size_t upper_bound(const struct ranges *r, uint64_t address)
 {
 	size_t low = 0, high = r->count;
@@ -130,14 +130,14 @@ static void erase_range(struct ranges *r, struct memory_range *range)
 {
 	size_t at = upper_bound(r, range->base);
 
-	while (r->item[--at] != range) /* several may begin at one address */
+	while (r->item[--at] != range) /* several may start at one address */
 		;
 	memmove(&r->item[at], &r->item[at + 1], (r->count - at - 1) * sizeof *r->item);
 	r->count--;
 	free(range);
 }
 
-/* Takes @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and no
+/* Take @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and not
  * memory. */
 static bool take_budget(HSAuint32 node, uint64_t bytes)
 {
@@ -173,7 +173,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* The file of device memory; ROCr maps it itself, too. Under the lock. Return: -1 without. */
+/* Return the file of device memory, or -1; ROCr also maps it itself. Call under the lock. */
 static int device_file(void)
 {
 	if (file < 0)
@@ -191,8 +191,8 @@ int soft_dtif_file(void)
 	return fd;
 }
 
-/* A place for @bytes in the file of device memory. Return: NOT_IN_FILE when there is none: such
- * memory is this process's only. */
+/* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if there is no room: such memory
+ * is private to this process. */
 static uint64_t place_in_file(uint64_t bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
@@ -200,16 +200,15 @@ static uint64_t place_in_file(uint64_t bytes)
 	pthread_mutex_lock(&lock);
 	if (device_file() >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
 		offset = file_bytes;
-		/* places are not used again: they cost nothing once their pages are given back */
+		/* offsets are not reused: they take nothing once their pages are given back */
 		file_bytes += bytes;
 	}
 	pthread_mutex_unlock(&lock);
 	return offset;
 }
 
-/* @bytes of pages, at addresses as the real driver gives, or as @align wants. From @fd at
- *         @offset, or zeroed ones of its own.
- * Return: NULL without. */
+/* Map @bytes of pages, at addresses like the real driver's, or aligned to @align. Pages are from
+ * @fd at @offset, or private and zeroed. Return NULL on failure. */
 static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 {
 	uint64_t usual = bytes >= BIG_PAGE ? BIG_PAGE : SOFT_PAGE, want;
@@ -255,8 +254,8 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 	return range != NULL;
 }
 
-/* Addresses without memory: until it is mapped there by hand, an access is a fault. @wanted: the
- * only ones that will do, or NULL. */
+/* Reserve addresses without memory: an access is a fault until memory is mapped there explicitly.
+ * @wanted: the only acceptable address, or NULL. */
 static HSAKMT_STATUS reserve_memory(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags,
 				    void **out)
 {
@@ -284,8 +283,8 @@ static HSAKMT_STATUS reserve_memory(void *wanted, uint64_t bytes, uint64_t align
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* @align: 0, or a power of two. Memory that is to have no address (NoAddress) has one as its
- *         name, which nobody may access. */
+/* @align: 0, or a power of two. Memory without an address (NoAddress) gets an inaccessible address
+ * as its name. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align,
 					       HsaMemFlags flags, void **out)
 {
@@ -343,7 +342,7 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	struct memory_range *range;
 	int ticket = -1;
 
-	(void)bytes; /* the real one believes its own books, too */
+	(void)bytes; /* the real driver also relies on its own records */
 	if (soft_opened())
 		return soft_opened();
 	pthread_mutex_lock(&lock);
@@ -483,7 +482,7 @@ THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr takes an error together with another type than UNKNOWN for a mistake of ours. */
+/* ROCr treats an error with a type other than UNKNOWN as a bug in the driver. */
 THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerInfo *info)
 {
 	struct memory_range *range;
@@ -544,7 +543,7 @@ void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes))
 
 void soft_memory_close(void)
 {
-	pthread_mutex_init(&lock, NULL); /* the parent's thread that held it is not here */
+	pthread_mutex_init(&lock, NULL); /* the parent's thread that held it does not exist here */
 	allocated = registered = (struct ranges){0};
 	memset(used, 0, sizeof used);
 	if (file >= 0)
@@ -553,7 +552,7 @@ void soft_memory_close(void)
 	file_bytes = 0;
 }
 
-/* What the kernel's driver would need a real device for. */
+/* Operations for which the kernel's driver would need a real device. */
 THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate,
 					      void *address, HSAuint64 bytes)
 {
@@ -566,8 +565,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, 
 	return soft_is_gpu(node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }
 
-/* What a HsaSharedMemoryHandle says. ROCr marks a part of a block in bits 31 and 0..8 of the
- * word that stays 0, and takes the marks away before it imports. */
+/* Contents of an HsaSharedMemoryHandle. ROCr marks a part of a block in bits 31 and 0 to 8 of the
+ * word that stays 0, and removes the marks before it imports. */
 struct shared_handle {
 	uint32_t magic;
 	int32_t process, descriptor;
@@ -606,7 +605,7 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes,
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Maps pages of another process' device memory, or of this one's. Takes over @fd. */
+/* Map pages of another process's device memory, or of this one's. Takes ownership of @fd. */
 static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_t bytes,
 				void **address)
 {
@@ -664,13 +663,13 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 							  void **address, HSAuint64 *bytes,
 							  HSAuint64 count, HSAuint32 *nodes)
 {
-	(void)count; /* which GPUs may use it is not enforced */
+	(void)count; /* not enforced: which GPUs may use it */
 	(void)nodes;
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
-/* The ticket of a buffer, made when first wanted. Under the lock. Return: a descriptor of the
- * caller's, or -1. */
+/* Make a buffer's ticket on first use. Call under the lock. Return a descriptor that the caller
+ * owns, or -1. */
 static int ticket_of(struct memory_range *range)
 {
 	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC,
@@ -710,7 +709,7 @@ THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes,
 	return *fd < 0 ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_SUCCESS;
 }
 
-/* What ROCr gets to know of a buffer that came as a descriptor. */
+/* Description of a buffer that came as a descriptor, for ROCr. */
 struct buffer_info {
 	void *address;
 	uint64_t bytes;
@@ -718,8 +717,8 @@ struct buffer_info {
 	uint32_t metadata_bytes, node;
 };
 
-/* A name for another process' buffer, as NoAddress memory has one; it is mapped by hand. Return:
- * NULL without memory. */
+/* Name another process's buffer like NoAddress memory; it is mapped explicitly. Return NULL if
+ * memory is short. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
@@ -758,7 +757,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, vo
 	return out->address ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
 }
 
-/* ROCr 7. Bit 0 of @flags: at an address, as a shared handle is. */
+/* For ROCr 7. Bit 0 of @flags: map at an address, like a shared handle. */
 THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info,
 							       HSAuint64 count, HSAuint32 *nodes,
 							       HSAuint32 flags)
@@ -779,7 +778,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
 		      : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
 }
 
-/* Not offered by the topology; managed memory works without. */
+/* The topology does not offer it; managed memory works without it. */
 THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count,
 					 void *attributes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: creating and destroying them with their doorbells and worker threads. */
+/* Queues: creates and destroys them with their doorbells and worker threads. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "soft/common/guard.h"
 
 enum { DOORBELLS = 1024 };
-#define DOORBELL_REST UINT64_MAX /* before the first packet: no index has this value */
+#define DOORBELL_REST UINT64_MAX /* value before the first packet: no index has it */
 
-/* ROCr tells doorbells apart by 10 bits of their address: a page of them per GPU, aligned to its
- * own size. */
+/* ROCr distinguishes doorbells through 10 bits of their address: a page of them per GPU, aligned to
+ * its size. */
 static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +26,7 @@ static bool number_used(HSAuint32 node, unsigned number)
 	return false;
 }
 
-/* The GPU's lowest free doorbell. Return: false when there is none. */
+/* Take the GPU's lowest free doorbell. Return false if there is none. */
 static bool take_doorbell(struct soft_queue *q)
 {
 	for (q->number = 0; q->number < DOORBELLS; q->number++)
@@ -39,7 +39,8 @@ static bool take_doorbell(struct soft_queue *q)
 	return false;
 }
 
-/* ROCr's queue structure holds the indices of an AQL queue; those of an SDMA queue are ours. */
+/* Set the indices: ROCr's queue structure has those of an AQL queue; this library has those of an
+ * SDMA queue. */
 static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 {
 	if (q->type == HSA_QUEUE_COMPUTE_AQL) {
@@ -55,7 +56,7 @@ static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 	resource->Queue_read_ptr_aql = (HSAuint64 *)q->read_index;
 }
 
-/* As the settings want it; a CPU that this process may not use is none. */
+/* Pin the thread according to the settings; a CPU that this process may not use is ignored. */
 static void move_to_cpu(pthread_t thread)
 {
 	cpu_set_t set;
@@ -67,7 +68,7 @@ static void move_to_cpu(pthread_t thread)
 	pthread_setaffinity_np(thread, sizeof set, &set);
 }
 
-/* Adds @q to the list, with its bell and its thread. Return: 0 or an errno. */
+/* Add @q to the list and start its bell and thread. Return: 0 or an errno. */
 static int start_queue(struct soft_queue *q)
 {
 	bool aql = q->type == HSA_QUEUE_COMPUTE_AQL;
@@ -104,7 +105,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	HSAKMT_STATUS status = HSAKMT_STATUS_OUT_OF_RESOURCES;
 	struct soft_queue *q;
 
-	(void)priority; /* all are alike here */
+	(void)priority; /* all priorities are equal here */
 	(void)event;
 	if (soft_opened())
 		return soft_opened();
@@ -143,7 +144,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Takes the queue off the list. Return: NULL when it is on none. */
+/* Remove the queue from the list. Return NULL if it is not in it. */
 static struct soft_queue *take_queue(HSA_QUEUEID id)
 {
 	struct soft_queue *found = NULL;
@@ -167,7 +168,7 @@ static struct soft_queue *find_locked(HSA_QUEUEID id)
 	return NULL;
 }
 
-/* Ends also a kernel that never returns. */
+/* Also ends a kernel that never returns. */
 THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 {
 	struct soft_queue *q;
@@ -188,7 +189,7 @@ THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr 7's call says which queue, not how far. The queue is the caller's: it lives. */
+/* Ring a queue for ROCr 7, whose call has no index. The caller owns the queue, so it exists. */
 void soft_dtif_ring(HSA_QUEUEID id)
 {
 	struct soft_queue *q = (struct soft_queue *)id;
@@ -197,7 +198,7 @@ void soft_dtif_ring(HSA_QUEUEID id)
 	soft_bell_ring(&q->bell);
 }
 
-/* Percentage 0 suspends: so ROCr stops a queue that failed. Other changes make no difference
+/* Percentage 0 suspends: ROCr stops a failed queue in this way. Other changes have no effect
  * here. */
 THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
 					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
@@ -228,8 +229,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
 						: HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
-/* Global wave sync: what kernels of a cooperative launch wait for each other with. ROCr takes
- * one queue of a GPU for it. */
+/* Enable global wave sync, with which kernels of a cooperative launch wait for each other. ROCr
+ * uses one queue of a GPU for it. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first)
 {
 	struct soft_queue *q;
@@ -250,5 +251,5 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSA
 void soft_queue_forked(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	queues = NULL; /* their threads are the parent's */
+	queues = NULL; /* their threads are in the parent */
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* AQL queues: the packet processor. Packets of 64 bytes, in order.
  *
- * The doorbell is a hint that there may be more: several producers may ring out of order, so the
- * limit is the write index at the time of ringing, and a packet counts once its header is not
- * INVALID any more.
- * End of a packet, in this order: header INVALID, read index, time stamps, completion signal, its
- * event. What is needed of a signal is read before it is decremented: from then on the host may use
- * it again. */
+ * The doorbell is a hint that there may be more. Several producers may ring out of order, so the
+ * limit is the write index at the time of ringing, and a packet is valid once its header is no
+ * longer INVALID.
+ * A packet ends in this order: header INVALID, read index, time stamps, completion signal, its
+ * event. All needed fields of a signal are read before it is decremented: from then on the host may
+ * reuse it. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static bool wait_barrier(struct soft_queue *q, const struct aql_packet *p, uint6
 	return true;
 }
 
-/* Return: false when the queue must not go on. */
+/* Return false if the queue must stop. */
 static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_t *start,
 		       uint64_t *end)
 {
@@ -100,7 +100,7 @@ static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_
 
 	if (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
 		return wait_barrier(q, p, start, end);
-	/* ROCr's flush of the instruction cache, counters of profilers: nothing to do */
+	/* ROCr's flush of the instruction cache, profilers' counters: nothing to do */
 	if (format == PM4_INDIRECT_BUFFER) {
 		*start = *end = soft_gpu_ticks(q->node);
 		return true;
@@ -148,7 +148,7 @@ static void complete_packet(struct soft_queue *q, hsa_signal_t completion, uint6
 	}
 }
 
-/* Runs packets from @*read up to @limit. Return: false when one is not written yet, or the queue
+/* Run packets from @*read up to @limit. Return false if one is not written yet, or the queue
  * stops. */
 static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 {
@@ -169,7 +169,7 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 		q->packets++;
 		__atomic_store_n((uint16_t *)slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 		__atomic_store_n(q->read_index, ++*read, __ATOMIC_RELEASE);
-		/* in the same place in all packets */
+		/* at the same offset in all packets */
 		complete_packet(q, packet.dispatch.completion_signal, start, end);
 		if (!soft_scratch_done(q))
 			return false;

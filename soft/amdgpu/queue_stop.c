@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a queue stops: it waits to be destroyed, or it has met an error, which ROCr's handler gets.
- * Called by the workers (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
+/* Stops a queue: it waits to be destroyed, or has an error, which ROCr's handler gets. The workers
+ * call this (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 void soft_queue_halt(struct soft_queue *q)
 {
-	struct soft_idle idle = {.since_ns = 1}; /* no spinning */
+	struct soft_idle idle = {.since_ns = 1}; /* nonzero: no spinning */
 
 	while (!soft_queue_stopped(q)) /* it may still be rung */
 		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
@@ -43,9 +43,9 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 	soft_queue_raise(q, error);
 }
 
-/* A ROCr without interrupts has no handler for faults of memory. The nearest that it has is the
- * handler for a queue's errors: that one calls the queue's callback, and then stores -1 in the
- * signal. */
+/* Report a memory fault to a ROCr without interrupts, which has no handler for these. Its handler
+ * for queue errors is the nearest equivalent: it calls the queue's callback, and then stores -1 in
+ * the signal. */
 static void report_fault(struct soft_queue *q)
 {
 	const amd_signal_t *signal =
@@ -69,7 +69,7 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
 	report_fault(q);
-	/* the program would wait for ever for what this queue was to do. In ROCr's words: */
+	/* the program would wait forever for the results of this queue. In ROCr's words: */
 	fprintf(stderr,
 		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on "
 		"address %#llx. "

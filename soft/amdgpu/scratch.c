@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory, for registers that do not fit: the runtime's to give and to take, the packet
- * processor's to ask for.
+/* Scratch memory, for spilled registers: the packet processor requests it, the runtime gives and
+ * takes it.
  *
- *   packet asks for more a work-item than the queue has
+ *   a packet needs more per work-item than the queue has
  *     └─► inactive signal := NO_SCRATCH
- *         └─► ROCr makes memory, writes the queue's structure, stores 0 ─► the packet runs
- *   the structure says USE_SCRATCH_ONCE
- *     └─► behind the packet: inactive signal := SCRATCH_DONE
+ *         └─► ROCr allocates memory, writes the queue's structure, stores 0 ─► the packet runs
+ *   the structure has USE_SCRATCH_ONCE set
+ *     └─► after the packet: inactive signal := SCRATCH_DONE
  *         └─► ROCr takes it back, clears the bit ─► the next packet
  *
- * What the interpreter gives its waves is its own; that memory is accounted for as on hardware,
- * and never touched. */
+ * The interpreter uses separate memory for its waves; the runtime's is accounted for as on
+ * hardware, and never touched. */
 #include "soft/amdgpu/queue.h"
 
 static int64_t inactive(const struct soft_queue *q)
@@ -20,7 +20,7 @@ static int64_t inactive(const struct soft_queue *q)
 	return signal ? __atomic_load_n((const int64_t *)&signal->value, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* The runtime has given up on it. */
+/* Return true if the runtime has given up on it. */
 static bool suspended(const struct soft_queue *q)
 {
 	return __atomic_load_n(&q->suspended, __ATOMIC_ACQUIRE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of the stand-in ask, and what asks none of them: the settings, whether the program
- * has the driver open, which call is to fail, lines on stderr.
+/* State that all parts use, and that depends on none of them: the settings, whether the program has
+ * the driver open, which call must fail, lines on stderr.
  *
- * Written by thunk.c alone, under its lock; read by any thread. */
+ * Only thunk.c writes it, under its lock; any thread reads it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -10,11 +10,11 @@
 
 #include "soft/amdgpu/amdgpu.h"
 
-/* written by the first open, then read only but for the faults' counters */
+/* written on the first open, then read-only except for the faults' counters */
 static struct soft_amdgpu_config config;
 static int open_count, forked; /* atomics */
 
-/* One write: lines of threads and processes do not mix. */
+/* A single write, so that lines of threads and processes do not mix. */
 static void print_line(const char *prefix, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
@@ -28,7 +28,7 @@ static void print_line(const char *prefix, const char *format, va_list arguments
 	n = n < most ? n : most;
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody to tell */
+		return; /* stderr is closed */
 }
 
 void soft_say(const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing, versions, and the calls that a software GPU has no use for. */
+/* Opening and closing, versions, and calls that a software GPU does not need. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool configured;
 
-/* The child has no worker threads, and its parent's device memory is not mapped here. What it
- * inherited must not be used. */
+/* Reset the state in a fork child. It has no worker threads, and its parent's device memory is not
+ * mapped here: inherited state must not be used. */
 static void forget_in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);
@@ -56,7 +56,7 @@ bool soft_is_rocr(const void *caller)
 	return strstr(library_of(caller), "libhsa-runtime64");
 }
 
-/* Another ROCr may ask for what is not here, in ways that nobody tried. */
+/* Report an untested ROCr: it may use functions that are missing here. */
 static void check_caller(const void *caller)
 {
 	char path[PATH_MAX];
@@ -71,7 +71,7 @@ THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)
 	HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
 
 	pthread_mutex_lock(&open_lock);
-	if (soft_state_renew()) /* the parent's queues, events and memory are the parent's */
+	if (soft_state_renew()) /* queues, events and memory belong to the parent */
 		soft_memory_close();
 	if (!configured)
 		check_caller(caller);
@@ -102,7 +102,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	return status;
 }
 
-/* From 1.4 on ROCr trusts what the driver says of SRAM ECC; 1.10 has the events that it waits
+/* From 1.4 on ROCr trusts the driver's report of SRAM ECC; 1.10 has the events that it waits
  * for. */
 THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
@@ -133,7 +133,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters 
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* NOT_SUPPORTED: errors then come by queue_inactive_signal, as before that interface. */
+/* NOT_SUPPORTED: errors are then reported through queue_inactive_signal, as before that
+ * interface. */
 THUNK_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
 {
 	(void)debug;
@@ -141,13 +142,13 @@ THUNK_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
 	return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
-/* ROCr 7 insists on success. */
+/* ROCr 7 requires success. */
 THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 {
 	return soft_opened();
 }
 
-/* Traps end a kernel here; no handler runs. ROCr insists on success. */
+/* Traps end a kernel here; no handler runs. ROCr requires success. */
 THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes,
 					     void *buffer, HSAuint64 buffer_bytes)
 {
@@ -177,12 +178,12 @@ THUNK_API HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable)
 
 THUNK_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
 {
-	*mask = 0; /* asked for even when hsaKmtRuntimeEnable() is refused */
+	*mask = 0; /* queried even when hsaKmtRuntimeEnable() is refused */
 	return soft_opened();
 }
 
-/* libdrm's device. ROCr 7 asks libdrm itself for the file of it, to map memory from: what we
- * give begins as libdrm's begin. */
+/* Return a libdrm device. ROCr 7 gets the device's file from libdrm itself, to map memory from: the
+ * returned structure starts like libdrm's. */
 THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device)
 {
 	static struct {
@@ -200,9 +201,9 @@ THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **devic
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Debuggers, counters streamed while kernels run, the driver's own events, AddressSanitizer on
- * the device, buffers shared by descriptor: not here. Each is asked for by the programs that
- * want it only. */
+/* Not supported: debuggers, counters streamed while kernels run, the driver's own events,
+ * AddressSanitizer on the device, buffers shared through descriptors. Only programs that need them
+ * call these. */
 #define NOT_HERE(name, ...)                                                         \
 	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__)                           \
 	{                                                                           \

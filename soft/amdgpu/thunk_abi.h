@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What ROCr and its thunk tell each other: the calls' types and numbers, as far as the stand-in
- * has use for them. The names are the vendor's, the text is ours: libhsakmt's own headers are
- * not needed, and Debian has none since ROCr carries its thunk inside. Layouts are those of ROCr
- * 5 and 6 (all of one size; what 6 added lies in what 5 kept in reserve); where ROCr 7 has
- * others, dtif.c translates. tests/test_soft_amdgpu_abi_hsa.py compares with the installed
- * headers. */
+/* The interface between ROCr and its thunk: the calls' types and numbers, as far as this library
+ * needs them. The names are the vendor's, the text is ours: libhsakmt's own headers are not needed,
+ * and Debian has none since ROCr contains its thunk. Layouts are those of ROCr 5 and 6 (all of one
+ * size; additions of 6 use reserved fields of 5); if those of ROCr 7 differ, dtif.c translates.
+ * tests/test_soft_amdgpu_abi_hsa.py compares with the installed headers. */
 #ifndef SOFT_AMDGPU_THUNK_ABI_H
 #define SOFT_AMDGPU_THUNK_ABI_H
 
@@ -35,7 +34,7 @@ typedef enum {
 	HSAKMT_STATUS_MEMORY_NOT_REGISTERED = 36,
 } HSAKMT_STATUS;
 
-#pragma pack(push, 4) /* nothing is aligned to more: pointers lie where they lie */
+#pragma pack(push, 4) /* at most 4-byte alignment: pointers may be unaligned */
 
 /* --- the system and its nodes --- */
 
@@ -99,7 +98,7 @@ typedef struct {
 	HSAuint32 Domain;
 	HSAuint64 UniqueID;
 	HSAuint32 VGPRSizePerCU, SGPRSizePerCU;
-	HSAuint32 NumXcc, KFDGpuID, FamilyID; /* ROCr 5 keeps these in reserve */
+	HSAuint32 NumXcc, KFDGpuID, FamilyID; /* reserved in ROCr 5 */
 } HsaNodeProperties;
 
 typedef enum {
@@ -252,7 +251,7 @@ typedef struct {
 		HsaSyncVar SyncVar;
 		HsaMemoryAccessFault MemoryAccessFault;
 	} EventData;
-	HSAuint64 HWData1, HWData2; /* the thunk's; ROCr reads HWData2: where the mailbox is */
+	HSAuint64 HWData1, HWData2; /* the thunk's; ROCr reads HWData2: the mailbox's address */
 	HSAuint32 HWData3;
 } HsaEventData;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer of device memory as a file descriptor, where the real driver has a DMA buffer: the
- * content of a small memfd, which says where in which process' file of device memory the buffer
- * lies. Whoever may open /proc/PID/fd/N may have it. */
+/* A buffer of device memory as a file descriptor, corresponding to the real driver's DMA buffer: a
+ * small memfd that contains the process, its file of device memory, and the buffer's offset. A
+ * process that may open /proc/PID/fd/N may use it. */
 #ifndef SOFT_AMDGPU_TICKET_H
 #define SOFT_AMDGPU_TICKET_H
 
@@ -19,10 +19,10 @@ struct soft_ticket {
 	int32_t process, descriptor; /* of the file of device memory */
 	uint32_t node;
 	uint64_t offset, bytes;
-	uint64_t handle; /* what the process that made it calls the allocation */
+	uint64_t handle; /* the allocation's handle in the process that made it */
 	uint32_t taken;  /* another process uses it: its pages stay when it is freed */
 	uint32_t reserved;
-	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, ROCr's to fill */
+	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, filled in ROCr */
 };
 
 static inline bool soft_ticket_read(int fd, struct soft_ticket *t)
@@ -30,8 +30,8 @@ static inline bool soft_ticket_read(int fd, struct soft_ticket *t)
 	return pread(fd, t, sizeof *t, 0) == sizeof *t && t->magic == SOFT_TICKET_MAGIC;
 }
 
-/* The file of device memory that the ticket is of, if it is another process'. Return: a
- * descriptor, or -1. */
+/* Open the file of device memory that the ticket refers to, if it belongs to another process.
+ * Return a descriptor, or -1. */
 static inline int soft_ticket_open(int fd, struct soft_ticket *t)
 {
 	char path[64];

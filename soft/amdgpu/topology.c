@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes, memory banks, caches and links, as the kernel's topology shows them. What ROCr and HIP
- * insist on, is said beside the value. */
+/* Nodes, memory banks, caches and links, as the kernel's topology shows them. Comments next to
+ * values explain what ROCr and HIP require. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 
 enum { GPU_BANKS = 4, GPU_CACHES = 2, CPU_CACHES = 3 };
 
-/* ROCr hands this page's address out as the registers that flush the host data path. Nothing
- * reads it. */
+/* ROCr uses this page's address for the registers that flush the host data path. The page is never
+ * read. */
 static uint64_t flush_registers;
 
 bool soft_topology_open(void)
@@ -57,7 +57,7 @@ static void cpu_properties(HsaNodeProperties *p)
 	p->NumCPUCores = (HSAuint32)sysconf(_SC_NPROCESSORS_ONLN);
 	p->NumMemoryBanks = 1;
 	p->NumCaches = CPU_CACHES;
-	/* a link from the CPU means to ROCr that the host reaches all device memory */
+	/* for ROCr, a link from the CPU means that the host reaches all device memory */
 	p->NumIOLinks = soft_config()->large_bar ? soft_config()->gpus : 0;
 	p->MaxEngineClockMhzCCompute = 3000;
 	p->DrmRenderMinor = -1;
@@ -69,11 +69,11 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	const struct soft_gpu_type *t = soft_config()->type;
 	HSAuint32 units = t->shader_engines * t->arrays_per_engine * t->units_per_array;
 
-	/* NumCPUCores stays 0: with any, ROCr takes it for a part of the CPU */
+	/* NumCPUCores stays 0: otherwise ROCr treats it as a part of the CPU */
 	p->NumFComputeCores = units * t->simds_per_unit;
 	p->NumMemoryBanks = GPU_BANKS;
 	p->NumCaches = GPU_CACHES;
-	p->NumIOLinks = soft_config()->gpus; /* the CPU and each of the others */
+	p->NumIOLinks = soft_config()->gpus; /* to the CPU and to each of the others */
 	p->FComputeIdLo = 0x80001000 + node * 0x100;
 	p->Capability.ui32.DoorbellType = 2; /* 64 bits, plain memory */
 	p->Capability.ui32.QueueSizePowerOfTwo = 1;
@@ -169,7 +169,7 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr takes an empty list for a mistake: each node has some. */
+/* ROCr treats an empty list as an error: each node has some. */
 THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor,
 						     HSAuint32 count, HsaCacheProperties *caches)
 {
@@ -196,8 +196,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 p
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* A GPU's first link goes to the CPU, with atomics (else ROCr works without 64-bit ones); the
- * others to the other GPUs. */
+/* A GPU's first link goes to the CPU, with atomics (otherwise ROCr avoids 64-bit ones); the others
+ * to the other GPUs. */
 HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
 {
 	if (soft_opened())
@@ -224,8 +224,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
 	return soft_dtif_links(node, count, links);
 }
 
-/* From this ROCr computes how much memory an image takes; the interpreter lays elements out row
- * by row, which takes no more. */
+/* ROCr computes an image's memory from this; the interpreter stores elements row by row, which
+ * takes no more. */
 THUNK_API HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config)
 {
 	if (soft_opened())

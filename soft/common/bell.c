@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching doorbells: see bell.h. */
+/* Watches doorbells: see bell.h. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,17 +17,17 @@
 #define MS 1000000ull
 
 static pthread_mutex_t bells_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_bell *bells; /* under bells_lock */
+static struct soft_bell *bells; /* protected with bells_lock */
 static pthread_t watcher;
-static int watching; /* the watcher goes on while it is 1 */
+static int watching; /* the watcher runs while it is 1 */
 
-/* adding and removing, one at a time */
+/* serialises adding and removing */
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned count; /* under life_lock */
+static unsigned count; /* protected with life_lock */
 
 static uint64_t spin_ns = 50 * US;
 
-/* futex: soft_value_changed() counts it up when somebody waits */
+/* futex: soft_value_changed() increments it when a thread is waiting */
 static uint32_t value_epoch;
 static int value_waiters;
 
@@ -65,7 +65,7 @@ static void sleep_us(unsigned us)
 	nanosleep(&t, NULL);
 }
 
-/* true: still in the time of spinning, one turn of it is done. */
+/* Spin once. Return true while the time for spinning lasts. */
 static bool spin_for_bell(struct soft_idle *idle)
 {
 	uint64_t now = now_ns();
@@ -78,7 +78,7 @@ static bool spin_for_bell(struct soft_idle *idle)
 	return true;
 }
 
-/* How long to sleep when the last thing happened @quiet_ns ago. */
+/* Return how long to sleep when the last activity was @quiet_ns ago. */
 static unsigned pace_us(uint64_t quiet_ns)
 {
 	return quiet_ns < 2 * MS      ? 10
@@ -207,11 +207,11 @@ void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idl
 
 	if (spin_for_bell(idle))
 		return;
-	/* before `stop` is looked at: a stop after that ends the futex's wait */
+	/* read before `stop`: a later stop ends the futex's wait */
 	wakeups = LOAD(bell->wakeups);
 	STORE(bell->seen, seen);
 	__atomic_store_n(&bell->parked, 1, __ATOMIC_SEQ_CST);
-	/* a store to the cell from here on is the watcher's to see; one before it is seen here */
+	/* the watcher sees a store to the cell from here on; an earlier one is seen here */
 	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) &&
 	    __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
 		futex_wait(&bell->wakeups, wakeups, NULL);

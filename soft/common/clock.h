@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A software accelerator's own clock, as wrong against the host's as a test wants it.
+/* A software accelerator's own clock, with an error against the host's that a test chooses.
  *
- *   what the device stamps:
+ *   the device's stamps:
  *     ticks(host) = (epoch + host + (host - anchor) * drift) * hz / 1e9
- *   a driver that is asked for both clocks at one moment gives the pair
+ *   a driver that reads both clocks at one moment returns the pair
  *     (host, ticks(host - skew))
  *
- * With no drift and no skew a runtime that converts by such pairs finds the exact host times.
- * Drift is a rate that differs from the nominal one: pairs taken often enough hide it. Skew is
- * an error of the pairs themselves, which no conversion can find: all converted stamps are late
- * by it. Host time is CLOCK_BOOTTIME. */
+ * Without drift and skew, a runtime that converts with such pairs finds the exact host times. Drift
+ * is a rate that differs from the nominal one: frequent pairs hide it. Skew is an error of the
+ * pairs themselves, which no conversion can find: all converted stamps are late by this amount.
+ * Host time is CLOCK_BOOTTIME. */
 #ifndef SOFT_CLOCK_H
 #define SOFT_CLOCK_H
 
@@ -17,16 +17,16 @@
 
 struct soft_clock {
 	uint64_t hz;
-	uint64_t epoch_ns;  /* what it showed when the host's clock showed 0 */
-	int64_t skew_ns;    /* converted device times are this much later than true ones */
+	uint64_t epoch_ns;  /* its value when the host's clock was 0 */
+	int64_t skew_ns;    /* converted device times exceed the true ones by this */
 	int64_t drift_ppb;  /* parts per billion that it runs fast */
-	uint64_t anchor_ns; /* host time at which drift begins */
+	uint64_t anchor_ns; /* host time at which drift starts */
 };
 
 uint64_t soft_clock_host_ns(void);
-/* What the device's counter shows at @host_ns. */
+/* Return the value of the device's counter at @host_ns. */
 uint64_t soft_clock_ticks(const struct soft_clock *clock, uint64_t host_ns);
-/* What the driver says that it shows at @host_ns. */
+/* Return the value that the driver reports for @host_ns. */
 uint64_t soft_clock_paired_ticks(const struct soft_clock *clock, uint64_t host_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading fault switches: see faults.h. */
+/* Parses fault switches: see faults.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static struct soft_fault *find_fault(struct soft_fault *faults, const char *name
 	return NULL;
 }
 
-/* ":3", ":3+" or nothing. Return: what is behind it, NULL for anything else. */
+/* Parse ":3", ":3+" or nothing. Return the text after it, or NULL for anything else. */
 static const char *parse_range(struct soft_fault *fault, const char *text)
 {
 	char *end;

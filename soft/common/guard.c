@@ -12,8 +12,8 @@ struct guard {
 	uint64_t address;
 };
 
-/* Saving the mask costs a system call each, and SA_NODEFER leaves it as it is; but
- * ThreadSanitizer's handler, which ours is called from, has blocked everything. */
+/* Saving the mask costs a system call each time, and SA_NODEFER leaves it unchanged anyway; but
+ * ThreadSanitizer's handler, which calls ours, has blocked everything. */
 #ifdef __SANITIZE_THREAD__
 enum { SAVE_MASK = 1 };
 #else
@@ -35,7 +35,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
 		before->sa_handler(number);
 	else
-		/* the access is made again and ends the program as it would have */
+		/* the access is repeated and ends the program as it would have */
 		sigaction(number, before, NULL);
 }
 
@@ -43,7 +43,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct guard *g = guard;
 
-	if (!g || info->si_code <= 0) { /* not ours; or sent by somebody with kill() */
+	if (!g || info->si_code <= 0) { /* not ours, or sent through kill() */
 		pass_on(number, info, context);
 		return;
 	}

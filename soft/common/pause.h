@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One turn of a loop that waits for another thread: lets the core's other hardware thread go on. */
+/* Wait one turn of a loop that waits for another thread: lets the core's other hardware thread
+ * run. */
 #ifndef SOFT_COMMON_PAUSE_H
 #define SOFT_COMMON_PAUSE_H
 

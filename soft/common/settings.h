@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers with units, as people write them in options and files. All take the whole text or
- * nothing. */
+/* Numbers with units, as users write them in options and files. Each function parses the whole text
+ * or fails. */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
 
@@ -11,9 +11,9 @@
 bool soft_parse_count(const char *text, uint64_t *out);
 /* "512M", "16G", "4096": powers of 1024. */
 bool soft_parse_bytes(const char *text, uint64_t *out);
-/* "1.5ms", "20us", "-3s", "100ns": to nanoseconds; a plain number has @unit. */
+/* "1.5ms", "20us", "-3s", "100ns": in nanoseconds; a plain number has @unit. */
 bool soft_parse_ns(const char *text, const char *unit, int64_t *out);
-/* "50ppm", "-0.5ppm", "20ppb": to parts per billion; a plain number is ppm. */
+/* "50ppm", "-0.5ppm", "20ppb": in parts per billion; a plain number is ppm. */
 bool soft_parse_ppb(const char *text, int64_t *out);
 
 #endif

@@ -3,12 +3,12 @@
  *
  *   look: the first program, known processes, traced processes -> children of each, recursively
  *   each process, once per exec:
- *     maps the session                       traced
- *     /proc does not show it to us           another user's: missed; otherwise unknown: ignored
- *     lacks our variables                    missed; a static one uses no runtime
- *     has them, and an obstacle              missed; mostly the process that executed it reported
- *     it has them, and is out of reach          missed, unless its parent is out of reach also
- *     has them                               about to be traced: looked at again
+ *     maps the session                   traced
+ *     /proc does not show it to us       another user's: missed; otherwise unknown: ignored
+ *     lacks our variables                missed; a static one uses no runtime
+ *     has them, and an obstacle          missed; mostly its executing process reported it
+ *     has them, and is out of reach      missed, unless its parent is out of reach also
+ *     has them                           about to be traced: looked at again
  *   end: processes that were reported (drain_state.h, struct gt_untraced_notice) are left out; the
  *   others become processes of the capture, with the reason
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of instructions that gfx906 has and the interpreter does not: for the errors of kernels
- * that use them. */
+/* Names of gfx906 instructions that the interpreter lacks: for the errors of kernels that use
+ * them. */
 #include "soft/amdgpu/isa/isa_wave.h"
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of decoded instructions, and the list of code that is gone: isa_code.h. */
+/* Pages of decoded instructions, and the list of unloaded code: isa_code.h. */
 #include "soft/amdgpu/isa/isa_code.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #define RANGES 64
 
-/* The last ranges forgotten. A machine that is further behind than that drops everything. */
+/* The last ranges forgotten. A machine that lags further drops everything. */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t count; /* written under the lock, read without */
@@ -54,9 +54,9 @@ static void drop_pages(struct code *code, uint64_t base, uint64_t bytes)
 		for (struct code_page **link = &code->buckets[i]; *link;) {
 			struct code_page *page = *link;
 
-			/* Differences, so that a range up to the end of the address space does
-			 * not wrap. An instruction may have words on the next page, so the page
-			 * before goes, too. */
+			/* Use differences, so that a range up to the end of the address space does
+			 * not wrap. An instruction may have words on the next page, so the
+			 * preceding page is also dropped. */
 			if (page->address - base < bytes ||
 			    base - page->address < 2 * CODE_PAGE_BYTES) {
 				*link = page->next;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoded instructions of a machine, by address: pages of 1 KiB of code, filled when an
- * instruction is first reached.
+/* Decoded instructions of a machine, by address: pages of 1 KiB of code, filled when an instruction
+ * is first reached.
  *
- * A machine's pages belong to its thread. Other threads say what code is gone
- * (soft_isa_forget()) in a list of the last ranges, under a lock of its own; a machine drops its
- * pages of them when its next dispatch begins. */
+ * A machine's pages belong to its thread. Other threads report unloaded code (soft_isa_forget()) in
+ * a list of the last ranges, which has a separate lock. A machine drops its pages in these ranges
+ * when its next dispatch starts. */
 #ifndef SOFT_AMDGPU_ISA_CODE_H
 #define SOFT_AMDGPU_ISA_CODE_H
 
@@ -22,12 +22,12 @@ struct code_page {
 
 struct code {
 	struct code_page *buckets[CODE_BUCKETS];
-	uint64_t forgotten; /* how many ranges of the list have been taken notice of */
+	uint64_t forgotten; /* how many ranges of the list have been processed */
 };
 
-/* The page that holds @address, made when there is none. NULL: no memory. */
+/* Return the page that contains @address, creating it if necessary. NULL: memory is short. */
 struct code_page *soft_code_page(struct code *code, uint64_t address);
-/* Drops what other threads have said is gone. */
+/* Drop pages that other threads have reported as unloaded. */
 void soft_code_refresh(struct code *code);
 void soft_code_clear(struct code *code);
 

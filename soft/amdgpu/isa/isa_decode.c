@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction words to steps. One function per encoding; each looks its row up, notes operands,
- * and refuses every bit that the interpreter would ignore: a form that is not done becomes a
- * step that ends the kernel and says so. */
+/* Decodes instruction words into steps. Each encoding has a function that looks its row up, sets
+ * the operands, and refuses every bit that the interpreter would ignore: an unsupported form
+ * becomes a step that ends the kernel with a message. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -80,7 +80,7 @@ static uint64_t take_literal(struct decoder *d, unsigned type)
 	return type == SOFT_TYPE_I64 ? (uint64_t)(int32_t)d->literal : d->literal;
 }
 
-/* A 9-bit operand. Return: 0 when it is one that is not known. */
+/* Decode a 9-bit operand. Return 0 if it is unknown. */
 static int operand(struct decoder *d, unsigned i, unsigned n)
 {
 	struct soft_step *s = d->s;
@@ -119,7 +119,7 @@ static int operand(struct decoder *d, unsigned i, unsigned n)
 		refuse(d, "with an operand that is not known");
 		return 0;
 	}
-	/* Apertures read as 32 bits are their high words. */
+	/* an aperture read as 32 bits gives its high word */
 	s->constant[i] = n >= 235 && n <= 238 && !soft_type_is_64(type) ? x >> 32 : x;
 	return 1;
 }
@@ -195,8 +195,8 @@ static void decode_smem(struct decoder *d, uint32_t w)
 	s->result = w >> 6 & 127;
 	s->base = (uint8_t)((w & 63) * 2);
 	s->source[0] = REG_CONSTANT;
-	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or in addition; neither: the
-	 * offset field names a register. */
+	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or in addition; neither: the offset
+	 * field contains a register number */
 	if (w >> 17 & 1)
 		s->offset = (int32_t)(w1 << 11) >> 11;
 	else if (!(w >> 14 & 1))
@@ -239,7 +239,7 @@ static int is_float(unsigned type)
 	return type == SOFT_TYPE_F16 || type == SOFT_TYPE_F32 || type == SOFT_TYPE_F64;
 }
 
-/* The function that runs a vector instruction, once its modifiers are known. */
+/* Choose the function that runs a vector instruction, once its modifiers are known. */
 static void finish_vector(struct decoder *d)
 {
 	struct soft_step *s = d->s;
@@ -344,7 +344,7 @@ static int decode_dpp(struct decoder *d)
 	return 0;
 }
 
-/* VOP1, VOP2 and VOPC in 32 bits, with a literal, or with an SDWA or DPP word behind. */
+/* Decode VOP1, VOP2 and VOPC in 32 bits, with a literal, or with a trailing SDWA or DPP word. */
 static void decode_vop(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
@@ -481,7 +481,7 @@ static void decode_vop3p(struct decoder *d, uint32_t w)
 
 /* ---- memory ---- */
 
-/* Up to four registers of data, and as many again of what is compared with. */
+/* Check up to four registers of data, and as many again of comparison values. */
 static int beyond_registers(const struct soft_step *s)
 {
 	unsigned words = (s->op->bytes + 3) / 4 * (s->op->kind == SOFT_KIND_READ2 ? 2 : 1);
@@ -548,7 +548,7 @@ static void decode_mubuf(struct decoder *d, uint32_t w)
 							: "of a buffer that is not scratch");
 		return;
 	}
-	/* The offset register is operand 1: a register or a small constant. */
+	/* the offset register is operand 1: a register or a small constant */
 	s->source[1] = REG_CONSTANT;
 	if (w1 >> 24 < REG_COUNT)
 		s->source[1] = (uint16_t)(w1 >> 24);
@@ -581,8 +581,8 @@ static void decode_mimg(struct decoder *d, uint32_t w)
 	s->data = s->result = w1 >> 8 & 255;
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
 	s->sampler = (uint8_t)((w1 >> 21 & 31) * 4);
-	/* Short coordinates, what was resident; halves; elements by coordinates of 0 to 1,
-	 * samples whatever the sampler says. */
+	/* refuse 16-bit coordinates, residency results and 16-bit data; also elements with
+	 * coordinates from 0 to 1, and samples that override the sampler's coordinate mode */
 	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
 		refuse(d, "in a form that is not known");
 	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)
@@ -629,7 +629,7 @@ static int run_with_rows(struct soft_wave *w, const struct soft_step *s)
 	return s->with_rows(w, s);
 }
 
-/* Does it touch vector registers without asking whether they are lines? */
+/* Return true if the step uses vector registers without checking whether they are lines. */
 static int wants_rows(const struct soft_step *s)
 {
 	static const soft_step_function others[] = {

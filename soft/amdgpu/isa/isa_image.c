@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: loads and stores of elements, with which HIP's own kernels copy between buffers and
- * arrays, and surfaces are accessed.
+/* Images: loads and stores of elements. HIP's own kernels use them to copy between buffers and
+ * arrays, and programs to access surfaces.
  *
- *   eight SGPRs (the resource) ─► struct soft_image: where, which size, which channels
- *   VGPRs of an address: x y z as the resource's type wants ─► element
+ *   eight SGPRs (the resource) ─► struct soft_image: address, size, channels
+ *   VGPRs of an address: x y z, according to the resource's type ─► element
  *   element ─► up to four channels, one VGPR each
  *
- * How elements lie in memory is a secret of the hardware where an image is not linear; here all
- * lie row by row, with the resource's pitch, which needs no more room. Nobody else looks: the
- * host gets at arrays by such kernels only. Outside of the image a load gives 0 and a store does
- * nothing. There is one level: any other is outside, too. */
+ * The hardware's memory layout of a non-linear image is undocumented. Here all elements are stored
+ * row by row, with the resource's pitch, which needs no more room. The layout is not visible: the
+ * host accesses arrays only through such kernels. Outside the image a load returns 0 and a store
+ * does nothing. There is one level; any other is outside. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -18,7 +18,7 @@ enum { LOAD_MIP = 0x01, STORE_MIP = 0x09, GET_RESINFO = 0x0e };
 const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number,
 			      unsigned select)
 {
-	/* By data format: channels, and bits of each. */
+	/* Per data format: channels, and bits of each. */
 	static const struct {
 		uint8_t channels, bits;
 	} formats[] = {
@@ -52,7 +52,7 @@ const char *soft_image_read(struct soft_image *m, const uint32_t *r)
 	m->type = r[3] >> 28;
 	m->depth = (r[4] & 0x1fff) + 1;
 	m->pitch = (r[4] >> 13 & 0xffff) + 1;
-	if (m->pitch < m->width) /* a single row says no pitch */
+	if (m->pitch < m->width) /* an image of one row has no pitch */
 		m->pitch = m->width;
 	why = soft_element_read(&m->element, r[1] >> 20 & 63, r[1] >> 26 & 15, r[3] & 0xfff);
 	if (why)
@@ -74,13 +74,13 @@ uint8_t *soft_image_element(const struct soft_image *m, uint32_t x, uint32_t y, 
 		       (m->element.channels * m->element.bits / 8);
 }
 
-/* How many coordinates an image has. */
+/* Return the number of coordinates of an image. */
 static unsigned dimensions(const struct soft_image *m)
 {
 	return m->type == IMAGE_1D ? 1 : m->type == IMAGE_2D || m->type == IMAGE_1D_ARRAY ? 2 : 3;
 }
 
-/* The element that a lane's coordinates name. */
+/* Return the element at a lane's coordinates. */
 static uint8_t *element(const struct soft_image *m, const struct soft_wave *w,
 			const struct soft_step *s, unsigned l)
 {
@@ -150,7 +150,7 @@ void soft_element_put(const struct soft_element *m, uint8_t *p, unsigned i, uint
 		memcpy(p + (m->from[i] - 4) * m->bits / 8, &x, m->bits / 8);
 }
 
-/* Width, height, depth and levels of the level that a lane names. */
+/* Write width, height, depth and levels for the level that a lane selects. */
 static void write_sizes(const struct soft_image *m, struct soft_wave *w, const struct soft_step *s,
 			unsigned l)
 {

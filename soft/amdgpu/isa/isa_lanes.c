@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lane loops that gen/isa.py made of gfx906.isa: isa_lanes.h. SOFT_LANES_SET names this
+/* The lane loops that gen/isa.py generates from gfx906.isa: isa_lanes.h. SOFT_LANES_SET names this
  * compilation's set. */
 #include "soft/amdgpu/isa/isa_lanes.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
@@ -10,8 +10,8 @@
 #define PASTE(set, name)  PASTE_(set, name)
 #define LANES(name)       PASTE(SOFT_LANES_SET, name)
 
-/* Rows are the same or apart, and lane l only touches lane l: so vector code needs no check for
- * overlap. */
+/* Rows are identical or disjoint, and lane l only touches lane l, so vector code needs no overlap
+ * check. */
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < SOFT_LANES; l++)
 
 #define COMPARE(name, type, get, condition)                \

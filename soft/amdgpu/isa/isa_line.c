@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines: vector registers whose lanes are equally far apart, and the instructions that need no
- * more than two numbers of them.
+/* Lines: vector registers whose lanes have equal distances, and the instructions that need only two
+ * numbers of them.
  *
  *   work-item's id, scalars ─► line ─► indices, addresses ─► one memcpy for 64 lanes
- *                               └────► soft_make_row() as soon as something wants to see lanes
+ *                               └────► soft_make_row() as soon as a step needs single lanes
  *
- * Sums of 32 bits wrap around in lines as in lanes, so those are always done. What looks beyond
- * 32 bits (carries, comparisons, right shifts, 64 bits) is done when the line does not wrap on
- * its way and nothing happens between its ends that does not happen at both: what a line grows
- * by is constant. Anything else goes back to rows. All lanes must be active. */
+ * 32-bit sums wrap around in lines as in lanes, so these always work. Operations beyond 32 bits
+ * (carries, comparisons, right shifts, 64 bits) work only if the line does not wrap between its
+ * ends and nothing happens in between that does not happen at both ends: a line's step is constant.
+ * Everything else falls back to rows. All lanes must be active. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- operands ---- */
 
-/* A value that runs from one number to another in equal steps, wider than what it was read from. */
+/* Values from one number to another in equal steps, wider than the source register. */
 struct line_run {
 	__int128 first, last;
 };
@@ -44,7 +44,7 @@ static int run_of_line(const struct soft_line *x, int is_signed, struct line_run
 	return is_signed ? last >= INT32_MIN && last <= INT32_MAX : last >= 0 && last <= UINT32_MAX;
 }
 
-/* An operand of 64 bits: its high word is the same in all lanes. */
+/* Get a 64-bit operand whose high word is equal in all lanes. */
 static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, uint64_t *base,
 		   int64_t *step)
 {
@@ -83,7 +83,7 @@ static int run_of(const struct soft_wave *w, const struct soft_step *s, unsigned
 
 /* ---- results ---- */
 
-/* Return: 0, when the high word is not the same in all lanes. */
+/* Return 0 if the high word differs between lanes. */
 static int put_wide(struct soft_wave *w, unsigned r, uint64_t base, int64_t step)
 {
 	int64_t last;
@@ -106,7 +106,7 @@ static int put_word(struct soft_wave *w, const struct soft_step *s, uint32_t bas
 
 /* ---- instructions ---- */
 
-/* x + y + carry, and what is carried out of it. */
+/* Compute x + y + carry, and the carry out. */
 static int add_carry(struct soft_wave *w, const struct soft_step *s, const struct soft_line *x,
 		     const struct soft_line *y, uint64_t carry)
 {
@@ -124,7 +124,7 @@ static int add_carry(struct soft_wave *w, const struct soft_step *s, const struc
 	return put_word(w, s, (uint32_t)first, x->step + y->step);
 }
 
-/* x - y - borrow, and what is borrowed for it. */
+/* Compute x - y - borrow, and the borrow out. */
 static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
 			   const struct soft_line *x, const struct soft_line *y, uint64_t borrow)
 {
@@ -142,8 +142,8 @@ static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
 	return put_word(w, s, (uint32_t)first, x->step - y->step);
 }
 
-/* Bits that leave on the right may change in any lane: only when all end up the same, or none
- * leaves. */
+/* Shift right. Bits shifted out may differ in any lane, so this works only if the result is equal
+ * in all lanes, or nothing is shifted out. */
 static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by,
 		       const struct soft_line *y, int is_signed)
 {
@@ -157,7 +157,7 @@ static int shift_right(struct soft_wave *w, const struct soft_step *s, const str
 	return put_word(w, s, (uint32_t)(r.first >> n), 0);
 }
 
-/* x * y + z of 64 bits: one of the factors is the same in all lanes. */
+/* Compute x * y + z in 64 bits. One of the factors is equal in all lanes. */
 static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct soft_line x,
 			struct soft_line y)
 {
@@ -177,8 +177,7 @@ static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct s
 	    __builtin_add_overflow(step, z_step, &step))
 		return 0;
 	first = (__int128)((uint64_t)x.base * y.base) + (__int128)z;
-	/* A carry that is not the same in all lanes would change the high word between them,
-	 * too. */
+	/* a carry that differs between lanes would make the high word differ */
 	if (!put_wide(w, s->result, (uint64_t)first, step))
 		return 0;
 	soft_put_mask(w, s, first >> 64 ? UINT64_MAX : 0);
@@ -197,8 +196,8 @@ static int has_sign(unsigned way, int sign)
 	}
 }
 
-/* A difference that grows in equal steps has between its ends no sign that lies beyond those of
- * its ends. */
+/* Compare. A difference that changes in equal steps has between its ends no sign outside the range
+ * of its ends' signs. */
 static int compare_line(struct soft_wave *w, const struct soft_step *s)
 {
 	struct line_run x, y;

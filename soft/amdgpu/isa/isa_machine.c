@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What steps ask of the machine that their wave runs on: see isa_machine.h. */
+/* Functions that steps use to access their wave's machine: see isa_machine.h. */
 #include "soft/amdgpu/isa/isa_machine.h"
 
 const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w)

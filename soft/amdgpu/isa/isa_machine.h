@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine: what runs on it now, and the memory that it keeps for the next run.
+/* A machine: the running workgroups, and the memory that it keeps for the next run.
  *
- *   machine ─► residents (workgroups that run) ─► waves, LDS, scratch
+ *   machine ─► residents (running workgroups) ─► waves, LDS, scratch
  *           ─► code: decoded instructions
  *
- * One thread at a time. isa_run.c makes it and runs it; steps ask isa_machine.c about it. */
+ * One thread at a time. isa_run.c creates and runs it; steps use isa_machine.c to access it. */
 #ifndef SOFT_AMDGPU_ISA_MACHINE_H
 #define SOFT_AMDGPU_ISA_MACHINE_H
 
@@ -13,9 +13,9 @@
 #define MAX_WAVES 16
 #define LDS_BYTES 65536
 
-enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* what a wave waits for */
+enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* wait targets of a wave */
 
-struct resident { /* a workgroup that runs */
+struct resident { /* a running workgroup */
 	struct soft_workgroup group;
 	struct soft_wave *waves[MAX_WAVES];
 	uint8_t *lds, *scratch;
@@ -28,7 +28,7 @@ struct soft_isa {
 	struct code code;
 	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
 	size_t resident_count;
-	uint32_t grid_barrier; /* how many waves more come before the one that opens it */
+	uint32_t grid_barrier; /* how many waves are still missing before the one that opens it */
 	const struct soft_dispatch *dispatch;
 	struct soft_isa_stats stats;
 };

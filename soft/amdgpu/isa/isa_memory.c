@@ -2,11 +2,10 @@
 /* Loads, stores and atomics outside of LDS: scalar loads, flat, global and scratch instructions,
  * scratch through buffers.
  *
- * Where an address leads: below 2^48 to the host's memory, which the caller of soft_isa_run()
- * guards; into the two apertures to LDS and to scratch (flat instructions only); anything else is a
- * fault.
- * Scratch is swizzled, so that registers spilled by a wave lie together: dword i of lane l at 256 i
- * + 4 l. */
+ * Addresses below 2^48 refer to the host's memory, which the caller of soft_isa_run() guards. The
+ * two apertures refer to LDS and to scratch (flat instructions only). Anything else is a fault.
+ * Scratch is swizzled, so that registers spilled in a wave are adjacent: dword i of lane l is at
+ * 256 i + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -29,7 +28,7 @@ int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
 	address &= ~3ull;
 	if (!is_host(address, s->op->bytes))
 		return soft_fault(w, address);
-	switch (s->op->bytes) { /* sizes that compilers know are no calls */
+	switch (s->op->bytes) { /* constant sizes compile without calls */
 	case 4: memcpy(&w->s[s->result], host_pointer(address), 4); break;
 	case 8: memcpy(&w->s[s->result], host_pointer(address), 8); break;
 	case 16: memcpy(&w->s[s->result], host_pointer(address), 16); break;
@@ -72,7 +71,7 @@ static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *d
 	return 0;
 }
 
-/* LDS or host memory behind a flat address; NULL: neither. */
+/* Return the LDS or host memory at a flat address, or NULL if it is neither. */
 static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned bytes)
 {
 	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
@@ -112,7 +111,7 @@ static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned
 
 /* ---- all lanes ---- */
 
-/* What a byte or word becomes in its register. */
+/* Extend a loaded byte or word to its register. */
 static uint32_t widen_value(const struct soft_op *op, uint32_t x, uint32_t before)
 {
 	if (op->bytes == 1)
@@ -168,8 +167,8 @@ static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 	return 0;
 }
 
-/* Elements of @words words, one behind the other, to a row per word, and back. Numbers that
- * compilers know make vector instructions. */
+/* Convert consecutive elements of @words words to one row per word, and back. Constant counts let
+ * compilers vectorise this. */
 #define EACH(words, code)                            \
 	for (unsigned i = 0; i < (words); i++)       \
 		for (unsigned n = 0; n < count; n++) \
@@ -196,13 +195,13 @@ static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned 
 }
 #undef EACH
 
-/* The same in host memory, where most of it is. */
+/* The same for host memory, the most frequent case. */
 static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 		      const uint64_t *address)
 {
 	unsigned bytes = s->op->bytes;
 
-	if (exec == UINT64_MAX && bytes == 16) { /* HIP's copies of rectangles */
+	if (exec == UINT64_MAX && bytes == 16) { /* HIP's rectangular copies */
 		uint32_t x[4 * SOFT_LANES];
 
 		for (unsigned l = 0; l < SOFT_LANES; l++)
@@ -266,8 +265,8 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 
 /* ---- neighbours ---- */
 
-/* What most accesses are: of elements one behind the other (@count of them, lane @first's at
- * @p), or all of one. */
+/* The most frequent accesses: consecutive elements (@count of them, that of lane @first at @p), or
+ * all lanes the same one. */
 enum layout { ANY, ROW, ONE };
 
 struct row {
@@ -275,8 +274,7 @@ struct row {
 	unsigned first, count;
 };
 
-/* Looked at before addresses are made, and in 32 bits: what of host memory the active lanes
- * access. */
+/* Find which host memory the active lanes access, before addresses are computed, in 32 bits. */
 static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 			       struct row *r)
 {
@@ -314,7 +312,7 @@ static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, u
 	return !steps && !holes ? ROW : ONE;
 }
 
-/* @x to the active lanes of a register. */
+/* Copy @x to the active lanes of a register. */
 static void put_live(uint32_t *d, const uint32_t *live, const uint32_t *x)
 {
 	for (unsigned l = 0; l < SOFT_LANES; l++)
@@ -345,7 +343,7 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 	}
 }
 
-/* Bytes and halves, one behind the other, to words. */
+/* Extend consecutive bytes and halves to words. */
 static void widen_row(const struct soft_op *op, uint32_t *restrict d, const uint8_t *restrict p,
 		      unsigned count)
 {
@@ -421,7 +419,8 @@ static void store_row(struct soft_wave *w, const struct soft_step *s, const stru
 	memcpy(r->p, x, 4 * (size_t)words * r->count);
 }
 
-/* What the lanes access when the address's registers are lines: known without looking at a lane. */
+/* Find the memory that the lanes access if the address's registers are lines, without looking at
+ * single lanes. */
 static enum layout line_layout(const struct soft_wave *w, const struct soft_step *s, struct row *r)
 {
 	unsigned low = s->source[0], high = (low + 1) & 255, bytes = s->op->bytes;
@@ -576,8 +575,8 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	}
 }
 
-/* Spilled registers and variables: whole words at one offset in all lanes, which are rows of
- * scratch. Return: 0, if not. */
+/* Move spilled registers and variables: whole words at one offset in all lanes, which are rows of
+ * scratch. Return 0 if the access is different. */
 static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t exec, uint32_t at)
 {
 	const uint32_t *live = soft_live(w, exec);
@@ -597,9 +596,9 @@ static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t
 	return 1;
 }
 
-/* A buffer's descriptor in four SGPRs. Only the one that the wave got for its scratch is known:
- * of its own memory, swizzled. The offset register counts bytes of the whole wave: 64 per byte
- * of a lane. */
+/* Access a buffer through a descriptor in four SGPRs. Only the wave's scratch descriptor is
+ * supported: its own memory, swizzled. The offset register counts bytes of the whole wave: 64 per
+ * byte of a lane. */
 int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);

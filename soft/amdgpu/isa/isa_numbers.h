@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the meanings in gfx906.isa are written with: rows in and out, and the functions that C
- * has no operator for.
+/* Helpers for the meanings in gfx906.isa: rows in and out, and functions that have no operator in
+ * C.
  *
- * Float results are those of the host, whose format and rounding are the same. What hardware
- * approximates (exp, log, rcp, rsq, sqrt, sin, cos) is computed in double and rounded, so it is
- * the nearest value where hardware may be one off.
- * NaN: quiet, but sign and payload are the host's. Names without a prefix: this header is for
- * three .c files only. */
+ * Float results are those of the host, which has the same format and rounding. Functions that
+ * hardware approximates (exp, log, rcp, rsq, sqrt, sin, cos) are computed in double and rounded, so
+ * the result is the nearest value, while hardware may be one off.
+ * NaN: quiet, but sign and payload are the host's. Names have no prefix: this header is for three
+ * .c files only. */
 #ifndef SOFT_AMDGPU_ISA_NUMBERS_H
 #define SOFT_AMDGPU_ISA_NUMBERS_H
 
@@ -169,7 +169,7 @@ static inline void put_f64(uint32_t *row, unsigned l, double r)
 	put_u64(row, l, bits64(r));
 }
 
-/* A row of all ones or zeros to a bit per lane. */
+/* Convert a row of all ones or zeros to one bit per lane. */
 static inline uint64_t mask_of(const uint32_t row[64])
 {
 	uint64_t mask = 0;
@@ -191,7 +191,7 @@ static inline uint64_t mask_of(const uint32_t row[64])
 	return mask;
 }
 
-/* A bit per lane to a row of 1 or 0. */
+/* Convert one bit per lane to a row of 1 or 0. */
 static inline void row_of(uint32_t row[64], uint64_t mask)
 {
 	for (unsigned half = 0; half < 2; half++) {
@@ -204,7 +204,7 @@ static inline void row_of(uint32_t row[64], uint64_t mask)
 
 /* ---- integers ---- */
 
-/* @bits bits of @x from @at on; what lies above the top is not there. */
+/* Extract @bits bits of @x starting at @at; bits above the top are 0. */
 static inline uint64_t field_u64(uint64_t x, unsigned at, unsigned bits)
 {
 	return !bits ? 0 : bits >= 64 ? x >> at : x >> at & ((1ull << bits) - 1);
@@ -251,13 +251,13 @@ static inline uint32_t leading_zeros(uint32_t x)
 	return x ? (uint32_t)__builtin_clz(x) : UINT32_MAX;
 }
 
-/* Bit 4n set when one of the four bits from 4n on is. */
+/* Set bit 4n if one of the four bits from 4n on is set. */
 static inline uint64_t quads(uint64_t x)
 {
 	return (x | x >> 1 | x >> 2 | x >> 3) & 0x1111111111111111ull;
 }
 
-/* Bit n for each four bits. */
+/* Set one bit for each four bits. */
 static inline uint64_t quadmask(uint64_t x)
 {
 	uint64_t r = 0;
@@ -267,7 +267,7 @@ static inline uint64_t quadmask(uint64_t x)
 	return r;
 }
 
-/* Bit n to bit 2n. */
+/* Move bit n to bit 2n. */
 static inline uint64_t spread(uint32_t x)
 {
 	uint64_t r = 0;
@@ -329,7 +329,7 @@ static inline uint32_t sad_u16(uint32_t x, uint32_t y)
 	return (a > b ? a - b : b - a) + (c > d ? c - d : d - c);
 }
 
-/* Each byte of @select names a byte of @bytes (0..7), the sign of its byte 1, 3, 5 or 7 (8..11),
+/* Each byte of @select selects a byte of @bytes (0 to 7), the sign of byte 1, 3, 5 or 7 (8 to 11),
  * 0 (12) or 255. */
 static inline uint32_t permute(uint64_t bytes, uint32_t select)
 {
@@ -365,7 +365,7 @@ static inline uint64_t dot_unsigned(uint32_t x, uint32_t y, uint32_t z, unsigned
 	return r;
 }
 
-/* ---- conversions: towards zero, to the nearest end when out of range, NaN to 0 ---- */
+/* ---- conversions: towards zero, saturating, NaN to 0 ---- */
 
 static inline int32_t to_i32(double x)
 {
@@ -386,7 +386,7 @@ static inline uint32_t to_u16(float x)
 	return MIN(to_u32(x), 0xffffu);
 }
 
-/* A float as a half, rounded towards zero: what is too large becomes the largest half. */
+/* Convert a float to half, rounded towards zero: too large values become the largest half. */
 static inline uint32_t half_toward_zero(float x)
 {
 	uint32_t half = bits16(x);
@@ -397,7 +397,7 @@ static inline uint32_t half_toward_zero(float x)
 
 /* ---- floats ---- */
 
-/* Denormals to zero, as instructions do that never have any. */
+/* Flush denormals to zero, for instructions that never produce them. */
 static inline float flush(float x)
 {
 	uint32_t bits = bits32(x);
@@ -412,12 +412,12 @@ static inline float mad_f32(float x, float y, float z)
 
 static inline float fma_f16(float x, float y, float z)
 {
-	/* The product of halves is exact in double, and a sum that double rounds is no tie of
-	 * halves. */
+	/* the product of halves is exact in double, and a sum that double rounds is never halfway
+	 * between two halves */
 	return (float)(_Float16)((double)x * y + z);
 }
 
-/* A NaN loses against a number; -0 is less than 0. */
+/* A number wins against a NaN; -0 is less than 0. */
 static inline float min_f32(float x, float y)
 {
 	float less = x < y || (x == y && bits32(x) >> 31) ? x : y;
@@ -462,7 +462,7 @@ static inline double roundeven_f64(double x)
 	return __builtin_roundeven(x);
 }
 
-/* Below 1 also for tiny negative numbers, whose distance to -1 rounds to 1. */
+/* Always below 1, even for tiny negative numbers, whose distance to -1 rounds to 1. */
 static inline float fract_f32(float x)
 {
 	float f = x - floorf(x);
@@ -505,7 +505,7 @@ static inline float ldexp_f16(float x, int32_t e)
 	return (float)(_Float16)ldexp(x, e);
 }
 
-/* Angles in turns. Further out than 256 turns hardware answers what it answers for 0. */
+/* Angles are in turns. Beyond 256 turns hardware returns the result for 0. */
 static inline double turn_sin(float x)
 {
 	return fabsf(x) > 256 && isfinite(x) ? 0 : sin((x - truncf(x)) * 6.283185307179586477);
@@ -629,9 +629,9 @@ static inline int div_scales_f64(double x, double y, double z)
 	return !denormal_f64(y) && denormal_f64(z / y);
 }
 
-/* x * y + z, times a power of two, rounded once: where the result is denormal, a second rounding
- * could go beyond a middle that the first one went to. 113 bits hold all that a quotient and
- * what is missing of it have, which the division multiplies and adds here. */
+/* Compute x * y + z times a power of two with one rounding. If the result is denormal, a second
+ * rounding could cross a midpoint that the first one reached. 113 bits hold everything that a
+ * quotient and its remainder have, which the division multiplies and adds here. */
 static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 {
 #if defined(__SIZEOF_FLOAT128__)
@@ -645,8 +645,8 @@ static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 #endif
 }
 
-/* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. (A quotient that
- * overflows comes to the fixup as NaN, from infinities that were subtracted on the way.) */
+/* Handle cases that the iteration cannot compute correctly. Return 1 and *@r if @y and @z make one.
+ * (A quotient that overflows reaches the fixup as NaN, from a subtraction of infinities.) */
 static inline int div_special(double y, double z, double *r)
 {
 	double sign = copysign(1, y) * copysign(1, z);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From lines to rows: a register whose lanes are equally far apart (isa_line.c) gets a word for
+/* Converts lines to rows: a register whose lanes have equal distances (isa_line.c) gets a word for
  * each lane. */
 #include "soft/amdgpu/isa/isa_wave.h"
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* A dispatch: its workgroups one after another, the waves of one in turns; of a cooperative
- * dispatch all of them in turns.
+/* A dispatch: its workgroups run one after another, with their waves interleaved; in a cooperative
+ * dispatch all waves are interleaved.
  *
- *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all end
- *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of
+ *   packet + kernel descriptor ─► launch ─► for each workgroup: make waves ─► turns until all end
+ *   turn: steps until the wave ends, waits at a barrier, sleeps, or has used up its share of
  *         instructions
  *
- * A barrier opens when every wave of its workgroup that has not ended waits at it, the grid's
- * (global wave sync) when as many waves as it was set to have come. Turns make waves that wait
- * for each other in loops (a flag in LDS) go on. Registers that a wave does not get anything in
- * are 0, so that a run can be repeated. The caller may leave a run by a jump at any access to
- * global memory: nothing is locked then, all memory is the machine's. */
+ * A barrier opens when every wave of its workgroup that has not ended waits at it. The grid's
+ * barrier (global wave sync) opens when the configured number of waves has come. Turns let waves
+ * progress that wait for each other in loops (a flag in LDS). Registers that a wave does not
+ * receive a value in are 0, so that a run can be repeated. The caller may leave a run with a jump
+ * at any access to global memory: nothing is locked then, and the machine owns all memory. */
 #include "soft/amdgpu/isa/isa_machine.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNIT_WAVES 40    /* that a compute unit holds */
-#define TURN_STEPS 50000 /* the queue's stop flag is looked at at least that often */
+#define UNIT_WAVES 40    /* capacity of a compute unit */
+#define TURN_STEPS 50000 /* the queue's stop flag is read at least this often */
 
-struct launch { /* of one dispatch: from the packet and the kernel descriptor */
+struct launch { /* parameters of one dispatch: from the packet and the kernel descriptor */
 	uint32_t size[3], grid[3], groups[3];
-	uint32_t lds_bytes, scratch_bytes; /* of a lane */
+	uint32_t lds_bytes, scratch_bytes; /* scratch_bytes: per lane */
 	uint32_t rsrc1, rsrc2;
 	uint16_t properties;
 	uint64_t entry, kernarg;
@@ -60,7 +60,7 @@ struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu)
 	return isa;
 }
 
-/* Keeps the first @count. */
+/* Free all but the first @count. */
 static void free_residents(struct soft_isa *isa, size_t count)
 {
 	while (isa->resident_count > count) {
@@ -85,7 +85,7 @@ void soft_isa_destroy(struct soft_isa *isa)
 
 /* ---- steps ---- */
 
-/* The step at @pc, decoded. NULL: no memory, or *@event outside of the kernel's code. */
+/* Return the decoded step at @pc. NULL: memory is short, or *@event: outside the kernel's code. */
 static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
 				    int *event)
 {
@@ -112,12 +112,12 @@ static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **pag
 	return s;
 }
 
-/* Until something other than the next instruction has to be done. w->pc is then behind the
- * instruction that asked for it, or at it when it failed. Return: an event; 0: no memory. */
+/* Run until something other than the next instruction is due. w->pc is then after the instruction
+ * that requested it, or at it if it failed. Return an event; 0: memory is short. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
-	const struct soft_step *steps = NULL, *s; /* of the page at @base */
-	uint64_t pc = w->pc, base = 1;            /* .. which is none yet */
+	const struct soft_step *steps = NULL, *s; /* steps of the page at @base */
+	uint64_t pc = w->pc, base = 1;            /* ... none so far */
 	unsigned left = TURN_STEPS;
 	int event = 0;
 
@@ -208,7 +208,7 @@ static enum soft_isa_result refuse_launch(struct soft_isa_error *error, enum sof
 
 /* ---- waves ---- */
 
-/* Scalar registers in the order in which the descriptor's bits ask for them. */
+/* Set scalar registers in the order of the descriptor's bits. */
 static void set_scalars(const struct soft_isa *isa, const struct launch *a, struct soft_wave *w)
 {
 	const struct soft_dispatch *d = isa->dispatch;
@@ -244,11 +244,12 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 			w->s[n++] = id[i];
 	if (a->rsrc2 >> 10 & 1)
 		w->s[n++] = a->waves | (w->index == 0) << 31; /* workgroup info */
-	/* The wave's offset within scratch comes last and stays 0: the descriptor's base is the
-	 * wave's own. */
+	/* The wave's offset within scratch would come last and stays 0: the descriptor's base is
+	 * the wave's own. */
 }
 
-/* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
+/* Set the work-item ids and return the mask of existing lanes: the grid may end within a
+ * workgroup. */
 static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 {
 	uint32_t x = w->index * SOFT_LANES, y, z, end[3], items;
@@ -269,7 +270,7 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 		return UINT64_MAX >> (SOFT_LANES - MIN(end[0] - x, SOFT_LANES));
 	}
 	items = a->size[0] * a->size[1] * a->size[2] - w->index * SOFT_LANES;
-	soft_want_rows(w, 0, 3); /* which are zeros */
+	soft_want_rows(w, 0, 3); /* they are zeros */
 	for (unsigned l = 0; l < MIN(items, SOFT_LANES); l++) {
 		w->v[0][l] = x;
 		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
@@ -331,7 +332,7 @@ static void start_group(struct soft_isa *isa, const struct launch *a, struct res
 	isa->stats.workgroups++;
 }
 
-/* A turn for each wave that does not wait. Return: with *@ran, whether there was one. */
+/* Run a turn for each wave that does not wait. @ran: set if there was one. */
 static enum soft_isa_result run_turns(struct soft_isa *isa, const struct launch *a,
 				      struct resident *r, struct soft_isa_error *error, bool *ran)
 {
@@ -364,7 +365,7 @@ static enum soft_isa_result run_turns(struct soft_isa *isa, const struct launch 
 	return SOFT_ISA_DONE;
 }
 
-/* The first @count residents until they have ended. */
+/* Run the first @count residents until they have ended. */
 static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch *a, size_t count,
 				       struct soft_isa_error *error)
 {
@@ -405,8 +406,8 @@ static uint64_t read64(const void *p, size_t at)
 	return x;
 }
 
-/* Offsets of hsa_kernel_dispatch_packet_t and of the kernel descriptor. Return: what is wrong,
- * or NULL. */
+/* Read the fields, at the offsets of hsa_kernel_dispatch_packet_t and of the kernel descriptor.
+ * Return an error message, or NULL. */
 static const char *read_launch(struct launch *a, const void *packet)
 {
 	uint64_t object = read64(packet, 32);
@@ -489,7 +490,7 @@ static int reserve_waves(struct soft_isa *isa, const struct launch *a, size_t co
 	return 0;
 }
 
-/* All workgroups of the grid at once, or each when the one before has ended. */
+/* Run all workgroups of the grid at once, or each after the previous one has ended. */
 static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *a, bool at_once,
 				     struct soft_isa_error *error)
 {
@@ -507,8 +508,8 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
-/* A kernel that ends with its first instruction does nothing: no wave of it has to run, were
- * there 2^32 of them. */
+/* Return true if a kernel ends with its first instruction. It does nothing, so no wave of it must
+ * run, even if there are 2^32 of them. */
 static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;
@@ -535,7 +536,7 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 	if (groups * a.waves > MAX(isa->gpu.compute_units, 1) * UNIT_WAVES)
 		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR,
 				     "more waves at once than the GPU holds");
-	free_residents(isa, groups); /* a grid's need much memory */
+	free_residents(isa, groups); /* a whole grid's residents need much memory */
 	if (reserve_waves(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
 	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE

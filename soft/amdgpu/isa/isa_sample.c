@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory
- * (tex1Dfetch).
+/* Sampled images (HIP's textures) and typed buffers (textures of linear memory, tex1Dfetch).
  *
- *   four SGPRs (the sampler) ─► struct image_sampler: coordinates beyond the image, which filter
- *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements
- *   elements ─► one, or weighted by distance ─► channels
+ *   four SGPRs (the sampler) ─► struct image_sampler: coordinates beyond the image, the filter
+ *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► positions ─► elements
+ *   elements ─► one, or weighted with the distance ─► channels
  *
- * There is one level, so gradients and levels make no difference: a sampler with one filter near
- * and another far is refused. Places are rounded to 8 bits behind the point, as hardware has
- * them: device code relies on it, which names elements by the quotient of their number and the
- * size. Sums are of doubles and rounded once. A depth filter that the sampler leaves open is the
- * one of rows and columns. */
+ * There is one level, so gradients and levels have no effect: a sampler with different near and far
+ * filters is refused. Positions are rounded to 8 fractional bits, as in hardware: device code
+ * relies on it, addressing elements as the quotient of their number and the size. Sums are computed
+ * in double and rounded once. A depth filter that the sampler leaves open is that of rows and
+ * columns. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -21,11 +20,11 @@ enum { OUTSIDE = -1 };
 struct image_sampler {
 	uint8_t mode[3];
 	uint8_t linear, deep; /* between columns and rows; between slices */
-	uint8_t counts;       /* coordinates are elements, not 0 to 1 */
+	uint8_t counts;       /* coordinates are element numbers, not 0 to 1 */
 	uint8_t border;       /* 0 transparent black, 1 opaque black, 2 white */
 };
 
-/* Return: what is not done, or NULL. */
+/* Return a message about an unsupported feature, or NULL. */
 static const char *read_sampler(struct image_sampler *p, const uint32_t *r,
 				const struct soft_image *m)
 {
@@ -49,7 +48,7 @@ static const char *read_sampler(struct image_sampler *p, const uint32_t *r,
 	return NULL;
 }
 
-/* A place to one within 0 to @size - 1, or OUTSIDE. */
+/* Map a position into 0 to @size - 1, or return OUTSIDE. */
 static int64_t inside(unsigned mode, int64_t i, int64_t size)
 {
 	int64_t m;
@@ -66,19 +65,19 @@ static int64_t inside(unsigned mode, int64_t i, int64_t size)
 	}
 }
 
-/* Of one coordinate: the places on both sides, and how far it is to the second. */
+/* For one coordinate: the positions on both sides, and the distance to the second. */
 struct texel_span {
 	int64_t at[2];
 	double weight;
 };
 
-/* @half: between the middles of elements. */
+/* @half: interpolate between element centres. */
 static void find_span(struct texel_span *s, const struct image_sampler *p, unsigned axis,
 		      float coordinate, uint32_t size, int half)
 {
 	double x = p->counts ? coordinate : (double)coordinate * size, whole;
 
-	if (!(fabs(x) < 0x1p40)) /* NaN and infinities, too: no fraction is left */
+	if (!(fabs(x) < 0x1p40)) /* also NaN and infinities: no fraction is left */
 		x = x > 0 ? 0x1p40 : x < 0 ? -0x1p40 : 0;
 	x = rint(x * 256) / 256 - (half ? 0.5 : 0);
 	whole = floor(x);
@@ -95,7 +94,7 @@ static void find_layer(struct texel_span *s, float coordinate, uint32_t layers)
 	s->weight = 0;
 }
 
-/* Register @i of the element at three places. */
+/* Load register @i of the element at three positions. */
 static uint32_t load_texel(const struct soft_image *m, const struct image_sampler *p,
 			   const int64_t at[3], unsigned i)
 {
@@ -136,7 +135,7 @@ static uint32_t filtered(const struct soft_image *m, const struct image_sampler 
 	return bits32((float)sum);
 }
 
-/* The four elements around, from the lower left against the clock, one channel of each. */
+/* Gather one channel of the four surrounding elements, counter-clockwise from the lower left. */
 static void gather(struct soft_wave *w, const struct soft_step *s, unsigned l,
 		   const struct soft_image *m, const struct image_sampler *p,
 		   const struct texel_span span[3])
@@ -198,9 +197,9 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- typed buffers ---- */
 
-/* A resource of four words: base, bytes from element to element, bytes in all, format. What lies
- * beyond its bytes reads as 0 and takes no store; hardware counts elements there, not bytes, but
- * bytes are what ROCr says. */
+/* Access a resource of four words: base, stride, total bytes, format. Beyond its bytes, loads
+ * return 0 and stores are ignored. Hardware counts elements there, not bytes, but ROCr sets
+ * bytes. */
 int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
 {
 	const uint32_t *r = &w->s[s->base];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Scalar instructions: those that gen/isa.py made of gfx906.isa, the ones that gfx906.isa calls
- * `hand`, and the table. */
+/* Scalar instructions: those that gen/isa.py generates from gfx906.isa, those that gfx906.isa marks
+ * as `hand`, and the table. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
 #include <sched.h>
 
-/* A loop that never ends is left here when its queue goes: every loop has a branch backwards. */
+/* Take a branch. An infinite loop stops here when its queue is destroyed: every loop has a backward
+ * branch. */
 static int branch(struct soft_wave *w, const struct soft_step *s, int taken)
 {
 	if (!taken)
@@ -92,8 +93,7 @@ int soft_isa_s_barrier(struct soft_wave *w, const struct soft_step *s)
 	return SOFT_EVENT_BARRIER;
 }
 
-/* What a wave waits for is made by another wave, or by a thread of the host (printf's buffers):
- * let them. */
+/* Yield. A sleeping wave waits for another wave, or for a thread of the host (printf's buffers). */
 int soft_isa_s_sleep(struct soft_wave *w, const struct soft_step *s)
 {
 	(void)w, (void)s;
@@ -174,8 +174,8 @@ int soft_isa_s_setreg_imm32_b32(struct soft_wave *w, const struct soft_step *s)
 	return set_register(w, s, (uint32_t)s->constant[0]);
 }
 
-/* ---- registers named by registers: M0 holds the index, and for vector operands in bits 12 to
- * 15 whose ---- */
+/* ---- indirect registers: M0 contains the index, and for vector operands in bits 12 to 15 the
+ * operands that it applies to ---- */
 
 int soft_isa_s_set_gpr_idx_on(struct soft_wave *w, const struct soft_step *s)
 {
@@ -206,7 +206,7 @@ int soft_isa_s_set_gpr_idx_idx(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* -1: beyond the registers of a wave. */
+/* Return -1 beyond the registers of a wave. */
 static int find_relative(const struct soft_wave *w, unsigned from, unsigned bytes)
 {
 	uint64_t n = (uint64_t)from + w->s[REG_M0];

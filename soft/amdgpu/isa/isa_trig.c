@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* v_trig_preop_f64: 53 bits of 2/pi from a place that the operand's exponent and the segment
- * say. The device library reduces large angles with it. */
+/* v_trig_preop_f64: 53 bits of 2/pi at a position from the operand's exponent and the segment. The
+ * device library reduces large angles with it. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 
-/* 2/pi, the first bit behind the point on top. */
+/* 2/pi, with the first fractional bit on top. */
 static const uint32_t two_over_pi[40] = {
 	0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
 	0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
@@ -20,7 +20,7 @@ double soft_isa_trig_preop(double x, uint32_t segment)
 
 	if (exponent > 1077)
 		at += exponent - 1077;
-	/* 1201 bits are kept. */
+	/* 1201 bits are stored */
 	for (unsigned n = at; n < at + 53; n++)
 		bits = bits << 1 | (n <= 1200 ? two_over_pi[n / 32] >> (31 - n % 32) & 1 : 0);
 	scale = -53 - (int)at;

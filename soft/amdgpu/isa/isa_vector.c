@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, what
- * is written where.
+/* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, and where
+ * results are written.
  *
  *   plain      operands are rows of registers, or one scalar 64 times; the result goes straight
- *              into the register when all lanes live
+ *              into the register if all lanes are active
  *   modified   signs, absolute values, clamp, SDWA (bytes, words), DPP (other lanes), op_sel
  *              (halves)
  *   packed     a 16-bit loop on the low halves, then on the high ones
@@ -14,8 +14,8 @@
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-/* An operand has up to two rows; v255 of a pair would lie beyond the registers, which decode
- * cannot see with indexing on. */
+/* Two rows per operand: v255 of a pair would lie beyond the registers, which decode cannot detect
+ * with indexing on. */
 struct rows {
 	uint32_t row[3][2 * SOFT_LANES] __attribute__((aligned(64)));
 };
@@ -66,7 +66,7 @@ static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, u
 	return spare;
 }
 
-/* The active lanes of a register. */
+/* Write the active lanes of a register. */
 static void keep_live(struct soft_wave *w, uint64_t exec, unsigned r, const uint32_t *from)
 {
 	const uint32_t *live = soft_live(w, exec);
@@ -129,7 +129,7 @@ int soft_vector_plain(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- modifiers ---- */
 
-/* DPP: the lane that lane @l reads, or -1. */
+/* DPP: return the lane that lane @l reads, or -1. */
 static int dpp_lane(uint32_t control, int l)
 {
 	int row = l & ~15, i = l & 15, n = control & 15;
@@ -137,7 +137,7 @@ static int dpp_lane(uint32_t control, int l)
 	if (control < 0x100)
 		return (l & ~3) | (int)(control >> (l & 3) * 2 & 3);
 	switch (control >> 4) {
-	case 0x10: return i + n < 16 ? l + n : -1; /* shift left: from further up */
+	case 0x10: return i + n < 16 ? l + n : -1; /* shift left: from a higher lane */
 	case 0x11: return i - n >= 0 ? l - n : -1;
 	case 0x12: return row + ((i - n) & 15);
 	}
@@ -148,13 +148,13 @@ static int dpp_lane(uint32_t control, int l)
 	case 0x13c: return (l - 1) & 63;
 	case 0x140: return row + 15 - i;
 	case 0x141: return (l & ~7) + 7 - (l & 7);
-	case 0x142: return l >= 16 ? row - 1 : -1; /* the last lane of the row before */
+	case 0x142: return l >= 16 ? row - 1 : -1; /* the last lane of the preceding row */
 	case 0x143: return l >= 32 ? 31 : -1;
 	}
 	return -1;
 }
 
-/* The first operand from other lanes. Return: the lanes that are written. */
+/* Read the first operand from other lanes. Return the lanes that are written. */
 static uint64_t move_lanes(uint32_t control, uint64_t exec, const uint32_t *from, uint32_t *to)
 {
 	uint64_t written = 0;
@@ -172,7 +172,7 @@ static uint64_t move_lanes(uint32_t control, uint64_t exec, const uint32_t *from
 	return written & exec;
 }
 
-/* SDWA: one byte or word of an operand. Selections: bytes 0..3, words 4 and 5, all 6. */
+/* SDWA: extract one byte or word of an operand. Selections: bytes 0 to 3, words 4 and 5, all 6. */
 static void select_part(unsigned select, int sign, const uint32_t *from, uint32_t *to)
 {
 	unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), bits = select < 4 ? 8 : 16;
@@ -184,7 +184,7 @@ static void select_part(unsigned select, int sign, const uint32_t *from, uint32_
 	}
 }
 
-/* SDWA: the result into one byte or word; the rest becomes 0, the sign, or stays. */
+/* SDWA: put the result into one byte or word; the rest becomes 0 or the sign, or is kept. */
 static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint32_t *before)
 {
 	unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), bits = select < 4 ? 8 : 16;
@@ -204,7 +204,7 @@ static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint3
 	return 0;
 }
 
-/* Operand @i with everything that is done to it before the lane loop. */
+/* Return operand @i with everything applied that precedes the lane loop. */
 static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step *s, unsigned i,
 				     uint32_t *spare, uint64_t exec, uint64_t *written)
 {
@@ -263,7 +263,7 @@ static void clamp_row(unsigned type, uint32_t *d)
 	}
 }
 
-/* The result's place within the register, where that is not the whole of it. */
+/* Put the result into its part of the register, if that is not all of it. */
 static int place_result(struct soft_wave *w, const struct soft_step *s, uint32_t *d)
 {
 	const uint32_t *before = w->v[s->result];
@@ -318,7 +318,7 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- packed ---- */
 
-/* Operand @i of the loop on one half. */
+/* Get operand @i for the loop on one half. */
 static void half_rows(struct soft_wave *w, const struct soft_step *s, unsigned i, int high,
 		      uint32_t *to)
 {
@@ -373,7 +373,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 		for (unsigned l = 0; l < SOFT_LANES; l++) {
 			uint32_t x = is_half ? bits32(float16(row[l] >> shift)) : row[l];
 
-			/* which is where this instruction has its absolute bits */
+			/* this instruction has its absolute bits there */
 			if (s->negate_high >> i & 1)
 				x &= 0x7fffffff;
 			spare.row[i][l] = x ^ (uint32_t)(s->negate >> i & 1) << 31;
@@ -394,7 +394,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- modes ---- */
 
-/* Registers moved by M0, as s_set_gpr_idx_on asks: its bits 12 to 15 say which operands. */
+/* Offset registers with M0, as s_set_gpr_idx_on requires: its bits 12 to 15 select the operands. */
 static int move_registers(const struct soft_wave *w, struct soft_step *s)
 {
 	uint32_t m0 = w->s[REG_M0], by = m0 & 255;
