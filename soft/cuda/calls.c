@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The exported functions: each one does what soft_<name>() does, and a tool that is attached is
- * notified of its begin and its end (tools.h). Calls that the driver makes inside are not seen.
- * cuGetProcAddress() hands them out by name, in both forms. */
+/* The exported functions. Each one calls soft_<name>(), and an attached tool is notified of its
+ * start and end (tools.h). Nested calls of the driver are not reported. cuGetProcAddress() returns
+ * these functions in both forms. */
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
 #include "soft/cuda/cuda_parts.h"
 #include "soft/cuda/functions.h"
 
-/* NULL: it launches no kernel. */
+/* Return NULL if the call launches no kernel. */
 static const char *find_symbol(uint32_t number, const void *parameters)
 {
 	CUfunction f = NULL;
@@ -50,7 +50,7 @@ static int end_seen(struct soft_cu_call *call, bool is_seen, int status)
 	return status;
 }
 
-/* As CUPTI does: this one is never seen. Names with _ are not those of parameters. */
+/* Like CUPTI, never report this one. Names end in _ to differ from parameters. */
 #define soft_is_seen(number) ((number) != GT_CUDA_DRIVER_cuGetExportTable)
 
 #define X(name, ...)                                                                               \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What libcuda.so.1 exports, one line each: X(name, (type, parameter) ..) for most functions,
- * V(name) for those without parameters, B(name, suffix, (type, parameter) ..) for those that have a
- * second form, of the thread's default stream. Prototypes (cuda_api.h), the exported functions and
- * what a tool is notified of (calls.c) are made of it. What each function does is soft_<name>(). */
+/* The exports of libcuda.so.1, one per line: X(name, (type, parameter) ...) for most functions,
+ * V(name) for those without parameters, B(name, suffix, (type, parameter) ...) for those with a
+ * second form for the thread's default stream. Prototypes (cuda_api.h), the exported functions and
+ * the notifications of a tool (calls.c) are generated from it. soft_<name>() implements each
+ * function. */
 #ifndef SOFT_CUDA_CALLS_H
 #define SOFT_CUDA_CALLS_H
 
-/* Of (type, parameter): a declaration, a member of a struct, the parameter. */
+/* Convert (type, parameter) to a declaration, a member of a struct, or the parameter. */
 #define SOFT_CUDA_DECLARE(type, name) type name
 #define SOFT_CUDA_MEMBER(type, name)  type name;
 #define SOFT_CUDA_NAME(type, name)    name

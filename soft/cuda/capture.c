@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture of streams, from inside: a task that is submitted becomes a node that waits for what the
- * stream did last. An event that was recorded meanwhile brings the stream that waits for it in.
- * With the driver's lock, all of it. */
+/* Internals of stream capture. A submitted task becomes a node that waits for the stream's previous
+ * node. Waiting for an event recorded in the capture adds the waiting stream to it. All functions
+ * are called with the driver's lock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@ static int invalidate(struct soft_cu_stream *s, struct soft_cu_task *t, int stat
 	return status;
 }
 
-/* An event remembers where it stands; no node is made. */
+/* Record an event: it remembers its position; no node is made. */
 static int capture_record(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	CUevent event = t->event;
 
-	event->recorded--; /* the device never comes by */
+	event->recorded--; /* no device will reach it */
 	event->capture = s->capture;
 	event->nodes.count = 0;
 	if (!soft_cu_append_nodes(&event->nodes, s->last_nodes.at, s->last_nodes.count))
@@ -39,7 +39,7 @@ static int find_type(const struct soft_cu_task *t)
 	}
 }
 
-/* Waiting for an event of the same capture: the stream is in it from now on. */
+/* Wait for an event of the same capture; the stream now belongs to it. */
 static int capture_wait(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	const CUevent event = t->event;
@@ -83,7 +83,7 @@ bool soft_cu_knows_capture(const struct soft_cu_capture *capture)
 	return false;
 }
 
-/* By a node, or by what the origin does next. */
+/* Return true if another node or the next task of the origin waits for the node. */
 bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node)
 {
 	const struct soft_cu_nodes *last = &capture->origin->last_nodes;
@@ -98,7 +98,7 @@ bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode no
 	return false;
 }
 
-/* The graph is the caller's. */
+/* End a capture. The caller owns the graph. */
 void soft_cu_end_capture(struct soft_cu_capture *capture)
 {
 	for (CUcontext c = soft_cu_contexts; c; c = c->next)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the settings from the environment; what they are, says config.h. */
+/* Reads the settings from the environment; config.h describes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the software devices of CUDA are like, read once from the environment. `gputap soft cuda`
+/* Properties of the software CUDA devices, read once from the environment. `gputap soft cuda`
  * sets these variables from its options.
  *
  * | variable | meaning, default |
  * | SOFT_CUDA_DEVICES | how many, 0 to 8; 1 |
  * | SOFT_CUDA_MEMORY | memory of each, "16G"; 8G |
  * | SOFT_CUDA_FAIL | "launch:2,allocate:10+": what fails, see enum soft_cu_fault, faults.h |
- * | SOFT_CUDA_CUPTI_VERSION | whose records the stand-in for CUPTI has; 13.0 |
- * | SOFT_CUDA_CUPTI_FAIL | the same for it, see enum soft_cupti_fault |
+ * | SOFT_CUDA_CUPTI_VERSION | record version of the CUPTI substitute; 13.0 |
+ * | SOFT_CUDA_CUPTI_FAIL | faults of the CUPTI substitute, see enum soft_cupti_fault |
  */
 #ifndef SOFT_CUDA_CONFIG_H
 #define SOFT_CUDA_CONFIG_H
@@ -20,23 +20,24 @@
 
 enum { SOFT_CU_DEVICES_MOST = 8 };
 
-/* What can be made to fail. */
+/* Operations that can be made to fail. */
 enum soft_cu_fault {
 	SOFT_CU_FAIL_INIT,     /* cuInit() finds no device */
-	SOFT_CU_FAIL_ALLOCATE, /* an allocation finds no memory */
-	SOFT_CU_FAIL_MODULE,   /* a module is no image that fits */
+	SOFT_CU_FAIL_ALLOCATE, /* an allocation fails for lack of memory */
+	SOFT_CU_FAIL_MODULE,   /* a module's image is invalid */
 	SOFT_CU_FAIL_LAUNCH,   /* a launch is refused */
 	SOFT_CU_FAIL_KERNEL,   /* a kernel faults, and its context with it */
 	SOFT_CU_FAIL_COUNT
 };
 
-/* Of the stand-in for CUPTI. */
+/* Faults of the CUPTI substitute. */
 enum soft_cupti_fault {
-	SOFT_CUPTI_FAIL_SUBSCRIBE,  /* somebody else has the subscriber: 39 */
-	SOFT_CUPTI_FAIL_REGISTER,   /* another copy of CUPTI has the activity: 39 */
-	SOFT_CUPTI_FAIL_PRIVILEGES, /* a kind cannot be switched on: 35 */
-	SOFT_CUPTI_FAIL_COMPATIBLE, /* the same: 14 */
-	SOFT_CUPTI_FAIL_BUFFERS,    /* no buffer can be had: records are dropped and counted */
+	SOFT_CUPTI_FAIL_SUBSCRIBE,  /* another subscriber exists: 39 */
+	SOFT_CUPTI_FAIL_REGISTER,   /* another copy of CUPTI has the activity API: 39 */
+	SOFT_CUPTI_FAIL_PRIVILEGES, /* a kind cannot be enabled: 35 */
+	SOFT_CUPTI_FAIL_COMPATIBLE, /* a kind cannot be enabled: 14 */
+	/* the client returns no buffer: records are dropped and counted */
+	SOFT_CUPTI_FAIL_BUFFERS,
 	SOFT_CUPTI_FAIL_START,      /* a record's start is 0 */
 	SOFT_CUPTI_FAIL_COUNT
 };
@@ -46,7 +47,7 @@ enum soft_cupti_version {
 	SOFT_CUPTI_12_9,
 	SOFT_CUPTI_13_0,
 	SOFT_CUPTI_13_5,
-	SOFT_CUPTI_NONE, /* `gputap soft cuda` leaves it away */
+	SOFT_CUPTI_NONE, /* `gputap soft cuda` omits it */
 	SOFT_CUPTI_VERSIONS
 };
 
@@ -58,8 +59,8 @@ struct soft_cu_config {
 	struct soft_fault cupti_faults[SOFT_CUPTI_FAIL_COUNT + 1];
 };
 
-/* Reads the environment. Return: false if a variable is not understood; @why says which, and what
- * is wanted. */
+/* Read the environment. Return false if a variable is invalid; @why contains its name and the
+ * expected value. */
 bool soft_cu_config_read(struct soft_cu_config *config, char *why, size_t size);
 
 #endif

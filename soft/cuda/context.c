@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: a device's primary one, those that the program makes, and each thread's stack of
+/* Contexts: a device's primary one, those that the program creates, and each thread's stack of
  * them. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
 
-/* With the lock. NULL: no memory. */
+/* Call with the lock. Return NULL if memory is short. */
 static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 {
 	static unsigned ids;
@@ -35,7 +35,8 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 	return c;
 }
 
-/* With the lock, which it gives back for a while. Its work is waited for. */
+/* Destroy a context after its tasks have finished. Call with the lock, which is released for a
+ * while. */
 static void destroy_context(CUcontext context)
 {
 	struct soft_cu_context **link = &soft_cu_contexts;
@@ -274,14 +275,14 @@ int soft_cuCtxSynchronize(void)
 	return soft_cu_leave(context->failed);
 }
 
-/* Parameters of new kinds of contexts are not looked at. */
+/* Parameters of new kinds of contexts are ignored. */
 int soft_cuCtxCreate_v4(CUcontext *context, void *parameters __attribute__((unused)),
 			unsigned int flags, CUdevice device)
 {
 	return soft_cuCtxCreate_v2(context, flags, device);
 }
 
-/* NULL: the thread's. Takes the lock, unless it fails. */
+/* Enter a context; NULL means the thread's. Takes the lock unless it fails. */
 static int enter_named(CUcontext *context)
 {
 	int status = soft_cu_check_driver();
@@ -325,7 +326,7 @@ int soft_cuCtxSynchronize_v2(CUcontext context)
 	return soft_cu_leave(context->failed);
 }
 
-/* Limits and the cache's split are kept, and change nothing. */
+/* Limits and the cache split are stored and have no effect. */
 
 enum { LIMITS = sizeof((CUcontext)0)->limits / sizeof *((CUcontext)0)->limits };
 
@@ -375,7 +376,7 @@ int soft_cuCtxSetCacheConfig(int config)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-/* Peers: each device reaches each other one's memory; a context must say that it wants to. ---- */
+/* Peers: every device reaches every other one's memory, but a context must enable it. ---- */
 
 int soft_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 {

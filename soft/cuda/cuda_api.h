@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the software driver has of the CUDA driver API, under the names that libcuda.so.1 exports:
- * for the driver itself, and for programs of tests that are built where NVIDIA's headers are not.
- * Prototypes (calls.h) and values are NVIDIA's; structs are opaque but for the one that launches
+/* The CUDA driver API that the software driver implements, under the names that libcuda.so.1
+ * exports: for the driver itself, and for test programs that are built without NVIDIA's headers.
+ * Prototypes (calls.h) and values are NVIDIA's; structs are opaque, except the one that launches
  * take.
  *
- * A kernel is a function of the host, in a shared object that is loaded as a module:
+ * A kernel is a host function in a shared object that is loaded as a module:
  *
  *	SOFT_CUDA_KERNEL(add, sizeof(float *), sizeof(int))
  *	{
  *		float *array = *(float **)arguments[0];
- *		..                                   once for each thread of each block
+ *		...                                  once for each thread of each block
  *	}
  */
 #ifndef SOFT_CUDA_API_H
@@ -71,7 +71,7 @@ typedef struct soft_cu_graph *CUgraph;
 typedef struct soft_cu_exec *CUgraphExec;
 typedef struct soft_cu_node *CUgraphNode;
 typedef struct soft_cu_library *CUlibrary;
-typedef struct soft_cu_function *CUkernel; /* a launch takes one as a function, too */
+typedef struct soft_cu_function *CUkernel; /* a launch accepts one as a function also */
 typedef struct soft_cu_pool *CUmemoryPool;
 typedef size_t CUoccupancyB2DSize(int block);
 typedef struct {
@@ -100,7 +100,7 @@ typedef struct {
 typedef void CUhostFn(void *data);
 typedef void CUstreamCallback(CUstream stream, int status, void *data);
 
-/* kern and ctx: of the second form alone. NEEDSWORK: kern is not looked at. */
+/* kern and ctx: only in the second form. NEEDSWORK: kern is ignored. */
 typedef struct {
 	CUfunction func;
 	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -173,7 +173,7 @@ enum {
 #define CU_STREAM_LEGACY     ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
-/* of cuGetProcAddress() */
+/* flag of cuGetProcAddress() */
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 
 /* Kernels ---------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ struct soft_cuda_position {
 	struct {
 		unsigned int x, y, z;
 	} block_index, thread_index, grid_dim, block_dim;
-	void *shared; /* the block's, all zero at its first thread */
+	void *shared; /* the block's, zeroed before its first thread */
 	void (*synchronize)(const struct soft_cuda_position *at); /* SOFT_CUDA_SYNCHRONIZE() */
 	void *block;                                              /* the driver's */
 };
@@ -190,11 +190,11 @@ struct soft_cuda_position {
 struct soft_cuda_parameters {
 	uint32_t count;
 	uint32_t bytes[16];
-	uint32_t synchronizes; /* a block's threads run at once */
+	uint32_t synchronizes; /* true if a block's threads run at once */
 };
 
-/* A kernel whose threads wait for each other is made with SOFT_CUDA_BLOCK_KERNEL(); then there is
- * a thread of the host for each thread of a block. */
+/* A kernel whose threads wait for each other is defined with SOFT_CUDA_BLOCK_KERNEL(); then each
+ * thread of a block has a host thread. */
 #define SOFT_CUDA_SYNCHRONIZE()           at->synchronize(at)
 #define SOFT_CUDA_KERNEL(name, ...)       SOFT_CUDA_ANY_KERNEL(name, 0, __VA_ARGS__)
 #define SOFT_CUDA_BLOCK_KERNEL(name, ...) SOFT_CUDA_ANY_KERNEL(name, 1, __VA_ARGS__)

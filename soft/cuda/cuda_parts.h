@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the software driver.
+/* Internals of the software driver.
  *
- *   context ─► streams ─► tasks, in their order; a thread for each stream that has had one
+ *   context ─► streams ─► tasks, in order; a thread for each stream that has had one
  *           ─► allocations
- *   event: a number that a stream's thread raises when it comes by
+ *   event: a number that a stream's thread raises when it reaches it
  *
- * Order: each task has a number of its context's. A task of the legacy default stream begins when
+ * Order: each task has a number from its context. A task of the legacy default stream starts when
  * no blocking stream has an unfinished task with a smaller number; a task of a blocking stream,
  * when the legacy default stream has none.
  *
- * Locking: one lock and one condition for all of it. Work itself is done without the lock.
- * After a fork the child's driver answers CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
+ * Locking: one lock and one condition for all of it. Tasks themselves run without the lock.
+ * After a fork the child's driver returns CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
 #ifndef SOFT_CUDA_PARTS_H
 #define SOFT_CUDA_PARTS_H
 
@@ -27,8 +27,8 @@ enum soft_cu_kind {
 	SOFT_CU_TASK_SET,
 	SOFT_CU_TASK_KERNEL,
 	SOFT_CU_TASK_FREE,
-	SOFT_CU_TASK_HOST,     /* a function of the program's */
-	SOFT_CU_TASK_CALLBACK, /* one that is given the stream and its status */
+	SOFT_CU_TASK_HOST,     /* a function in the program */
+	SOFT_CU_TASK_CALLBACK, /* one that gets the stream and its status */
 	SOFT_CU_TASK_RECORD,
 	SOFT_CU_TASK_WAIT,
 	SOFT_CU_TASK_GRAPH, /* tasks of a graph's nodes, one after the other */
@@ -39,26 +39,26 @@ struct soft_cu_task {
 	struct soft_cu_task *next;
 	uint64_t number;
 	void *to, *from;
-	void *staged; /* what is copied, if it may change: owned */
-	size_t bytes; /* of a row of a copy; of a set: how many elements */
+	void *staged; /* copy of the source, if that may change: owned */
+	size_t bytes; /* copy: bytes of a row; set: number of elements */
 	size_t rows, slices, to_pitch, from_pitch, to_slice, from_slice; /* 0: one row */
 	unsigned value, width;
-	struct soft_cu_task *graph; /* owned; of a graph */
+	struct soft_cu_task *graph; /* tasks of a graph; owned */
 	CUhostFn *host;
 	CUstreamCallback *callback;
-	CUstream stream; /* as the program names it */
+	CUstream stream; /* the program's handle */
 	void *data;
 	CUevent event;
 	uint64_t event_number;
 	CUfunction function;
-	bool is_traced; /* a tool wants to know of its end; then: */
+	bool is_traced; /* a tool requested its end; then: */
 	struct soft_cu_work work;
 	struct soft_cuda_position position;
 	unsigned shared;
-	void **arguments; /* owned, with what they point to */
+	void **arguments; /* owned, including the values */
 };
 
-/* Nodes of a graph, as an array of its own. */
+/* Nodes of a graph, as a separate array. */
 struct soft_cu_nodes {
 	CUgraphNode *at;
 	size_t count;
@@ -68,46 +68,46 @@ struct soft_cu_stream {
 	CUcontext context;
 	struct soft_cu_stream *next;
 	struct soft_cu_task *first, *last; /* the first one may be running */
-	unsigned flags, id;                /* ids are unique, and never used again */
+	unsigned flags, id;                /* ids are unique and never reused */
 	int priority;
-	uint64_t owner; /* of a thread's default stream: that thread; 0: it is none */
-	uint64_t done;  /* the last number that is finished */
+	uint64_t owner; /* a thread's default stream: its thread; 0: any other stream */
+	uint64_t done;  /* the last finished number */
 	bool has_thread, is_closing;
-	unsigned waiters; /* calls that wait for its work: it is not freed before they left */
-	struct soft_cu_capture *capture; /* what is submitted becomes nodes of it */
-	struct soft_cu_nodes last_nodes; /* of the capture: what the next node depends on */
+	unsigned waiters; /* calls that wait for its tasks: it is freed only when they are done */
+	struct soft_cu_capture *capture; /* tasks become nodes of it */
+	struct soft_cu_nodes last_nodes; /* in a capture: dependencies of the next node */
 };
 
 struct soft_cu_event {
-	unsigned flags, uses; /* tasks, and the handle */
+	unsigned flags, uses; /* uses: tasks, and the handle */
 	uint64_t recorded, done, host_ns;
 	int status;
-	struct soft_cu_capture *capture; /* it was recorded in; compared alone */
+	struct soft_cu_capture *capture; /* the capture it was recorded in; only compared */
 	struct soft_cu_nodes nodes;
 };
 
 struct soft_cu_node {
 	struct soft_cu_node *next;
 	CUgraph graph;
-	int type;                  /* CU_GRAPH_NODE_TYPE_.. */
-	uint32_t number;           /* in its graph; of an executable one: in all of it */
-	struct soft_cu_task *task; /* owned; what is launched is a copy of it */
+	int type;                  /* CU_GRAPH_NODE_TYPE_... */
+	uint32_t number;           /* in its graph; in an executable graph: unique in all of it */
+	struct soft_cu_task *task; /* owned; a launch uses a copy */
 	CUgraph child;             /* owned */
-	CUgraphNode original;      /* of a clone; compared alone */
-	struct soft_cu_nodes from; /* each is of the same graph */
+	CUgraphNode original;      /* of a clone; only compared */
+	struct soft_cu_nodes from; /* all in the same graph */
 	bool is_disabled, is_done;
 };
 
 struct soft_cu_graph {
-	struct soft_cu_graph *next; /* of all */
+	struct soft_cu_graph *next; /* list of all */
 	uint32_t id, numbers;
 	struct soft_cu_node *first, **last;
-	bool is_child; /* a node has it, or an executable graph */
+	bool is_child; /* a node or an executable graph owns it */
 };
 
 struct soft_cu_exec {
-	struct soft_cu_exec *next; /* of all */
-	CUgraph graph;             /* a clone, with the exec's id */
+	struct soft_cu_exec *next; /* list of all */
+	CUgraph graph;             /* a clone with the executable graph's id */
 };
 
 struct soft_cu_capture {
@@ -122,7 +122,7 @@ struct soft_cu_allocation {
 	CUcontext context;
 	char *address;
 	size_t bytes;
-	bool is_host, is_managed, is_registered; /* registered: the program's own */
+	bool is_host, is_managed, is_registered; /* registered: the program's own memory */
 	unsigned flags;                          /* of host memory */
 	CUmemoryPool pool;
 };
@@ -131,11 +131,11 @@ struct soft_cu_context {
 	struct soft_cu_context *next;
 	CUdevice device;
 	unsigned id;
-	unsigned flags, retained; /* of a primary one: by whom; others: 0 */
+	unsigned flags, retained; /* retained: reference count of a primary context; others: 0 */
 	bool is_primary;
-	int failed; /* what its device answers from now on */
+	int failed; /* status that its device returns from now on */
 	int cache_config;
-	uint32_t peers; /* a bit for each device whose memory it may reach */
+	uint32_t peers; /* one bit for each device whose memory it may access */
 	size_t limits[8];
 	uint64_t numbers;
 	struct soft_cu_stream legacy, *streams;
@@ -146,7 +146,7 @@ struct soft_cu_function {
 	CUmodule module;
 	const struct soft_cuda_parameters *parameters;
 	void (*call)(const struct soft_cuda_position *at, void **arguments);
-	int dynamic_shared; /* at most, in a block */
+	int dynamic_shared; /* limit for a block */
 	char name[];
 };
 
@@ -169,7 +169,7 @@ struct soft_cu_module {
 };
 
 extern pthread_mutex_t soft_cu_lock;
-extern pthread_cond_t soft_cu_changed; /* tasks, streams, events */
+extern pthread_cond_t soft_cu_changed; /* signals changes of tasks, streams, events */
 extern struct soft_cu_config soft_cu_config;
 extern bool soft_cu_is_initialized, soft_cu_is_forked;
 extern struct soft_cu_context *soft_cu_contexts;
@@ -188,11 +188,11 @@ extern _Thread_local struct soft_cu_stack {
 } soft_cu_stack;
 CUcontext soft_cu_current(void);
 
-/* 0, or why no call is possible. */
+/* Return 0, or a status that explains why no call is possible. */
 int soft_cu_check_driver(void);
 bool soft_cu_fails(enum soft_cu_fault fault);
 
-/* The thread's current context, and whether it may be used. Takes the lock if so. */
+/* Get the thread's current context and check that it is usable. Takes the lock on success. */
 int soft_cu_enter(CUcontext *context);
 static inline int soft_cu_leave(int status)
 {
@@ -200,29 +200,29 @@ static inline int soft_cu_leave(int status)
 	return status;
 }
 
-/* With the lock held, all of these. */
-/* The context is there. */
+/* Call all of these with the lock held. */
+/* Return true if the context exists. */
 bool soft_cu_knows_context(CUcontext context);
-/* The stream that a handle names; 0 may stand for the thread's. Return: NULL: none. */
+/* Return the stream of a handle, or NULL; 0 may mean the thread's. */
 struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
-/* NULL: no memory. */
+/* Return NULL if memory is short. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
-/* Ends its thread, which does the rest of its tasks first. */
+/* End its thread, which finishes its tasks first. */
 void soft_cu_close_stream(struct soft_cu_stream *stream);
 void soft_cu_free_stream(struct soft_cu_stream *stream);
-/* Takes @task over; it is behind all that the stream has. @waits: until it is done. */
+/* Append @task to the stream, taking ownership. @waits: wait until it is done. */
 int soft_cu_submit(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
-/* Until the context has no unfinished task, or the stream has none. */
+/* Wait until the context or the stream has no unfinished task. */
 void soft_cu_drain_context(CUcontext context);
 void soft_cu_drain_stream(struct soft_cu_stream *stream);
-/* Ends threads and frees streams. */
+/* End threads and free streams. */
 void soft_cu_close_streams(CUcontext context);
 void soft_cu_release_event(CUevent event);
-/* The allocation that has all of it; NULL: there is none. */
+/* Return the allocation that contains the whole range, or NULL. */
 struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t bytes);
 void soft_cu_free_allocations(CUcontext context);
-/* An allocation of a context, by a pool or none. Return: a status. */
+/* Request for an allocation in a context, with or without a pool. The functions return a status. */
 struct soft_cu_request {
 	size_t bytes;
 	bool is_host, is_managed;
@@ -232,17 +232,17 @@ struct soft_cu_request {
 int soft_cu_allocate(CUcontext context, const struct soft_cu_request *request, void **memory);
 int soft_cu_register_memory(CUcontext context, void *address, size_t bytes, unsigned flags);
 bool soft_cu_unregister_memory(void *address);
-/* NULL: it is none. */
+/* Return NULL for an invalid device. */
 CUmemoryPool soft_cu_get_pool(CUdevice device);
 bool soft_cu_knows_pool(CUmemoryPool pool);
 void soft_cu_change_pool(CUmemoryPool pool, int64_t bytes);
-/* Does what a task says; without the lock. Return: a status. */
+/* Run a task. Call without the lock. Return a status. */
 int soft_cu_run_kernel(const struct soft_cu_task *task);
 
-/* Graphs. With the lock, all of these. */
+/* Graphs. Call all of these with the lock. */
 CUgraph soft_cu_make_graph(void);
 void soft_cu_free_graph(CUgraph graph);
-/* Takes @task over. NULL: no memory. */
+/* Add a node, taking ownership of @task. Return NULL if memory is short. */
 CUgraphNode soft_cu_add_node(CUgraph graph, int type, struct soft_cu_task *task,
 			     const CUgraphNode *from, size_t count);
 CUgraph soft_cu_clone_graph(CUgraph graph);
@@ -250,51 +250,51 @@ bool soft_cu_append_nodes(struct soft_cu_nodes *nodes, const CUgraphNode *from, 
 bool soft_cu_knows_graph(CUgraph graph);
 bool soft_cu_knows_exec(CUgraphExec exec);
 bool soft_cu_knows_node(CUgraphNode node);
-/* A copy for a launch. NULL: no memory. */
+/* Copy a task for a launch. Return NULL if memory is short. */
 struct soft_cu_task *soft_cu_copy_task(const struct soft_cu_task *task);
-/* Of cuGraphAddKernelNode() and so on. Return: a status. */
+/* Make the task of cuGraphAddKernelNode() and similar calls. Return a status. */
 int soft_cu_make_node_task(const CUDA_KERNEL_NODE_PARAMS *parameters, struct soft_cu_task **task);
-/* The stream is being captured: @task becomes a node. Takes it over. */
+/* Turn @task into a node of the stream's capture, taking ownership. */
 int soft_cu_capture_task(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
 bool soft_cu_knows_capture(const struct soft_cu_capture *capture);
 bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node);
-/* It is over, or its stream goes. */
+/* End a capture, when it is over or its stream is destroyed. */
 void soft_cu_end_capture(struct soft_cu_capture *capture);
 
-/* A launch's task, without its stream. Return: a status. */
+/* Make a launch's task, without its stream. Return a status. */
 int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction function, void **parameters,
 			     void **extra, struct soft_cu_task **task);
 void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given);
-/* A copy's task, as CUDA_MEMCPY3D says it. With the lock. Return: a status. */
+/* Make a copy's task from CUDA_MEMCPY3D. Call with the lock. Return a status. */
 int soft_cu_make_copy_task(const CUDA_MEMCPY3D *copy, struct soft_cu_task **task);
 int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *set, struct soft_cu_task **task);
 
-/* A task, all zero. NULL: no memory. */
+/* Make a zeroed task. Return NULL if memory is short. */
 struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind);
 void soft_cu_discard_task(struct soft_cu_task *task);
 
 /* Tools: see tools.h --------------------------------------------------------------- */
 
-extern _Thread_local struct soft_cu_call *soft_cu_call; /* the one that is seen; or NULL */
-/* NULL: none is attached. */
+extern _Thread_local struct soft_cu_call *soft_cu_call; /* the reported call, or NULL */
+/* Return NULL if no tool is attached. */
 const struct soft_cu_tool *soft_cu_get_tool(void);
-/* Notices of what was made wait until the lock is given back: soft_cu_send_notices(), at the end of
- * a call. */
+/* Queue a notice of a created object until the lock is released: soft_cu_send_notices(), at the end
+ * of a call. */
 void soft_cu_note_resource(const struct soft_cu_resource_notice *notice);
 void soft_cu_send_notices(void);
-/* At once; without the lock. */
+/* Send a notice at once. Call without the lock. */
 void soft_cu_notify_resource(const struct soft_cu_resource_notice *notice);
-/* With the lock: @task belongs to the thread's call, which is traced or not. */
+/* Assign @task to the thread's call, traced or not. Call with the lock. */
 void soft_cu_trace_task(struct soft_cu_stream *stream, struct soft_cu_task *task);
 bool soft_cu_begin_call(struct soft_cu_call *call);
 void soft_cu_end_call(struct soft_cu_call *call, const void *result);
-/* Return: false if another one is. */
+/* Return false if another tool is attached. */
 bool soft_cu_attach_tool(const struct soft_cu_tool *tool);
 void soft_cu_detach_tool(const struct soft_cu_tool *tool);
-unsigned soft_cu_new_stream_id(void); /* with the lock */
+unsigned soft_cu_new_stream_id(void); /* call with the lock */
 unsigned soft_cu_new_graph_id(void);
 
-/* What the exported functions do. */
+/* Implementations of the exported functions. */
 #define X(name, ...)         int soft_##name(SOFT_CUDA_LIST(DECLARE, __VA_ARGS__));
 #define B(name, suffix, ...) X(name, __VA_ARGS__) X(name##suffix, __VA_ARGS__)
 #define V(name)              int soft_##name(void);
@@ -303,7 +303,7 @@ SOFT_CUDA_CALLS(X, B, V)
 #undef B
 #undef V
 
-/* Both forms of a function that takes a stream: @call sees `per_thread`. */
+/* Define both forms of a function that takes a stream: @call uses `per_thread`. */
 #define SOFT_CU_BOTH(name, suffix, parameters, call) \
 	int soft_##name parameters                   \
 	{                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver as a whole: its start, what it says of errors and devices. */
+/* The driver as a whole: its start, and its answers about errors and devices. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void start_driver(void)
 	soft_guard_init();
 }
 
-/* As NVIDIA's driver does: a library of the user's, before any call succeeds. */
+/* Load a library of the user before any call succeeds, as NVIDIA's driver does. */
 static void inject_library(void)
 {
 	const char *file = getenv("CUDA_INJECTION64_PATH");
@@ -253,7 +253,7 @@ int soft_cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 	return status ? status : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* For profilers of NVIDIA's. */
+/* For NVIDIA's profilers. */
 int soft_cuProfilerStart(void)
 {
 	return soft_cu_check_driver();

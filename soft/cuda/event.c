@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: each record is a number, which the stream's thread writes down when it comes by. What was
- * never recorded is done. */
+/* Events: each record is a number, which the stream's thread stores when it reaches it. An event
+ * that was never recorded is done. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What functions and kernels are: names, attributes, how many blocks of them fit. A kernel of a
- * library and the function of it are one. */
+/* Queries of functions and kernels: names, attributes, how many blocks fit. A library's kernel and
+ * its function are one object. */
 #include "soft/cuda/cuda_parts.h"
 
 enum { BLOCKS_OF_MULTIPROCESSOR = 32, SHARED_OF_MULTIPROCESSOR = 128 << 10 };
@@ -56,7 +56,7 @@ int soft_cuFuncGetModule(CUmodule *module, CUfunction function)
 	return soft_cu_check_driver();
 }
 
-/* As they lie in a struct of them (`extra`). */
+/* Offsets as in a struct of the parameters (`extra`). */
 int soft_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
 {
 	size_t at = 0;
@@ -156,7 +156,7 @@ int soft_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 	return soft_cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block, shared);
 }
 
-/* The largest block; a power of two. */
+/* Return the largest block; a power of two. */
 int soft_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
 					  CUoccupancyB2DSize *shared_of, size_t shared, int limit)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What cuGetProcAddress() hands out: X(name that is asked for, release that brought this form,
+/* Functions that cuGetProcAddress() returns: X(requested name, release that introduced this form,
  * symbol, its form for programs whose default stream is the thread's, or the symbol again). Forms
- * of one name stand together, the newest first. NEEDSWORK: cuCtxCreate_v4, cuCtxGetDevice_v2,
- * cuCtxSynchronize_v2 and cuEventElapsedTime_v2 are exported and not handed out. */
+ * of one name are adjacent, the newest first. NEEDSWORK: cuCtxCreate_v4, cuCtxGetDevice_v2,
+ * cuCtxSynchronize_v2 and cuEventElapsedTime_v2 are exported and not returned. */
 #ifndef SOFT_CUDA_FUNCTIONS_H
 #define SOFT_CUDA_FUNCTIONS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs as objects: nodes in the order in which they were added, each with the nodes that it waits
- * for. An executable graph is a clone with an id of its own, whose nodes keep their numbers:
- * what CUPTI calls a node is graph << 32 | number. With the driver's lock, all of it. */
+/* Graphs as objects: nodes in the order in which they were added, each with its dependencies. An
+ * executable graph is a clone with a separate id, whose nodes keep their numbers: CUPTI's node id
+ * is graph << 32 | number. All functions are called with the driver's lock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static CUgraphNode find_clone(CUgraph clone, CUgraphNode original)
 	return NULL;
 }
 
-/* Without the nodes that it waits for. */
+/* Clone a node without its dependencies. */
 static bool clone_node(CUgraph clone, const struct soft_cu_node *original)
 {
 	struct soft_cu_task *task = original->task ? soft_cu_copy_task(original->task) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: clones, launched as one task of a stream that does copies of all nodes' tasks,
- * one after the other in an order that fits what they depend on. */
+/* Executable graphs: clones, launched as one task of a stream that runs copies of all nodes' tasks,
+ * one after the other in an order that satisfies their dependencies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ bool soft_cu_knows_exec(CUgraphExec exec)
 	return e != NULL;
 }
 
-/* Takes the lock, unless it fails. */
+/* Takes the lock unless it fails. */
 static int enter_exec(CUgraphExec exec)
 {
 	const int status = exec ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -30,7 +30,7 @@ static int enter_exec(CUgraphExec exec)
 
 /* Instantiation ---------------------------------------------------------------------- */
 
-/* Nodes of children get numbers behind those of the graph. */
+/* Number the nodes of child graphs after those of the graph. */
 static uint32_t number_children(CUgraph graph, uint32_t next)
 {
 	for (struct soft_cu_node *n = graph->first; n; n = n->next) {
@@ -178,7 +178,7 @@ static bool append_task(struct soft_cu_node *n, uint32_t id, struct soft_cu_task
 	return true;
 }
 
-/* Whatever is ready, in the order in which the nodes were added, until all are done. */
+/* Append all tasks: repeatedly the first ready node, in the order in which the nodes were added. */
 static bool append_tasks(CUgraph graph, uint32_t id, struct soft_cu_task ***last)
 {
 	for (struct soft_cu_node *n = graph->first; n; n = n->next)
@@ -303,7 +303,7 @@ int soft_cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 	return soft_cu_leave(n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Node k of one is node k of the other. Return: CU_GRAPH_EXEC_UPDATE_.. */
+/* Compare graphs node by node, in order. Return CU_GRAPH_EXEC_UPDATE_... */
 static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 {
 	struct soft_cu_node *n = a->first, *m = b->first;
@@ -325,7 +325,7 @@ static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 	return n || m ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* The clone takes the exec's id: it is the same executable graph. */
+/* Update the executable graph. The clone takes its id: it stays the same executable graph. */
 static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *result)
 {
 	const int status = result && error && graph ? enter_exec(exec) : CUDA_ERROR_INVALID_VALUE;
@@ -347,7 +347,7 @@ static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *resu
 	number_children(clone, clone->numbers);
 	for (struct soft_cu_node *n = exec->graph->first, *m = clone->first; n && m;
 	     n = n->next, m = m->next) {
-		m->original = n->original; /* nodes are named as at the instantiation */
+		m->original = n->original; /* nodes keep their identity from the instantiation */
 		m->number = n->number;
 	}
 	soft_cu_free_graph(exec->graph);

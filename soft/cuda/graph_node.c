@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs as the program has them: their nodes, what these depend on, clones. */
+/* Graphs in the program's view: their nodes, the dependencies, clones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock, unless it fails. */
+/* Takes the lock unless it fails. */
 static int enter_graph(CUgraph graph)
 {
 	const int status = graph ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -36,7 +36,7 @@ static bool has_nodes(CUgraph graph, const CUgraphNode *nodes, size_t count)
 
 /* Adding ---------------------------------------------------------------------------- */
 
-/* With the lock, which it gives back. Takes @task and @child over. */
+/* Add a node and release the lock, which the caller holds. Takes ownership of @task and @child. */
 static int leave_with_node(CUgraphNode *out, CUgraph graph, int type, struct soft_cu_task *task,
 			   CUgraph child, const CUgraphNode *from, size_t count)
 {
@@ -310,7 +310,7 @@ int soft_cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
 
 /* Edges ----------------------------------------------------------------------------- */
 
-/* @to waits for @from already, by others. */
+/* Return true if @to already waits for @from, directly or through other nodes. */
 static bool is_behind(const struct soft_cu_node *to, const struct soft_cu_node *from)
 {
 	if (to == from)
@@ -331,7 +331,7 @@ int soft_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CU
 	if (!has_nodes(graph, from, count) || !has_nodes(graph, to, count))
 		status = CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; !status && i < count; i++) {
-		if (is_behind(from[i], to[i])) /* a circle */
+		if (is_behind(from[i], to[i])) /* a cycle */
 			status = CUDA_ERROR_INVALID_VALUE;
 		else if (!soft_cu_append_nodes(&to[i]->from, &from[i], 1))
 			status = CUDA_ERROR_OUT_OF_MEMORY;
@@ -364,7 +364,8 @@ int soft_cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 	return soft_cu_leave(status);
 }
 
-/* Lists: with NULL how many there are; else at most *@count, which becomes how many were given. */
+/* List nodes: with NULL only count them; otherwise at most *@count, which is set to how many were
+ * returned. */
 
 static int list_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
 {
@@ -443,7 +444,7 @@ int soft_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 	return soft_cu_leave(*graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* @nodes: NULL: only how many. */
+/* @nodes: NULL to count only. */
 static int list_neighbours(CUgraphNode node, CUgraphNode *nodes, size_t *count, bool behind)
 {
 	const int status = count ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;
@@ -494,7 +495,7 @@ int soft_cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
 	return status;
 }
 
-/* The arguments are the node's, as long as it keeps them. */
+/* The arguments belong to the node and are valid as long as it keeps them. */
 int soft_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	const int status = parameters ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;

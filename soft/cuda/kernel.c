@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's run: its function, once for each thread of each block, one block after the other.
+/* Runs a kernel: its function, once for each thread of each block, one block after the other.
  *
- * A kernel whose threads wait for each other has a thread of the host for each thread of a block;
- * they go through all blocks together:
+ * A kernel whose threads wait for each other has a host thread for each thread of a block; they go
+ * through all blocks together:
  *
- *	all: arrive ─ shared memory is zeroed by the last one ─ run ─ arrive ─ the next block
+ *	all: arrive ─ the last one zeroes shared memory ─ run ─ arrive ─ the next block
  *
- * A thread that faults leaves the crew: it is no longer waited for. */
+ * A thread that faults leaves the crew: the others no longer wait for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ struct crew {
 	const struct soft_cu_task *task;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned threads, waiting; /* that are left, that have arrived */
+	unsigned threads, waiting; /* remaining threads, and those that have arrived */
 	uint64_t rounds;
 	bool has_failed;
 	void *shared;
@@ -56,7 +56,7 @@ struct member {
 	struct soft_cuda_position position;
 };
 
-/* With the lock: all that are left have arrived. */
+/* All remaining threads have arrived. Call with the lock. */
 static void end_round(struct crew *c)
 {
 	c->waiting = 0;
@@ -133,7 +133,7 @@ static int start_members(struct crew *c, struct member *members, unsigned count)
 		if (soft_thread_start(&m->thread, "soft-cuda-block", run_member, m))
 			break;
 	}
-	if (started < count) { /* those that were started are not to wait for the others */
+	if (started < count) { /* the threads that were started must not wait for the others */
 		pthread_mutex_lock(&c->lock);
 		c->has_failed = true;
 		c->threads -= count - started;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: a device's is the host's, from a list of our own, so that a wrong address is refused.
- * What is copied from pageable memory is read in the call, as NVIDIA's driver does. */
+/* Memory: device memory is host memory, in a private list, so that an invalid address is refused.
+ * Pageable source memory is read in the call, as NVIDIA's driver does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t b
 	return a;
 }
 
-/* With the lock. Return: the memory, which the caller frees. */
+/* Remove an allocation. Call with the lock. Return the memory, which the caller frees. */
 static void *forget_allocation(struct soft_cu_allocation *a)
 {
 	struct soft_cu_allocation **link = &allocations;
@@ -40,7 +40,7 @@ static void *forget_allocation(struct soft_cu_allocation *a)
 	if (a->pool)
 		soft_cu_change_pool(a->pool, -(int64_t)a->bytes);
 	if (a->is_registered)
-		memory = NULL; /* it is the program's */
+		memory = NULL; /* the program's own memory */
 	free(a);
 	return memory;
 }
@@ -139,7 +139,7 @@ static int allocate_device(CUdeviceptr *address, size_t bytes, bool is_managed)
 	return status;
 }
 
-/* Where an allocation begins. With the lock. */
+/* Find the allocation that starts at the address. Call with the lock. */
 static struct soft_cu_allocation *find_begin(const void *address, bool is_host)
 {
 	struct soft_cu_allocation *a = soft_cu_find_allocation(address, 0);
@@ -248,7 +248,7 @@ int soft_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
 	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
-/* @pool: NULL: the device's. */
+/* @pool: NULL for the device's. */
 static int allocate_async(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream,
 			  bool per_thread)
 {
@@ -319,13 +319,13 @@ struct copy {
 	bool per_thread, waits;
 };
 
-/* With the lock. */
+/* Call with the lock. */
 static bool is_allowed(const void *address, size_t bytes, enum side side)
 {
 	return side != DEVICE || soft_cu_find_allocation(address, bytes);
 }
 
-/* With the lock. Kinds of memory and of copies are CUPTI's. */
+/* Call with the lock. Kinds of memory and of copies are numbered as in CUPTI. */
 static uint8_t find_memory_kind(const void *address, size_t bytes, int *device)
 {
 	enum { PAGEABLE = 1, PINNED = 2, ON_DEVICE = 3, MANAGED = 5 };
@@ -456,7 +456,7 @@ static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t cou
 	task->work.value = value;
 	task->work.bytes = count * width;
 	task->work.is_async = !waits;
-	task->work.to_kind = 3; /* a device's, as CUPTI numbers it */
+	task->work.to_kind = 3; /* device memory, as CUPTI numbers it */
 	return soft_cu_leave(soft_cu_submit(s, task, waits));
 }
 
@@ -472,7 +472,7 @@ SET(32, unsigned int)
 
 /* Copies and sets of rows ------------------------------------------------------------ */
 
-/* Where a side of a copy begins; NULL: no memory of ours, or an array. */
+/* Return the start of one side of a copy, or NULL if it is not our memory, or an array. */
 static char *find_side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
 		       size_t pitch, size_t height)
 {
@@ -552,7 +552,7 @@ int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *s, struct soft_cu_task 
 	return CUDA_SUCCESS;
 }
 
-/* What is not ours is read and written before the call returns. */
+/* Copy rows. Memory that is not ours is read and written before the call returns. */
 static int submit_rows(const CUDA_MEMCPY3D *copy, CUstream stream, bool per_thread, bool waits)
 {
 	struct soft_cu_task *task;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). A module's image
- * is copied into a file without a name, so that each one that is loaded has variables of its
- * own. */
+ * is copied into an unnamed file, so that each loaded module has separate variables. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -19,7 +18,8 @@ enum { SHARED_OF_BLOCK = 48 << 10 };
 
 /* Loading -------------------------------------------------------------------------- */
 
-/* Bytes of a shared object in memory: its section headers stand at its end. 0: it is none. */
+/* Return the bytes of a shared object in memory, up to the section headers at its end. 0: not a
+ * shared object. */
 static size_t image_bytes(const void *image)
 {
 	const ElfW(Ehdr) *e = image;
@@ -100,7 +100,7 @@ static void unload(CUmodule module)
 	free(module);
 }
 
-/* Modules want a context, libraries none. */
+/* Modules require a context, libraries do not. */
 static int check_context(void)
 {
 	CUcontext context;
@@ -168,7 +168,7 @@ static int make_library(CUlibrary *out, const void *image, const char *file)
 	return CUDA_SUCCESS;
 }
 
-/* Options are the compiler's; there is none. */
+/* Options are for the compiler, which does not exist here. */
 int soft_cuLibraryLoadData(CUlibrary *library, const void *image,
 			   int *options __attribute__((unused)),
 			   void **values __attribute__((unused)),
@@ -191,7 +191,7 @@ int soft_cuLibraryLoadFromFile(CUlibrary *library, const char *file,
 	return make_library(library, NULL, file);
 }
 
-/* All work is waited for. */
+/* Waits for all tasks. */
 int soft_cuLibraryUnload(CUlibrary library)
 {
 	const int status = library ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
@@ -201,7 +201,7 @@ int soft_cuLibraryUnload(CUlibrary library)
 	pthread_mutex_lock(&soft_cu_lock);
 	for (CUcontext c = soft_cu_contexts; c;) {
 		soft_cu_drain_context(c);
-		/* it may be gone, and the list another one */
+		/* it may be gone, and the list may have changed */
 		c = soft_cu_knows_context(c) ? c->next : soft_cu_contexts;
 	}
 	pthread_mutex_unlock(&soft_cu_lock);
@@ -235,9 +235,9 @@ int soft_cuModuleGetLoadingMode(int *mode)
 	return soft_cu_check_driver();
 }
 
-/* What they have ------------------------------------------------------------------- */
+/* Functions and variables ---------------------------------------------------------- */
 
-/* With the lock. NULL: it has none of that name. */
+/* Call with the lock. Return NULL if the module has no function of that name. */
 static CUfunction find_function(CUmodule module, const char *name)
 {
 	struct soft_cu_function *f = module->functions;
@@ -308,8 +308,9 @@ int soft_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 
 /* Launches ------------------------------------------------------------------------- */
 
-/* `extra`: a list of what and its value, ended by END. The parameters in the buffer lie as in a
- * struct of them. Return: an array of addresses, to be freed; NULL: it is none, or no memory. */
+/* Unpack `extra`: a list of keys and values, terminated with END. The parameters in the buffer are
+ * laid out like a struct. Return an allocated array of addresses, or NULL if it is invalid or
+ * memory is short. */
 static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 {
 	const char *buffer = NULL;
@@ -340,7 +341,7 @@ static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 	return out;
 }
 
-/* NULL: they are not as they must be, or no memory. */
+/* Return NULL if the arguments are invalid or memory is short. */
 static void **take_arguments(CUfunction f, void **parameters, void **extra)
 {
 	void **unpacked, **out;
@@ -355,7 +356,7 @@ static void **take_arguments(CUfunction f, void **parameters, void **extra)
 	return out;
 }
 
-/* A launch attribute that we look at. */
+/* Return true if a supported launch attribute is set. */
 static bool has_attribute(const CUlaunchConfig *config, int id)
 {
 	enum { BYTES = 72 }; /* the id, 4 of padding, and a union of 64 */
@@ -430,7 +431,7 @@ static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters,
 	return soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* Its blocks are to run at once, so they must fit. */
+/* All blocks must run at once, so they must fit. */
 static int launch_cooperative(const CUlaunchConfig *c, CUfunction f, void **parameters,
 			      bool per_thread)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an address is; host memory that the program registers; managed memory, which lies where the
- * host and all devices reach it, so that a prefetch and an advice change nothing. */
+/* Attributes of addresses; host memory that the program registers; managed memory, which the host
+ * and all devices can reach, so that prefetches and advice have no effect. */
 #include "soft/cuda/cuda_parts.h"
 
 static void *host_address(CUdeviceptr address)
@@ -8,7 +8,7 @@ static void *host_address(CUdeviceptr address)
 	return (void *)(uintptr_t)address;
 }
 
-/* Numbers are those of CUpointer_attribute. Return: false: none that we know. */
+/* Numbers are those of CUpointer_attribute. Return false if it is unknown. */
 static bool get_attribute(const struct soft_cu_allocation *a, CUdeviceptr address, int attribute,
 			  void *value)
 {
@@ -61,7 +61,7 @@ int soft_cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address)
 	return soft_cu_leave(done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Of an address that nobody allocated, all of it is 0, as far as it is known how long it is. */
+/* For an address outside all allocations every value is 0, if its size is known. */
 int soft_cuPointerGetAttributes(unsigned int count, int *attributes, void **values,
 				CUdeviceptr address)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory pools: what they count. A pool keeps, when memory is freed, as much as its threshold says,
- * in its figures alone: the host's allocator has it. */
+/* Memory pools: their counters. When memory is freed, a pool retains as much as its threshold
+ * allows, but only in its counters: the host's allocator has the memory. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"
 
 static struct soft_cu_pool *pools;
 static struct soft_cu_pool defaults[SOFT_CU_DEVICES_MOST];
-static CUmemoryPool current[SOFT_CU_DEVICES_MOST]; /* NULL: the default one */
+static CUmemoryPool current[SOFT_CU_DEVICES_MOST]; /* NULL: the default pool */
 
 CUmemoryPool soft_cu_get_pool(CUdevice device)
 {
@@ -46,7 +46,7 @@ void soft_cu_change_pool(CUmemoryPool p, int64_t bytes)
 		trim(p, p->threshold);
 }
 
-/* Takes the lock, unless it fails. */
+/* Takes the lock unless it fails. */
 static int enter_pool(CUmemoryPool pool)
 {
 	const int status = pool ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -77,7 +77,7 @@ int soft_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-/* NEEDSWORK: NVIDIA's stays until its last allocation is freed; ours is refused until then. */
+/* NEEDSWORK: NVIDIA's pool stays until its last allocation is freed; this call fails until then. */
 int soft_cuMemPoolDestroy(CUmemoryPool pool)
 {
 	struct soft_cu_pool **link = &pools;
@@ -87,7 +87,7 @@ int soft_cuMemPoolDestroy(CUmemoryPool pool)
 		return status;
 	while (*link && *link != pool)
 		link = &(*link)->next;
-	if (!*link || pool->used) /* a default one */
+	if (!*link || pool->used) /* a default pool */
 		return soft_cu_leave(CUDA_ERROR_INVALID_VALUE);
 	*link = pool->next;
 	if (current[pool->device] == pool)
@@ -138,7 +138,7 @@ int soft_cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value)
 	return soft_cu_leave(status);
 }
 
-/* Highest figures can only be set back, to 0. */
+/* High-water marks can only be reset to 0. */
 int soft_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 {
 	int status = value ? enter_pool(pool) : CUDA_ERROR_INVALID_VALUE;

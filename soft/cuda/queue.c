@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams from inside: a queue of tasks, and a thread that does them in their order. cuda_parts.h
- * says which tasks of different streams wait for each other. */
+/* Internals of streams: a queue of tasks, and a thread that runs them in order. cuda_parts.h
+ * defines which tasks of different streams wait for each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* Tasks --------------------------------------------------------------------------- */
 
-/* Rows of elements. */
+/* Set rows of elements. */
 static void set_elements(const struct soft_cu_task *t)
 {
 	for (size_t y = 0; y < (t->rows ? t->rows : 1); y++)
@@ -58,7 +58,8 @@ static void raise_event(CUevent event, uint64_t number, int status)
 
 static int do_graph(const struct soft_cu_task *t);
 
-/* Without the lock. @failed: of the context, before. Return: a status for it. */
+/* Run a task without the lock. @failed: earlier status of the context. Return a new status for
+ * it. */
 static int do_task(const struct soft_cu_task *t, int failed)
 {
 	struct guarded g = {t, CUDA_SUCCESS};
@@ -77,7 +78,7 @@ static int do_task(const struct soft_cu_task *t, int failed)
 	return g.status;
 }
 
-/* Without the lock. Return: a status for the context. */
+/* Run a task, traced if requested, without the lock. Return a status for the context. */
 static int do_traced(struct soft_cu_task *t, int failed)
 {
 	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
@@ -93,7 +94,7 @@ static int do_traced(struct soft_cu_task *t, int failed)
 	return status;
 }
 
-/* Its events are seen in the middle of it. */
+/* Run a graph's tasks. Its events become visible while it runs. */
 static int do_graph(const struct soft_cu_task *graph)
 {
 	int status = CUDA_SUCCESS;
@@ -120,7 +121,7 @@ static bool has_earlier(const struct soft_cu_stream *s, uint64_t number)
 	return s->first && s->first->number < number;
 }
 
-/* With the lock: may the stream's first task begin? */
+/* Return true if the stream's first task may start. Call with the lock. */
 static bool may_begin(const struct soft_cu_stream *s)
 {
 	const struct soft_cu_context *c = s->context;
@@ -177,7 +178,7 @@ static void *serve_stream(void *data)
 	return NULL;
 }
 
-/* The stream may be freed when the lock is given back. */
+/* Stop waiting. The stream may be freed once the lock is released. */
 static void end_waiting(struct soft_cu_stream *s)
 {
 	if (!--s->waiters)
@@ -235,7 +236,7 @@ void soft_cu_drain_stream(struct soft_cu_stream *s)
 	end_waiting(s);
 }
 
-/* What is submitted meanwhile is waited for, too. */
+/* Wait for all tasks, including those submitted meanwhile. */
 void soft_cu_drain_context(CUcontext context)
 {
 	struct soft_cu_stream *s = &context->legacy;
@@ -258,7 +259,8 @@ void soft_cu_close_stream(struct soft_cu_stream *s)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 }
 
-/* A capture that it began ends with it; who waits for its graph is told so by EndCapture. */
+/* Free a stream. A capture that it started ends with it; EndCapture reports that to a caller
+ * waiting for its graph. */
 void soft_cu_free_stream(struct soft_cu_stream *s)
 {
 	if (s->capture && s->capture->origin == s) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all of the driver has in common: its lock, whether it is started, and each thread's stack of
+/* State shared in the whole driver: its lock, whether it is started, and each thread's stack of
  * contexts. */
 #include "soft/cuda/cuda_parts.h"
 

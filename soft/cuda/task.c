@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks as objects: what a stream does, and what a graph's node keeps to make copies of. */
+/* Tasks as objects: a stream runs them, and a graph's node keeps one to copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void soft_cu_release_event(CUevent event)
 	free(event);
 }
 
-/* With the lock, if it has an event. */
+/* Call with the lock if it has an event. */
 void soft_cu_discard_task(struct soft_cu_task *t)
 {
 	while (t->graph) {
@@ -38,7 +38,7 @@ void soft_cu_discard_task(struct soft_cu_task *t)
 	free(t);
 }
 
-/* The arguments as they are now: an array of addresses, and behind it what they point to. */
+/* Copy the arguments' current values: an array of addresses, followed with the values. */
 void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given)
 {
 	enum { SLOT = 16 };

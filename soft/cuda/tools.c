@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of tools.h: which tool is attached, and what it is notified of. */
+/* The driver's side of tools.h: the attached tool, and its notifications. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 static const struct soft_cu_tool *attached; /* atomic */
 _Thread_local struct soft_cu_call *soft_cu_call;
 
-/* Notices that wait for the end of the thread's call, and whether the tool is being called: what it
- * calls of the driver meanwhile is not seen. */
+/* Notices that wait for the end of the thread's call, and whether the tool is being called: its own
+ * driver calls meanwhile are not reported. */
 struct waiting_notice {
 	struct waiting_notice *next;
 	struct soft_cu_resource_notice notice;
@@ -41,7 +41,7 @@ bool soft_cu_begin_call(struct soft_cu_call *call)
 	if (!tool)
 		return false;
 	set_context(call);
-	/* around a runtime's call there is none: one that is there was left by a jump */
+	/* a runtime's call has no outer call; one that is still set was left with a jump */
 	call->outer = call->domain == SOFT_CU_RUNTIME_CALLS ? NULL : soft_cu_call;
 	in_tool = true;
 	tool->begin_call(call);
@@ -128,7 +128,7 @@ void soft_cu_send_notices(void)
 	}
 }
 
-/* The first stream of a process is number 7, as it is with NVIDIA's. */
+/* The first stream of a process has number 7, as in NVIDIA's driver. */
 unsigned soft_cu_new_stream_id(void)
 {
 	static unsigned ids = 6;
@@ -143,7 +143,7 @@ unsigned soft_cu_new_graph_id(void)
 	return ++ids;
 }
 
-/* Who is attached ------------------------------------------------------------------ */
+/* The attached tool ---------------------------------------------------------------- */
 
 bool soft_cu_attach_tool(const struct soft_cu_tool *tool)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the driver and a tool's library (cupti/), which come as two libraries, as NVIDIA's do:
- * the tool's gets a table from cuGetExportTable() by an id of ours, and gives the driver functions
- * to call.
+/* The interface between the driver and a tool's library (cupti/), which are two libraries, as
+ * NVIDIA's are. The tool's library gets a table from cuGetExportTable() with a private id, and
+ * gives the driver functions to call.
  *
- *   program ─► cuLaunchKernel() ─► begin_call() ─► what the call does ─► end_call()
- *                                      │ sets the call's correlation id, if it is looked at
+ *   program ─► cuLaunchKernel() ─► begin_call() ─► the call itself ─► end_call()
+ *                                      │ sets the call's correlation id, if it is observed
  *                                      ▼
- *              task ── on the stream's thread ──► now() ─ work ─ now() ─► end_work()
+ *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_work()
  *
  * One library at a time is attached; it is never unloaded. The driver calls none of these functions
- * with its lock held, and none in the child of a fork. */
+ * with its lock held, and none in a fork child. */
 #ifndef SOFT_CUDA_TOOLS_H
 #define SOFT_CUDA_TOOLS_H
 
@@ -18,27 +18,27 @@
 
 #include "soft/cuda/cuda_api.h"
 
-/* Of the table: 16 bytes. */
+/* Id of the table: 16 bytes. */
 #define SOFT_CU_TOOLS_ID "gputap soft tool"
 
 enum soft_cu_domain { SOFT_CU_DRIVER_CALLS = 1, SOFT_CU_RUNTIME_CALLS = 2 };
 
-/* A call, from its begin to its end. */
+/* A call, from its start to its end. */
 struct soft_cu_call {
 	enum soft_cu_domain domain;
-	uint32_t number;        /* GT_CUDA_DRIVER_..: CUPTI's callback id */
-	const char *name;       /* as it is exported */
-	const void *parameters; /* a struct of them all, in their order */
+	uint32_t number;        /* GT_CUDA_DRIVER_...: CUPTI's callback id */
+	const char *name;       /* exported name */
+	const void *parameters; /* a struct of all parameters, in order */
 	const char *symbol;     /* a launch: the kernel's name */
-	CUcontext context;      /* the thread's when the call begins and ends; it may be NULL */
+	CUcontext context;      /* the thread's when the call starts and ends; may be NULL */
 	uint32_t context_id;
-	const void *result; /* of the end; points to the function's status */
-	/* the tool's */
-	uint32_t correlation; /* what is submitted belongs to it; 0: to none */
+	const void *result; /* at the end; points to the function's status */
+	/* written in the tool */
+	uint32_t correlation; /* submitted tasks belong to it; 0: to no call */
 	bool is_seen, is_traced;
-	uint64_t kinds; /* of activity; as they were at the begin */
+	uint64_t kinds; /* kinds of activity at the start */
 	uint64_t start, data;
-	struct soft_cu_call *outer; /* of a runtime, round this one */
+	struct soft_cu_call *outer; /* the runtime call around this one */
 };
 
 enum soft_cu_work_kind {
@@ -48,27 +48,27 @@ enum soft_cu_work_kind {
 	SOFT_CU_WORK_GRAPH
 };
 
-/* Work of a device that is done. */
+/* A completed GPU activity. */
 struct soft_cu_work {
 	enum soft_cu_work_kind kind;
 	uint32_t correlation, device, context_id, stream_id;
-	uint64_t kinds;      /* of the call */
-	uint64_t start, end; /* by the tool's clock */
-	uint64_t bytes;      /* of a copy, a set */
+	uint64_t kinds;      /* kinds of the call */
+	uint64_t start, end; /* from the tool's clock */
+	uint64_t bytes;      /* bytes of a copy or set */
 	uint32_t value;
-	uint8_t copy_kind, from_kind, to_kind; /* as CUPTI numbers them */
+	uint8_t copy_kind, from_kind, to_kind; /* numbered as in CUPTI */
 	bool is_async, is_cooperative;
 	uint32_t from_device, from_context_id, to_device, to_context_id; /* between devices */
 	const char *name;
 	uint32_t grid[3], block[3], static_shared, dynamic_shared, registers;
 	int32_t priority;
-	uint32_t graph_id; /* of the executable graph; 0: it is in none */
+	uint32_t graph_id; /* id of the executable graph; 0: none */
 	uint64_t graph_node_id;
 };
 
-/* Contexts and streams that come and go. */
+/* Created and destroyed contexts and streams. */
 enum soft_cu_resource {
-	SOFT_CU_CONTEXT_CREATED = 1, /* numbers are those of CUPTI's callbacks */
+	SOFT_CU_CONTEXT_CREATED = 1, /* numbered as CUPTI's callbacks */
 	SOFT_CU_CONTEXT_DESTROYED = 2,
 	SOFT_CU_STREAM_CREATED = 3,
 	SOFT_CU_STREAM_DESTROYED = 4,
@@ -107,19 +107,19 @@ struct soft_cu_tool {
 
 struct soft_cu_tools_table {
 	size_t size;
-	/* Return: false if another library is attached. */
+	/* Return false if another library is attached. */
 	bool (*attach)(const struct soft_cu_tool *tool);
 	void (*detach)(const struct soft_cu_tool *tool);
-	/* Return: false if there is no such object. */
+	/* Return false if the object does not exist. */
 	bool (*find_context)(CUcontext context, uint32_t *id, uint32_t *device);
 	bool (*find_stream)(CUcontext context, CUstream stream, bool per_thread, uint32_t *id);
-	/* The n-th context, from 0. */
+	/* Get the n-th context, from 0. */
 	bool (*get_context)(unsigned index, CUcontext *context, uint32_t *id, uint32_t *device,
 			    uint32_t *null_stream);
 	bool (*find_graph)(void *graph, bool is_executable, uint32_t *id);
 	bool (*find_node)(void *node, uint64_t *id);
 	unsigned (*count_devices)(void);
-	/* For a runtime above the driver: calls of its own (the domain is set by who calls). */
+	/* For a runtime above the driver: its own calls (the caller sets the domain). */
 	bool (*begin_call)(struct soft_cu_call *call);
 	void (*end_call)(struct soft_cu_call *call, const void *result);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table that cuGetExportTable() hands to a tool's library: see tools.h. */
+/* The table that cuGetExportTable() returns to a tool's library: see tools.h. */
 #include <string.h>
 
 #include "soft/cuda/cuda_parts.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory of a device is in use: by what is allocated on it and its tiles, by its images,
- * by physical memory. */
+/* Counts used memory of a device: allocations on it and its tiles, images, physical memory. */
 #include "soft/level_zero/level_zero_parts.h"
 
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One command: what it holds, and doing it. Copies and fills that hit memory that is not there
- * lose the device, as on hardware, not the program. A kernel's bad access is the program's
- * SIGSEGV: it runs in threads of OpenCL. */
+/* One command: its contents, and its execution. Copies and fills that hit unmapped memory lose the
+ * device, as on hardware, and do not end the program. A kernel's bad access is a SIGSEGV of the
+ * program: it runs in threads of OpenCL. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ static ze_result_t do_guarded(struct soft_ze_command *c, void (*function)(void *
 	return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
-/* A kernel that never ends, until its queue does. */
+/* Simulate a kernel that hangs until its queue is destroyed. */
 static ze_result_t hang(struct soft_ze_queue *queue)
 {
 	pthread_mutex_lock(&soft_ze_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the settings from the environment; what they are, says config.h. */
+/* Reads the settings from the environment; config.h describes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "soft/common/settings.h"
 #include "soft/level_zero/config.h"
 
-/* so that a stamp that was not converted is seen to be none of the host's */
+/* makes an unconverted stamp recognisable: it is not a host time */
 #define CLOCK_EPOCH_NS 123456789000ll
 #define PREFIX         "SOFT_LEVEL_ZERO_"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver, its devices, contexts. What a device says of itself is what SYCL's runtime insists
- * on: it looks like a GPU of Intel's. */
+/* The driver, its devices, contexts. A device's properties satisfy the requirements of SYCL's
+ * runtime: it looks like an Intel GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,8 @@ ze_result_t zeInit(ze_init_flags_t flags)
 	return start();
 }
 
-/* Of at most *@count of what there is; a count of 0, or no room, asks how many there are. */
+/* Limit *@count to the elements available. Return true if the caller only queries their number:
+ * with a count of 0 or without an array. */
 static bool asks_count(uint32_t *count, const void *out, uint32_t there)
 {
 	bool asks = !*count || !out;
@@ -75,7 +76,7 @@ static bool asks_count(uint32_t *count, const void *out, uint32_t there)
 	return asks;
 }
 
-/* The answer, of a function that has a list to give, to one who asks how many it has. */
+/* Answer a query for the number of elements, in a function that returns a list. */
 #define SOFT_ZE_ANSWER_COUNT(count, out, there)                      \
 	do {                                                         \
 		if (!(count))                                        \
@@ -171,7 +172,7 @@ static ze_result_t get_version_text(ze_driver_handle_t handle, char *out, size_t
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Intel's function from before Level Zero had one. */
+/* Intel's function, older than the standard one. */
 static ze_result_t create_counter_based(ze_context_handle_t context, ze_device_handle_t device,
 					const void *desc, ze_event_handle_t *out)
 {
@@ -286,7 +287,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 		.numEUsPerSubslice = 1,
 		.numSubslicesPerSlice = count_processors(),
 		.numSlices = 1,
-		/* ticks a second, or in the structure of old nanoseconds a tick */
+		/* ticks per second, or ns per tick in the older structure */
 		.timerResolution = type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
 					   ? clock->hz
 					   : 1000000000u / clock->hz,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that the loader asks for: driver_tables.inc is the list of them.
+/* The tables that the loader requests: driver_tables.inc lists them.
  *
- * A table is filled as far as the version that is asked for knows it, for the loader's is no longer
- * than that: more would be written over the loader's memory. An entry that is refused is a function
- * that says so, for a static loader calls what is NULL. */
+ * A table is filled up to the requested version, since the loader's table is no longer than that:
+ * more would overwrite the loader's memory. A refused entry is a function that returns an error,
+ * because a static loader calls NULL entries. */
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
@@ -63,7 +63,7 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 	return ZE_RESULT_SUCCESS;
 }
 
-/* What is refused, a function each, so that the trace has its name. */
+/* Define a function for each refused entry, so that the trace contains its name. */
 #define TABLE(export)
 #define END
 #define HAS(since, name)
@@ -82,7 +82,7 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 #undef LACKS
 #undef REFUSED
 
-/* The entries. */
+/* Define the entries. */
 #define TABLE(export) static const struct driver_entry export##_entries[] = {
 #define END \
 	}   \
@@ -99,7 +99,7 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 #undef LACKS
 #undef REFUSED
 
-/* The exports: the loader looks them up by name. */
+/* Define the exports: the loader looks them up with dlsym(). */
 #define EXPORT        __attribute__((visibility("default")))
 #define COUNTED(list) list, sizeof(list) / sizeof *(list)
 #define TABLE(export)                                                                \

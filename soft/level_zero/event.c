@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event pools, events, fences. An event is counted: by the program, and by commands that name it,
- * so that one which the program destroys too early does no harm. */
+/* Event pools, events, fences. Events are reference-counted: for the program, and for commands that
+ * use them, so that destroying one too early does no harm. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,13 +144,13 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_
 	}
 	memset(out, 0, sizeof *out);
 	memcpy(out->data, &share->handle, sizeof share->handle);
-	/* who waits for an event of it looks from now on */
+	/* waiters for its events poll from now on */
 	pthread_cond_broadcast(&soft_ze_changed);
 	pthread_mutex_unlock(&soft_ze_lock);
 	return status;
 }
 
-/* The descriptor lives as long as the pool and its events do. */
+/* The descriptor lives as long as the pool and its events. */
 ze_result_t newer_zeEventPoolPutIpcHandle(ze_context_handle_t context,
 					  ze_ipc_event_pool_handle_t handle)
 {
@@ -229,7 +229,8 @@ bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 	return !t;
 }
 
-/* As the host asks, without the lock: what was appended last. */
+/* Return whether the last appended signal is done, for a query of the host. Call without the
+ * lock. */
 static bool is_done(void *argument)
 {
 	const struct soft_ze_event_state *s = ((struct soft_ze_event *)argument)->state;
@@ -254,7 +255,7 @@ void soft_ze_event_expect(struct soft_ze_event *e, struct soft_ze_turn *turn)
 	e->pending = turn;
 }
 
-/* The host may have signalled it before: then it is not there. */
+/* Remove a turn. If the host has signalled the event before, it is not in the list. */
 static void forget_turn(struct soft_ze_event *e, const struct soft_ze_turn *turn)
 {
 	struct soft_ze_turn **at = &e->pending;
@@ -283,7 +284,7 @@ void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze
 {
 	if (e->counter_based) {
 		forget_turn(e, turn);
-		if (turn->number < e->state->done) /* times are the last command's */
+		if (turn->number < e->state->done) /* the last command's times remain */
 			return;
 	}
 	e->state->times = *times;
@@ -323,7 +324,7 @@ ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *
 	return create_event(NULL, true, stamped, out);
 }
 
-/* The process that made the pool begins its events anew. */
+/* Use the shared state. The process that made the pool resets its events. */
 static void share_state(struct soft_ze_event *e, struct soft_ze_event_share *share, uint32_t index)
 {
 	if (!share)
@@ -394,7 +395,7 @@ ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
 	return is_done(e) ? e->state->status : ZE_RESULT_NOT_READY;
 }
 
-/* Stamps stay, and nobody is waited for, as on hardware. */
+/* Stamps are kept, and the call does not wait, as on hardware. */
 ze_result_t zeEventHostReset(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
@@ -431,7 +432,7 @@ ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t event, ze_device_handle_
 	return zeEventQueryKernelTimestamp(event, out);
 }
 
-/* Of one packet, as all commands have. */
+/* Every command has one packet. */
 ze_result_t newer_zeEventQueryKernelTimestampsExt(ze_event_handle_t handle,
 						  ze_device_handle_t device, uint32_t *count,
 						  struct newer_event_times *out)

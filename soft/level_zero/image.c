@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers. Pixels lie row behind row in this process's memory (opencl_image.c), so that
- * a copy (image_copy.c) is one of memory's regions. The formats are those that the OpenCL below
- * has; others, media's and bindless images are refused. */
+/* Images and samplers. Pixels are stored row by row in this process's memory (opencl_image.c), so a
+ * copy (image_copy.c) is a copy of memory regions. The formats are those that the OpenCL below
+ * supports; others, media and bindless images are refused. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct soft_ze_sampler {
 
 /* Formats -------------------------------------------------------------------------------- */
 
-/* Of plain layouts: how many channels, and their bits. */
+/* Get the number of channels of a plain layout, and their bits. */
 static bool measure_layout(ze_image_format_layout_t layout, unsigned *channels, unsigned *bits)
 {
 	static const struct {
@@ -54,7 +54,7 @@ static bool measure_layout(ze_image_format_layout_t layout, unsigned *channels, 
 	return false;
 }
 
-/* OpenCL's type of a channel; 0: it has none. */
+/* Return OpenCL's type of a channel, or 0 if it has none. */
 static unsigned find_type(ze_image_format_type_t type, unsigned bits)
 {
 	static const unsigned types[][3] = {
@@ -71,7 +71,7 @@ static unsigned find_type(ze_image_format_type_t type, unsigned bits)
 	return types[type][bits == 8 ? 0 : bits == 16 ? 1 : 2];
 }
 
-/* By what the bytes of a pixel are, in their order; 0: OpenCL has no such order. */
+/* Return OpenCL's channel order for the bytes of a pixel, or 0 if it has none. */
 static unsigned find_order(const ze_image_format_t *f, unsigned channels)
 {
 	enum { R = ZE_IMAGE_FORMAT_SWIZZLE_R, G, B, A };
@@ -101,7 +101,7 @@ static unsigned find_order(const ze_image_format_t *f, unsigned channels)
 	return 0;
 }
 
-/* Packed ones, of which OpenCL has two. */
+/* Find a packed format; OpenCL has two. */
 static bool find_packed(const ze_image_format_t *f, struct soft_cl_image *out, size_t *bytes)
 {
 	if (f->type != ZE_IMAGE_FORMAT_TYPE_UNORM)
@@ -187,7 +187,8 @@ static size_t find_pitch(size_t row_bytes)
 	return (row_bytes + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
 }
 
-/* All of it. Memory that the program brings has the pitch that zeMemGetPitchFor2dImage says. */
+/* Describe the whole image. Memory from the program has the pitch that zeMemGetPitchFor2dImage
+ * returns. */
 static ze_result_t describe_image(const ze_image_desc_t *desc, struct soft_cl_image *out,
 				  size_t *pixel_bytes)
 {
@@ -273,7 +274,8 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
 	return ZE_RESULT_SUCCESS;
 }
 
-/* @about: its pixels, or those of @whole, or of its own, which are of the device's budget. */
+/* Create an image with the pixels of @about, or of @whole, or with new ones from the device's
+ * budget. */
 static ze_result_t create_image(struct soft_ze_device *device, const struct soft_cl_image *about,
 				size_t pixel_bytes, struct soft_cl_object *whole,
 				ze_image_handle_t *out)
@@ -322,7 +324,7 @@ ze_result_t zeImageCreate(ze_context_handle_t context, ze_device_handle_t handle
 	return status ? status : create_image(device, &about, bytes, NULL, out);
 }
 
-/* The same pixels in another format. */
+/* Create a view of the same pixels in another format. */
 ze_result_t newer_zeImageViewCreateExt(ze_context_handle_t context, ze_device_handle_t handle,
 				       const ze_image_desc_t *desc, ze_image_handle_t of,
 				       ze_image_handle_t *out)
@@ -352,7 +354,7 @@ ze_result_t zeImageViewCreateExp(ze_context_handle_t context, ze_device_handle_t
 	return newer_zeImageViewCreateExt(context, device, desc, of, out);
 }
 
-/* Commands that are not done yet keep the pixels. */
+/* Unfinished commands keep the pixels. */
 ze_result_t zeImageDestroy(ze_image_handle_t handle)
 {
 	SOFT_ZE_OBJECT(image, soft_ze_image, handle, SOFT_ZE_IMAGE);
@@ -451,7 +453,7 @@ ze_result_t zeSamplerDestroy(ze_sampler_handle_t handle)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* What a kernel gets --------------------------------------------------------------------------- */
+/* Arguments of kernels ------------------------------------------------------------------------- */
 
 struct soft_cl_object *soft_ze_find_object(enum soft_spirv_parameter_kind kind, const void *handle)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between images, and between images and memory: what is appended to lists. */
+/* Copies between images, and between images and memory: the functions that append them to lists. */
 #include <stdlib.h>
 
 #include "soft/level_zero/level_zero_parts.h"
@@ -10,7 +10,7 @@ struct copy_use {
 	ze_event_handle_t *waits;
 };
 
-/* Where a region of an image, or of memory, begins, and how it goes on. */
+/* Start and pitches of a region of an image or of memory. */
 struct copy_side {
 	struct soft_cl_object *object; /* NULL: memory */
 	char *start;
@@ -22,7 +22,7 @@ static uint32_t at_least_one(uint32_t n)
 	return n ? n : 1;
 }
 
-/* NULL is all of it; a height or a depth of 0 is 1. */
+/* Check a region. NULL means the whole image; a height or a depth of 0 means 1. */
 static bool cut_region(const struct soft_ze_image *image, const ze_image_region_t *asked,
 		       ze_image_region_t *out)
 {
@@ -37,7 +37,7 @@ static bool cut_region(const struct soft_ze_image *image, const ze_image_region_
 	*out = *asked;
 	out->height = at_least_one(asked->height);
 	out->depth = at_least_one(asked->depth);
-	if (all[2] == 1) { /* what the image does not have is ignored */
+	if (all[2] == 1) { /* dimensions that the image lacks are ignored */
 		out->originZ = 0;
 		out->depth = 1;
 	}
@@ -46,7 +46,7 @@ static bool cut_region(const struct soft_ze_image *image, const ze_image_region_
 	       (uint64_t)out->originZ + out->depth <= all[2];
 }
 
-/* Of an array of rows the slices are the rows. */
+/* Find a region's start. In an array of rows, the slices are the rows. */
 static struct copy_side find_side(const struct soft_ze_image *image, const ze_image_region_t *r)
 {
 	const struct soft_cl_image *about = soft_cl_image_of(image->object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles by which other processes reach this one's memory: that of devices and of the host. Event
- * pools have theirs in event.c. */
+/* Handles through which other processes map this one's device and host memory. Handles of event
+ * pools are in event.c. */
 #include <string.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ ze_result_t newer_zeMemGetIpcHandleWithProperties(ze_context_handle_t context, c
 	return zeMemGetIpcHandle(context, memory, out);
 }
 
-/* The descriptor lives as long as the memory does. */
+/* The descriptor lives as long as the memory. */
 ze_result_t newer_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle)
 {
 	struct soft_share_handle h = read_handle(&handle);

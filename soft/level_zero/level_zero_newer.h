@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Level Zero has got since the headers of its version 1.5, which Debian 12 has: constants,
- * structures and functions, under names of our own, for newer headers have theirs. */
+/* Additions of Level Zero since version 1.5, whose headers Debian 12 has: constants, structures and
+ * functions, under private names, because newer headers define the original ones. */
 #ifndef SOFT_LEVEL_ZERO_NEWER_H
 #define SOFT_LEVEL_ZERO_NEWER_H
 
@@ -53,12 +53,12 @@ struct newer_counter_based_desc {
 	ze_event_scope_flags_t signal, wait;
 };
 
-/* by value */
+/* passed by value */
 struct newer_group_size {
 	uint32_t x, y, z;
 };
 
-/* The ones of mutable lists: all begin with stype, pNext and the command's id. */
+/* Structures of mutable lists: all start with stype, pNext and the command's id. */
 struct newer_mutable {
 	uint32_t stype;
 	const void *pNext;
@@ -77,7 +77,7 @@ struct newer_mutable_groups {
 	const ze_group_count_t *groups;
 };
 
-struct newer_mutable_triple { /* group's size, offset */
+struct newer_mutable_triple { /* group size, offset */
 	struct newer_mutable head;
 	uint32_t x, y, z;
 };
@@ -120,7 +120,7 @@ struct newer_kernel_times {
 
 struct newer_host_times {
 	struct {
-		uint64_t start, end; /* nanoseconds of the host's clock */
+		uint64_t start, end; /* ns of the host's clock */
 	} global, context;
 };
 

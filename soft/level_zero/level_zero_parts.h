@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the software driver for Level Zero.
  *
- *   driver_tables.c   the tables that the loader asks for
+ *   driver_tables.c   the tables that the loader requests
  *   driver.c          driver, devices, contexts      memory.c    allocations
  *   list.c            command lists                  module.c    modules, kernels
- *   list_append.c     what is appended to them       spirv.c     what a module's SPIR-V says
+ *   list_append.c     appending to them              spirv.c     reading a module's SPIR-V
  *   list_mutable.c    commands changed later
  *   submit.c          queues, their threads          opencl.c    the OpenCL that runs kernels
- *   command.c         one command, and doing it      event.c     events, pools, fences
+ *   command.c         one command, its execution     event.c     events, pools, fences
  *   state.c           settings, the one lock         virtual.c   addresses, physical memory
  *   image.c           images, samplers               opencl_image.c   OpenCL's side of them
  *   image_copy.c      copies of images               opencl_find.c    finding an OpenCL
- *   budget.c          how much memory is in use      ipc.c           memory of other processes
- *   share.c           memory that they can map       sysman.c        what is asked of zes and zet
+ *   budget.c          count of used memory           ipc.c           memory of other processes
+ *   share.c           memory that they can map       sysman.c        queries of zes and zet
  *
- * A handle is a pointer to an object (object.c); its first word says of which kind it is, and a
- * handle of another kind, or of an object that was destroyed, is refused.
+ * A handle is a pointer to an object (object.c). Its first word is the object's kind, and a handle
+ * of another kind, or of a destroyed object, is refused.
  *
  * Locking: soft_ze_lock guards the state of events, fences and queues; it is a leaf, and no command
  * runs under it. Host threads and queues' threads wait for soft_ze_changed. */
@@ -54,10 +54,10 @@ enum { SOFT_ZE_GROUP_COMPUTE, SOFT_ZE_GROUP_COPY, SOFT_ZE_GROUPS };
 
 struct soft_ze_device {
 	uint32_t kind;
-	unsigned index, tile;          /* its tile's number, for one that has a parent */
+	unsigned index, tile;          /* tile: index in the parent */
 	struct soft_ze_device *parent; /* NULL: a whole device */
 	unsigned tile_count;
-	uint64_t used_bytes; /* of the whole device's memory; atomic */
+	uint64_t used_bytes; /* for the whole device; atomic */
 };
 
 struct soft_ze_context {
@@ -65,13 +65,13 @@ struct soft_ze_context {
 	bool is_default;
 };
 
-/* Of a command's run; all 0: it has none. */
+/* Times of a command's run; all 0: none. */
 struct soft_ze_times {
 	uint64_t start, end; /* ticks, with the valid bits only */
 	uint64_t host_start_ns, host_end_ns;
 };
 
-/* What of an event lies in memory that processes share, when its pool is for several of them. */
+/* State of an event, in memory that processes share if its pool is for several of them. */
 struct soft_ze_event_state {
 	uint32_t signalled;    /* atomic */
 	ze_result_t status;    /* of the command that signalled it */
@@ -80,7 +80,7 @@ struct soft_ze_event_state {
 };
 
 struct soft_ze_event_share {
-	uint32_t users; /* the pool, its events; atomic */
+	uint32_t users; /* the pool and its events; atomic */
 	struct soft_ze_event_state *states;
 	size_t bytes;
 	uint64_t offset;
@@ -94,35 +94,35 @@ struct soft_ze_pool {
 	uint32_t count;
 	ze_event_pool_flags_t flags;
 	bool counter_based;
-	struct soft_ze_event_share *share; /* NULL: it is this process's alone */
+	struct soft_ze_event_share *share; /* NULL: private to this process */
 };
 
-/* A command that is to signal a counter-based event: one of the event's `pending` until it has. */
+/* A command that will signal a counter-based event: in the event's `pending` list until then. */
 struct soft_ze_turn {
-	uint64_t number; /* of the event's signals; a wait has one, too: what it waits for */
+	uint64_t number; /* number of the event's signal; in a wait: the number waited for */
 	struct soft_ze_turn *next;
 };
 
 /* A regular event is signalled or not. A counter-based one has a number for each command that
- * signals it: `target` is the last one, and `done` the highest that came. Programs use an event
- * again before it is done, in other lists, and these need not end in the order of the numbers: who
- * waits for one number waits until that one is not pending. */
+ * signals it: `target` is the last one, and `done` the highest that was signalled. Programs reuse
+ * an event before it is done, in other lists, which need not end in the order of the numbers.
+ * Waiting for a number therefore means waiting until it is not pending. */
 struct soft_ze_event {
 	uint32_t kind;
 	uint32_t users; /* the program, and commands; atomic */
 	struct soft_ze_pool *pool;
 	bool counter_based, stamped;
 	ze_event_scope_flags_t signal_scope, wait_scope;
-	struct soft_ze_event_state *state; /* `own`, or one of `share` */
+	struct soft_ze_event_state *state; /* `own`, or an element of `share` */
 	struct soft_ze_event_share *share;
 	struct soft_ze_event_state own;
-	struct soft_ze_turn *pending; /* soft_ze_lock */
+	struct soft_ze_turn *pending; /* guarded with soft_ze_lock */
 };
 
 struct soft_ze_fence {
 	uint32_t kind;
 	uint32_t signalled; /* atomic */
-	ze_result_t status; /* of the queue, when it was signalled */
+	ze_result_t status; /* of the queue when it was signalled */
 };
 
 struct soft_ze_log {
@@ -137,7 +137,7 @@ struct soft_ze_module {
 	struct soft_ze_device *device;
 	struct soft_cl_program *program; /* NULL: kernels are not executed */
 	struct soft_spirv code;          /* kernels and their parameters */
-	void *input;                     /* what it was made of */
+	void *input;                     /* source that it was built from */
 	size_t input_bytes;
 };
 
@@ -145,23 +145,24 @@ struct soft_ze_argument {
 	bool set, is_null;
 	size_t bytes;
 	void *value;
-	struct soft_cl_object *object; /* counted */
+	struct soft_cl_object *object; /* reference-counted */
 };
 
 struct soft_ze_kernel {
 	uint32_t kind;
 	struct soft_ze_module *module;
 	const struct soft_spirv_kernel *about;
-	struct soft_cl_kernel *code; /* counted: commands use it, too */
+	struct soft_cl_kernel *code; /* reference-counted: commands use it also */
 	uint32_t group[3], offset[3];
 	ze_kernel_indirect_access_flags_t indirect;
 	struct soft_ze_argument *arguments; /* as many as it has parameters */
 };
 
-/* What is counted of them is `object`: the program's use of it is one, each command's another. */
+/* An image. Only `object` is reference-counted: the program has one reference, each command
+ * another. */
 struct soft_ze_image {
 	uint32_t kind;
-	struct soft_ze_device *device; /* whose budget the pixels are of; NULL: not its own */
+	struct soft_ze_device *device; /* device whose budget has the pixels; NULL: not owned */
 	struct soft_cl_object *object;
 	size_t pixel_bytes;
 	size_t extent[3]; /* layers count as rows (1D) or slices (2D) */
@@ -175,7 +176,7 @@ enum soft_ze_command_kind {
 	SOFT_ZE_COPY,
 	SOFT_ZE_COPY_REGION,
 	SOFT_ZE_FILL,
-	SOFT_ZE_BARRIER, /* barriers, signals, waits: what events say, and nothing else */
+	SOFT_ZE_BARRIER, /* barriers, signals, waits: only event handling */
 	SOFT_ZE_RESET,
 	SOFT_ZE_WRITE_TIME,
 	SOFT_ZE_QUERY_TIMES,
@@ -190,51 +191,51 @@ struct soft_ze_region {
 };
 
 struct soft_ze_launch {
-	struct soft_cl_kernel *code;   /* counted; NULL: nothing is executed */
-	struct soft_ze_module *module; /* counted, for what `about` points to */
+	struct soft_cl_kernel *code;   /* reference-counted; NULL: not executed */
+	struct soft_ze_module *module; /* reference-counted, for the target of `about` */
 	const struct soft_spirv_kernel *about;
 	uint32_t group[3], groups[3], offset[3];
 	const ze_group_count_t *indirect; /* groups are read when it runs; NULL: they are known */
-	const uint32_t *limit; /* it runs if `number` is below what stands there; NULL: always */
+	const uint32_t *limit; /* it runs if `number` is below *limit; NULL: always */
 	uint32_t number;
-	struct soft_cl_argument *arguments; /* their bytes lie behind them */
+	struct soft_cl_argument *arguments; /* their values follow in memory */
 	unsigned argument_count;
 };
 
 struct soft_ze_command {
 	struct soft_ze_command *next;
 	enum soft_ze_command_kind kind;
-	uint64_t id;                  /* of a mutable one */
-	struct soft_ze_event *signal; /* counted, as all of its events */
+	uint64_t id;                  /* id of a mutable command */
+	struct soft_ze_event *signal; /* reference-counted, like all its events */
 	struct soft_ze_event **waits;
 	uint32_t wait_count;
-	uint32_t wait_slots; /* how many it had before they were changed; 0: not changed */
+	uint32_t wait_slots; /* original count before changes; 0: unchanged */
 	void *to;
 	const void *from;
 	size_t bytes;
 	struct soft_ze_region *region;
-	struct soft_cl_object *images[2]; /* counted: its pixels, of one or both sides */
+	struct soft_cl_object *images[2]; /* reference-counted: pixels of one or both sides */
 	void *pattern;
 	size_t pattern_bytes;
 	struct soft_ze_launch *launch;
-	struct soft_ze_event **queried; /* or reset: as many as `bytes` says; `from`: offsets */
+	struct soft_ze_event **queried; /* or reset: `bytes` is the count; `from`: offsets */
 	void (*host_call)(void *);
 };
 
 struct soft_ze_queue {
 	uint32_t kind;
-	struct soft_ze_queue *next; /* of all */
+	struct soft_ze_queue *next; /* list of all */
 	struct soft_ze_device *device;
 	uint32_t ordinal, index, flags;
 	ze_command_queue_mode_t mode;
 	ze_command_queue_priority_t priority;
 	pthread_t thread;
-	pthread_cond_t wake; /* its thread's */
+	pthread_cond_t wake; /* wakes its thread */
 	struct soft_ze_submission *first, **last;
-	uint64_t oldest; /* number of the oldest submission that is not done; UINT64_MAX: idle */
+	uint64_t oldest; /* number of the oldest unfinished submission; UINT64_MAX: idle */
 	bool ends;
-	bool busy;          /* without threads: one of the program's does a command of it */
-	ze_result_t failed; /* of the device: stays */
+	bool busy;          /* without threads: a thread of the program is running one of its commands */
+	ze_result_t failed; /* persistent device failure */
 	struct soft_cl_queue *cl_queue;
 };
 
@@ -243,9 +244,9 @@ struct soft_ze_list {
 	struct soft_ze_context *context;
 	struct soft_ze_device *device;
 	uint32_t ordinal, flags;
-	struct soft_ze_queue *queue; /* of an immediate one */
+	struct soft_ze_queue *queue; /* of an immediate list */
 	bool closed, is_mutable;
-	uint64_t next_id; /* for the command that comes next; 0: it is not to be changed */
+	uint64_t next_id; /* for the next command; 0: it is not mutable */
 	uint64_t last_id;
 	struct soft_ze_command *first, **last;
 };
@@ -255,43 +256,44 @@ struct soft_ze_list {
 extern struct soft_ze_config soft_ze_config;
 extern pthread_mutex_t soft_ze_lock;
 extern pthread_cond_t soft_ze_changed;
-extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* commands, for the trace; atomic */
+extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* counts of commands, for the trace; atomic */
 
-/* This is the child of a fork of a process that had started the driver: the threads of its queues
- * are not here. */
+/* True in a fork child of a process that had started the driver: the threads of its queues do not
+ * exist here. */
 extern bool soft_ze_forked;
-/* Says so, once, on stderr. */
+/* Report that on stderr, once. */
 ze_result_t soft_ze_refuse_child(void);
-/* Reads the settings once. Return: they are right. */
+/* Read the settings once. Return true if they are valid. */
 bool soft_ze_start(void);
 static inline bool soft_ze_fails(enum soft_ze_fault fault)
 {
 	return soft_fault_now(&soft_ze_config.faults[fault]);
 }
-/* A line on stderr, if the trace has this level. */
+/* Print a line on stderr if the trace has this level. */
 __attribute__((format(printf, 2, 3))) void soft_ze_say(unsigned level, const char *format, ...);
-/* As zeDriverGetLastErrorDescription tells it to the thread. */
+/* Set the thread's message for zeDriverGetLastErrorDescription. */
 __attribute__((format(printf, 1, 2))) void soft_ze_set_error(const char *format, ...);
 const char *soft_ze_last_error(void);
-/* CLOCK_MONOTONIC_RAW. */
+/* Return CLOCK_MONOTONIC_RAW in ns. */
 uint64_t soft_ze_host_ns(void);
-/* What the devices' clock shows now. */
+/* Return the devices' clock. */
 uint64_t soft_ze_ticks(void);
-/* Waits until @is_done(@argument) under the lock; @timeout_ns: UINT64_MAX for ever.
- * Return: false when the time is over. */
+/* Wait until @is_done(@argument), called under the lock; @timeout_ns: UINT64_MAX for no limit.
+ * Return false on timeout. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
-/* With the lock held: until something changes, or may have been changed by another process. */
+/* Wait until something changes, or another process may have changed something. Call with the
+ * lock. */
 void soft_ze_wait_for_change(void);
-/* Pools that other processes may signal events of: who waits looks again each millisecond. */
+/* Number of pools whose events other processes may signal: waiters then poll every millisecond. */
 extern uint32_t soft_ze_shared_pools; /* atomic */
-/* Called then, with the lock held, if it is set: lets queues without threads go on. */
+/* If set, called at each such poll with the lock held: lets queues without threads continue. */
 extern void (*soft_ze_on_look)(void);
 
 /* object.c ------------------------------------------------------------------------ */
 
-/* Zeroed, but for its kind. NULL: there is no memory. */
+/* Allocate a zeroed object with its kind set. Return NULL if memory is short. */
 void *soft_ze_object_create(enum soft_ze_kind kind, size_t bytes);
-/* Its handle is refused from now on, until another object has its place. */
+/* Destroy an object. Its handle is refused from now on, until another object reuses its memory. */
 void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
 
 static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
@@ -304,12 +306,12 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 		return soft_ze_refuse_child();
 	return handle ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
-/* Declares @name, the object of @handle; leaves the function with a status if there is none. */
+/* Declare @name, the object of @handle; return a status from the function if there is none. */
 #define SOFT_ZE_OBJECT(name, type, handle, kind)                   \
 	struct type *name = soft_ze_check((void *)(handle), kind); \
 	if (!name)                                                 \
 	return soft_ze_refuse(handle)
-/* The same for a function that only wants to know that @handle is such an object. */
+/* The same for a function that only checks that @handle is such an object. */
 #define SOFT_ZE_VALID(handle, kind)                 \
 	if (!soft_ze_check((void *)(handle), kind)) \
 	return soft_ze_refuse(handle)
@@ -318,15 +320,16 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 
 struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event);
 void soft_ze_event_put(struct soft_ze_event *event);
-/* An event without a pool. */
+/* Create an event without a pool. */
 ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *out);
-/* With the lock held. @number counts for a counter-based one. */
+/* Call with the lock. @number is for counter-based events. */
 bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
-/* The next number of a counter-based one, in @turn, which stays until it is signalled. */
+/* Take the next number of a counter-based event, in @turn, which must exist until it is
+ * signalled. */
 void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
 void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
 			  ze_result_t status, const struct soft_ze_times *times);
-/* Of what began at these ticks. Without the lock. */
+/* Return times from these start ticks until now. Call without the lock. */
 struct soft_ze_times soft_ze_times_until_now(uint64_t start);
 void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
 
@@ -334,13 +337,13 @@ void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_times
 
 struct soft_ze_command *soft_ze_command_create(enum soft_ze_command_kind kind);
 void soft_ze_command_destroy(struct soft_ze_command *command);
-/* Takes counted references. Return: false: no memory, or a handle that is none. */
+/* Take counted references. Return false if memory is short or a handle is invalid. */
 bool soft_ze_command_set_events(struct soft_ze_command *command, ze_event_handle_t signal,
 				uint32_t wait_count, ze_event_handle_t *waits);
 bool soft_ze_command_set_waits(struct soft_ze_command *command, uint32_t wait_count,
 			       ze_event_handle_t *waits);
 bool soft_ze_command_set_signal(struct soft_ze_command *command, ze_event_handle_t signal);
-/* Does it, without its events. */
+/* Execute it, without its events. */
 ze_result_t soft_ze_command_do(struct soft_ze_command *command, struct soft_ze_queue *queue);
 
 /* submit.c ------------------------------------------------------------------------- */
@@ -348,32 +351,33 @@ ze_result_t soft_ze_command_do(struct soft_ze_command *command, struct soft_ze_q
 ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command_queue_desc_t *desc,
 				 struct soft_ze_queue **out);
 void soft_ze_queue_destroy(struct soft_ze_queue *queue);
-/* Hands commands, linked by next, to the queue. @owned: it destroys them afterwards, and also when
- * it fails. */
+/* Submit commands, linked through next, to the queue. @owned: it destroys them afterwards, also on
+ * failure. */
 ze_result_t soft_ze_submit(struct soft_ze_queue *queue, struct soft_ze_command *first, bool owned,
 			   struct soft_ze_fence *fence);
 ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns);
-/* All queues of the device, its tiles' and its parent's; NULL: all. */
+/* Wait for all queues of the device, its tiles and its parent; NULL: all devices. */
 ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 
 /* budget.c -------------------------------------------------------------------------- */
 
-/* Return: the budget of the device, or of the one that it is a tile of, held @bytes more. */
+/* Return true if the budget of the device, or of the device that it is a tile of, had @bytes
+ * left. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 
 /* memory.c -------------------------------------------------------------------------- */
 
-/* Of the allocation that @memory lies in: it must be the host's or a device's. */
+/* Export the allocation that contains @memory: it must be on the host or a device. */
 ze_result_t soft_ze_memory_export(const void *memory, struct soft_share_handle *out);
-/* Another process's, for @device; to be closed. */
+/* Import another process's memory for @device; close it afterwards. */
 ze_result_t soft_ze_memory_import(struct soft_share_handle *handle, struct soft_ze_device *device,
 				  void **out);
 ze_result_t soft_ze_memory_close(const void *memory);
 
 /* image.c ---------------------------------------------------------------------------- */
 
-/* What OpenCL knows of an image or a sampler. Return: NULL: @handle is none. */
+/* Return OpenCL's object for an image or a sampler, or NULL if @handle is invalid. */
 struct soft_cl_object *soft_ze_find_object(enum soft_spirv_parameter_kind kind, const void *handle);
 
 /* module.c, driver.c, list.c --------------------------------------------------------- */
@@ -382,12 +386,12 @@ struct soft_ze_launch *soft_ze_launch_create(struct soft_ze_kernel *kernel,
 					     const uint32_t groups[3], const uint32_t group[3],
 					     void **arguments);
 void soft_ze_launch_destroy(struct soft_ze_launch *launch);
-/* One more value for @index of a launch that is not running. */
+/* Set another value for @index in a launch that is not running. */
 ze_result_t soft_ze_launch_set(struct soft_ze_launch *launch, uint32_t index, size_t bytes,
 			       const void *value);
 extern struct soft_ze_context soft_ze_default_context;
 struct soft_ze_device *soft_ze_device_number(unsigned index);
-/* Appends @command, which it takes in any case; NULL: there is no memory. */
+/* Append @command, taking ownership in any case; NULL: memory was short. */
 ze_result_t soft_ze_list_append(ze_command_list_handle_t list, struct soft_ze_command *command,
 				ze_event_handle_t signal, uint32_t wait_count,
 				ze_event_handle_t *waits);

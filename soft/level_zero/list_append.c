@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is appended to command lists. */
+/* The functions that append to command lists. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t li
 	return zeCommandListAppendMemoryCopy(list, to, from, bytes, signal, wait_count, waits);
 }
 
-/* There a fill may be a kernel, which takes any pattern. */
+/* Return true if a fill may be a kernel, which takes any pattern. */
 static bool is_for_kernels(ze_command_list_handle_t handle)
 {
 	const struct soft_ze_list *l = soft_ze_check(handle, SOFT_ZE_LIST);
@@ -126,7 +126,7 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(
 	return soft_ze_list_append(list, c, signal, wait_count, waits);
 }
 
-/* Hints: nothing is to be done. */
+/* Check the arguments of a hint, which has no effect. */
 static ze_result_t check_hint(ze_command_list_handle_t list, const void *memory)
 {
 	if (!soft_ze_check(list, SOFT_ZE_LIST))
@@ -187,7 +187,7 @@ ze_result_t zeCommandListAppendWaitOnEvents(ze_command_list_handle_t list, uint3
 		     : ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 }
 
-/* References to @count events. */
+/* Add references to @count events. */
 static bool name_events(struct soft_ze_command *c, uint32_t count, ze_event_handle_t *events)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -277,7 +277,7 @@ struct launch_use {
 	ze_event_handle_t signal;
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
-	const uint32_t *limit; /* of several kernels, of which this is `number` */
+	const uint32_t *limit; /* for one of several kernels, of which this is `number` */
 	uint32_t number;
 };
 
@@ -340,7 +340,7 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t lis
 			     &(struct launch_use){signal, wait_count, waits, NULL, 0});
 }
 
-/* One launch each; how many of them run is read when they do. */
+/* Append one launch each; how many of them run is read on execution. */
 ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect(
 	ze_command_list_handle_t list, uint32_t count, ze_kernel_handle_t *kernels,
 	const uint32_t *limit, const ze_group_count_t *groups, ze_event_handle_t signal,

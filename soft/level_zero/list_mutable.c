@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutable command lists: the program names the command that it appends next, and changes it between
- * two runs of the list. */
+/* Mutable command lists: the program requests an id for the command that it appends next, and
+ * changes the command between two runs of the list. */
 #include <string.h>
 
 #include "soft/level_zero/level_zero_newer.h"
@@ -67,7 +67,7 @@ static ze_result_t change_launch(struct soft_ze_launch *l, const struct newer_mu
 	return ZE_RESULT_SUCCESS;
 }
 
-/* A changed list is closed anew by its program. */
+/* The program closes a changed list again. */
 ze_result_t newer_zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t handle,
 							const struct newer_mutable_commands *desc)
 {
@@ -97,7 +97,7 @@ ze_result_t newer_zeCommandListUpdateMutableCommandSignalEventExp(ze_command_lis
 	return ZE_RESULT_SUCCESS;
 }
 
-/* No event in a place, or no events at all, is no wait. */
+/* A NULL event, or no events at all, removes a wait. */
 ze_result_t newer_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t handle,
 								 uint64_t command,
 								 uint32_t wait_count,
@@ -121,7 +121,7 @@ ze_result_t newer_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The new kernel starts with its own arguments and group size, and the old one's groups. */
+/* The new kernel starts with its own arguments and group size, and with the old one's groups. */
 ze_result_t newer_zeCommandListUpdateMutableCommandKernelsExp(ze_command_list_handle_t handle,
 							      uint32_t count, uint64_t *commands,
 							      ze_kernel_handle_t *kernels)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of hosts, devices, and both. What is a device's or the host's can be given to other
- * processes (share.c); the rest is this process's heap.
+/* Host, device and shared memory. Device and host memory can be given to other processes (share.c);
+ * the rest is on this process's heap.
  *
- * Allocations stand in an array in the order of their addresses, under a lock for readers and
- * writers: SYCL asks what a pointer is several times for each kernel. */
+ * Allocations are in an array sorted by address, under a read-write lock: SYCL queries a pointer
+ * several times for each kernel. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,10 +19,11 @@ struct allocation {
 	ze_memory_type_t type;
 	uint64_t id;
 	struct soft_ze_device *device; /* NULL: the host's */
-	uint64_t offset;               /* in the file that is shared; 0: it lies on the heap */
+	uint64_t offset;               /* in the shared file; 0: it is on the heap */
 	struct soft_share_handle *exported;
-	bool imported;    /* another process's */
-	uint32_t atomics; /* what the program said of atomic access: given back, with no effect */
+	bool imported;    /* it belongs to another process */
+	/* the program's setting for atomic access: returned on query, without effect */
+	uint32_t atomics;
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -30,7 +31,7 @@ static struct allocation *all;
 static size_t count, room;
 static uint64_t last_id;
 
-/* The index of the first one that starts behind @memory. */
+/* Return the index of the first allocation that starts above @memory. */
 static size_t find_behind(const void *memory)
 {
 	size_t low = 0, high = count;
@@ -45,7 +46,7 @@ static size_t find_behind(const void *memory)
 	return low;
 }
 
-/* The one that @memory lies in; NULL: none. */
+/* Return the allocation that contains @memory, or NULL. */
 static struct allocation *find_allocation(const void *memory)
 {
 	size_t behind = find_behind(memory);
@@ -77,8 +78,8 @@ static bool enter(struct allocation a)
 	return good;
 }
 
-/* @imported: only what another process has made, or only what this one has. Return: false: there is
- * none that starts there. */
+/* Remove an allocation. @imported: whether it must be another process's, or this one's. Return
+ * false if none starts there. */
 static bool leave(const void *memory, bool imported, struct allocation *out)
 {
 	struct allocation *a;
@@ -96,8 +97,8 @@ static bool leave(const void *memory, bool imported, struct allocation *out)
 	return good;
 }
 
-/* Memory that the program may want to share lies in the file for that, as far as there is room for
- * mappings; SYCL's own pools ask for few and large ones. */
+/* Allocate. Memory that the program may want to share is in the file for that, as long as mappings
+ * are available; SYCL's pools request few and large ones. */
 static void *find_room(struct allocation *a, size_t alignment)
 {
 	void *memory = NULL;
@@ -139,7 +140,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type,
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 	if (alignment < LEAST_ALIGNMENT)
 		alignment = bytes >= PAGE ? PAGE : LEAST_ALIGNMENT;
-	/* the API's own conformance tests ask for an alignment of the size, whatever that is */
+	/* the API's conformance tests request an alignment equal to the size, for any size */
 	while (alignment & (alignment - 1))
 		alignment += alignment & -alignment;
 	a.start = find_room(&a, alignment);
@@ -199,7 +200,7 @@ ze_result_t zeMemFree(ze_context_handle_t context, void *memory)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Both policies, to block and to defer, are to wait for what is under way. */
+/* Both policies, block and defer, wait for unfinished commands. */
 ze_result_t zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc,
 			 void *memory)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What handles point to. The memory of an object that was destroyed stays an object's: its kind is
- * 0 until another of its kind takes its place, so that a handle which is used too late is refused,
- * not followed into memory of somebody else's.
+/* The objects of handles. The memory of a destroyed object remains an object's: its kind is 0 until
+ * another object of its kind reuses it, so that a handle that is used too late is refused instead
+ * of followed into unrelated memory.
  *
  *   freed of a kind:  oldest ─next─► ... ─next─► youngest       a new object takes the oldest
  *

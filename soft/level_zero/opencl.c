@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenCL below: see opencl.h.
  *
- * Locking: a kernel's lock is held from its first argument to its enqueue, for arguments belong to
- * OpenCL's kernel. */
+ * Locking: a kernel's lock is held from its first argument to its enqueue, because arguments are
+ * state of OpenCL's kernel. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct soft_cl_kernel {
 struct soft_cl_queue {
 	const struct soft_cl_runtime *runtime;
 	cl_command_queue handle;
-	struct soft_cl_queue *next; /* of another runtime */
+	struct soft_cl_queue *next; /* for another runtime */
 };
 
 /* Programs ----------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ bool soft_cl_find_function(struct soft_cl_program *p, const char *name, void **a
 
 /* Kernels of OpenCL C -------------------------------------------------------------------- */
 
-/* The bytes of "uint", "float4", "size_t"; 0: of a type that is not OpenCL's own. */
+/* Return the bytes of "uint", "float4", "size_t"; 0 for a type that is not built into OpenCL. */
 static size_t measure_type(const char *name)
 {
 	static const struct {
@@ -336,7 +336,7 @@ static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
 	return r->call->clSetKernelArgSVMPointer(k->handle, index, pointer);
 }
 
-/* Hands what the host has written to the pixels to OpenCL, or takes what a kernel has. */
+/* Synchronise pixels: pass the host's writes to OpenCL, or fetch a kernel's. */
 static cl_int sync_images(const struct soft_cl_queue *q, const struct soft_cl_argument *arguments,
 			  unsigned count, bool to_device)
 {

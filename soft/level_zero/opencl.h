@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenCL of this machine that runs kernels on its processors: its driver is loaded without the
- * OpenCL loader, and called through the table that each of its handles begins with.
+ * OpenCL loader, and called through the table at the start of each of its handles.
  *
- * Two are looked for, when the first module of their kind comes: one that takes SPIR-V (Intel's
- * OpenCL for CPUs), and any for OpenCL C, which is the native format of the software device. */
+ * Two are looked up, when the first module of their kind is loaded: one that accepts SPIR-V
+ * (Intel's OpenCL for CPUs), and any for OpenCL C, which is the native format of the software
+ * device. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_H
 #define SOFT_LEVEL_ZERO_OPENCL_H
 
@@ -15,17 +16,17 @@
 
 enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
 
-/* What a text in OpenCL C begins with, as a module in the native format. */
+/* Prefix of an OpenCL C text, as a module in the native format. */
 #define SOFT_CL_TEXT_MAGIC "// OpenCL C"
-/* Said where none takes SPIR-V. */
+/* Reported if no driver accepts SPIR-V. */
 #define SOFT_CL_ADVICE_SHORT \
 	"no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one"
 #define SOFT_CL_ADVICE SOFT_CL_ADVICE_SHORT " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
 
-struct soft_cl_program; /* counted */
-struct soft_cl_kernel;  /* counted; holds its program */
+struct soft_cl_program; /* reference-counted */
+struct soft_cl_kernel;  /* reference-counted; holds its program */
 struct soft_cl_queue;
-struct soft_cl_object; /* an image or a sampler; counted */
+struct soft_cl_object; /* an image or a sampler; reference-counted */
 
 struct soft_cl_constant {
 	uint32_t id;
@@ -45,27 +46,27 @@ struct soft_cl_argument {
 	bool is_null;
 	size_t bytes;
 	void *value;
-	struct soft_cl_object *object; /* an image's, a sampler's: counted */
+	struct soft_cl_object *object; /* an image's or a sampler's: reference-counted */
 };
 
-/* Pixels in this process's memory, as OpenCL's numbers describe them. */
+/* Pixels in this process's memory, described with OpenCL's constants. */
 struct soft_cl_image {
-	unsigned shape;          /* CL_MEM_OBJECT_IMAGE2D .. */
-	unsigned channels, type; /* CL_RGBA .., CL_UNORM_INT8 .. */
+	unsigned shape;          /* CL_MEM_OBJECT_IMAGE2D, ... */
+	unsigned channels, type; /* CL_RGBA, ..., CL_UNORM_INT8, ... */
 	size_t width, height, depth, layers;
 	size_t row_pitch, slice_pitch, bytes;
 	char *pixels;
 };
 
-/* Whether there is one. Once looked for, it stays loaded. */
+/* Return true if there is one. Once found, it stays loaded. */
 bool soft_cl_is_there(const char *opencl, enum soft_cl_language language);
-/* @opencl: a driver's library, or NULL for what is found. *@log: the caller's, freed; NULL where
- * there is nothing to say. Return: NULL: it does not build. */
+/* Build a program. @opencl: a driver's library, or NULL for the one found. *@log: freed by the
+ * caller; NULL if it is empty. Return NULL if it does not build. */
 struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language language,
 				      const struct soft_cl_input *inputs, unsigned count,
 				      const char *options, char **log);
 void soft_cl_program_put(struct soft_cl_program *program);
-/* Names and parameters of a program of OpenCL C. */
+/* Get names and parameters from an OpenCL C program. */
 bool soft_cl_describe(struct soft_cl_program *program, struct soft_spirv *out);
 bool soft_cl_find_global(struct soft_cl_program *program, const char *name, size_t *bytes,
 			 void **address);
@@ -74,7 +75,7 @@ struct soft_cl_kernel *soft_cl_kernel_create(struct soft_cl_program *program, co
 struct soft_cl_kernel *soft_cl_kernel_get(struct soft_cl_kernel *kernel);
 void soft_cl_kernel_put(struct soft_cl_kernel *kernel);
 void soft_cl_kernel_memory(struct soft_cl_kernel *kernel, uint64_t *local, uint64_t *private_bytes);
-/* Runs it and waits. *@queue: made when it is first needed. Return: 0, or OpenCL's status. */
+/* Run it and wait. *@queue: created on first use. Return 0, or OpenCL's status. */
 int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *kernel,
 		const uint32_t offset[3], const uint32_t groups[3], const uint32_t group[3],
 		const struct soft_cl_argument *arguments, unsigned count);
@@ -82,15 +83,15 @@ void soft_cl_queue_destroy(struct soft_cl_queue *queue);
 
 /* opencl_image.c ---------------------------------------------------------------------- */
 
-/* Whether the OpenCL that runs kernels has images of this shape and format. Where there is none,
- * it does. */
+/* Return true if the OpenCL that runs kernels supports images of this shape and format, or if there
+ * is none. */
 bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
-/* Its pixels: those of @image, which stay the program's; else those of @whole, which it holds; else
- * zeroes of its own. Return: NULL: no memory. */
+/* Create an image with the pixels of @image, which remain the program's; or with those of @whole,
+ * which it holds; or with new zeroed ones. Return NULL if memory is short. */
 struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
 					    struct soft_cl_object *whole);
 const struct soft_cl_image *soft_cl_image_of(const struct soft_cl_object *object);
-/* @addressing, @filter: OpenCL's numbers. */
+/* @addressing, @filter: OpenCL's constants. */
 struct soft_cl_object *soft_cl_sampler_create(bool normalized, unsigned addressing,
 					      unsigned filter);
 struct soft_cl_object *soft_cl_object_get(struct soft_cl_object *object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the OpenCL below: see opencl.h.
+/* Finds the OpenCL below: see opencl.h.
  *
  * Locking: `found` guards the search. */
 #include <dirent.h>
@@ -53,7 +53,7 @@ static bool try_library(const char *path, enum soft_cl_language language)
 	cl_int status = 0;
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-	/* one that was tried stays: many cannot be unloaded */
+	/* a library that was tested stays loaded: many cannot be unloaded */
 	if (!library || !open_platform(&r, library) ||
 	    (language == SOFT_CL_SPIRV && !takes_spirv(&r)))
 		return false;

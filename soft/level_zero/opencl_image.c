@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers that kernels get from the OpenCL below. The pixels lie in this process's
- * memory, where copies work on them; each OpenCL that runs a kernel on them has an image over that
- * memory (CL_MEM_USE_HOST_PTR), which is made when it is first needed.
+/* Images and samplers for kernels on the OpenCL below. The pixels are in this process's memory,
+ * where copies operate on them. Each OpenCL that runs a kernel on them has an image over that
+ * memory (CL_MEM_USE_HOST_PTR), created on first use.
  *
  *   image   pixels <-- CL image, one for each OpenCL       a view holds the image that it is of
  *
- * Before a kernel OpenCL gets the pixels that the host has written, and gives them back behind it:
- * it may have worked on a copy.
+ * OpenCL gets the host's writes before a kernel, and returns the pixels after it: it may have used
+ * a copy.
  *
- * Locking: an object's own, while its handle is made. */
+ * Locking: a lock per object, while its handle is created. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,28 +18,29 @@
 
 enum { FORMATS_MOST = 1024 };
 
-/* Zeroes that take no memory until they are written. */
+/* Zeroed pages that take no memory until they are written. */
 #define PIXELS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 struct soft_cl_object {
 	uint32_t users; /* atomic */
 	bool is_sampler, owns_pixels;
 	struct soft_cl_image image;
-	struct soft_cl_object *whole; /* of a view; counted */
+	struct soft_cl_object *whole; /* the image of a view; reference-counted */
 	bool normalized;
 	unsigned addressing, filter;
 	pthread_mutex_t lock;
 	struct {
 		const struct soft_cl_runtime *runtime;
-		cl_mem image, buffer; /* buffer: below an image that is one */
+		cl_mem image, buffer; /* buffer: storage of a buffer image */
 		cl_sampler sampler;
 	} handles[SOFT_CL_LANGUAGES];
 };
 
 /* Making them -------------------------------------------------------------------------- */
 
-/* PoCL 3.1 ends the program when a kernel gets an image of a buffer and a pointer, which it takes
- * by clSetKernelArgSVMPointer only. */
+/* Return true for a combination that PoCL 3.1 cannot run: it ends the program when a kernel gets an
+ * image of a buffer and a pointer argument, which it takes only through
+ * clSetKernelArgSVMPointer. */
 static bool breaks(const struct soft_cl_runtime *r, unsigned shape)
 {
 	return shape == CL_MEM_OBJECT_IMAGE1D_BUFFER && !r->set_pointer;

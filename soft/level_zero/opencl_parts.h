@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of opencl.h share: an OpenCL that was found. */
+/* Shared between the two files of opencl.h: an OpenCL that was found. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 #define SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 
@@ -16,16 +16,16 @@ struct soft_cl_runtime {
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_context context;
-	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: the one for shared memory does it */
+	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: use the function for shared memory */
 };
 
-/* Looks for it once. Return: NULL: there is none. */
+/* Search once. Return NULL if there is none. */
 const struct soft_cl_runtime *soft_cl_find_runtime(const char *opencl,
 						   enum soft_cl_language language);
-/* Makes the object an argument. Return: OpenCL's status. */
+/* Set the object as an argument. Return OpenCL's status. */
 cl_int soft_cl_object_set(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
 			  cl_kernel kernel, cl_uint index);
-/* Its pixels are OpenCL's from now on, or (@to_device: false) the host's. */
+/* Pass its pixels to OpenCL, or (@to_device: false) back to the host. */
 cl_int soft_cl_image_sync(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
 			  cl_command_queue queue, bool to_device);
 

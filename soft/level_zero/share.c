@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory for other processes: see share.h.
  *
- *   one file in memory (memfd), as long as what was ever allocated:
+ *   one file in memory (memfd), as long as all allocations so far:
  *
- *   | page: header, written by an export | pages of an allocation | header | pages | ...
+ *   | page: header, written in an export | pages of an allocation | header | pages | ...
  *
- * Parts are not used again. What is freed is punched out of the file: by the process that made
- * it, or by the last one that closes it; the header counts those that have it open.
+ * Parts are not reused. Freed parts are punched out of the file: in the process that made them, or
+ * in the last one that closes them; the header counts the processes that have it open.
  *
- * An allocation is a mapping of its part of that file. It costs no descriptor of its own until it
- * is exported: then the file is opened once more, and the position of that descriptor is the part's
- * offset, for the descriptor may be all that comes to the other process.
+ * An allocation is a mapping of its part of that file. It needs no descriptor until it is exported:
+ * then the file is opened once more, and the position of that descriptor is the part's offset,
+ * because the descriptor may be all that the other process receives.
  *
  * Locking: `lock` guards the file and its end. */
 #include "soft/level_zero/share.h"
@@ -28,7 +28,7 @@ enum { PAGE = 4096, MAGIC = 0x315a4c47 };
 struct header {
 	struct soft_share_handle handle;
 	uint32_t users; /* processes that have it open; atomic */
-	uint32_t freed; /* by the one that made it; atomic */
+	uint32_t freed; /* set in the process that made it; atomic */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +40,7 @@ static size_t round_up(size_t bytes)
 	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/* A part of the file with a page in front. Return: its offset; 0: there is none. */
+/* Reserve a part of the file with a preceding page. Return its offset, or 0 if it is full. */
 static uint64_t take_part(size_t bytes)
 {
 	uint64_t at = 0;
@@ -62,7 +62,7 @@ static void drop_part(uint64_t offset, size_t bytes)
 		  (off_t)(bytes + PAGE));
 }
 
-/* Maps the part where the address is aligned: more addresses than that, and the rest given back. */
+/* Map the part at an aligned address: reserve more addresses, and release the rest. */
 static void *map_part(uint64_t offset, size_t bytes, size_t alignment)
 {
 	size_t room = alignment > PAGE ? bytes + alignment : bytes;
@@ -99,7 +99,7 @@ void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset)
 	return memory;
 }
 
-/* Return: nobody else has it open. */
+/* Mark the part as freed. Return true if no other process has it open. */
 static bool leave_part(uint64_t offset)
 {
 	struct header *h =
@@ -177,7 +177,7 @@ int soft_share_descriptor(struct soft_share_handle *h)
 
 	if (h->magic != MAGIC && !soft_share_complete(h))
 		return -1;
-	/* the number is this process's, or came by a socket */
+	/* the number is valid in this process, or came through a socket */
 	if (inode_of(h->file) == h->inode)
 		descriptor = fcntl(h->file, F_DUPFD_CLOEXEC, 0);
 	else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that other processes can map, and the handles that name it between processes.
+/* Memory that other processes can map, and the handles that identify it between processes.
  *
- * A handle has 64 bytes for its user. Its first four are a file descriptor of the process that made
- * it: a program may send them to another process as a descriptor (SCM_RIGHTS) and put the number
- * that came out there in their place, or send the 64 bytes as they are. */
+ * A handle has 64 bytes for its user. The first four are a file descriptor of the process that made
+ * it: a program may send that descriptor to another process (SCM_RIGHTS) and replace it with the
+ * received number, or send the 64 bytes unchanged. */
 #ifndef SOFT_LEVEL_ZERO_SHARE_H
 #define SOFT_LEVEL_ZERO_SHARE_H
 
@@ -17,27 +17,28 @@ struct soft_share_handle {
 	int32_t file;
 	uint32_t magic;
 	int32_t process;
-	uint32_t kind;   /* SOFT_SHARE_MEMORY .. */
+	uint32_t kind;   /* SOFT_SHARE_MEMORY, ... */
 	uint32_t detail; /* the type of memory; a pool's flags */
-	uint32_t count;  /* of a pool's events */
+	uint32_t count;  /* number of a pool's events */
 	uint64_t inode, offset, bytes;
 };
 
-/* Pages of this process's one file, zeroed, at @alignment (a power of two). Return: NULL: there is
- * no memory, or no room for one more mapping. */
+/* Allocate zeroed pages of this process's file, at @alignment (a power of two). Return NULL if
+ * memory or mappings are exhausted. */
 void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset);
-/* What was exported stays for those who have it open. */
+/* Free memory. If it was exported, it stays for processes that have it open. */
 void soft_share_free(void *memory, size_t bytes, uint64_t offset, bool exported);
-/* A descriptor that names this part of the file for other processes, and its handle. Return: there
- * was one left. */
+/* Make a descriptor that identifies this part of the file for other processes, and its handle.
+ * Return false if no descriptor is left. */
 bool soft_share_export(struct soft_share_handle *handle);
-/* Maps what @handle names, also when it is only a descriptor, and fills in the rest of it. Return:
- * NULL: it is no handle, or its process has gone. */
+/* Map the memory of @handle, even if that contains only a descriptor, and complete the handle.
+ * Return NULL if it is invalid, or its process is gone. */
 void *soft_share_open(struct soft_share_handle *handle, uint32_t kind);
 void soft_share_close(void *memory, size_t bytes);
-/* Fills in a handle that is only a descriptor. */
+/* Complete a handle that contains only a descriptor. */
 bool soft_share_complete(struct soft_share_handle *handle);
-/* A descriptor of this process for @handle, the caller's; -1: it is no handle. */
+/* Return a descriptor in this process for @handle, which the caller owns, or -1 if the handle is
+ * invalid. */
 int soft_share_descriptor(struct soft_share_handle *handle);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading SPIR-V: one pass over the instructions, each of which has its length in front. Types and
- * constants stand before the functions that use them, entry points before both. */
+/* Reads SPIR-V in one pass over the instructions, each of which starts with its length. Types and
+ * constants precede the functions that use them, entry points precede both. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +37,11 @@ enum { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_HINT = 18, MODE_SUBGROUP_SIZE = 35 
 enum { MODEL_KERNEL = 6 };
 
 struct id {
-	uint32_t op;          /* of a type or constant; 0: of neither */
-	const uint32_t *rest; /* behind the result's id */
-	uint32_t count;       /* of them */
-	uint32_t spec;        /* 1 more than the SpecId */
-	uint32_t kernel;      /* 1 more than the index of the kernel that it is the function of */
+	uint32_t op;          /* of a type or constant; 0: anything else */
+	const uint32_t *rest; /* words after the result's id */
+	uint32_t count;       /* number of these words */
+	uint32_t spec;        /* SpecId + 1 */
+	uint32_t kernel;      /* index of the kernel with this function, + 1 */
 	bool packed;
 };
 
@@ -49,7 +49,7 @@ struct spirv_reader {
 	struct soft_spirv *out;
 	struct id *ids;
 	uint32_t bound;
-	unsigned kernel; /* 1 more than the index of the one whose parameters follow */
+	unsigned kernel; /* index of the kernel whose parameters follow, + 1 */
 	bool failed;
 };
 
@@ -156,7 +156,7 @@ static struct extent measure_array(const struct spirv_reader *r, const struct id
 	return e;
 }
 
-/* What OpenCL C gives a type of this kind; what has no size of its own is a handle. */
+/* Return OpenCL C's size and alignment of a type. A type without a size is a handle. */
 static struct extent measure(const struct spirv_reader *r, uint32_t type, unsigned depth)
 {
 	const struct id *t = type < r->bound ? &r->ids[type] : NULL;
@@ -184,7 +184,7 @@ static struct extent measure(const struct spirv_reader *r, uint32_t type, unsign
 
 /* Instructions ------------------------------------------------------------------------- */
 
-/* The text at @words, if it ends there. */
+/* Return the text at @words, or NULL if it is not terminated. */
 static const char *read_text(const uint32_t *words, uint32_t count)
 {
 	return count && memchr(words, '\0', count * sizeof *words) ? (const char *)words : NULL;
@@ -268,7 +268,7 @@ static void read_parameter(struct spirv_reader *r, uint32_t type)
 	if (!r->kernel)
 		return;
 	if (t && t->count && (t->op == OP_TYPE_POINTER || t->op == OP_TYPE_UNTYPED_POINTER)) {
-		if (t->rest[0] == STORAGE_FUNCTION && t->count > 1) /* a struct, by value */
+		if (t->rest[0] == STORAGE_FUNCTION && t->count > 1) /* a struct passed by value */
 			bytes = measure(r, t->rest[1], 0).bytes;
 		else
 			kind = t->rest[0] == STORAGE_WORKGROUP ? SOFT_SPIRV_LOCAL
@@ -317,7 +317,7 @@ static void read_instruction(struct spirv_reader *r, uint32_t op, const uint32_t
 	}
 }
 
-/* Takes back what a module has added that turned out to be none. */
+/* Remove the additions of a module that turned out to be invalid. */
 static void cut_back(struct soft_spirv *s, unsigned kernels, unsigned constants)
 {
 	while (s->kernel_count > kernels) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a SPIR-V module says of its kernels: names, parameters, group sizes that they insist on,
- * specialization constants. OpenCL tells none of a parameter's kind and size for SPIR-V.
+/* Kernels in a SPIR-V module: names, parameters, required group sizes, specialization constants.
+ * For SPIR-V, OpenCL does not report the kind and size of a parameter.
  *
- * The words may be anything: what does not fit together is refused, and nothing is read beyond. */
+ * The words may be anything: inconsistent input is refused, and nothing beyond it is read. */
 #ifndef SOFT_LEVEL_ZERO_SPIRV_H
 #define SOFT_LEVEL_ZERO_SPIRV_H
 
@@ -14,27 +14,27 @@
 
 enum soft_spirv_parameter_kind {
 	SOFT_SPIRV_VALUE,
-	SOFT_SPIRV_POINTER, /* to memory of the device */
-	SOFT_SPIRV_LOCAL,   /* to memory of the group: its argument is a size */
-	SOFT_SPIRV_IMAGE,   /* a handle, as the next */
+	SOFT_SPIRV_POINTER, /* to device memory */
+	SOFT_SPIRV_LOCAL,   /* to group memory: its argument is a size */
+	SOFT_SPIRV_IMAGE,   /* a handle, like the next */
 	SOFT_SPIRV_SAMPLER
 };
 
 struct soft_spirv_parameter {
 	enum soft_spirv_parameter_kind kind;
-	size_t bytes; /* of a value; 0: not known */
+	size_t bytes; /* size of a value; 0: unknown */
 };
 
 struct soft_spirv_kernel {
 	char *name;
 	uint32_t group[3], subgroup; /* required; 0: any */
-	uint32_t hint[3];            /* of the group's size; 0: none */
+	uint32_t hint[3];            /* hint for the group size; 0: none */
 	struct soft_spirv_parameter *parameters;
 	unsigned parameter_count;
 };
 
 struct soft_spirv_constant {
-	uint32_t id; /* as the program names it */
+	uint32_t id; /* the program's id */
 	size_t bytes;
 };
 
@@ -45,10 +45,10 @@ struct soft_spirv {
 	unsigned constant_count;
 };
 
-/* Adds what @words say to @out, which is zeroed before the first one. Return: false: they are no
- * SPIR-V, or there is no memory; then @out has what was there. */
+/* Add the contents of @words to @out, which is zeroed before the first call. Return false if they
+ * are not SPIR-V or memory is short; then @out is unchanged. */
 bool soft_spirv_read(struct soft_spirv *out, const uint32_t *words, size_t count);
-/* A kernel without parameters. Return: NULL: no memory. */
+/* Add a kernel without parameters. Return NULL if memory is short. */
 struct soft_spirv_kernel *soft_spirv_add_kernel(struct soft_spirv *spirv, const char *name);
 bool soft_spirv_add_parameter(struct soft_spirv_kernel *kernel, enum soft_spirv_parameter_kind kind,
 			      size_t bytes);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: each has a thread, which does what is submitted in its order.
+/* Queues: each has a thread, which runs submissions in order.
  *
  *   submission: commands ─next─► ..., and for each use of a counter-based event the number that
- *               this run of the commands waits for, or brings
+ *               this run of the commands waits for or signals
  *
- * A list's commands stay the list's and can be submitted again; an immediate list's are the
- * submission's. Submissions are numbered: who waits for a queue waits until its oldest one that is
- * not done is younger than those that there were.
+ * A list's commands remain the list's and can be submitted again; an immediate list's belong to the
+ * submission. Submissions are numbered: waiting for a queue means waiting until its oldest
+ * unfinished submission is younger than all that existed at the start of the wait.
  *
- * With SOFT_LEVEL_ZERO_THREADS=0 the thread that submits does the commands. One that waits for an
- * event stays in its queue, with those behind it, and is done by the thread that brings the event:
- * by a command of its own, or by zeEventHostSignal. */
+ * With SOFT_LEVEL_ZERO_THREADS=0 the submitting thread runs the commands. One that waits for an
+ * event stays in its queue, with those after it, and is run in the thread that signals the event:
+ * with a command or through zeEventHostSignal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,21 +20,21 @@
 
 struct soft_ze_submission {
 	struct soft_ze_submission *next;
-	struct soft_ze_command *at; /* the command that comes next */
+	struct soft_ze_command *at; /* the next command */
 	struct soft_ze_turn *turns_at;
 	bool owned;
 	struct soft_ze_fence *fence;
 	uint64_t number;
-	struct soft_ze_turn turns[]; /* for each command: of its waits, then of its signal */
+	struct soft_ze_turn turns[]; /* for each command: its waits, then its signal */
 };
 
-static struct soft_ze_queue *queues; /* all; soft_ze_lock */
+static struct soft_ze_queue *queues; /* list of all; soft_ze_lock */
 static uint64_t last_number;         /* soft_ze_lock */
 static unsigned undone;              /* submissions, without threads; soft_ze_lock */
 
 /* Running ------------------------------------------------------------------------------ */
 
-/* With the lock held: its next command waits for nothing. */
+/* Return true if the next command waits for nothing. Call with the lock. */
 static bool is_ready(const struct soft_ze_submission *s)
 {
 	const struct soft_ze_command *c = s->at;
@@ -45,16 +45,16 @@ static bool is_ready(const struct soft_ze_submission *s)
 	return true;
 }
 
-/* How a command has ended, while nobody knows yet. */
+/* Result of a command that is not published yet. */
 struct outcome {
 	struct soft_ze_event *signal; /* NULL: none */
-	bool counted;                 /* the command's use of it is the outcome's now */
+	bool counted;                 /* the outcome has taken over the command's reference */
 	struct soft_ze_turn *turn;
 	ze_result_t status;
 	struct soft_ze_times times;
 };
 
-/* Its next command, which waits for nothing more. */
+/* Run the next command, which must be ready. */
 static struct outcome do_command(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
 	struct soft_ze_command *c = s->at;
@@ -75,7 +75,7 @@ static struct outcome do_command(struct soft_ze_queue *q, struct soft_ze_submiss
 	return o;
 }
 
-/* With the lock held. */
+/* Call with the lock. */
 static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
 {
 	if (o->status)
@@ -88,9 +88,9 @@ static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
 	pthread_cond_broadcast(&soft_ze_changed);
 }
 
-/* Its next command, which waits for nothing more, and those behind it up to one that waits. Called
- * without the lock, returns with it: who wants to know is notified of the last command's end and of
- * the submission's at once. */
+/* Run the next command, which must be ready, and those after it up to one with waits. Call without
+ * the lock; returns with it, so that the end of the last command and of the submission become
+ * visible at once. */
 static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
 	for (;;) {
@@ -107,7 +107,7 @@ static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
 	}
 }
 
-/* With the lock held: the queue's first one is done. */
+/* Finish the queue's first submission. Call with the lock. */
 static void finish_submission(struct soft_ze_queue *q)
 {
 	struct soft_ze_submission *s = q->first;
@@ -148,8 +148,8 @@ static void *serve(void *data)
 	return NULL;
 }
 
-/* Without threads. With the lock held: does what the queue has until a command must wait; nothing,
- * while another thread does it. Return: it did something. */
+/* Run the queue's commands until one must wait, or nothing while another thread does. For operation
+ * without threads. Call with the lock. Return true if something ran. */
 static bool run_queue(struct soft_ze_queue *q)
 {
 	struct soft_ze_submission *s;
@@ -171,12 +171,12 @@ static bool run_queue(struct soft_ze_queue *q)
 	return ran;
 }
 
-/* With the lock held: all that waits for nothing more. */
+/* Run everything that is ready. Call with the lock. */
 static void run_ready(void)
 {
 	struct soft_ze_queue *q = undone && !soft_ze_config.threads ? queues : NULL;
 
-	while (q) /* what one queue did may be what another one waits for */
+	while (q) /* one queue may have done what another one waits for */
 		q = run_queue(q) ? queues : q->next;
 }
 
@@ -191,8 +191,8 @@ static size_t count_uses(const struct soft_ze_command *c)
 	return n;
 }
 
-/* With the lock held: what this run of the commands waits for and brings. A wait comes before the
- * command's own signal, so it means the run before. */
+/* Assign the numbers that this run of the commands waits for and signals. A wait precedes the
+ * command's own signal, so it refers to the previous run. Call with the lock. */
 static void take_turns(struct soft_ze_submission *s)
 {
 	struct soft_ze_turn *at = s->turns;
@@ -246,7 +246,7 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *firs
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Here, not beside what else events can: it lets queues go on. */
+/* In this file, because it lets queues continue. */
 ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
@@ -266,7 +266,7 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 
 struct target {
 	struct soft_ze_queue *queue;   /* or */
-	struct soft_ze_device *device; /* with all of its tiles; NULL: all */
+	struct soft_ze_device *device; /* including all tiles; NULL: all */
 	uint64_t number;
 };
 

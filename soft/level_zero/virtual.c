@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Virtual memory: addresses that are reserved, and physical memory that is mapped there, more than
- * once if the program wants that.
+/* Virtual memory: reserved addresses, and physical memory that is mapped there, more than once if
+ * the program wants that.
  *
- *   physical memory   a file in memory, of this process alone
- *   reservation       pages that nobody can reach; where something is mapped, pages of that file
- *                     with the access that was asked for, and `access` says so for each page
+ *   physical memory   a file in memory, private to this process
+ *   reservation       inaccessible pages; a mapping replaces them with pages of that file, with the
+ *                     requested access, which `access` stores for each page
  *
  * Locking: one mutex for the reservations. */
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct reservation {
 	struct reservation *next;
 	char *start;
 	size_t bytes;
-	unsigned char *access; /* of each page: one more than its attribute, or UNMAPPED */
+	unsigned char *access; /* of each page: its attribute + 1, or UNMAPPED */
 };
 
 /* Pages that take no memory until they are written. */
@@ -74,7 +74,7 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t context, ze_device_handle_t 
 	return ZE_RESULT_SUCCESS;
 }
 
-/* What is mapped of it stays. */
+/* Destroy physical memory. Existing mappings stay. */
 ze_result_t zePhysicalMemDestroy(ze_context_handle_t context, ze_physical_mem_handle_t handle)
 {
 	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
@@ -107,7 +107,7 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t context, ze_device_han
 {
 	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
 	SOFT_ZE_VALID(device, SOFT_ZE_DEVICE);
-	(void)bytes; /* also none: so ask the API's own conformance tests */
+	(void)bytes; /* 0 is also accepted: the API's conformance tests pass it */
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = PAGE;
@@ -151,7 +151,8 @@ ze_result_t zeVirtualMemReserve(ze_context_handle_t context, const void *wish, s
 	return ZE_RESULT_SUCCESS;
 }
 
-/* With the lock held: the one that all of the range lies in, and the first page of it. */
+/* Find the reservation that contains the whole range, and the range's first page. Call with the
+ * lock. */
 static struct reservation *find_range(const void *start, size_t bytes, size_t *page)
 {
 	for (struct reservation *r = reservations; r; r = r->next) {
@@ -195,8 +196,8 @@ ze_result_t zeVirtualMemFree(ze_context_handle_t context, const void *start, siz
 	return ZE_RESULT_SUCCESS;
 }
 
-/* By what stands in `access`. That memory is only read has no effect, as on each device that does
- * not say that it has such memory. */
+/* Return the protection for a value of `access`. Read-only access has no effect, as on any device
+ * that does not report support for it. */
 static int protection_of(unsigned char access)
 {
 	return access > ZE_MEMORY_ACCESS_ATTRIBUTE_NONE + 1 ? PROT_READ | PROT_WRITE : PROT_NONE;
@@ -204,7 +205,7 @@ static int protection_of(unsigned char access)
 
 enum { NOTHING = -1, WHAT_IS_THERE = -2 };
 
-/* @file from @offset on is mapped, or NOTHING, or WHAT_IS_THERE gets another access. */
+/* Map @file from @offset on, or NOTHING, or change the access of WHAT_IS_THERE. */
 static ze_result_t change_range(void *start, size_t bytes, int file, uint64_t offset,
 				unsigned char access)
 {

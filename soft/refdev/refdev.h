@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator: a device in software with all that a vendor's runtime has, so that
- * there is something to write a plug-in, a backend or a test against. C and C++.
+/* The reference accelerator: a software device with everything that a vendor's runtime has, as a
+ * target for writing a plug-in, a backend or a test. C and C++.
  *
- *   devices ── streams ── kernels, copies, fills, events, in order, on a thread of the stream's
- *          └── memory of the device's, which is the host's own
- *   graphs: a stream's work is captured, or nodes are added, then launched as one
+ *   devices ── streams ── kernels, copies, fills, events, in order, on the stream's thread
+ *          └── device memory, which is host memory
+ *   graphs: a stream's submissions are captured, or nodes are added, then launched as one
  *
  * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API.
- * Kernels are C functions that the program registers by name. refdevSubscribe() notifies a profiler
- * of calls and of work. What goes wrong on demand, and how wrong the device's clock is, the
- * environment and refdevSetFaults(), refdevSetClock() say:
+ * Kernels are C functions that the program registers under a name. refdevSubscribe() notifies a
+ * profiler of calls and GPU activities. Faults and the error of the device's clock are set through
+ * the environment, or refdevSetFaults() and refdevSetClock():
  *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+
  *   REFDEV_CLOCK=hz=1000000000,drift=50ppm
  *
@@ -33,9 +33,9 @@ typedef enum refdevError {
 	refdevErrorNoMemory = 2,
 	refdevErrorNotReady = 3,
 	refdevErrorNoDevice = 4,
-	refdevErrorKernel = 5,  /* a kernel stepped on memory that is not there */
-	refdevErrorDevice = 6,  /* asked for by refdevSetFaults() */
-	refdevErrorCapture = 7, /* not while a stream's work is captured, or not while it is not */
+	refdevErrorKernel = 5,  /* a kernel accessed invalid memory */
+	refdevErrorDevice = 6,  /* requested through refdevSetFaults() */
+	refdevErrorCapture = 7, /* not possible while a stream is captured, or only then */
 	refdevErrorForked = 8
 } refdevError_t;
 
@@ -56,7 +56,7 @@ typedef struct refdevDim3 {
 	uint32_t x, y, z;
 } refdevDim3;
 
-/* Which group of which launch runs. */
+/* The running group, and the launch that it belongs to. */
 typedef struct refdevGroup {
 	refdevDim3 grid, block, index;
 } refdevGroup;
@@ -68,13 +68,13 @@ typedef struct refdevDeviceProperties {
 	char name[64];
 	char uuid[16];
 	uint64_t memory_bytes;
-	uint64_t clock_hz; /* of time stamps */
+	uint64_t clock_hz; /* rate of time stamps */
 	uint32_t stream_count, reserved;
 } refdevDeviceProperties;
 
 /* Devices */
 REFDEV_API refdevError_t refdevGetDeviceCount(int *count);
-REFDEV_API refdevError_t refdevSetDevice(int device); /* of this thread */
+REFDEV_API refdevError_t refdevSetDevice(int device); /* for this thread */
 REFDEV_API refdevError_t refdevGetDevice(int *device);
 REFDEV_API refdevError_t refdevGetDeviceProperties(refdevDeviceProperties *properties, int device);
 REFDEV_API refdevError_t refdevDeviceSynchronize(void);
@@ -106,7 +106,7 @@ REFDEV_API refdevError_t refdevMemset2DAsync(void *to, size_t pitch, int value, 
 
 /* Streams and events */
 REFDEV_API refdevError_t refdevStreamCreate(refdevStream_t *stream);
-REFDEV_API refdevError_t refdevStreamDestroy(refdevStream_t stream); /* waits for its work */
+REFDEV_API refdevError_t refdevStreamDestroy(refdevStream_t stream); /* waits for its tasks */
 REFDEV_API refdevError_t refdevStreamSynchronize(refdevStream_t stream);
 REFDEV_API refdevError_t refdevStreamQuery(refdevStream_t stream);
 REFDEV_API refdevError_t refdevStreamWaitEvent(refdevStream_t stream, refdevEvent_t event);
@@ -118,8 +118,8 @@ REFDEV_API refdevError_t refdevEventSynchronize(refdevEvent_t event);
 REFDEV_API refdevError_t refdevEventQuery(refdevEvent_t event);
 REFDEV_API refdevError_t refdevEventElapsedTime(float *ms, refdevEvent_t start, refdevEvent_t end);
 
-/* Kernels: the name is copied; the handle stays. A name that is registered again is replaced for
- * launches that come. */
+/* The name is copied; the handle stays valid. Registering a name again replaces the kernel for
+ * later launches. */
 REFDEV_API refdevError_t refdevRegisterKernel(refdevKernel_t *kernel, const char *name,
 					      refdevFunction function);
 /* @arguments: copied; 4096 bytes at most. */
@@ -143,7 +143,7 @@ REFDEV_API refdevError_t refdevGraphInstantiate(refdevGraphExec_t *exec, refdevG
 REFDEV_API refdevError_t refdevGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
 REFDEV_API refdevError_t refdevGraphExecDestroy(refdevGraphExec_t exec);
 
-/* The driver's level */
+/* Driver level */
 REFDEV_API refdevError_t refdevDrvMemAlloc(void **memory, size_t bytes, int device);
 REFDEV_API refdevError_t refdevDrvMemFree(void *memory);
 REFDEV_API refdevError_t refdevDrvMemcpy2D(void *to, size_t to_pitch, const void *from,
@@ -157,10 +157,10 @@ REFDEV_API refdevError_t refdevDrvLaunchKernel(refdevKernel_t kernel, refdevDim3
 REFDEV_API refdevError_t refdevDrvGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
 REFDEV_API refdevError_t refdevDrvStreamSynchronize(refdevStream_t stream);
 
-/* On demand. Faults: names launch, copy, fill, malloc, stream, event, kernel (it fails on the
- * device); soft/common/faults.h tells how many. Before the first call of the runtime. */
+/* Faults. Names: launch, copy, fill, malloc, stream, event, kernel (it fails on the device);
+ * soft/common/faults.h describes the counts. Call before the first call of the runtime. */
 REFDEV_API refdevError_t refdevSetFaults(const char *text);
-/* All devices' clocks, at once: hz=N epoch=TIME drift=RATE skew=TIME, with commas. */
+/* Set all devices' clocks, at once: comma-separated hz=N epoch=TIME drift=RATE skew=TIME. */
 REFDEV_API refdevError_t refdevSetClock(const char *text);
 
 /* For profilers ----------------------------------------------------------------- */
@@ -172,7 +172,7 @@ typedef enum refdevActivityKind {
 	refdevActivityWait = 4 /* refdevStreamWaitEvent() */
 } refdevActivityKind;
 
-/* A work item. Times are ticks of the device's clock. */
+/* A GPU activity. Times are ticks of the device's clock. */
 typedef struct refdevActivity {
 	size_t size;
 	uint32_t kind;
@@ -180,7 +180,7 @@ typedef struct refdevActivity {
 	int32_t device, stream_id;
 	refdevStream_t stream;
 	uint64_t queued, submitted, start, end;
-	const char *name; /* kernels; stays */
+	const char *name; /* kernels; never freed */
 	uint64_t bytes;
 	const void *source;
 	void *destination;
@@ -188,43 +188,44 @@ typedef struct refdevActivity {
 	uint32_t reserved;
 	refdevDim3 grid, block;
 	uint64_t graph;        /* number of the executable graph; 0: none */
-	uint32_t replay, node; /* which launch, from 1; which node, from 0 */
+	uint32_t replay, node; /* number of the launch, from 1; of the node, from 0 */
 	uint64_t correlation;  /* number of the outermost call */
 } refdevActivity;
 
 typedef struct refdevCall {
 	size_t size;
-	const char *name; /* stays */
-	uint32_t driver;  /* 1: of the driver's level */
-	uint32_t exits;   /* 0: it begins; 1: it has ended */
+	const char *name; /* never freed */
+	uint32_t driver;  /* 1: driver level */
+	uint32_t exits;   /* 0: it starts; 1: it has ended */
 	refdevError_t status;
 	uint32_t nested; /* 1: inside another call */
 	uint64_t correlation;
 } refdevCall;
 
-/* What a profiler is notified of. Any member may be NULL. Called in the thread that calls or
- * submits, or in the stream's; no call of the runtime may be made there. */
+/* Notifications of a profiler. Any member may be NULL. They run in the thread that calls or
+ * submits, or in the stream's; they must not call the runtime. */
 typedef struct refdevSubscriber {
 	size_t size;
-	/* @slot: of this call and subscriber; zero at its begin, the same at its end */
+	/* @slot: for this call and subscriber; zero at its start, unchanged at its end */
 	void (*call)(const refdevCall *call, uint64_t *slot, void *user);
-	/* Return: a token that completed() gets. Before the work is in the stream. */
+	/* Called before the task is in the stream. Return a token that completed() gets. */
 	void *(*submitted)(const refdevActivity *activity, void *user);
 	void (*completed)(const refdevActivity *activity, void *token, void *user);
 	void *user;
 } refdevSubscriber;
 
-/* Four at most. Nobody is notified twice: refdevErrorInvalid. */
+/* At most four. Subscribing twice fails with refdevErrorInvalid. */
 REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
-/* No function of it runs when this has returned: nor for the completion of work whose submission it
- * was notified of. */
+/* After this has returned none of the subscriber's functions runs, not even for the completion of
+ * activities whose submission it was notified of. */
 REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
-/* Both clocks at one moment: CLOCK_REALTIME ns before and after. */
+/* Read both clocks at one moment: CLOCK_REALTIME ns before and after. */
 REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,
 					 uint64_t *after);
-/* @boottime_ns: what the device's clock shows then, as its driver says. 0: not known. */
+/* Convert ticks of the device's clock to CLOCK_BOOTTIME ns, as its driver reports them. 0:
+ * unknown. */
 REFDEV_API uint64_t refdevTicksToBoottime(int device, uint64_t ticks);
-/* Nodes of an executable graph; 0: there is none of that number. */
+/* Return the number of nodes of an executable graph, or 0 if that graph does not exist. */
 REFDEV_API uint32_t refdevGraphNodeCount(uint64_t graph);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, their settings, their memory. Memory of a device is the host's, counted against what the
- * device has; a block's head says how long it is and whose. */
+/* Devices, their settings, their memory. Device memory is host memory, counted against the device's
+ * limit; a block's header contains its length and its device. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +152,7 @@ refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks, uin
 	return refdevSuccess;
 }
 
-/* The inverse of soft_clock_ticks(), as the driver has it: with the skew of its pairs. */
+/* The inverse of soft_clock_ticks(), as the driver computes it: with the skew of its pairs. */
 uint64_t refdevTicksToBoottime(int device, uint64_t ticks)
 {
 	const struct soft_clock *c;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs: a list of tasks that are not submitted. An executable graph is a copy of it with a
- * number; each launch submits copies of its tasks, which say which node of which launch they
- * are. */
+/* Graphs: lists of tasks that are not submitted. An executable graph is a copy with a number; each
+ * launch submits copies of its tasks, which contain the node and launch that they belong to. */
 #include <stdlib.h>
 
 #include "soft/refdev/refdev_parts.h"
@@ -14,7 +13,8 @@ struct refdevGraphExec {
 	bool gone;
 };
 
-static struct refdevGraphExec *executables; /* kept: profilers ask for them behind their end */
+/* never freed: profilers query them after they are destroyed */
+static struct refdevGraphExec *executables;
 static pthread_mutex_t executables_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_number;
 
@@ -67,7 +67,7 @@ static refdevError_t begin_capture(refdevStream_t stream)
 	refdevError_t status = refdevErrorCapture;
 	refdevGraph_t graph;
 
-	if (!stream) /* the device's own is everybody's */
+	if (!stream) /* all threads share the device's own stream */
 		return refdevErrorInvalid;
 	graph = ref_graph_make();
 	if (!graph)

@@ -2,11 +2,11 @@
 /* The parts of librefdev.
  *
  *   refdev_device.c   devices, settings, memory        refdev_stream.c  streams, events, threads
- *   refdev_submit.c   what is submitted, both levels   refdev_graph.c   graphs
+ *   refdev_submit.c   submission, on both levels       refdev_graph.c   graphs
  *   refdev_trace.c    subscribers
  *
- * Locking: a stream's lock is about its queue; an event's, about its numbers. Order: ref_list_lock,
- * which the list of a device's streams has, a stream's lock, an event's. */
+ * Locking: a stream's lock guards its queue, an event's lock its numbers. Order: ref_list_lock, for
+ * the list of a device's streams, then a stream's lock, then an event's. */
 #ifndef REFDEV_PARTS_H
 #define REFDEV_PARTS_H
 
@@ -43,25 +43,25 @@ struct ref_task {
 	enum ref_task_kind kind;
 	refdevActivity about;
 	void *tokens[REF_SUBSCRIBERS];
-	uint32_t subscriptions[REF_SUBSCRIBERS]; /* which one the token is of; 0: none */
+	uint32_t subscriptions[REF_SUBSCRIBERS]; /* subscription of each token; 0: none */
 	refdevFunction function;
 	size_t argument_bytes;
 	size_t to_pitch, from_pitch, width, height;
 	int value;
 	refdevEvent_t event;
-	uint64_t event_number;                  /* which record of it */
-	_Alignas(16) unsigned char arguments[]; /* at the end */
+	uint64_t event_number;                  /* number of this record of the event */
+	_Alignas(16) unsigned char arguments[]; /* at the end of the struct */
 };
 
 struct refdevStream {
-	struct refdevStream *next; /* of its device's */
+	struct refdevStream *next; /* list of its device */
 	int device, id;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct ref_task *first, **last;
 	bool busy, ends;
-	refdevError_t failed; /* of a kernel; returned by the next wait */
+	refdevError_t failed; /* set on a kernel's failure; the next wait returns it */
 	refdevGraph_t capture;
 };
 
@@ -82,7 +82,7 @@ struct refdevKernel {
 struct ref_device {
 	uint64_t memory_bytes, used_bytes;
 	struct soft_clock clock;
-	struct refdevStream *streams; /* the newest first */
+	struct refdevStream *streams; /* newest first */
 	struct refdevStream *own;
 	uint32_t stream_count;
 };
@@ -93,7 +93,7 @@ extern struct soft_fault ref_faults[REF_FAULT_COUNT + 1] __attribute__((visibili
 extern pthread_mutex_t ref_list_lock __attribute__((visibility("hidden")));
 extern _Thread_local int ref_current_device __attribute__((visibility("hidden")));
 
-/* Reads the environment once. Return: 0; refdevErrorForked in a child, refdevErrorNoDevice. */
+/* Read the environment once. Return 0, refdevErrorForked in a child, or refdevErrorNoDevice. */
 refdevError_t ref_begin(void);
 static inline bool ref_fails(enum ref_fault fault)
 {
@@ -102,7 +102,7 @@ static inline bool ref_fails(enum ref_fault fault)
 
 uint64_t ref_ticks(int device);
 
-/* Calls: ref_enter() at the begin of each public function that is traced, ref_leave() at its
+/* Calls: ref_enter() at the start of each public function that is traced, ref_leave() at its
  * end. */
 struct ref_frame {
 	refdevCall call;
@@ -128,8 +128,8 @@ void ref_tell_submitted(struct ref_task *task);
 void ref_tell_completed(struct ref_task *task);
 
 /* Streams. */
-struct refdevStream *ref_stream_of(refdevStream_t stream); /* NULL: no memory */
-/* Takes @task, which it frees when it is done or captured. */
+struct refdevStream *ref_stream_of(refdevStream_t stream); /* NULL: memory is short */
+/* Take ownership of @task, which is freed when it is done or captured. */
 refdevError_t ref_submit(struct refdevStream *s, struct ref_task *task);
 refdevError_t ref_stream_wait(struct refdevStream *s);
 
@@ -149,13 +149,13 @@ refdevError_t ref_graph_launch(refdevGraphExec_t exec, struct refdevStream *s);
 void ref_event_put(refdevEvent_t event);
 void ref_task_free(struct ref_task *task);
 void ref_tasks_free(struct ref_task *first);
-/* .. NULL: no memory. */
+/* ... NULL: memory is short. */
 struct ref_task *ref_task_kernel(refdevKernel_t kernel, refdevDim3 grid, refdevDim3 block,
 				 const void *arguments, size_t bytes);
 struct ref_task *ref_task_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 			       size_t width, size_t height, refdevMemcpyKind kind);
 struct ref_task *ref_task_fill(void *to, size_t pitch, int value, size_t width, size_t height);
-/* A copy of it, for a graph's launch. */
+/* Copy a task for a graph's launch. */
 struct ref_task *ref_task_clone(const struct ref_task *task);
 
 #endif

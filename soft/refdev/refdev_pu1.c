@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's plug-in: how a vendor implements PrivateUse1TracingApi.h over what
- * his runtime notifies subscribers of (refdevSubscribe()). It uses only what refdev.h has.
+/* The reference accelerator's plug-in: how a vendor implements PrivateUse1TracingApi.h on top of
+ * the notifications of its runtime (refdevSubscribe()). It uses only refdev.h.
  *
- *   call begins/ends ──► a record of kind RUNTIME or DRIVER       in the calling thread
- *   work submitted ──► token: ids of the thread's stacks
- *   work completed ──► a record of kind KERNEL, MEMCPY, MEMSET    in the stream's thread
+ *   call starts/ends ──► a record of kind RUNTIME or DRIVER          in the calling thread
+ *   activity submitted ──► token: ids of the thread's stacks
+ *   activity completed ──► a record of kind KERNEL, MEMCPY, MEMSET   in the stream's thread
  *   records ──► the thread's open buffer ── full, or flush ──► complete()
  *
- * Each thread that writes has a buffer of its own, with a lock that only pu1FlushAll() and the
- * thread itself take: two of them hardly ever meet. */
+ * Each thread that writes has a separate buffer, with a lock that only pu1FlushAll() and the
+ * thread itself take, so contention is rare. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,14 +24,14 @@
 
 enum { DEPTH = 256 };
 
-/* The ids that a thread has pushed. Depth beyond the room is counted, so that pops fit. */
+/* The ids that a thread has pushed. Depth beyond the room is counted, so that pops match. */
 struct stack {
 	uint64_t ids[DEPTH];
 	uint32_t depth;
 };
 
 struct writer {
-	struct writer *next; /* of all; never freed: another thread takes it */
+	struct writer *next; /* list of all; never freed: another thread takes it */
 	pthread_mutex_t lock;
 	atomic_bool taken;
 	uint8_t *buffer;
@@ -42,7 +42,7 @@ struct pu1_thread {
 	struct stack operators, ranges;
 	struct writer *writer;
 	uint32_t id;
-	bool inside; /* the plug-in itself calls the runtime */
+	bool inside; /* the plug-in itself is calling the runtime */
 };
 
 struct token {
@@ -55,15 +55,15 @@ static pu1BufferCompleteFn complete;
 static struct writer *_Atomic writers;
 static _Atomic uint64_t dropped[PU1_KIND_COUNT];
 static pu1SubmittedFn _Atomic report_submitted;
-/* Work that has a token. Who waits for it to be 0 waits for the condition. */
+/* Number of GPU activities with a token. Waiters for 0 wait for the condition. */
 static _Atomic uint64_t in_flight;
 static pthread_mutex_t flight_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flight_over = PTHREAD_COND_INITIALIZER;
 static _Atomic pid_t owner;
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
-/* A thread's own, made by its first push or record. A pointer is all that lies in static TLS, of
- * which dlopen() has little: reading it is one instruction. */
+/* Per-thread state, created on the first push or record. Only a pointer is in static TLS, which is
+ * scarce for dlopen(): reading it is one instruction. */
 static _Thread_local struct pu1_thread *own __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 
@@ -170,7 +170,7 @@ static struct writer *find_writer(struct pu1_thread *t)
 	return w;
 }
 
-/* Under the writer's lock. */
+/* Call with the writer's lock. */
 static void hand_over(struct writer *w)
 {
 	if (w->buffer)
@@ -208,7 +208,7 @@ static bool is_enabled(uint32_t kind)
 	return atomic_load_explicit(&enabled, memory_order_relaxed) >> kind & 1;
 }
 
-/* What the runtime notifies --------------------------------------------------------- */
+/* Notifications of the runtime ------------------------------------------------------ */
 
 static uint64_t read_now(void)
 {
@@ -383,7 +383,7 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 	return result;
 }
 
-/* The subscription stays: work that is in flight still completes into records. */
+/* Disable a kind. The subscription stays: activities in flight still complete into records. */
 PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind)
 {
 	if (kind < 1 || kind >= PU1_KIND_COUNT)
@@ -397,7 +397,7 @@ PU1_API pu1Result pu1FlushAll(void)
 	if (!request)
 		return PU1_ERROR_ORDER;
 	if (atomic_load(&owner) != getpid())
-		/* a writer's lock may be held by a thread that is not here */
+		/* a thread that does not exist here may hold a writer's lock */
 		return PU1_ERROR_FORKED;
 	for (struct writer *w = atomic_load(&writers); w; w = w->next) {
 		pthread_mutex_lock(&w->lock);

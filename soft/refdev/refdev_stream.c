@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: a queue of tasks, and a thread that does them in their order. Events: a number that a
- * stream's thread raises when it comes by.
+/* Streams: a queue of tasks, and a thread that runs them in order. Events: a number that a stream's
+ * thread raises when it reaches it.
  *
- * Who has seen that an event is done finds the stream idle, if that was its last task; and who has
- * seen that the stream is idle finds the event done: the thread raises the event and becomes idle
- * under the stream's lock.
+ * A thread that has seen an event done also finds the stream idle, if that was its last task; and a
+ * thread that has seen the stream idle also finds the event done: the stream's thread raises the
+ * event and becomes idle under the stream's lock.
  *
  * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members; it may be
  * taken inside of stream.lock. */
@@ -98,7 +98,7 @@ static refdevError_t serve_task(int device, struct ref_task *t)
 	return status;
 }
 
-/* With the stream's lock. */
+/* Call with the stream's lock. */
 static void end_task(struct refdevStream *s, struct ref_task *t, refdevError_t status)
 {
 	if (status)
@@ -291,7 +291,8 @@ refdevError_t refdevStreamSynchronize(refdevStream_t stream)
 	REF_RUNTIME(refdevDrvStreamSynchronize(stream));
 }
 
-/* The program destroys no stream of a device while it waits for the device. */
+/* Wait for all streams. The program must not destroy a stream of a device while it waits for the
+ * device. */
 static refdevError_t wait_for_device(void)
 {
 	refdevError_t status = refdevSuccess, one;

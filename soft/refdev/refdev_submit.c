@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is submitted to streams: kernels, copies, fills; the runtime's functions, and the driver's
+/* Submission to streams: kernels, copies, fills; the runtime's functions, and the driver functions
  * that they call. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks: what a stream does, one after the other, and what a graph is a list of. Calls nothing of
+/* Tasks: a stream runs them one after the other, and a graph is a list of them. Calls nothing in
  * the other files. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers: notified of calls in the thread that makes them, of work when it is submitted and
- * when it has completed. Nobody subscribed: one load on the way.
+/* Subscribers: notified of calls in the thread that makes them, and of GPU activities on submission
+ * and completion. Without subscribers, this costs one load.
  *
- * A subscriber has a place and a number. Whoever notifies it counts itself in before it looks at
- * the number, and refdevUnsubscribe() takes the number away before it waits for the count to be
- * 0. */
+ * A subscriber has an entry and a number. A thread that notifies it counts itself in before it
+ * reads the number, and refdevUnsubscribe() clears the number before it waits for the count to
+ * become 0. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -13,7 +13,7 @@
 struct trace_place {
 	refdevSubscriber functions;
 	const refdevSubscriber *of;
-	_Atomic uint32_t number; /* 0: nobody */
+	_Atomic uint32_t number; /* 0: unused */
 	_Atomic uint32_t notifying;
 };
 
@@ -30,8 +30,8 @@ uint64_t ref_correlation(void)
 	return correlation;
 }
 
-/* @number: the one that it must be; 0: any. Return: its number, to be left by leave_place(); 0:
- * nobody is there. */
+/* Enter an entry. @number: the required one; 0: any. Return its number, to be left through
+ * leave_place(), or 0 if it does not match. */
 static uint32_t enter_place(struct trace_place *p, uint32_t number)
 {
 	uint32_t now;

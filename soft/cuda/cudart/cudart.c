@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libcudart.so.13, in a small part: what tests of the runtime API call. Each function is announced
- * to a tool with its arguments as one struct, as NVIDIA's runtime does it, and calls the driver as
- * that one does. */
+/* A small part of libcudart.so.13: the functions that tests of the runtime API call. Like NVIDIA's
+ * runtime, each function is announced to a tool with its arguments as one struct, and calls the
+ * same driver functions. */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static CUdeviceptr device_address(const void *address)
 	return (CUdeviceptr)(uintptr_t)address;
 }
 
-/* What was allocated, unless that failed. */
+/* Store the allocated address, unless the allocation failed. */
 static cudaError_t give_address(void **to, CUdeviceptr address, cudaError_t status)
 {
 	if (!status)
@@ -411,7 +411,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 	return soft_rt_end(&call, status);
 }
 
-/* Functions whose one argument is handed on. */
+/* Functions that pass on their only argument. */
 #define PASS_ON(function, type, driver)                    \
 	cudaError_t function(type argument)                \
 	{                                                  \
@@ -509,13 +509,13 @@ static struct image images[IMAGES];
 static unsigned image_count;
 static struct kernel {
 	struct image *image;
-	const void *function; /* of the program */
+	const void *function; /* in the program */
 	const char *name;
 	CUfunction handle;
 } kernels[KERNELS];
 static unsigned kernel_count;
 
-/* Before main(), or with the dynamic linker's lock held: one thread at a time. */
+/* Runs before main(), or with the dynamic linker's lock held: one thread at a time. */
 void **__cudaRegisterFatBinary(void *image)
 {
 	struct image *i = image_count < IMAGES ? &images[image_count++] : NULL;

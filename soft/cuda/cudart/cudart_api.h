@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs call of libcudart.so.13, the stand-in for NVIDIA's runtime over the software driver
- * (cudart.c). Spelled after NVIDIA's documentation; none of its headers is needed. */
+/* API of libcudart.so.13, a substitute for NVIDIA's runtime on top of the software driver
+ * (cudart.c). Written from NVIDIA's documentation; none of its headers is needed. */
 #ifndef SOFT_CUDA_CUDART_API_H
 #define SOFT_CUDA_CUDART_API_H
 
@@ -44,8 +44,8 @@ typedef struct {
 
 #pragma GCC visibility push(default)
 
-/* What a compiler puts into a program: the image is a module's file here, and the kernel's name
- * says which of its kernels a function of the program stands for. */
+/* Calls that a compiler generates: here the image is a module's file, and the kernel's name selects
+ * the kernel that a function of the program represents. */
 void **__cudaRegisterFatBinary(void *image);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterFunction(void **handle, const char *function, char *device_function,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtime's way to the driver, as NVIDIA's: dlopen(), cuGetProcAddress_v2() for everything, at
- * the first call; each thread's context is the primary one of the device that it chose.
- * Locking: `lock` around what happens once. */
+/* How the runtime reaches the driver, like NVIDIA's: dlopen(), and cuGetProcAddress_v2() for every
+ * function, at the first call. Each thread's context is the primary one of its chosen device.
+ * Locking: `lock` around one-time initialisation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static _Thread_local int chosen;
 static _Thread_local bool has_context;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext contexts[DEVICES];
-static int state = -1; /* of the driver: -1: not asked for yet; atomic */
+static int state = -1; /* the driver's status; -1: not queried yet; atomic */
 
 static bool find(void *function, const char *name)
 {
@@ -83,8 +83,8 @@ cudaError_t soft_rt_choose_device(int device)
 	return status;
 }
 
-/* The runtime itself starts in a call, whose begin a tool that comes with the driver has not
- * seen. */
+/* Start a call. The runtime itself initialises in the first one, whose start a tool loaded with the
+ * driver has not seen. */
 cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char *name,
 			  const void *parameters, const char *symbol)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime's two files share: the driver's functions, as the runtime got them, and around
- * each call what a tool is notified of.
+/* Shared between the runtime's two files: the driver's functions, as the runtime looked them up,
+ * and the notifications of a tool around each call.
  *
- *   cudaMalloc() ─ soft_rt_begin() ─ driver, by cuGetProcAddress_v2() ─ soft_rt_end() ─► status */
+ *   cudaMalloc() ─ soft_rt_begin() ─ driver, via cuGetProcAddress_v2() ─ soft_rt_end() ─► status */
 #ifndef SOFT_CUDA_CUDART_PARTS_H
 #define SOFT_CUDA_CUDART_PARTS_H
 
@@ -10,7 +10,7 @@
 #include "soft/cuda/cudart/cudart_api.h"
 #include "soft/cuda/tools.h"
 
-/* X(name for cuGetProcAddress_v2(), prototype of which function) */
+/* X(name for cuGetProcAddress_v2(), function with the prototype) */
 #define SOFT_RT_DRIVER(X)                                      \
 	X(cuInit, cuInit)                                      \
 	X(cuDriverGetVersion, cuDriverGetVersion)              \
@@ -64,21 +64,21 @@ struct soft_rt_driver {
 };
 extern struct soft_rt_driver soft_rt __attribute__((visibility("hidden")));
 
-/* A call of the program, from begin to end. */
+/* A call of the program, from start to end. */
 struct soft_rt_call {
 	struct soft_cu_call call;
 	bool is_seen;
 };
 
-/* Return: the driver is there, and the thread has a context; else why not. @number:
- * GT_CUDA_RUNTIME_.., CUPTI's callback id. */
+/* Return success if the driver is available and the thread has a context, otherwise the reason.
+ * @number: GT_CUDA_RUNTIME_..., CUPTI's callback id. */
 cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char *name,
 			  const void *parameters, const char *symbol)
 	__attribute__((visibility("hidden")));
 cudaError_t soft_rt_end(struct soft_rt_call *call, cudaError_t status)
 	__attribute__((visibility("hidden")));
 
-/* Of the thread: the last failure, and which device it chose. */
+/* Per thread: the last failure, and the chosen device. */
 extern _Thread_local cudaError_t soft_rt_last __attribute__((visibility("hidden")));
 cudaError_t soft_rt_choose_device(int device) __attribute__((visibility("hidden")));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stand-in has of CUPTI, under the names that libcupti.so.13 exports: for the library
- * itself, and for programs of tests that are built where NVIDIA's headers are not. Prototypes,
- * numbers and layouts are NVIDIA's; the layouts are those of 13.5, older ones end earlier
- * (cupti_layout.c). Handles are the driver's. */
+/* The part of CUPTI that the substitute implements, under the names that libcupti.so.13 exports:
+ * for the library itself, and for test programs that are built without NVIDIA's headers.
+ * Prototypes, numbers and layouts are NVIDIA's. The layouts are those of 13.5; older ones end
+ * earlier (cupti_layout.c). Handles are the driver's. */
 #ifndef SOFT_CUPTI_API_H
 #define SOFT_CUPTI_API_H
 
@@ -97,7 +97,7 @@ typedef struct {
 	void *resourceDescriptor;
 } CUpti_ResourceData;
 
-/* What resourceDescriptor is of graphs and their nodes. */
+/* resourceDescriptor of graphs and their nodes. */
 typedef struct {
 	CUgraph graph, originalGraph;
 	CUgraphNode node, originalNode;
@@ -111,7 +111,7 @@ typedef struct {
 	CUstream stream;
 } CUpti_SynchronizeData;
 
-/* Of the functions _v2, which came with 13.2. */
+/* For the _v2 functions, which came with 13.2. */
 typedef struct {
 	size_t structSize;
 	const char *subscriberName;
@@ -125,7 +125,7 @@ typedef struct {
 typedef struct {
 	size_t structSize;
 	uint64_t threadId;
-	void **ppRecordLayouts; /* of chosen fields, which we have not */
+	void **ppRecordLayouts; /* layouts of selected fields, which are not supported */
 	size_t numRecordLayouts;
 } CUpti_BufferCallbackCompleteInfo;
 typedef void (*CUpti_BuffersCallbackRequestFunc_v2)(uint8_t **buffer, size_t *size, size_t *records,

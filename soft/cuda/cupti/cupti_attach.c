@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stand-in as a whole: the driver that it attaches to, its settings and its clock. */
+/* The substitute as a whole: the driver that it attaches to, its settings and its clock. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,7 +21,8 @@ static bool is_forked;
 static CUpti_TimestampCallbackFunc timestamp_callback; /* atomic */
 static int thread_id_type;                             /* atomic */
 
-/* Without a setting the file's name says the release, as NVIDIA's do: a program may map two. */
+/* Choose the release. Without a setting the file's name contains it, as NVIDIA's do: a program may
+ * map two. */
 static void choose_release(void)
 {
 	const char *set = getenv("SOFT_CUDA_CUPTI_VERSION");
@@ -40,7 +41,7 @@ static void mark_fork(void)
 	is_forked = true;
 }
 
-/* Both libraries are in the process for good. */
+/* Open the driver. Both libraries stay loaded. */
 static void open_driver(void)
 {
 	int (*get_table)(const void **table, const CUuuid *id) = NULL;
@@ -53,7 +54,8 @@ static void open_driver(void)
 	if (!soft_cu_config_read(&soft_cupti_config, why, sizeof why))
 		dprintf(2, "soft/cuda/cupti: %s\n", why);
 	choose_release();
-	if (soft_cupti_config.cupti_version == SOFT_CUPTI_NONE) /* somebody loads it all the same */
+	/* a program loads it nevertheless */
+	if (soft_cupti_config.cupti_version == SOFT_CUPTI_NONE)
 		soft_cupti_config.cupti_version = SOFT_CUPTI_13_0;
 	if (driver)
 		*(void **)&get_table = dlsym(driver, "cuGetExportTable");
@@ -148,7 +150,7 @@ int cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp
 
 enum { DEFAULT_IDS = 0, SYSTEM_IDS = 1 };
 
-/* By default the low half of pthread_self(). */
+/* The default is the low half of pthread_self(). */
 uint32_t soft_cupti_thread_id(void)
 {
 	return __atomic_load_n(&thread_id_type, __ATOMIC_RELAXED) == SYSTEM_IDS

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Records and the client's buffers.
  *
- *   call or work ends ─► waiting records ─────► buffer ─► the client's completed()
- *                        (ours)                 (theirs)
+ *   a call or GPU activity ends ─► waiting records ─► buffer ─► the client's completed()
+ *                                  (ours)             (theirs)
  *
- * As with NVIDIA's library a buffer is asked for in the thread of the first call that is looked at,
- * and is written when it is handed back, not before: what a killed process had in it is gone. It is
- * handed back when it is full, by a thread of ours, or by FlushAll(), in the caller's. Whoever
- * registered last asks for buffers and gets all that come back, also those that others gave.
+ * As in NVIDIA's library, a buffer is requested in the thread of the first observed call, and is
+ * written only when it is handed back: if a process is killed, its contents are lost. A full buffer
+ * is handed back in a thread of this library, or in the caller's thread through FlushAll(). The
+ * client that registered last provides buffers and gets all that are completed, including those
+ * of other clients.
  *
- * One thread at a time hands back (`is_busy`); others go on adding records meanwhile. */
+ * One thread at a time hands back (`is_busy`); others continue to add records meanwhile. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +35,18 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct record *first, **last = &first;
 static size_t waiting_bytes, waiting_records;
-static size_t dropped; /* since somebody asked */
+static size_t dropped; /* since the last query */
 static bool is_busy, has_thread, is_asking;
 static _Thread_local bool in_client;
 static struct name *names;
 
-/* The client's, while we have it. */
+/* The client's, while this library has it. */
 static struct {
 	uint8_t *bytes;
-	size_t size, records; /* 0: as many as there is room for */
+	size_t size, records; /* 0: as many as fit */
 } buffer;
 
-/* With the lock: more waits than the buffer takes. */
+/* Return true if more records wait than fit into the buffer. Call with the lock. */
 static bool is_full(void)
 {
 	return buffer.bytes && (waiting_bytes > buffer.size ||
@@ -55,7 +56,7 @@ static bool is_full(void)
 
 /* Asking and handing back ------------------------------------------------------------- */
 
-/* With the lock, which it gives back meanwhile. One thread at a time. */
+/* Request a buffer, one thread at a time. Call with the lock, which is released meanwhile. */
 static void ask(void)
 {
 	const CUpti_BuffersCallbackRequestFunc function = request;
@@ -93,7 +94,7 @@ static struct record *take_record(void)
 	return r;
 }
 
-/* With the lock: as many waiting records as fit. */
+/* Copy as many waiting records as fit. Call with the lock. */
 static size_t fill(void)
 {
 	size_t used = 0, count = 0;
@@ -110,7 +111,7 @@ static size_t fill(void)
 	return used;
 }
 
-/* With the lock, which it gives back meanwhile. */
+/* Hand the buffer back. Call with the lock, which is released meanwhile. */
 static void hand_back(void)
 {
 	const CUpti_BuffersCallbackCompleteFunc function = complete;
@@ -130,7 +131,7 @@ static void hand_back(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* With the lock: until nobody hands back; then the caller does. */
+/* Wait until no thread hands back, then become that thread. Call with the lock. */
 static void become_busy(void)
 {
 	while (is_busy)
@@ -152,7 +153,7 @@ static void drop_waiting(void)
 	}
 }
 
-/* Hands back full buffers. It is asked for none when there is no record for it. */
+/* Thread that hands back full buffers. It requests a buffer only when there is a record for it. */
 static void *serve(void *data)
 {
 	(void)data;
@@ -269,7 +270,7 @@ int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
 						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
-/* @flag 1 hands back a buffer without records, too. */
+/* @flag 1 also hands back a buffer without records. */
 int cuptiActivityFlushAll(uint32_t flag)
 {
 	const int status = soft_cupti_attach("cuptiActivityFlushAll");
@@ -300,7 +301,7 @@ int cuptiActivityFlush(CUcontext context, uint32_t stream, uint32_t flag)
 	return cuptiActivityFlushAll(flag);
 }
 
-/* What is full is handed back at once here, and NVIDIA's hands back nothing else. */
+/* Full buffers are handed back at once here, and NVIDIA's period hands back only these. */
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
 	(void)ms;
@@ -324,7 +325,7 @@ int cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t
 
 enum { ATTRIBUTES = 25 };
 
-/* Bytes of each, and what it is at first: numbers of CUpti_ActivityAttribute. */
+/* Size and initial value of each attribute, indexed with CUpti_ActivityAttribute. */
 static struct {
 	uint8_t bytes;
 	uint64_t value;
@@ -356,7 +357,7 @@ int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
 	return CUPTI_SUCCESS;
 }
 
-/* They are kept, and change nothing. */
+/* Values are stored and have no effect. */
 int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
 	const int status = check_attribute(attribute, size, value);

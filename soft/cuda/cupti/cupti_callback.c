@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks: one subscriber in a process, and what it asked for. EnableDomain(0) switches off what
- * was switched on by id, too. */
+/* Callbacks: one subscriber per process, and its requests. EnableDomain(0) also disables single ids
+ * that were enabled. */
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
 #include "soft/cuda/cupti/cupti_parts.h"
 
 struct CUpti_Subscriber_st {
-	CUpti_CallbackFunc callback; /* atomic; NULL: there is none */
+	CUpti_CallbackFunc callback; /* atomic; NULL: none */
 	void *user;
 };
 
@@ -20,7 +20,7 @@ static const char *const driver_names[SOFT_CUPTI_NUMBERS] = {
 #undef X
 };
 
-/* CUPTI has no ids above. */
+/* CUPTI has no ids from here on. */
 enum { DRIVER_IDS = 896 };
 
 static const char *const resource_names[] = {
@@ -177,7 +177,7 @@ int cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle subscriber, i
 	return CUPTI_SUCCESS;
 }
 
-/* What the driver tells -------------------------------------------------------------- */
+/* Notifications of the driver -------------------------------------------------------- */
 
 bool soft_cupti_has_callback(int domain, uint32_t id)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes a record has: those of the version that is asked for. Newer versions have more
- * fields behind the older ones.
+/* Sizes of records in the selected version. Newer versions have additional fields at the end.
  *
  * 11.8, 12.9 and 13.5 are as in NVIDIA's headers; 13.0: kernels, copies and sets as measured, the
  * others as in 12.9. */
@@ -76,7 +75,7 @@ int cuptiGetVersion(uint32_t *version)
 	return CUPTI_SUCCESS;
 }
 
-/* As NVIDIA's: the records of a buffer, one after the other. */
+/* Iterate over the records of a buffer, as NVIDIA's does. */
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
 	size_t at, bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions _v2, which take the subscriber that they are for. NVIDIA's has several of those at
- * once, with buffers of their own each. NEEDSWORK: ours has one, and no fields that are chosen; but
- * as there, whoever uses these keeps out who uses the first form, and the other way round. */
+/* The _v2 functions, which take the subscriber that they are for. NVIDIA's library supports several
+ * at once, each with separate buffers. NEEDSWORK: this one supports one, and no selected fields. As
+ * there, these functions and those of the first form exclude each other. */
 #include "soft/cuda/cupti/cupti_parts.h"
 
 static CUpti_BuffersCallbackRequestFunc_v2 request;   /* atomic */
