@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading one
  * is such a copy). They have no symbols and no kernel descriptor, only an amd_kernel_code_t that
- * ROCr itself puts at the start of an executable allocation, followed with the code. The register
+ * ROCr itself puts at the start of an executable allocation, and after it the code. The register
  * counts in it distinguish the three shaders; their argument blocks contain the start and end of
  * the copy. */
 #include <hsa/amd_hsa_kernel_code.h>

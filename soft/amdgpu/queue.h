@@ -42,7 +42,7 @@ enum { SOFT_KERNEL_SLOTS = 64 };
  * code. */
 struct soft_kernel_cache {
 	uint64_t generation;
-	/* hashed with the address; each holds a reference */
+	/* hashed by address; each holds a reference */
 	struct soft_kernel *slot[SOFT_KERNEL_SLOTS];
 };
 
@@ -63,8 +63,8 @@ struct soft_queue {
 	int called;
 	int cooperative; /* atomic; has global wave sync: whole grids run at once */
 	struct soft_queue *next;
-	uint64_t packets; /* used in the worker */
-	/* used in the worker, for kernels */
+	uint64_t packets; /* the worker's */
+	/* the worker's, for kernels */
 	struct soft_kernel_cache kernels;
 	struct soft_isa_gpu gpu;
 	struct soft_isa *isa; /* created for the first kernel */

@@ -22,7 +22,7 @@ struct soft_ticket {
 	uint64_t handle; /* the allocation's handle in the process that made it */
 	uint32_t taken;  /* another process uses it: its pages stay when it is freed */
 	uint32_t reserved;
-	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, filled in ROCr */
+	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, which ROCr fills in */
 };
 
 static inline bool soft_ticket_read(int fd, struct soft_ticket *t)

@@ -17,13 +17,13 @@
 #define MS 1000000ull
 
 static pthread_mutex_t bells_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_bell *bells; /* protected with bells_lock */
+static struct soft_bell *bells; /* protected by bells_lock */
 static pthread_t watcher;
 static int watching; /* the watcher runs while it is 1 */
 
 /* serialises adding and removing */
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned count; /* protected with life_lock */
+static unsigned count; /* protected by life_lock */
 
 static uint64_t spin_ns = 50 * US;
 

@@ -38,7 +38,7 @@ enum soft_cupti_fault {
 	SOFT_CUPTI_FAIL_COMPATIBLE, /* a kind cannot be enabled: 14 */
 	/* the client returns no buffer: records are dropped and counted */
 	SOFT_CUPTI_FAIL_BUFFERS,
-	SOFT_CUPTI_FAIL_START,      /* a record's start is 0 */
+	SOFT_CUPTI_FAIL_START, /* a record's start is 0 */
 	SOFT_CUPTI_FAIL_COUNT
 };
 

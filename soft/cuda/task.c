@@ -38,7 +38,7 @@ void soft_cu_discard_task(struct soft_cu_task *t)
 	free(t);
 }
 
-/* Copy the arguments' current values: an array of addresses, followed with the values. */
+/* Copy the arguments' current values: an array of addresses, and after it the values. */
 void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given)
 {
 	enum { SLOT = 16 };

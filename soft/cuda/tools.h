@@ -33,7 +33,7 @@ struct soft_cu_call {
 	CUcontext context;      /* the thread's when the call starts and ends; may be NULL */
 	uint32_t context_id;
 	const void *result; /* at the end; points to the function's status */
-	/* written in the tool */
+	/* the tool writes them: */
 	uint32_t correlation; /* submitted tasks belong to it; 0: to no call */
 	bool is_seen, is_traced;
 	uint64_t kinds; /* kinds of activity at the start */

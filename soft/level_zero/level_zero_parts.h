@@ -116,7 +116,7 @@ struct soft_ze_event {
 	struct soft_ze_event_state *state; /* `own`, or an element of `share` */
 	struct soft_ze_event_share *share;
 	struct soft_ze_event_state own;
-	struct soft_ze_turn *pending; /* guarded with soft_ze_lock */
+	struct soft_ze_turn *pending; /* guarded by soft_ze_lock */
 };
 
 struct soft_ze_fence {
@@ -196,7 +196,7 @@ struct soft_ze_launch {
 	const struct soft_spirv_kernel *about;
 	uint32_t group[3], groups[3], offset[3];
 	const ze_group_count_t *indirect; /* groups are read when it runs; NULL: they are known */
-	const uint32_t *limit; /* it runs if `number` is below *limit; NULL: always */
+	const uint32_t *limit;            /* it runs if `number` is below *limit; NULL: always */
 	uint32_t number;
 	struct soft_cl_argument *arguments; /* their values follow in memory */
 	unsigned argument_count;
@@ -234,7 +234,7 @@ struct soft_ze_queue {
 	struct soft_ze_submission *first, **last;
 	uint64_t oldest; /* number of the oldest unfinished submission; UINT64_MAX: idle */
 	bool ends;
-	bool busy;          /* without threads: a thread of the program is running one of its commands */
+	bool busy; /* without threads: a thread of the program is running one of its commands */
 	ze_result_t failed; /* persistent device failure */
 	struct soft_cl_queue *cl_queue;
 };

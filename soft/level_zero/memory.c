@@ -21,7 +21,7 @@ struct allocation {
 	struct soft_ze_device *device; /* NULL: the host's */
 	uint64_t offset;               /* in the shared file; 0: it is on the heap */
 	struct soft_share_handle *exported;
-	bool imported;    /* it belongs to another process */
+	bool imported; /* it belongs to another process */
 	/* the program's setting for atomic access: returned on query, without effect */
 	uint32_t atomics;
 };

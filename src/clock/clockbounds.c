@@ -11,8 +11,8 @@
 #include "util/grow.h"
 
 enum {
-	KEPT_MAX = 32768,    /* bounds on one side; more are thinned */
-	PARTS_MAX = 2048,    /* parts of the time when bounds are thinned: each keeps its hull */
+	KEPT_MAX = 32768, /* bounds on one side; more are thinned */
+	PARTS_MAX = 2048, /* parts of the time when bounds are thinned: each keeps its hull */
 	/* tolerance of stamps on both clocks: lines may exceed a bound by half of it */
 	TOLERANCE_NS = 1000,
 	LINES_MAX = 64,
@@ -30,7 +30,7 @@ enum {
 /* Largest distance from the first bound on either axis, so that no product overflows. */
 #define FARTHEST   (INT64_C(1) << 60)
 
-/* Bounds of a part of the time, each side sorted on device stamp. */
+/* Bounds of a part of the time, each side sorted by device stamp. */
 struct slice {
 	const struct gt_clock_bound *side[GT_CLOCK_SIDE_COUNT];
 	size_t count[GT_CLOCK_SIDE_COUNT];

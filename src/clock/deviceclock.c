@@ -23,7 +23,7 @@ enum {
 	DRIFT_MIN_WORK = 100,
 	/* with this many GPU activities or more, readings are discarded if ... */
 	DOUBT_MIN_WORK = 20,
-	DOUBT_PART = 20,     /* ... one activity in this many contradicts them */
+	DOUBT_PART = 20, /* ... one activity in this many contradicts them */
 };
 
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -22,7 +22,7 @@ struct gt_clock_line {
 };
 
 struct gt_clock_lines {
-	/* ordered on `from`; the first starts at 0, the last ends at UINT64_MAX, no gaps */
+	/* sorted by `from`; the first starts at 0, the last ends at UINT64_MAX, no gaps */
 	struct gt_clock_line *list;
 	size_t count;
 };

@@ -52,13 +52,13 @@ struct gt_run_result {
 	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of them */
 	/* processes whose rings were corrupt in part: the program wrote over them */
 	uint32_t torn;
-	uint32_t refused;   /* segments of another version, or damaged from the start */
-	uint32_t untraced;  /* programs that could not be traced */
+	uint32_t refused;       /* segments of another version, or damaged from the start */
+	uint32_t untraced;      /* programs that could not be traced */
 	uint32_t still_running; /* processes still running when the session ended */
 	/* calls and GPU activities; unfinished is part of dropped */
 	uint64_t seen, recorded, dropped, unfinished;
 	uint64_t dropped_by[GT_DROP_REASON_COUNT];
-	bool complete;   /* true if nothing is missing of what was traced and has ended */
+	bool complete; /* true if nothing is missing of what was traced and has ended */
 	/* true if recovery had no valid journal; the capture is not complete then */
 	bool is_rebuilt;
 	/* negative errno: the capture could not store everything (disk full) */

@@ -14,7 +14,7 @@
 
 #include "ring/session.h"
 
-#define GT_FOLDER_PREFIX "gputap-" /* followed with the user's number and six letters */
+#define GT_FOLDER_PREFIX "gputap-" /* then come the user's number and six letters */
 
 struct gt_folder {
 	char path[PATH_MAX];

@@ -27,9 +27,9 @@ struct gt_window_options {
 struct gt_ranges_met {
 	/* ranges with those names, in the process that started most */
 	uint64_t begun[GT_RANGE_EDGES];
-	uint32_t windows, ended;        /* processes whose window started; whose --to has ended */
-	uint32_t missed;                /* ... before their --from came */
-	bool lacks_torch; /* a process had torch, but not gputap's package for its ranges */
+	uint32_t windows, ended; /* processes whose window started; whose --to has ended */
+	uint32_t missed;         /* ... before their --from came */
+	bool lacks_torch;        /* a process had torch, but not gputap's package for its ranges */
 };
 
 /* Two threads change and read it, the collector's and control's, holding the lock. */

@@ -47,9 +47,9 @@ struct gt_snapshots {
 	uint64_t left_out;
 	struct gt_snapshot_job waiting[GT_SNAPSHOTS_WAITING];
 	size_t waiting_count;
-	/* indexed with the number, the newest ones */
+	/* indexed by number, the newest ones */
 	struct gt_snapshot_job done[GT_SNAPSHOTS_DONE];
-	struct gt_snapshot_job now;                     /* belongs to the thread while it runs */
+	struct gt_snapshot_job now; /* belongs to the thread while it runs */
 	struct gt_snapshot *files;
 	pthread_t thread;
 	bool runs;

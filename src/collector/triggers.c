@@ -39,7 +39,7 @@ struct device_reading {
 /* State of a process that is not in its rings. */
 struct known_process {
 	uint32_t index;
-	char **names; /* indexed with the string id */
+	char **names; /* indexed by string id */
 	size_t name_room;
 	struct device_reading devices[DEVICES_MOST];
 	size_t device_count;

@@ -57,7 +57,7 @@ enum gt_argument_how {
 };
 
 struct gt_domain_description {
-	/* indexed with the number; name NULL: no such number */
+	/* indexed by number; name NULL: no such number */
 	const struct gt_operation_info *operations;
 	size_t operation_count;
 	const struct gt_type *types; /* 0: any address, 1: any byte */

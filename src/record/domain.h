@@ -15,8 +15,8 @@ enum gt_domain {
 #define X(number, suffix, name, text) GT_DOMAIN_##suffix = number,
 	GT_DOMAINS(X)
 #undef X
-		/* size of every array that is indexed with a domain */
-		GT_DOMAIN_COUNT = GT_DOMAINS_MOST,
+	/* size of every array that is indexed by domain */
+	GT_DOMAIN_COUNT = GT_DOMAINS_MOST,
 };
 
 /* Properties of a domain that the rest of gputap needs, as its description sets them
@@ -46,7 +46,7 @@ struct gt_domain_traits {
 	char rocpd[24];    /* category in ROCm 7's rocpd; "": its name in capitals with _API */
 };
 
-/* Indexed with the domain. */
+/* Indexed by domain. */
 extern const struct gt_domain_traits gt_domain_traits[GT_DOMAIN_COUNT];
 
 /* Return true if its GPU activities are submitted through another domain beneath it. */

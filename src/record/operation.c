@@ -125,7 +125,7 @@ enum { NAMED_MOST = 0xffff - GT_NAMED_FROM };
 
 static struct named_operation {
 	pthread_mutex_t lock;
-	/* NAMED_MOST entries, indexed with the number from GT_NAMED_FROM */
+	/* NAMED_MOST entries, indexed by number from GT_NAMED_FROM */
 	_Atomic(struct gt_operation_info **) infos;
 	_Atomic uint32_t count;
 	uint32_t *places; /* hash table of number + 1; 0: free */

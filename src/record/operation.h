@@ -63,7 +63,7 @@ enum gt_range_mark {
 /* Extent of the GPU activities that have completed when the call returns. */
 enum gt_finished {
 	GT_FINISHED_NOTHING = 0,
-	GT_FINISHED_QUEUE,  /* those of the queue in the call's argument of role STREAM */
+	GT_FINISHED_QUEUE, /* those of the queue in the call's argument of role STREAM */
 	/* those of all queues of the process that take the domain's activities */
 	GT_FINISHED_ALL,
 	/* those that the events in the call's argument of role EVENT refer to */
@@ -84,7 +84,7 @@ enum gt_collective {
 enum gt_joint {
 	GT_JOINT_SENDS = 1, /* sends a message to the process of role PEER */
 	GT_JOINT_RECEIVES = 2,
-	GT_JOINT_BY_KERNEL = 4,   /* a kernel does it: the wait is there, not in the call */
+	GT_JOINT_BY_KERNEL = 4, /* a kernel does it: the wait is there, not in the call */
 	/* calls are deferred until the batch is closed and then done as one */
 	GT_JOINT_OPENS_BATCH = 8,
 	GT_JOINT_CLOSES_BATCH = 16,

@@ -268,15 +268,15 @@ enum gt_event_code {
 	GT_EVENT_GRAPH,
 	/* GPU activities cannot be linked to their calls from now on; text: why */
 	GT_EVENT_UNLINKED,
-	/* the process ended in this call; value: ordinal of the thread; text: the operation.
-	 * Written from the collector; of a thread's calls the outermost comes first */
+	/* the process ended in this call; value: ordinal of the thread; text: the operation. The
+	 * collector writes it; of a thread's calls the outermost comes first */
 	GT_EVENT_OPEN_CALL,
 	GT_EVENT_STACKS, /* some call stacks, or parts of them, are missing; text: which, why */
 	/* an unknown number of records is missing; value: in how many places; text: whose, why */
 	GT_EVENT_MISSING,
 	GT_EVENT_REPAIRED, /* records were kept without parts that were wrong; value: how many */
 	/* the process was still running when the session ended; value: its number; text: its
-	 * program. Written from the collector */
+	 * program. The collector writes it */
 	GT_EVENT_STILL_RUNS,
 	/* left out by default, as it would slow the program; text: what, and how to record it */
 	GT_EVENT_NOT_RECORDED,
@@ -365,7 +365,7 @@ struct gt_record_code {
 	uint32_t generation;
 	uint32_t bytes;
 	/* module: path, build id in hexadecimal; Python code: its name, its file; each
-	 * NUL-terminated. Python code is followed with its table of lines */
+	 * NUL-terminated. Python code also has its table of lines after these */
 	char text[];
 };
 
@@ -377,8 +377,8 @@ enum gt_names_flag {
 	GT_NAMES_JIT = 4,
 };
 
-/* Written when the program has ended, from the reader of its files. head.op: number of functions;
- * head.detail: enum gt_names_flag */
+/* The reader of the program's files writes it when the program has ended. head.op: number of
+ * functions; head.detail: enum gt_names_flag */
 struct gt_record_names {
 	struct gt_record head;
 	uint64_t address;    /* as in frames */
@@ -393,7 +393,7 @@ struct gt_record_names {
  * in captures. */
 #define GT_WINDOW_WHYS(_)                                                   \
 	_(UNKNOWN, 0, "unknown")                                            \
-	_(LIFE, 1, "process")    /* the process started or ended */                 \
+	_(LIFE, 1, "process")    /* the process started or ended */         \
 	_(PROGRAM, 2, "program") /* gputap_pause(), roctxProfilerPause() */ \
 	_(PAUSED, 3, "paused")   /* `gputap run --paused` */                \
 	_(DELAY, 4, "delay")                                                \

@@ -91,7 +91,7 @@ struct gt_slot_domain {
 /* Slot 0 belongs to no thread: it has ordinal 0 and no ring, and counts for threads that found no
  * slot. */
 struct gt_slot {
-	/* written from the slot's thread unless noted */
+	/* the slot's thread writes it, unless noted */
 	/* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED in the thread, -> FREE in the collector */
 	_Alignas(64) _Atomic uint32_t state;
 	/* the thread's ordinal in the process, from 1, never reused; part of the ids */
@@ -191,7 +191,7 @@ struct gt_segment {
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint32_t next_ordinal;
 	_Atomic uint32_t next_string;
-	_Atomic uint32_t next_object[16];   /* indexed with enum gt_object_type */
+	_Atomic uint32_t next_object[16];   /* indexed by enum gt_object_type */
 	_Atomic uint32_t slots_used;        /* high-water mark: the reader looks no further */
 	_Atomic uint32_t blocks_used;       /* blocks taken that never were in the pool */
 	_Atomic uint32_t runtimes_seen;     /* bit per enum gt_domain: a table was registered */

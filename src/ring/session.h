@@ -99,7 +99,7 @@ struct gt_session {
 	 * libgputap-plugin.so.0 */
 	char plugins[GT_PLUGINS_BYTES];
 	struct gt_range_bound ranges[GT_RANGE_EDGES]; /* --from, --to */
-	/* collector: GT_CONTROL(), changed with a FUTEX_WAKE. Processes wait for changes */
+	/* collector: GT_CONTROL(). A FUTEX_WAKE follows each change, which processes wait for */
 	_Atomic uint32_t control;
 	_Atomic uint32_t stop; /* collector: the session is over, become passive */
 	/* collector: blocks that a new process may use before it is given more; 0: all */

@@ -159,9 +159,9 @@ struct soft_op {
 	uint8_t type[4];          /* result, operands */
 	uint8_t bytes, is_signed; /* memory: size of an element, or of all */
 	uint32_t flags;
-	uint16_t lanes, clamp_lanes;                           /* index into the lane tables */
-	uint8_t line;                                          /* enum soft_line_way */
-	soft_step_function run;                                /* scalar, branch, hand */
+	uint16_t lanes, clamp_lanes; /* index into the lane tables */
+	uint8_t line;                /* enum soft_line_way */
+	soft_step_function run;      /* scalar, branch, hand */
 	/* atomic: returns the new value of memory */
 	uint64_t (*merge)(uint64_t m, uint64_t x, uint64_t y);
 };
@@ -189,8 +189,8 @@ struct soft_step {
 	soft_lanes_function lanes;
 	uint64_t constant[3]; /* values of operands that are REG_CONSTANT, in the operand's type */
 	uint16_t source[3];
-	uint8_t bytes;                         /* size of the instruction */
-	uint8_t result;                        /* first VGPR, or SGPR of scalar instructions */
+	uint8_t bytes;  /* size of the instruction */
+	uint8_t result; /* first VGPR, or SGPR of scalar instructions */
 	/* SGPR pair for results of carries and comparisons */
 	uint8_t mask_result;
 	uint8_t mask_source;                   /* ... and for their inputs */

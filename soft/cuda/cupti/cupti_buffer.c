@@ -325,7 +325,7 @@ int cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t
 
 enum { ATTRIBUTES = 25 };
 
-/* Size and initial value of each attribute, indexed with CUpti_ActivityAttribute. */
+/* Size and initial value of each attribute, indexed by CUpti_ActivityAttribute. */
 static struct {
 	uint8_t bytes;
 	uint64_t value;

@@ -104,8 +104,8 @@ struct pti_handle {
 	_Atomic uint64_t number;    /* number of the object, from 1, never reused */
 	/* the program's references to an OpenCL kernel: pti_kernels.c */
 	_Atomic int32_t references;
-	_Atomic bool immediate;     /* true if a list is immediate */
-	_Atomic(void *) commands;   /* entries of a list: pti_lists.c */
+	_Atomic bool immediate;   /* true if a list is immediate */
+	_Atomic(void *) commands; /* entries of a list: pti_lists.c */
 };
 
 /* Find a handle, or return NULL if it was not seen. Lock-free. */
@@ -176,9 +176,9 @@ struct pti_subscriber {
 	void *user;
 	struct gputap_context *calls, *work; /* work: NULL if not requested */
 	uint64_t generation;
-	_Atomic uint64_t age;                        /* order of subscription */
-	bool leaves;                                 /* true if its handle is refused from now on */
-	_Atomic bool events;                         /* true if it requested events */
+	_Atomic uint64_t age; /* order of subscription */
+	bool leaves;          /* true if its handle is refused from now on */
+	_Atomic bool events;  /* true if it requested events */
 	/* number of its event callbacks that are running */
 	_Atomic int32_t inside;
 	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* as shipped: enum in pti_shipped.c */

@@ -10,7 +10,7 @@
 
 enum { TEXT_BYTES = 4096, FOLLOW_NOTHING = 0 };
 
-/* NUL-terminated names, indexed with the number. */
+/* NUL-terminated names, indexed by number. */
 static const char *const hip[] = {
 #include "generated/hip_rocprofiler_args.inc"
 };

@@ -105,7 +105,7 @@ static void on_hsa(const struct gputap_table *table)
 	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
 }
 
-/* Names of the tables that separate libraries offer, indexed with the bit. */
+/* Names of the tables that separate libraries offer, indexed by bit. */
 static _Atomic(const char *) offered[OFFERED];
 
 const char *sdk_offered_name(uint32_t type)
