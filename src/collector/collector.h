@@ -15,7 +15,7 @@
 
 struct gt_run_options {
 	const char *output; /* capture to write */
-	/* file that the capture is converted to when the program has ended; NULL: none */
+	/* requested file if that is an export of the capture; NULL: the capture itself */
 	const char *wanted;
 	bool replace;
 	bool compress;

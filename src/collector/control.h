@@ -116,7 +116,7 @@ bool gt_control_handle(struct gt_control *c, const void *what);
 
 /* Return an argument of a request, or NULL if it is missing. */
 const char *gt_control_argument(const struct gt_control_request *request, const char *key);
-/* Refuse a request. Return @status, or -EINVAL if that is 0, for a command to return. */
+/* Refuse a request. Return @status if that is negative, else -EINVAL, for a command to return. */
 int gt_control_refuse(struct gt_control_request *request, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
