@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* See announced.h. What is open in a thread:
+/* See announced.h. Open calls of a thread:
  *
- *   open_calls (thread-local) ─► | calls[0] | calls[1] | .. |  taken at its first call, given
- *                                  outermost  innermost        back at its end, for others
+ *   open_calls (thread-local) ─► | calls[0] | calls[1] | .. |  taken at the thread's first call,
+ *                                  outermost  innermost        returned at its end, for others
  *
- * A call may be left by a jump: its end is never announced. The next one that begins finds that it
- * stands at least as far up in the stack, or that what lay below the old one's place has been
- * written over, and drops it; so does the end of a call further out. Taps do the same with
- * gt_thread.outer and outer_return, which are the call's here.
+ * A call may be left through a jump (longjmp(), an exception): its end is never announced. The next
+ * call that begins detects this, because it is at least as far up in the stack, or because the word
+ * below the old call's place has been overwritten, and drops the old one; so also the end of a call
+ * further out. Taps do the same with gt_thread.outer and outer_return, which are set to the call's
+ * values here.
  *
- * What a call points to is read when it has ended, if its status is one of success: until then the
- * runtime may not have looked at it.
+ * Data that a call points to is read when the call has ended, if its status is one of success:
+ * before that the runtime may not have looked at it.
  *
- * Locking: the areas that no thread has are a list that is changed by compare and exchange of its
- * head, with a count against an area that came back in between. Never here: allocation, but for a
- * thread's first call. */
+ * Locking: areas without a thread form a list, changed through compare and exchange of its head,
+ * with a change count against an area that came back in between (ABA). Never here: allocation,
+ * except for a thread's first call. */
 #include "runtime/announced.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ struct open_call {
 	uint32_t index, word;
 	uintptr_t at;
 	uint64_t key, id, start;
-	uint64_t slow_from_ns; /* it began then, if somebody asks whether it takes long; else 0 */
+	uint64_t slow_from_ns; /* its start, if slow calls are wanted; else 0 */
 	uint32_t epoch, depth;
 	bool is_recorded, is_notified;
 	struct gt_tool_frame frame;
@@ -40,7 +41,7 @@ struct open_call {
 };
 
 struct open_calls {
-	uint32_t next, number; /* of the one below in the list; its own, from 1 */
+	uint32_t next, number; /* number of the next area in the list; own number, from 1 */
 	unsigned count;
 	struct open_call calls[OPEN_MOST];
 };
@@ -48,7 +49,7 @@ struct open_calls {
 enum { AREAS_MOST = 4096 };
 static struct open_calls *_Atomic areas[AREAS_MOST];
 static _Atomic uint32_t area_count;
-static _Atomic uint64_t idle_areas; /* number of the first; upper half: how often it changed */
+static _Atomic uint64_t idle_areas; /* number of the first area; upper half: change count */
 
 static _Thread_local struct open_calls *open_calls __attribute__((tls_model("initial-exec")));
 
@@ -98,7 +99,7 @@ static struct open_calls *take_area(void)
 	return area;
 }
 
-/* The thread ends. */
+/* Return the thread's area at its end. */
 static void give_area(struct gt_thread *t)
 {
 	struct open_calls *area = open_calls;
@@ -119,19 +120,19 @@ static void give_area(struct gt_thread *t)
 
 void gt_announced_init(enum gt_domain domain)
 {
-	gt_domain_description(domain); /* memory is taken for it */
+	gt_domain_description(domain); /* allocates memory for the description */
 	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_ANNOUNCED], give_area,
 			      memory_order_release);
 }
 
-/* Which calls are open --------------------------------------------------------------------- */
+/* Open calls ------------------------------------------------------------------------------- */
 
 static bool is_left(const struct open_call *c, uintptr_t at)
 {
 	return at && c->at && (at >= c->at || gt_stack_word(c->at) != c->word);
 }
 
-/* The innermost one was left by a jump. */
+/* Drop the innermost call, which was left by a jump. */
 static void drop_call(struct open_calls *open)
 {
 	open->calls[--open->count].frame.mark = 0;
@@ -159,7 +160,8 @@ static struct open_call *push_call(const struct gt_announcement *a)
 	return c;
 }
 
-/* The one that ends, which is the innermost then; NULL: it did not begin. */
+/* Return the call that ends, and drop the calls inside it. Return NULL if its start was not
+ * announced. */
 static struct open_call *find_call(const struct gt_announcement *a)
 {
 	struct open_calls *open = open_calls;
@@ -196,7 +198,7 @@ static void begin_recording(struct open_call *c, uint32_t services)
 		return;
 	c->depth = t->depth;
 	c->id = gt_call_begin(t, c->table->domain, GT_OP_NUMBER(op));
-	if (!c->depth && c->at) { /* not where this function stands */
+	if (!c->depth && c->at) { /* the call's place, not this function's */
 		t->outer = c->at;
 		t->outer_return = c->word;
 	}
@@ -217,8 +219,8 @@ struct arguments {
 	uint64_t words[ARGUMENTS_MOST];
 	struct gt_blob blobs[ARGUMENTS_MOST];
 	unsigned count, blob_count;
-	size_t value_bytes; /* of structs that are passed by value, with their heads */
-	bool is_read;       /* the runtime has looked at what they point to */
+	size_t value_bytes; /* of structs passed by value, with their heads */
+	bool is_read;       /* the runtime has looked at the data behind the pointers */
 };
 
 static void add_blob(struct arguments *all, struct gt_blob blob)
@@ -235,7 +237,7 @@ static const void *pointer_at(const uint8_t *at)
 	return p;
 }
 
-/* How many elements an array has; they are bytes, or of the type. */
+/* Return an array's bytes: its length is in bytes or in elements of the type. */
 static uint64_t array_bytes(const struct arguments *all, const struct gt_argument_info *a)
 {
 	const struct gt_argument_info *length = &all->info->args[a->length_arg];
@@ -245,7 +247,7 @@ static uint64_t array_bytes(const struct arguments *all, const struct gt_argumen
 	       each;
 }
 
-/* What an argument that is a pointer points to. */
+/* Add the data that a pointer argument points to. */
 static void add_pointer(struct arguments *all, unsigned i, const struct gt_announcement *call)
 {
 	const struct gt_argument_info *a = &all->info->args[i];
@@ -350,7 +352,7 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 {
 	struct gt_thread *t = &gt_thread;
 
-	/* in the child of a fork it began in the parent */
+	/* not in the child of a fork, if the call began in the parent */
 	if (t->epoch == c->epoch &&
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;
@@ -380,7 +382,7 @@ uint64_t gt_announced_open(uint64_t *start)
 
 /* Begin and end ---------------------------------------------------------------------------- */
 
-/* Bytes of the struct that all arguments are. */
+/* Return the bytes of the struct of all arguments. */
 static uint32_t arguments_bytes(const struct gt_operation_info *info)
 {
 	const struct gt_argument_info *last =
@@ -389,7 +391,7 @@ static uint32_t arguments_bytes(const struct gt_operation_info *info)
 	return last ? last->offset + last->bytes : 0;
 }
 
-/* Tools get a copy: what they change in it changes nothing. */
+/* Tools get a copy, so that their changes to it have no effect. */
 static void notify_begin(struct open_call *c, const void *arguments)
 {
 	uint32_t bytes =
@@ -414,7 +416,8 @@ void gt_announced_begin(const struct gt_announcement *a)
 	c = push_call(a);
 	if (c && gt_tap_services(tap) & GT_SERVICE_NOTIFY)
 		notify_begin(c, a->arguments);
-	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM) /* now: that may have started tools */
+	/* read again: the notification may have started tools */
+	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM)
 		begin_recording(c, gt_tap_services(tap));
 	errno = saved;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition of one library. Either of two does it: libgputap-audit.so, when the library is
- * mapped and before the dynamic linker relocates it; or libgputap.so, later (runtime/mapped.c).
- * Each runtime's folder says which libraries, and which are left alone:
- * runtime/<name>/<name>_interposed.h.
+/* Interposition of one library. It is done in one of two places: libgputap-audit.so, when the
+ * library is mapped and before the dynamic linker relocates it; or libgputap.so, later (see
+ * runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
+ * interpose and those to leave alone.
  *
  * Steps of gt_arm(), in this order:
- *   1. The library's calls of its own exports stay its own (gt_keep_own()): its PLT and GOT slots
- *      for them get the real addresses, and their relocations are sent elsewhere, so that the
- *      dynamic linker does not change them again.
+ *   1. The library's calls of functions that it exports itself keep going to them (gt_keep_own()):
+ *      its PLT and GOT slots for them get the real addresses, and their relocations are redirected
+ *      so that the dynamic linker does not change the slots again.
  *   2. A free instance of the taps is taken (compare and exchange).
  *   3. The instance's taps get the real addresses (gt_fill_taps()).
  *   4. The instance's state becomes ARMED (sequentially consistent): libgputap.so may adopt it.
- *   5. The library's symbols get the taps' addresses (release): who resolves one from now on calls
- *      a tap.
+ *   5. The library's symbols get the taps' addresses (release): a symbol resolved from now on leads
+ *      to a tap.
  *
- * No libc, no allocation; what cannot be done is left undone. */
+ * No libc, no allocation. A step that cannot be done is skipped. */
 #ifndef GPUTAP_RUNTIME_ARM_H
 #define GPUTAP_RUNTIME_ARM_H
 
@@ -22,33 +22,33 @@
 #include "core/elf.h"
 #include "runtime/interposition.h"
 
-/* Of whoever arms. */
+/* State of one arming pass. */
 struct gt_arming {
-	/* no loader of the runtime brings us in by a variable of its environment: each library is
-	 * interposed that could be */
+	/* no loader of the runtime loads us through an environment variable: interpose each library
+	 * that can be */
 	bool alone;
-	bool relocated;     /* libraries are, when they are armed */
-	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
-	/* Called for an attach point that is armed, before its taps can be reached. NULL: whoever
-	 * arms calls it later. */
+	bool relocated;     /* libraries are already relocated when they are armed */
+	ElfW(Addr) nowhere; /* target of relocations that must have no effect */
+	/* Called for an attach point once it is armed, before its taps can be reached. NULL: the
+	 * caller of gt_arm() calls it later. */
 	void (*opened)(void);
 };
 
-/* What can be interposed. Several domains may be in one library. */
+/* A library that can be interposed. One library may hold several domains. */
 struct gt_interposable {
 	const char *object; /* of libgputap.so: gputap_attach_<domain> */
-	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
-	/* one that a smaller library of the same runtime defines; NULL: there is no such library */
+	const char *marker; /* a symbol that the runtime's library defines and few others do */
+	/* a symbol that a smaller library of the same runtime defines; NULL: none exists */
 	const char *part;
-	const char *left; /* one that a library defines that is left alone; NULL: there is none */
+	const char *left; /* a symbol that marks libraries to leave alone; NULL: none */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	/* gt_keep_own(); else a call that the library makes of itself is recognised when it
-	 * comes */
+	/* use gt_keep_own(); if false, the library's calls of its exported functions are recognised
+	 * when they happen */
 	bool own_calls;
 };
 
-/* Interpose a library that does not offer its tables to tools. One that does imports that function
- * of librocprofiler-register's, as ROCm 6 and later do, and is attached to through it. */
+/* Interpose only libraries that do not offer their tables to tools. ROCm 6 and later offer them:
+ * they import this function of librocprofiler-register and are attached through it. */
 static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)
 {
@@ -76,9 +76,9 @@ static inline bool gt_is_interposable(const struct gt_interposable *what,
 	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
 }
 
-/* An instance that no other way to attach and no other library uses. The first, but the last for a
- * library that is only a part: tools know runtimes by their instance, and such a library may be
- * mapped before the runtime's. */
+/* Take an instance that no other interception method and no other library uses. Search from the
+ * first one; from the last if the library is only a part of the runtime: tools know runtimes by
+ * instance number, and a part may be mapped before the runtime's main library. */
 static inline int gt_attach_take_instance(const struct gt_attach *point, bool is_part)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -93,7 +93,7 @@ static inline int gt_attach_take_instance(const struct gt_attach *point, bool is
 	return -1;
 }
 
-/* Position of an exported name; -1: there are no taps for it. */
+/* Return the position of an exported name, or -1 if it has no taps. */
 static inline int gt_attach_position(const struct gt_attach *point, const char *name)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -105,7 +105,7 @@ static inline int gt_attach_position(const struct gt_attach *point, const char *
 	return -1;
 }
 
-/* The tap of a position. */
+/* Return the tap at a position. */
 static inline void *gt_attach_tap(const struct gt_attach *point, int instance, int position)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -115,7 +115,7 @@ static inline void *gt_attach_tap(const struct gt_attach *point, int instance, i
 	return GT_ATTACH_AT(point, functions[position]);
 }
 
-/* Its state. */
+/* Return the state of the tap at a position. */
 static inline struct gt_tap *gt_attach_tap_state(const struct gt_attach *point, int instance,
 						 int position)
 {
@@ -126,8 +126,8 @@ static inline struct gt_tap *gt_attach_tap_state(const struct gt_attach *point, 
 	       (size_t)instance * shape->operations + indices[position];
 }
 
-/* One table of relocations: those of PLT and GOT slots for the library's own exports are done
- * here, for good. */
+/* Handle one table of relocations: set the PLT and GOT slots for the library's own exports to their
+ * real addresses, permanently. */
 static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *point,
 			       const struct gt_elf *o, const struct gt_symbols *s,
 			       const struct gt_relocations *table)
@@ -148,7 +148,7 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *poin
 			continue;
 		if (!gt_symbol_is_defined(symbol) && point->threads &&
 		    bare_equal(s->strings + symbol->st_name, "pthread_create"))
-			/* runtime/submit_order.h says why */
+			/* see runtime/submit_order.h for the reason */
 			to = (ElfW(Addr))GT_ATTACH_AT(point, point->threads);
 		else if (!gt_symbol_is_defined(symbol) ||
 			 gt_attach_position(point, s->strings + symbol->st_name) < 0)
@@ -163,8 +163,8 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *poin
 	gt_set_protection(first, end, segment->p_flags);
 }
 
-/* The next name of @point that the library defines as a function, from *position on; *position
- * and *name are behind it then. NULL: no more. */
+/* Return the next name of @point, from *position on, that the library defines as a function, and
+ * advance *position and *name past it. Return NULL if there are no more. */
 static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 					   const struct gt_symbols *s, uint32_t *position,
 					   const char **name)
@@ -183,7 +183,7 @@ static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 	return NULL;
 }
 
-/* From the first to behind the last of them. */
+/* Get the range of these symbols, from the first one to just after the last one. */
 static inline void gt_symbols_range(const struct gt_attach *point, const struct gt_symbols *s,
 				    ElfW(Sym) * *from, ElfW(Sym) * *to)
 {
@@ -201,7 +201,7 @@ static inline void gt_symbols_range(const struct gt_attach *point, const struct 
 	}
 }
 
-/* Step 3. */
+/* Step 3 of gt_arm(). */
 static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_symbols *s,
 				int instance)
 {
@@ -212,8 +212,8 @@ static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_s
 		struct gt_tap *tap = gt_attach_tap_state(point, instance, (int)i - 1);
 
 		tap->real = (void *)(s->base + symbol->st_value);
-		/* until libgputap.so's constructor has decided: a call before that goes its slow
-		 * way and asks */
+		/* until libgputap.so's constructor has decided: an earlier call takes the slow path
+		 * and checks */
 		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
 	}
 }
@@ -230,7 +230,7 @@ static inline void gt_change_symbols(const struct gt_attach *point, const struct
 				 __ATOMIC_RELEASE);
 }
 
-/* Return: the instance; -1: it stays as it is. */
+/* Return the instance, or -1 if the library is left unchanged. */
 static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what,
 			 const struct gt_attach *point, const struct gt_elf *o, bool own_calls)
 {
@@ -246,8 +246,8 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what
 	gt_symbols_range(point, &s, &from, &to);
 	segment = from ? gt_elf_segment(o, from) : NULL;
 	if (segment && own_calls) {
-		/* before the symbols change. Tables of pointers are left to the linker: those
-		 * are for others */
+		/* before the symbols change. Tables of pointers are left to the linker: other
+		 * libraries read them */
 		gt_relocations_of(o, tables);
 		gt_keep_own(a, point, o, &s, &tables[0]);
 		gt_keep_own(a, point, o, &s, &tables[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of arrays of CUDA and HIP, as the call asks for them: what the driver adds between rows is
- * not known. Both have the same numbers and structs. */
+/* Sizes in bytes of CUDA and HIP arrays as the program requested them; padding that the driver adds
+ * between rows is not known. Both runtimes use the same numbers and structs. */
 #ifndef GPUTAP_RUNTIME_ARRAY_BYTES_H
 #define GPUTAP_RUNTIME_ARRAY_BYTES_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct gt_array_shape {
-	uint64_t width, height, depth; /* 0: it has no such dimension */
+	uint64_t width, height, depth; /* 0: no such dimension */
 	uint64_t element_bytes;        /* 0: not known */
 	uint32_t levels;
 	uint32_t flags; /* enum gt_array_flag */
@@ -17,7 +17,7 @@ struct gt_array_shape {
 
 enum gt_array_flag {
 	GT_ARRAY_LAYERED = 1, /* `depth` counts layers */
-	GT_ARRAY_CUBEMAP = 4, /* .. or faces */
+	GT_ARRAY_CUBEMAP = 4, /* `depth` counts faces */
 	GT_ARRAY_SPARSE = 0x40,
 	GT_ARRAY_DEFERRED = 0x80, /* both: memory is mapped later */
 };
@@ -34,7 +34,7 @@ struct gt_array3d_descriptor {
 	uint32_t format, channels, flags;
 };
 
-/* CUarray_format, hipArray_Format. Return: 0: of another kind (compressed, of video). */
+/* CUarray_format, hipArray_Format. Return 0 for other formats (compressed, video). */
 static inline uint64_t gt_array_element_bytes(uint32_t format, uint32_t channels)
 {
 	switch (format) {
@@ -55,7 +55,7 @@ static inline uint64_t gt_array_extent(uint64_t extent, uint32_t level)
 	return level < 64 && extent >> level ? extent >> level : 1;
 }
 
-/* Of all levels. UINT64_MAX: not known. */
+/* Return the bytes of all levels, or UINT64_MAX if not known. */
 static inline uint64_t gt_array_bytes(const struct gt_array_shape *a)
 {
 	const bool layered = a->flags & (GT_ARRAY_LAYERED | GT_ARRAY_CUBEMAP);

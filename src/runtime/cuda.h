@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What other folders ask of CUDA's objects: names that the program gives by NVTX. Without the
- * folder that knows there is no name. */
+/* Interface to CUDA's objects for other folders: names that the program assigns through NVTX.
+ * Without the CUDA folder no object has a name. */
 #ifndef GPUTAP_RUNTIME_CUDA_H
 #define GPUTAP_RUNTIME_CUDA_H
 
@@ -9,7 +9,8 @@
 #include "core/thread.h"
 #include "util/provided.h"
 
-/* The program has named an object. One that is not known yet has the name when it is. */
+/* Called when the program names an object. A name for an object not seen yet is applied once it is
+ * seen. */
 struct gt_cuda_names {
 	void (*device)(struct gt_thread *t, int device, const char *name); /* CUdevice */
 	/* CUcontext, CUstream, CUevent */

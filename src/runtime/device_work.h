@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a runtime's folder asks of device work that another one follows: HIP's work is HSA's. */
+/* Queries for a runtime whose GPU activities are recorded by another one's folder: HIP's by
+ * HSA's. */
 #ifndef GPUTAP_RUNTIME_DEVICE_WORK_H
 #define GPUTAP_RUNTIME_DEVICE_WORK_H
 
@@ -8,13 +9,14 @@
 #include "core/context.h"
 #include "core/tap.h"
 
-/* Is device work of @domain recorded? Else tools at most are notified of it. */
+/* Return true if GPU activities of @domain are recorded. If false, at most tools are notified. */
 static inline bool gt_work_is_recorded(enum gt_domain domain)
 {
 	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> domain & 1;
 }
 
-/* And work of @domain that is launched now? Not while the program pauses its recording. */
+/* Return true if GPU activities of @domain launched now are recorded: false while the program
+ * pauses recording. */
 static inline bool gt_launches_are_recorded(enum gt_domain domain)
 {
 	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> domain & 1;

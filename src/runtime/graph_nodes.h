@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which node of which launch of a graph a packet is: the interface between the folder that knows
- * graphs (HIP) and the folder that makes packets (HSA). Neither includes the other.
+/* Map a packet to its node and graph launch: the interface between the folder that knows graphs
+ * (HIP) and the folder that makes packets (HSA). Neither includes the other.
  *
  *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node()
  *                                         copy submitted:         gt_graph_assign_copy()
@@ -9,30 +9,31 @@
  *                                         packet handled, by any thread:
  *                                         record {graph, replay, ordinal}, or a part of the span
  *
- * Steps of a launch, all in the thread that launches but 4 and 5:
+ * Steps of a launch, all in the launching thread except 4 and 5:
  *   1. HIP embeds a struct gt_graph_launch in its own and sets gt_thread.graph (plain store; only
  *      this thread reads it).
- *   2. Each time that the thread reserves a packet's number, HSA calls gt_graph_assign_node().
- *      The thread reserves numbers in the order of the graph's nodes, and has written the packet
- *      before when it reserves the next one. HIP looks at that one (gt_packet_kernel()), moves its
- *      place in the order over it, and says which node the new packet is. What the packet is
- *      (a kernel of the program, a copy or a fill made of kernels, a barrier) is known only when
- *      it is handled, so a reference has a node for each of these.
- *   3. HIP 7 reserves many numbers at a time. Their references are made when all packets are
- *      written, which is before the thread rings: gt_graph_assign_deferred(). Until then no
+ *   2. Each time the thread reserves a packet's number, HSA calls gt_graph_assign_node(). The
+ *      thread reserves numbers in the order of the graph's nodes, and has written the previous
+ *      packet before it reserves the next one. HIP looks at that previous packet
+ *      (gt_packet_kernel()), advances its position in the order past it, and says which node the
+ *      new packet belongs to. The kind of the new packet (a kernel of the program, a copy or a fill
+ *      made of kernels, a barrier) is known only when it is handled, so a reference has a node for
+ *      each kind.
+ *   3. HIP 7 reserves many numbers at a time. Their references are made once all packets are
+ *      written, before the thread rings the doorbell: gt_graph_assign_deferred(). Until then no
  *      thread handles them.
- *   4. Whoever handles the packet puts the reference into its work in flight.
- *   5. The work has completed: the harvester writes the record; or, where the launch has a span,
+ *   4. The thread that handles the packet puts the reference into its work in flight.
+ *   5. When the packet completes, the harvester writes the record; or, if the launch has a span,
  *      calls gt_graph_span_complete_part().
- *   6. The launch has returned: gt_graph_flush_held(), then gt_thread.graph is NULL again.
+ *   6. When the launch returns: gt_graph_flush_held(), then gt_thread.graph is NULL again.
  *
- * A launch that is like one that was learnt from skips most of 2: HIP sets `unobserved_left`, and
- * the next so many packets that the thread reserves in `queue` have no reference and no signal.
+ * A launch that matches an earlier one skips most of step 2: HIP sets `unobserved_left`, and that
+ * many of the next packets the thread reserves in `queue` get no reference and no signal.
  *
- * In a record the graph's number stands in the upper half of `queue` (record/record.h), beside
+ * In a record the graph's number is in the upper half of `queue` (record/record.h), next to
  * `replay` and `ordinal`.
  *
- * Without HIP nobody sets gt_thread.graph, and nothing of this is called. */
+ * Without HIP, gt_thread.graph is never set and none of these functions is called. */
 #ifndef GPUTAP_RUNTIME_GRAPH_NODES_H
 #define GPUTAP_RUNTIME_GRAPH_NODES_H
 
@@ -42,20 +43,20 @@
 #include "core/tap.h"
 #include "util/provided.h"
 
-/* What a packet of a launch can be. */
+/* Kind of a launch's packet. */
 enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
 
-#define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: the node is not known */
+#define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: node not known */
 
-/* A launch that is open in this thread, as both sides know it. HIP has it in a struct of its own;
- * only the thread that launches uses it. */
+/* A launch open in this thread, as both sides see it. HIP embeds it in its own struct; only the
+ * launching thread uses it. */
 struct gt_graph_launch {
-	/* HIP sets them, HSA counts `unobserved_left` down: so many packets that come next in
-	 * that queue need neither reference nor signal */
+	/* set by HIP; HSA counts `unobserved_left` down: that many of the next packets in `queue`
+	 * need neither reference nor signal */
 	const void *queue;
 	uint64_t unobserved_left, unobserved_all;
-	/* HSA's: packets that the thread has rung for and that were not handed on yet, how many
-	 * there may be, and the queue where a helper looks after them (NULL: there were none) */
+	/* HSA's: packets that the thread has rung for but that were not handed on yet, the maximum
+	 * of such packets, and the queue in which a helper looks after them (NULL: none) */
 	uint32_t held, held_max;
 	void *held_in;
 	/* HSA's: packets [deferred_from, + deferred_count) of that queue are reserved and have no
@@ -64,28 +65,28 @@ struct gt_graph_launch {
 	uint64_t deferred_from, deferred_count;
 };
 
-/* The one record of a launch whose nodes have none. Its memory is never given back. */
+/* Single record of a launch whose nodes have none of their own. Its memory is never freed. */
 struct gt_graph_span;
 
-/* Which node of which launch a packet is. */
+/* Node and launch of a packet. */
 struct gt_node_ref {
-	/* number of the graph's object. `replay` 0: GT_NODE_NOT_RECORDED, or 0 */
+	/* number of the graph's object. If `replay` is 0: GT_NODE_NOT_RECORDED, or 0 */
 	uint32_t graph;
-	uint32_t replay;                  /* of the graph, from 1; 0: not of a graph */
-	uint32_t ordinal[GT_GRAPH_PARTS]; /* node, if the packet is that */
-	/* bit per part: such a packet goes on as if gputap were not there, and is not counted */
+	uint32_t replay;                  /* launch of the graph, from 1; 0: not of a graph */
+	uint32_t ordinal[GT_GRAPH_PARTS]; /* node for each kind of packet */
+	/* bit per part: packets of that kind pass through unobserved and are not counted */
 	uint32_t unobserved;
-	/* NULL: the packet has a record of its own. Else, unless unobserved, it is a part of the
-	 * span and not counted as device work: gt_graph_span_complete_part() or _lose_part(),
-	 * once */
+	/* NULL: the packet has its own record. Otherwise, unless it is unobserved, it is a part of
+	 * the span and not counted as a GPU activity: call gt_graph_span_complete_part() or
+	 * _lose_part() once */
 	struct gt_graph_span *span;
 };
 
-/* `graph` of work that was launched while the program paused its recording: tools are notified
- * of it, but it is not recorded. */
+/* `graph` of GPU activities launched while the program paused recording: tools are notified of
+ * them, but they are not recorded. */
 #define GT_NODE_NOT_RECORDED UINT32_MAX
 
-/* Was it launched in such a pause? */
+/* Return true if the packet was launched during such a pause. */
 static inline bool gt_node_ref_is_paused(const struct gt_node_ref *ref)
 {
 	return !ref->replay && ref->graph == GT_NODE_NOT_RECORDED;
@@ -102,7 +103,7 @@ struct gt_graph_nodes {
 GT_INTERFACE(gt_graph_nodes);
 
 /**
- * gt_graph_assign_node() - the thread has reserved a packet's number in a queue
+ * gt_graph_assign_node() - make the reference of a packet whose number was just reserved
  * @queue: hsa_queue_t as the program has it
  */
 static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue,
@@ -111,7 +112,7 @@ static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const vo
 	GT_PROVIDED(gt_graph_nodes)->assign_node(launch, queue, number, ref);
 }
 
-/* The same for a copy that is no packet: ref->ordinal[GT_GRAPH_COPY]. */
+/* Same for a copy that is not a packet: sets ref->ordinal[GT_GRAPH_COPY]. */
 static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
 					const void *source, uint64_t bytes, struct gt_node_ref *ref)
 {
@@ -120,35 +121,36 @@ static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const vo
 
 /* Spans (runtime/graph_span.c) -------------------------------------------------------------- */
 
-/* What a span's record says of its launch. */
+/* Fields of a span's record that describe its launch. */
 struct gt_graph_span_head {
 	uint64_t id, start; /* of the call */
 	uint32_t graph, replay, name, nodes;
 	uint64_t handle;
-	enum gt_domain domain; /* of the call; the record is of the domain that does its work */
+	/* of the call; the record is of the domain that executes the launch */
+	enum gt_domain domain;
 };
 
-/* NULL: too many launches in flight. One part is the launch itself. */
+/* Return NULL if too many launches are in flight. The launch itself counts as one part. */
 struct gt_graph_span *gt_graph_span_open(const struct gt_graph_span_head *head);
 void gt_graph_span_add_part(struct gt_graph_span *span);
-/* The launch has returned. */
+/* Call when the launch has returned. */
 void gt_graph_span_close(struct gt_graph_span *span, struct gt_thread *t);
 /**
- * gt_graph_span_complete_part() - a part of the launch has completed
- * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw, of the device's clock
+ * gt_graph_span_complete_part() - report that a part of the launch has completed
+ * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw device ticks
  */
 void gt_graph_span_complete_part(struct gt_graph_span *span, struct gt_thread *t, uint32_t device,
 				 uint64_t queue, uint64_t start, uint64_t end);
-/* A part's times will never be known. */
+/* Report that a part's times will never be known. */
 void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t);
 
 /* The folder that makes packets ------------------------------------------------------------ */
 
-/* What is known of a kernel by the address in its packets. */
+/* Properties of a kernel, found from the address in its packets. */
 struct gt_kernel_info {
-	uint32_t name; /* string id; 0: not known */
-	uint16_t part; /* enum gt_graph_part: a copy or fill of the runtime's own, or a kernel */
-	uint16_t unwanted; /* not among `gputap run --kernels` */
+	uint32_t name;     /* string id; 0: not known */
+	uint16_t part;     /* enum gt_graph_part: the runtime's own copy or fill, or a kernel */
+	uint16_t unwanted; /* true if not selected by `gputap run --kernels` */
 };
 
 struct gt_graph_packets {
@@ -161,9 +163,10 @@ struct gt_graph_packets {
 GT_INTERFACE(gt_graph_packets);
 
 /**
- * gt_packet_kernel() - the kernel of a packet that this thread has written
- * @grid: receives its work-items in three dimensions; NULL if the packet is no kernel's
- * Return: NULL: no kernel's packet, or no code object that was seen being loaded has it.
+ * gt_packet_kernel() - return the kernel of a packet that this thread has written
+ * @grid: receives its work-items in three dimensions; NULL if it is not a kernel's packet
+ * Return: NULL if it is not a kernel's packet, or no code object that was seen being loaded has the
+ * kernel.
  */
 static inline const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
 							    const uint32_t **grid)
@@ -171,14 +174,14 @@ static inline const struct gt_kernel_info *gt_packet_kernel(const void *queue, u
 	return GT_PROVIDED(gt_graph_packets)->get_kernel(queue, number, grid);
 }
 
-/* Step 3. The launch has `deferred_in`. @handle: hand the packets on, too, whether they are rung
- * for or not. */
+/* Step 3. The launch has `deferred_in`. @handle: also hand the packets on, whether their doorbell
+ * was rung or not. */
 static inline void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle)
 {
 	GT_PROVIDED(gt_graph_packets)->assign_deferred(launch, handle);
 }
 
-/* Packets that the launch has rung for and that are held back go to the device. */
+/* Hand to the device the packets that the launch has rung for and that are held back. */
 static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 {
 	if (launch->held_in)
@@ -186,9 +189,10 @@ static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 }
 
 /**
- * gt_graph_mark_end() - put a packet of gputap's behind the newest one in @queue
- * Where the launch's last packet was not observed: the end of this one is a part of ref->span. It
- * waits for all packets before it, and so do those behind it. Counted as lost if there is no room.
+ * gt_graph_mark_end() - add a gputap packet after the newest one in @queue
+ * Used where the launch's last packet was not observed: the end of the added packet is a part of
+ * ref->span. It waits for all packets before it, and packets after it wait for it. Counted as lost
+ * if the queue is full.
  */
 static inline void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
 {

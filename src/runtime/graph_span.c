@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans of graph launches: one record a launch, for `--mode lite`, from the start of its first node
- * to the end of its last one.
+/* Spans of graph launches: one record per launch, for `--mode lite`, from the start of its first
+ * node to the end of its last one.
  *
  * Parts of a span are the packets and copies that can be first or last (hip/hip_graph.c), and the
  * launch itself until it has returned. Steps:
  *   1. The launching thread takes a span from the table (compare and exchange of `parts` from 0 to
  *      1 + LAUNCHING, acquire). A launch that finds none free runs unobserved, and is counted.
- *   2. It adds 1 to `parts` for each part, maybe after that part has completed.
- *   3. A harvester of any device widens the span by a part's times, under `lock`, and takes 1 off
- *      `parts` (release). The launch has returned: it takes LAUNCHING off.
- *   4. Whoever takes the last part off (acquire) writes the record, and frees the span: `parts` 0
- *      (release). */
+ *   2. It adds 1 to `parts` for each part, possibly after that part has completed.
+ *   3. A harvester of any device widens the span with a part's times, under `lock`, and subtracts 1
+ *      from `parts` (release). When the launch returns, it subtracts LAUNCHING.
+ *   4. The thread that removes the last part (acquire) writes the record, and frees the span:
+ *      `parts` 0 (release). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -19,10 +19,10 @@
 enum { SPANS = 4096, LAUNCHING = 1 << 30 };
 
 struct gt_graph_span {
-	/* 0: free; else 1, and one for each in flight, and LAUNCHING: a part may have completed
+	/* 0: free; else 1, plus one for each part in flight, plus LAUNCHING: a part may complete
 	 * before the launch counts it */
 	_Atomic uint32_t parts;
-	_Atomic uint32_t lock; /* of the span */
+	_Atomic uint32_t lock; /* protects the fields below */
 	struct gt_graph_span_head head;
 	uint32_t device, lost;
 	uint64_t queue, start, end;
@@ -63,7 +63,7 @@ static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 
 	if (e->lost) /* of a part that may have been the first or the last */
 		gt_drop(t, GT_CLASS_DEVICE, domain, GT_DROP_RUNTIME);
-	if (e->lost || !e->device) /* there was no part: no node that works */
+	if (e->lost || !e->device) /* no part, so no node that ran */
 		return;
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, domain);
 	if (!r)
@@ -99,7 +99,7 @@ static void lock_span(struct gt_graph_span *e)
 void gt_graph_span_complete_part(struct gt_graph_span *e, struct gt_thread *t, uint32_t device,
 				 uint64_t queue, uint64_t start, uint64_t end)
 {
-	if (!start || end < start) { /* a clock's reading, not a time */
+	if (!start || end < start) { /* a failed clock reading, not a time */
 		gt_graph_span_lose_part(e, t);
 		return;
 	}

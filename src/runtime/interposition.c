@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgputap.so's half of interposition, for all domains: taking over what the audit library has
+/* libgputap.so's half of interposition, for all domains: adopting what the audit library has
  * armed. */
 #include "runtime/interposition.h"
 

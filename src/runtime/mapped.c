@@ -7,16 +7,16 @@
  *
  * Step 1 is what the audit library does while a library is mapped (runtime/arm.h). Step 2 exchanges
  * each slot that holds the address of one of the library's functions. A page that was made
- * read-only after relocation is writable for that moment.
- * Not reached: addresses that a program has copied into its own variables (by dlsym(), before).
+ * read-only after relocation is writable for that moment. Not reached: addresses that a program has
+ * already copied into its own variables with dlsym().
  *
- * A library that is opened later is found when the program next calls dlsym() or dlvsym(), for
- * whatever: a front (runtime/call_through.h) looks first. libc's dlsym() then still sees the
- * caller's return address. These two are redirected like a runtime's functions, and only where
- * there is a tool: without one libgputap changes nothing in a process.
+ * A library that is opened later is found when the program next calls dlsym() or dlvsym() for any
+ * symbol: a front (runtime/call_through.h) looks first. libc's dlsym() then still sees the caller's
+ * return address. These two are redirected like a runtime's functions, and only where there is a
+ * tool: without one libgputap changes nothing in a process.
  *
- * Locking: one lock of our own. Objects are looked at inside dl_iterate_phdr(), which keeps them
- * mapped.
+ * Locking: one lock, private to this file. Objects are looked at inside dl_iterate_phdr(), which
+ * keeps them mapped.
  * Never here: allocation. Allocators that wrap another one call dlsym() inside of malloc(). */
 #include "runtime/mapped.h"
 
@@ -40,7 +40,7 @@ GT_INTERPOSED(X)
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN void gt_mapped_asked(void);
-/* Assembler below. */
+/* Defined in assembler below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
 extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *version)
 	__attribute__((visibility("hidden")));
@@ -58,30 +58,31 @@ static const struct {
 #undef X
 };
 
-/* Addresses that are to be exchanged wherever they are bound. */
+/* Addresses to be exchanged wherever they are bound. */
 struct move {
 	const struct gt_attach *point;
 	int instance;
 	/* NULL: from the real functions to the taps */
 	void *(*to)(uint32_t instance, uint32_t index);
-	uintptr_t low, high; /* all that are exchanged lie in between */
-	uintptr_t library;   /* whose functions they are: its base */
+	uintptr_t low, high; /* bounds of all exchanged addresses */
+	uintptr_t library;   /* base of the library that defines them */
 };
 
 static struct {
 	struct gt_arming arming;
 	struct move moves[MOVES];
 	unsigned move_count;
-	unsigned long long adds, subs; /* of the linker, when we last looked */
+	unsigned long long adds, subs; /* the linker's counters at our last look */
 	bool watching, watch_now;
-	bool armed;                     /* a library, this time, or there was no instance for it */
+	/* in this look, a library was armed, or found no free instance */
+	bool armed;
 	bool is_left[GT_INTERPOSABLES]; /* gt_mapped_leave() */
 	void (*followers[FOLLOWERS])(void);
 } state = {.arming = {.relocated = true}};
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
-/* libgputap-audit.so sees every library before we could. */
+/* Return true if libgputap-audit.so is loaded: it sees every library before this file could. */
 static bool has_auditor(void)
 {
 	enum { UNKNOWN, YES, NO };
@@ -95,8 +96,8 @@ static bool has_auditor(void)
 	return atomic_load_explicit(&known, memory_order_relaxed) == YES;
 }
 
-/* A signal handler that interrupts this may call dlsym(). `looking` keeps it from waiting for the
- * lock that its own thread holds. */
+/* A signal handler that interrupts this may call dlsym(). `looking` prevents it from waiting for
+ * the lock that its own thread holds. */
 static void begin_look(void)
 {
 	looking = true;
@@ -139,7 +140,7 @@ static bool is_ours(const struct gt_elf *o)
 	return o->base == self.base;
 }
 
-/* Has it symbols, and is it not libgputap.so itself? */
+/* Return true if the object has symbols and is not libgputap.so itself. */
 static bool is_other_library(const struct dl_phdr_info *info, struct gt_elf *o,
 			     struct gt_symbols *s)
 {
@@ -149,10 +150,11 @@ static bool is_other_library(const struct dl_phdr_info *info, struct gt_elf *o,
 
 /* Arming --------------------------------------------------------------------- */
 
-/* bit per armed instance whose library was seen this time */
+/* one bit per armed instance whose library was seen in this look */
 static uint32_t mapped[GT_INTERPOSABLES];
 
-/* Do the library's symbols lead to us? Not if it was closed and opened again at the same place. */
+/* Return true if the library's symbols lead to our taps. False if it was closed and opened again at
+ * the same place. */
 static bool is_changed(const struct gt_attach *point, const struct gt_symbols *s)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -209,7 +211,7 @@ static void add_move(const struct gt_attach *point, int instance, void *(*to)(ui
 	state.move_count++;
 }
 
-/* Does a loader of the runtime bring us in, or has it done so? */
+/* Return true if a loader of the runtime loads us, or has done it already. */
 static bool is_brought_in(unsigned d)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(points[d].point, points[d].point->shape);
@@ -238,8 +240,8 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
 		    !what->wants(&state.arming, &o, &s))
 			continue;
-		/* other threads may have opened the same library: what they call is known from
-		 * the first moment on */
+		/* call `opened` before the taps can be reached: other threads may have opened the
+		 * same library, and their calls must be seen from the first moment */
 		state.arming.opened = points[d].opened;
 		instance = gt_arm(&state.arming, what, points[d].point, &o, what->own_calls);
 		state.armed = true;
@@ -255,7 +257,7 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Libraries that are not mapped any more. */
+/* Free the instances of libraries that are no longer mapped. */
 static void forget(void)
 {
 	for (unsigned d = 0; d < GT_INTERPOSABLES; d++) {
@@ -277,7 +279,7 @@ static void forget(void)
 
 /* Settling ------------------------------------------------------------------- */
 
-/* Where a slot that holds @value is to lead; 0: it is not one of ours. */
+/* Return the new target of a slot that holds @value, or 0 if it is not one to change. */
 static uintptr_t target_of_slot(const struct move *m, uintptr_t value, const char *name)
 {
 	const uint16_t *indices = GT_ATTACH_AT(m->point, m->point->indices);
@@ -318,7 +320,8 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 	for (unsigned i = 0; i < state.move_count && !to; i++) {
 		const struct move *m = &state.moves[i];
 
-		/* the library's own calls stay its own; its tables of pointers are for others */
+		/* the library's own calls are not redirected; its tables of pointers are, since
+		 * others read them */
 		if (value >= m->low && value < m->high &&
 		    (o->base != m->library || type == GT_POINTER))
 			to = target_of_slot(m, value, name);
@@ -363,7 +366,7 @@ struct wanted_function {
 	bool done;
 };
 
-/* The first object is the program. */
+/* Set the slot in the first object, which is the program. */
 static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct gt_elf o = object_of(info);
@@ -411,7 +414,7 @@ static void change_symbol(const struct gt_elf *o, ElfW(Sym) * symbol, uintptr_t 
 	gt_set_protection(symbol, symbol + 1, segment->p_flags);
 }
 
-/* All versions of a name of libc's that lead to @from. */
+/* Change all versions of a libc name that lead to @from. */
 static void change_name(const struct gt_elf *o, const struct gt_symbols *s, const char *name,
 			void *from, void *to)
 {
@@ -455,9 +458,9 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* All of it ------------------------------------------------------------------- */
+/* Looking -------------------------------------------------------------------- */
 
-/* With our lock: what is in `moves`, everywhere. */
+/* Apply everything in `moves`. The caller holds our lock. */
 static void settle_all(void)
 {
 	if (state.move_count || state.watch_now) {
@@ -479,13 +482,13 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 }
 
 /* A fork's child inherits the dynamic linker's lock as it was: if another thread of the parent was
- * inside of dlopen(), dl_iterate_phdr() waits for ever in the child. So the child does not call it
- * before its list of objects has changed. A changed list means that the child itself has opened or
+ * inside dlopen(), dl_iterate_phdr() would wait forever in the child. So the child does not call it
+ * until its list of objects has changed. A changed list means that the child itself has opened or
  * closed something, which needs that lock; an unchanged one has nothing new to look at. */
 static struct {
 	const struct link_map *first;
 	bool possible;
-	uintptr_t objects; /* which were there after the fork */
+	uintptr_t objects; /* sum of the objects mapped at the fork */
 } orphan;
 
 static const struct link_map *first_object(void)
@@ -500,7 +503,7 @@ static const struct link_map *first_object(void)
 	return first;
 }
 
-/* A sum of all. Without a lock. */
+/* Return a checksum of all mapped objects. Takes no lock. */
 static uintptr_t objects_there(void)
 {
 	uintptr_t sum = 0;
@@ -538,7 +541,7 @@ void gt_mapped_follow(void (*follower)(void))
 			break;
 		}
 	end_look();
-	if (has_looked) /* another constructor of ours came first */
+	if (has_looked) /* another constructor of this library has looked already */
 		follower();
 }
 
@@ -594,7 +597,7 @@ void gt_mapped_look(void)
 	}
 	end_look();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		/* and if there was no instance for one: that is reported without a lock */
+		/* also if a library found no free instance: that is reported without a lock */
 		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();
@@ -620,7 +623,8 @@ void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 
 static _Thread_local bool forks __attribute__((tls_model("initial-exec")));
 
-/* Our own looking does not hold the linker's lock during a fork. */
+/* Take our lock before a fork, so that this file does not hold the linker's lock during the
+ * fork. */
 static void before_fork(void)
 {
 	forks = !looking;
@@ -665,7 +669,7 @@ void gt_mapped_asked(void)
 		gt_mapped_look();
 }
 
-/* dlsym() sees the caller's return address, not one of ours. */
+/* A front, so that dlsym() sees the caller's return address, not one in this library. */
 #define FRONT(name)                                                             \
 	__asm__(".text\n"                                                       \
 		".globl gt_mapped_" #name                                       \

@@ -12,14 +12,15 @@
 #include "core/emit.h"
 #include "core/recording.h"
 
-/* Load addresses of libraries that have a record; under gt_core_lock(), never removed. */
+/* Load addresses of libraries that have a record. Protected with gt_core_lock(), never removed. */
 static struct seen {
 	struct seen *next;
 	uint64_t base;
 	enum gt_domain domain;
 } * seen;
 
-/* False: it has a record. Without memory to remember it, it gets another one each time. */
+/* Return false if the library already has a record. If memory to remember it cannot be allocated,
+ * it gets another record each time. */
 static bool is_new(enum gt_domain domain, uint64_t base)
 {
 	struct seen *s;
@@ -40,7 +41,8 @@ static bool is_new(enum gt_domain domain, uint64_t base)
 	return true;
 }
 
-/* "5.2.21153" of libamdhip64.so.5.2.21153; a single number is that of the interface. */
+/* Return "5.2.21153" for libamdhip64.so.5.2.21153, NULL for a single number, which is an interface
+ * version. */
 static const char *version_in(const char *path)
 {
 	const char *at = strstr(path, ".so.");
@@ -48,7 +50,8 @@ static const char *version_in(const char *path)
 	return at && strchr(at + 4, '.') && !at[4 + strspn(at + 4, "0123456789.")] ? at + 4 : NULL;
 }
 
-/* The dynamic linker names our ROCTx by where it had looked for another one last. */
+/* Get the real path of our ROCTx: the dynamic linker reports it under the last place where it
+ * looked for another one. */
 static bool stand_in(const char *name, char *path)
 {
 	const char *folder = getenv("GPUTAP_COMPAT"), *slash = strrchr(name, '/');

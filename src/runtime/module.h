@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libraries of a runtime are really mapped: a record for each, once per domain. */
+/* Record the libraries of a runtime that are actually mapped: one record each, once per domain. */
 #ifndef GPUTAP_RUNTIME_MODULE_H
 #define GPUTAP_RUNTIME_MODULE_H
 
@@ -7,12 +7,12 @@
 
 #include "record/domain.h"
 
-/* Record the library that holds @function. @way: how its calls are seen, "layer",
- * "interposition", ..
- * @version: as given to rocprofiler-register; 0: what its file's name says. */
+/* Record the library that holds @function. @way: how its calls are seen: "layer", "interposition"
+ * or another method's name. @version: as given to rocprofiler-register; 0: take it from the file's
+ * name. */
 void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *way,
 			  uint64_t version);
-/* The same while the dynamic linker is busy with the library, so that it cannot be asked for its
+/* The same, while the dynamic linker is busy with the library and so cannot be asked about its
  * name. */
 void gt_runtime_module_named(enum gt_domain domain, const char *path, uint64_t base,
 			     const char *way, uint64_t version);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of ranges: one of the thread's, as a call has, without a call that is open. So a reader
- * knows by numbers what is inside. Inline: an operator of torch's takes one. */
+/* Numbers of ranges: taken from the thread's sequence, as a call's are, but with no call open. So a
+ * reader knows from the numbers which calls are nested in the range. Inline, because every torch
+ * operator takes one. */
 #ifndef GPUTAP_RUNTIME_RANGE_IDS_H
 #define GPUTAP_RUNTIME_RANGE_IDS_H
 
@@ -22,7 +23,7 @@ static inline uint64_t gt_range_take_number(struct gt_thread *t)
 	return id;
 }
 
-/* As gt_call_begin(), but nothing is open. */
+/* Like gt_call_begin(), but nothing is open. */
 static inline uint64_t gt_range_take_id(struct gt_thread *t, enum gt_domain domain,
 					uint32_t operation)
 {
@@ -34,7 +35,8 @@ static inline uint64_t gt_range_take_id(struct gt_thread *t, enum gt_domain doma
 	return id;
 }
 
-/* The collector's core had those lines last: they come while the range runs. */
+/* Prefetch the next cache lines of the ring, which the collector's core held last: they arrive
+ * while the range runs. */
 static inline void gt_range_fetch_ring(const struct gt_thread *t)
 {
 	__builtin_prefetch(t->cur, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See range_texts.h. Buckets of lists that only grow, at their heads.
- * Locking: none. A bucket's head: exchanged (release), read (acquire). Two threads that bring the
- * same new text at once may each get one of their own. */
+/* See range_texts.h. A hash table; each bucket is a list that only grows, at its head.
+ * Locking: none. A bucket's head: exchanged (release), read (acquire). Two threads that add the
+ * same new text at once may each get a separate copy. */
 #include "runtime/range_texts.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that stay: names of ranges whose callers may forget them before the range ends. */
+/* Interned texts: names of ranges whose callers may free them before the range ends. */
 #ifndef GPUTAP_RUNTIME_RANGE_TEXTS_H
 #define GPUTAP_RUNTIME_RANGE_TEXTS_H
 
@@ -10,27 +10,28 @@
 struct gt_thread;
 
 struct gt_range_text {
-	/* what ITT has in its string handles: the program sees these members */
+	/* same layout as an ITT string handle: the program sees these members */
 	const char *text;
 	void *wide;
 	int extra1;
 	void *extra2;
 	struct gt_range_text *next;
-	/* ours */
+	/* private to gputap */
 	uint32_t hash;
 	_Atomic uint64_t
-		string; /* its number in records, 0: none yet; and the epoch of that << 32 */
+		/* its string number in records, 0: none yet; and that number's epoch << 32 */
+		string;
 	char data[];
 };
 
-/* The one for that text, the same each time; of texts beyond TEXTS_MOST the one that says so. NULL:
- * no memory. Any thread. */
+/* Return the interned copy of @text, always the same one; beyond TEXTS_MOST texts, one shared text
+ * that reports the limit. Return NULL if out of memory. Any thread. */
 struct gt_range_text *gt_range_text(const char *text);
-/* The same of a text of any length. */
+/* The same for a text of @bytes bytes. */
 struct gt_range_text *gt_range_text_whole(const char *text, size_t bytes);
 
-/* Its number as a string of the process (gt_string_id()), in a word of that text's own. 0: there
- * is none. */
+/* Return the text's number as a string of the process (gt_string_id()), cached in the text itself;
+ * 0 if there is none. */
 uint32_t gt_range_text_number(struct gt_thread *t, struct gt_range_text *text);
 
 #endif

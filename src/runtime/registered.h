@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runtimes that offer their tables through librocprofiler-register (runtime/register): each one's
- * folder says by which name, and what is done with them. */
+/* Runtimes that offer their tables through librocprofiler-register (runtime/register): each
+ * runtime's folder gives the name to register under and the handling of the tables. */
 #ifndef GPUTAP_RUNTIME_REGISTERED_H
 #define GPUTAP_RUNTIME_REGISTERED_H
 
@@ -13,17 +13,20 @@
 
 struct gt_registered {
 	const char *name;
-	/* Takes the tables. Return: 0, or what is wrong. NULL: there is one table, its size in
-	 * bytes and then functions in the order of the operations, and what follows says whose */
+	/* Takes the tables. Return: 0, or a reason for refusal. NULL: there is one table, its size
+	 * in bytes followed by functions in the order of the operations, described in the fields
+	 * below */
 	int (*take)(uint64_t version, void **tables, uint64_t count);
 	enum gt_domain domain;
-	const char *library;     /* "HIP": what an event calls a copy of it */
+	const char *library;     /* "HIP": the library's name in an event about a copy of it */
 	struct gt_table *tables; /* by instance */
-	_Atomic(void *) *taken;  /* by instance: the library's table, by which it is known again */
-	/* False: the instance is another way's. NULL: there is no other way to attach */
+	/* by instance: the library's table, which identifies the library */
+	_Atomic(void *) *taken;
+	/* Returns false if the instance belongs to another interception method. NULL: none
+	 * exists */
 	bool (*may_take)(enum gt_domain domain, uint32_t instance);
 };
-/* Several, one behind the other. */
+/* Several providers, chained. */
 GT_INTERFACE(gt_registered);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the folders of ROCm's runtimes ask of each other's devices and streams: HIP's devices are
- * HSA's agents, and ROCTx names things of both. Without the folder that knows there is no device,
- * and no name. */
+/* Interface between the folders of ROCm's runtimes for each other's devices and streams: HIP's
+ * devices are HSA's agents, and ROCTx names objects of both. Without the providing folder, devices
+ * and names are unknown. */
 #ifndef GPUTAP_RUNTIME_ROCM_H
 #define GPUTAP_RUNTIME_ROCM_H
 
@@ -17,7 +17,7 @@ struct gt_rocm_device {
 	const char *pci; /* "0000:03:00.0"; "": not known */
 };
 
-/* HSA's. */
+/* Provided by HSA. */
 struct gt_rocm_devices {
 	bool (*get)(uint32_t position, struct gt_rocm_device *device);
 	void (*meet)(struct gt_thread *t);
@@ -25,7 +25,7 @@ struct gt_rocm_devices {
 };
 GT_INTERFACE(gt_rocm_devices);
 
-/* HIP's. */
+/* Provided by HIP. */
 struct gt_rocm_streams {
 	void (*write_default)(struct gt_thread *t, uint64_t device);
 	void (*name)(struct gt_thread *t, const void *stream, const char *name);
@@ -33,22 +33,22 @@ struct gt_rocm_streams {
 };
 GT_INTERFACE(gt_rocm_streams);
 
-/* By position, GPUs only. False: behind the last. */
+/* Get a GPU by position. Return false if @position is past the last one. */
 static inline bool gt_rocm_device_get(uint32_t position, struct gt_rocm_device *device)
 {
 	return GT_IS_PROVIDED(gt_rocm_devices) &&
 	       GT_PROVIDED(gt_rocm_devices)->get(position, device);
 }
 
-/* Those that nobody has used yet are known, too, from now on. */
+/* From now on, know also those devices that were not used yet. */
 static inline void gt_rocm_devices_meet(struct gt_thread *t)
 {
 	if (GT_IS_PROVIDED(gt_rocm_devices))
 		GT_PROVIDED(gt_rocm_devices)->meet(t);
 }
 
-/* The program has named a device: by handle, or, if @pci is not NULL, by PCI address. One that is
- * not known yet has the name when it is. */
+/* Name a device, as the program did: by handle, or, if @pci is not NULL, by PCI address. A name for
+ * a device not known yet is applied once it is known. */
 static inline void gt_rocm_device_name(struct gt_thread *t, uint64_t handle, const char *pci,
 				       const char *name)
 {
@@ -56,21 +56,21 @@ static inline void gt_rocm_device_name(struct gt_thread *t, uint64_t handle, con
 		GT_PROVIDED(gt_rocm_devices)->name(t, handle, pci, name);
 }
 
-/* The same. @device: as hipSetDevice() takes it. */
+/* The same for a HIP device. @device: as hipSetDevice() takes it. */
 static inline void gt_rocm_hip_device_name(struct gt_thread *t, int device, const char *name)
 {
 	if (GT_IS_PROVIDED(gt_rocm_streams))
 		GT_PROVIDED(gt_rocm_streams)->name_device(t, device, name);
 }
 
-/* The program has named a stream. */
+/* Name a stream, as the program did. */
 static inline void gt_rocm_stream_name(struct gt_thread *t, const void *stream, const char *name)
 {
 	if (GT_IS_PROVIDED(gt_rocm_streams))
 		GT_PROVIDED(gt_rocm_streams)->name(t, stream, name);
 }
 
-/* A device got its first queue: its default stream is written. */
+/* Write a device's default stream. Called when the device gets its first queue. */
 static inline void gt_rocm_stream_write_default(struct gt_thread *t, uint64_t device)
 {
 	if (GT_IS_PROVIDED(gt_rocm_streams))

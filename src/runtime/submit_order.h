@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which call a packet belongs to when the runtime submits from threads of its own (HIP with
+/* Link a packet to its call where the runtime submits from its own threads (HIP with
  * AMD_DIRECT_DISPATCH=0): the interface between the folder that knows the calls (HIP) and the
  * folder that makes packets (HSA). Neither includes the other.
  *
@@ -11,41 +11,44 @@
  *                                             gt_thread.submit_order
  *
  * Steps:
- *   1. The program's thread enters a call that makes work, recorded or not (GT_SERVICE_ORDER, also
- *      in a pause): it adds the call to the end of its stream's order, under the order's lock.
- *   2. The stream's thread reserves a packet's number. gt_submit_order_reserve_packet() numbers
- *      the packets of that thread; the packet keeps that sequence number.
- *   3. Whoever handles the packet, any thread, calls gt_submit_order_match() under the order's
- *      lock, once for each packet of the stream's thread and in their sequence. The oldest call
- *      that fits is the submitter.
- *   4. A call that has all its work leaves the order.
+ *   1. The program's thread enters a call that submits GPU activities, recorded or not
+ *      (GT_SERVICE_ORDER, also in a pause): it adds the call to the end of its stream's order,
+ *      under the order's lock.
+ *   2. The stream's thread reserves a packet's number. gt_submit_order_reserve_packet() numbers the
+ *      packets of that thread; the packet keeps that sequence number.
+ *   3. The thread that handles the packet (any thread) calls gt_submit_order_match() under the
+ *      order's lock, once for each packet of the stream's thread and in their sequence. The oldest
+ *      call that fits is the submitter.
+ *   4. A call whose GPU activities have all been matched leaves the order.
  *
- * A link is made when it is certain. Else the work stays without a call, and shows as not linked:
- *   - A thread of HIP's belongs to the stream that the call made which was open when the thread
- *     was made.
- *   - The oldest call of a stream must fit: a kernel by its name, a copy or fill by an address
+ * A link is made only when it is certain. Otherwise the GPU activity has no call and shows as not
+ * linked:
+ *   - A thread of HIP's belongs to the stream of the call that was open when the thread was
+ *     created.
+ *   - The oldest call of a stream must fit: a kernel must match its name, a copy or fill an address
  *     that it works on.
  *   - Calls that several threads make on one stream at the same time have no order. A packet is
- *     linked if it fits one of them alone. If a kernel fits calls of several threads, it is known
- *     how many of them wait for their kernels, but not which. Until all of them have theirs, no
- *     kernel of that name is linked, even if only one thread still has calls that wait.
- *   - A copy or fill may be a further part of one call as well as the first part of another:
- *     then it is not linked, and the other calls may have had their first part from then on.
+ *     linked if it fits exactly one of them. If a kernel fits calls of several threads, it is known
+ *     how many of them wait for their kernels, but not which ones. Until all of them have theirs,
+ *     no kernel of that name is linked, even if only one thread still has waiting calls.
+ *   - If a copy or fill may be a further part of one call as well as the first part of another, it
+ *     is not linked, and from then on the other calls may already have had their first part.
  *   - The same holds for a part that may be a further one of a graph's last node as well as the
- *     first one of a call behind the graph.
+ *     first one of a call after the graph.
  *   - A graph's launch is one record (`--mode lite`) if all of its packets are certain, from the
  *     first to the last.
- *   - HIP 7 submits most of a graph in the thread that launches it. That is certain, and the
- *     launch's entry in the order knows of it before what comes behind it. If some of its kernels
- *     were submitted so and others not, the order is not what it seems.
- *   - Every packet of the stream's thread comes through step 3. A packet that did not would have
- *     left its call to the next packet.
- *   - A packet that fits no call, a call that fails (with or without work), a sequence number
- *     that is missing: the order is not what it seems. Work of that stream is not linked any more
- *     until the program has waited for all of it, with no other call on the stream meanwhile.
- * It rests on this: a launch that succeeds makes one kernel, a copy or set on a device's memory
- * makes at least one packet or copy, and a stream's thread submits in the order of the calls,
- * where these have one.
+ *   - HIP 7 submits most of a graph in the launching thread. Those packets are certain, and the
+ *     launch's entry in the order accounts for them before later calls are matched. If some of its
+ *     kernels were submitted that way and others were not, the order cannot be trusted.
+ *   - Every packet of the stream's thread passes through step 3. A packet that did not would leave
+ *     its call to the next packet.
+ *   - The order cannot be trusted either after a packet that fits no call, a call that fails (with
+ *     or without GPU activities), or a missing sequence number. GPU activities of that stream are
+ *     then not linked until the program has waited for all of them with no other call on the stream
+ *     meanwhile.
+ * These assumptions are needed: a launch that succeeds makes one kernel, a copy or set on a
+ * device's memory makes at least one packet or copy, and a stream's thread submits in the order of
+ * the calls, where these have one.
  *
  * HIP's side is hip_order.c and hip_order_match.c. */
 #ifndef GPUTAP_RUNTIME_SUBMIT_ORDER_H
@@ -55,23 +58,23 @@
 
 struct gt_submit_order;
 
-/* The call that reserved a packet's number, or made a copy. */
+/* Call that reserved a packet's number, or made a copy. */
 struct gt_submitter {
-	uint64_t id, start; /* correlation id, host ticks of its begin */
-	/* what the call moves; 0: it does not say. Else also `source`, `destination`,
-	 * `direction` */
+	uint64_t id, start; /* correlation id, host ticks of its start */
+	/* bytes that the call moves; 0: not known. If not 0, `source`, `destination` and
+	 * `direction` are set */
 	uint64_t bytes;
 	struct gt_node_ref node;
 	uint64_t source, destination;
 	uint32_t direction; /* hipMemcpyKind */
 };
 
-/* What a packet or copy is. */
+/* A packet or copy to be matched. */
 struct gt_submitted_work {
 	enum gt_graph_part part;
 	uint32_t name;                       /* kernels: string id */
-	uint64_t destination, source, bytes; /* copies that are no packets; else 0 */
-	/* kernels of the runtime's own: their arguments, addresses among them */
+	uint64_t destination, source, bytes; /* copies that are not packets; else 0 */
+	/* the runtime's own kernels: their arguments, which include addresses */
 	const uint64_t *words;
 	uint32_t word_count;
 };
@@ -83,18 +86,18 @@ struct gt_submit_orders {
 };
 GT_INTERFACE(gt_submit_orders);
 
-/* Step 2, in the order's thread. Return: the packet's sequence number: 1, 2, .. of that thread;
- * never 0. */
+/* Step 2, in the order's thread. Return the packet's sequence number in that thread: 1, 2, 3 and so
+ * on, never 0. */
 static inline uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *order)
 {
 	return GT_PROVIDED(gt_submit_orders)->reserve_packet(order);
 }
 
 /**
- * gt_submit_order_match() - step 3: the call that this work belongs to
+ * gt_submit_order_match() - step 3: find the call that submitted a GPU activity
  * @work: NULL: a packet that belongs to no call
- * @sequence: the packet's; 0: this is no packet, and this is the order's thread
- * @submitter: receives the call; untouched if nothing is certain
+ * @sequence: the packet's; 0: not a packet, and the caller is the order's thread
+ * @submitter: receives the call; untouched unless the match is certain
  */
 static inline void gt_submit_order_match(struct gt_submit_order *order,
 					 const struct gt_submitted_work *work, uint32_t sequence,

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""taps_instance.py NM OBJCOPY DOMAIN NUMBER IN OUT: a domain's compiled taps once more, for another
+"""taps_instance.py NM OBJCOPY DOMAIN NUMBER IN OUT: copy a domain's compiled taps for another
 instance.
 
-Compiling them takes most of a build's time, and the taps of all instances differ in two addresses:
-those of the instance's state. So they are compiled once, as instance 0, and the others are that
-object with other names: gt_<domain>_tap0_<f> becomes gt_<domain>_tap<n>_<f>, gt_<domain>_taps and
-gt_<domain>_tables the names that runtime/tap_tables.inc gives the n-th element of each.
+Compiling them takes most of a build's time, and the taps of all instances differ in only two
+addresses: those of the instance's state. So they are compiled once, as instance 0, and the others
+are copies of that object with other names: gt_<domain>_tap0_<f> becomes gt_<domain>_tap<n>_<f>;
+gt_<domain>_taps and gt_<domain>_tables become the names that runtime/tap_tables.inc gives the n-th
+element of each.
 """
 
 import subprocess

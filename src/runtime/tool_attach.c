@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How runtimes come to tools where no `gputap run` has prepared the process: the variables that
- * it would have set (see collector/environment.c), and interposition of what is mapped
+/* Attach runtimes to tools where `gputap run` has not prepared the process: set the variables that
+ * it would have set (see collector/environment.c), and interpose mapped libraries
  * (runtime/mapped.h). `gputap run` has set those of the domains that it records; a tool may want
  * others. */
 #include "runtime/tool_attach.h"
@@ -29,7 +29,7 @@ void gt_tools_set_late(bool is_late)
 	late = is_late;
 }
 
-/* Where this library is. NULL: nobody knows. */
+/* Return the path of this library, or NULL if not known. */
 static const char *own_path(void)
 {
 	static char path[PATH_MAX];
@@ -48,7 +48,7 @@ static const char *get_variable(const char *name)
 	return value ? value : "";
 }
 
-/* "ours", or "ours<separator>users", and ours again at the end if @twice. */
+/* Set @name to "ours", or "ours<separator>users", with ours again at the end if @twice. */
 static void put_first(const char *name, const char *ours, char separator, bool twice)
 {
 	const char *users = get_variable(name);
@@ -68,7 +68,7 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 		setenv(name, text, 1);
 }
 
-/* The list's readers can read it: they know no quotes, or ours needs none. */
+/* Return true if the list's readers can parse @path: they support no quotes, or it needs none. */
 static bool can_stand_in(const char *path, char separator)
 {
 	return !strchr(path, separator) && (separator != ' ' || !strpbrk(path, "\"\\"));
@@ -76,8 +76,8 @@ static bool can_stand_in(const char *path, char separator)
 
 static void set_list(const struct gt_variable *v, const char *path)
 {
-	/* a loader that has looked already is interposed, and so are all later ones: in a
-	 * running program, or when a library's constructor has called it */
+	/* a loader that has looked already is interposed, as are all later ones: in a running
+	 * program, or when a library's constructor has called the loader */
 	if (v->until && (gt_tools_late() || gt_mapped_defines(v->until, v->until_without)))
 		return;
 	if (can_stand_in(path, v->separator))
@@ -93,10 +93,10 @@ static void set_value(const struct gt_variable *v)
 	setenv(v->name, v->value, 1);
 }
 
-/* @done: bit per enum gt_domain whose variables are set already. */
+/* @done: one bit per enum gt_domain whose variables are already set. */
 static void set_environment(const char *path, uint32_t done)
 {
-	/* first what depends on the user's lists */
+	/* first the variables that depend on the user's lists */
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
 		if (!(v->domains & done) && v->kind == GT_VARIABLE_DEFAULT && v->other &&
 		    *get_variable(v->other))

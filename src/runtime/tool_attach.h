@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* How runtimes come to tools without `gputap run`: what tool_attach.c and tool_start.c share. */
+/* Attaching tools to runtimes without `gputap run`: shared by tool_attach.c and tool_start.c. */
 #ifndef GPUTAP_RUNTIME_TOOL_ATTACH_H
 #define GPUTAP_RUNTIME_TOOL_ATTACH_H
 
 #include <stdbool.h>
 
-/* Has main() begun, or may it have? */
+/* Return true if main() has started, or may have. */
 bool gt_tools_late(void);
 void gt_tools_set_late(bool late);
 
-/* Set the variables that runtimes read (once), and interpose the libraries that are mapped. */
+/* Set the variables that runtimes read (once), and interpose the mapped libraries. */
 void gt_tool_attach_begin(void);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The moment at which tools are started, and the one at which they are finished.
+/* Start tools at the right moment, and finish them at the right moment.
  *
  *   libraries' constructors ── ours ──► .. ──► __libc_start_main() ──► main() .. exit()
  *                              expected?       tools are started              └─► finished
- *                                 └─► pending: by the first call of a runtime,
+ *                                 └─► pending: at the first call of a runtime,
  *                                     if that comes before
  *
- * A library of a tool that is linked with libgputap is initialised after it: in our constructor,
- * its own have not run. So what is found is started when all libraries are through: in the
- * program's call of __libc_start_main(), which is sent here and has done nothing yet. A runtime
- * that is called before that (by a library's constructor) starts them then:
- * gt_recording.pending. Where there is no such call (a start-up of the program's own; libgputap
- * was opened by a running program), and for tools that want it so (GPUTAP_TOOL_ON_FIRST_CALL),
- * the first call of a runtime is what starts them.
+ * A tool's library that is linked with libgputap is initialised after it: when our constructor
+ * runs, the tool's have not run yet. So the tools found are started once all libraries are
+ * initialised: in the program's call of __libc_start_main(), which is redirected here and has done
+ * nothing yet. If a runtime is called before that (from a library's constructor), that call starts
+ * them: gt_recording.pending. The first call of a runtime also starts them if __libc_start_main()
+ * is not called this way (a program with its own start-up code; libgputap opened by a running
+ * program), and for tools that request it (GPUTAP_TOOL_ON_FIRST_CALL).
  *
- * A tool that is opened when libgputap is there already is found by libgputap-audit.so, which calls
- * gt_tools_opened(), or without it by gt_mapped_look(); the next call of a runtime starts it. What
- * came too late for something is told so at once: gt_tools_find_missed().
+ * A tool that is opened after libgputap is found by libgputap-audit.so, which calls
+ * gt_tools_opened(), or without it by gt_mapped_look(); the next call of a runtime starts it. A
+ * tool that came too late for something is notified at once: gt_tools_find_missed().
  *
- * The end: before the ends of libraries, so that tools may still call runtimes; and after the
- * ends of what the program has made since it began to use runtimes. A tool that wants the first
- * call to start it is finished where exit() comes to a handler that was registered just before
- * its start(). */
+ * Tools are finished before libraries' destructors, so that they may still call runtimes; and after
+ * the exit handlers that the program has registered since it began to use runtimes. A tool that
+ * wants to start on the first call is finished when exit() reaches a handler that was registered
+ * just before its start(). */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -36,14 +36,14 @@ typedef int main_fn(int, char **, char **);
 typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void),
 		     void (*fini)(void), void (*end)(void), void *stack);
 
-/* libgputap-audit.so looks for it. */
+/* Exported for libgputap-audit.so. */
 extern struct gt_tool_opened gputap_attach_tools __attribute__((visibility("default")));
 struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 
 static start_fn *real_start;
 static void (*libraries_end)(void);
 
-/* With the handlers of exit(): behind the program's own. */
+/* Runs with the handlers of exit(), after the program's own. */
 static void program_ends(void)
 {
 	gt_tools_finish();
@@ -62,8 +62,8 @@ static int program_starts(main_fn *program, int argc, char **argv, void (*init)(
 	return real_start(program, argc, argv, init, fini, end, stack);
 }
 
-/* Will the program call program_starts()? Not if it is running: then we were opened, and mostly
- * not for all to see. */
+/* Return true if the program will call program_starts(). False if it is already running: then
+ * libgputap was opened with dlopen(), usually without RTLD_GLOBAL. */
 static bool wait_for_program(void)
 {
 	if (gt_tools_are_hidden())

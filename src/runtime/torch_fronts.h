@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where libtorch_cpu.so is opened by a program, its first operator finds us: libgputap-audit.so
- * puts functions of libgputap.so's in front of two of libtorch's own, when it is mapped and before
- * anything is bound to it.
+/* Detection of torch's first operator where a program opens libtorch_cpu.so itself: when the
+ * library is mapped and before anything is bound to it, libgputap-audit.so puts libgputap.so's
+ * functions in front of two of libtorch's own.
  *
- *   gputap_attach_torch ─► front[i].function   ours: looks once, then goes on to
- *                     └──► front[i].real       the real one; written by the audit library. NULL:
+ *   gputap_attach_torch ─► front[i].function   ours: looks once, then continues with
+ *                     └──► front[i].real       the real one; the audit library writes it. NULL:
  *                                              no libtorch was mapped, or only before us
  *
  * Offsets from the object's own address, as in struct gt_attach (runtime/interposition.h). */
@@ -15,7 +15,7 @@
 
 #define GT_TORCH_FRONTS_MAGIC UINT64_C(0x31304e4f52465447) /* "GTFRON01" */
 
-/* at::getStepCallbacksUnlessEmpty(RecordScope), which each operator begins with, and
+/* at::getStepCallbacksUnlessEmpty(RecordScope), which each operator calls first, and
  * at::RecordFunction::RecordFunction(RecordScope), a range of C++ code. */
 enum { GT_TORCH_FRONTS = 2 };
 static const char *const gt_torch_front_names[GT_TORCH_FRONTS] = {

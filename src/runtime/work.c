@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. A token is given back by whoever comes last: the submitting thread behind its
- * EXIT, or the one that learns of the completion. `left` counts the two. */
+/* See work.h. The submitting thread (after EXIT) and the thread that learns of the completion each
+ * count `left` down; the later one returns the token. */
 #include "runtime/work.h"
 
 #include "core/context.h"
@@ -11,12 +11,12 @@
 
 struct gt_work {
 	struct gt_tool_entry entry;
-	_Atomic uint32_t left; /* of submitted and completed, how many are still to come */
-	uint32_t epoch;        /* process that it was submitted in */
+	_Atomic uint32_t left; /* steps still to come: submitted, completed */
+	uint32_t epoch;        /* process in which it was submitted */
 	bool recorded;
 	uint64_t id, call_start;
 	struct gt_work_what what;
-	struct gt_work_item *item; /* NULL: no tool asks for it */
+	struct gt_work_item *item; /* NULL: no tool wants it */
 };
 
 static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
@@ -28,7 +28,7 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 				       1;
 }
 
-/* Return: NULL: no tool asks for it. */
+/* Return NULL if no tool wants it. */
 static struct gt_work_item *notify_enter(const struct gt_work_what *what)
 {
 	struct gt_work_item *p;
@@ -100,7 +100,7 @@ void gt_work_submitted(struct gt_work *w)
 {
 	if (!w)
 		return;
-	if (w->recorded) /* not before: what the runtime refuses is no device work */
+	if (w->recorded) /* not earlier: a launch that the runtime refuses is not a GPU activity */
 		gt_device_seen(gt_thread_own(), w->what.domain);
 	if (w->item)
 		gt_work_item_exit(w->item);
@@ -150,7 +150,7 @@ static void write_item(struct gt_thread *t, const struct gt_work *w, int32_t sta
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* GT_EVENT_CLOCK, when so many have been seen: 1, 2, 4, .. */
+/* Write GT_EVENT_CLOCK after 1, 2, 4, 8 and so on such times. */
 static void report_broken_clock(enum gt_domain domain)
 {
 	static _Atomic uint64_t seen, reported;

@@ -2,27 +2,25 @@
 /* libgputap-audit.so: interposition that the dynamic linker itself does (LD_AUDIT).
  *
  * The linker calls us for every object that it maps, before anything is bound to it. A runtime's
- * library that offers no table of functions gets its symbol table changed right then: the
- * addresses of its exported functions become those of libgputap.so's taps, and the taps get the
- * real addresses.
- * Whatever is bound afterwards, lazily or at once, by a PLT, a static table of pointers or dlsym(),
- * from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps. (la_symbind64() is called for PLT
- * slots and dlsym() only, never for the relocations of a pointer table; and it makes the linker
- * call us for every binding of the program.)
- * What is done to a library: runtime/arm.h. libgputap.so does the same later where there is no
- * auditor (runtime/mapped.c).
+ * library that offers no table of functions gets its symbol table changed right then: the addresses
+ * of its exported functions become those of libgputap.so's taps, and the taps get the real
+ * addresses. All later bindings lead to the taps: lazy or immediate, through a PLT, a static table
+ * of pointers or dlsym(), also from RTLD_LOCAL and RTLD_DEEPBIND libraries. (la_symbind64() is
+ * called for PLT slots and dlsym() only, never for the relocations of a pointer table; and it makes
+ * the linker call us for every binding of the program.) runtime/arm.h describes the changes to a
+ * library. libgputap.so makes the same changes later without an auditor (runtime/mapped.c).
  *
- * Two functions of libtorch's get one of ours in front, until its first operator
+ * Two functions of libtorch get a gputap function in front, until torch's first operator
  * (runtime/torch_fronts.h).
  *
- * And a program that wants a library for which there is a substitute of ours (ROCTx), and finds
- * none, gets ours, by la_objsearch(): after all other places, so that a real one is found wherever
- * it lies. (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
+ * A program that needs a library which gputap can substitute (ROCTx), and that is not found, gets
+ * our substitute through la_objsearch(): after all other places, so that a real one is preferred.
+ * (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
  *
- * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a
- * second time for it (start-up), and there is no state to share by mistake. No allocation, no
- * thread-local storage, no output; what it cannot do it leaves undone. All entries are called with
- * the linker's lock held: one thread at a time. */
+ * This library has a separate link namespace. It uses no libc at all: that saves mapping a second
+ * one at start-up, and avoids state shared by mistake. No allocation, no thread-local storage, no
+ * output; steps that it cannot do are skipped. All entries are called with the linker's lock held:
+ * one thread at a time. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -51,17 +49,19 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
 static bool active;
-static const char *compat; /* the folder of our substitutes; NULL: there is none */
+static const char *compat; /* folder of our substitutes; NULL: none */
 static struct gt_arming arming;
 
-/* One of gt_interposables. */
+/* State of one entry of gt_interposables. */
 static struct api {
-	const struct gt_attach *point; /* once libgputap.so is mapped */
+	const struct gt_attach *point; /* set once libgputap.so is mapped */
 	unsigned pending_count;
-	const struct link_map *pending[PENDING_MAX]; /* libraries that were mapped before it */
+	/* libraries that were mapped before libgputap.so */
+	const struct link_map *pending[PENDING_MAX];
 } apis[GT_INTERPOSABLES];
 
-/* Its program headers: the object's first page begins with the ELF header, or they stay unknown. */
+/* Describe a mapped object. Its program headers are known only if its first page begins with the
+ * ELF header. */
 static struct gt_elf object_of(const struct link_map *map)
 {
 	struct gt_elf o = {.base = map->l_addr, .dynamic = map->l_ld, .path = map->l_name};
@@ -97,7 +97,7 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 
 	if (point->magic != GT_ATTACH_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
-		return; /* another version's */
+		return; /* of another version */
 	a->point = point;
 	/* libgputap.so came late (not preloaded): these may be relocated, and their slots
 	 * read-only */
@@ -126,9 +126,9 @@ static void meet_library(unsigned i, const struct link_map *map, const struct gt
 		a->pending[a->pending_count++] = map;
 }
 
-/* libtorch's. */
-static const struct gt_torch_fronts *fronts; /* once libgputap.so is mapped */
-static ElfW(Addr) torch_base;                /* of the one that has them; 0: none */
+/* Fronts in libtorch. */
+static const struct gt_torch_fronts *fronts; /* set once libgputap.so is mapped */
+static ElfW(Addr) torch_base;                /* of the libtorch that has them; 0: none */
 
 static void put_front(const struct gt_elf *o, const struct gt_symbols *s, unsigned i)
 {
@@ -151,7 +151,7 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 	if (ours) {
 		fronts = (const struct gt_torch_fronts *)(s->base + ours->st_value);
 		if (fronts->magic != GT_TORCH_FRONTS_MAGIC)
-			fronts = NULL; /* another version's */
+			fronts = NULL; /* of another version */
 		return;
 	}
 	for (unsigned i = 0;
@@ -159,8 +159,9 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 		put_front(o, s, i);
 }
 
-/* Call stacks must know that another module may lie where one has been. */
-static struct gt_unloads *unloads; /* once libgputap.so is mapped */
+/* Count unmapped modules: call stacks must know that another module may be mapped at the same
+ * place. */
+static struct gt_unloads *unloads; /* set once libgputap.so is mapped */
 
 static void meet_unloads(const struct gt_symbols *s)
 {
@@ -170,11 +171,11 @@ static void meet_unloads(const struct gt_symbols *s)
 		return;
 	unloads = (struct gt_unloads *)(s->base + ours->st_value);
 	if (unloads->magic != GT_UNLOADS_MAGIC)
-		unloads = NULL; /* another version's */
+		unloads = NULL; /* of another version */
 }
 
-/* A tool that a running program opens. */
-static struct gt_tool_opened *tools; /* once libgputap.so is mapped */
+/* Tools that a running program opens. */
+static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
 
 static void meet_tool(const struct gt_symbols *s)
 {
@@ -184,7 +185,7 @@ static void meet_tool(const struct gt_symbols *s)
 	if (ours) {
 		tools = (struct gt_tool_opened *)(s->base + ours->st_value);
 		if (tools->magic != GT_TOOL_OPENED_MAGIC)
-			tools = NULL; /* another version's */
+			tools = NULL; /* of another version */
 	} else if (tools && gt_symbol_find(s, "gputap_tool_describe")) {
 		opened = atomic_load(&tools->opened);
 		if (opened)
@@ -220,7 +221,8 @@ __attribute__((constructor)) static void start_audit(int argc, char **argv, char
 			compat = *e + sizeof "GPUTAP_COMPAT=" - 1;
 }
 
-/* "@folder/@name" in the one buffer there is; NULL: too long, or no such file. */
+/* Write "@folder/@name" to the single static buffer. Return NULL if it is too long or the file does
+ * not exist. */
 static char *file_in(const char *folder, const char *name)
 {
 	static char path[512];
@@ -236,7 +238,8 @@ static char *file_in(const char *folder, const char *name)
 		       : NULL;
 }
 
-/* @name is a file in one of the linker's own folders, which come last. */
+/* Return the path of our substitute for @name. Return NULL if gputap has none, or the real one is
+ * in one of the linker's own folders, which are searched last. */
 static char *stand_in(const char *name)
 {
 	static const char *const folders[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET,
@@ -264,11 +267,11 @@ static char *stand_in(const char *name)
 
 unsigned int la_version(unsigned int version)
 {
-	/* 0: the linker forgets us. We use what every version of the interface has. */
+	/* 0 would make the linker ignore us. We use only features of every interface version. */
 	return active && version >= 1 ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
 }
 
-/* Flags of 0: the linker notifies us of no binding. */
+/* Return flags of 0: the linker then reports no bindings to us. */
 unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	struct gt_elf o = object_of(map);
@@ -301,7 +304,7 @@ unsigned int la_objclose(uintptr_t *cookie)
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
 		forget(&apis[i], map);
 	if (torch_base && torch_base == map->l_addr)
-		torch_base = 0; /* another one may come */
+		torch_base = 0; /* another one may be mapped later */
 	if (unloads)
 		atomic_fetch_add(&unloads->count, 1);
 	return 0;
