@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What CUDA's device work stands on: the driver's own functions, where the helper sleeps, and which
- * processors CUPTI's threads get. */
+/* The layer below CUDA's GPU activities: the driver's own functions, the helper's sleep, and the
+ * processors that CUPTI's threads may use. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <linux/futex.h>
@@ -20,7 +20,8 @@ void gt_cuda_table_is(const struct gt_table *table)
 	atomic_store_explicit(&driver, table, memory_order_release);
 }
 
-/* Without cuInit()'s tap: the first driver that is attached. */
+/* Return a real driver function. If cuInit()'s tap was not called, use the first driver that is
+ * attached. */
 void *gt_cuda_real(uint32_t index)
 {
 	const struct gt_table *table = atomic_load_explicit(&driver, memory_order_acquire);
@@ -51,7 +52,7 @@ void gt_cuda_helper_wake(void)
 static uint64_t process_mask[16];
 static long process_mask_bytes;
 
-/* Before the program can have bound its threads. */
+/* Runs before the program can have bound its threads. */
 __attribute__((constructor)) static void note_affinity(void)
 {
 	process_mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof process_mask, process_mask);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How gputap doctor tries CUDA: the driver with its devices, in a child process, and which CUPTI
- * there is for device work. Part of the command, not of what is injected: cli/doctor.h. */
+/* gputap doctor's test of CUDA: the driver and its devices, in a child process, and the CUPTI
+ * library available for GPU activities. Part of the command, not of the injected library:
+ * cli/doctor.h. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ typedef int cupti_version_fn(uint32_t *version);
 
 /* In the child ----------------------------------------------------------------------------- */
 
-/* "version 13000", "device NVIDIA H100", ..; or "status 100". */
+/* Print "version 13000", "device NVIDIA H100" and so on; or "status 100". */
 static int probe_driver(void)
 {
 	void *library = dlopen(DRIVER, RTLD_NOW);
@@ -55,7 +56,7 @@ static int probe_driver(void)
 	return 0;
 }
 
-/* "version 130001". */
+/* Print "version 130001". */
 static int probe_cupti(const char *path)
 {
 	void *library = dlopen(path, RTLD_LAZY);
@@ -150,7 +151,8 @@ static bool has_cupti(const struct doctor *d)
 	return false;
 }
 
-/* Where the toolkit has it; NVIDIA's Python packages bring their own, which a program maps. */
+/* Look in the toolkit's folders only: NVIDIA's Python packages include a separate copy, which a
+ * program maps itself. */
 static void look_for_cupti(struct doctor *d)
 {
 	static const char *const folders[] = {"/usr/local/cuda/lib64",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* _exit() and _Exit(): the process ends without exit handlers. What the device has completed by
- * then is fetched from CUPTI before, and nothing else is done. Signal: safe. */
+/* _exit() and _Exit(): the process ends without exit handlers. Fetch the activities that the device
+ * has completed from CUPTI before that, and do nothing else. Signal: safe. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the driver's functions cause device work, by their callbacks' ids; who asks for it. */
+/* Driver functions that cause GPU activities, by callback id, and whether they are wanted. */
 #include <string.h>
 
 #include "core/context.h"
@@ -59,7 +59,7 @@ static enum gt_device_op op_of(const char *name)
 	return begins(name, "cuMemcpy") ? GT_DEVICE_COPY : GT_DEVICE_KERNEL;
 }
 
-/* Operations have the numbers of CUPTI's callbacks. */
+/* Use the operations' numbers, which are CUPTI's callback ids. */
 static void look_at_operations(void)
 {
 	static _Atomic uint32_t looked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: what a launch of each will give. Entries are found without a lock by the
- * graph's handle, are added by whoever instantiates, and stay: a handle that comes again has its
- * entry written anew. */
+/* Executable graphs and the number of records that a launch of each gives. Entries are found
+ * without a lock by graph handle, added in the instantiating thread, and never removed: a reused
+ * handle gets its entry rewritten. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ static struct graph {
 	_Atomic uint32_t number, launches, records;
 } * _Atomic buckets[BUCKETS];
 
-/* Names by the objects' numbers; a later graph may take an earlier one's place. */
+/* Names by object number; a later graph may overwrite an earlier one's entry. */
 static struct {
 	_Atomic uint32_t number, name;
 } names[NAMES];
 
 struct count {
 	uint32_t nodes, kernels, copies, sets;
-	bool known; /* else how many run is decided by the device */
+	bool known; /* else the device decides how many run */
 };
 
 static struct graph *_Atomic *bucket_of(const void *exec)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: every 100 ms it has CUPTI hand over what has completed, and writes it. So that
- * is what a SIGKILL of the program can cost. And the end of the process.
+/* The helper thread: every 100 ms it flushes completed records from CUPTI and writes them. So a
+ * SIGKILL of the program can lose at most that interval. Also handles the end of the process.
  *
- * Every 100 ms for as long as there are launches, and for a minute after the last one: a kernel may
- * run for long. Then every second, which costs nothing that could be measured.
+ * The interval is 100 ms while there are launches, and for a minute after the last one, because a
+ * kernel may run for long. After that it is one second, which has no measurable cost.
  *
- * The end, in the thread that calls exit(): the helper is kept out; what has completed is asked
- * for, with FORCED, and written. Only the process that opened CUPTI does that: a call of it in a
- * fork's child would hang for ever. */
+ * At the end, in the thread that calls exit(), the helper is kept out of CUPTI; completed records
+ * are requested with FORCED, and written. Only the process that opened CUPTI does that: calling
+ * CUPTI in a fork's child would hang forever. */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -24,18 +24,18 @@
 
 #define FLUSH_NS         (100 * GT_CUDA_MS)
 #define IDLE_NS          (1000 * GT_CUDA_MS)
-#define LEAVE_NS         (5000 * GT_CUDA_MS) /* for the helper to leave CUPTI at the end */
+#define LEAVE_NS         (5000 * GT_CUDA_MS) /* limit for the helper to leave CUPTI at the end */
 #define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* the same, at _exit() */
-#define LONG_PAUSE       10                  /* rounds without anybody who wants work */
+#define LONG_PAUSE       10                  /* rounds in which GPU activities are not wanted */
 #define QUIET_AFTER      600                 /* rounds */
 
 enum { STACK_BYTES = 256 << 10 };
 
 static struct {
-	_Atomic int32_t process;  /* that has a helper */
+	_Atomic int32_t process;  /* process that has a helper */
 	_Atomic uint32_t at_work; /* inside CUPTI, or about to be */
 	_Atomic uint32_t over;    /* the process is ending */
-	_Atomic uint32_t leaving; /* enum leaving: it ends without exit handlers */
+	_Atomic uint32_t leaving; /* enum leaving: the process ends without exit handlers */
 } helper;
 
 enum leaving { STAYS = 0, LEAVES, MAY_LEAVE };
@@ -52,7 +52,7 @@ static void read_all(uint32_t flag)
 	gt_internal_leave();
 }
 
-/* At the end. */
+/* Read the last records at the end. */
 static void read_last(void)
 {
 	gt_cupti_guest_hold(true);
@@ -60,7 +60,7 @@ static void read_last(void)
 	gt_cupti_guest_hold(false);
 }
 
-/* Contexts have changed: CUPTI goes after a long pause, and comes back. */
+/* Follow changes of contexts: stop CUPTI after a long pause, and start it again when wanted. */
 static void follow_contexts(uint32_t *unwanted)
 {
 	*unwanted = gt_cuda_work_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
@@ -115,13 +115,14 @@ static void at_end(void)
 	while (atomic_load_explicit(&helper.at_work, memory_order_seq_cst) &&
 	       gt_clock_ns(CLOCK_MONOTONIC) < until)
 		syscall(SYS_nanosleep, &pause, NULL);
-	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks of its own */
+	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks */
 		read_last();
 	gt_tool_deliver();
 }
 
-/* _exit(), maybe in a handler of signals that has interrupted anything: so the helper does all, and
- * is waited for a moment only, because it may wait for what this thread holds. */
+/* Called from _exit(), maybe in a signal handler that has interrupted anything: so the helper does
+ * all the work, and this thread waits only briefly, because the helper may need a lock that this
+ * thread holds. */
 void gt_cuda_helper_leave(void)
 {
 	const struct timespec step = {0, 50000};
@@ -138,7 +139,7 @@ void gt_cuda_helper_leave(void)
 		syscall(SYS_nanosleep, &step, NULL);
 }
 
-/* A tool flushes, stops or is finished. */
+/* Called when a tool flushes, stops or is finished. */
 static void look_for_tools(void)
 {
 	if (gt_thread.depth || atomic_load(&helper.process) != getpid() ||
@@ -181,7 +182,8 @@ static const struct gt_cupti_user user = {
 	.wants_records = wants_records,
 };
 
-/* That called cuInit() first. In the child of its fork there is no CUDA, and CUPTI would hang. */
+/* Process that called cuInit() first. A child that it forks has no CUDA, and CUPTI would hang
+ * there. */
 static _Atomic int32_t user_process;
 
 static bool is_user(void)
@@ -189,14 +191,15 @@ static bool is_user(void)
 	return atomic_load_explicit(&user_process, memory_order_acquire) == getpid();
 }
 
-/* CUPTI may have gone in the pause, or have never come. It comes before recording goes on. */
+/* Called before recording resumes. CUPTI may have been stopped during the pause, or never
+ * started. */
 static void resume(void)
 {
 	if (is_user() && gt_cuda_work_wanted(true))
 		gt_cupti_owner_start();
 }
 
-/* What is asked of the runtime's calls is CUPTI's to know before the next one. */
+/* Enable the wanted runtime callbacks in CUPTI before the next call. */
 static void follow_calls(void)
 {
 	if (!is_user())
@@ -213,8 +216,9 @@ __attribute__((constructor)) static void be_user(void)
 	gt_contexts_changed_hook = follow_calls;
 }
 
-/* In a pause it is opened when that ends. But not where launches of graphs are recorded as one:
- * that kind stays as it is for as long as there are graphs (cupti_owner.c). */
+/* Return true if CUPTI must be opened now. During a pause it is opened when the pause ends, except
+ * where launches of graphs are recorded as one: that kind must stay as it is for as long as there
+ * are graphs (cupti_owner.c). */
 static bool is_wanted_at_once(void)
 {
 	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
@@ -223,8 +227,8 @@ static bool is_wanted_at_once(void)
 	       gt_cuda_work_wanted(true);
 }
 
-/* Before the real one: kinds that are on before a context is made leave nothing behind when they go
- * off, and CUPTI sees the first context. */
+/* Start CUPTI before the real cuInit(): kinds enabled before a context is created leave nothing
+ * behind when they are disabled, and CUPTI sees the first context. */
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
 	int32_t none = 0;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work that tools are notified of, from its launch to its record.
+/* GPU activities that tools are notified of, from launch to record.
  *
  *   callback, ENTER   an item is taken, tools get ENTER        launching thread
  *   callback, EXIT    tools get EXIT                           launching thread
  *   record            tools get COMPLETE                       reader of CUPTI's buffers
  *
- * A place for each of the last PLACES correlation ids. EXIT and the record come in any order;
- * whoever comes second fills the item in, so that nobody writes it while EXIT is called.
- * Of a launch whose records are not known before (a graph's; into a captured stream) the item is
- * only kept. Each record makes one of its own, with the launch's call, thread and external ids,
- * which has all three phases in the reader's thread.
- * Its call retires when it is given back: behind its last record, or, where their number is not
- * known, when the place is taken for another one.
- * Locking: a spin lock around the places, with which no tool is called. Only where a tool asks for
- * CUDA's work: else there is one load a launch and one a record. */
+ * There is one slot for each of the last PLACES correlation ids. EXIT and the record may come in
+ * either order; the later one fills the item in, so that it is not written while EXIT is called.
+ * If the number of a launch's records is not known in advance (a graph's launch; a launch into a
+ * captured stream), the item is only kept. Each record then makes a separate item, with the
+ * launch's call, thread and external ids, which goes through all three phases in the reader's
+ * thread.
+ * The kept item's call retires when the item is returned: after its last record, or, if their
+ * number is not known, when the slot is reused.
+ * Locking: a spin lock around the slots; no tool is called with it held. It is used only if a tool
+ * wants CUDA's activities: otherwise there is one load per launch and one per record. */
 #include <sched.h>
 #include <string.h>
 
@@ -22,22 +23,22 @@
 
 enum { PLACES = 1 << 16 };
 
-/* What a record says. */
+/* Data from a record. */
 struct details {
 	struct gt_record_device record;
-	uint32_t device; /* as CUPTI numbers it */
+	uint32_t device; /* CUPTI's device number */
 };
 
 static struct place {
 	struct gt_work_item *item; /* NULL: free */
 	uint32_t correlation;
-	uint32_t records; /* kept: still to come; 0: not known */
+	uint32_t records; /* if kept: records still to come; 0: not known */
 	bool is_kept, is_left, has_details;
 	struct details details;
 } places[PLACES];
 
 static _Atomic uint32_t lock;
-static _Thread_local uint32_t open_correlation; /* of the item that waits for its EXIT; 0: none */
+static _Thread_local uint32_t open_correlation; /* of the item that awaits its EXIT; 0: none */
 
 static void take_lock(void)
 {
@@ -55,7 +56,7 @@ static struct place *place_of(uint32_t correlation)
 	return &places[correlation % PLACES];
 }
 
-/* With the lock. NULL: there is none. */
+/* Return the slot of @correlation, or NULL. The caller holds the lock. */
 static struct place *find_place(uint32_t correlation)
 {
 	struct place *p = place_of(correlation);
@@ -159,7 +160,7 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 	take_lock();
 	p = find_place(correlation);
 	if (p && p->item == item) {
-		if (!completes && p->has_details) { /* it came meanwhile */
+		if (!completes && p->has_details) { /* the record came during EXIT */
 			completes = true;
 			details = p->details;
 			fill_item(item, &details);
@@ -175,7 +176,8 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 		gt_work_item_drop(item, false);
 }
 
-/* A record of a launch that was kept: an item of its own. @launch: what that one knew. */
+/* Notify tools of a record of a kept launch, with a separate item. @launch: the kept item's
+ * data. */
 static void complete_kept(const struct gputap_work *launch, uint64_t began, const struct details *d)
 {
 	struct gt_work_item *item = gt_work_item_take(GT_DOMAIN_CUDA_DRIVER, true);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Links: CUPTI's correlation ids to calls.
+/* Links from CUPTI's correlation ids to calls.
  *
  *   links[id % GT_CUDA_LINKS]   {id, call, start, how many records}     8 MB, touched as ids come
- *   kept[hash]          what is still waited for when the table comes round
+ *   kept[hash]          links still needed when the table wraps around
  *
- * Who writes: at ENTER the launching thread, which has the id alone (cuda_work.c): it clears
- * `correlation`, stores the rest, stores `correlation` (release). Who reads: the helper, which
- * looks at `correlation` before and after. When half of the table's ids have gone by, it takes
- * what is still waited for out of the older half: a kernel may run for minutes meanwhile. */
+ * Writer: at ENTER the launching thread, the only one with that id (cuda_work.c): it clears
+ * `correlation`, stores the rest, stores `correlation` (release). Reader: the helper, which checks
+ * `correlation` before and after. Each time half of the table's ids have been used, it copies the
+ * links still needed out of the older half: a kernel may run for minutes meanwhile. */
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
@@ -17,9 +17,9 @@ enum { KEPT = 1 << 18, PROBES = 64 };
 struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS];
 _Atomic uint32_t gt_cuda_links_newest;
 
-/* The helper's. */
+/* Used only in the helper. */
 static struct progress {
-	uint32_t correlation, records; /* that have come of it */
+	uint32_t correlation, records; /* records received so far */
 } progress[GT_CUDA_LINKS];
 static struct kept {
 	struct gt_cuda_link link;
@@ -28,7 +28,8 @@ static struct kept {
 static uint32_t newest, swept;
 static bool keeps_any;
 
-/* The table's place may be written for another id just now. */
+/* Copy a link. Return false if it is another id's, or is being overwritten for another id at this
+ * moment. */
 static bool copy_link(uint32_t correlation, struct gt_cuda_link *link)
 {
 	const struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
@@ -51,7 +52,7 @@ static struct kept *find_kept(uint32_t correlation)
 	return NULL;
 }
 
-/* So many were counted as seen. */
+/* Return how many records were counted as seen. */
 static uint32_t counted_of(const struct gt_cuda_link *link)
 {
 	return link->flags & GT_CUDA_COUNTED ? link->records : 0;
@@ -62,7 +63,7 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
 	struct kept *k;
 
-	if (!correlation) /* CUPTI knows no call of it: 0 marks places without a link */
+	if (!correlation) /* CUPTI knows no call for it: 0 marks slots without a link */
 		return false;
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)
@@ -126,7 +127,8 @@ void gt_cuda_links_keep(void)
 
 void gt_cuda_links_forget(void)
 {
-	/* a launch that writes no link would get the one of an earlier launch with its id */
+	/* otherwise a launch that writes no link would get that of an earlier launch with the same
+	 * id */
 	for (uint32_t i = 0; i < GT_CUDA_LINKS; i++)
 		if (atomic_load_explicit(&gt_cuda_links[i].correlation, memory_order_relaxed))
 			atomic_store_explicit(&gt_cuda_links[i].correlation, 0,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device memory is on that a call has allocated, and what arrays take. The driver is asked
- * only where it has several devices. */
+/* The device that holds a call's allocation, and the bytes of arrays. The driver is queried only if
+ * it has several devices. */
 #include "runtime/array_bytes.h"
 #include "runtime/cuda/cuda_parts.h"
 
 enum { DEVICE_ORDINAL = 9, LOCATION_DEVICE = 1 };
 
-/* CUmemAllocationProp, as far as it is read. */
+/* CUmemAllocationProp, up to the last member used. */
 struct allocation_properties {
 	uint32_t type, handle_types, location, location_id;
 };
@@ -25,7 +25,7 @@ static uint32_t count_devices(void)
 	return count;
 }
 
-/* @address: 0: it is the device of the thread's context. Return: -1: not known. */
+/* Return the device of @address, or -1 if not known. 0: the device of the thread's context. */
 static int find_device(uint64_t address)
 {
 	int device = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, contexts, streams and kernels as numbered objects, by CUPTI's ids, written when they are
- * made or when a record first names them.
+/* Devices, contexts, streams and kernels as numbered objects, keyed with CUPTI's ids, written when
+ * they are created or when a record first refers to them.
  *
- * Locking: `lock` around the tables; nothing is called with it. A fork's child has no CUDA of its
- * parent's: nothing is written again there. */
+ * Locking: `lock` protects the tables; no function outside this file is called with it held. A
+ * fork's child cannot use its parent's CUDA, so nothing is written again there. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { DEVICES = 64, STREAMS = 1 << 12, KERNELS = 1 << 13, PROBES = 32 };
 
-/* What torch.profiler writes of a device: CU_DEVICE_ATTRIBUTE_*. */
+/* Attributes that torch.profiler writes for a device: CU_DEVICE_ATTRIBUTE_*. */
 enum { MAJOR = 75, MINOR = 76 };
 static const struct {
 	const char *key;
@@ -38,21 +38,21 @@ static const struct {
 };
 
 static _Atomic uint32_t lock;
-static _Atomic uint32_t devices[DEVICES]; /* numbers */
+static _Atomic uint32_t devices[DEVICES]; /* object numbers */
 static const char *_Atomic device_labels[DEVICES];
 
 static struct stream {
 	uint32_t context, stream; /* CUPTI's ids */
-	uint32_t number;          /* 0: the place is free */
-	bool is_default;          /* said before it was written */
+	uint32_t number;          /* 0: the slot is free */
+	bool is_default;          /* set before it was written */
 	bool is_written;
 	const char *label; /* the program's name for it; NULL: none */
 } streams[STREAMS];
 
-/* The reader's alone. */
+/* Used only in the reader. */
 static struct kernel {
 	const char *pointer; /* CUPTI's; NULL: free */
-	const char *text;    /* ours: CUPTI may use its memory again */
+	const char *text;    /* our copy: CUPTI may reuse its memory */
 	uint32_t registers, group_bytes, private_bytes;
 	struct gt_cuda_kernel kernel;
 } kernels[KERNELS];
@@ -76,7 +76,7 @@ static int end_own_call(int status)
 	return status;
 }
 
-/* Ours, and nobody else's who follows calls. */
+/* Call the driver, hidden from our own taps and from other users of its callbacks. */
 #define CALL(name, ...)                                                                            \
 	(GT_CUDA_REAL(name) ? (gt_internal_enter(), end_own_call(GT_CUDA_REAL(name)(__VA_ARGS__))) \
 			    : -1)
@@ -131,7 +131,7 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 	gt_internal_leave();
 	add_label(&text, atomic_load_explicit(&device_labels[device], memory_order_acquire));
 	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
-	/* its stamps are the host's: CUPTI asks us for the time, and interpolates */
+	/* its timestamps are the host's: CUPTI calls our clock, and interpolates */
 	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
 	gt_cuda_items_device(number, device, &text);
 }
@@ -156,7 +156,7 @@ uint32_t gt_cuda_device(struct gt_thread *t, uint32_t device)
 
 /* Streams and contexts --------------------------------------------------------------------- */
 
-/* With the lock. NULL: no room. */
+/* Return a stream's slot, or NULL if the table is full. The caller holds the lock. */
 static struct stream *find_stream(uint32_t context, uint32_t stream)
 {
 	uint32_t hash = (context * UINT32_C(0x9e3779b1)) ^ (stream * UINT32_C(0x85ebca77));
@@ -205,7 +205,7 @@ static void write_stream(struct gt_thread *t, const struct stream *s, uint32_t d
 
 uint32_t gt_cuda_stream(struct gt_thread *t, uint32_t device, uint32_t context, uint32_t stream)
 {
-	static uint32_t last_context, last_stream, last_number; /* the reader's */
+	static uint32_t last_context, last_stream, last_number; /* used only in the reader */
 	struct stream *s, copy;
 	bool writes;
 
@@ -236,7 +236,7 @@ static uint32_t current_device(void)
 	return CALL(cuCtxGetDevice, &device) ? 0 : (uint32_t)device;
 }
 
-/* @label: the program's name for it, which stays; NULL: none */
+/* @label: the program's name for it, kept for good; NULL: none */
 static void write_known_stream(void *context, uint32_t context_id, void *handle, const char *label)
 {
 	const struct gt_cupti_library *library = gt_cupti_owner_library();
@@ -283,7 +283,7 @@ static const char *keep_label(const char *name)
 	return text ? text->text : NULL;
 }
 
-/* Once more, if it was written. */
+/* Name a device, and write it again if it was written already. */
 static void name_device(struct gt_thread *t, int device, const char *name)
 {
 	uint32_t number;
@@ -296,7 +296,7 @@ static void name_device(struct gt_thread *t, int device, const char *name)
 		write_device(t, (uint32_t)device, number);
 }
 
-/* The default stream is that of the thread's context. */
+/* Return a stream's context. The default stream belongs to the thread's current context. */
 static void *context_of(void *stream)
 {
 	void *context = NULL;
@@ -322,7 +322,7 @@ static void name_stream(struct gt_thread *t, uint64_t handle, const char *name)
 	gt_internal_leave();
 }
 
-/* Contexts and events are in no report and no picture. */
+/* Ignore names of contexts and events: no report or export uses them. */
 static void name_nothing(struct gt_thread *t, uint64_t handle, const char *name)
 {
 	(void)t, (void)handle, (void)name;
@@ -406,7 +406,7 @@ static struct gt_cuda_kernel add_kernel(struct gt_thread *t, struct kernel *k,
 	};
 	k->text = gt_string_text(k->kernel.name);
 	if (!k->text) {
-		k->pointer = NULL; /* it could not be written: again at the next one */
+		k->pointer = NULL; /* it could not be written: try again at the next one */
 		return k->kernel;
 	}
 	write_symbol(t, k);

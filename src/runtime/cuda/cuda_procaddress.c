@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* cuGetProcAddress() and cuGetProcAddress_v2(): what the driver hands out by address. libcudart,
- * and each library with a copy of it inside, gets all of its functions in this way, so that the
- * exports' taps alone (generated/cuda_driver_interposed.c) would see hardly a call of theirs.
+/* cuGetProcAddress() and cuGetProcAddress_v2(): functions that the driver returns by address.
+ * libcudart, and each library that contains a copy of it, gets all of its functions this way, so
+ * that taps of the exports alone (generated/cuda_driver_interposed.c) would see hardly any of their
+ * calls.
  *
  *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  -> the driver: address of cuMemAlloc_v2
  *                                                    -> the program: the tap of cuMemAlloc_v2
  *
- * The address says which function it is, and not the name: the driver chooses among a function's
- * forms by the release and the flags that it is asked with. Several names may have one address;
- * then the name decides among those. The two functions hand out themselves, too, and those are taps
- * like all others.
+ * The address identifies the function, not the name: the driver chooses among a function's forms by
+ * requested release and flags. If several names share one address, the name decides among those.
+ * The two functions also return themselves, and those are taps like all others.
  * Locking: none. The taps' real functions do not change while the library is mapped. */
 #include <stdatomic.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
 
-/* How well an operation's name fits one that was asked for: cuMemAlloc_v2 is a form of
+/* Rate how well an operation's name matches a requested one: cuMemAlloc_v2 is a form of
  * cuMemAlloc. */
 static unsigned match_name(const char *operation, const char *symbol)
 {
@@ -30,7 +30,7 @@ static unsigned match_name(const char *operation, const char *symbol)
 	return operation[length] == '\0' ? 3 : operation[length] == '_' ? 2 : 1;
 }
 
-/* The tap of the function at @real; NULL: there is none. */
+/* Return the tap of the function at @real, or NULL. */
 static void *find_tap(const struct gt_table *table, const char *symbol, const void *real)
 {
 	unsigned best = 0;
@@ -53,7 +53,8 @@ static void *find_tap(const struct gt_table *table, const char *symbol, const vo
 	return found;
 }
 
-/* Each copy of libcudart asks for the same names: they are reported once. True: it is new. */
+/* Return true if the name is new: each copy of libcudart looks up the same names, and they are
+ * reported once. */
 static bool is_new_name(const char *name)
 {
 	static _Atomic uint32_t seen[64];
@@ -61,7 +62,7 @@ static bool is_new_name(const char *name)
 
 	for (const char *c = name; *c; c++)
 		hash = (hash ^ (uint8_t)*c) * 16777619u;
-	hash |= 1; /* not 0, which is free */
+	hash |= 1; /* not 0, which marks a free slot */
 	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
 		uint32_t there = 0;
 
@@ -81,7 +82,7 @@ static void *exchange_address(const struct gt_call *call, const char *symbol, vo
 
 	if (tap)
 		return tap;
-	/* one that the library does not export: the name is all that is known of it */
+	/* a function that the library does not export: only its name is known */
 	for (unsigned i = 0; i < GT_CUDA_DRIVER_INSTANCES; i++)
 		tables[i] = &gt_cuda_driver_tables[i];
 	tap = gt_table_extension(tables, GT_CUDA_DRIVER_INSTANCES, symbol, real, &unknown);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* CUPTI's records become device records: one each, linked to its call by its correlation id. Times
- * are host ticks, because CUPTI was given our time source. */
+/* Convert CUPTI's records to device records: one each, linked to its call through its correlation
+ * id. Times are host ticks, because CUPTI was given our time source. */
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
 #include "tool/tool_work.h"
 
-/* What all kinds of records have. */
+/* Fields common to all kinds of records. */
 struct place {
 	uint32_t correlation, device, context, stream;
 	uint64_t start, end;
-	uint64_t node; /* of a graph */
-	bool whole;    /* a graph's launch as one */
+	uint64_t node; /* of a graph; 0: none */
+	bool whole;    /* a graph's launch as one record */
 };
 
 static bool is_wanted(const struct gt_cuda_link *link, bool linked)
@@ -20,7 +20,7 @@ static bool is_wanted(const struct gt_cuda_link *link, bool linked)
 	return linked ? link->flags & GT_CUDA_RECORDED : gt_cuda_work_wanted(false);
 }
 
-/* GT_EVENT_UNLINKED, when so many have been seen: 1, 2, 4, .. */
+/* Write GT_EVENT_UNLINKED after 1, 2, 4, 8 and so on such records. */
 static void report_unlinked(struct gt_thread *t)
 {
 	static uint64_t seen;
@@ -36,14 +36,14 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* A record until it is whole. */
+/* A record under construction. */
 struct draft {
 	struct gt_record_device record;
 	uint32_t correlation, device; /* CUPTI's */
-	bool is_recorded;             /* else only tools ask for it */
+	bool is_recorded;             /* else only tools want it */
 };
 
-/* False: nobody asks for it. */
+/* Return false if it is not wanted. */
 static bool begin_record(struct gt_thread *t, struct draft *d, enum gt_device_op op,
 			 const struct place *p)
 {
@@ -134,12 +134,12 @@ static enum gt_device_op op_of_copy(uint8_t kind)
 	}
 }
 
-/* "Memcpy HtoD (Pageable -> Device)": a name as torch.profiler writes it. */
+/* Name a copy as torch.profiler does: "Memcpy HtoD (Pageable -> Device)". */
 static uint32_t name_copy(struct gt_thread *t, uint8_t kind, uint8_t source, uint8_t destination)
 {
 	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 					    "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-	static uint32_t names[16][8][8]; /* the reader's */
+	static uint32_t names[16][8][8]; /* used only in the reader */
 	uint32_t *name = &names[kind & 15][source & 7][destination & 7];
 	char text[96];
 	int length;
@@ -194,7 +194,7 @@ static void record_copy_peer(struct gt_thread *t, const struct cupti_copy_peer *
 	end_record(t, &d);
 }
 
-/* The value stands where a copy has its source. */
+/* Write a memset. The value is stored in the field that holds a memcpy's source. */
 static void record_set(struct gt_thread *t, const struct cupti_set *s)
 {
 	const struct place p = {s->correlation, s->device, s->context,    s->stream,

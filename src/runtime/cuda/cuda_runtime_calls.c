@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the CUDA runtime API. The runtime is mostly a copy inside the program or inside a
- * library of NVIDIA's, which nothing can be put in front of; CUPTI calls back before and after each
- * call, whatever copy makes it:
+ * library from NVIDIA, which cannot be interposed; CUPTI calls back before and after each call, in
+ * every copy:
  *
  *   program ─► cudaMalloc() ─► CUPTI ─► ENTER ─► gt_announced_begin()
  *                   └─► cuMemAlloc_v2(): its tap records a child of the call
  *                             CUPTI ─► EXIT ──► gt_announced_end(): status, arguments
  *
- * A callback's id is the operation's number. The arguments lie one after the other in a struct,
- * which is a variable of the runtime's function. That says where the call stands in the stack; the
- * callback itself does not, as it has returned when the call goes on. A function without arguments
- * may have no such struct; then the place of the status is taken, or that of the word that CUPTI
- * has for its user.
+ * A callback's id is the operation's number. The arguments are laid out one after the other in a
+ * struct, which is a local variable of the function in the runtime. Its address gives the call's
+ * place in the stack; the callback's own frame does not, because it has returned when the call
+ * continues. A function without arguments may have no such struct; then the address of the status
+ * is used, or that of the word that CUPTI reserves for its user.
  *
- * Not seen: the call in which the runtime initialises the driver, as that opens CUPTI. */
+ * Not seen: the call in which the runtime initialises the driver, because that call opens CUPTI. */
 #include "runtime/cuda/cuda_runtime_calls.h"
 
 #include "core/table.h"
@@ -25,10 +25,10 @@ enum { NUMBERS = 1024, STACK_REACH = 1 << 16 };
 
 static struct gt_table *const table = &gt_cuda_runtime_tables[0];
 
-/* By number: index of the operation + 1; 0: there is none. Whether CUPTI has been asked for it. */
+/* By number: index of the operation + 1, 0: none; and true if its callback was enabled in CUPTI. */
 static uint16_t places[NUMBERS];
 static _Atomic uint8_t enabled[NUMBERS];
-static _Atomic uint32_t is_known; /* contexts know the table */
+static _Atomic uint32_t is_known; /* set once contexts know the table */
 
 __attribute__((constructor)) static void find_places(void)
 {
@@ -72,13 +72,13 @@ void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on), bool again)
 	}
 }
 
-/* A variable in this thread's stack, above the caller. */
+/* Return true if @p is a variable in this thread's stack, above the caller. */
 static bool is_on_stack(const void *p, uintptr_t here)
 {
 	return (uintptr_t)p - here < STACK_REACH && (uintptr_t)p % 8 == 0;
 }
 
-/* struct gt_announcement.at */
+/* Return a value for struct gt_announcement.at. */
 static uintptr_t find_place(const struct cupti_callback *data)
 {
 	const uintptr_t here = GT_HERE();

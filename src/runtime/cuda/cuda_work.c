@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches, in CUPTI's callbacks: their links (cuda_links.c), what is counted as seen, and what is
- * known of graphs and streams.
+/* Launches, in CUPTI's callbacks: their links (cuda_links.c), the counts of seen activities, and
+ * state of graphs and streams.
  *
- * What is seen is counted at EXIT, when the driver has taken the work. A record that comes before
- * that is no loss: how many will come stands in the link since ENTER.
+ * Activities are counted as seen at EXIT, when the driver has accepted them. A record that arrives
+ * before that is not lost: the link holds the expected number since ENTER.
  * Never here, in a launch's callback: locks, allocation, calls of the driver. */
 #include "runtime/announced.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool_work.h"
 
-enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: it is over */
+enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: capture has ended */
 
-static _Atomic uint32_t launched; /* since the helper has looked */
-static _Atomic uint32_t captures; /* begun and not ended */
+static _Atomic uint32_t launched; /* since the helper last looked */
+static _Atomic uint32_t captures; /* graph captures started and not ended */
 
 bool gt_cuda_work_launched(void)
 {
@@ -42,8 +42,9 @@ static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *
 	l->records = records;
 }
 
-/* Is it known that records will come? What a captured stream is given has none, nor a copy of
- * nothing, nor a kernel that the session has not chosen: then each is counted when it comes. */
+/* Return true if records are certain to come. A launch into a captured stream has none, nor has a
+ * copy of 0 bytes, nor a kernel that the session has not selected: then each record is counted when
+ * it comes. */
 static bool is_counted(const struct gt_thread *t, enum gt_cuda_function function)
 {
 	if (atomic_load_explicit(&captures, memory_order_relaxed))
@@ -60,7 +61,7 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 	const struct gt_thread *t = &gt_thread;
 	uint64_t call = t->api_id, start = t->api_start;
 
-	if (gt_unlikely(!call)) /* no driver call is recorded: the runtime's that it is in */
+	if (gt_unlikely(!call)) /* no driver call is recorded: use the enclosing runtime call */
 		call = gt_announced_open(&start);
 	atomic_store_explicit(&l->correlation, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What of CUPTI's records, callbacks, numbers and functions gputap uses itself, spelled so that no
- * header is needed: CUPTI 11.8 to 13.5.
+/* The parts of CUPTI's records, callbacks, numbers and functions that gputap uses itself, declared
+ * here so that no CUPTI header is needed: CUPTI 11.8 to 13.5.
  *
- * A record grows at its end from release to release, and what stands in it stays where it is. So a
- * struct here is the part that all of these releases have, never a size: records are walked with
- * cuptiActivityGetNextRecord(). Kernels had 200 bytes in 11.8, 208 in 12, 216 in 13.0 and 248 in
- * 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and 104; graph launches 48 and 56 from 12.9. */
+ * A record grows at its end from release to release, and existing members keep their place. So a
+ * struct here is the part common to all of these releases, and its size is never used: records are
+ * walked with cuptiActivityGetNextRecord(). Kernels had 200 bytes in 11.8, 208 in 12, 216 in 13.0
+ * and 248 in 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and 104; graph launches 48 and 56
+ * from 12.9. */
 #ifndef GPUTAP_RUNTIME_CUPTI_ABI_H
 #define GPUTAP_RUNTIME_CUPTI_ABI_H
 
@@ -13,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What cuptiGetVersion() of the oldest release says that is used: 11.8. It counts releases until
- * 12.9 (28), and is 10000 * major + 100 * minor + patch from 13.0 on (130000). */
+/* cuptiGetVersion() of the oldest release used: 11.8. It counts releases until 12.9 (28), and is
+ * 10000 * major + 100 * minor + patch from 13.0 on (130000). */
 #define CUPTI_VERSION_OLDEST 18
 
 enum cupti_status {
@@ -40,11 +41,11 @@ enum cupti_status {
 	CUPTI_UNKNOWN = 999,
 };
 
-/* Kinds of records. */
+/* Record kinds. */
 enum cupti_kind {
 	CUPTI_KIND_COPY = 1,
 	CUPTI_KIND_SET = 2,
-	CUPTI_KIND_KERNEL_SERIAL = 3, /* one after the other; comes in the place of 10 */
+	CUPTI_KIND_KERNEL_SERIAL = 3, /* kernels run one after the other; replaces 10 */
 	CUPTI_KIND_DRIVER = 4,
 	CUPTI_KIND_RUNTIME = 5,
 	CUPTI_KIND_DEVICE = 8,
@@ -61,7 +62,7 @@ enum cupti_kind {
 	CUPTI_KIND_MEMORY = 49,
 	CUPTI_KIND_POOL = 50,
 	CUPTI_KIND_GRAPH = 51, /* a launch of a graph as one; then its nodes have no records */
-	CUPTI_KIND_COUNT = 64, /* more than any release has of those that gputap knows */
+	CUPTI_KIND_COUNT = 64, /* above the highest kind that gputap knows, in all releases */
 };
 
 enum cupti_domain {
@@ -97,12 +98,13 @@ enum cupti_attribute {
 	CUPTI_ATTRIBUTE_DEVICE_BUFFER_BYTES = 0,
 	CUPTI_ATTRIBUTE_DEVICE_BUFFERS = 2,
 	CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5,
-	CUPTI_ATTRIBUTE_THREAD_BUFFERS = 9, /* a buffer a thread, or one for all: from 12.3 on */
+	/* one buffer per thread, or one for all: from 12.3 on */
+	CUPTI_ATTRIBUTE_THREAD_BUFFERS = 9,
 };
 
-enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 }; /* also what is not full */
+enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 }; /* also buffers that are not full */
 
-/* Of a copy: from where to where. A: array, D: device, H: host, P: another device. */
+/* Source and destination of a copy. A: array, D: device, H: host, P: another device. */
 enum cupti_copy_kind {
 	CUPTI_COPY_UNKNOWN = 0,
 	CUPTI_COPY_HTOD = 1,
@@ -146,7 +148,7 @@ struct cupti_kernel { /* CUPTI_KIND_KERNEL, _SERIAL */
 	int64_t grid_id;
 	const char *name; /* mangled; in CUPTI's memory */
 	void *reserved;
-	uint64_t queued, submitted; /* 0, unless latency time stamps are on */
+	uint64_t queued, submitted; /* 0, unless latency timestamps are enabled */
 	uint8_t launch_type, shared_requested, shared_carveout, padding[5];
 	uint64_t graph_node; /* 0: not of a graph */
 	uint32_t shared_limit;
@@ -253,8 +255,8 @@ CUPTI_AT(cupti_api, status, 36);
 CUPTI_AT(cupti_external, external, 8);
 CUPTI_AT(cupti_external, correlation, 16);
 
-/* The part of an id of a node that is its number: the graph that was built, and each executable
- * graph of it, have the same. The upper half is the graph's id. */
+/* Number part of a node's id: the same in the original graph and each of its executable graphs. The
+ * upper half is the graph's id. */
 #define CUPTI_NODE_NUMBER(node) ((uint32_t)(node))
 
 /* Callbacks -------------------------------------------------------------------------------- */
@@ -267,13 +269,13 @@ struct cupti_callback { /* domains 1 and 2 */
 	const char *symbol; /* of a launch: the kernel's name */
 	void *context;
 	uint32_t context_id;
-	uint64_t *data; /* the subscriber's, from ENTER to EXIT */
+	uint64_t *data; /* word for the subscriber, from ENTER to EXIT */
 	uint32_t correlation;
 };
 
 struct cupti_resource_callback { /* domain 3 */
 	void *context;
-	void *resource; /* the stream, .. */
+	void *resource; /* the stream or other object */
 	void *descriptor;
 };
 

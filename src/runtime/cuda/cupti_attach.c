@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching to CUPTI by interposition: which of its functions, api/cupti.api says; what becomes of
- * their calls, cupti_share.c. */
+/* Attaching to CUPTI through interposition. api/cupti.api lists its functions; cupti_share.c
+ * handles their calls. */
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/cupti_taps.h"
@@ -13,7 +13,8 @@
 #define GT_ATTACH_INSTANCES 2
 #include "runtime/attach_object.inc"
 
-/* Tools may ask for CUDA's device work after the guest has come: what it does is noted before. */
+/* Enable all wraps: tools may request CUDA's GPU activities after the client has started, so its
+ * earlier calls must be noted. */
 static void wrap_for_tools(void)
 {
 	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
@@ -22,7 +23,7 @@ static void wrap_for_tools(void)
 				atomic_fetch_or(&gt_cupti_taps[i][n].services, GT_SERVICE_WRAP);
 }
 
-/* Maybe with the dynamic linker's lock held. */
+/* Maybe called with the dynamic linker's lock held. */
 __attribute__((visibility("hidden"), used)) void gt_cupti_attached(void)
 {
 	if (gt_attach_adopt_all(gt_cupti_attach_states, gt_cupti_tables, GT_CUPTI_INSTANCES,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of CUPTI's records: mapped, used again, never given to an allocator.
+/* Buffers of CUPTI's records: mapped, reused, never passed to an allocator.
  *
  *   free ─ request ─► CUPTI's ─ complete ─► filled ─ read ─► free
  *
- * A buffer's head lies behind the part that CUPTI gets. CUPTI may complete a buffer in any thread,
- * also in one of the program's: so a buffer of ours is only put into the list there, and read by
- * the helper. One of a guest's is read at once, because the guest wants it back.
- * Locking: a spin lock around the lists; another one around reading, which is only tried. */
+ * A buffer's head is after the part that CUPTI gets. CUPTI may complete a buffer in any thread,
+ * also in a program thread: so that thread only adds our buffer to the list, and the helper reads
+ * it. A client's buffer is read at once, because the client wants it back.
+ * Locking: a spin lock around the lists; another one around reading, taken with trylock only. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void end_reading(void)
 	atomic_store_explicit(&reading, 0, memory_order_release);
 }
 
-/* What CUPTI had no room for was counted as seen when it was launched. */
+/* Count records that CUPTI dropped: they were counted as seen when launched. */
 static void count_dropped(void *context, uint32_t stream)
 {
 	const struct gt_cupti_library *library = gt_cupti_owner_library();
@@ -124,14 +124,14 @@ static void count_dropped(void *context, uint32_t stream)
 
 	if (library->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) || !t ||
 	    !gt_cuda_stream_open())
-		return; /* in a pause nothing was counted as seen */
+		return; /* in a pause none was counted as seen */
 	for (; dropped; dropped--)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER, GT_DROP_RUNTIME);
 }
 
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
 {
-	/* CUPTI's thread has no state yet, and gets none inside of ours */
+	/* CUPTI's thread has no gputap state yet, and must not get it inside the section below */
 	struct gt_thread *t = gt_thread_own();
 	struct head *head;
 	bool is_ours;
@@ -139,7 +139,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	count_dropped(context, stream);
 	if (!buffer)
 		return;
-	/* a guest's may be as large as ours */
+	/* a client's buffer may have the same size as ours */
 	is_ours = bytes == BYTES - HEAD && !gt_cupti_guest_has_buffer(buffer);
 	if (!is_ours) {
 		while (!begin_reading())
@@ -161,7 +161,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	pool.last = &head->next;
 	unlock();
 	if (valid > BYTES / 2)
-		gt_cuda_helper_wake(); /* much comes: it was full before it was flushed */
+		gt_cuda_helper_wake(); /* full before it was flushed: records come fast */
 }
 
 static struct head *take_filled(void)

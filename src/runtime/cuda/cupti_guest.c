@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_guest.h: what the guest has asked CUPTI for, and its share of callbacks and buffers.
+/* See cupti_guest.h: the client's requests to CUPTI, and its share of callbacks and buffers.
  *
  *   its turn:   first Enable ────── last Disable ────── FlushAll
- *   buffers:    the guest's, as it knows its buffers by address and refuses others ──┤ ours again
+ *   buffers:    the client's, as it knows its buffers by address and refuses others ──┤ ours again
  *
- * A buffer of ours that comes back in its turn is copied into one of its. One of its that comes
- * back later goes back to it all the same.
+ * If one of our buffers is completed during the client's turn, its records are copied into a
+ * client's buffer. A client's buffer that is completed after the turn is still returned to the
+ * client.
  *
  * Locking: `lock` for all but the callbacks' part, which launching threads read: atomic words. Not
- * held while CUPTI or the guest is called. */
+ * held while CUPTI or the client is called. */
 #include "runtime/cuda/cupti_guest.h"
 
 #include <pthread.h>
@@ -20,8 +21,8 @@
 
 enum {
 	BUFFERS_MAX = 1024,
-	/* All that CUPTI can have, and one that is being filled: new ones are requested when there
-	 * is no spare one. So it is never full. */
+	/* All that CUPTI can have, plus the one being filled: new ones are requested when all spare
+	 * ones are used. So it is never full. */
 	FILLED_MAX = BUFFERS_MAX + 1,
 	KEPT_MAX = 16,
 	CONTEXTS_MAX = 64,
@@ -35,7 +36,7 @@ struct reading {
 
 static struct {
 	pthread_mutex_t lock;
-	cuptiActivityGetNextRecord_fn *next; /* NULL: nobody has been served */
+	cuptiActivityGetNextRecord_fn *next; /* NULL: no client was served yet */
 	_Atomic bool subscribed;
 	_Atomic(cupti_callback_fn *) callback;
 	void *user;
@@ -43,7 +44,7 @@ static struct {
 	cupti_request_fn *request;
 	cupti_complete_fn *complete;
 	cupti_time_fn *clock; /* NULL: CLOCK_REALTIME */
-	/* on: for all contexts, for one, for single functions */
+	/* enabled: for all contexts, for one, for single functions */
 	bool kinds[CUPTI_KIND_COUNT];
 	struct {
 		void *context;
@@ -51,25 +52,26 @@ static struct {
 	} contexts[CONTEXTS_MAX];
 	unsigned context_count;
 	uint32_t functions[2][WORDS];
-	_Atomic bool active;          /* its turn */
+	_Atomic bool active;          /* in its turn */
 	_Atomic uint32_t first, last; /* correlations of launches in its turn; 0: none yet */
 	struct reading began;
 	struct gt_cupti_turn turn;
-	uint8_t *buffers[BUFFERS_MAX]; /* of the guest's, which CUPTI has */
+	uint8_t *buffers[BUFFERS_MAX]; /* the client's buffers that CUPTI has */
 	unsigned buffer_count;
-	/* What came back between its own flushes. CUPTI is flushed ten times a second by the owner,
-	 * and would fill buffers of the guest's a little each; so they are filled up here. */
+	/* Buffers completed between the client's own flushes. The CUPTI session flushes ten times a
+	 * second, which would return many client's buffers with little data each; so they are
+	 * merged here. */
 	struct filled {
 		uint8_t *buffer;
 		size_t bytes, valid;
 	} filled[FILLED_MAX]; /* the last one is still being filled */
 	unsigned filled_count, spare_count;
-	struct filled spare[FILLED_MAX]; /* empty again: for CUPTI's next request */
-	unsigned flushing;               /* it flushes CUPTI itself */
-	bool holds;                      /* it is not to be called */
-	struct filled kept[KEPT_MAX];    /* copies of buffers of the owner's, of then */
+	struct filled spare[FILLED_MAX]; /* emptied: for CUPTI's next request */
+	unsigned flushing;               /* the client itself flushes CUPTI */
+	bool holds;                      /* the client must not be called */
+	struct filled kept[KEPT_MAX];    /* copies of our buffers completed meanwhile */
 	unsigned kept_count;
-	size_t dropped; /* told to the guest when it asks for CUPTI's count */
+	size_t dropped; /* reported to the client as CUPTI's count */
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -151,7 +153,7 @@ bool gt_cupti_guest_has_callback(int domain, uint32_t id)
 		1);
 }
 
-/* Those that note launches, too, as long as its turn lasts. */
+/* Return true also for callbacks that note launches, during the client's turn. */
 bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
 {
 	return gt_cupti_guest_has_callback(domain, id) ||
@@ -159,7 +161,7 @@ bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
 		atomic_load_explicit(&guest.active, memory_order_relaxed));
 }
 
-/* Which launches are of the guest's turn: the first and the last one that began in it. */
+/* Note which launches belong to the client's turn: the first and the last one started in it. */
 static void note_launch(const struct cupti_callback *call)
 {
 	uint32_t none = 0;
@@ -175,7 +177,7 @@ void gt_cupti_guest_callback(int domain, uint32_t id, const void *data)
 {
 	cupti_callback_fn *callback;
 
-	if (gt_thread.internal) /* a call of gputap's own */
+	if (gt_thread.internal) /* gputap's own call */
 		return;
 	if (domain == CUPTI_DOMAIN_DRIVER &&
 	    atomic_load_explicit(&guest.active, memory_order_relaxed))
@@ -211,7 +213,8 @@ uint64_t gt_cupti_guest_time(void)
 	return time_of(guest.clock);
 }
 
-/* The best of a few. Return: false: the guest's clock is ours. */
+/* Read both clocks, and keep the best of a few readings. Return false if the client's clock is the
+ * same as ours. */
 static bool read_clock(cupti_time_fn *clock, struct reading *out)
 {
 	uint64_t best = UINT64_MAX;
@@ -229,7 +232,7 @@ static bool read_clock(cupti_time_fn *clock, struct reading *out)
 	return true;
 }
 
-/* A line through the turn's begin and now. */
+/* Fit a line through the turn's start and now. */
 static void set_conversion(struct gt_cupti_turn *turn, cupti_time_fn *clock,
 			   const struct reading *began)
 {
@@ -265,7 +268,7 @@ static bool has_kinds(void)
 	return guest.context_count != 0;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static bool has_kind(uint32_t kind)
 {
 	for (unsigned i = 0; i < guest.context_count; i++)
@@ -284,7 +287,8 @@ bool gt_cupti_guest_begins(void)
 	return begins;
 }
 
-/* With the lock. Also if it has not registered yet: it will get its buffers from then on. */
+/* Start the client's turn. Works before the client has registered: it gets its buffers once it has.
+ * The caller holds the lock. */
 static void begin_turn(const struct reading *now)
 {
 	if (atomic_load(&guest.active))
@@ -417,7 +421,7 @@ static bool remember_buffer(uint8_t *buffer)
 	return room;
 }
 
-/* The latest first: CUPTI gives them back soon. */
+/* Search from the newest: CUPTI returns buffers soon. */
 static bool forget_buffer(uint8_t *buffer)
 {
 	bool found = false;
@@ -469,8 +473,9 @@ bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
 	return false;
 }
 
-/* From a buffer of ours, which stays as it is, as the owner reads it later. What the guest has no
- * room for is dropped, and counted, as CUPTI does. */
+/* Copy records from one of our buffers, which stays unchanged, because the CUPTI session reads it
+ * later. Records that do not fit into the client's buffers are dropped, and counted, as CUPTI
+ * does. */
 static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
 			 cupti_request_fn *request, cupti_complete_fn *complete, uint8_t *records,
 			 size_t valid)
@@ -502,7 +507,7 @@ void gt_cupti_guest_hold(bool hold)
 	unlock();
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static struct gt_cupti_turn get_turn(void)
 {
 	struct gt_cupti_turn turn = guest.turn;
@@ -511,7 +516,7 @@ static struct gt_cupti_turn get_turn(void)
 	return turn;
 }
 
-/* To the guest, what is its. */
+/* Pass its records to the client. */
 static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid,
 			bool is_guests)
 {
@@ -542,7 +547,7 @@ static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
 		copy_records(&turn, next, request, complete, buffer, valid);
 }
 
-/* With the lock: behind what has come back before, if there is room. */
+/* Append the records to the buffer completed before, if they fit. The caller holds the lock. */
 static bool append_records(const struct filled *more)
 {
 	struct filled *last = guest.filled_count ? &guest.filled[guest.filled_count - 1] : NULL;
@@ -555,7 +560,8 @@ static bool append_records(const struct filled *more)
 	return true;
 }
 
-/* With the lock. Return: a buffer that is full and may go back to the guest; NULL in it: none. */
+/* Return a buffer that is full and may go back to the client; its pointer is NULL if none is. The
+ * caller holds the lock. */
 static struct filled fill_up(const struct filled *back)
 {
 	struct filled full = {NULL, 0, 0};
@@ -571,8 +577,8 @@ static struct filled fill_up(const struct filled *back)
 	return full;
 }
 
-/* With the lock: a buffer of the owner's that comes back while the guest must not be called. What
- * there is no room for is dropped, and counted. */
+/* Copy one of our buffers completed while the client must not be called. If it does not fit, its
+ * records are dropped, and counted. The caller holds the lock. */
 static void keep_copy(uint8_t *buffer, size_t valid)
 {
 	uint8_t *copy = MAP_FAILED;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest: another user of CUPTI in the process (torch.profiler's Kineto, Triton's Proton, ..).
+/* The client: another user of CUPTI in the process (torch.profiler's Kineto, Triton's Proton and
+ * others).
  *
- *   guest ─► taps of libcupti's exports (cupti_share.c) ─► what it asked for (cupti_guest.c)
+ *   client ─► taps of libcupti's exports (cupti_share.c) ─► its requests (cupti_guest.c)
  *                                                             │
- *   CUPTI ─► the owner's subscriber and buffers (cupti_owner.c, cupti_buffers.c)
+ *   CUPTI ─► the session's subscriber and buffers (cupti_owner.c, cupti_buffers.c)
  *                 ├─► our device records
- *                 └─► guest: its callbacks, its own buffers with its own records
+ *                 └─► client: its callbacks, its own buffers with its own records
  *
- * CUPTI has one subscriber and one pair of functions for buffers; whoever comes last takes the
- * latter away from the one before. So both are the owner's, always, and the guest gets from the
- * owner what it would get from CUPTI. There is one guest at a time, as CUPTI has it.
+ * CUPTI allows one subscriber and one pair of functions for buffers; a later registration of the
+ * pair replaces the earlier one. So both always belong to gputap's CUPTI session, and the client
+ * gets from the session what it would get from CUPTI. There is one client at a time, as CUPTI
+ * allows.
  *
- * Locking: one mutex of cupti_guest.c, never held while CUPTI or the guest is called. */
+ * Locking: one mutex of cupti_guest.c, never held while CUPTI or the client is called. */
 #ifndef GPUTAP_RUNTIME_CUPTI_GUEST_H
 #define GPUTAP_RUNTIME_CUPTI_GUEST_H
 
@@ -22,115 +24,117 @@
 
 #include "runtime/cuda/cupti_abi.h"
 
-/* For the owner ---------------------------------------------------------------------------- */
+/* For the CUPTI session ------------------------------------------------------------------- */
 
-/* The real function where @function, of libcupti, is a tap; else @function itself.
+/* Return the real function if @function, of libcupti, is a tap; else @function itself.
  * (cupti_attach.c) */
 void *gt_cupti_real(void *function);
 
-/* What is around this program that uses CUPTI in a way that cannot be shared, as a sentence; NULL:
- * nothing. Thread: any; reads /proc/self/maps. */
+/* Return a sentence about a profiler of this program that uses CUPTI in a way that cannot be
+ * shared; NULL: none. Thread: any; reads /proc/self/maps. */
 const char *gt_cupti_guest_other(void);
 
-/* A buffer of the guest's, if its records are wanted now. False: the owner gives one of its own. */
+/* Request a buffer from the client, if its records are wanted now. Return false if the session must
+ * supply its own. */
 bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records);
 
-/* Has the guest given CUPTI this buffer, which has not come back yet? */
+/* Return true if the client has given CUPTI this buffer, and it has not come back yet. */
 bool gt_cupti_guest_has_buffer(const uint8_t *buffer);
 
 /**
- * gt_cupti_guest_complete() - the guest's part of a buffer that came back
- * The owner has read the guest's: its records may be changed and moved here. One of the owner's
- * stays as it is.
- * Return: true: the buffer is the guest's, and has gone back to it. False: the owner's.
+ * gt_cupti_guest_complete() - deliver the client's part of a completed buffer
+ * The session has read the client's buffer already: its records may be changed and moved here. A
+ * buffer of the session stays unchanged.
+ * Return: true if the buffer is the client's, and has gone back to it; false if it is the
+ * session's.
  */
 bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			     size_t valid);
 
-/* Around a flush of the owner's at the process's end: the guest may be gone already, or stand in
- * the middle of something, and is not called. It gets its records if it flushes CUPTI itself
- * later. */
+/* Hold back calls to the client. Used around the session's flush at the end of the process: the
+ * client may be gone already, or interrupted in any state, so it must not be called. It gets its
+ * records if it flushes CUPTI itself later. */
 void gt_cupti_guest_hold(bool hold);
 
-/* CUPTI dropped @count records, and the owner has asked for that count. */
+/* Report that CUPTI dropped @count records, as the session has read from CUPTI. */
 void gt_cupti_guest_dropped(size_t count);
 
-/* From the owner's callback, for each. */
+/* Pass on each callback that the session gets. */
 void gt_cupti_guest_callback(int domain, uint32_t id, const void *data);
 
-/* May the owner switch this off, and finalise CUPTI? */
+/* Return false if the session may disable this, and finalise CUPTI. */
 bool gt_cupti_guest_needs_kind(uint32_t kind);
 bool gt_cupti_guest_needs_callback(int domain, uint32_t id);
 bool gt_cupti_guest_present(void);
 
 /* For cupti_share.c ------------------------------------------------------------------------ */
 
-/* What the guest gets for a handle. */
+/* Return the client's subscriber handle. */
 void *gt_cupti_guest_handle(void);
 
-/* CUPTI's function by which records are walked: before the guest asks for any. */
+/* Set CUPTI's function for walking records. Call before the client requests any. */
 void gt_cupti_guest_walk_by(cuptiActivityGetNextRecord_fn *next);
 
-/* False: there is one. */
+/* Return false if there is a subscriber already. */
 bool gt_cupti_guest_subscribe(cupti_callback_fn *callback, void *user);
 void gt_cupti_guest_unsubscribe(void);
 bool gt_cupti_guest_subscribed(void);
-/* One id; UINT32_MAX: all of the domain. */
+/* Switch one id; UINT32_MAX: all of the domain. */
 void gt_cupti_guest_set_callback(int domain, uint32_t id, bool on);
 bool gt_cupti_guest_has_callback(int domain, uint32_t id);
 
-/* NULL, NULL: none any more. */
+/* NULL, NULL: unregister. */
 void gt_cupti_guest_register(cupti_request_fn *request, cupti_complete_fn *complete);
-/* NULL: CUPTI's own, CLOCK_REALTIME. */
+/* NULL: CUPTI's default, CLOCK_REALTIME. */
 void gt_cupti_guest_set_clock(cupti_time_fn *clock);
 uint64_t gt_cupti_guest_time(void);
 
-/* True: with this one the guest's turn would begin: CUPTI is to be flushed before, so that no
- * buffer of the owner's is half full. */
+/* Return true if this one would start the client's turn: CUPTI must be flushed first, so that no
+ * buffer of the session is half full. */
 bool gt_cupti_guest_begins(void);
-/* @context: NULL: for all. @owned: the owner has the kind on. */
+/* @context: NULL: for all. @owned: the session has enabled the kind. */
 void gt_cupti_guest_add_kind(void *context, uint32_t kind, bool owned);
 void gt_cupti_guest_remove_kind(void *context, uint32_t kind, bool owned);
-/* A record for each call of one function. @kind: CUPTI_KIND_DRIVER or _RUNTIME. */
+/* Switch the records of one function's calls. @kind: CUPTI_KIND_DRIVER or _RUNTIME. */
 void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on);
-/* Around a flush of the guest's: it gets all that is its. If nothing of its is on behind that, its
- * turn ends. */
+/* Enclose the client's flush: it gets all of its records. If the client has nothing enabled after
+ * that, its turn ends. */
 void gt_cupti_guest_begin_flush(void);
 void gt_cupti_guest_end_flush(void);
 size_t gt_cupti_guest_take_dropped(void);
-/* It has finalised CUPTI: nothing of it is left. */
+/* Forget the client, which has finalised CUPTI. */
 void gt_cupti_guest_forget(void);
 
-/* cupti_guest_records.c: what is the guest's of a buffer ----------------------------------- */
+/* cupti_guest_records.c: the client's share of a buffer ------------------------------------ */
 
-/* Of one kind, in the guest's turn. */
+/* One kind, in the client's turn. */
 struct gt_cupti_span {
-	bool asked;    /* it was switched on in this turn */
-	bool after;    /* by the guest alone since it began: what was launched before is not its */
-	bool before;   /* it ended for the guest alone: what was launched after is not its */
-	uint32_t last; /* correlation of the last launch before that */
+	bool asked;    /* it was enabled in this turn */
+	bool after;    /* only the client's start: earlier launches are not the client's */
+	bool before;   /* only the client's end: later launches are not the client's */
+	uint32_t last; /* correlation of the last launch before its end */
 };
 
 struct gt_cupti_turn {
 	struct gt_cupti_span kinds[CUPTI_KIND_COUNT];
 	uint32_t first; /* correlation of the first launch in it; 0: there was none */
-	/* guest's time = time_to + (ticks - time_from) * time_rate */
+	/* client's time = time_to + (ticks - time_from) * time_rate */
 	bool convert;
 	uint64_t time_from, time_to;
 	double time_rate;
 };
 
 /**
- * gt_cupti_guest_filter() - leave the guest's records, in the guest's unit of time
+ * gt_cupti_guest_filter() - keep only the client's records, with times in the client's unit
  * @next: CUPTI's function that walks records
- * Return: valid bytes that are left, from the buffer's begin.
+ * Return: the remaining valid bytes, from the start of the buffer.
  */
 size_t gt_cupti_guest_filter(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
 			     uint8_t *buffer, size_t valid);
-/* How many records are the guest's. */
+/* Return the number of the client's records. */
 size_t gt_cupti_guest_count(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
 			    uint8_t *buffer, size_t valid);
-/* The longest part of @valid bytes of whole records that fits into @room. */
+/* Return the size of the longest part of @valid bytes of whole records that fits into @room. */
 size_t gt_cupti_guest_fit(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer, size_t valid,
 			  size_t room);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_guest.h: records of a buffer that the guest is to get. It does not get:
- * - kinds that we asked for and it did not;
- * - of kinds that both asked for: work that was launched before it switched the kind on, and after
- *   it switched it off, while for us the kind was on all the time. Launches are told apart by their
+/* See cupti_guest.h: select the records of a buffer for the client. The client does not get:
+ * - kinds that only gputap requested;
+ * - of kinds that both requested: activities launched before the client enabled the kind, and after
+ *   it disabled it, while gputap had the kind enabled throughout. Launches are distinguished by
  *   correlation, which grows from call to call.
- * And times are converted from ticks, which is what CUPTI gets from us as its clock, into the
- * guest's own: it may have given CUPTI a clock, or none.
- * Only memory of the buffer is touched; a record ends where CUPTI says that the next one begins. */
+ * Times are converted from ticks, which CUPTI gets from gputap as its clock, to the client's clock:
+ * the client may have given CUPTI a clock, or none.
+ * Only memory of the buffer is accessed; a record ends where CUPTI says that the next one
+ * starts. */
 #include <string.h>
 
 #include "runtime/cuda/cupti_guest.h"
 
-/* Where a kind's times are, by its number; 0 ends the list. The same in 11.8 to 13.5. */
+/* Offsets of a kind's times, indexed by kind; 0 ends the list. The same in 11.8 to 13.5. */
 static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[1] = {16, 24},  [2] = {16, 24},  [3] = {16, 24, 32, 120, 128},
 	[4] = {8, 16},   [5] = {8, 16},   [10] = {16, 24, 32, 120, 128},
@@ -25,7 +26,7 @@ static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[52] = {16, 24},
 };
 
-/* Kinds that the owner asks for, and where the correlation is. */
+/* Return the offset of the correlation, for kinds that the session enables; 0 for others. */
 static uint32_t correlation_at(uint32_t kind)
 {
 	switch (kind) {
@@ -39,7 +40,7 @@ static uint32_t correlation_at(uint32_t kind)
 	}
 }
 
-/* CUPTI answers with one kind where another one was asked for. */
+/* Return the kind that was requested: CUPTI may answer with another one. */
 static uint32_t asked_kind(const struct gt_cupti_turn *turn, uint32_t kind)
 {
 	if (kind == CUPTI_KIND_COPY_PEER && !turn->kinds[kind].asked)
@@ -51,7 +52,7 @@ static uint32_t asked_kind(const struct gt_cupti_turn *turn, uint32_t kind)
 	return kind;
 }
 
-/* Correlations are counted up, and may run over. */
+/* Correlations count up, and may wrap around. */
 static bool is_later(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
@@ -82,7 +83,7 @@ static void convert_times(const struct gt_cupti_turn *turn, uint8_t *record, siz
 		if (*at + sizeof time > bytes)
 			return;
 		memcpy(&time, record + *at, sizeof time);
-		if (!time || time == UINT64_MAX) /* CUPTI does not know it */
+		if (!time || time == UINT64_MAX) /* not known to CUPTI */
 			continue;
 		time = turn->time_to +
 		       (uint64_t)(int64_t)((double)(int64_t)(time - turn->time_from) *
@@ -91,7 +92,7 @@ static void convert_times(const struct gt_cupti_turn *turn, uint8_t *record, siz
 	}
 }
 
-/* Bytes of the record at @record; *@following: the next one, or NULL. */
+/* Return the bytes of the record at @record; *@following: the next one, or NULL. */
 static size_t record_bytes(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer, size_t valid,
 			   struct cupti_record *record, struct cupti_record **following)
 {
@@ -110,7 +111,7 @@ size_t gt_cupti_guest_filter(const struct gt_cupti_turn *turn, cuptiActivityGetN
 	if (!valid || next(buffer, valid, &record) != CUPTI_SUCCESS)
 		return valid;
 	for (; record; record = following) {
-		/* it may be overwritten from here on, the next one is not yet */
+		/* from here on the record may be overwritten, but not the next one */
 		size_t bytes = record_bytes(next, buffer, valid, record, &following);
 		uint32_t kind = record->kind;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See cupti_library.h. CUPTI works with any driver that is not older than itself, mostly also with
- * older ones, so any release from 11.8 on will do; but two copies in one process do not work
- * beside each other: the one that the program has mapped comes first. */
+ * older ones, so any release from 11.8 on is usable; but two copies in one process do not work
+ * together: the copy that the program has mapped is preferred. */
 #define _GNU_SOURCE 1
 #include "runtime/cuda/cupti_library.h"
 
@@ -24,7 +24,7 @@ static void *find_function(void *handle, const char *name)
 	return function ? gt_cupti_real(function) : NULL;
 }
 
-/* Return: a name that it lacks; NULL: it has all that are needed. */
+/* Return the name of a missing function, or NULL if all needed functions exist. */
 static const char *fill(struct gt_cupti_library *l, void *handle)
 {
 	const char *lacks = NULL;
@@ -60,8 +60,8 @@ static void *open_mapped(void)
 	return handle;
 }
 
-/* Beside libraries of CUDA that are mapped: the same folder (the toolkit, nvidia/cu13/lib), or that
- * of CUPTI's own package (nvidia/cuda_runtime/lib, nvidia/cuda_cupti/lib). */
+/* Look next to mapped libraries of CUDA: in the same folder (the toolkit, nvidia/cu13/lib), or in
+ * that of CUPTI's own package (nvidia/cuda_runtime/lib, nvidia/cuda_cupti/lib). */
 struct neighbour {
 	const char *name;
 	char folder[PATH_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libcupti is used, and its functions. It is never linked. */
+/* The libcupti in use, and its functions. It is never linked. */
 #ifndef GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 #define GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 
@@ -7,7 +7,8 @@
 
 #include "runtime/cuda/cupti_abi.h"
 
-/* All that are used have the first ones; the others came later, or are not needed. */
+/* All usable releases have the functions of the first list; those of the second came later, or are
+ * not needed. */
 #define GT_CUPTI_FUNCTIONS(X)                \
 	X(cuptiGetVersion)                   \
 	X(cuptiSubscribe)                    \
@@ -49,11 +50,11 @@ struct gt_cupti_library {
 };
 
 /**
- * gt_cupti_library_open() - the one that the program has mapped, else one that is found
- * In this order: what GPUTAP_CUPTI names; mapped; beside the mapped libcudart, or where NVIDIA's
- * Python packages have it; by its name; in the toolkit.
+ * gt_cupti_library_open() - open the CUPTI that the program has mapped, or else find one
+ * The order is: the path in GPUTAP_CUPTI; a mapped one; next to the mapped libcudart, or in the
+ * folder of a Python package from NVIDIA; its plain name; the toolkit.
  * @base: only the one that is mapped there; 0: any
- * @text: receives what is wrong, one sentence with the way out, if it returns false
+ * @text: receives one sentence that explains the error and its remedy, if it returns false
  * Thread: any, without a lock; calls dlopen().
  */
 bool gt_cupti_library_open(struct gt_cupti_library *library, uint64_t base, char text[256]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers around the program with which CUPTI cannot be shared: they have a copy of it of their
- * own, or use what lies beneath it, and CUPTI refuses all others (cuptiSubscribe() answers 39).
- * They are known by their libraries, which they bring in by CUDA_INJECTION64_PATH,
+/* Profilers that run the program and with which CUPTI cannot be shared: they use a separate copy of
+ * it, or the layer below it, and CUPTI refuses all others (cuptiSubscribe() returns 39). They are
+ * recognised from their libraries, which they load through CUDA_INJECTION64_PATH,
  * NVTX_INJECTION64_PATH or LD_PRELOAD. */
 #define _GNU_SOURCE 1
 #include <link.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See cupti_owner.h.
  *
- * cuptiFinalize() is called in a launch's callback, at its end: NVIDIA's documentation gives that
- * as the place where no other work of CUPTI's goes on in the thread, and what is left on costs
- * launches only. So a program that launches nothing after a window keeps CUPTI in the process, and
- * pays nothing for it.
+ * cuptiFinalize() is called at the end of a launch's callback: NVIDIA's documentation recommends
+ * that place because CUPTI does nothing else in the thread then, and until it is called only
+ * launches pay for what is still enabled. So a program that launches nothing after a recording
+ * window keeps CUPTI in the process, at no cost.
  *
- * Nothing of that where launches of graphs are recorded as one (GRAPH_TRACE, --mode lite): when
- * that kind goes off in a launch's callback, or with all of CUPTI, graphs fault on the device
- * (tried: CUPTI 13.0 on an H100; recorded by node they do not). There a pause costs what CUPTI
- * costs. */
+ * CUPTI is not finalised where launches of graphs are recorded as one (GRAPH_TRACE, --mode lite):
+ * if that kind is disabled in a launch's callback, or together with all of CUPTI, graphs fault on
+ * the device (tested: CUPTI 13.0 on an H100; recorded by node they do not). There a pause costs as
+ * much as CUPTI does. */
 #include "runtime/cuda/cupti_owner.h"
 
 #include <sched.h>
@@ -25,17 +25,17 @@
 enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
 
 static struct {
-	_Atomic uint32_t state;    /* enum state: what gputap itself has of it */
-	_Atomic uint32_t changing; /* a thread changes what follows */
-	_Atomic int32_t process;   /* that opened it; 0: none has */
+	_Atomic uint32_t state;    /* enum state: gputap's own use of CUPTI */
+	_Atomic uint32_t changing; /* a thread changes the members below */
+	_Atomic int32_t process;   /* process that opened it; 0: none has */
 	struct gt_cupti_library library;
 	_Atomic bool has_library;
 	void *_Atomic subscriber;
 	_Atomic bool registered;
-	_Atomic bool was_gone;   /* since it was opened last */
-	_Atomic uint64_t kinds;  /* of ours: bit per kind */
-	_Atomic uint64_t spared; /* of these, off for a guest */
-	_Atomic bool has_spans;  /* graphs' launches have been recorded as one */
+	_Atomic bool was_gone;   /* finalised since it was last opened */
+	_Atomic uint64_t kinds;  /* enabled for gputap: bit per kind */
+	_Atomic uint64_t spared; /* of these, disabled for a client */
+	_Atomic bool has_spans;  /* launches of graphs have been recorded as one */
 } owner;
 
 static const struct gt_cupti_user *user;
@@ -45,7 +45,8 @@ void gt_cupti_owner_use(const struct gt_cupti_user *u)
 	user = u;
 }
 
-/* CUPTI calls us back while a thread changes it, and that may come here again. */
+/* Nesting count of changes in this thread: CUPTI calls back while a thread changes its state, and
+ * the callback may enter here again. */
 static _Thread_local uint32_t changes;
 
 static bool try_change(void)
@@ -273,7 +274,7 @@ static uint64_t kinds_wanted(void)
 	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
 }
 
-/* A guest that came first wants what this kind keeps away. */
+/* Return true if a client that came first wants records that this kind suppresses. */
 static bool is_spared(uint32_t kind)
 {
 	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_guest_needs_kind(CUPTI_KIND_KERNEL);
@@ -283,7 +284,8 @@ static bool is_spared(uint32_t kind)
 	return spared;
 }
 
-/* Kernels are needed; a release without one of the others has calls without such work. */
+/* Enable our kinds. Kernels are required; a release without one of the other kinds has calls
+ * without those activities. */
 static int enable_kinds(void)
 {
 	uint64_t kinds = kinds_wanted();
@@ -329,7 +331,7 @@ static bool start_records(void)
 	       !is_refused("cuptiActivityEnable()", enable_kinds());
 }
 
-/* Without device work: for the runtime's calls alone. */
+/* Start for the runtime's calls alone, unless GPU activities are wanted. */
 static bool start_with_library(void)
 {
 	return !is_refused("cuptiSubscribe()", subscribe()) &&
@@ -341,7 +343,7 @@ static int finalize(void)
 	int status;
 
 	if (atomic_load(&owner.has_spans))
-		return CUPTI_SUCCESS; /* it stays */
+		return CUPTI_SUCCESS; /* it stays open */
 	status = owner.library.cuptiFinalize();
 
 	atomic_store(&owner.was_gone, true);
@@ -355,8 +357,8 @@ static bool has_guest(void)
 	return gt_cupti_guest_present();
 }
 
-/* Half of it has been refused: nothing stays. Where not even a subscriber was given, CUPTI is
- * somebody else's. */
+/* Undo a partial start after a refusal. If not even a subscriber was given, CUPTI belongs to
+ * another user. */
 static void undo(bool open)
 {
 	if (!open || !atomic_load(&owner.subscriber) || has_guest())
@@ -412,10 +414,11 @@ void gt_cupti_owner_start(void)
 	begin_change();
 	state = atomic_load(&owner.state);
 	if (state == LEAVING)
-		atomic_store(&owner.state, ACTIVE); /* its kinds are on still */
+		atomic_store(&owner.state, ACTIVE); /* its kinds are still enabled */
 	else if (state == CLOSED)
 		start();
-	else if (state == ACTIVE && !atomic_load(&owner.kinds)) /* there were calls alone */
+	/* so far only calls were recorded */
+	else if (state == ACTIVE && !atomic_load(&owner.kinds))
 		start_more();
 	end_change();
 	gt_internal_leave();
@@ -441,7 +444,7 @@ void gt_cupti_owner_leave(void)
 
 	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_owner_is_here() || changes ||
 	    !try_change())
-		return; /* or later: somebody is at it */
+		return; /* or later: another thread is changing it */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
 	if (leaves && has_guest()) {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Wraps of libcupti's exports: what another user of CUPTI in the process calls goes to the owner
- * (cupti_owner.h) instead, and it gets from there what CUPTI would give it (cupti_guest.h).
+/* Wraps of libcupti's exports: calls of another user of CUPTI in the process go to the CUPTI
+ * session (cupti_owner.h) instead, which gives that client what CUPTI would (cupti_guest.h).
  *
- *   the guest calls                  what comes of it
- *   cuptiSubscribe()                 the owner's subscriber calls its callback; it has a handle of
- *                                    ours. A second guest gets CUPTI's answer: 39
- *   cuptiEnableCallback(), ..        on: for the owner's subscriber; off: unless we need it
+ *   the client calls                 result
+ *   cuptiSubscribe()                 the session's subscriber calls its callback; the client gets
+ *                                    our handle. A second client gets CUPTI's answer: 39
+ *   cuptiEnableCallback() etc.       on: for the session's subscriber; off: unless we need it
  *   RegisterCallbacks()              noted; its functions are called in its turn
- *   cuptiActivityEnable()            the first one begins its turn: CUPTI is flushed before
+ *   cuptiActivityEnable()            the first one starts its turn: CUPTI is flushed before
  *   cuptiActivityDisable()           success; done unless we need the kind
  *   cuptiActivityFlushAll()          done; after the last Disable, this ends its turn
  *   RegisterTimestampCallback()      noted; times of its records are converted into its unit
  *   cuptiFinalize()                  success; done if we need nothing
  *
- * A process whose session and tools do not ask for CUDA's device work is left alone. So are the
- * functions _v2 of 13.2 and later: who subscribes in that way gets CUPTI for itself, and our device
- * work ends there. A second copy of libcupti is served if it is of the release of the one that is
- * used, or an older one: records only grow at their ends, and are walked by the newer one's
- * function. A newer copy is left alone, and refused, as any copy is beside another one, also after
- * that one's cuptiFinalize() (tried: 12.8 after 13.0, on an H200). */
+ * A process whose recording session and tools do not want CUDA's GPU activities is left alone. The
+ * same holds for the functions _v2 of 13.2 and later: a program that subscribes that way gets CUPTI
+ * exclusively, and our GPU activities end there. A second copy of libcupti is served if its release
+ * is that of the copy in use, or older: records only grow at their ends, and are walked with the
+ * newer copy's function. A newer copy is left alone, and CUPTI refuses it, as it does any copy in
+ * addition to another one, also after that one's cuptiFinalize() (tested: 12.8 after 13.0, on an
+ * H200). */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,17 +33,17 @@
 #include "runtime/interposition.h"
 
 #define WRAP(name)       gt_cupti_wrap_##name
-/* What of @taps is behind the tap of @name. */
+/* The real function of @name in @taps. */
 #define REAL(taps, name) ((gt_cupti_##name##_fn *)(taps)[GT_CUPTI_INDEX_##name].real)
 
-/* Who is served ---------------------------------------------------------------------------- */
+/* Clients that are served -------------------------------------------------------------------- */
 
 enum decision { UNDECIDED, SERVED, ALONE };
 
 extern struct gt_attach_state gt_cupti_attach_states[GT_CUPTI_INSTANCES]; /* cupti_attach.c */
 
 static _Atomic int decisions[GT_CUPTI_INSTANCES];
-/* taps behind which the owner's library is */
+/* taps of the session's library */
 static struct gt_tap *served_by[GT_CUPTI_INSTANCES];
 static _Atomic bool stepped_aside;
 
@@ -99,7 +100,8 @@ static enum decision decide(unsigned instance)
 	return ALONE;
 }
 
-/* Real functions of the owner's library, for a guest that is served. NULL: it goes its own way. */
+/* Return the real functions of the session's library, for a client that is served. Return NULL if
+ * the client uses CUPTI directly. */
 static struct gt_tap *find_served(const struct gt_call *call)
 {
 	unsigned instance = call->table->instance;
@@ -114,7 +116,8 @@ static struct gt_tap *find_served(const struct gt_call *call)
 	return decision == SERVED ? served_by[instance] : NULL;
 }
 
-/* Also for a subscriber: one that has another handle came before us, or past us. */
+/* The same for a subscriber's call. One with another handle subscribed before gputap, or bypassed
+ * it. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
 	return subscriber == gt_cupti_guest_handle() && gt_cupti_guest_subscribed()
@@ -164,7 +167,8 @@ static bool has_callbacks(int domain)
 	return false;
 }
 
-/* All of a domain's. One by one where we need some of them, which must not be off meanwhile. */
+/* Switch all callbacks of a domain. Switch off one at a time if we need some of them, which must
+ * not be disabled meanwhile. */
 static int set_domain(struct gt_tap *taps, bool on, int domain)
 {
 	void *subscriber = gt_cupti_owner_subscriber();
@@ -239,7 +243,7 @@ int WRAP(cuptiEnableAllDomains)(const struct gt_call *call, uint32_t on, void *s
 	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_STATE; domain++) {
 		int status = set_guests_domain(taps, on, domain);
 
-		/* the latest ones came with later releases */
+		/* the last domains exist only in later releases */
 		if (status != CUPTI_SUCCESS && domain <= CUPTI_DOMAIN_NVTX)
 			return status;
 	}
@@ -261,8 +265,8 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 	return status;
 }
 
-/* NEEDSWORK: the next two answer with ours among them. They came with 13.2, for programs of several
- * subscribers. */
+/* NEEDSWORK: the next two also report our callbacks and kinds. They came with 13.2, for programs
+ * with several subscribers. */
 int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber, int domain,
 				   void *buffer, void *bytes, uint32_t *count)
 {
@@ -299,7 +303,8 @@ int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *reque
 	return status;
 }
 
-/* Before anything of the guest's is on: our buffers are empty, and times are in our unit. */
+/* Prepare before the client enables its first kind: our buffers are empty, and times are in our
+ * unit. */
 static int begin_kind(struct gt_tap *taps)
 {
 	int status = gt_cupti_owner_register();
@@ -309,7 +314,8 @@ static int begin_kind(struct gt_tap *taps)
 	return status;
 }
 
-/* A launch of a graph as one keeps its nodes' records away, which the guest wants. */
+/* Return true for kinds of a graph's nodes: recording a launch of a graph as one suppresses them,
+ * and the client wants them. */
 static bool is_of_nodes(int kind)
 {
 	return kind == CUPTI_KIND_KERNEL || kind == CUPTI_KIND_KERNEL_SERIAL ||
@@ -327,7 +333,7 @@ static int enable_kind(const struct gt_call *call, void *context, int kind, int 
 		return status;
 	if (taps && is_of_nodes(kind))
 		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, true);
-	/* before it is on: buffers are asked for at once */
+	/* before it is enabled: CUPTI requests buffers at once */
 	if (taps)
 		gt_cupti_guest_add_kind(context, (uint32_t)kind, owned);
 	status = context ? ((gt_cupti_cuptiActivityEnableContext_fn *)real)(context, kind)
@@ -464,7 +470,7 @@ int WRAP(cuptiActivityGetNumDroppedRecords)(const struct gt_call *call, void *co
 	return status;
 }
 
-/* The thread's stack of numbers is the library's. */
+/* The library itself keeps the thread's stack of ids. */
 int WRAP(cuptiActivityPushExternalCorrelationId)(const struct gt_call *call, uint32_t kind,
 						 uint64_t id)
 {
@@ -483,7 +489,7 @@ int WRAP(cuptiActivityPopExternalCorrelationId)(const struct gt_call *call, uint
 		    cuptiActivityPopExternalCorrelationId)(kind, last);
 }
 
-/* What is only looked at, of whatever copy: also while nobody is served. */
+/* Return functions for read-only calls, of any copy: also while no client is served. */
 static struct gt_tap *find_reader(const struct gt_call *call)
 {
 	unsigned instance = call->table->instance;
@@ -572,7 +578,7 @@ int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribu
 {
 	struct gt_tap *taps = find_served(call);
 
-	/* the guest's buffers are zeroed, ours are not: CUPTI may do without that hint */
+	/* the client's buffers are zeroed, ours are not: CUPTI works without that hint */
 	if (taps && attribute == CUPTI_ATTRIBUTE_ZEROED_BUFFERS)
 		return CUPTI_SUCCESS;
 	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
