@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before
- * ROCm 6, interposed.
+/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before ROCm
+ * 6, interposed.
  *
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
- * The table is laid out as ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size
- * first, and holds the taps. Once subscribers have put their functions in front, all that is
- * bound to the taps is bound to fronts instead: a jump through the table each. The table stays
- * and is looked at in each call, as the runtime's own would be. Without a subscriber there is
- * none of this.
+ * The table is laid out like ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size
+ * first, and holds the taps. Once subscribers have inserted their functions, everything that is
+ * bound to the taps is bound to fronts instead, each a jump through the table. The table is
+ * permanent and is read in each call, as the runtime's own would be. Without a subscriber, neither
+ * table nor fronts are used.
  *
- * What the library lacks of ROCm 7.2 answers hipErrorNotSupported. */
+ * Functions of ROCm 7.2 that the library lacks return hipErrorNotSupported. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,7 +30,7 @@ enum { ERROR_NOT_SUPPORTED = 801 };
 
 extern const struct gt_attach gputap_attach_hip, gputap_attach_hip_compiler;
 
-/* Named by the assembler below, hence not static. */
+/* Used in the assembler below, hence not static. */
 HIDDEN struct {
 	uint64_t size;
 	void *entries[HIP_ENTRIES];
@@ -40,8 +40,8 @@ HIDDEN struct {
 	void *entries[COMPILER_ENTRIES];
 } gt_hip_compiler_front_tables[GT_INSTANCES];
 
-/* Fronts: one jump for each entry of each instance's table, FRONT_BYTES apart, in the order of
- * the tables. */
+/* Fronts: one jump for each entry of each instance's table, FRONT_BYTES apart, in the order of the
+ * tables. */
 extern char gt_hip_fronts[], gt_hip_compiler_fronts[];
 #define TEXT_(a) #a
 #define TEXT(a)  TEXT_(a)
@@ -63,7 +63,7 @@ enum { FRONT_BYTES = 16 };
 		"	.rept "                                                           \
 		"8"                                                                 \
 		"\n"                                                                \
-		"	.set at, at + 8\n" /* size */                               \
+		"	.set at, at + 8\n" /* skip the size */                      \
 		"	.rept " TEXT(entries) "\n" JUMP(table) "	.set at, at + 8\n" \
 							       "	.endr\n"           \
 							       "	.endr\n")
@@ -75,7 +75,7 @@ FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIE
 struct front {
 	const struct gt_attach *attach;
 	struct gt_table *tables;
-	char *fronts, *made; /* the tables, one behind the other */
+	char *fronts, *made; /* the tables, in sequence */
 	uint32_t entries;
 	bool done[GT_INSTANCES];
 };
@@ -128,13 +128,13 @@ static void *compiler_front(uint32_t instance, uint32_t index)
 	return front_of(&fronts[1], instance, index);
 }
 
-/* What the table has for an operation before anybody edits it. */
+/* Return an operation's initial table entry. */
 static void *entry_of(const struct gt_table *table, uint32_t index)
 {
 	const struct gt_operation *op = &table->operations[index];
 
-	/* names that came with the tables: until then, the only structs of device properties
-	 * were these */
+	/* names introduced with the tables: before that, these were the only structs of device
+	 * properties */
 	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
 		if (index == GT_HIP_INDEX_hipGetDevicePropertiesR0000)
 			index = GT_HIP_INDEX_hipGetDeviceProperties;
@@ -146,7 +146,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 				       : (void *)(uintptr_t)not_supported;
 }
 
-/* libhiprtc's functions are in no table. */
+/* Return true if the instance has any function of the table: libhiprtc's functions are not in
+ * it. */
 static bool has_entries(const struct gt_table *table)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
@@ -167,8 +168,8 @@ static void make_front(struct front *f, uint32_t instance)
 				entry_of(table, i);
 }
 
-/* The subscribers of raw tables are offered what is interposed and was not offered yet. Calls
- * tools: no locks. */
+/* Offer interposed tables that were not offered yet to the subscribers of raw tables. Calls tools,
+ * so no locks may be held. */
 static void offer_tables(void)
 {
 	if (!gt_subscribers_there() || atomic_load(&gt_recording.pending))

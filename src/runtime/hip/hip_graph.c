@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: which packet of which launch is which node.
+/* Executable graphs: map each packet to its launch and node.
  *
- *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, asked
- *           k    k    c    k        (none)    of the runtime when the graph was instantiated
- *                     ▲ `at`: behind the node of the packet before
+ *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, queried
+ *           k    k    c    k        (none)    from the runtime when the graph was instantiated
+ *                     ▲ `at`: after the node of the packet before
  *
- * Steps of a launch, all in the thread that launches (runtime/graph_nodes.h has HSA's part):
+ * Steps of a launch, all in the launching thread (see runtime/graph_nodes.h for HSA's part):
  *   1. hipGraphLaunch() is entered: gt_thread.graph points to the launch, `at` is 0.
- *   2. The thread reserves a packet's number. settle_packet() looks at the packet before, which is
- *      written by now, and moves `at` behind its node. The new packet will be the next kernel, the
- *      next copy or the next fill from `at` on: candidate[]. What it is, its handler sees. (HIP 7
- *      reserves several at a time: this is done for each when they are written.)
- *   3. hipGraphLaunch() has returned: the last packet is settled, and the order is checked. After
- *      a kernel of another name than its node's, or nodes that are left, the graph's later
- *      launches have no ordinals, and an event says so (GT_EVENT_GRAPH).
+ *   2. The thread reserves a packet's number. settle_packet() looks at the previous packet, which
+ *      is written by now, and moves `at` past its node. The new packet will be the next kernel, the
+ *      next copy or the next fill from `at` on: candidate[]. Its handler finds out which. (HIP 7
+ *      reserves several at a time: this is done for each once they are written.)
+ *   3. hipGraphLaunch() has returned: the last packet is settled, and the order is checked. If a
+ *      kernel had another name than its node's, or nodes are left over, the graph's later launches
+ *      have no ordinals, and an event reports this (GT_EVENT_GRAPH).
  *
  * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal. On each
- * queue that the launch touches these are: the first of the nodes that have no work before them,
- * and the last of the nodes that have no work behind them. The graph's first launch observes all
- * that could be, and so learns which node is a queue's last one; so does a later launch on another
- * stream. After that a launch costs two signals a queue, and a few comparisons a node.
+ * queue that the launch uses these are the first of the nodes that have no activity before them,
+ * and the last of the nodes that have no activity after them. The graph's first launch observes all
+ * candidates, and so learns which node is a queue's last one; a later launch on another stream does
+ * the same. After that a launch costs two signals per queue, and a few comparisons per node.
  *
- * Where the launch that was learnt from went to one queue, and this one begins as that did, the
- * packets between the first node's and the last one's are skipped (`unobserved_left` in struct
- * gt_graph_launch). If they were not as many as then, a packet of ours behind the launch marks its
- * end.
+ * If the learning launch used a single queue, and this one starts the same way, the packets between
+ * the first node's and the last one's are skipped (`unobserved_left` in struct gt_graph_launch). If
+ * their number differs from the learned one, a gputap packet after the launch marks its end.
  *
- * Who writes what of a graph (struct hip_graph; gt_core_lock() is held where graphs are made,
+ * Writers of a graph's members (struct hip_graph; gt_core_lock() is held where graphs are made,
  * changed and destroyed, a launch takes no lock):
- *   the bucket          add_graph()               release   -> the entry; entries stay for ever
+ *   the bucket          add_graph()               release   -> the entry; entries are never removed
  *   handle              add_graph(), destruction  release   -> the nodes; NULL: destroyed
  *   replays             a launch                  relaxed   a number for each launch
  *   wrong               the first launch that sees another order than the nodes'
  *   last, course        the launch that takes `learned` from 0 to 1
  *   learned             0 to 1, to write them; 2: release   -> `last` and `course` are good;
- *                       0 again by a launch that did not go as learnt
- *   odd, course.count   such a launch, too; the count becomes 0: no packets are skipped */
+ *                       0 again after a launch that did not go as learned
+ *   odd, course.count   also such a launch; the count becomes 0: no packets are skipped */
 #include <string.h>
 
 #include "core/recording.h"
@@ -50,65 +49,68 @@ enum {
 	ODD_MOST = 3,
 };
 
-/* A queue that a launch touches. `last`: place of the last node there that has none behind it. */
+/* A queue that a launch uses. `last`: place of the last node there that has no activity after
+ * it. */
 struct touched {
 	const void *queue;
 	uint32_t last;
-	uint32_t started; /* a node's packet is in it; before that there may be barriers */
+	uint32_t started; /* true if it has a node's packet; before that there may be barriers */
 };
 
-/* Where those packets of a launch were that count for its span: numbers in the order in which the
- * launch reserved them. */
+/* Positions of the packets that determine a launch's span, in the order in which the launch
+ * reserved its packets. */
 struct course {
-	uint32_t first, last; /* the first node's; the last node's that has none behind it */
-	uint32_t place;       /* of that last node */
-	uint32_t count;       /* of all packets; as learnt: 0: not to be relied on */
+	/* the first node's; that of the last node without activity after it */
+	uint32_t first, last;
+	uint32_t place; /* of that last node */
+	uint32_t count; /* of all packets; if learned: 0: not reliable */
 };
 
 struct hip_graph {
-	/* of the bucket; never taken out: destroyed ones wait for another handle */
+	/* of the bucket; never removed: entries of destroyed graphs are reused for another
+	 * handle */
 	struct hip_graph *next;
 	_Atomic(void *) handle;
 	uint32_t number, name;
 	struct gt_tool_object *object; /* for tools */
 	struct gt_hip_nodes nodes;
-	struct gt_hip_shared_nodes *shared; /* of `nodes`, for orders; NULL: not made yet */
-	/* ordinals below are in the object's records; UINT32_MAX: not even the first one */
+	struct gt_hip_shared_nodes *shared; /* copy of `nodes` for orders; NULL: not made yet */
+	/* lower ordinals are in the object's records; UINT32_MAX: not even the first one */
 	uint32_t written;
 	_Atomic uint32_t replays;
-	_Atomic uint32_t wrong;   /* the runtime submits in another order than it was taken to */
+	_Atomic uint32_t wrong;   /* the runtime submits in another order than expected */
 	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
 	struct touched last[QUEUES_MAX];
 	uint32_t last_count;
-	struct course course; /* learnt with `last` */
-	uint32_t odd;         /* launches that did not go as learnt */
+	struct course course; /* learned with `last` */
+	uint32_t odd;         /* launches that did not go as learned */
 };
 
 /* A launch that is open in this thread. */
 struct hip_launch {
-	struct gt_graph_launch shared; /* what HSA knows of it, too */
+	struct gt_graph_launch shared; /* shared with HSA */
 	struct course course;
 	/* `course` is of a node that was seen; packets were skipped */
 	bool has_course, skips;
-	bool copies; /* there was one that is no packet */
+	bool copies; /* there was a copy that is not a packet */
 	struct hip_graph *graph;
 	struct gt_graph_span *span;
 	uint32_t replay;
-	uint32_t at; /* place behind the last packet's node */
-	/* place of the packet that was reserved, if it is that */
+	uint32_t at; /* place after the last packet's node */
+	/* place of the reserved packet's node, for each kind that it can be */
 	uint32_t candidate[GT_GRAPH_PARTS];
 	uint32_t unobserved, parts;
 	uint32_t last_part, last_place;
 	bool blind; /* the order is not known: no ordinals */
 	bool wrong, learning, unobservable;
-	/* the program pauses its recording: tools may be notified of it */
+	/* the program has paused recording: only tools may be notified of it */
 	bool paused;
 	/* streams have threads (hip_order.h); the first packet opens the span */
 	bool ordered, late_span;
-	/* of its own packets: a kernel that is not known; a copy or fill */
+	/* among its own packets: an unknown kernel; a copy or fill */
 	bool strange, transfers;
-	uint32_t kernels;  /* of its own packets */
-	const void *queue; /* of that packet; NULL: none to be looked at */
+	uint32_t kernels;  /* among its own packets */
+	const void *queue; /* of the reserved packet; NULL: none to settle */
 	uint64_t number;
 	struct touched touched[QUEUES_MAX];
 	uint32_t touched_count;
@@ -155,8 +157,8 @@ static bool write_head(const struct hip_graph *g, struct gt_thread *t)
 			       (uintptr_t)atomic_load(&g->handle), 0, &text);
 }
 
-/* As many nodes as an object has room for: "k12 k13 c f", a letter for each, and behind a kernel's
- * the string id of its name. */
+/* Write as many nodes as fit into an object: "k12 k13 c f", a letter for each, and for a kernel
+ * then the string id of its name. */
 static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -186,7 +188,8 @@ static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 	return true;
 }
 
-/* For a launch in a submit order; NULL: nobody can say what comes where. */
+/* Return nodes for a launch in a submit order; NULL if the places of its activities are not
+ * certain. */
 static struct gt_hip_shared_nodes *share_nodes(struct hip_graph *g)
 {
 	size_t bytes =
@@ -237,7 +240,7 @@ static void name_graph(struct hip_graph *g, struct gt_thread *t)
 	write_object(g, t);
 }
 
-/* Not with a lock: tools are called. */
+/* Hold no lock here: tools are called. */
 static void notify_graph(struct hip_graph *g, bool there)
 {
 	const struct gputap_object o = {.domain = GT_DOMAIN_HIP,
@@ -293,8 +296,8 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 		notify_graph(g, true);
 }
 
-/* The graph has other kernels under the same handle: what is launched from now on belongs to
- * another object. */
+/* Replace the graph's object: it has other kernels under the same handle, so later launches belong
+ * to another object. */
 static void replace_graph(const struct gt_call *call, struct hip_graph *g, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
@@ -349,7 +352,7 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 {
 	struct hip_graph *g = exec ? find_graph(exec) : NULL;
 
-	if (g) { /* before: another thread may get the handle for a new one */
+	if (g) { /* before the real call: another thread may get the handle for a new graph */
 		notify_graph(g, false);
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);
@@ -413,7 +416,7 @@ static struct touched *get_touched(struct hip_launch *l, const void *queue)
 	return &l->touched[l->touched_count++];
 }
 
-/* As learnt from a launch into this queue: does the node at @place end the launch's work there? */
+/* Return true if the learning launch ended its work in this queue with the node at @place. */
 static bool ends_queue(const struct hip_launch *l, const void *queue, uint32_t place)
 {
 	const struct hip_graph *g = l->graph;
@@ -424,7 +427,7 @@ static bool ends_queue(const struct hip_launch *l, const void *queue, uint32_t p
 	return true;
 }
 
-/* Is it what the node says? */
+/* Return true if the kernel matches the node. */
 static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_info *k,
 			 const uint32_t *grid)
 {
@@ -432,8 +435,8 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_inf
 	       (!n->grid[0] || !memcmp(grid, n->grid, sizeof n->grid));
 }
 
-/* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph
- * was instantiated: kernels, most often. */
+/* Note packets that the launching thread submits itself. Even where streams have threads, HIP 7
+ * does so for packets that it prepared at instantiation: mostly kernels. */
 static void note_submitted(struct hip_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
@@ -441,7 +444,7 @@ static void note_submitted(struct hip_launch *l, uint32_t part)
 	gt_hip_order_note_submitted(l->at, part != GT_GRAPH_KERNEL);
 }
 
-/* Step 2: looks at the packet before, and moves `at` behind its node. */
+/* Step 2: look at the previous packet, and move `at` past its node. */
 static void settle_packet(struct hip_launch *l)
 {
 	const struct gt_kernel_info *k;
@@ -485,9 +488,9 @@ static void settle_packet(struct hip_launch *l)
 	l->has_course = true;
 }
 
-/* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be
- * made of several: one goes on with the same node unless the next node that makes work is a copy
- * too. */
+/* Return the place of the packet or copy that is reserved now, if it is @part. One copy may consist
+ * of several packets: one belongs to the same node unless the next node with an activity is also a
+ * copy. */
 static uint32_t get_place(const struct hip_launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
@@ -524,7 +527,7 @@ static void set_ordinals(struct hip_launch *l, struct gt_node_ref *s)
 	}
 }
 
-/* Bits of what needs no signal in this queue. */
+/* Return bits of the parts that need no signal in this queue. */
 static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 {
 	struct touched *where;
@@ -534,7 +537,7 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 		return (1u << GT_GRAPH_PARTS) - 1;
 	if (!l->span)
 		return 0;
-	/* which queue the launch goes to decides whether it is one that was learnt from */
+	/* the launch's queue decides whether an earlier launch was learned from */
 	if (!l->touched_count)
 		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
 			      !l->graph->last_count || l->graph->last[0].queue != queue;
@@ -551,8 +554,8 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 	return bits;
 }
 
-/* The launch has gone as the one that was learnt from, and the packet that is reserved now is the
- * one behind the first node's: then all packets up to the last node's are skipped. */
+/* Skip all packets before the last node's, if the launch has gone as the learning one did and the
+ * packet reserved now is the one after the first node's. */
 static bool skip_middle(struct hip_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
@@ -570,7 +573,8 @@ static bool skip_middle(struct hip_launch *l, const void *queue)
 	return true;
 }
 
-/* A launch that skipped packets: did it go as learnt? If not, a packet of ours marks its end. */
+/* Check whether a launch that skipped packets went as learned. If not, mark its end with a packet
+ * of gputap. */
 static void check_course(struct hip_launch *l)
 {
 	struct hip_graph *g = l->graph;
@@ -581,7 +585,7 @@ static void check_course(struct hip_launch *l)
 		return;
 	g->course.count = 0;
 	if (g->odd++ < ODD_MOST)
-		atomic_store_explicit(&g->learned, 0, memory_order_release); /* anew */
+		atomic_store_explicit(&g->learned, 0, memory_order_release); /* learn again */
 	gt_graph_span_add_part(l->span);
 	l->parts++;
 	gt_graph_mark_end(l->shared.queue, &s);
@@ -627,7 +631,8 @@ static void assign_node(struct gt_graph_launch *shared, const void *queue, uint6
 	l->number = number;
 }
 
-/* Large copies from or to memory that is not pinned go in chunks, one behind the other. */
+/* Return true for the next chunk of a copy: large copies from or to memory that is not pinned are
+ * split into chunks. */
 static bool same_copy(const struct hip_launch *l, const void *destination, const void *source)
 {
 	return l->copied && l->copied % (1 << 20) == 0 &&
@@ -664,14 +669,14 @@ static void assign_copy(struct gt_graph_launch *shared, const void *destination,
 
 GT_PROVIDE(gt_graph_nodes) = {.assign_node = assign_node, .assign_copy = assign_copy};
 
-/* Step 3: what was seen of the order, for later launches. */
+/* Step 3: learn the order that was observed, for later launches. */
 static void learn_course(struct hip_launch *l, struct gt_thread *t)
 {
 	struct hip_graph *g = l->graph;
 	uint32_t none = 0;
 
 	if (l->skips)
-		return; /* it was learnt from */
+		return; /* an earlier launch was learned from */
 	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
 		l->wrong = true;
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
@@ -688,7 +693,7 @@ static void learn_course(struct hip_launch *l, struct gt_thread *t)
 	atomic_store_explicit(&g->learned, 2, memory_order_release);
 }
 
-/* Its kernels are all that works. */
+/* Return true if its kernels are its only activities. */
 static bool only_kernels(const struct hip_graph *g)
 {
 	const struct gt_hip_nodes *n = &g->nodes;
@@ -717,8 +722,8 @@ static void enter_order(struct hip_launch *l, struct gt_thread *t, const struct 
 	l->late_span = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
-/* The launch itself has submitted all of its kernels, or none: else nobody knows which ones the
- * stream's thread submits. */
+/* The launch itself has submitted all of its kernels, or none: otherwise it is not known which ones
+ * the stream's thread submits. */
 static void leave_order(struct hip_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
@@ -750,7 +755,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 		write_object(g, t);
 	api_id = t->api_id;
 	api_start = t->api_start;
-	if (!api_id) { /* the call is not recorded: an id for the launch all the same */
+	if (!api_id) { /* the call is not recorded: make an id for the launch nevertheless */
 		t->api_id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of HIP: what its files share.
+/* HIP graphs: shared parts of their files.
  *
- *   hip_graph.c           executable graphs by handle; the launch; which packet is which node
- *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the
+ *   hip_graph.c           executable graphs by handle; the launch; packets of nodes
+ *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, queried from the
  *                         runtime at instantiation
  *   hip_graph_segments.c  that order in HIP 7.2.x */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
@@ -16,7 +16,7 @@
 
 #define GT_HIP(table, f) ((__typeof__(gt_hip_##f##_fn) *)(table)->taps[GT_HIP_INDEX_##f].real)
 
-/* What nodes are, as the graph's object says it: a letter each. */
+/* Kinds of nodes, as the letters used in the graph's object. */
 enum gt_hip_node_kind {
 	GT_HIP_NODE_KERNEL = 'k',
 	GT_HIP_NODE_COPY = 'c',
@@ -30,60 +30,60 @@ enum gt_hip_node_kind {
 
 /* One node, at its place in the order of submission. */
 struct gt_hip_node {
-	void *handle; /* hipGraphNode_t of the graph that was instantiated */
-	/* in the order of creation; those of a child graph behind its node */
+	void *handle; /* hipGraphNode_t of the original graph */
+	/* in the order of creation; those of a child graph come after its node */
 	uint32_t ordinal;
 	uint32_t name;    /* string id of a kernel's name; 0: not known */
 	uint32_t grid[3]; /* of a kernel: work-items; 0: not known */
-	/* place of the first node at or behind this one that is such; count: none */
+	/* place of the first node of that kind from this one on; count: none */
 	uint32_t next[GT_GRAPH_PARTS];
 	uint8_t kind;     /* enum gt_hip_node_kind */
-	bool first, last; /* no other node that makes work is before, behind it */
+	bool first, last; /* no other node with an activity is before it, after it */
 };
 
 struct gt_hip_nodes {
 	uint32_t count;
-	bool branches;  /* HIP may submit it from several threads of its own */
+	bool branches;  /* HIP may submit it from several of its threads */
 	bool uncertain; /* the order of creation, or that of submission, is not known */
-	/* where streams have threads: these may submit its copies and fills, and the launch
-	 * itself its kernels */
+	/* where streams have threads: these may submit its copies and fills, and the launching
+	 * thread its kernels */
 	bool apart;
-	size_t bytes;              /* of the memory */
-	struct gt_hip_node *order; /* [count + 1]: the last one is none */
+	size_t bytes;              /* size of the mapping */
+	struct gt_hip_node *order; /* [count + 1]: the last one is a sentinel */
 	uint32_t *place;           /* by ordinal */
 };
 
-/* One graph's nodes by the order of their creation, without those of its child graphs. */
+/* One graph's nodes in the order of their creation, without those of its child graphs. */
 struct gt_hip_shape {
 	uint32_t count;
-	/* [count + 1] into edge_to: successors in the order of their making */
+	/* [count + 1] into edge_to: successors in the order in which they were added */
 	const uint32_t *edge_first, *edge_to;
-	const uint32_t *left; /* predecessors */
+	const uint32_t *left; /* number of predecessors */
 	const uint32_t *kind;
 };
 
 /**
- * gt_hip_segments_order() - where HIP has segments: the order in which it submits the nodes
- * @child: of a graph that is in another's segment
- * Return: false: in none that they make. @order is as it was.
+ * gt_hip_segments_order() - find the order in which HIP submits the nodes, if it uses segments
+ * @child: a graph in another graph's segment
+ * Return: false if HIP does not form segments; @order is unchanged then.
  */
 bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_t *order);
 
-/* Zeroed; NULL: none. Preserves errno. */
+/* Return zeroed memory, or NULL. Preserves errno. */
 void *gt_hip_alloc(size_t bytes);
 void gt_hip_free(const void *p, size_t bytes);
 
 /**
- * gt_hip_nodes_ask() - the nodes of @graph, in the order in which HIP submits them
- * Return: false: it is not known; @nodes is empty then.
+ * gt_hip_nodes_ask() - get the nodes of @graph, in the order in which HIP submits them
+ * Return: false if it is not known; @nodes is empty then.
  */
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph,
 		      struct gt_hip_nodes *nodes);
-/* String id of what hipKernelNodeParams name; 0: not known. */
+/* Return the string id of the kernel that hipKernelNodeParams contain; 0: not known. */
 uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *params);
-/* Work-items that hipKernelNodeParams ask for. */
+/* Get the number of work-items in hipKernelNodeParams. */
 void gt_hip_kernel_grid(const void *params, uint32_t grid[3]);
-/* Of a kernel: its stub in the host's code, or a hipFunction_t. */
+/* Return the string id of a kernel's name. @function: its host stub, or a hipFunction_t. */
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 			      const void *function, bool by_pointer);
 void gt_hip_nodes_free(struct gt_hip_nodes *nodes);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's nodes, asked of the runtime when the program instantiates the graph, and the order in
- * which HIP will submit them.
+/* A graph's nodes, queried from the runtime when the program instantiates the graph, and the order
+ * in which HIP will submit them.
  *
  * Ordinals. A node's ordinal is its place in the order of creation (of capture, for captured
- * streams), from 0. The nodes of a child graph are counted right behind the node that holds it.
- * How the order of creation is learnt:
+ * streams), from 0. The nodes of a child graph are counted directly after the node that contains
+ * it. The order of creation is found as follows:
  *   until HIP 5.2   hipGraphGetNodes() returns it.
  *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
- *                   the nodes where they begin were created. So a copy of the graph is made, and
- *                   each node of the copy that ends a branch gets an edge to a node of ours: then
- *                   every node begins an edge.
+ *                   their source nodes were created. So a copy of the graph is made, and each node
+ *                   of the copy that ends a branch gets an edge to an added node: then every node
+ *                   is the source of an edge.
  *
- * Order of submission. HIP gives branches queues of their own, but one thread submits all of them,
- * in an order that depends on the release. All begin with the nodes without predecessors, in the
- * order of creation, and go on with a node's successors in the order in which their edges were
- * made:
- *   until 5.6     with successors one level below the node (ihipGraph::LevelOrder); a level is the
- *                 length of the longest way
- *   5.7 to 6.2    with successors whose predecessors have all had their turn (TopologicalOrder);
- *                 they are put at the end of a list
- *   6.3 to 7.1    with the same, but at once: each branch as far as it goes (Graph::RunOneNode). A
- *                 graph that gets one queue only is enqueued as before: one without branches,
- *                 where both orders are the same, or any if the user says so
- *   7.2           as that; in later releases, whose library has the name of a setting, most graphs
- *                 go by segments (hip_graph_segments.c)
- * Each launch checks by the kernels' names and grids that the packets come in that order
+ * Order of submission. HIP gives branches separate queues, but one thread submits all of them, in
+ * an order that depends on the release. All releases start with the nodes without predecessors, in
+ * the order of creation, and continue with a node's successors in the order in which their edges
+ * were added:
+ *   until 5.6     with successors one level below the node (ihipGraph::LevelOrder); a level is
+ *                 the length of the longest path
+ *   5.7 to 6.2    with successors whose predecessors have all been visited (TopologicalOrder);
+ *                 they are appended to a list
+ *   6.3 to 7.1    with the same, but at once: each branch as far as possible (Graph::RunOneNode).
+ *                 A graph that gets only one queue is enqueued as before: one without branches,
+ *                 where both orders are the same, or any if the user has set this
+ *   7.2           as before; in later releases, whose library has the name of a setting, most
+ *                 graphs are submitted by segments (hip_graph_segments.c)
+ * Each launch checks from the kernels' names and grids that the packets come in that order
  * (hip_graph.c).
  *
- * The calls made here leave the runtime's last error as a successful call does, which the
+ * The calls made here leave the runtime's last error as after a successful call, which the
  * instantiation just was. */
 #include <errno.h>
 #include <link.h>
@@ -48,13 +48,13 @@ struct kernel_params {
 	uint32_t shared_bytes;
 };
 
-/* Work of one graph (not its children's). All arrays are in one mapping. */
+/* State for one graph, without its children. All arrays are in one mapping. */
 struct graph_level {
 	void **nodes, **from, **to;
 	size_t count, edges, bytes;
 	uint32_t *index; /* hash of nodes: place + 1 */
 	uint32_t mask;
-	/* [count + 1] into edge_to: successors in the order of their making */
+	/* [count + 1] into edge_to: successors in the order in which they were added */
 	uint32_t *edge_first;
 	uint32_t *edge_to;
 	uint32_t *depth, *left, *queue, *ordinal, *kind;
@@ -66,7 +66,7 @@ struct graph_walk {
 	struct gt_thread *thread;
 	struct gt_hip_nodes *out;
 	uint32_t room, counter;
-	bool before_53;  /* HIP 5.3 numbered hipGraphNodeType anew */
+	bool before_53;  /* HIP 5.3 renumbered hipGraphNodeType */
 	bool by_level;   /* until 5.6 */
 	bool by_branch;  /* from 6.3 on */
 	bool by_segment; /* later than 7.2.0 */
@@ -128,7 +128,7 @@ static bool make_level(const struct graph_walk *w, void *graph, struct graph_lev
 	return true;
 }
 
-/* From 5.3 on the numbers are CUDA's. */
+/* Return the kind of a node type. From 5.3 on the numbers are CUDA's. */
 static uint8_t get_kind(uint32_t type, bool before_53)
 {
 	static const char
@@ -139,7 +139,7 @@ static uint8_t get_kind(uint32_t type, bool before_53)
 				[3] = GT_HIP_NODE_FILL,
 				[4] = GT_HIP_NODE_HOST,
 				[5] = GT_HIP_NODE_GRAPH,
-				/* .. 1D */
+				/* and 1D */
 				[6] = GT_HIP_NODE_EMPTY,
 				[7] = GT_HIP_NODE_EVENT,
 				[8] = GT_HIP_NODE_EVENT,
@@ -181,9 +181,9 @@ static void index_nodes(struct graph_level *l)
 	}
 }
 
-/* Of a copy with a node more, and an edge to it from each of @ends. HIP sorts the copy's nodes
- * as it did the graph's, and that node behind them. @order: places of the nodes in the order of
- * their creation. */
+/* Get the order of creation from a copy with an added node, and an edge to that node from each of
+ * @ends. HIP sorts the copy's nodes as it did the graph's, with the added node last. @order: places
+ * of the nodes in the order of their creation. */
 static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_level *l,
 		     const void **ends, size_t end_count, uint32_t *order)
 {
@@ -210,7 +210,7 @@ static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_
 	return good && n == l->count;
 }
 
-/* l->nodes from the order in which HIP sorts them into that of their creation. */
+/* Reorder l->nodes from HIP's sorted order to the order of their creation. */
 static bool order_by_creation(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	const size_t n = l->count, bytes = n * (2 * sizeof(void *) + sizeof(uint32_t));
@@ -260,7 +260,7 @@ static bool fill_level(struct graph_walk *w, void *graph, struct graph_level *l)
 		return false;
 	index_nodes(l);
 	if (!w->before_53) {
-		/* memory that is allocated by nodes is not to be copied */
+		/* a graph with nodes that allocate memory must not be copied */
 		for (uint32_t i = 0; i < n && !strange; i++)
 			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i],
 									(void *)&l->kind[i]) != 0 ||
@@ -274,7 +274,7 @@ static bool fill_level(struct graph_walk *w, void *graph, struct graph_level *l)
 			return false;
 		l->kind[i] = get_kind(l->kind[i], w->before_53);
 	}
-	/* count, then place: stable, so each node's edges keep their order */
+	/* counting sort: stable, so each node's edges keep their order */
 	for (size_t k = 0; k < e; k++) {
 		uint32_t a = find_node(l, l->from[k]), b = find_node(l, l->to[k]);
 
@@ -297,7 +297,8 @@ static bool makes_work(uint32_t kind)
 	       kind == GT_HIP_NODE_GRAPH;
 }
 
-/* Levels, and who has work before and behind. False: not a graph without circles. */
+/* Compute levels, and which nodes have activities before and after. Return false if the graph has a
+ * cycle. */
 static bool sort_level(struct graph_level *l)
 {
 	uint32_t head = 0, tail = 0;
@@ -322,7 +323,7 @@ static bool sort_level(struct graph_level *l)
 	}
 	if (tail != l->count)
 		return false;
-	for (uint32_t k = 0; k < l->edges; k++) /* as it was */
+	for (uint32_t k = 0; k < l->edges; k++) /* restore the count */
 		l->left[l->edge_to[k]]++;
 	while (tail--)
 		for (uint32_t k = l->edge_first[l->queue[tail]];
@@ -332,7 +333,7 @@ static bool sort_level(struct graph_level *l)
 	return true;
 }
 
-/* One node after the other. */
+/* Return true if the graph is a single chain. */
 static bool is_chain(const struct graph_level *l)
 {
 	uint32_t deepest = 0;
@@ -342,7 +343,8 @@ static bool is_chain(const struct graph_level *l)
 	return l->count <= 1 || (deepest == l->count - 1 && l->edges == l->count - 1);
 }
 
-/* A function of the program's code by its stand-in in the host's, or of a module by its handle. */
+/* Return the name of a function in the program, given its host stub, or of a module's function,
+ * given its handle. */
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 			      const void *function, bool by_pointer)
 {
@@ -409,8 +411,8 @@ static bool room_for(struct graph_walk *w, uint32_t more)
 static bool walk_graph(struct graph_walk *w, void *graph, unsigned depth, bool first, bool last,
 		       uint32_t *counter);
 
-/* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in
- * the order comes. */
+/* Assign ordinals to a graph's nodes: those in child graphs are counted here, and walked when the
+ * order reaches them. */
 static bool count_nodes(struct graph_walk *w, void *graph, unsigned depth, uint32_t *total)
 {
 	struct graph_level l = {0};
@@ -495,8 +497,8 @@ static bool put_queued(struct graph_walk *w, struct graph_level *l, unsigned dep
 	return good;
 }
 
-/* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its
- * edges are gone on with. */
+/* Visit a node: put it into the order, and decrement the predecessor count of its successors.
+ * `depth` is where the walk of its edges continues. */
 static bool visit_node(struct graph_walk *w, struct graph_level *l, uint32_t i, unsigned depth,
 		       bool first, bool last)
 {
@@ -544,7 +546,7 @@ static bool put_segments(struct graph_walk *w, struct graph_level *l, unsigned d
 	bool good = true;
 
 	if (!gt_hip_segments_order(&shape, depth > 0, l->queue)) {
-		w->by_segment = false; /* nor its child graphs */
+		w->by_segment = false; /* its child graphs do not use segments either */
 		good = (w->by_branch ? put_branches : put_queued)(w, l, depth, first, last);
 		w->by_segment = true;
 		return good;
@@ -585,7 +587,7 @@ static int find_setting(struct dl_phdr_info *info, size_t size, void *data)
 	return gt_elf_contains(&o, name, sizeof name) ? 2 : 1;
 }
 
-/* Has the library the setting of that name? Looked for once. */
+/* Return true if the library contains the name of that setting. The search is done once. */
 static bool has_segments(const struct gt_table *table)
 {
 	static _Atomic uint8_t known[GT_INSTANCES];
@@ -598,7 +600,7 @@ static bool has_segments(const struct gt_table *table)
 	return atomic_load_explicit(&known[table->instance], memory_order_relaxed) == 2;
 }
 
-/* HIP's own setting: how many queues a graph's branches may have. */
+/* Return true if HIP's setting for the number of a graph's queues is 1. */
 static bool has_one_queue(void)
 {
 	const char *queues = getenv("DEBUG_HIP_FORCE_GRAPH_QUEUES");
@@ -606,7 +608,7 @@ static bool has_one_queue(void)
 	return queues && atoi(queues) == 1;
 }
 
-/* Where the next node of each kind is, from each place; and places by ordinal. */
+/* Compute the place of the next node of each kind, for each place; and places by ordinal. */
 static void link_nodes(struct gt_hip_nodes *o)
 {
 	uint32_t next[GT_GRAPH_PARTS] = {o->count, o->count, o->count};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device memory is on that a call has allocated, and what arrays take. HIP's devices are
- * HSA's agents: they are told by their PCI addresses, each once. */
+/* The device that holds a call's allocation, and the bytes of arrays. HIP's devices are HSA's
+ * agents: they are matched through their PCI addresses, each once. */
 #include <string.h>
 
 #include "core/emit.h"
@@ -11,7 +11,7 @@
 
 enum { DEVICES = 64, DEVICE_ORDINAL = 9, LOCATION_DEVICE = 1 };
 
-/* hipMemAllocationProp, as far as it is read. */
+/* hipMemAllocationProp, up to the last member used. */
 struct allocation_properties {
 	uint32_t type, handle_types, location, location_id;
 };
@@ -26,7 +26,7 @@ static uint32_t find_agent(const char *pci)
 	return 0;
 }
 
-/* Number of the device's object; 0: not known. */
+/* Return the number of the device's object; 0: not known. */
 static uint32_t get_number(const struct gt_table *table, struct gt_thread *t, int device)
 {
 	static _Atomic uint32_t numbers[DEVICES];

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders of HIP's streams, for AMD_DIRECT_DISPATCH=0 (runtime/submit_order.h has the steps
- * and the rules).
+/* Submit orders of HIP's streams, for AMD_DIRECT_DISPATCH=0 (see runtime/submit_order.h for the
+ * steps and rules).
  *
- *   order: | oldest call | .. | newest |      one a stream's: found by the stream's handle, those
- *           ▲                  ▲              of default streams by device or thread
+ *   order: | oldest call | .. | newest |      one per stream: found from the stream's handle, those
+ *           ▲                  ▲              of default streams from device or thread
  *           │ the stream's thread takes calls
  *           the program's threads add calls
  *
- * Which thread is whose: libgputap-audit.so sends the library's calls of pthread_create() here. A
- * thread that HIP makes while a call is open works for the stream that the call creates, or for
- * the default stream that the call is the first to use.
+ * To associate threads with streams, libgputap-audit.so redirects the library's calls of
+ * pthread_create() to this file. A thread that HIP makes while a call is open works for the stream
+ * that the call creates, or for the default stream that the call is the first to use.
  *
- * An order is used again when its stream is being destroyed, its thread has ended, no call is on
- * it, and no packet of it waits to be handled.
+ * An order is reused when its stream is being destroyed, its thread has ended, no call is on it,
+ * and none of its packets is still to be handled.
  *
  * Locks: one for each order; one for unused entries, taken inside an order's; gt_core_lock() for
- * the table of orders and their `users`, never together with an order's. This mode is not the fast
- * one. */
+ * the table of orders and their `users`, never together with an order's. This mode is not
+ * performance-critical. */
 #include "runtime/hip/hip_order_parts.h"
 
 #include <stdlib.h>
@@ -30,15 +30,15 @@ int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 enum { BUCKETS = 64 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
-/* The call that is open in this thread; only this thread uses it. */
+/* The call that is open in this thread; used only in this thread. */
 static _Thread_local struct {
 	struct gt_submit_order *order;
 	struct gt_ordered_call *entry;
 	struct gt_stream_thread *born; /* newest first */
-	uint64_t pushes;               /* calls added to the order so far, this one included */
-	bool alone;                    /* no other was open when it began */
-	bool blocking; /* when it returns, all that was in its order has been submitted */
-	bool making;   /* it may make a thread for its stream */
+	uint64_t pushes;               /* calls added to the order so far, including this one */
+	bool alone;                    /* no other was open when it started */
+	bool blocking; /* when it returns, all earlier calls in its order have been submitted */
+	bool making;   /* it may create a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
 static struct gt_submit_order *buckets[BUCKETS], *unused_orders;
@@ -48,7 +48,7 @@ static struct gt_submit_order **get_order_bucket(uintptr_t handle, uintptr_t who
 	return &buckets[(handle ^ whose << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/* With the core lock held. */
+/* The caller holds the core lock. */
 static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l = unused_orders, **bucket = get_order_bucket(handle, whose);
@@ -70,7 +70,7 @@ static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* With one user more, until free_if_unused(). */
+/* Return the order with one more user, until free_if_unused(). */
 static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l;
@@ -87,7 +87,7 @@ static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* An order has lost @users of its users. */
+/* Subtract @users from the order's users, and free it if unused. */
 static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 {
 	struct gt_submit_order **at;
@@ -99,7 +99,8 @@ static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 	for (at = get_order_bucket(l->handle, l->whose); nobodys && *at && *at != l;
 	     at = &(*at)->next)
 		;
-	nobodys = nobodys && *at == l; /* else somebody else has seen it so, too */
+	/* false if another thread has found it unused at the same time */
+	nobodys = nobodys && *at == l;
 	if (nobodys)
 		*at = l->next;
 	gt_core_unlock();
@@ -111,7 +112,7 @@ static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 		gt_submit_order_drop_before(l, NULL);
 	gt_submit_order_unlock(&l->lock);
 	if (!nobodys)
-		return; /* a packet still names it */
+		return; /* a packet still refers to it */
 	gt_core_lock();
 	l->next = unused_orders;
 	unused_orders = l;
@@ -255,8 +256,8 @@ void gt_hip_order_end_launch(bool kernels, bool all, bool part)
 	gt_submit_order_unlock(&l->lock);
 }
 
-/* The call has waited for its stream: all calls before it have submitted their work, unless one
- * was open when the wait began. */
+/* The call has waited for its stream: all calls before it have submitted their activities, unless
+ * one was open when the wait started. */
 static void settle_order(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
@@ -278,7 +279,7 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 			gt_submit_order_remove_open(l, call.entry);
 		if (call.blocking && !status)
 			settle_order(l, call.entry);
-		/* has it submitted something, or nothing? */
+		/* it is unknown whether it submitted anything */
 		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
 			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
@@ -313,8 +314,8 @@ static void *begin_thread(void *data)
 	return result;
 }
 
-/* The one thread that HIP made in this call and that still runs. (HIP's first thread is not a
- * stream's: it measures something, and is joined at once.) */
+/* Return the only thread that HIP made in this call and that still runs. (HIP's first thread is not
+ * a stream's: it measures something, and is joined at once.) */
 static struct gt_stream_thread *only_born(void)
 {
 	struct gt_stream_thread *only = NULL;
@@ -328,7 +329,7 @@ static struct gt_stream_thread *only_born(void)
 	return only;
 }
 
-/* The default stream's, which this call is the first to use? */
+/* Return the default stream's order, if this call is the first to use that stream. */
 static struct gt_submit_order *make_order_for_thread(void)
 {
 	struct gt_submit_order *l =
@@ -336,7 +337,8 @@ static struct gt_submit_order *make_order_for_thread(void)
 
 	if (l && (!l->bound || (call.born && call.born->order == l))) {
 		if (call.born && !atomic_load_explicit(&call.born->ended, memory_order_acquire))
-			l->broken = l->lost = true; /* two threads, and nobody knows which */
+			/* two threads, and it is not known which one is the stream's */
+			l->broken = l->lost = true;
 		l->bound = true;
 		return l;
 	}
@@ -346,8 +348,8 @@ static struct gt_submit_order *make_order_for_thread(void)
 	return l;
 }
 
-/* The library calls this instead of pthread_create(). HIP makes a default stream's thread in the
- * first call that uses the stream, any other stream's in the call that makes the stream. */
+/* Replacement for pthread_create() in the library. HIP makes a default stream's thread in the first
+ * call that uses the stream, any other stream's in the call that makes the stream. */
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
@@ -392,7 +394,7 @@ void gt_hip_order_bind_stream(void *handle)
 	call.making = false;
 	if (!b || !b->order)
 		return;
-	gt_hip_order_destroy_stream(handle); /* one that was destroyed without our knowing */
+	gt_hip_order_destroy_stream(handle); /* one whose destruction was not seen */
 	gt_core_lock();
 	b->order->handle = (uintptr_t)handle;
 	b->order->next = *bucket;
@@ -416,7 +418,7 @@ void gt_hip_order_destroy_stream(void *handle)
 		free_if_unused(found, 1);
 }
 
-/* A call of the program that no order has. */
+/* Note a call of the program that is in no order. */
 static void miss_call(void)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);

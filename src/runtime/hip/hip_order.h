@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders (runtime/submit_order.h): what HIP's other files report of streams and graphs.
- * All but gt_hip_order_configure() only if gt_tap_options.submit_orders. */
+/* Submit orders (runtime/submit_order.h): interface through which HIP's other files report streams
+ * and graphs. All functions but gt_hip_order_configure() only if gt_tap_options.submit_orders is
+ * set. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_H
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 
@@ -8,17 +9,20 @@
 #include "runtime/device_work.h"
 #include "runtime/submit_order.h"
 
-/* Does HIP submit from threads of its own? Sets gt_tap_options.submit_orders. */
+/* Set gt_tap_options.submit_orders if HIP submits from its own threads. */
 void gt_hip_order_configure(void);
 
-/* A call begins that makes a stream. HIP makes one thread in it, which works for that stream. */
+/* Note that a call that makes a stream starts. HIP makes one thread in it, which works for that
+ * stream. */
 void gt_hip_order_begin_stream(void);
-/* The call has made this stream: the thread's order is found by its handle. */
+/* Bind the thread's order to the stream that the call has made, so that it is found from the
+ * stream's handle. */
 void gt_hip_order_bind_stream(void *handle);
-/* Before the real call. */
+/* Call before the real call. */
 void gt_hip_order_destroy_stream(void *handle);
 
-/* A graph's nodes, for its launches that are in submit orders. Counted; NULL is legal. */
+/* A graph's nodes, for its launches that are in submit orders. Reference-counted; NULL is
+ * allowed. */
 struct gt_hip_shared_nodes {
 	_Atomic uint32_t users;
 	uint32_t count;
@@ -32,15 +36,17 @@ struct gt_hip_ordered_launch {
 	bool apart; /* as in struct gt_hip_nodes */
 	uint32_t graph, replay, name;
 	uint64_t handle;
-	struct gt_hip_shared_nodes *nodes; /* taken over; NULL: its work goes to several streams */
+	/* ownership passes to the callee; NULL: its activities go to several streams */
+	struct gt_hip_shared_nodes *nodes;
 };
-/* Around the real hipGraphLaunch(), with gt_submit_order_end_call() behind it. */
+/* Call before the real hipGraphLaunch(), and gt_submit_order_end_call() after it. */
 void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
 			     const struct gt_hip_ordered_launch *launch);
-/* In between: the launch has itself submitted the work of a node, @at is the place behind it. */
+/* In between: note that the launching thread has submitted a node's activity itself; @at is the
+ * place after that node. */
 void gt_hip_order_note_submitted(uint32_t at, bool transfer);
-/* The real call has returned. @kernels: it has itself submitted all kernels; @all: and there is no
- * other work; @part: it has submitted some, and it is not known which. */
+/* Call when the real call has returned. @kernels: it has itself submitted all kernels; @all: and it
+ * has no other activities; @part: it has submitted some, and it is not known which. */
 void gt_hip_order_end_launch(bool kernels, bool all, bool part);
 
 #endif

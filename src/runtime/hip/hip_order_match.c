@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Step 3 of submit orders (runtime/submit_order.h): which call is this packet or copy for?
+/* Step 3 of submit orders (runtime/submit_order.h): find the call of a packet or copy.
  *
- *   kernel          the oldest call that may launch one must launch one of that name; calls of
- *                   several threads at a time: the one that alone fits
+ *   kernel          the oldest call that may launch one must launch one of that name; of calls in
+ *                   several threads at a time: the only one that fits
  *   copy, fill      of the calls before the next kernel: the one whose memory it works on
- *   graph           a call with a list of nodes: the next node that is such work
+ *   graph           a call with a list of nodes: the next node of that kind
  *
  * The span of a graph's launch (`--mode lite`):
  *   1. It is opened when the first packet comes that is certain to be the launch's.
  *   2. The first node's packet and the last node's are its parts.
- *   3. It is closed when nothing of the launch can come any more: with its last kernel; or, as a
- *      copy or fill may be made of several packets, when the order goes on to the call behind.
+ *   3. It is closed when no more packets of the launch can come: with its last kernel; or, since a
+ *      copy or fill may consist of several packets, when the order advances to the next call.
  * The span is written if all packets came in the order of the nodes. If the order breaks in
- * between, or a node that works has left no trace, it is counted as lost. A launch of which
- * nothing was certain has no span: its kernels are recorded one by one. */
+ * between, or a node with an activity has left no trace, it is counted as lost. A launch without
+ * any certain packet has no span: each of its kernels has a record. */
 #include "core/recording.h"
 #include "runtime/hip/hip_order_parts.h"
 
@@ -25,9 +25,9 @@ static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
 	return from && address >= from && address < from + bytes;
 }
 
-/* How far into [from, + bytes) does this kernel work? UINT64_MAX: not there. A kernel of HIP's has
- * two numbers among its arguments: the address of an allocation, and how far into that it begins,
- * in elements of some size. All pairs of arguments are tried as these two. */
+/* Return how far into [from, + bytes) this kernel works, or UINT64_MAX if elsewhere. Two arguments
+ * of HIP's own kernels are numbers: the address of an allocation, and the offset of the range in
+ * it, in elements of some size. All pairs of arguments are tested as these two. */
 static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
@@ -49,8 +49,8 @@ static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint
 
 enum { CANNOT_FIT = -1 };
 
-/* Does the work fit the call? CANNOT_FIT; 0: it may, but its addresses do not say so; 1: one of its
- * ends lies in the call's memory, 2: both do. */
+/* Rate how the activity fits the call: CANNOT_FIT; 0: it may, but its addresses do not confirm it;
+ * 1: one of its ends lies in the call's memory, 2: both do. */
 static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
 		     uint64_t *offset)
 {
@@ -73,7 +73,7 @@ static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_
 	*offset = to != UINT64_MAX ? to : from;
 	if (!fit)
 		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
-	/* 1: by way of another buffer? */
+	/* 1 could be a copy through another buffer */
 	return e->kind == GT_SUBMIT_COPY && e->direction == GT_HIP_DEVICE_TO_DEVICE && fit < 2
 		       ? 0
 		       : fit;
@@ -91,13 +91,13 @@ static void link_to_call(const struct gt_ordered_call *e, struct gt_submitter *o
 	o->direction = e->direction;
 }
 
-/* Is it known which work of the launch comes next? */
+/* Return true if the order of the launch's remaining activities is known. */
 static bool is_order_known(const struct gt_ordered_call *e)
 {
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
 }
 
-/* The launch's one record: it needs this packet if it is the first one, or the last node's. */
+/* Add the packet to the launch's single record, if it is the first one, or the last node's. */
 static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_work *w,
 			uint32_t place, struct gt_submitter *o)
 {
@@ -105,7 +105,7 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 	bool first = !e->begun;
 
 	if (e->apart || atomic_load_explicit(&e->issued, memory_order_acquire))
-		return; /* not all comes here */
+		return; /* not all packets come through here */
 	if (first && e->doubtful)
 		return; /* its first packet may have come already */
 	if (first) {
@@ -148,7 +148,7 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_wo
 		add_to_span(e, w, place, o);
 }
 
-/* The graph's next node that is such work; nodes.count: none. */
+/* Return the place of the graph's next node of that kind; nodes.count: none. */
 static uint32_t get_next_node(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	return w->part == GT_GRAPH_KERNEL ? gt_ordered_call_next_kernel(e)
@@ -171,12 +171,12 @@ static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitt
 	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
 
-/* A kernel that one of several calls may have launched, whose order is not known: they overlap in
- * time. Let n calls fit (they may launch a kernel of that name).
+/* Match a kernel that one of several calls may have launched, whose order is not known: they
+ * overlap in time. Let n calls fit (they may launch a kernel of that name).
  *   all n are of one thread   a thread's calls are in order: the kernel is the oldest one's
- *   else                      the kernel is one of the n, and nobody knows whose; n - 1 kernels of
- *                             that name still have to come. A later call that fits, too, cannot be
- *                             distinguished from these n until all n kernels have come. */
+ *   else                      the kernel is one of the n calls', but not known whose; n - 1 kernels
+ *                             of that name are still to come. A later call that also fits cannot
+ *                             be distinguished from these n until all n kernels have come. */
 static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -198,7 +198,7 @@ static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *
 	}
 	while (!first->overlapped)
 		first = first->next;
-	gt_submit_order_drop_before(l, first); /* what has its place before them has all come */
+	gt_submit_order_drop_before(l, first); /* activities of all earlier calls have come */
 	for (struct gt_ordered_call *e = found; doubtful && e && e->overlapped; e = e->next)
 		e->doubtful |= may_be_call(e, w);
 	found->state = GT_CALL_MATCHED;
@@ -242,16 +242,16 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_wo
 	gt_submit_order_break(l, UNEXPECTED);
 }
 
-/* Which call a copy or fill may be a part of: found by looking at the calls from the oldest on. */
+/* The call that a copy or fill may be part of: searched from the oldest call on. */
 struct claim {
 	struct gt_ordered_call *first; /* the oldest that fits */
 	int fit;
 	uint64_t offset;
-	/* both ends lie in the program's memory, none in a buffer of the runtime's */
+	/* both ends lie in the program's memory, none in a buffer of the runtime */
 	bool direct;
-	bool doubtful;                 /* another call may be meant as well */
-	bool over;                     /* no call behind this one can be meant */
-	struct gt_ordered_call *graph; /* whose last node may have more parts */
+	bool doubtful;                 /* it may belong to another call as well */
+	bool over;                     /* it cannot belong to a later call */
+	struct gt_ordered_call *graph; /* a graph whose last node may have more parts */
 	bool unknown;                  /* there is a graph whose order of nodes is not known */
 };
 
@@ -270,9 +270,10 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
 	return false;
 }
 
-/* May the work be a part of call @e? The parts of one copy come in the order of their addresses, so
- * work on memory that the call has copied already is a later call's. That does not hold for fills:
- * offset_in() may misread how far into the memory a part of a fill lies. */
+/* Check whether the copy or fill may be a part of call @e. The parts of one copy come in the order
+ * of their addresses, so one on memory that the call has copied already is a later call's. This
+ * does not hold for fills: offset_in() may misread how far into the memory a part of a fill
+ * lies. */
 static void claim_call(struct claim *c, struct gt_ordered_call *e,
 		       const struct gt_submitted_work *w)
 {
@@ -290,16 +291,16 @@ static void claim_call(struct claim *c, struct gt_ordered_call *e,
 		return;
 	}
 	if (e->kind == GT_SUBMIT_COPY && is_untouched_call(e) && fit > 0 && offset)
-		return; /* its first part comes first */
-	/* the work of the oldest call comes first */
+		return; /* the first part of that call must come first */
+	/* activities of the oldest call come first */
 	if (c->fit > 0 && is_untouched_call(before) && c->fit >= fit &&
 	    (!before->overlapped || !e->overlapped || before->thread == e->thread))
 		return;
 	c->doubtful = true;
 }
 
-/* It is not known of which call the work was a part. It may have been the first part of each call
- * of its kind, so none of these calls can be matched by its parts any more. */
+/* Note that it is not known to which call the copy or fill belongs. It may have been the first part
+ * of each call of its kind, so none of these calls can be matched through their parts any more. */
 static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
 	for (struct gt_ordered_call *e = l->first;
@@ -313,8 +314,8 @@ static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_wor
 				       (w->part == GT_GRAPH_COPY ? GT_SUBMIT_COPY : GT_SUBMIT_FILL);
 }
 
-/* @e launches a graph: has it a node that is such work, before its next kernel? If there is such a
- * kernel, no call behind @e can be meant. False: the search is over. */
+/* Check whether graph launch @e has a node of that kind before its next kernel. If it has such a
+ * kernel, a call after @e cannot be the submitter. Return false if the search is over. */
 static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -344,8 +345,8 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 	return false;
 }
 
-/* Of the calls before the next kernel, the one that can have asked for this copy or fill, if there
- * is only one. */
+/* Match a copy or fill to the call that can have submitted it, among the calls before the next
+ * kernel, if there is only one. */
 static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
 			   struct gt_submitter *o)
 {
@@ -358,7 +359,7 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_SYNC)
 			continue;
 		if (!e->overlapped && (launched || e->kind == GT_SUBMIT_LAUNCH))
-			break; /* a kernel comes first */
+			break; /* a kernel must come first */
 		if (e->kind == GT_SUBMIT_GRAPH) {
 			if (!claim_graph_node(l, &c, e, w, o))
 				return;
@@ -381,7 +382,7 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 		link_to_call(c.first, o);
 	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
 		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_SUBMIT_COPY)) {
-		/* a copy to a symbol: the call has no address that the packet has */
+		/* a copy to a symbol: the call has no address in common with the packet */
 		link_to_call(only, o);
 		only->moved = only->moved ? only->moved : 1;
 	} else {
@@ -389,8 +390,8 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 	}
 }
 
-/* The order's thread submits a copy that is no packet. Packets that it has submitted before may not
- * be handled yet: they may lie behind one that another thread has reserved and not written. */
+/* Wait until earlier packets are handled, before a copy that is not a packet is matched. They may
+ * still be unhandled if they follow a packet that another thread has reserved and not written. */
 static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;
@@ -399,8 +400,8 @@ static void wait_for_packets(const struct gt_submit_order *l)
 		sched_yield();
 }
 
-/* Have all packets before this one come through here? One that did not has left its call in the
- * order. */
+/* Return true if all packets before this one came through here. Otherwise a missing one has left
+ * its call in the order. */
 static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hipGetProcAddress() and, since ROCm 7, hipGetDriverEntryPoint(): functions that a runtime
- * hands out by address. Where its exports are interposed, the address may be that of a real
- * function: the program gets the function's tap instead, of the same instance. Where the
- * runtime's table is ours (ROCm 6 and later), what is handed out goes through the table already,
- * and no address is one of a real function. */
+/* hipGetProcAddress() and, since ROCm 7, hipGetDriverEntryPoint(): functions that a runtime returns
+ * by address. If the runtime's exports are interposed, the address may be that of a real function:
+ * the program gets the function's tap instead, of the same instance. If the runtime's table is ours
+ * (ROCm 6 and later), a returned function already goes through the table, and no address is that of
+ * a real function. */
 #include "core/table.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_attach.h"
@@ -21,8 +21,8 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 
 			return front ? front : table->operations[i].taps[table->instance];
 		}
-	/* a function that is not exported: by its name, in any instance that has none of that
-	 * name */
+	/* a function that is not exported: its name is looked up, in any instance that lacks a
+	 * function of that name */
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_hip_tables[i];
 	return gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);

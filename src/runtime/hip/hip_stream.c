@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as objects, with the device that they are on, from their creation until they are
- * destroyed: a handle may be used again.
+/* Streams as objects, with their device, from creation to destruction: a handle may be reused.
  *
  * The default streams have handle 0; one is written for each device, when the device gets its first
- * queue. HIP names a device by a number that the program's environment changes, HSA by a handle:
- * the PCI address says which is which.
+ * queue. HIP identifies a device with a number that depends on the program's environment, HSA with
+ * a handle: the PCI address maps one to the other.
  *
  * Locking: gt_core_lock() for the table of handles. */
 #include <string.h>
@@ -18,7 +17,8 @@
 enum { BUCKET_BITS = 8 };
 
 struct hip_stream {
-	/* of the bucket; never taken out: destroyed ones wait for another handle */
+	/* of the bucket; never removed: entries of destroyed streams are reused for another
+	 * handle */
 	struct hip_stream *next;
 	void *handle;
 	struct gt_fork_replay *replay;
@@ -51,7 +51,7 @@ static struct gt_tool_object *notify_stream(uint64_t number, const void *handle,
 	return x;
 }
 
-/* Number of the device that is this thread's current one; 0: not known. */
+/* Return the number of this thread's current device; 0: not known. */
 static uint64_t current_device(const struct gt_table *table)
 {
 	char pci[16] = "";
@@ -68,7 +68,7 @@ static uint64_t current_device(const struct gt_table *table)
 	return 0;
 }
 
-/* By the lock's holder: an entry that has no handle. */
+/* Return an entry that has no handle. The caller holds the lock. */
 static struct hip_stream *get_stream_entry(void *handle)
 {
 	struct hip_stream **bucket = get_stream_bucket(handle), *s = *bucket;
@@ -109,7 +109,7 @@ static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
 	gt_core_lock();
 	s = get_stream_entry(handle);
 	if (s) {
-		former = s->handle ? s->replay : NULL; /* destroyed by hipDeviceReset() */
+		former = s->handle ? s->replay : NULL; /* destroyed in hipDeviceReset() */
 		former_object = s->handle ? s->object : NULL;
 		s->handle = handle;
 		s->replay = replay;
@@ -120,7 +120,7 @@ static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
 	gt_fork_replay_remove(t, former);
 }
 
-/* Before the real call: what comes after it may get the same handle. */
+/* Call before the real call: a stream created after it may get the same handle. */
 static void remove_stream(const struct gt_call *call, void *handle)
 {
 	struct gt_tool_object *object = NULL;
