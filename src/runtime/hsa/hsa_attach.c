@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's tables: from the runtime's order into ours (ROCm 7.2's, whose positions are the
- * operations' numbers), registered, and the taps written back into the runtime's.
+/* HSA's tables: converted from the runtime's order to ours (ROCm 7.2's, whose positions are the
+ * operations' numbers), registered, and the taps written back into the runtime's tables.
  *
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register()
  *   changed entries ─► back into the runtime's
  *
- * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no
- * tables. What a program gets by hsa_system_get_major_extension_table() are the library's
- * exported functions, which go through the tables, too.
+ * The core and AMD extension tables are required; a runtime may lack those of images and of a
+ * finalizer. hsa_system_get_major_extension_table() returns the library's exported functions, which
+ * also go through the tables.
  *
- * ROCr offers its tables twice: to the tools of HSA_TOOLS_LIB (OnLoad(), all versions) and,
- * since ROCm 6.1, to the library that exports rocprofiler_set_api_table(). The first offer is
- * taken for that copy of the runtime; the other is ignored.
+ * ROCr offers its tables twice: to the tools of HSA_TOOLS_LIB (OnLoad(), all versions) and, since
+ * ROCm 6.1, to the library that exports rocprofiler_set_api_table(). The first offer is accepted
+ * for that copy of the runtime; the other is ignored.
  *
- * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the
- * prototype in generated/hsa_*_wraps.h, for operations that say `wrap` in api/hsa-*.api;
- * gt_hsa_runtime_of(call) is its runtime.
+ * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the prototype
+ * in generated/hsa_*_wraps.h, for operations with `wrap` in api/hsa-*.api; gt_hsa_runtime_of(call)
+ * is its runtime.
  *
  * The highest file of this folder: hsa_runtime.h has the order.
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
@@ -63,13 +63,13 @@ static_assert(sizeof(struct gt_hsa_version) == 16 &&
 		      offsetof(struct gt_hsa_tables, pc_sampling) == 56,
 	      "ROCr's ABI");
 
-/* Any of the runtime's tables of functions. */
+/* A table of functions in the runtime. */
 struct function_table {
 	struct gt_hsa_version version;
 	void *entries[];
 };
 
-/* The runtime's functions as they were before us, in our order, and what we made of them. */
+/* The runtime's original functions, in our order, and their replacements. */
 struct canonical_table {
 	struct gt_hsa_version version;
 	void *entries[CORE_ENTRIES];
@@ -79,17 +79,17 @@ struct table_pair {
 	struct canonical_table real, taps;
 };
 
-/* One of the runtime's tables. */
+/* A table in the runtime. */
 struct table_kind {
 	size_t member;           /* of struct gt_hsa_tables */
 	struct gt_table *tables; /* ours, by instance */
 	struct table_pair *both; /* likewise */
-	uint32_t count;          /* operations that are known */
+	uint32_t count;          /* known operations */
 	uint32_t (*position)(uint32_t number, uint32_t count);
 	bool (*is_known)(uint32_t count);
 };
 
-/* How many entries the runtime's table has; 0 for what cannot be one. */
+/* Return the number of entries in the runtime's table; 0 if it cannot be a table. */
 static uint32_t count_functions(const struct function_table *table)
 {
 	return table->version.size < sizeof table->version
@@ -97,15 +97,16 @@ static uint32_t count_functions(const struct function_table *table)
 		       : (table->version.size - sizeof table->version) / sizeof(void *);
 }
 
-/* Position of an operation in an AmdExtTable of that many entries; UINT32_MAX: it has none.
- * Until ROCm 5.6 new entries were put in the middle; since then tables only grow at their end. */
+/* Return the position of an operation in an AmdExtTable of that many entries; UINT32_MAX if it is
+ * not there. Until ROCm 5.6 new entries were inserted in the middle; since then tables only grow at
+ * their end. */
 static uint32_t amd_ext_position(uint32_t number, uint32_t count)
 {
 	uint32_t position = number;
 
 	if (count < 55 && number >= NOT_BEFORE_5_6) {
 		if (number < NOT_BEFORE_5_6 + 2 || count > 51 || (count > 48 && count < 51))
-			return UINT32_MAX; /* 49, 50, 52 .. 54: no release had so many */
+			return UINT32_MAX; /* 49, 50, 52 to 54: used in no release */
 		position -= 2;
 		if (count <= 48 && number >= NOT_BEFORE_5_5) {
 			if (number < NOT_BEFORE_5_5 + 3)
@@ -121,7 +122,7 @@ static bool amd_ext_known(uint32_t count)
 	return count <= 48 || count == 51 || (count >= 55 && count <= AMD_EXT_ENTRIES);
 }
 
-/* Tables that only ever grew at their end. */
+/* Return the position in a table that has only grown at its end. */
 static uint32_t same_position(uint32_t number, uint32_t count)
 {
 	return number < count ? number : UINT32_MAX;
@@ -156,8 +157,8 @@ static const struct table_kind parts[] = {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no
- * finalizer. */
+/* Return the runtime's table. Return NULL if it has none, or one without entries, as ROCr 5 has
+ * without a finalizer. */
 static struct function_table *get_table(const struct gt_hsa_tables *tables,
 					const struct table_kind *p)
 {
@@ -168,7 +169,7 @@ static struct function_table *get_table(const struct gt_hsa_tables *tables,
 	return table && count_functions(table) ? table : NULL;
 }
 
-/* The place of an operation in the runtime's table; NULL: it has none. */
+/* Return the place of an operation in the runtime's table, or NULL. */
 static void **get_place(struct function_table *table, const struct table_kind *p, uint32_t number)
 {
 	uint32_t at = table ? p->position(number, count_functions(table)) : UINT32_MAX;
@@ -188,7 +189,7 @@ static void copy_table(struct function_table *table, const struct table_kind *p,
 	}
 }
 
-/* Taps are only where there is a function. */
+/* Write taps, only over entries that have a function. */
 static void write_taps(struct function_table *table, const struct table_kind *p,
 		       const struct table_pair *b)
 {
@@ -198,9 +199,10 @@ static void write_taps(struct function_table *table, const struct table_kind *p,
 					 __ATOMIC_RELEASE);
 }
 
-/* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut
- * down and has begun anew. (The second alone says nothing: another tool may stand in front of
- * each. With one of ours among the real functions, calls would go round in a circle.) */
+/* Return true if an entry that we changed has its former value again, and none of the entries is
+ * ours. The runtime was then shut down and has started again. (The second condition alone is not
+ * enough: another tool's function may precede each tap. If a tap were taken for a real function,
+ * calls would recurse endlessly.) */
 static bool is_reset(struct function_table *table, const struct table_kind *p,
 		     const struct table_pair *b)
 {
@@ -219,7 +221,8 @@ static bool is_reset(struct function_table *table, const struct table_kind *p,
 	return as_before;
 }
 
-/* Nothing of ours in it: also where nobody asked for anything, so that nothing ever was. */
+/* Return true if the table contains none of our taps. Also true if no tap was wanted, so that none
+ * was ever written. */
 static bool is_untouched(struct function_table *table, const struct table_kind *p,
 			 const struct table_pair *b)
 {
@@ -233,8 +236,8 @@ static bool is_untouched(struct function_table *table, const struct table_kind *
 	return true;
 }
 
-/* Tables that are known come again: in the other way in the same hsa_init(), or with the next
- * one? */
+/* Return true if known tables belong to a new hsa_init(); false if they come through the other way
+ * in the same one. */
 static bool is_new_load(const struct gt_hsa_runtime *r, const char *way)
 {
 	bool reset = false, untouched = true;
@@ -271,7 +274,8 @@ static void unregister_tables(struct gt_hsa_runtime *r)
 		gt_table_unregister(&p->tables[r->instance]);
 }
 
-/* The instance of those tables, or a free one; NULL: there is none. @known: it has them already. */
+/* Return the instance of those tables, or a free one, or NULL. @known: true if it has them
+ * already. */
 static struct gt_hsa_runtime *get_instance(struct gt_hsa_tables *tables, bool *known)
 {
 	struct gt_hsa_runtime *found = NULL;
@@ -297,15 +301,15 @@ static void write_module(struct gt_hsa_runtime *r, const char *way, uint64_t ver
 {
 	Dl_info where;
 
-	/* the tables are the library's own data; their entries may be a tool's functions */
+	/* the tables are the library's own data; their entries may be another tool's functions */
 	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
 	if (r->base)
 		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, way, version);
 }
 
-/* A copy of the runtime has handed over its tables. @way: for the module's record; @version: of the
- * runtime as 10000 * major + 100 * minor + patch; 0: it did not say. Return: 0; also when its
- * tables are ours already. */
+/* Attach the tables that a copy of the runtime has handed over. @way: for the module's record;
+ * @version: the runtime's, as 10000 * major + 100 * minor + patch; 0: not given. Return 0, also if
+ * its tables are attached already. */
 static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
@@ -323,7 +327,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 	}
 	if (known) {
 		if (!is_new_load(r, way))
-			return 0; /* the other way's */
+			return 0; /* attached through the other way */
 		unregister_tables(r);
 	}
 	r->loads++;
@@ -347,18 +351,19 @@ static int take_registered(uint64_t version, void **tables, uint64_t count)
 
 GT_PROVIDE(gt_registered) = {.name = "hsa", .take = take_registered};
 
-/* What ROCr looks for in a library of HSA_TOOLS_LIB. */
+/* Functions that ROCr looks up in a library of HSA_TOOLS_LIB. */
 #define EXPORT __attribute__((visibility("default")))
 EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 
-/* Always true: ROCr 5 unmaps a tool that says false and calls its OnUnload() all the same. */
+/* Always return true: ROCr 5 unmaps a tool that returns false and calls its OnUnload()
+ * nevertheless. */
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {
 	(void)runtime_version;
-	(void)failed_count; /* we are the first */
+	(void)failed_count; /* 0: this library is the first */
 	(void)failed_names;
 	gt_tools_take_tables(true);
 	gt_tools_meet_runtime(true);
@@ -368,7 +373,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* A runtime hands over its tables when it is initialised, and not later. */
+/* Return the missed domains if the runtime is already initialised: it hands over its tables then,
+ * and not later. */
 static const char *find_missed(void)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -378,7 +384,7 @@ static const char *find_missed(void)
 
 	if (library)
 		*(void **)&get_info = dlsym(library, "hsa_system_get_info");
-	if (get_info) /* which says no before hsa_init() */
+	if (get_info) /* it fails before hsa_init() */
 		missed =
 			get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) == GT_HSA_SUCCESS;
 	if (library)
@@ -390,8 +396,9 @@ static const char *find_missed(void)
 
 GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
 
-/* Its caller says whose it is. A library that calls a function OnUnload() of its own gets ours,
- * as the first one there is: it is sent on. */
+/* Detach the runtime that calls. The caller's address identifies it. If a library calls its own
+ * function named OnUnload(), ours may be called because it is first in the search order: that call
+ * is forwarded. */
 void OnUnload(void)
 {
 	Dl_info where;

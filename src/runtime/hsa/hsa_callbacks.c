@@ -4,13 +4,13 @@
 
 #include <signal.h>
 
-#define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is stopped */
+#define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is being stopped */
 
 /* Step 1. */
 static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 			   struct gt_hsa_callback_guard *guard, struct gt_hsa_callback what)
 {
-	gt_hsa_ring_notify(ring); /* the device need not wait for the tool */
+	gt_hsa_ring_notify(ring); /* so that the device need not wait for the tool */
 	c->current = what;
 	c->current.guard = guard;
 	guard->number = ++c->count;
@@ -18,15 +18,15 @@ static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 	atomic_store_explicit(&c->running, guard->number, memory_order_release);
 }
 
-/* Step 2. False: another thread has. */
+/* Step 2. Return false if another thread has done it. */
 static bool end_callback(struct gt_hsa_callbacks *c, uint64_t number)
 {
 	return atomic_compare_exchange_strong_explicit(&c->running, &number, 0,
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* The function will not come back (@left), or is not waited for any more: then the item is its
- * thread's to finish. */
+/* Stop waiting for the function, because it will not return (@left) or takes too long; in the
+ * latter case its thread finishes the item. */
 static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool left)
 {
 	if (!end_callback(c, number))
@@ -97,7 +97,8 @@ struct gt_work_item *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
 	return NULL;
 }
 
-/* On a stack of its own a signal handler's frames say nothing of the thread's. */
+/* Return true on an alternate signal stack: addresses of frames there cannot be compared with the
+ * thread's. */
 static bool is_on_signal_stack(void)
 {
 	stack_t stack;
@@ -105,7 +106,8 @@ static bool is_on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The guard shows it, by where it lay, or because something else lies there. */
+/* The guard shows that the function was left: its address is below the frame, or it was
+ * overwritten. */
 bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 {
 	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire);

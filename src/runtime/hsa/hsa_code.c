@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and the kernels in them: names for dispatches, and objects whose lifetimes a
- * reader can rely on.
+/* Code objects and their kernels: names for dispatches, and objects with exact lifetimes for
+ * readers of a capture.
  *
  * Steps:
  *   1. The program freezes an executable. Its loaded code objects are listed, and for each agent
- *      the kernels' symbols. Each kernel gets an entry under the address that dispatch packets
- *      carry: the rest of the entry is written, then the address (release).
- *   2. Whoever handles a packet finds the entry by that address (acquire), without a lock.
+ *      the kernels' symbols. Each kernel gets an entry for the address that dispatch packets carry:
+ *      the rest of the entry is written, then the address (release).
+ *   2. The thread that handles a packet finds the entry from that address (acquire), without a
+ *      lock.
  *   3. The program destroys the executable. Before the real call the address in each of its entries
- *      becomes 0 (release): a module of the same size may be loaded at the same address next, and
+ *      becomes 0 (release): the next module of the same size may be loaded at the same address, and
  *      takes over the entry.
  *
- * Numbers of objects are never used again; GT_RECORD_LIFETIME says from when until when each was
+ * Numbers of objects are never reused; GT_RECORD_LIFETIME gives the time range in which each was
  * loaded.
  * Locking: steps 1 and 3 change the table under gt_core_lock(). */
 #include "runtime/hsa/hsa_code.h"
@@ -26,7 +27,7 @@ enum { NAME_BYTES = 8192, PATH_BYTES = 1024 };
 
 _Atomic(struct gt_hsa_kernel *) gt_hsa_kernel_buckets[1 << GT_HSA_KERNEL_BUCKET_BITS];
 
-/* Code objects that are loaded. */
+/* Loaded code objects. */
 struct code_object {
 	struct code_object *next;
 	uint64_t executable;
@@ -36,7 +37,7 @@ struct code_object {
 };
 static struct code_object *loaded, *spare;
 
-/* Entries in rows that are never given back. */
+/* Allocate an entry from blocks that are never freed. */
 static void *take_entry(size_t bytes)
 {
 	static char *row, *end;
@@ -53,7 +54,7 @@ static void *take_entry(size_t bytes)
 	return p;
 }
 
-/* HIP's own kernels, that stand for copies and fills. */
+/* Return the kind of a kernel, from its name: HIP copies and fills with internal kernels. */
 static enum gt_graph_part get_part(const char *name, size_t bytes)
 {
 	static const struct {
@@ -71,7 +72,7 @@ static enum gt_graph_part get_part(const char *name, size_t bytes)
 	return GT_GRAPH_KERNEL;
 }
 
-/* With the lock held. An entry of that bucket that is out of use, or a new one. */
+/* Return an unused entry of the object's bucket, or a new one. The caller holds the lock. */
 static struct gt_hsa_kernel *get_kernel_entry(uint64_t object)
 {
 	_Atomic(struct gt_hsa_kernel *) *bucket = gt_hsa_kernel_bucket(object);
@@ -135,8 +136,7 @@ static void add_symbol_number(struct gt_text *text, const char *key, const struc
 		gt_text_add_number(text, key, value);
 }
 
-/* The kernel's descriptor, amdhsa_kernel_descriptor, as the code object lies in the host's
- * memory. */
+/* The kernel's descriptor, amdhsa_kernel_descriptor, in the host's copy of the code object. */
 struct descriptor {
 	uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
 	int64_t code_offset;
@@ -164,7 +164,7 @@ static void add_registers(struct gt_text *text, const struct descriptor *d)
 	gt_text_add_number(text, "sgpr_granules", (d->rsrc1 >> 6 & 15) + 1);
 }
 
-/* In registers: what a granule is depends on the device. */
+/* Set the register counts. The granule's size depends on the device. */
 static void set_registers(struct gputap_object *o, const struct descriptor *d, const char *isa)
 {
 	uint32_t granules = (d->rsrc1 & 63) + 1;
@@ -261,7 +261,7 @@ static int add_each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol,
 	return GT_HSA_SUCCESS;
 }
 
-/* Return: the text, for tools; NULL: none. */
+/* Add the URI. Return its text, for tools; NULL: none. */
 static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_t object)
 {
 	char uri[PATH_BYTES];
@@ -277,7 +277,7 @@ static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_
 	return gt_tool_text(uri, strnlen(uri, bytes));
 }
 
-/* Where it came from; then it is there for tools. */
+/* Add the code object's origin, then its tool object. */
 static void add_object(struct freeze *f, uint64_t object, struct gputap_object *o, uint32_t storage)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
@@ -349,8 +349,8 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	return GT_HSA_SUCCESS;
 }
 
-/* Tools are notified behind the iteration: it holds locks of the runtime's. In the order of
- * loading. */
+/* Notify tools of loaded code objects, in the order of loading. Call after the iteration, which
+ * holds locks of the runtime. */
 static void notify_loaded(uint64_t executable)
 {
 	struct gt_tool_object *object;
@@ -393,7 +393,7 @@ int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t 
 	return status;
 }
 
-/* Its kernels and code objects are loaded no more. */
+/* Mark its kernels and code objects as unloaded. */
 static void unload_executable(uint64_t executable, struct gt_thread *t)
 {
 	struct code_object *gone = NULL, **end = &gone;
@@ -422,7 +422,7 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 		end = &c->next;
 	}
 	gt_core_unlock();
-	for (struct code_object *c = gone; c; c = c->next) /* last to first */
+	for (struct code_object *c = gone; c; c = c->next) /* from last to first */
 		gt_tool_object_unload(c->object);
 	gt_core_lock();
 	*end = spare;
@@ -430,7 +430,7 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 	gt_core_unlock();
 }
 
-/* Before the real call: what comes after it may be loaded at the same address. */
+/* Unload before the real call: the next code object may be loaded at the same address. */
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable)
 {
 	unload_executable(executable, gt_thread_own());

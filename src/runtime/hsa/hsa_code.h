@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by the address that dispatch packets carry (hsa_code.c). */
+/* Kernels, found from the address in dispatch packets (hsa_code.c). */
 #ifndef GPUTAP_RUNTIME_HSA_CODE_H
 #define GPUTAP_RUNTIME_HSA_CODE_H
 
@@ -14,7 +14,7 @@ struct gt_hsa_kernel {
 	uint64_t symbol;  /* number of its object */
 	const char *text; /* its name, for tools; NULL: none */
 	uint32_t kernarg_bytes;
-	bool internal; /* the runtime's own that is neither copy nor fill */
+	bool internal; /* the runtime's own kernel that neither copies nor fills */
 	struct gt_fork_replay *replay;
 };
 
@@ -28,7 +28,7 @@ static inline _Atomic(struct gt_hsa_kernel *) *gt_hsa_kernel_bucket(uint64_t obj
 				      (64 - GT_HSA_KERNEL_BUCKET_BITS)];
 }
 
-/* Lock-free; NULL: no code object that was seen being loaded has it. */
+/* Find a kernel, lock-free. Return NULL if no code object seen being loaded has it. */
 static inline const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
 {
 	struct gt_hsa_kernel *k =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How we learn of the completion of a packet, and how it goes to the device. By whoever is at work
- * in the ring. */
+/* Detecting the completion of a packet, and handing the packet to the device. Runs in the thread at
+ * work in the ring. */
 #ifndef GPUTAP_RUNTIME_HSA_COMPLETION_H
 #define GPUTAP_RUNTIME_HSA_COMPLETION_H
 
@@ -8,13 +8,13 @@
 
 enum gt_hsa_completion {
 	GT_HSA_BY_ITS_SIGNAL, /* ours, or the program's, which is watched */
-	/* ours; a barrier packet behind it completes the program's signal */
+	/* ours; a barrier packet after it completes the program's signal */
 	GT_HSA_BY_OURS_AND_BARRIER,
 	GT_HSA_UNKNOWN, /* the program's signal, which cannot be watched */
 };
 
-/* The work of @slot is filled in, and its packet's copy @p in the device's ring has the signal
- * that it needs: the device may have it. */
+/* Hand a packet to the device, when the slot's work is filled in and the packet's copy @p in the
+ * device's ring has the signal that it needs. */
 static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 					     union gt_hsa_packet *p,
 					     const union gt_hsa_packet *from,
@@ -28,11 +28,11 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 	gt_hsa_slots_fetch_next(&q->slots);
 }
 
-/* The same for a packet that has a signal of the program's. */
+/* The same for a packet that has a signal of the program. */
 void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 				const union gt_hsa_packet *from);
 
-/* A packet whose work is filled in goes to the device, with a signal for its end. */
+/* Hand a packet whose work is filled in to the device, with a signal for its end. */
 static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
 						      struct gt_hsa_slot *slot,
 						      const union gt_hsa_packet *from)
@@ -49,7 +49,7 @@ static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
 	gt_hsa_hand_on(q, slot, p, from, GT_HSA_BY_ITS_SIGNAL);
 }
 
-/* It goes as it is. */
+/* Hand the packet on unchanged. */
 static inline GT_IN_LINE void gt_hsa_hand_on_unfollowed(struct gt_hsa_queue *q,
 							const union gt_hsa_packet *from)
 {

@@ -7,13 +7,13 @@
 #include "runtime/hsa/hsa_shared.h"
 #include "runtime/hsa/hsa_work_items.h"
 
-/* Signals of ours take events of the driver's, of which a process has 4,096. */
+/* Our signals use events of the driver, and a process has only 4,096 of these. */
 enum { COPIES = 4096, OURS_MAX = 2048 };
 
 static struct gt_hsa_copy copies[COPIES];
 static _Atomic uint32_t used;  /* slots below have been in use */
-static _Atomic uint32_t first; /* where to look for a free one */
-static _Atomic uint32_t taken; /* so many are in use */
+static _Atomic uint32_t first; /* where the search for a free slot starts */
+static _Atomic uint32_t taken; /* number of slots in use */
 
 bool gt_hsa_copies_exist(void)
 {
@@ -56,17 +56,17 @@ static void free_copy(struct gt_hsa_copy *c)
 		atomic_store_explicit(&first, i, memory_order_relaxed);
 }
 
-/* Signals of ours ------------------------------------------------------------------ */
+/* Our signals ---------------------------------------------------------------------- */
 
-static _Atomic uint32_t made; /* so many there are */
+static _Atomic uint32_t made; /* number of our signals */
 
-/* With the value 1. False: there is none. */
+/* Set our signal to 1, creating it if needed. Return false if there is none. */
 static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 {
 	uint64_t signal = 0;
 
 	if (c->ours && (c->maker != r || c->loads != r->loads)) {
-		/* it went with the runtime that made it, or is left to that */
+		/* it was destroyed with the runtime that made it, or will be */
 		c->ours = NULL;
 		atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
 	}
@@ -84,7 +84,7 @@ static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 	return true;
 }
 
-/* Step 2. True: it has completed. */
+/* Do step 2. Return true if the copy has completed. */
 static bool look_at_copy(struct gt_hsa_copy *c)
 {
 	struct gt_hsa_runtime *runtime;
@@ -107,7 +107,7 @@ static bool on_completion(int64_t value, void *copy)
 {
 	(void)value;
 	look_at_copy(copy);
-	return false; /* it is not called again */
+	return false; /* do not call it again */
 }
 
 static bool watch_by_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t theirs)
@@ -127,7 +127,7 @@ static bool watch_by_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint6
 	return true;
 }
 
-/* Return: the signal to submit it with; 0: it cannot be watched. */
+/* Return the signal to submit it with, or 0 if it cannot be watched. */
 static uint64_t choose_signal(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t signal)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)signal;
@@ -162,7 +162,7 @@ void gt_hsa_copy_refused(struct gt_hsa_copy *c)
 	atomic_store_explicit(&c->watch.state, GT_HSA_WORK_LOST, memory_order_release);
 }
 
-/* All of them ------------------------------------------------------------------------ */
+/* All copies ------------------------------------------------------------------------- */
 
 uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done)
 {
@@ -203,7 +203,7 @@ static void end_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 	atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
 }
 
-/* No thread looks at it any more. */
+/* Make sure that no thread looks at the copy any more. */
 static void stop_watching(struct gt_hsa_copy *c)
 {
 	if (!c->theirs)

@@ -7,22 +7,22 @@
  * was ever in use.
  *
  * Steps:
- *   1. The thread that submits takes an entry (`taken`, acquire), fills in its work, chooses the
+ *   1. The submitting thread takes an entry (`taken`, acquire), fills in its work, chooses the
  *      signal to submit it with, and stores the state PENDING (release).
  *   2. The harvester reads the state (acquire). It takes the times, writes the record, exchanges
  *      `item` for NULL and completes it, stores FREE, then `taken` 0 (release).
  *
- * A copy whose signal stands for other work as well is submitted with a signal of ours:
- *   1. The thread that submits has a handler of ours called when ours is 0, in the thread in which
- *      the runtime calls handlers.
- *   2. That thread, or a harvester that comes first, claims the entry (PENDING to CLAIMED), reads
- *      the times, stores SAVED, and decrements the program's signal (hsa_shared.h). So the times
- *      are there before the program can see that the copy is done.
- *   3. A handler may be called late, for an entry that holds another copy by then: it looks at
- *      that one.
- * If the runtime refuses the handler, or no more signals of ours may be made, the copy is submitted
- * as it was and not recorded (GT_DROP_POOL). The helpers alone cannot decrement the program's
- * signal: they end before the program's last handlers of exit(), which may wait for it. */
+ * A copy whose signal is also used for other activities is submitted with a signal of gputap:
+ *   1. The submitting thread registers a handler to be called when our signal is 0, in the thread
+ *      in which the runtime calls handlers.
+ *   2. The handler's thread, or a harvester that comes first, claims the entry (PENDING to
+ *      CLAIMED), reads the times, stores SAVED, and decrements the program's signal (hsa_shared.h).
+ *      So the times are available before the program can see that the copy is done.
+ *   3. A handler may be called late, for an entry that has been reused for another copy: it then
+ *      looks at that one.
+ * If the runtime refuses the handler, or the limit of our signals is reached, the copy is submitted
+ * unchanged and not recorded (GT_DROP_POOL). The helpers alone could not decrement the program's
+ * signal: they end before the program's last exit() handlers, which may wait for it. */
 #ifndef GPUTAP_RUNTIME_HSA_COPY_H
 #define GPUTAP_RUNTIME_HSA_COPY_H
 
@@ -31,29 +31,29 @@
 
 struct gt_hsa_copy {
 	struct gt_hsa_watch watch;
-	struct gt_hsa_work work; /* its `item` is not used: */
+	struct gt_hsa_work work; /* its `item` is not used, but the one below */
 	/* the program's signal that is decremented when ours completes; 0: none */
 	uint64_t theirs;
 	struct gt_hsa_signal *ours; /* NULL: not made yet */
 	struct gt_hsa_runtime *maker;
-	uint32_t loads; /* the runtime's, when it made ours */
+	uint32_t loads; /* the runtime's `loads` when ours was made */
 	_Atomic uint32_t taken;
 	uint32_t epoch;
-	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none asks */
+	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none wants it */
 };
 
-/* Taken; NULL: none free. */
+/* Take a free entry. Return NULL if there are none. */
 struct gt_hsa_copy *gt_hsa_copy_take(void);
-/* Step 1, for a taken copy that is filled in. Return: the signal to submit it with; 0: it cannot be
- * watched, and was given back. */
+/* Do step 1, for a taken copy that is filled in. Return the signal to submit it with, or 0 if it
+ * cannot be watched, and was freed. */
 uint64_t gt_hsa_copy_watch(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t signal);
-/* The runtime has refused it. */
+/* Call after the runtime has refused it. */
 void gt_hsa_copy_refused(struct gt_hsa_copy *c);
-/* Are any in flight? Of all devices. */
+/* Return true if any copy is in flight, on any device. */
 bool gt_hsa_copies_exist(void);
-/* Harvest this device's copies. Return: how many are in flight. */
+/* Harvest this device's copies. Return how many are in flight. */
 uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done);
-/* The runtime goes: what is in flight is counted as unfinished. */
+/* Count copies in flight as unfinished, because the runtime is going away. */
 void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's asynchronous copies: their completion signal stays the program's, unless it stands
- * for other work as well (hsa_copy.h). The runtime is asked for the times that lie in it, by the
- * harvester or, at the latest, when the signal is used again or destroyed (hsa_signal.c).
+/* The program's asynchronous copies. A copy keeps the program's completion signal, unless that
+ * signal is also used for other activities (hsa_copy.h). The harvester queries the runtime for the
+ * times in it; at the latest this happens when the signal is reused or destroyed (hsa_signal.c).
  *
- * The runtime stores times only after hsa_amd_profiling_async_copy_enable(), which is
- * called once for all; a program that switches it off has it on all the same.
+ * The runtime stores times only after hsa_amd_profiling_async_copy_enable(), which is called once
+ * for all; if the program disables it, it remains enabled.
  *
- * HIP's copies inside the device, and small ones, are kernels: hsa_packets.c has them.
- * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times: they are calls. */
+ * HIP's copies inside the device, and small ones, are kernels: see hsa_packets.c. hsa_memory_copy()
+ * and hsa_amd_memory_fill() have no signal and no times: they are recorded as calls only. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_copy.h"
 #include "runtime/hsa/hsa_graph_batch.h"
@@ -24,11 +24,12 @@ static void enable_times(struct gt_hsa_runtime *r)
 	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
 		return;
 	if (enable)
-		enable(true); /* by several threads, perhaps: none may go on before it is on */
+		/* may run in several threads: none may continue before it is enabled */
+		enable(true);
 	atomic_store_explicit(&loads[r->instance], r->loads, memory_order_release);
 }
 
-/* The queue object that stands for a device's copy engines. */
+/* Return the number of the queue object that represents a device's copy engines. */
 static uint64_t get_engines(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	uint64_t number = atomic_load_explicit(&a->copies, memory_order_acquire), fresh;
@@ -57,11 +58,11 @@ struct copy_request {
 struct copy_call {
 	struct gt_hsa_copy *copy; /* NULL: not followed */
 	bool counted;             /* as seen, unless the runtime refuses it */
-	uint64_t signal;          /* to submit it with */
+	uint64_t signal;          /* signal to submit it with */
 	struct gt_work_item *item;
 };
 
-/* Not followed. If it is a part of a launch's record, that has no end. */
+/* Do not follow the copy. If it is a part of a launch's span, that span has no end. */
 static struct copy_call leave_unfollowed(const struct copy_request *x,
 					 const struct gt_node_ref *node, struct gt_thread *t)
 {
@@ -70,7 +71,7 @@ static struct copy_call leave_unfollowed(const struct copy_request *x,
 	return (struct copy_call){.signal = x->signal};
 }
 
-/* All but who asked for it. */
+/* Describe the copy, except for its submitter. */
 static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_device_op op,
 					const struct gt_hsa_agent *from,
 					const struct gt_hsa_agent *to)
@@ -91,7 +92,7 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 	return work;
 }
 
-/* Take an entry for it, and watch it. NULL: it cannot be watched. */
+/* Take an entry for the copy, and watch it. Return NULL if it cannot be watched. */
 static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct gt_hsa_work *work,
 				      const struct gt_node_ref *node, struct gt_hsa_agent *device,
 				      struct gt_work_item *item, uint64_t *signal)
@@ -114,7 +115,7 @@ static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct
 	return NULL;
 }
 
-/* Before the real call. */
+/* Runs before the real call. */
 static struct copy_call begin_copy(const struct gt_call *call, const struct copy_request *x,
 				   enum gt_device_op op)
 {
@@ -135,7 +136,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 		return (struct copy_call){.signal = x->signal};
 	if (t->graph)
 		gt_hsa_flush_held(t->graph);
-	/* also of what is not recorded: it has its call */
+	/* also if it is not recorded: it must be matched with its call */
 	if (gt_unlikely(t->submit_order && !t->api_id)) {
 		gt_submit_order_match(t->submit_order,
 				      &(struct gt_submitted_work){.part = GT_GRAPH_COPY,
@@ -146,7 +147,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 				      0, &by);
 		node = by.node;
 	}
-	if (!x->signal || !x->bytes) /* of no bytes, the runtime leaves the signal alone */
+	if (!x->signal || !x->bytes) /* with 0 bytes, the runtime does not change the signal */
 		return leave_unfollowed(x, &node, t);
 	recorded = gt_hsa_is_recording() && !gt_node_ref_is_paused(&by.node) &&
 		   (t->graph || node.replay || gt_session_wants_copies(gt_recording.session));
@@ -157,7 +158,8 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
-		return leave_unfollowed(x, &node, t); /* between host memories: no device works */
+		/* between host memories: not done on a device */
+		return leave_unfollowed(x, &node, t);
 	if (t->graph)
 		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &node);
 	if (node.replay && node.unobserved >> GT_GRAPH_COPY & 1)
@@ -186,14 +188,14 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	return c;
 }
 
-/* After it. The runtime refused: nothing was seen. */
+/* Runs after the real call. If the runtime refused, nothing is counted as seen. */
 static int end_copy(const struct copy_call *x, int status)
 {
 	struct gt_work_item *item = x->item;
 	bool refused = status != GT_HSA_SUCCESS;
 
 	if (gt_unlikely(item != NULL))
-		gt_work_item_exit(item); /* it may be the helper's by now */
+		gt_work_item_exit(item); /* it may belong to the helper by now */
 	if (!x->copy) {
 		if (item)
 			gt_work_item_drop(item, !refused);
@@ -278,7 +280,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 				    num_dep_signals, dep_signals, c.signal));
 }
 
-/* It stays on. */
+/* Call the real function, but keep the times enabled. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call,
 							    _Bool enable)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How gputap doctor tries what HSA, and HIP above it, compute on: the kernel's driver, and the GPU
- * in software that stands in for it. Part of the command, not of what is injected: cli/doctor.h. */
+/* gputap doctor's test of the hardware for HSA, and for HIP above it: the kernel's driver, and the
+ * software GPU that can replace it. Part of the command, not of the injected library:
+ * cli/doctor.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

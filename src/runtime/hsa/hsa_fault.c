@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that fails most often takes the process with it: ROCr aborts after a memory fault,
- * HIP after a queue's error. Both report it first, in a thread of ROCr's. In that thread:
- *   1. what has completed by then is recorded (gt_hsa_helper_fault());
+/* A failing device usually ends the process: ROCr aborts after a memory fault, HIP after a queue's
+ * error. Both report it first, in a thread of ROCr. In that thread:
+ *   1. all activities completed by then are recorded (gt_hsa_helper_fault());
  *   2. the failure is written as an event;
- *   3. the program's own callback, or the runtime, does what it does. */
+ *   3. the program's own callback, or the runtime's default handling, follows. */
 #include "runtime/hsa/hsa_fault.h"
 
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* Not SUCCESS: that would mean that the fault was seen to. */
+/* Do not return SUCCESS, which would mean that the fault was handled. */
 static int on_system_event(const struct gt_hsa_event *event, void *data)
 {
 	(void)data;

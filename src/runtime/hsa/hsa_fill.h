@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A packet becomes work in flight: all of its record but the times. By whoever is at work in the
- * ring. */
+/* Fill in the work in flight from a packet: all of its record but the times. Runs in the thread at
+ * work in the ring. */
 #ifndef GPUTAP_RUNTIME_HSA_FILL_H
 #define GPUTAP_RUNTIME_HSA_FILL_H
 
 #include "runtime/hsa/hsa_code.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* What is the same for all packets. */
+/* Fill in the fields common to all packets. */
 static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
 						 struct gt_hsa_work *w, enum gt_device_op op,
 						 uint64_t id, uint64_t call_start)
@@ -21,7 +21,7 @@ static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
 	w->span = NULL;
 }
 
-/* What is the same for all kernels. @k: NULL: not known. */
+/* Fill in the fields common to all kernels. @k: NULL: not known. */
 static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
 						   const struct gt_hsa_kernel_packet *p,
 						   uint32_t name, uint64_t symbol)
@@ -35,7 +35,7 @@ static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
 	}
 }
 
-/* With the call that it is linked to. @by: NULL: not known. */
+/* Fill in the call that it is linked to. @by: NULL: not known. */
 static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 						 struct gt_hsa_work *w,
 						 const struct gt_submitter *by,
@@ -43,15 +43,15 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 {
 	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
 
-	if (!id) {                                  /* HSA without HIP: the call that rings */
-		id = t->depth ? t->next_id - 1 : 0; /* of the innermost that is open */
+	if (!id) {                                  /* HSA without HIP: use the ringing call */
+		id = t->depth ? t->next_id - 1 : 0; /* the innermost that is open */
 		start = t->depth ? gt_ticks() : 0;
 	}
 	gt_hsa_fill_common(q, w, op, id, start);
 }
 
-/* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one
- * of its kernels; between them another thread's may lie. */
+/* Fill in one of HIP's own kernels that copies or fills. The call's bytes are counted with its
+ * first kernel; kernels of another thread may come between its kernels. */
 void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
 			  const struct gt_submitter *by, enum gt_graph_part part);
 

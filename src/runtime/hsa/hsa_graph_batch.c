@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's launch (runtime/graph_nodes.h) rings for each packet. Those that nobody observes are
- * held back and handed on in runs.
+/* A graph's launch (runtime/graph_nodes.h) rings the doorbell for each packet. Packets that are not
+ * observed are held back and handed on in runs.
  *
- * Steps, in the thread that launches:
- *   1. It rings for a packet that nobody observes. If the run is shorter than `held_max`, the
- *      packet is only counted (`held`), and the launch stands in the queue's `holders`.
+ * Steps, in the launching thread:
+ *   1. It rings for a packet that is not observed. If the run is shorter than `held_max`, the
+ *      packet is only counted (`held`), and the launch is counted in the queue's `holders`.
  *   2. It rings for the packet that ends the run: all of the run goes to the device at once.
  *   3. The launch returns, or the thread reads the queue's read index, since it may wait for the
  *      device: gt_hsa_flush_held().
- * Any other thread that rings, or handles packets for another reason, takes the held packets
- * along, since all that is written goes in order. A packet that completes a signal is not held,
- * so that no thread can wait for one that is. The helper looks after the rest: if no packet has
- * gone on between two of its looks, it hands on what is held (hsa_proxy.c).
+ * Any other thread that rings, or handles packets for another reason, also hands on the held
+ * packets, since all written packets go in order. A packet that completes a signal is not held, so
+ * that no thread can wait for a held one. The helper handles the remaining case: if no packet has
+ * gone on between two of its looks, it hands on the held ones (hsa_proxy.c).
  *
- * The device is to have enough to go on with: a run is an eighth of what has gone before, and of
- * what is left of the launch. */
+ * The device must always have enough packets: a run is an eighth of the packets already handed on,
+ * and of the rest of the launch. */
 #include "runtime/hsa/hsa_graph_batch.h"
 
 #include "runtime/hsa/hsa_code.h"
@@ -36,8 +36,8 @@ static __attribute__((noinline)) bool is_skipped(const struct gt_hsa_queue *q, u
 	return gt_hsa_submitter_is_skipped(&q->submitters, number);
 }
 
-/* How many packets, of @most, come next that are written, that nobody asks for, and that complete
- * no signal? */
+/* Return how many of the next packets, at most @most, are written, are not wanted, and complete no
+ * signal. */
 static inline GT_IN_LINE uint64_t count_skipped(const struct gt_hsa_queue *q, uint64_t most)
 {
 	const struct gt_hsa_ring *ring = &q->ring;
@@ -58,9 +58,9 @@ static inline GT_IN_LINE uint64_t count_skipped(const struct gt_hsa_queue *q, ui
 	return i - from;
 }
 
-/* By a thread that launches a graph. A run of packets that nobody observes goes on as the packet
- * loop does it, but without the questions that it asks of other packets. Whatever else comes is
- * the loop's, and so is what is rare: hence no call here but as the last thing. */
+/* Handle packets in a thread that launches a graph. A run of unobserved packets is handed on as in
+ * the packet loop, but without the checks needed for other packets. The loop handles all other
+ * packets and rare cases: for this reason the only calls here are tail calls. */
 static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index,
 						       bool wait,
 						       const struct gt_graph_launch *graph)
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 	notify_and_leave(q, index, wait);
 }
 
-/* Packets that were reserved together are written. */
+/* Handle packets that were reserved together, now that they are written. */
 static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
 						      bool wait)
 {
@@ -107,8 +107,9 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_deferred(q, index, wait);
 }
 
-/* Step 1: may the packet be held? Not if a thread may wait for it, or for one behind it: who
- * reserves that just now may have rung already, and waits for this run. */
+/* Step 1: hold the packet if that is possible. It is not if a thread may wait for this packet or
+ * for a later one: a thread that is reserving one now may have rung already, and waits for this
+ * run. */
 static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index,
 					  struct gt_graph_launch *graph)
 {
@@ -197,7 +198,7 @@ static const struct gt_kernel_info *get_kernel(const void *queue, uint64_t numbe
 	uint64_t object = p->kernel.kernel_object; /* or a barrier's last dependency */
 	const struct gt_hsa_kernel *k = object ? gt_hsa_kernel_find(object) : NULL;
 
-	/* the header of a packet that has been handled already says nothing any more */
+	/* the header is no longer meaningful if the packet has been handled already */
 	*grid = k || GT_HSA_PACKET_TYPE(p->kernel.header) == GT_HSA_PACKET_KERNEL ? p->kernel.grid
 										  : NULL;
 	return k ? &k->info : NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* When the program ends, ROCr may still have to call handlers of signals that have completed. It
- * calls them one after another in a thread of its own. HIP's handlers use objects that HIP's
- * destructors free (seen with HIP 7.2.4: SIGSEGV in exit()).
+ * calls them in sequence in its own thread. HIP's handlers use objects that HIP's destructors free
+ * (seen with HIP 7.2.4: SIGSEGV in exit()).
  *
  *   ROCr's thread: | HIP's handler | .. | ours |
- *   exit(): our end ── waits for ours ──► HIP's destructors ─► hsa_shut_down()
+ *   exit(): our exit handler ── waits for ours ──► HIP's destructors ─► hsa_shut_down()
  *
  * Steps, at exit() and before HIP's destructors:
- *   1. A handler of ours is put behind them, on a signal whose condition is met already.
+ *   1. A gputap handler is added after them, on a signal whose condition is met already.
  *   2. This thread waits until it has been called, for MOST_NS at most.
- * Handlers of work that has not completed are not waited for: HIP does that itself. A capture
- * does not depend on this file. */
+ * Handlers of activities that have not completed are not waited for: HIP does that itself. Captures
+ * do not depend on this file. */
 #include "runtime/hsa/hsa_handlers.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "runtime/hsa/hsa_runtime.h"
 
 enum { EQUAL = 0 }; /* hsa_signal_condition_t */
-/* a handler that does not come back: the program ends as it would */
+/* in case a handler does not return: the program then ends as it would without gputap */
 #define MOST_NS (100 * GT_HSA_MS)
 
 static bool wake_end(int64_t value, void *data)
@@ -35,7 +35,7 @@ static bool wake_end(int64_t value, void *data)
 	return false;
 }
 
-/* Return: false when the time is over. */
+/* Return false on time-out. */
 static bool wait_for_end(_Atomic uint32_t *done)
 {
 	uint64_t end = gt_hsa_boottime_ns() + MOST_NS, now;
@@ -54,7 +54,8 @@ static bool wait_for_end(_Atomic uint32_t *done)
 
 static void wait_for_handlers_of(struct gt_hsa_runtime *r)
 {
-	static _Atomic uint32_t done[GT_INSTANCES]; /* not on the stack: ROCr may come late */
+	/* not on the stack: ROCr may call the handler late */
+	static _Atomic uint32_t done[GT_INSTANCES];
 	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle =
 		GT_HSA_AMD(r, hsa_amd_signal_async_handler);
 	uint64_t signal = 0;

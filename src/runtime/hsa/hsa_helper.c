@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The helpers: a thread for each agent, which harvests what has completed so that no thread of the
- * program's does; and the end of the process.
+/* The helpers: a thread for each agent, which harvests completed activities so that no thread of
+ * the program has to; and the end of the process.
  *
- *   busy   something is in flight: it looks every STEP, twice as late each time that too little had
- *          completed, earlier if it was much
- *   idle   nothing is in flight: it naps; after a second of that, longer ones (`sleeps_long`). The
- *          next work wakes it from those, and so does a queue that is half full
+ *   busy   activities are in flight: it looks every STEP; the interval doubles each time that few
+ *          had completed, and shrinks if there were many
+ *   idle   none is in flight: it sleeps briefly; after a second of that, longer (`sleeps_long`).
+ *          The next submission, or a queue that is half full, wakes it from long sleeps
  *
- * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is
- * what a SIGKILL of the program can cost. The collector counts it as unfinished. What the
- * program has waited for is recorded by then: calls that wait harvest before they return
- * (gt_work_waited()), and so do tools that flush or stop.
+ * So completed activities are recorded at most about 2 ms later, if the helper gets a CPU: that is
+ * how much a SIGKILL of the program can lose. The collector counts it as unfinished. Activities
+ * that the program has waited for are recorded by then: calls that wait harvest before they return
+ * (gt_work_waited()), as do tools that flush or stop.
  *
- * All signals are blocked in the helpers; they are detached, and keep no process alive.
+ * All signals are blocked in the helpers; they are detached, and do not keep the process alive.
  *
  * The end, in the thread that calls exit():
  *   1. It stores `gt_hsa_harvest_over` (sequentially consistent), and waits until no helper is
  *      inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
- *   2. It harvests what is done by then: ROCr takes itself apart in later exit handlers.
- *   3. It waits for handlers of signals (hsa_handlers.c), and completes work items of tools.
- * hsa_shut_down() comes through gt_hsa_helper_leave() instead. What has not completed by then is
- * counted as unfinished by the collector. */
+ *   2. It harvests everything done by then: ROCr shuts itself down in later exit handlers.
+ *   3. It waits for handlers of signals (hsa_handlers.c), and completes items of tools.
+ * hsa_shut_down() goes through gt_hsa_helper_leave() instead. The collector counts activities that
+ * have not completed by then as unfinished. */
 #include "runtime/hsa/hsa_helper.h"
 
 #include <errno.h>
@@ -43,24 +43,24 @@
 #define LONG_SLEEP_NS   (50 * GT_HSA_MS)
 #define IDLE_NS         (1000 * GT_HSA_MS)
 #define CLOCK_NS        (1000 * GT_HSA_MS)
-#define LEAVE_NS        (5000 * GT_HSA_MS) /* for a helper to leave the runtime */
+#define LEAVE_NS        (5000 * GT_HSA_MS) /* limit for a helper to leave the runtime */
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, ARM_AT_ONCE = 1024 };
-/* What a look should find: fewer work items are a sleep and a wake-up for each, more are
- * memory that no cache holds. With MANY there are more by now. */
+/* Number of activities that a look should find: with fewer, each costs a sleep and a wake-up; more
+ * use memory that is not in the cache. After MANY, more will have completed by now. */
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
 struct helper {
-	_Atomic uint32_t epoch;   /* process that has this helper, or tried to */
+	_Atomic uint32_t epoch;   /* process that has this helper, or tried to start it */
 	_Atomic uint32_t at_work; /* inside the runtime, or about to be */
 };
 
 static struct helper helpers[GT_HSA_AGENTS_MAX];
-static _Atomic uint32_t waiting; /* another thread harvests just now */
-static _Atomic int32_t process;  /* that has helpers: no child of it */
+static _Atomic uint32_t waiting; /* another thread is harvesting */
+static _Atomic int32_t process;  /* process that has helpers; its children have none */
 
-/* One round over an agent's queues. @last: no packet is handled any more. */
+/* Make one round over an agent's queues. @last: no more packets are handled. */
 static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
 			      bool last)
 {
@@ -73,7 +73,7 @@ static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch)
 			continue;
 		if (gt_hsa_queue_arm(q, ARM_AT_ONCE))
-			++*done; /* come again soon */
+			++*done; /* look again soon */
 		if (state == GT_HSA_QUEUE_LIVE)
 			left += gt_hsa_proxy_look(q);
 	}
@@ -85,7 +85,7 @@ static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 	return left;
 }
 
-/* How long to wait after a look. */
+/* Return how long to wait after a look. */
 static uint64_t next_step(uint64_t step, uint32_t done)
 {
 	if (done < FEW)
@@ -93,7 +93,7 @@ static uint64_t next_step(uint64_t step, uint32_t done)
 	return done > ENOUGH && step / 2 > STEP_NS ? step / 2 : step;
 }
 
-/* Until that time has gone by, or gt_hsa_wake_helper(). */
+/* Sleep for @ns, or until gt_hsa_wake_helper(). */
 static void sleep_until_woken(struct gt_hsa_agent *a, uint64_t ns)
 {
 	const struct timespec wait = {0, (long)ns};
@@ -105,7 +105,7 @@ static void sleep_until_woken(struct gt_hsa_agent *a, uint64_t ns)
 
 static void start_thread(struct gt_hsa_agent *a);
 
-/* A tool's function has ended the thread. */
+/* Start a new thread after a tool's function has ended this one. */
 static void restart_helper(void *arg)
 {
 	struct gt_hsa_agent *a = arg;
@@ -144,10 +144,10 @@ static void *run_helper(void *arg)
 			gt_hsa_agent_read_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
 		if (gt_tool_deliver())
-			worked = now; /* others harvest, too */
+			worked = now; /* other threads also harvest */
 		step = next_step(step, done);
 		if (done >= MANY)
-			continue; /* there is more by now */
+			continue; /* more will have completed by now */
 		if (left || done) {
 			worked = now;
 			atomic_store_explicit(&a->sleeps_long, 0, memory_order_relaxed);
@@ -156,7 +156,9 @@ static void *run_helper(void *arg)
 		}
 		idle = now - worked > IDLE_NS;
 		if (idle && !atomic_exchange_explicit(&a->sleeps_long, 1, memory_order_seq_cst))
-			continue; /* one more look: what came just now woke nobody */
+			/* look once more: a submission before `sleeps_long` was set did not wake
+			 * the helper */
+			continue;
 		sleep_until_woken(a, idle ? LONG_SLEEP_NS : step);
 	}
 	atomic_store_explicit(&h->at_work, 0, memory_order_release);
@@ -165,10 +167,10 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* Keep the helpers out of the runtime, and wait until they have left it, for @ns at most. On a busy
+/* Keep the helpers out of the runtime, and wait at most @ns until they have left it. On a busy
  * machine they may have no processor for long; but they may also wait for a lock that this thread
- * holds inside of the runtime. @why: &gt_hsa_harvest_over or &waiting. A fork's child has no
- * helpers, whatever it inherits. False: one has not left. */
+ * holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A fork's child has no helpers,
+ * regardless of inherited state. Return false if one has not left. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool out = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
@@ -208,14 +210,14 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 	errno = saved;
 }
 
-/* Tools flush, stop or are finished: what has completed by now is harvested here. The helpers
- * call the tools. */
+/* Harvest completed activities in this thread, because a tool flushes, stops or is finished. The
+ * helpers call the tools. */
 static void look_for_tools(void)
 {
 	struct gt_hsa_agent *a;
 
 	if (gt_thread.depth)
-		return; /* the runtime may hold locks of its own */
+		return; /* the runtime may hold locks */
 	gt_hsa_harvest_all();
 	for (uint32_t i = 0; gt_tool_has_done() && (a = gt_hsa_agent_at(i)) != NULL; i++)
 		gt_hsa_wake_helper(a);
@@ -223,7 +225,7 @@ static void look_for_tools(void)
 
 static void end_process(void)
 {
-	/* exit() from inside a call: the runtime may hold locks of its own */
+	/* exit() from inside a call: the runtime may hold locks */
 	bool inside = gt_thread.depth;
 
 	if (keep_helpers_out(&gt_hsa_harvest_over, inside ? LEAVE_INSIDE_NS : LEAVE_NS) &&
@@ -235,9 +237,9 @@ static void end_process(void)
 	gt_tool_deliver();
 }
 
-/* A runtime that is being shut down answers no calls any more, ROCr 7 not even while it notifies
- * its tools of that. So what has completed is harvested before, and signals are destroyed. (If
- * other users of the runtime are left, that was one look more.) */
+/* Harvest and destroy our signals before the real call. A runtime that is being shut down does not
+ * answer calls any more, ROCr 7 not even while it notifies its tools of that. (If the runtime has
+ * other users left, this was just one more look.) */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
 	if (keep_helpers_out(&waiting, LEAVE_NS))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue of the program's that is followed: made of parts, each of which says who writes it.
+/* A followed queue of the program, made of parts. Each part has its own writers:
  *
  *   constant            set before the queue can be found
  *   submitters          threads that reserve packet numbers    (hsa_submitters.h)
@@ -8,9 +8,9 @@
  *   callbacks           the same, and the helper               (hsa_callbacks.h)
  *   moved               the thread at work in the ring         (hsa_fill.h)
  *   attention           any thread, and the helper             (hsa_proxy.c)
- *   scratch             threads of the runtime's               (hsa_scratch.c)
+ *   scratch             threads of the runtime                 (hsa_scratch.c)
  *
- * Entries are found by the program's pointer and never freed: a thread may look at one at any
+ * Entries are found from the program's pointer and never freed: a thread may look at one at any
  * time. The memory of its parts is freed when it is destroyed and harvested. */
 #ifndef GPUTAP_RUNTIME_HSA_QUEUE_H
 #define GPUTAP_RUNTIME_HSA_QUEUE_H
@@ -21,32 +21,36 @@
 
 enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
-	/* the program destroys it just now: its memory and the runtime's is not touched any more */
+	/* the program is destroying it: its memory and the runtime's must not be accessed any
+	 * more */
 	GT_HSA_QUEUE_CLOSING,
-	GT_HSA_QUEUE_DESTROYED, /* by the program: harvest what is done, count the rest */
-	GT_HSA_QUEUE_ENDING,    /* what was done is harvested: the helper ends it */
-	GT_HSA_QUEUE_GONE,      /* nothing of it is left; found no more */
+	/* destroyed in the program: harvest completed activities, count the others */
+	GT_HSA_QUEUE_DESTROYED,
+	GT_HSA_QUEUE_ENDING, /* completed activities are harvested: the helper ends it */
+	GT_HSA_QUEUE_GONE,   /* ended; no longer found */
 };
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
 
-/* By thread: its last call whose bytes a kernel has already, in the record and for tools. */
+/* Last call of each thread whose bytes a kernel has already been given, in the record and for
+ * tools. */
 struct gt_hsa_moved {
 	uint64_t recorded[GT_HSA_MOVERS], notified[GT_HSA_MOVERS];
 };
 
-/* What the helper has to look at. */
+/* Tasks for the helper. */
 struct gt_hsa_attention {
 	_Atomic uint32_t unhandled; /* packets were left in the program's ring */
-	_Atomic uint32_t holders;   /* launches that may hold packets back just now */
-	/* the helper's: so many packets had gone on when some were held back at its last look */
+	_Atomic uint32_t holders;   /* launches that may be holding packets back */
+	/* the helper's: number of packets that had gone on at its last look, if some were held
+	 * back */
 	uint64_t gone_seen;
 };
 
-/* Scratch memory that is being given or taken, or was last. */
+/* Current or last change of a queue's scratch memory. */
 struct gt_hsa_scratch {
-	uint64_t start;      /* system time; 0: not begun */
-	uint64_t id, called; /* the call that caused it, and its begin; 0: not known */
+	uint64_t start;      /* system time; 0: not started */
+	uint64_t id, called; /* call that caused it, and that call's start; 0: not known */
 	uint64_t address;
 	struct gt_work_item *item;
 };
@@ -54,7 +58,7 @@ struct gt_hsa_scratch {
 struct gt_hsa_queue {
 	/* constant */
 	struct gt_hsa_queue *hash_next, *bell_next;
-	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shorter */
+	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shrinks */
 	void *handle; /* hsa_queue_t as the program has it: the proxy */
 	struct gt_hsa_queue_abi *proxy;
 	void *real;                 /* the runtime's */
@@ -62,15 +66,15 @@ struct gt_hsa_queue {
 	struct gt_hsa_agent *agent;
 	uint64_t number;
 	uint64_t born_ns;
-	gt_hsa_queue_callback *callback; /* the program's, and its data */
+	gt_hsa_queue_callback *callback; /* the program's callback, and its data */
 	void *callback_data;
-	/* are recorded, with these names: string ids of barrier-and, barrier-or */
+	/* true if recorded, with these names: string ids of barrier-and, barrier-or */
 	bool barriers;
 	uint32_t barrier_names[2];
-	uint32_t epoch; /* process that it was made in: a fork's child has no such queue */
+	uint32_t epoch; /* process in which it was made: a fork's child has no such queue */
 	struct gt_tool_object *object;
-	/* whoever creates or destroys it */
-	_Atomic uint32_t users; /* how often the program was given it, and has not destroyed it */
+	/* written in the thread that creates or destroys it */
+	_Atomic uint32_t users; /* how often the program has obtained it and not yet destroyed it */
 	_Atomic uint32_t state;
 
 	struct gt_hsa_submitters submitters;
@@ -96,7 +100,7 @@ static inline bool gt_hsa_queue_is_live(const struct gt_hsa_queue *q)
 	return atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE;
 }
 
-/* Lock-free; NULL: a queue that is not followed. */
+/* Find a queue, lock-free. Return NULL if it is not followed. */
 static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 {
 	struct gt_hsa_queue *q =
@@ -107,16 +111,17 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 	return q;
 }
 
-/* With the memory of its parts, for queues of @size packets. NULL: no memory. */
+/* Allocate an entry and the memory of its parts, for a queue of @size packets. Return NULL if out
+ * of memory. */
 struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t);
-/* One that was not found yet. */
+/* Free a queue that was never published. */
 void gt_hsa_queue_free(struct gt_hsa_queue *q);
-/* It can be found by q->handle. */
+/* Make the queue findable from q->handle. */
 void gt_hsa_queue_publish(struct gt_hsa_queue *q);
-/* Signals for slots that have none yet and are about to be used, @most of them. False: there are
- * enough. */
+/* Create signals for slots that have none yet and will be used soon, at most @most of them. Return
+ * false if there are enough. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
-/* The helper frees its signals and memory, when the program has destroyed it and it is
+/* Free its signals and memory, in the helper, when the program has destroyed it and it is
  * harvested. */
 void gt_hsa_queue_end(struct gt_hsa_queue *q);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program makes and destroys queues. It gets a proxy (hsa_proxy.c) of one that was made with
- * its own arguments, but larger; or the plain one where that cannot be; then an event says why. */
+/* The program's creation and destruction of queues. The program gets a proxy (hsa_proxy.c) of a
+ * queue made with its own arguments, but larger; or the runtime's queue if that is not possible;
+ * then an event gives the reason. */
 #include <sched.h>
 
 #include "core/recording.h"
@@ -32,8 +33,8 @@ struct queue_request {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* With room for packets of ours, where the agent's queues may be that large. Else as it is: what
- * is too large or too small the runtime shall refuse. */
+/* Return a size with room for our packets, if the agent's queues may be that large. Otherwise
+ * return it unchanged: the runtime must refuse a size that is too large or too small. */
 static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
@@ -44,7 +45,8 @@ static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 	return size >= least && size <= most / 2 ? 2 * size : size;
 }
 
-/* Are all functions ours that a program uses a queue by? Not while contexts are being changed. */
+/* Return true if all functions with which a program uses a queue are wrapped. False while contexts
+ * are being changed. */
 static bool are_all_wrapped(const struct gt_hsa_runtime *r)
 {
 	static const uint16_t needed[] = {
@@ -61,7 +63,8 @@ static bool are_all_wrapped(const struct gt_hsa_runtime *r)
 	return true;
 }
 
-/* The runtime has only one queue of a kind (cooperative ones), and hands it out again: so do we. */
+/* Find a queue that the runtime shares: it has only one of some kinds (cooperative ones), and
+ * returns it again, so the proxy is also shared. */
 static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, const void *real)
 {
 	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
@@ -72,7 +75,7 @@ static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, cons
 	return q;
 }
 
-/* NULL: it cannot be; *why says what is missing. */
+/* Return NULL if it is not possible, and set *why to the reason. */
 static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_thread *t,
 					    struct gt_hsa_agent *a, const struct queue_request *c,
 					    const char **why)
@@ -174,8 +177,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	return status;
 }
 
-/* The thread at work in its ring leaves it, and no thread enters it any more. Not waited for for
- * ever: that thread may be in a tool's function, which waits for this one. */
+/* Wait until the thread at work in the queue's ring leaves it, and keep other threads out. The wait
+ * is limited: that thread may be in a tool's function, which waits for this thread. */
 static void wait_for_worker(struct gt_hsa_queue *q)
 {
 	uint64_t since = gt_hsa_boottime_ns();

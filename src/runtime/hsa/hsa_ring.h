@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Two rings of packets: the program's, which the device does not read, and the device's, which
- * the program does not know.
+/* Two rings of packets: the program's, which the device does not read, and the device's, which the
+ * program does not know.
  *
  *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
  *               ▲                              │ up to the first packet that is not written yet
- *               └── read index ◄───────────────┴─────── origin[]: how many of the program's packets
- *                                                       are gone when one of the device's is
+ *               └── read index ◄───────────────┴─────── origin[]: how many packets of the program
+ *                                                       are gone when a packet of the device is
  *
  * Steps:
- *   1. The program's thread reserves a number, writes the packet, stores its header (release),
- *      and rings.
+ *   1. The program's thread reserves a number, writes the packet, stores its header (release), and
+ *      rings the doorbell.
  *   2. The thread that rings enters the ring (`worker`, compare and exchange, acquire). If another
- *      thread is at work it waits, as it would for a packet in front of its own that is not
- *      written yet. If it is itself at work (a signal handler rings, or a tool's function that is
- *      called for a packet), it leaves a note (`again`) and goes on.
+ *      thread is at work it waits, as it would for a packet before its packet that is not written
+ *      yet. If it is itself at work (a signal handler rings, or a tool's function called for a
+ *      packet), it leaves a note (`again`) and continues.
  *   3. The thread at work reads headers (acquire), copies each packet into device[], changes the
- *      copy where no device can have it yet, makes the program's place INVALID, stores origin[]
- *      (release), then the copy's header (release): the device may have it.
+ *      copy before the device can have it, makes the program's slot INVALID, stores origin[]
+ *      (release), then the copy's header (release): the device may now process it.
  *   4. It stores the program's read index (release), and the device's doorbell (release).
- *   5. It leaves the ring (`worker`, release), then looks for a note; with a note it begins anew.
- * A packet of ours between two of the program's moves those behind it, which the program does not
- * see: it has indices of its own.
+ *   5. It leaves the ring (`worker`, release), then looks for a note; with a note it starts over.
+ * A gputap packet inserted between two program packets shifts the later ones. The program does not
+ * see this, because it has separate indices.
  *
- * Room. The program keeps its packets in flight below its own ring's size. It learns by the read
- * index what the device has taken, or had taken at the last look (`shown`). The device's ring is
- * twice as large, with a place for one of ours behind each packet. But some programs look at the
- * read index in the queue's memory, which nobody can keep up with the device; there it counts what
- * went into the device's ring. Such a program may bring more than its ring's size: then the thread
- * at work waits for room, where the program would without us. The device's ring has no other
- * producer: its write index is stored, not added to.
+ * Room. The program keeps its packets in flight below its own ring's size. It learns from the read
+ * index how many the device has taken, or had taken at the last look (`shown`). The device's ring
+ * is twice as large, with room for one gputap packet after each packet. But some programs read the
+ * read index in the queue's memory, which cannot be kept in step with the device; there it counts
+ * the packets copied to the device's ring. Such a program may submit more than its ring's size:
+ * then the thread at work waits for room, where the program would wait without gputap. The device's
+ * ring has no other producer: its write index is stored, not added to.
  *
- * Nothing here calls HSA but ring->store; tests/unit/hsa_ring.c runs it alone. */
+ * The only HSA function called here is ring->store; tests/unit/hsa_ring.c runs it alone. */
 #ifndef GPUTAP_RUNTIME_HSA_RING_H
 #define GPUTAP_RUNTIME_HSA_RING_H
 
@@ -40,7 +40,7 @@
 
 #include "runtime/hsa/hsa_abi.h"
 
-/* A packet's first four bytes, which make it one. */
+/* First four bytes of a packet, which make it valid. */
 typedef uint32_t __attribute__((may_alias)) gt_hsa_packet_head;
 typedef uint64_t __attribute__((may_alias)) gt_hsa_packet_word;
 
@@ -48,34 +48,34 @@ struct gt_hsa_ring {
 	/* constant */
 	union gt_hsa_packet *theirs, *device;
 	uint64_t theirs_size, device_size; /* powers of two; device_size >= theirs_size */
-	uint64_t theirs_mask, device_mask, origin_mask; /* gt_hsa_ring_begin() makes them */
+	uint64_t theirs_mask, device_mask, origin_mask; /* set in gt_hsa_ring_begin() */
 	_Atomic uint64_t *theirs_write, *theirs_read;   /* in the queue that the program has */
 	_Atomic uint64_t *write, *read;                 /* in the runtime's */
-	/* [2 * device_size]: an entry must not be written over while its packet is in a full
-	 * ring */
+	/* [2 * device_size]: an entry must not be overwritten while its packet is in a full ring */
 	_Atomic uint64_t *origin;
-	/* the device's doorbell itself; NULL: only the runtime knows how to ring it: */
+	/* the device's doorbell itself; NULL: only the runtime can ring it, through: */
 	_Atomic uint64_t *cell;
 	void (*store)(uint64_t doorbell, int64_t index);
 	uint64_t doorbell; /* the runtime's */
-	/* so many of the program's packets were gone when that was looked at last, or more.
-	 * Rarely written */
+	/* number of program packets that were gone at the last look, or more. Rarely written */
 	_Atomic uint64_t shown;
 
-	_Alignas(64) _Atomic uintptr_t worker; /* who is at work; 0: nobody */
-	_Atomic uint32_t again;                /* its own note: it was rung meanwhile */
-	/* of the one who works */
-	uint64_t taken; /* packets of the program's below are in the device's ring */
-	/* index behind the newest packet there; the doorbell has been rung up to */
+	_Alignas(64) _Atomic uintptr_t worker; /* the thread at work; 0: none */
+	_Atomic uint32_t again;                /* that thread's own note: it was rung meanwhile */
+	/* of the thread at work */
+	uint64_t taken; /* the program's packets below are in the device's ring */
+	/* index after the newest packet there; index up to which the doorbell was rung */
 	uint64_t last, notified;
-	uint64_t limit;            /* packets below may be looked at */
-	uint64_t gone, read_known; /* of `taken` and `last` the device has taken so many, or more */
+	uint64_t limit; /* packets below may be processed */
+	/* how many of `taken` and `last` the device has taken, or more */
+	uint64_t gone, read_known;
 };
 
-/* @ring has its constants. The packets of both rings become INVALID if @theirs is new memory. */
+/* Initialise @ring, whose constants are set. The packets of both rings become INVALID if @theirs is
+ * new memory. */
 void gt_hsa_ring_begin(struct gt_hsa_ring *ring);
 
-/* So many of the program's packets has the device taken. */
+/* Return how many program packets the device has taken. */
 static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 {
 	uint64_t gone, read, write;
@@ -92,8 +92,9 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 	return gone;
 }
 
-/* Who has reserved up to @reserved asks whether there is room. Is there, by far, also by what
- * was seen last? The index itself lies in a cache line that the device writes for each packet. */
+/* Return true if there is plenty of room for a thread that has reserved up to @reserved, judged
+ * from the last look. The index itself lies in a cache line that the device writes for each
+ * packet. */
 static inline bool gt_hsa_ring_is_roomy(const struct gt_hsa_ring *ring, uint64_t reserved,
 					uint64_t *gone)
 {
@@ -105,15 +106,15 @@ static inline uint64_t gt_hsa_ring_show(struct gt_hsa_ring *ring)
 {
 	uint64_t gone = gt_hsa_ring_read(ring);
 
-	/* who reads it may write there */
+	/* a reader may then write to those slots */
 	atomic_store_explicit(&ring->shown, gone, memory_order_release);
 	return gone;
 }
 
 enum gt_hsa_ring_entry { GT_HSA_RING_BUSY, GT_HSA_RING_ENTERED, GT_HSA_RING_NOTED };
 
-/* @me: of this thread, not 0. BUSY: another thread is in it; NOTED: this one is, and will see to
- *         it. */
+/* @me: identifies this thread, not 0. Return BUSY if another thread is in it; NOTED if this one is,
+ * and will handle it. */
 static inline enum gt_hsa_ring_entry gt_hsa_ring_enter(struct gt_hsa_ring *ring, uintptr_t me)
 {
 	uintptr_t worker = 0;
@@ -129,8 +130,8 @@ static inline enum gt_hsa_ring_entry gt_hsa_ring_enter(struct gt_hsa_ring *ring,
 	return GT_HSA_RING_NOTED;
 }
 
-/* Everything that was seen is done. Return: false: there was a note, and it is to be entered
- * again. */
+/* Leave the ring after handling everything that was seen. Return false if there was a note, and it
+ * must be entered again. */
 static inline bool gt_hsa_ring_leave(struct gt_hsa_ring *ring)
 {
 	atomic_store_explicit(&ring->worker, 0, memory_order_release);
@@ -140,8 +141,8 @@ static inline bool gt_hsa_ring_leave(struct gt_hsa_ring *ring)
 	return false;
 }
 
-/* How far may be looked. @index: what the doorbell was rung with, which may be before the write
- * index is stored. */
+/* Set the limit for looking. @index: value that the doorbell was rung with, which may come before
+ * the write index is stored. */
 static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 {
 	uint64_t write = atomic_load_explicit(ring->theirs_write, memory_order_acquire);
@@ -149,7 +150,8 @@ static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 	ring->limit = index + 1 > write && index < write + ring->theirs_size ? index + 1 : write;
 }
 
-/* The program's next packet, number ring->taken. NULL: it is not written yet, or there is none. */
+/* Return the program's next packet, number ring->taken. Return NULL if it is not written yet, or
+ * does not exist. */
 static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ring)
 {
 	union gt_hsa_packet *p = &ring->theirs[ring->taken & ring->theirs_mask];
@@ -161,14 +163,14 @@ static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ri
 	return p;
 }
 
-/* Can every packet have one of ours behind it? */
+/* Return true if there is room for a gputap packet after every packet. */
 static inline bool gt_hsa_ring_is_large(const struct gt_hsa_ring *ring)
 {
 	return ring->device_size >= 2 * ring->theirs_size;
 }
 
-/* Are fewer in flight than the program's ring has places? (And is there room, which follows but
- * where gputap put in others.) */
+/* Return true if fewer packets are in flight than the program's ring holds. (And if there is room,
+ * which follows except where gputap inserted others.) */
 static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 {
 	uint64_t last = ring->last + 1 + gt_hsa_ring_is_large(ring);
@@ -183,8 +185,7 @@ static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 	       last - ring->read_known <= ring->device_size;
 }
 
-/* For so many there was room when it was looked at last, @most at most. 0: it has to be looked
- * at. */
+/* Return for how many packets there was room at the last look, at most @most. 0: look again. */
 static inline uint64_t gt_hsa_ring_had_room(const struct gt_hsa_ring *ring, uint64_t most)
 {
 	int64_t places = (int64_t)(ring->theirs_size - (ring->taken - ring->gone));
@@ -194,7 +195,7 @@ static inline uint64_t gt_hsa_ring_had_room(const struct gt_hsa_ring *ring, uint
 	return places > 0 ? ((uint64_t)places < most ? (uint64_t)places : most) : 0;
 }
 
-/* @p will be written to before long, though another core had it last. */
+/* Prefetch @p for writing: it will be written soon, and another core had it last. */
 static inline void gt_hsa_fetch(void *p)
 {
 #if defined(__x86_64__)
@@ -204,7 +205,7 @@ static inline void gt_hsa_fetch(void *p)
 #endif
 }
 
-/* A place in the device's ring. */
+/* Reserve a slot in the device's ring. */
 static inline union gt_hsa_packet *gt_hsa_ring_reserve(struct gt_hsa_ring *ring)
 {
 	uint64_t index = ring->last++;
@@ -213,7 +214,7 @@ static inline union gt_hsa_packet *gt_hsa_ring_reserve(struct gt_hsa_ring *ring)
 	return &ring->device[index & ring->device_mask];
 }
 
-/* From the first four bytes on the device may have it. */
+/* Publish a packet: once its first four bytes are stored, the device may process it. */
 static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_packet *p,
 				       const void *head, uint64_t gone)
 {
@@ -225,8 +226,9 @@ static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_pa
 	__atomic_store_n((gt_hsa_packet_head *)(void *)p, first, __ATOMIC_RELEASE);
 }
 
-/* All but the head. Word by word: the program may have stored it just now, and a load across two
- * stores waits until the cache has both, which is a ring that is as large as the cache. */
+/* Copy a packet except for its head. Done word by word: the program may have stored it just now,
+ * and a load that spans two stores waits until both are in the cache, which is slow when the ring
+ * is as large as the cache. */
 static inline void gt_hsa_packet_copy(union gt_hsa_packet *to, const union gt_hsa_packet *from)
 {
 	const gt_hsa_packet_word *source = (const gt_hsa_packet_word *)(const void *)from;
@@ -241,8 +243,8 @@ static inline void gt_hsa_packet_copy(union gt_hsa_packet *to, const union gt_hs
 				 __ATOMIC_RELAXED);
 }
 
-/* The program's next packet, but for its head, into the device's ring: to be patched, then
- * gt_hsa_ring_hand_on(). */
+/* Copy the program's next packet, without its head, into the device's ring: to be patched, then
+ * passed to gt_hsa_ring_hand_on(). */
 static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring,
 						    const union gt_hsa_packet *from)
 {
@@ -252,8 +254,8 @@ static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring,
 	return p;
 }
 
-/* @followed: gt_hsa_ring_insert() comes next: only when that one is gone, the packet's place in
- *         the program's ring is free. */
+/* @followed: gt_hsa_ring_insert() comes next: the packet's slot in the program's ring is free only
+ * when the inserted one is gone. */
 static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_packet *p,
 				       const union gt_hsa_packet *from, bool followed)
 {
@@ -261,7 +263,7 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	uint32_t head;
 
 	memcpy(&head, from, sizeof head);
-	/* before the device may have it: then the place is the program's again */
+	/* before the device may have it: after that the slot belongs to the program again */
 	__atomic_store_n(&theirs->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
 	ring->taken++;
 	gt_hsa_ring_publish(ring, p, &head, ring->taken - followed);
@@ -269,8 +271,8 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	gt_hsa_fetch(&ring->device[ring->last & ring->device_mask]);
 }
 
-/* The program's next packets, which are written, into the device's ring as they are: reserve,
- * copy and hand on in one, for packets that nobody looks at. */
+/* Copy the program's next packets, which are written, unchanged into the device's ring: reserve,
+ * copy and hand on in one, for packets that are not wanted. */
 static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 {
 	uint64_t taken = ring->taken, last = ring->last, end = taken + count;
@@ -289,7 +291,8 @@ static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 						__ATOMIC_RELAXED);
 
 		gt_hsa_packet_copy(p, from);
-		/* before the device may have it: then the place is the program's again */
+		/* before the device may have it: after that the slot belongs to the program
+		 * again */
 		__atomic_store_n(&from->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID,
 				 __ATOMIC_RELAXED);
 		atomic_store_explicit(&origin[last++ & origin_mask], ++taken, memory_order_release);
@@ -299,10 +302,10 @@ static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 	gt_hsa_fetch(&device[last & device_mask]);
 }
 
-/* A packet of ours, behind the newest one. */
+/* Insert a gputap packet after the newest one. */
 void gt_hsa_ring_insert(struct gt_hsa_ring *ring, const union gt_hsa_packet *packet);
 
-/* The device may begin with what has been handed on. */
+/* Ring the device's doorbell for all packets handed on so far. */
 static inline void gt_hsa_ring_notify(struct gt_hsa_ring *ring)
 {
 	if (ring->notified == ring->last)

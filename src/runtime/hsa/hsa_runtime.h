@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The copies of the HSA runtime in this process, and what every file here needs of them: their
- * functions, memory, the host's clocks. The lowest file of this folder.
+/* The copies of the HSA runtime in this process, and services for every file here: their functions,
+ * memory, the host's clocks. The lowest file of this folder.
  *
  * Order of the folder's files, from low to high; a file calls only files above it in this list:
  *
@@ -8,52 +8,52 @@
  *   hsa_ring          packets from the program's ring into the device's
  *   hsa_agent         agents as devices; the clock of their times; the helper's sleep
  *   hsa_signal        the program's own completion signals, whose times are read from them
- *   hsa_shared        signals of the program's that stand for several copies in flight
- *   hsa_code          code objects; kernels by the address that packets carry
- *   hsa_work          a work item in flight, and its record
- *   hsa_submitters    which call reserved which packet number
- *   hsa_slots         work in flight of a queue
- *   hsa_callbacks     a tool's function that is called for a packet, and may not come back
+ *   hsa_shared        program's signals that are used for several copies in flight
+ *   hsa_code          code objects; kernels, found from the address in packets
+ *   hsa_work          a GPU activity in flight, and its record
+ *   hsa_submitters    the call that reserved a packet number
+ *   hsa_slots         activities in flight of a queue
+ *   hsa_callbacks     a tool's function that is called for a packet, and may not return
  *   hsa_queue         the queue, made of the parts above
- *   hsa_work_items    work and queues as tools are notified of them
- *   hsa_fill          a packet becomes work in flight
- *   hsa_completion    how we learn of the completion of a packet; it goes to the device
+ *   hsa_work_items    activities and queues, as tools are notified of them
+ *   hsa_fill          a packet becomes an activity in flight
+ *   hsa_completion    detecting a packet's completion; handing it to the device
  *   hsa_packets       the loop over the packets that the program has written
  *   hsa_graph_batch   the doorbell; a graph's launch in runs of packets
- *   hsa_proxy         the queue that the program has, and the functions that it is used by
+ *   hsa_proxy         the queue that the program has, and functions that take it
  *   hsa_copy          asynchronous copies in flight
- *   hsa_harvest       completed work is found and recorded
- *   hsa_handlers      signal handlers of the program that the runtime still calls at the end
+ *   hsa_harvest       finding and recording completed activities
+ *   hsa_handlers      the program's signal handlers that the runtime calls at the end
  *   hsa_helper        a thread for each agent; the end of the process
- *   hsa_fault         the runtime reports that a device or queue has failed
+ *   hsa_fault         failures of devices and queues, as the runtime reports them
  *   hsa_copy_calls    the program's asynchronous copies
- *   hsa_queue_calls   the program makes and destroys queues
+ *   hsa_queue_calls   the program's creation and destruction of queues
  *   hsa_scratch       scratch memory of queues
- *   hsa_attach        the runtime's tables come and go
+ *   hsa_attach        attaching to and detaching from the runtime's tables
  *
- * A packet's way:
+ * Path of a packet:
  *
  *   reserve a number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
  *      submitter[number] := HIP call                        │ number                       │
  *                                                           ▼                              │
  *      slot is free ◄─ harvester writes the record ◄── work in flight;  times, signal ◄────┘
  *
- * Completion. A packet without a completion signal gets one of ours. A packet that has one keeps
- * it: its times lie in the signal until it is used again or destroyed. Both happen in a function
- * that we wrap, in the thread that does it. So the program's waits end when they ended before, no
- * packet is added, and what the program reads from its signal is true. Only where one signal
- * stands for several packets at once, the kernel gets ours, and a barrier packet behind it
- * completes the program's. A copy gets ours as well then, and a handler of ours decrements the
- * program's (hsa_copy.h).
+ * Completion. A packet without a completion signal gets our signal. A packet that has one keeps it:
+ * its times are in the signal until the signal is reused or destroyed. Both happen in a function
+ * that we wrap, in the thread that does it. So the program's waits end when they would without
+ * gputap, no packet is added, and the values that the program reads from its signal are correct.
+ * Only if one signal is used for several packets at once, the kernel gets ours, and a barrier
+ * packet after it completes the program's. A copy then also gets ours, and our handler decrements
+ * the program's (hsa_copy.h).
  *
  * Correlation. A queue has several producers (HIP's streams share queues). The thread that rings
- * the doorbell hands on all packets that are valid by then, also other threads'. So a packet
+ * the doorbell hands on all packets that are valid by then, including other threads'. So a packet
  * belongs to the call that reserved its number, not to the thread that runs the handler.
  *
- * Locks: none on the way of a packet. Of several threads that ring, one handles what all have
- * brought (hsa_ring.h).
- * Never on that way: allocation, creation of signals, system calls except one: the handler wakes
- * the helper when a queue is half full, or when the helper sleeps after a second without work. */
+ * Locks: none on a packet's path. If several threads ring, one handles the packets of all
+ * (hsa_ring.h). Never on that path: allocation, creation of signals, system calls except one: the
+ * handler wakes the helper when a queue is half full, or when the helper takes a long sleep after a
+ * second without activities. */
 #ifndef GPUTAP_RUNTIME_HSA_RUNTIME_H
 #define GPUTAP_RUNTIME_HSA_RUNTIME_H
 
@@ -71,12 +71,12 @@
 #include "runtime/device_work.h"
 #include "runtime/hsa/hsa_abi.h"
 
-/* In front of each of the runtime's tables. */
+/* Head of each table in the runtime. */
 struct gt_hsa_version {
 	uint32_t major, size, step, reserved; /* size: of the table in bytes, this included */
 };
 
-/* What ROCr hands over. Members are there as far as version.size says: gt_hsa_has(). */
+/* Tables that ROCr hands over. Members exist up to version.size: gt_hsa_has(). */
 struct gt_hsa_tables {
 	struct gt_hsa_version version;
 	void *core, *amd_ext, *finalizer, *image; /* ROCm 5: size 48 */
@@ -89,10 +89,10 @@ struct gt_hsa_tables {
 /* One copy of the runtime. Never freed: its address may be kept. */
 struct gt_hsa_runtime {
 	uint32_t instance; /* of the tables and taps of HSA's domains */
-	/* how often its tables came: from 1. hsa_shut_down() and hsa_init() make another */
+	/* how often its tables were handed over: from 1. hsa_shut_down() and hsa_init() add one */
 	uint32_t loads;
 	struct gt_hsa_tables *tables; /* the runtime's, in place; NULL between unload and load */
-	const char *way;              /* by which they came */
+	const char *way;              /* method through which they came */
 	uint64_t base;                /* load address of its library; 0: not known */
 };
 
@@ -103,8 +103,8 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 	return &gt_hsa_runtimes[call->table->instance];
 }
 
-/* Calls of the runtime's own functions. They do not pass through our taps. They may be another
- * tool's functions, if it came before us. NULL: this runtime has no function of that name (AMD's
+/* Call the runtime's own functions, which do not pass through our taps. They may be another tool's
+ * functions, if it came before us. NULL: this runtime lacks a function of that name (AMD's
  * extensions grow). */
 #define GT_HSA_CORE(runtime, f) \
 	((gt_hsa_core_##f##_fn *)gt_hsa_core_taps[(runtime)->instance][GT_HSA_CORE_INDEX_##f].real)
@@ -115,29 +115,29 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 
 #define GT_HSA_MS UINT64_C(1000000)
 
-/* Zeroed memory; NULL: none. Preserves errno. */
+/* Return zeroed memory, or NULL. Preserves errno. */
 void *gt_hsa_alloc(size_t bytes);
 void gt_hsa_free(void *p, size_t bytes);
 
-/* A system call, and no cancellation point. */
+/* Sleep through a system call that is not a cancellation point. */
 void gt_hsa_sleep_ns(uint64_t ns);
 
-/* The host's clocks, read at one time. */
+/* The host's clocks, read at the same time. */
 struct gt_hsa_clock_pair {
 	uint64_t ticks, ns;
 };
 
 uint64_t gt_hsa_boottime_ns(void);
-/* Both clocks, as close together as three tries give. */
+/* Read both clocks, as close together as three attempts allow. */
 struct gt_hsa_clock_pair gt_hsa_read_clocks(void);
 
-/* Is device work of ROCm recorded? Else tools at most are notified of it. */
+/* Return true if GPU activities of ROCm are recorded. If false, at most tools are notified. */
 static inline bool gt_hsa_is_recording(void)
 {
 	return gt_work_is_recorded(GT_DOMAIN_HSA_CORE);
 }
 
-/* And work that is launched now? */
+/* Return true if activities launched now are recorded as well. */
 static inline bool gt_hsa_records_launches(void)
 {
 	return gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory: a kernel's registers that do not fit go there. A queue has none until a kernel
- * asks for some. From version 6 on ROCr has a table of functions for tools, which it calls before
- * and after each change; ours are put there.
+/* Scratch memory: it holds a kernel's registers that do not fit into the device's. A queue has none
+ * until a kernel needs some. From version 6 on ROCr has a table of functions for tools, which it
+ * calls before and after each change; ours are inserted there.
  *
  * Steps:
  *   1. The packet processor stops at packet N, which needs scratch memory, and notifies ROCr.
- *   2. A thread of ROCr's calls our function: an allocation begins. The slot of packet N knows the
- *      call that the packet belongs to: the packet waits, so it is in flight.
+ *   2. A thread of ROCr calls our function: an allocation starts. The slot of packet N has the call
+ *      that the packet belongs to: the packet waits, so it is in flight.
  *   3. ROCr allocates, and calls our function: the record is written, from start to end. The packet
- *      processor goes on.
- *   4. Memory that is very large is freed behind its kernel, in the same two steps.
+ *      processor continues.
+ *   4. Memory that is very large is freed after its kernel, in the same two steps.
  *
- * The runtime names the queue that it has, not the proxy, and the packet by its index in the
- * device's ring, which struct gt_hsa_work has. A packet that nobody follows has no slot, and its
- * memory no link.
+ * The runtime passes its own queue, not the proxy, and the packet's index in the device's ring,
+ * which struct gt_hsa_work also has. A packet that is not followed has no slot, and its memory no
+ * link.
  *
- * All this is in the middle of the runtime, which may hold locks: nothing is asked of it but the
- * time. Functions that were in the table before are called behind ours. Of several copies of the
- * runtime only the first has our functions: an event does not say which copy it is of. */
+ * All this runs inside the runtime, which may hold locks: the only call made into it reads the
+ * time. Functions that were in the table before are called after ours. If there are several copies
+ * of the runtime, only the first has our functions: an event does not contain its copy. */
 #include "runtime/hsa/hsa_scratch.h"
 
 #include <string.h>
@@ -69,7 +69,8 @@ static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 
 	s->id = work ? work->id : 0;
 	s->called = work ? work->call_start : 0;
-	if (operation == GT_HSA_SCRATCH_FREE) { /* what was for one dispatch: the one before */
+	/* freed after one dispatch: the call is that of the last allocation */
+	if (operation == GT_HSA_SCRATCH_FREE) {
 		s->id = given->id;
 		s->called = given->called;
 	}
@@ -88,7 +89,7 @@ static void write_scratch(const struct gt_hsa_queue *q, const struct gt_hsa_scra
 
 	if (!t || !gt_hsa_is_recording())
 		return;
-	/* a record of its own: before */
+	/* separate record, so before reserving the next */
 	name = gt_string_id(t, names[operation], strlen(names[operation]));
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);

@@ -13,14 +13,14 @@ struct shared_signal {
 	uint64_t signal; /* 0: the entry is free */
 	struct gt_hsa_runtime *runtime;
 	uint32_t in_flight, epoch;
-	struct gt_hsa_times times; /* of the copy that completed last */
+	struct gt_hsa_times times; /* times of the copy that completed last */
 };
 
-/* All but the count: with the lock. */
+/* All protected with the lock, except the count. */
 static struct shared_signal entries[ENTRIES + ROW];
-static _Atomic uint32_t used;       /* so many entries are in use */
-static _Atomic uint32_t locker;     /* process that has the lock; 0: none */
-static _Atomic uint32_t handing_on; /* so many threads are about to decrement a signal */
+static _Atomic uint32_t used;       /* number of entries in use */
+static _Atomic uint32_t locker;     /* process that holds the lock; 0: none */
+static _Atomic uint32_t handing_on; /* number of threads about to decrement a signal */
 
 static void lock_entries(void)
 {
@@ -29,7 +29,7 @@ static void lock_entries(void)
 	for (;;) {
 		uint32_t holder = atomic_load_explicit(&locker, memory_order_relaxed);
 
-		if (holder != epoch && /* else free, or of a fork's parent */
+		if (holder != epoch && /* else it is free, or held in a fork's parent */
 		    atomic_compare_exchange_weak_explicit(&locker, &holder, epoch,
 							  memory_order_acquire,
 							  memory_order_relaxed))
@@ -43,7 +43,7 @@ static void unlock_entries(void)
 	atomic_store_explicit(&locker, 0, memory_order_release);
 }
 
-/* With the lock. @signal: 0: a free entry in the row of @row_of. */
+/* Find an entry. @signal: 0: a free entry in the row of @row_of. The caller holds the lock. */
 static struct shared_signal *find_entry(uint64_t signal, uint64_t row_of)
 {
 	struct shared_signal *e = &entries[row_of * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS)];
@@ -54,7 +54,7 @@ static struct shared_signal *find_entry(uint64_t signal, uint64_t row_of)
 	return NULL;
 }
 
-/* With the lock, unless it is NULL: then there is no lock to give back. */
+/* Find an entry and take the lock. If the result is NULL, the lock is not held. */
 static struct shared_signal *find_locked(uint64_t signal)
 {
 	struct shared_signal *e;
@@ -177,8 +177,8 @@ int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t sig
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }
 
-/* Of a copy that was submitted with a signal of ours, the runtime does not know that it was for
- * this one. */
+/* Return the times of a copy submitted with our signal: the runtime does not know that the copy was
+ * for this one. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_get_async_copy_time(const struct gt_call *call,
 							      uint64_t signal, void *time)
 {

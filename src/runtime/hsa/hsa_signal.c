@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's completion signals that stay in their packets and copies, and whose times are read
- * from them.
+/* The program's completion signals that stay in their packets and copies, and from which the times
+ * are read.
  *
  *   signal's address ─hash─► 8 entries in a row: watch or NULL
  *
  * Steps:
- *   1. The thread that submits sets the signal's end_ts to 0, and puts the watch into the table
+ *   1. The submitting thread sets the signal's end_ts to 0, and puts the watch into the table
  *      (compare and exchange, release).
  *   2. The packet processor writes start_ts and end_ts, then decrements the value. Nothing else
  *      changes the two times. The program may store any value into the signal meanwhile, so
- *      completion is seen by end_ts.
- *   3. The times stay until the signal goes into another packet or copy, or is destroyed. Both come
- *      through gt_hsa_signal_release(), before it happens.
- *   4. That thread or the harvester, whoever comes first, claims the watch (PENDING to CLAIMED,
- *      acquire), copies the two times, takes the watch out of the table, and stores SAVED
+ *      completion is detected from end_ts.
+ *   3. The times stay until the signal goes into another packet or copy, or is destroyed. Both go
+ *      through gt_hsa_signal_release() first.
+ *   4. The releasing thread or the harvester, the first of the two, claims the watch (PENDING to
+ *      CLAIMED, acquire), copies the two times, removes the watch from the table, and stores SAVED
  *      (release). The other one finds that done. A thread that loses its processor in between makes
  *      the other one wait for these few instructions.
  *
- * One signal that stands for several work items in flight has the times of the one that
+ * If one signal is used for several activities in flight, it has the times of the one that
  * completed last. So only a signal whose value is 1 is watched: another value waits for several.
- * The others get a signal of ours: kernels in hsa_completion.c, copies in hsa_copy.c.
- * If a release finds that its work has not completed, the value was no promise. Then the times of
- * that work are not known, and what uses the signal later is not watched, until the signal is
+ * The others get a signal of gputap: kernels in hsa_completion.c, copies in hsa_copy.c. If a
+ * release finds that its activity has not completed, the value of 1 was misleading. Then the times
+ * of that activity are not known, and later uses of the signal are not watched, until the signal is
  * destroyed (shared[]).
  * Locking: none. */
 #include "runtime/hsa/hsa_signal.h"
@@ -31,11 +31,11 @@
 #include "runtime/hsa/hsa_agent.h"
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
-#define SKEW_NS UINT64_C(20000) /* between our clock and the translated one */
+#define SKEW_NS UINT64_C(20000) /* tolerance between our clock and the translated one */
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
-/* Signals that stood for several work items in flight though their value was 1, by hash. */
+/* Signals that were used for several activities in flight though their value was 1, by hash. */
 enum { SHARED = 256 };
 static _Atomic(const struct gt_hsa_signal *) shared[SHARED];
 
@@ -57,7 +57,7 @@ bool gt_hsa_signal_claim(struct gt_hsa_watch *w)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* With the work claimed: its signal is the program's alone again. */
+/* End the watch, with the activity claimed: gputap no longer uses its signal. */
 static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 {
 	if (w->entry)
@@ -67,10 +67,10 @@ static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* A copy's times are where only the runtime finds them, and it complains when it is asked before
- * they are there: so it is asked when the value says that it is done, or, once, when the program
- * uses the signal again (@last): then it must be done, and what is there may be the times of
- * what the signal stood for before. */
+/* Get a copy's times. Only the runtime can read them, and it reports an error if queried too early:
+ * so it is queried when the value shows that the copy is done, or, once, when the program reuses
+ * the signal (@last): then it must be done, and the times may be those of the signal's previous
+ * activity. */
 static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) <
@@ -154,7 +154,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 			sched_yield();
 		if (w->signal != signal || !gt_hsa_signal_claim(w))
 			continue;
-		if (w->signal != signal) { /* it is another work item by now */
+		if (w->signal != signal) { /* the entry has another activity by now */
 			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 		} else if (!take_times(w, true, &times)) {
 			end_watch(w, GT_HSA_WORK_LOST);
@@ -188,8 +188,8 @@ bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 {
 	struct gt_hsa_times times;
 
-	/* of the program's signal nothing may be read without a claim: it may be destroyed at
-	 * any moment */
+	/* the program's signal must not be read without a claim: it may be destroyed at any
+	 * moment */
 	if (!gt_hsa_signal_claim(w))
 		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
 	return gt_hsa_signal_take(w, &times);

@@ -8,7 +8,8 @@
 
 enum { HELPER_TRIES = 500, SIGNALS_AT_ONCE = 512 };
 
-/* One that was used before, if there is one: it is in the cache. NULL: none is free. */
+/* Return a free slot, preferably one used before: it is in the cache. Return NULL if none is
+ * free. */
 static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_agent *a)
 {
 	struct gt_hsa_slot *slot;
@@ -24,11 +25,11 @@ static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_
 		return NULL;
 	atomic_store_explicit(&s->fresh, fresh + 1, memory_order_relaxed);
 	if (fresh % SIGNALS_AT_ONCE == SIGNALS_AT_ONCE - 1)
-		gt_hsa_wake_helper(a); /* it makes new signals */
+		gt_hsa_wake_helper(a); /* to make new signals */
 	return &s->slot[fresh];
 }
 
-/* The harvester is behind. NULL: and does not come. */
+/* Wait for a late harvester. Return NULL if it does not come. */
 static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_slots *s, struct gt_hsa_ring *ring,
 					 struct gt_hsa_agent *a, uint64_t tail)
 {
@@ -83,7 +84,7 @@ bool gt_hsa_slots_can_take(struct gt_hsa_slots *s)
 	return s->failed_tries++ >= HELPER_TRIES;
 }
 
-/* As it was made. */
+/* Reset the slot to its initial state. */
 static void reset_slot(struct gt_hsa_slot *slot)
 {
 	atomic_store_explicit(&slot->ours->value, 1, memory_order_relaxed);

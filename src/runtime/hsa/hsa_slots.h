@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Work in flight of a queue.
+/* Activities in flight of a queue.
  *
- *   order[position]   the slot of each work item, in the order of submission: [head, tail)
+ *   order[position]   the slot of each activity, in the order of submission: [head, tail)
  *                         head ─────────────────────── tail
- *                          ▲ the harvester                ▲ whoever is at work in the ring
- *   slot[]            a slot each, with a signal of its own. There are twice as many as the queue
- *                     has packets, so that what is done and not yet harvested has room, too
+ *                          ▲ the harvester                ▲ the thread at work in the ring
+ *   slot[]            slots, each with a separate signal. There are twice as many as the queue
+ *                     has packets, so that completed, unharvested activities also have room
  *   freed[]           slots that were used and are free, [taken, put) as a ring
  *
- * A slot is used again as soon as it is free, before one that was never used: new memory for each
- * packet would cost more than all else that is done for it. Signals are made in advance: some
- * when the queue is made, others by the helper when they are about to be needed.
+ * A free slot is reused before one that was never used: new memory for each packet would cost more
+ * than all other handling of the packet. Signals are made in advance: some when the queue is made,
+ * others in the helper before they are needed.
  *
  * Steps:
- *   1. Whoever is at work in the ring takes a slot, fills in its work, and puts its number into
+ *   1. The thread at work in the ring takes a slot, fills in its work, and puts its number into
  *      order[tail]; then it stores the state PENDING (release) and `tail` (release).
- *   2. The harvester reads `tail` (acquire) and looks at each slot from `head` on. A slot whose
- *      work is done it records, marks FREE, and puts into freed[]; then it stores `put` (release).
+ *   2. The harvester reads `tail` (acquire) and looks at each slot from `head` on. If a slot's
+ *      activity is done, it records it, marks the slot FREE, and puts it into freed[]; then it
+ *      stores `put` (release).
  *   3. When the oldest position is done it stores `head` (release).
- *   4. Whoever takes a slot reads `put` (acquire), so it sees the slot as free. */
+ *   4. A thread that takes a slot reads `put` (acquire), so it sees the slot as free. */
 #ifndef GPUTAP_RUNTIME_HSA_SLOTS_H
 #define GPUTAP_RUNTIME_HSA_SLOTS_H
 
@@ -38,23 +39,23 @@ static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 struct gt_hsa_slots {
 	/* constant */
 	struct gt_hsa_slot *slot;
-	uint32_t *order; /* by position; GT_HSA_NO_SLOT: it is done, and recorded */
+	uint32_t *order; /* by position; GT_HSA_NO_SLOT: done and recorded */
 	uint32_t *freed;
 	uint32_t capacity; /* a power of two */
-	/* whoever is at work in the ring */
-	uint32_t failed_tries; /* of the helper, that found no slot */
+	/* written in the thread at work in the ring */
+	uint32_t failed_tries; /* attempts of the helper that found no slot */
 	uint64_t known_head;
 	uint64_t freed_taken, freed_known;
 	uint64_t stuck_head;    /* `head` when it did not move for long */
 	_Atomic uint32_t fresh; /* slots below have been used */
 	_Atomic uint64_t tail;
-	/* the harvester */
+	/* written in the harvester */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t freed_put;
-	_Atomic uint32_t armed; /* the helper: slots below have a signal */
+	_Atomic uint32_t armed; /* written in the helper: slots below have a signal */
 };
 
-/* By position; NULL: its work is done. */
+/* Return the slot at @position, or NULL if its activity is done. */
 static inline struct gt_hsa_slot *gt_hsa_slots_at(const struct gt_hsa_slots *s, uint64_t position)
 {
 	uint32_t slot = s->order[position & (s->capacity - 1)];
@@ -62,7 +63,7 @@ static inline struct gt_hsa_slot *gt_hsa_slots_at(const struct gt_hsa_slots *s, 
 	return slot == GT_HSA_NO_SLOT ? NULL : &s->slot[slot];
 }
 
-/* One that was used before. NULL: none is at hand. */
+/* Take a slot that was used before. Return NULL if none is known to be free. */
 static inline GT_IN_LINE struct gt_hsa_slot *gt_hsa_slots_take_used(struct gt_hsa_slots *s)
 {
 	if (gt_unlikely(s->freed_taken == s->freed_known))
@@ -70,18 +71,20 @@ static inline GT_IN_LINE struct gt_hsa_slot *gt_hsa_slots_take_used(struct gt_hs
 	return &s->slot[s->freed[s->freed_taken++ & (s->capacity - 1)]];
 }
 
-/* Is less than half of them in use, as far as is known? */
+/* Return true if less than half of the slots are in use, as far as known. */
 static inline bool gt_hsa_slots_are_half_free(const struct gt_hsa_slots *s)
 {
 	return atomic_load_explicit(&s->tail, memory_order_relaxed) - s->known_head <
 	       s->capacity / 2;
 }
 
-/* Waits for the harvester if no slot is free. NULL: and it does not come. */
+/* Take a slot, waiting for the harvester if none is free. Return NULL if the harvester does not
+ * come. */
 struct gt_hsa_slot *gt_hsa_slots_take_slowly(struct gt_hsa_slots *s, struct gt_hsa_ring *ring,
 					     struct gt_hsa_agent *a);
 
-/* By whoever is at work in the ring; gt_hsa_slots_submit() has to follow. NULL: none is free. */
+/* Take a slot, in the thread at work in the ring; gt_hsa_slots_submit() must follow. Return NULL if
+ * none is free. */
 static inline GT_IN_LINE struct gt_hsa_slot *gt_hsa_slots_take(struct gt_hsa_slots *s,
 							       struct gt_hsa_ring *ring,
 							       struct gt_hsa_agent *a)
@@ -92,7 +95,7 @@ static inline GT_IN_LINE struct gt_hsa_slot *gt_hsa_slots_take(struct gt_hsa_slo
 	return gt_likely(slot != NULL) ? slot : gt_hsa_slots_take_slowly(s, ring, a);
 }
 
-/* Step 1, with the work filled in. */
+/* Do step 1, with the work filled in. */
 static inline GT_IN_LINE void gt_hsa_slots_submit(struct gt_hsa_slots *s, struct gt_hsa_slot *slot,
 						  enum gt_hsa_watch_state state)
 {
@@ -103,7 +106,7 @@ static inline GT_IN_LINE void gt_hsa_slots_submit(struct gt_hsa_slots *s, struct
 	atomic_store_explicit(&s->tail, tail + 1, memory_order_release);
 }
 
-/* The slot that comes next into this processor's cache: the harvester had it last. */
+/* Prefetch the next slot into this processor's cache: the harvester had it last. */
 static inline GT_IN_LINE void gt_hsa_slots_fetch_next(const struct gt_hsa_slots *s)
 {
 	char *next = (char *)&s->slot[s->freed[s->freed_taken & (s->capacity - 1)]];
@@ -112,15 +115,15 @@ static inline GT_IN_LINE void gt_hsa_slots_fetch_next(const struct gt_hsa_slots 
 		gt_hsa_fetch(next + i);
 }
 
-/* By the helper at work in the ring, which cannot wait for itself: is there a slot? True as well
- * after many tries: there may be no signals to be had. */
+/* Return true if a slot can be taken. For the helper at work in the ring, which cannot wait for
+ * itself. Also returns true after many attempts: signals may be unavailable. */
 bool gt_hsa_slots_can_take(struct gt_hsa_slots *s);
 
-/* Step 2, by the harvester: the work at that position is recorded. */
+/* Do step 2, in the harvester: the activity at that position is recorded. */
 void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position);
 
-/* The work in flight whose packet has that index in the device's ring; NULL: nobody follows it.
- * Any thread, while that packet waits. */
+/* Return the activity in flight whose packet has that index in the device's ring, or NULL if it is
+ * not followed. Any thread, while that packet waits. */
 const struct gt_hsa_work *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s, uint32_t packet);
 
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Which call reserved which packet number of a queue.
+/* Map from a queue's packet numbers to the calls that reserved them.
  *
  *   all[number & mask]       a submitter for each packet that may be in flight, twice: a thread may
  *                            reserve a number before there is room
  *   cached[number % 16]      of packets that are handled at once, which most are: a few entries
  *                            that stay in the cache
- *   unobserved[number % 64]  number + 1 of a packet that nobody asks for and that is handled
- *                            soon
+ *   unobserved[number % 64]  number + 1 of a packet that is not wanted and that is handled soon
  *
  * Steps:
  *   1. The thread that reserves a number writes its entry, then the packet.
  *   2. It stores the packet's header (release), and rings.
- *   3. Whoever handles the packet has read its header (acquire), so it sees the entry.
- * An entry in `cached` or `unobserved` is used only while the packet that had it before has been
- * handled: the program's read index (acquire) shows that. `packet` tells entries of a former
- * round apart. */
+ *   3. The thread that handles the packet has read its header (acquire), so it sees the entry.
+ * An entry in `cached` or `unobserved` is used only after the packet that had it before has been
+ * handled: the program's read index (acquire) shows that. `packet` distinguishes entries of
+ * different rounds. */
 #ifndef GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 #define GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 
@@ -23,17 +22,17 @@
 #include "runtime/submit_order.h"
 #include "tool/tool_work.h"
 
-/* In `packet`: nobody asks for the packet, nothing else of the entry is set. */
+/* In `packet`: the packet is not wanted, and the rest of the entry is not set. */
 #define GT_HSA_UNOBSERVED (UINT64_C(1) << 63)
-/* In `packet`: not to be handled yet, its node reference is being made. */
+/* In `packet`: must not be handled yet, because its node reference is being made. */
 #define GT_HSA_DEFERRED   (UINT64_C(1) << 62)
 #define GT_HSA_MARKS      (GT_HSA_UNOBSERVED | GT_HSA_DEFERRED)
 
-/* Most packets need the first cache line only. */
+/* Most packets need only the first cache line. */
 struct gt_hsa_submitter {
 	_Alignas(64) uint64_t packet;        /* number + 1, and GT_HSA_MARKS */
-	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none asks */
-	/* of a runtime's own thread, until it is known which call the packet is for */
+	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none wants it */
+	/* of a thread in the runtime, until the packet's call is known */
 	struct gt_submit_order *order;
 	struct gt_submitter by;
 	uint32_t sequence; /* of `order` */
@@ -47,12 +46,12 @@ struct gt_hsa_submitters {
 	/* constant */
 	struct gt_hsa_submitter *all, *cached;
 	uint64_t mask; /* of `all` */
-	/* threads that reserve */
+	/* written in reserving threads */
 	uint64_t unobserved[GT_HSA_UNOBSERVED_CACHED];
-	_Atomic bool has_items; /* some entry has, or had, a work item for tools */
+	_Atomic bool has_items; /* some entry has, or had, an item for tools */
 };
 
-/* The entry of a packet that is reserved now: a cached one, if the packet that had it before has
+/* Return the entry for a packet reserved now: a cached one, if the packet that had it before has
  * been handled. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submitters *s,
 							    const struct gt_hsa_ring *ring,
@@ -64,8 +63,8 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submit
 	return &s->all[number & s->mask];
 }
 
-/* Of a packet that comes next. NULL: not known. *marks: GT_HSA_UNOBSERVED, GT_HSA_DEFERRED, or
- * 0. */
+/* Return the submitter of the next packet, or NULL if not known. *marks: GT_HSA_UNOBSERVED,
+ * GT_HSA_DEFERRED, or 0. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submitters *s,
 							     uint64_t number, uint64_t *marks)
 {
@@ -79,7 +78,7 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submi
 		*marks = GT_HSA_UNOBSERVED;
 		return NULL;
 	}
-	o = &s->all[number & s->mask]; /* not in the cache */
+	o = &s->all[number & s->mask]; /* not in `cached` */
 	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
 	if (!(*marks & ~GT_HSA_MARKS))
 		return o;
@@ -87,7 +86,7 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submi
 	return NULL;
 }
 
-/* Of a packet that is not to be handled yet; NULL: it may be. */
+/* Return the submitter of a packet that must not be handled yet, or NULL if it may be. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_find_deferred(struct gt_hsa_submitters *s,
 								      uint64_t number)
 {
@@ -96,13 +95,13 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_find_deferred(struct gt_
 
 	if (gt_likely((packet & ~GT_HSA_MARKS) == number + 1))
 		return gt_unlikely(packet & GT_HSA_DEFERRED) ? o : NULL;
-	o = &s->all[number & s->mask]; /* not in the cache */
+	o = &s->all[number & s->mask]; /* not in `cached` */
 	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_DEFERRED)
 		       ? o
 		       : NULL;
 }
 
-/* The packet that is reserved now is one that nobody asks for. */
+/* Note that the packet reserved now is not wanted. */
 static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
 						    const struct gt_hsa_ring *ring, uint64_t number)
 {
@@ -115,7 +114,7 @@ static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
 				 __ATOMIC_RELAXED);
 }
 
-/* Does nobody ask for it? Where it is not one of those that are handled soon. */
+/* Return true if the packet is not wanted. For packets that are not handled soon. */
 static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s, uint64_t number)
 {
 	uint64_t packet = (number + 1) | GT_HSA_UNOBSERVED;
@@ -125,19 +124,19 @@ static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s
 	       __atomic_load_n(&s->all[number & s->mask].packet, __ATOMIC_ACQUIRE) == packet;
 }
 
-/* Was its work launched while the program paused its recording? @o: NULL: who reserved it is not
- * known, so it is launched now. */
+/* Return true if its activity was launched while the program paused recording. @o: NULL: its
+ * submitter is not known, so it is taken as launched now. */
 static inline bool gt_hsa_submitter_is_paused(const struct gt_hsa_submitter *o)
 {
 	return o ? gt_node_ref_is_paused(&o->by.node) : !gt_hsa_records_launches();
 }
 
-/* This thread has reserved packets [from, from + count) of a queue, which the program knows as
- * @handle. */
+/* Note that this thread has reserved packets [from, from + count) of a queue; the program's handle
+ * for it is @handle. */
 void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_ring *ring,
 			    const void *handle, uint64_t from, uint64_t count);
 
-/* The same for most packets. False: they are gt_hsa_submitters_note()'s. */
+/* The same for most packets. Return false if gt_hsa_submitters_note() must handle them. */
 static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitters *s,
 							   const struct gt_hsa_ring *ring,
 							   const void *handle, uint64_t from,
@@ -172,7 +171,8 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 	return false;
 }
 
-/* The packet's item for tools, or none; one of a packet that never came by is given back. */
+/* Set the packet's item for tools, or none; a leftover item of a packet that was never handled is
+ * returned. */
 void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
 			       bool wanted);
 

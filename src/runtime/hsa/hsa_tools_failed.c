@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Part of libgputap-audit.so: which of the user's libraries of tools HSA's runtime could not load.
+/* Part of libgputap-audit.so: find out which tool libraries of the user HSA's runtime could not
+ * load.
  *
  *   HSA_TOOLS_LIB: libgputap.so <the user's> libgputap-audit.so
  *
- * The runtime maps the audit library for that, beside libgputap.so and not among the auditors, and
- * calls the OnLoad() of each library in turn. The last one gets the names of all that failed.
- * libgputap.so, which is the first one, cannot stand there again: ROCr 6 opens each library once.
- */
+ * The runtime maps the audit library for that purpose, in addition to libgputap.so and not among
+ * the auditors, and calls the OnLoad() of each library in turn. The last one gets the names of all
+ * that failed. libgputap.so, which is the first one, cannot be listed there again: ROCr 6 opens
+ * each library once. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that it calls before
- * and after a queue's scratch memory is given, taken back or reclaimed; and how ours get into
- * it. Who is there first is called by who comes behind. */
+/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that it calls before and
+ * after a queue's scratch memory is allocated, freed or reclaimed; and insertion of our functions.
+ * An earlier function is called from the later one. */
 #ifndef GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 #define GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 
@@ -16,7 +16,7 @@ struct gt_hsa_tools_table {
 	gt_hsa_scratch_fn *entries[GT_HSA_TOOLS_ENTRIES];
 };
 
-/* A function for each entry, ours[], which says to @on_event which one it is: int
+/* Define a function for each entry, ours[], which passes its number to @on_event: int
  * on_event(uint32_t at, event). */
 #define GT_HSA_TOOLS_ENTRY(on_event, n)                                 \
 	static int on_event##_##n(const struct gt_hsa_scratch_event *e) \
@@ -35,7 +35,8 @@ struct gt_hsa_tools_table {
 	static_assert(sizeof ours / sizeof *ours == GT_HSA_TOOLS_ENTRIES,                    \
 		      "a function for each entry")
 
-/* As far as the runtime's table goes; what was there is in next[] before it can be asked for. */
+/* Insert our functions, as far as the runtime's table goes; the former ones are in next[] before
+ * ours can be called. */
 static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table,
 					  gt_hsa_scratch_fn *const *ours, gt_hsa_scratch_fn **next)
 {
@@ -50,7 +51,7 @@ static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table,
 	}
 }
 
-/* Who was there before us. */
+/* Call the former function. */
 static inline int gt_hsa_tools_table_next(gt_hsa_scratch_fn *const *next, uint32_t at,
 					  const struct gt_hsa_scratch_event *e)
 {

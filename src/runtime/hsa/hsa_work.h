@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A work item while it is in flight, and how it becomes a record. What signals its end
- * lies beside it (struct gt_hsa_watch). */
+/* A GPU activity while it is in flight, and its conversion to a record. Its completion is described
+ * in a separate struct next to it (struct gt_hsa_watch). */
 #ifndef GPUTAP_RUNTIME_HSA_WORK_H
 #define GPUTAP_RUNTIME_HSA_WORK_H
 
@@ -10,21 +10,21 @@
 
 enum gt_hsa_work_flags {
 	GT_HSA_WORK_RECORDED = 1,  /* else only tools are notified of it */
-	GT_HSA_WORK_BY_ENGINE = 2, /* a copy that no kernel does */
+	GT_HSA_WORK_BY_ENGINE = 2, /* a copy not made with a kernel */
 };
 
-/* What is known of it. Whoever submits writes it, before the work is pending (release); the
- * harvester reads it (acquire). */
+/* Description of an activity. The submitting thread writes it, before the activity is pending
+ * (release); the harvester reads it (acquire). */
 struct gt_hsa_work {
-	uint64_t id, call_start; /* of the call that it is linked to; 0: none known */
-	uint64_t queue;          /* number of its object; upper half: of the graph's */
+	uint64_t id, call_start; /* of the linked call; 0: none known */
+	uint64_t queue;          /* number of its object; upper half: the graph's number */
 	uint64_t queued;         /* dispatches: host ticks; copies: the runtime's system time */
 	uint64_t bytes, object[2];
-	struct gt_graph_span *span; /* NULL: it has a record of its own */
-	struct gt_work_item *item;  /* for tools; NULL: none asks */
+	struct gt_graph_span *span; /* NULL: it has a separate record */
+	struct gt_work_item *item;  /* for tools; NULL: none wants it */
 	uint32_t name, replay, ordinal;
-	/* its packet's index in the device's ring, as far as it fits: that is how the runtime
-	 * names what needs scratch memory. Atomic: ROCr's thread reads it */
+	/* its packet's index in the device's ring, truncated: the runtime identifies packets that
+	 * need scratch memory with it. Atomic: ROCr's thread reads it */
 	uint32_t packet;
 	uint32_t global[3];
 	uint32_t local[3];
@@ -35,7 +35,7 @@ struct gt_hsa_work {
 };
 static_assert(sizeof(struct gt_hsa_work) == 2 * 64, "two cache lines");
 
-/* It is a node of a graph's launch. */
+/* Mark it as a node of a graph's launch. */
 static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_node_ref *ref,
 					enum gt_graph_part part)
 {
@@ -45,11 +45,11 @@ static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_n
 	w->span = ref->span;
 }
 
-/* It has completed: its record is written, or its part of the span is. @queued: CLOCK_BOOTTIME
- * ns. @times: NULL: they are not known. */
+/* Write the record of a completed activity, or its part of the span. @queued: CLOCK_BOOTTIME ns.
+ * @times: NULL: they are not known. */
 void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a, uint64_t queued,
 		       const struct gt_hsa_times *times, struct gt_thread *t);
-/* It will never complete. */
+/* Count an activity that will never complete. */
 void gt_hsa_work_count_unfinished(const struct gt_hsa_work *w, struct gt_thread *t);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools are notified of ROCm's work and queues: see tool/tool_work.h for how.
+/* Notifying tools of ROCm's activities and queues: see tool/tool_work.h for the mechanism.
  *
- * The thread that reserves a packet's number takes the work item: the call that causes the work
- * is open there, and memory may be had. The handler finds the item with the packet's submitter.
- * Not all work that tools are notified of is recorded (no session, or one that does not ask), and
- * the other way round: struct gt_hsa_work says whether it is.
+ * The thread that reserves a packet's number takes the item: the call that causes the activity is
+ * open there, and memory may be allocated. The handler finds the item in the packet's submitter.
+ * Not every activity that tools are notified of is recorded (no session, or one that does not want
+ * it), and vice versa: see the flags of struct gt_hsa_work.
  *
- * Dispatches are numbered together, also those that copy or fill memory; they have a kernel.
- * Copies by engines and barriers are numbered on their own. */
+ * Dispatches share one numbering, including those that copy or fill memory, which have a kernel.
+ * Copies with engines and barriers are numbered separately. */
 #include "runtime/hsa/hsa_work_items.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void set_node(struct gputap_work *w, const struct gt_node_ref *s, enum gt
 	w->ordinal = s->ordinal[part];
 }
 
-/* The packet's item, or a new one. NULL: nobody asks. */
+/* Return the packet's item, or a new one. Return NULL if it is not wanted. */
 static struct gt_work_item *take_item(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
 				      uint32_t type)
 {
@@ -90,7 +90,7 @@ struct gt_work_item *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa
 	if (type != GPUTAP_WORK_KERNEL && o && o->by.bytes) {
 		uint64_t *moved = &q->moved.notified[w->correlation % GT_HSA_MOVERS];
 
-		/* with its first kernel */
+		/* only with its first kernel */
 		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->by.bytes;
 		*moved = w->correlation;
 		w->source = o->by.source;

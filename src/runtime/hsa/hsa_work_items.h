@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Work and queues as tools are notified of them. */
+/* GPU activities and queues, as tools are notified of them. */
 #ifndef GPUTAP_RUNTIME_HSA_WORK_ITEMS_H
 #define GPUTAP_RUNTIME_HSA_WORK_ITEMS_H
 
 #include "runtime/hsa/hsa_code.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* The item of a dispatch, filled in, before gt_work_item_enter(). @o: NULL: not known. NULL: no
- * tool asks. */
+/* Return the item of a dispatch, filled in, before gt_work_item_enter(). @o: NULL: not known.
+ * Return NULL if no tool wants it. */
 struct gt_work_item *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
 					   const struct gt_hsa_kernel *k,
 					   const struct gt_hsa_kernel_packet *p);
 struct gt_work_item *gt_hsa_item_of_barrier(struct gt_hsa_queue *q, struct gt_hsa_submitter *o);
-/* A copy is about to be submitted: after ENTER. NULL: no tool asks. */
+/* Return the item of a copy that is about to be submitted, after ENTER. Return NULL if no tool
+ * wants it. */
 struct gt_work_item *gt_hsa_item_of_copy(const struct gt_hsa_agent *device,
 					 const struct gt_hsa_agent *from,
 					 const struct gt_hsa_agent *to, const struct gt_hsa_work *w,
 					 const struct gt_node_ref *node);
-/* A queue is given scratch memory, or loses it: after ENTER. NULL: no tool asks. */
+/* Return the item for a queue's gain or loss of scratch memory, after ENTER. Return NULL if no tool
+ * wants it. */
 struct gt_work_item *gt_hsa_item_of_scratch(const struct gt_hsa_queue *q, const char *name);
-/* COMPLETE. @times: NULL: they are not known. */
+/* Call COMPLETE. @times: NULL: they are not known. */
 void gt_hsa_complete_item(struct gt_work_item *item, const struct gt_hsa_agent *a,
 			  const struct gt_hsa_times *times);
 
