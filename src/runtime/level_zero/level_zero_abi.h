@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of Level Zero's structures and numbers gputap uses itself, spelled so that no header is
- * needed. The tests compare it with the headers (tests/test_level_zero.py). */
+/* The parts of Level Zero's structures and numbers that gputap uses itself, declared here so that
+ * no header is needed. The tests compare them with the headers (tests/test_level_zero.py). */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 
@@ -17,7 +17,7 @@ enum {
 	LZ_EVENT_DESC = 0x11,
 	LZ_HOST_MEMORY_DESC = 0x16,
 	LZ_KERNEL_PROPERTIES = 0x1e,
-	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks a second */
+	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks per second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
 	LZ_MUTABLE_GROUPS = 0x0002001a,
 	LZ_MUTABLE_GROUP_SIZE = 0x0002001b,
@@ -32,13 +32,13 @@ enum {
 	LZ_EVENT_SCOPE_HOST = 4,
 };
 
-/* How each structure of a chain begins. */
+/* Head of each structure in a chain. */
 struct lz_chained {
 	uint32_t type;
 	struct lz_chained *next;
 };
 
-/* What is changed of a command of a mutable list. */
+/* Changes of a command in a mutable list. */
 struct lz_mutable_groups {
 	struct lz_chained head;
 	uint64_t command;
@@ -61,7 +61,7 @@ struct lz_device_properties {
 	uint32_t type, vendor_id, device_id, flags, subdevice_id, core_clock_rate;
 	uint64_t max_allocation;
 	uint32_t max_contexts, max_priority, threads_per_eu, simd_width, eus, subslices, slices;
-	uint64_t timer_resolution; /* older drivers: ns of a tick */
+	uint64_t timer_resolution; /* older drivers: ns per tick */
 	uint32_t timestamp_bits, kernel_timestamp_bits;
 	uint8_t uuid[16];
 	char name[256];
@@ -93,7 +93,7 @@ struct lz_event_desc {
 	uint32_t index, signal, wait;
 };
 
-/* Level Zero's, and Intel's own from before. */
+/* Level Zero's structure; Intel's earlier extension has the same layout. */
 struct lz_counter_based_desc {
 	struct lz_chained head;
 	uint32_t flags, signal, wait;
@@ -132,7 +132,7 @@ enum {
 	LZ_IMAGE_BUFFER,
 };
 
-/* Of memory in bytes, of images in texels. */
+/* Memory: in bytes; images: in texels. */
 struct lz_copy_region {
 	uint32_t x, y, z, width, height, depth;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device memory is on that a call has allocated, and what an image takes: as its description
- * asks for it, for what the driver adds between rows is not known. */
+/* The device that holds a call's allocation, and the bytes of an image: as its description requests
+ * them, since padding that the driver adds between rows is not known. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { IMAGE_1D, IMAGE_1D_ARRAY, IMAGE_2D, IMAGE_2D_ARRAY, IMAGE_3D };
@@ -15,7 +15,7 @@ struct image_description {
 	uint32_t height, depth, layers, levels;
 };
 
-/* Bytes of an element by ze_image_format_layout_t; others are of video, or packed. */
+/* Bytes per element, by ze_image_format_layout_t; the other formats are for video, or packed. */
 static const uint8_t element_bytes[] = {1, 2, 4, 2, 4, 4, 8, 8, 16, 4, 4, 2, 2, 2};
 
 static uint64_t at_least_1(uint64_t extent)
@@ -23,7 +23,8 @@ static uint64_t at_least_1(uint64_t extent)
 	return extent ? extent : 1;
 }
 
-/* UINT64_MAX: not known. What hangs on the description may say that the memory is another's. */
+/* Return the bytes, or UINT64_MAX if not known. A description with a chained extension is not
+ * evaluated: the extension may import memory allocated elsewhere. */
 static uint64_t get_bytes(const struct image_description *d)
 {
 	uint64_t bytes;

@@ -4,20 +4,20 @@
  *   program ─► loader, its layers ─► tap ─► driver
  *
  * 1. The loader maps a driver. The audit library changes the addresses of the driver's exports
- *    zeGet..ProcAddrTable, so that the loader finds the functions below
- *    (level_zero_interposed.h). Each driver is an instance with taps of its own.
- * 2. The loader calls these functions, each for one table. Ours let the driver fill in a table of
- *    ours, which is empty and longer than any: only as many entries as the loader's release knows
- *    are written by the driver, and only these are copied into the loader's table.
- * 3. Entries that somebody asked for are taps there.
+ *   zeGet..ProcAddrTable, so that the loader finds the functions below
+ *   (level_zero_interposed.h). Each driver is an instance with separate taps.
+ * 2. The loader calls these functions, each for one table. They let the driver fill in a gputap
+ *   table, which is empty and longer than any real one: the driver writes only as many entries
+ *   as the loader's release knows, and only these are copied into the loader's table.
+ * 3. Entries that are wanted become taps there.
  *
- * So it holds for every release of the loader, for programs with a loader linked into them, beside
- * the loader's own layers, and for several drivers. Handles are the driver's own. What is not seen:
- * calls that the loader answers itself, because it found no driver.
+ * So this works for every release of the loader, for programs with a loader linked into them, in
+ * addition to the loader's own layers, and for several drivers. Handles are the driver's own. Not
+ * seen are calls that the loader answers itself because it found no driver.
  *
- * A tool that comes into a running program finds a driver whose tables were handed out, and so does
- * one that comes where a session has asked for some of the functions only: then the copies of these
- * tables are searched for (level_zero_tables.c). */
+ * A tool that enters a running program finds a driver that has already handed out its tables, as
+ * does a tool that comes after a session has taken only some of the functions: then the copies of
+ * these tables are searched for (level_zero_tables.c). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -44,7 +44,7 @@ enum {
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 
-/* By name: the assembler has their addresses. */
+/* Named, because the assembler uses their addresses. */
 extern struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES][GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 						      [GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
@@ -56,11 +56,11 @@ HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 
 typedef int get_table_fn(uint32_t version, void **out);
 
-/* Instances whose entries that nobody asked for were handed out as they are. */
+/* Instances for which unwanted entries were handed out unchanged. */
 static _Atomic uint32_t partial;
 
-/* @filled: the driver's. Where there is a tool, all of them become taps: it may ask for more
- * later. */
+/* Put taps into @filled, the driver's table. If there is a tool, all entries become taps: it may
+ * want more later. */
 static void put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
 {
 	gt_lz_name_untapped(instance, gt_level_zero_parts_attach_states[instance].base, p, filled);
@@ -68,7 +68,7 @@ static void put_taps(unsigned instance, const struct gt_lz_part *p, void **fille
 		      filled, gt_lz_has_tool());
 }
 
-/* In the place of a driver's zeGet..ProcAddrTable(). */
+/* Replacement for a driver's zeGet..ProcAddrTable(). */
 static int fill_part(unsigned instance, unsigned index, uint32_t version, void **out)
 {
 	get_table_fn *real = gt_level_zero_parts_taps[instance][index].real;
@@ -88,7 +88,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	return status;
 }
 
-/* What the loader calls: one function for each instance and table. */
+/* The functions that the loader calls: one for each instance and table. */
 /* clang-format off */
 #define PART_TAP(n, function)                                                                \
 	int gt_level_zero_parts_tap##n##_##function(uint32_t, void **);                      \
@@ -105,18 +105,19 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 /* clang-format on */
 _Static_assert(GT_INSTANCES == 8, "one function above for each");
 
-/* Maybe with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Maybe called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_level_zero_parts_attach_states, gt_level_zero_tables, GT_INSTANCES,
 			    GT_DOMAIN_LEVEL_ZERO, "Level Zero driver's");
 }
 
-/* A driver that was there before us ---------------------------------------------------- */
+/* A driver mapped before gputap came -------------------------------------------------- */
 
 enum { VERSION_1 = 1 << 16, LATEST_MINOR = 31, DRIVERS = 8 };
 
-/* Its functions, by asking for its tables as a loader does: of the latest version that it knows. */
+/* Get the driver's functions by requesting its tables as a loader does, in the latest version that
+ * it knows. */
 static void learn_functions(unsigned instance)
 {
 	uint32_t version = VERSION_1 + LATEST_MINOR;
@@ -147,7 +148,8 @@ static void find_tables_of_handles(unsigned instance)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
-static _Atomic bool came_late; /* for a driver: what the program had made before is not known */
+/* set for a driver: objects that the program made earlier are not known */
+static _Atomic bool came_late;
 
 void gt_lz_note_unknown(void)
 {
@@ -157,7 +159,8 @@ void gt_lz_note_unknown(void)
 				       "made before");
 }
 
-/* A tool has come: what was handed out before, without taps or without all of them. */
+/* Called when a tool has come: find the tables that were handed out earlier, without taps or
+ * without all of them. */
 static void find_tables(void)
 {
 	for (unsigned i = 0; gt_lz_has_tool() && i < GT_INSTANCES; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver tells the loader of itself, where that would lead calls past the taps: functions
- * that it hands out by name, and handles that carry tables of their own. */
+/* Properties that a driver reports to the loader and that would make calls bypass the taps:
+ * functions that it looks up for callers, and handles that contain tables. */
 #include <string.h>
 
 #include "core/table.h"
@@ -21,10 +21,10 @@ int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *d
 	for (; at; at = at->next) {
 		struct lz_driver_ddi_handles_properties *p = (void *)at;
 
-		/* the loader would call the functions that handles lead to, not those of its
-		 * table. If there are no taps in those, it does without: then
-		 * zeDriverGetDefaultContext() gives it a handle that it does not know, where
-		 * there are several drivers */
+		/* with this flag the loader calls functions through the handles, not those of its
+		 * table. If the handles' tables have no taps, clear the flag: if there are several
+		 * drivers, zeDriverGetDefaultContext() then gives the loader a handle that it does
+		 * not know */
 		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES &&
 		    p->flags & LZ_DRIVER_DDI_HANDLES &&
 		    !gt_lz_tables_of_handle(call->table->instance, driver))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's queues, lists, events and kernels: when they come and go. */
+/* The program's queues, lists, events and kernels: creation and destruction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Can this driver's work be followed? */
+/* Return true if this driver's activities can be followed. */
 static bool has_events(const struct gt_table *table)
 {
 	return GT_LZ(table, zeEventPoolCreate) && GT_LZ(table, zeEventCreate) &&
@@ -87,7 +87,7 @@ static int follow_list(const struct gt_call *call, int status, const void *conte
 	return status;
 }
 
-/* Its first events are made here, not by a launch. */
+/* Follow an immediate list. Its first events are made here, not in a launch. */
 static int follow_immediate(const struct gt_call *call, int status, const void *context,
 			    void *device, const struct lz_queue_desc *desc, void **handle)
 {
@@ -143,7 +143,8 @@ static void end_queue(const void *handle)
 
 	if (!queue)
 		return;
-	gt_lz_harvest(queue, UINT64_MAX); /* nothing is in flight, or the program errs */
+	/* nothing is in flight, unless the program has an error */
+	gt_lz_harvest(queue, UINT64_MAX);
 	gt_lz_lock(&queue->lock);
 	gt_lz_owns_end(queue->context, &queue->own);
 	gt_lz_stock_end(&queue->items);
@@ -213,8 +214,8 @@ static void add_pool(const void *pool, const struct lz_event_pool_desc *wanted)
 	p->wants_times = wanted->flags & (LZ_EVENT_POOL_TIMES | LZ_EVENT_POOL_MAPPED_TIMES);
 }
 
-/* With times, if the driver makes it so; else as the program has asked, and what it answers is the
- * program's. Events of such a pool have no times for us. */
+/* Create the pool with times, if the driver allows that; else as the program requested, and return
+ * the driver's answer to that request. Events of such a pool have no times for gputap. */
 int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *context,
 					 const void *desc, uint32_t device_count, void **devices,
 					 void **pool)
@@ -226,7 +227,8 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
 	timed = *wanted;
 	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE;
-	if (!(timed.flags & LZ_EVENT_POOL_MAPPED_TIMES)) /* those have the device's times, too */
+	/* pools with mapped timestamps also have the device's times */
+	if (!(timed.flags & LZ_EVENT_POOL_MAPPED_TIMES))
 		timed.flags |= LZ_EVENT_POOL_TIMES;
 	if (REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool))
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
@@ -259,7 +261,7 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 	return status;
 }
 
-/* Without a pool: with times, if the driver makes it so. */
+/* Create an event without a pool: with times, if the driver allows that. */
 static int create_counter_based(int (*create)(void *, void *, const void *, void **), void *context,
 				void *device, const void *desc, void **event)
 {
@@ -325,8 +327,8 @@ int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* What the driver says of the kernel's code, as an object that its work names. The subgroup is what
- * the code was made for, or the largest. */
+/* Describe the kernel's code, as the driver reports it, in an object that its activities refer to.
+ * The subgroup is that for which the code was compiled, or the largest. */
 static void describe_kernel(const struct gt_call *call, void *handle, const char *name,
 			    struct gt_lz_kernel *k)
 {

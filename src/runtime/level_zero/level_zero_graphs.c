@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs that are captured from immediate lists. While a list is captured, its commands are kept by
- * the driver and run with the graph, as often as that is launched. They are left as they are: an
- * event of ours among them would be the graph's, and the driver refuses what is asked of such
- * events meanwhile. Another list is captured, too, from the command on that waits for an event of a
- * captured one: the driver is asked before and behind each command while any capture is open.
+/* Graphs that are captured from immediate lists. While a list is captured, the driver keeps its
+ * commands and runs them with the graph, in every launch. They are left unchanged: a gputap event
+ * among them would belong to the graph, and the driver refuses calls on such events meanwhile.
+ * Another list is also captured, from the command on that waits for an event of a captured one: the
+ * driver is queried before and after each command while any capture is open.
  *
- * By the extension's text (ZE_extension_record_replay_graph); no driver that has it was at hand.
- * NEEDSWORK: what a graph consists of is not recorded. */
+ * Written from the extension's specification (ZE_extension_record_replay_graph); no driver with it
+ * was available for tests.
+ * NEEDSWORK: the contents of a graph are not recorded. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -50,7 +51,7 @@ int gt_level_zero_wrap_zeCommandListBeginCaptureIntoGraphExt(const struct gt_cal
 	return begin_capture(REAL(zeCommandListBeginCaptureIntoGraphExt)(list, graph, next), list);
 }
 
-/* The graph may be refused; its capture is over all the same. */
+/* End the capture. It is over even if the graph is refused. */
 int gt_level_zero_wrap_zeCommandListEndGraphCaptureExt(const struct gt_call *call, void *handle,
 						       const void *next, void **graph)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What has completed. A queue's items are looked at from the first on; those whose event is
- * signalled get the times that it holds. An item without such an event has completed when the
- * program has waited for its queue, and has no times then. Nothing is waited for here.
+/* Harvest of completed activities. A queue's items are examined from the first on; an item whose
+ * event is signalled gets the times in that event. An item without such an event has completed when
+ * the program has waited for its queue, and has no times then. Nothing waits here.
  *
  * Items leave their queue with its lock held; tools are notified of them without it.
  *
- * An event that is used again while work that has it is in flight: the device itself copies its
- * times into memory of ours before, where that work is of the same immediate list
- * (keep_item_times()). Elsewhere its times are not known, and an event of ours says so once.
- * NEEDSWORK: a copy in the other list could have them where the command that uses the event again
- * waits, over others, for that work; that needs to be known of each command. A wait of ours might
- * never end: the work may wait for what the program does next. */
+ * If an event is reused while an activity that uses it is in flight, and that activity is of the
+ * same immediate list, the device itself first copies its times into gputap's memory
+ * (keep_item_times()). Otherwise its times are not known, and a gputap event reports this once.
+ * NEEDSWORK: a copy in the other list could have the times if the command that reuses the event
+ * waits for that activity, possibly through others; this would have to be known for each command. A
+ * wait in gputap might never end: the activity may wait for the program's next action. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { BATCH = 64, NOT_READY_MAX = 8, LOOK_EACH = 256 };
@@ -34,7 +34,7 @@ static void notify_ended(const struct batch *b)
 				  b->items[i].end_ns);
 }
 
-/* Stamps of 0 are none. */
+/* Read the times. Timestamps of 0 are invalid. */
 static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item *i, struct ended *e,
 		       struct gt_lz_anchor *known)
 {
@@ -51,13 +51,13 @@ static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item 
 		*known = gt_lz_clock_anchor(queue->device);
 	}
 	e->times.start = gt_lz_clock_ns(queue->device, *known, t.start, &e->start_ns);
-	/* a stamp of its own: it may lie behind the clock's last reading, and the start not */
+	/* converted separately: it may be after the clock's last reading when the start is not */
 	e->times.end = gt_lz_clock_ns(queue->device, *known, t.end, &e->end_ns);
 	return true;
 }
 
-/* Is it done? What is known of its end goes into @e. Times that the device copies come a bit
- * later than the program knows that the work is done. */
+/* Return true if the item is done, with its end in @e, as far as known. Times that the device
+ * copies arrive a bit later than the program learns that the activity is done. */
 static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *i, uint64_t until,
 		      struct ended *e, struct gt_lz_anchor *known)
 {
@@ -98,7 +98,7 @@ static void take_away(struct gt_lz_queue *queue, struct gt_lz_item **at, struct 
 	gt_lz_give(&queue->items, i);
 }
 
-/* With the queue's lock held: one batch. */
+/* Harvest one batch. The caller holds the queue's lock. */
 static void harvest_batch(struct gt_lz_queue *queue, uint64_t until, struct batch *b)
 {
 	struct gt_lz_item **at = &queue->first, *before = NULL;
@@ -138,7 +138,7 @@ void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until)
 	} while (b.count == BATCH);
 }
 
-/* A queue that somebody is at is left to them. */
+/* Skip queues whose lock another thread holds. */
 void gt_lz_harvest_all(void)
 {
 	struct batch b;
@@ -153,7 +153,7 @@ void gt_lz_harvest_all(void)
 		}
 }
 
-/* Without memory the item ends here, without times. */
+/* If memory cannot be allocated, the item ends here, without times. */
 void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
 {
 	struct gt_lz_item *i;
@@ -184,10 +184,11 @@ void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
 		gt_lz_harvest(queue, 0);
 }
 
-/* An event that is used again ------------------------------------------------------- */
+/* Reuse of an event ---------------------------------------------------------------- */
 
-/* The next command of @list copies the item's times; it is done when that one is. An event that may
- * have been signalled before does not say when the item is done: a barrier does. */
+/* Append a command to @list that copies the item's times; the item is done when that command is. An
+ * event that may have been signalled earlier does not show when the item is done: a barrier
+ * does. */
 static int append_query(const struct gt_lz_queue *queue, struct gt_lz_item *i, void *list,
 			struct lz_kernel_times *times, void *done)
 {
@@ -232,7 +233,7 @@ static void name_event(const struct gt_lz_queue *queue, struct gt_lz_event *even
 			       "an event was used again before its work was known to be done");
 }
 
-/* The item's event is no longer read for it. If the item is done, this is what the event had. */
+/* Stop using the item's event. If the item is done, take its times from the event. */
 static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i,
 			const struct gt_lz_list *list, bool ask, struct batch *b)
 {
@@ -242,7 +243,7 @@ static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i,
 	    GT_LZ(queue->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
 	    read_times(queue, i, &e, &b->known)) {
 		b->items[b->count++] = e;
-		i->work = NULL; /* the harvest takes the item away */
+		i->work = NULL; /* the harvest removes the item */
 	} else if (list && list->queue == queue && keep_item_times(queue, i, list)) {
 		return;
 	} else {
@@ -265,7 +266,7 @@ static void detach_in(struct gt_lz_queue *queue, const struct gt_lz_event *event
 	notify_ended(&b);
 }
 
-/* Mostly all of it is in one queue. */
+/* Usually all of its items are in one queue. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask)
 {
 	struct gt_lz_queue *queue = atomic_load_explicit(&event->queue, memory_order_relaxed);

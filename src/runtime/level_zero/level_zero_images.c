@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Images, as far as copies of them tell their bytes: how large they are, and their texels. Formats
- * of several planes count as the bits that a texel has in all of them together. */
+/* Sizes of images and of their texels, as needed for the bytes of copies. Formats with several
+ * planes count the bits per texel of all planes together. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* By ze_image_format_layout_t. */
+/* Indexed with ze_image_format_layout_t. */
 static const uint8_t texel_bits[] = {
 	8,  16, 32, 16, 32, 32, 64, 64, 128, /* 8 to 32_32_32_32 */
 	32, 32, 16, 16, 16,                  /* 10_10_10_2, 11_11_10, 5_6_5, 5_5_5_1, 4_4_4_4 */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the program's memory is: what it has allocated, by address, so that a copy tells its
- * direction. The driver is not asked.
+/* Location of program memory: its allocations by address, from which a copy's direction is
+ * determined. The driver is not queried.
  *
- *   ranges   sorted by their first address, in an array that a larger one replaces
- *   sequence odd while they change; who looks does so without the lock, and once more with it if
+ *   ranges   sorted on their first address, in an array that a larger one replaces
+ *   sequence odd while they change; a reader looks without the lock, and once more with it if
  *            the number was odd or has changed
  *
- * Memory that device and host share counts as the device's; what was not allocated here is the
+ * Memory that device and host share counts as the device's; memory not allocated here counts as the
  * host's. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -24,7 +24,7 @@ static struct allocation_range *_Atomic ranges; /* of device and shared memory *
 static _Atomic uint32_t range_count;
 static uint32_t room;
 
-/* Index of the first range that begins behind @address. */
+/* Return the index of the first range that starts after @address. */
 static uint32_t find_behind(const struct allocation_range *in, uint32_t count, uintptr_t address)
 {
 	uint32_t low = 0, high = count;
@@ -40,7 +40,7 @@ static uint32_t find_behind(const struct allocation_range *in, uint32_t count, u
 	return low;
 }
 
-/* The count is read first: the array has room for it, or is a later one. */
+/* Read the count first: the array has room for it, or is a later one. */
 static bool is_in_range(uintptr_t address)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_acquire);
@@ -95,7 +95,7 @@ enum gt_device_op gt_lz_image_op(const void *memory, bool to_image)
 	return is_on_device(memory) ? GT_DEVICE_COPY : to_image ? GT_DEVICE_WRITE : GT_DEVICE_READ;
 }
 
-/* With the lock. False: no memory. */
+/* Make room for another range. Return false if out of memory. The caller holds the lock. */
 static bool make_room(void)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_relaxed);
@@ -204,7 +204,7 @@ int gt_level_zero_wrap_zeMemOpenIpcHandle(const struct gt_call *call, void *cont
 	return status;
 }
 
-/* Not any more before the call: another thread may get the address at once. */
+/* Remove the range before the call: another thread may get the address immediately. */
 int gt_level_zero_wrap_zeMemFree(const struct gt_call *call, void *context, void *memory)
 {
 	remove_range(memory);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutable lists: the program names the command that it appends next, and changes it between two
- * runs of the list. What its work is called, its sizes and its event are changed here, too. */
+/* Mutable lists: the program requests an id for the command that it appends next, and changes that
+ * command between two runs of the list. The activity's name, sizes and event are changed here as
+ * well. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* The command that is appended next gets the number. */
+/* Store the id for the next command. */
 static int name_next_command(int status, const void *handle, const uint64_t *id)
 {
 	struct gt_lz_list *list = status || !id ? NULL : gt_lz_find(GT_LZ_LIST, handle);
@@ -42,7 +43,7 @@ static struct gt_lz_entry *find_entry(const void *handle, uint64_t id)
 	return id ? e : NULL;
 }
 
-/* Sizes are kept as work-items; @groups, @block: NULL: as they are. */
+/* Change the sizes, which are stored as work-items; @groups, @block: NULL: unchanged. */
 static void change_sizes(struct gt_lz_entry *e, const uint32_t *groups, const uint32_t *block)
 {
 	for (int i = 0; i < 3; i++) {
@@ -102,7 +103,7 @@ int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct 
 	return status;
 }
 
-/* A command without an event of the program's keeps ours: @signal is exchanged for it. */
+/* A command without a program event keeps ours, which is substituted for @signal. */
 int gt_level_zero_wrap_zeCommandListUpdateMutableCommandSignalEventExp(const struct gt_call *call,
 								       void *handle, uint64_t id,
 								       void *signal)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_objects.h. Objects by their handles: buckets with a sequence number each, which is
- * odd while a chain changes. Who looks does so without the lock, and again if the number was odd or
- * has changed. All nodes are of one size, from an arena, and used again. */
+/* See level_zero_objects.h. Objects by handle: buckets with a sequence number each, which is odd
+ * while a chain changes. A reader looks without the lock, and again if the number was odd or has
+ * changed. All nodes have the same size, come from an arena, and are reused. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #include <sched.h>
@@ -15,7 +15,7 @@ static struct bucket {
 	struct gt_lz_lock lock;
 } buckets[BUCKETS];
 
-static struct gt_lz_lock nodes_lock; /* for the free ones */
+static struct gt_lz_lock nodes_lock; /* protects the free ones */
 static struct gt_lz_object *free_objects[GT_LZ_KINDS];
 static struct gt_lz_node *free_nodes;
 static struct gt_lz_queue *_Atomic queues;
@@ -33,7 +33,7 @@ static uint32_t this_process(void)
 	return atomic_load_explicit(gt_epoch, memory_order_relaxed) + 1;
 }
 
-/* In a fork's child a lock may be held by a thread that is not there. */
+/* In a fork's child a lock may still be marked as held in the parent. */
 bool gt_lz_try_lock(struct gt_lz_lock *lock)
 {
 	uint32_t ours = this_process(), was = 0;
@@ -66,7 +66,7 @@ static struct gt_lz_node *new_node(void)
 	return node;
 }
 
-/* Some at once, so that the lock is rarely met. */
+/* Take several nodes at once, so that the lock is rarely contended. */
 static void fill_stock(struct gt_lz_stock *stock)
 {
 	gt_lz_lock(&nodes_lock);
@@ -138,7 +138,7 @@ void gt_lz_stock_end(struct gt_lz_stock *stock)
 
 /* Objects ------------------------------------------------------------------------- */
 
-/* Threads that walk all queues may be at this one, with its lock. */
+/* Threads that walk all queues may be using this one, with its lock held. */
 static void reset_queue(struct gt_lz_queue *q, bool is_new)
 {
 	enum { KEPT = offsetof(struct gt_lz_queue, table) };
@@ -197,7 +197,7 @@ static struct gt_lz_object *find_in(const struct bucket *b, enum gt_lz_kind kind
 	return o;
 }
 
-/* With the lock; a number that a fork has left odd is made even. */
+/* Start a change, with the lock. A number that a fork left odd becomes even at the end. */
 static void begin_change(struct bucket *b)
 {
 	gt_lz_lock(&b->lock);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's objects, as far as device work needs them, by their handles, and what waits and
- * runs in them. No lock is for all:
+/* The program's objects needed for GPU activities, by handle, and their waiting and running
+ * activities. No lock is global:
  *
- *   table of objects   looked up without a lock; a bucket's own lock for what comes and goes
- *   queue              its lock: work in flight, events of ours that are free
+ *   table of objects   looked up without a lock; a bucket's own lock for insertion and removal
+ *   queue              its lock: activities in flight, free gputap events
  *   list               no lock: a program uses a list in one thread at a time
- *   context, device    its lock: events of ours; the clock
+ *   context, device    its lock: gputap's events; the clock
  *
- * A queue's lock is held while the driver is asked about events, never while a tool is notified.
- * Order: queue, context, nodes. Nodes are never unmapped, and one of an object is used for objects
- * of its kind only: who holds a pointer to one that the program has destroyed meanwhile finds an
- * object, if another one. */
+ * A queue's lock is held while the driver is queried about events, never while a tool is notified.
+ * Order: queue, context, nodes. Nodes are never unmapped, and an object's node is only reused for
+ * objects of its kind: a thread with a pointer to an object that the program has destroyed
+ * meanwhile still finds an object, possibly another one. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_OBJECTS_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_OBJECTS_H
 
@@ -21,7 +21,7 @@
 #include "runtime/level_zero/level_zero_abi.h"
 #include "runtime/work.h"
 
-/* A driver's function behind all taps. */
+/* A driver's function below all taps. */
 #define GT_LZ(table, name) \
 	((gt_level_zero_##name##_fn *)(table)->taps[GT_LEVEL_ZERO_INDEX_##name].real)
 
@@ -39,7 +39,7 @@ enum gt_lz_kind {
 };
 
 struct gt_lz_lock {
-	_Atomic uint32_t holder; /* process that holds it, + 1; 0: nobody */
+	_Atomic uint32_t holder; /* process that holds it, + 1; 0: none */
 };
 
 struct gt_lz_object {
@@ -48,7 +48,7 @@ struct gt_lz_object {
 	enum gt_lz_kind kind;
 };
 
-/* Nodes that are no objects, kept by one owner. */
+/* Nodes that are not objects, with a single owner. */
 struct gt_lz_node {
 	struct gt_lz_node *next;
 };
@@ -56,7 +56,7 @@ struct gt_lz_stock {
 	struct gt_lz_node *free;
 };
 
-/* An event of ours. */
+/* A gputap event. */
 struct gt_lz_own {
 	struct gt_lz_own *next; /* free ones */
 	void *event;
@@ -67,67 +67,69 @@ struct gt_lz_own {
 struct gt_lz_own_pool {
 	struct gt_lz_own_pool *next;
 	void *pool;
-	uint32_t size, made;           /* events that it can have, and has */
-	struct lz_kernel_times *times; /* one for each of its events; NULL: not asked for yet */
+	uint32_t size, made;           /* number of events: capacity, created */
+	struct lz_kernel_times *times; /* one for each of its events; NULL: not requested yet */
 };
 
 struct gt_lz_context {
 	struct gt_lz_object object;
 	const struct gt_table *table;
-	struct gt_lz_lock lock; /* for what is below */
+	struct gt_lz_lock lock; /* protects the members below */
 	struct gt_lz_own *free;
-	struct gt_lz_own_pool *pools; /* events are made of the first one */
-	uint32_t unmade;              /* so many more, without another pool */
+	struct gt_lz_own_pool *pools; /* events are made from the first one */
+	uint32_t unmade;              /* number that can still be made without another pool */
 };
 
-/* Where the device's clock was, and when (CLOCK_BOOTTIME). */
+/* A value of the device's clock, and its time (CLOCK_BOOTTIME). */
 struct gt_lz_anchor {
 	uint64_t ticks, ns;
 };
 
-/* The clock: level_zero_clock.c. Ticks that are `known` count on where the device's wrap. */
+/* A device with its clock: level_zero_clock.c. `known` ticks continue where the device's counter
+ * wraps. */
 struct gt_lz_device {
 	struct gt_lz_object object;
 	const struct gt_table *table;
 	uint64_t number, hz;
 	uint32_t bits, kernel_bits;
-	struct gt_lz_lock lock;    /* for what is below */
+	struct gt_lz_lock lock;    /* protects the members below */
 	struct gt_lz_anchor known; /* ns 0: not read yet */
-	struct gt_lz_anchor host;  /* host ticks, and when: of the first reading */
+	struct gt_lz_anchor host;  /* host ticks, and time: of the first reading */
 	uint64_t pause_ns;
-	_Atomic uint64_t next_ticks; /* of the host, when it is to be read; 0: rate not known */
+	_Atomic uint64_t next_ticks; /* host ticks of the next reading; 0: rate not known */
 	uint64_t next_ns;
 };
 
-/* A run's times of a list, copied by the device before the next run. */
+/* Times of a list's run, which the device copies before the next run. */
 struct gt_lz_readback {
 	struct gt_lz_readback *next; /* of its list */
-	void *list;                  /* of ours, closed */
+	void *list;                  /* a closed gputap list */
 	struct lz_kernel_times *times;
-	struct gt_lz_own *done; /* signalled when they are there */
-	_Atomic uint32_t users; /* items */
+	struct gt_lz_own *done; /* signalled when the times are there */
+	_Atomic uint32_t users; /* number of items */
 };
 
-/* Work in flight. */
+/* An activity in flight. */
 struct gt_lz_item {
 	struct gt_lz_item *next;
 	struct gt_work *work;
-	void *event;                   /* that says when it is done; NULL: there is none */
-	struct gt_lz_event *program;   /* it is this one of the program's */
-	struct gt_lz_own *own;         /* it is ours, and of no list */
-	struct lz_kernel_times *times; /* they will be there; NULL: the event has them */
+	void *event;                 /* signalled when it is done; NULL: none */
+	struct gt_lz_event *program; /* the program event that `event` is, if any */
+	/* the gputap event that `event` is, if it belongs to no list */
+	struct gt_lz_own *own;
+	struct lz_kernel_times *times; /* will contain the times; NULL: the event has them */
 	struct gt_lz_readback *readback;
 	uint64_t sequence;
-	const void *list; /* handle of the regular list that it is of */
+	const void *list; /* handle of its regular list */
 	uint32_t ordinal; /* of its entry there */
-	bool dirty;       /* the event may tell of what signalled it before */
+	bool dirty;       /* the event may have been signalled earlier */
 };
 
-/* Where work completes: a queue, or an immediate list, which is one, too. */
+/* Place where activities complete: a queue, or an immediate list, which is also a queue. */
 struct gt_lz_queue {
 	struct gt_lz_object object;
-	struct gt_lz_queue *next; /* of all that there were; stays */
-	struct gt_lz_lock lock;   /* for what is below */
+	struct gt_lz_queue *next; /* in the list of all queues ever used; constant */
+	struct gt_lz_lock lock;   /* protects the members below */
 	const struct gt_table *table;
 	const void *context; /* handle */
 	struct gt_lz_device *device;
@@ -146,11 +148,11 @@ struct gt_lz_entry {
 	struct gt_lz_entry *next;
 	struct gt_work_what what;
 	void *event;
-	struct gt_lz_event *program; /* it is this one of the program's */
+	struct gt_lz_event *program; /* the program event that `event` is, if any */
 	struct gt_lz_own *own;
 	struct lz_kernel_times *times; /* as of an item */
 	bool dirty;                    /* as of an item */
-	uint64_t id;                   /* of a mutable list; 0: it has none */
+	uint64_t id;                   /* in a mutable list; 0: none */
 };
 
 struct gt_lz_list {
@@ -158,41 +160,43 @@ struct gt_lz_list {
 	const struct gt_table *table;
 	const void *context; /* handle */
 	struct gt_lz_device *device;
-	struct gt_lz_queue *queue; /* it is immediate */
+	struct gt_lz_queue *queue; /* if the list is immediate */
 	uint32_t ordinal;          /* of its queue group */
 	struct gt_lz_entry *first, *last;
 	struct gt_lz_stock entries;
 	struct gt_lz_own *own; /* free ones */
-	uint64_t next_id;      /* of the command that is appended next, if the program has asked */
+	uint64_t next_id;      /* for the next command, if the program has requested an id */
 	struct gt_lz_readback *readbacks;
 	uint32_t readback_count;
-	/* queue of the last run, if that may not be done */
+	/* queue of the last run, if that run may be unfinished */
 	struct gt_lz_queue *ran;
 	bool in_order;
-	_Atomic bool captures; /* its commands go into a graph, as the program has asked */
-	bool fresh;            /* it was run in the call that is open */
-	bool unseen;           /* work of its last run is not followed: it may be under way */
-	bool named;            /* that times of it are not known */
+	_Atomic bool captures; /* the program is capturing its commands into a graph */
+	bool fresh;            /* it was run in the open call */
+	/* activities of its last run are not followed: they may still be running */
+	bool unseen;
+	bool named; /* reported that its times are not known */
 };
 
-/* Pools that are made with times, and their events. */
+/* Pools created with times, and their events. */
 struct gt_lz_pool {
 	struct gt_lz_object object;
 	bool counter_based;
-	bool wants_times; /* the program has requested them, and may read them */
+	bool wants_times; /* the program has requested times, and may read them */
 };
 
 struct gt_lz_event {
 	struct gt_lz_object object;
-	bool counter_based; /* used again without a reset */
-	bool wants_times;   /* as of its pool */
-	/* signalled by a command since the host reset it: it may tell of that one */
+	bool counter_based; /* reused without a reset */
+	bool wants_times;   /* as in its pool */
+	/* signalled by a command since its last reset on the host, so its state may be that
+	 * command's */
 	_Atomic bool used;
-	_Atomic bool named;                /* that times of it are not known */
-	_Atomic uint32_t in_flight;        /* items that have it */
-	_Atomic uint32_t entries;          /* of lists, that have it */
-	struct gt_lz_queue *_Atomic queue; /* that signals it */
-	/* several commands of this list have it: it may tell of any of them */
+	_Atomic bool named;                /* reported that its times are not known */
+	_Atomic uint32_t in_flight;        /* number of items that use it */
+	_Atomic uint32_t entries;          /* number of list entries that use it */
+	struct gt_lz_queue *_Atomic queue; /* queue that signals it */
+	/* several commands of this list use it: its state may be any command's */
 	const struct gt_lz_list *_Atomic shared;
 };
 
@@ -200,7 +204,7 @@ struct gt_lz_kernel {
 	struct gt_lz_object object;
 	uint32_t name, group[3];
 	uint32_t symbol, group_bytes, private_bytes;
-	bool unwanted; /* `--kernels` says so */
+	bool unwanted; /* not selected by `--kernels` */
 };
 
 struct gt_lz_fence {
@@ -212,45 +216,47 @@ struct gt_lz_fence {
 struct gt_lz_image {
 	struct gt_lz_object object;
 	uint64_t texels;
-	uint32_t bits; /* of a texel; 0: not known */
+	uint32_t bits; /* per texel; 0: not known */
 };
 
 void gt_lz_lock(struct gt_lz_lock *lock);
 bool gt_lz_try_lock(struct gt_lz_lock *lock);
 void gt_lz_unlock(struct gt_lz_lock *lock);
 
-/* NULL: there is none, or no memory. */
+/* Return NULL if there is none, or out of memory. */
 void *gt_lz_find(enum gt_lz_kind kind, const void *handle);
-void *gt_lz_add(enum gt_lz_kind kind, const void *handle); /* the one that is there, or zeroed */
+/* returns the existing one, or a zeroed one */
+void *gt_lz_add(enum gt_lz_kind kind, const void *handle);
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle);
 struct gt_lz_queue *gt_lz_queues(void);
 
-/* Zeroed; all are of one size. @stock: its owner's lock is held; NULL: of nobody. */
+/* Return a zeroed node; all have the same size. @stock: its owner's lock is held; NULL: no
+ * owner. */
 void *gt_lz_take(struct gt_lz_stock *stock);
 void gt_lz_give(struct gt_lz_stock *stock, void *node);
 void gt_lz_stock_end(struct gt_lz_stock *stock);
 
-/* level_zero_own.c. An event of ours that is not signalled, out of @free, the owner's. */
+/* level_zero_own.c. Return a gputap event that is not signalled, from @free, the owner's list. */
 struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context,
 				 struct gt_lz_own **free);
 void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own);
-/* The program has waited: it makes now what a launch would have to make soon. */
+/* Create events in advance that a launch will need soon. Called when the program has waited. */
 void gt_lz_owns_prepare(void);
-/* The owner has no more use for them. */
+/* Return events that the owner no longer needs. */
 void gt_lz_owns_end(const void *context, struct gt_lz_own **free);
-/* Where the device can write the times that go with it. NULL: there is no memory. */
+/* Return memory into which the device can write the event's times. NULL: out of memory. */
 struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void *context,
 					const struct gt_lz_own *own);
-/* Memory of ours that device and host see. */
+/* Allocate memory that is visible to device and host. */
 void *gt_lz_host_memory(const struct gt_table *table, const void *context, size_t bytes);
 void gt_lz_context_end(const void *context);
 
 /* level_zero_clock.c. */
 struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle);
-/* Reads the clock if it is time to. */
+/* Read the clock if it is time to. */
 void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t);
 struct gt_lz_anchor gt_lz_clock_anchor(struct gt_lz_device *d);
-/* A kernel's stamp of the past, in ns of the device's clock; *boottime: in CLOCK_BOOTTIME. */
+/* Convert a kernel's past timestamp to ns of the device's clock; *boottime: in CLOCK_BOOTTIME. */
 uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, struct gt_lz_anchor known, uint64_t stamp,
 			uint64_t *boottime);
 
@@ -259,41 +265,44 @@ static inline uint64_t gt_lz_submitted_to(const struct gt_lz_queue *queue)
 	return atomic_load_explicit(&queue->submitted, memory_order_relaxed);
 }
 
-/* Work is submitted by a queue or list that is not known: if tools came after it was made, they are
- * notified of that, once. */
+/* Notify tools once that activities on an unknown queue or list are missed, if tools came after it
+ * was made. */
 void gt_lz_note_unknown(void);
 
-/* level_zero_harvest.c. Without locks held. */
-/* The item goes to the queue's last place. */
+/* level_zero_harvest.c. Call without locks held. */
+/* Append the item to the queue. */
 void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item);
-/* @until: the program knows that what has this sequence, or a lower one, is done */
+/* @until: the program knows that items up to this sequence are done */
 void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until);
 void gt_lz_harvest_all(void);
-/* The program is about to reset, destroy or use again its event. @list: immediate list whose next
- * command is to do so, NULL: not by a command. @ask: it has not been done yet, so that what the
- * event tells is of the work that has it. */
+/* Detach a program event that will be reset, destroyed or reused. @list: immediate list whose next
+ * command does so, NULL: not done in a command. @ask: it has not been done yet, so the event's
+ * state is that of the activity that uses it. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask);
 
-/* level_zero_graphs.c. Do the list's commands go into a graph now, instead of to the device? */
+/* level_zero_graphs.c. Return true if the list's commands now go into a graph, instead of to the
+ * device. */
 bool gt_lz_is_captured(const struct gt_lz_list *list);
 
-/* level_zero_memory.c: read, write, or copy. */
+/* level_zero_memory.c. Return the kind of copy: read, write, or copy. */
 enum gt_device_op gt_lz_copy_op(const void *to, const void *from);
 enum gt_device_op gt_lz_image_op(const void *memory, bool to_image);
 
-/* level_zero_images.c. What a copy of @region moves; NULL: of all of it. 0: not known. */
+/* level_zero_images.c. Return the bytes of a copy of @region; NULL: the whole image. 0: not
+ * known. */
 uint64_t gt_lz_image_bytes(const void *image, const void *region);
 
 /* level_zero_runs.c */
-/* An event of ours says so, once a list. @queue: its number; 0: none. */
+/* Report the reason in an event, once per list. @queue: its number; 0: none. */
 void gt_lz_list_name(struct gt_lz_list *list, uint64_t queue, const char *why);
-/* The next command of @list resets, or signals again, an event that commands of it have. */
+/* Copy times within the list: the next command of @list resets, or signals again, an event that its
+ * commands use. */
 void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event);
-/* A mutable list's command signals this event from now on. @program: it is the program's, with
- * times; NULL: it is not. */
+/* Set the event of a mutable list's command from now on. @program: the program's event with times;
+ * NULL: it has none. */
 void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
 			   struct gt_lz_event *program, void *event);
-/* The list's commands are gone. */
+/* Remove the list's commands. */
 void gt_lz_list_empty(struct gt_lz_list *list);
 
 #endif

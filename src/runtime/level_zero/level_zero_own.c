@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of ours: a context has pools of them; queues and lists keep some, so that a launch takes
- * one without a look at the context. A pool has memory beside it, made when it is first needed,
- * into which the device can copy an event's times before the event is used again.
+/* gputap's own events: a context has pools of them; queues and lists keep some, so that a launch
+ * takes one without accessing the context. A pool has separate memory, made when it is first
+ * needed, into which the device can copy an event's times before the event is reused.
  *
- * A launch may find no free event, when more work is in flight than ever before. It makes a few,
- * and a pool only where the program has not waited since the last pool was half used: pools are
- * made ahead when it waits, each twice as large as the last. */
+ * A launch may find no free event when more activities are in flight than ever before. It then
+ * makes a few, and a pool only if the program has not waited since the last pool was half used:
+ * pools are made in advance when it waits, each twice as large as the last. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { FIRST_EVENTS = 256, MOST_EVENTS = 4096, MAKE_AT_ONCE = 8, TAKE_AT_ONCE = 32 };
 
-/* With the context's lock held. */
+/* The caller holds the context's lock. */
 static void make_pool(struct gt_lz_context *c)
 {
 	const uint32_t was = c->pools ? c->pools->size : 0;
@@ -35,7 +35,8 @@ static void make_pool(struct gt_lz_context *c)
 	c->unmade += desc.count;
 }
 
-/* With the context's lock held. The pool that has room: pools are made one ahead at most. */
+/* Return the pool with room: at most one pool is made in advance. The caller holds the context's
+ * lock. */
 static struct gt_lz_own_pool *pool_with_room(const struct gt_lz_context *c)
 {
 	struct gt_lz_own_pool *p = c->pools;
@@ -81,7 +82,7 @@ static void make_events(struct gt_lz_context *c)
 		;
 }
 
-/* The context whose next pool is to be made; NULL: none. */
+/* Context that needs its next pool; NULL: none. */
 static struct gt_lz_context *_Atomic wanting;
 
 void gt_lz_owns_prepare(void)
@@ -93,7 +94,7 @@ void gt_lz_owns_prepare(void)
 	if (!c)
 		return;
 	gt_lz_lock(&c->lock);
-	if (c->pools && c->pools->made) /* else it is there, or the context is not */
+	if (c->pools && c->pools->made) /* else the pool exists already, or the context is gone */
 		make_pool(c);
 	gt_lz_unlock(&c->lock);
 }
@@ -133,7 +134,7 @@ struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *conte
 	return own;
 }
 
-/* One that cannot be reset is not used again. */
+/* An event that cannot be reset is not reused. */
 void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own)
 {
 	if (GT_LZ(table, zeEventHostReset)(own->event)) {
@@ -194,7 +195,8 @@ struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void
 	return times ? times + own->index : NULL;
 }
 
-/* The program destroys its context. Events that work in flight signals are left to the driver. */
+/* Called when the program destroys its context. Events that activities in flight will signal are
+ * left to the driver. */
 void gt_lz_context_end(const void *context)
 {
 	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of regular lists. A command has one event, however often its list is run:
+/* Runs of regular lists. A command has one event for all runs of its list:
  *
- *   the last run is known to be done   its times are read, events of ours are reset
- *   it may be under way, same queue    a list of ours goes to the queue before the program's: the
- *                                      device copies the events' times into memory of ours (a
+ *   the last run is known to be done   its times are read, gputap's events are reset
+ *   it may be running, same queue      a gputap list goes to the queue before the program's: the
+ *                                      device copies the events' times into gputap's memory (a
  *                                      readback), which become the last run's
- *   it may be under way, elsewhere,    its times are not known; an event of ours says so once a
- *   or in the same call                list
+ *   it may be running, elsewhere,      its times are not known; a gputap event reports this once
+ *   or in the same call                per list
  *
- * Events that were signalled before a run tell nothing of it: such work is done when the program
- * has waited for its queue, and their times are those of the last run. A command whose event is
- * reset or signalled again by a later one of its list has its times copied within the list.
- * Nothing is waited for here. */
+ * Events that were signalled before a run give no information about it: such activities are done
+ * when the program has waited for its queue, and their times are those of the last run. If a
+ * command's event is reset or signalled again in a later command of its list, its times are copied
+ * within the list. Nothing waits here. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -52,8 +52,7 @@ static int append_query(const struct gt_lz_list *list, const struct gt_lz_readba
 		     : 0;
 }
 
-/* Copies all of the entries' times, each to its place; those of events that follow each other at
- * once. */
+/* Copy all of the entries' times, each to its place; consecutive events are copied together. */
 static int append_queries(const struct gt_lz_list *list, const struct gt_lz_readback *r)
 {
 	void *events[QUERIES];
@@ -131,7 +130,7 @@ static struct gt_lz_readback *make_readback(struct gt_lz_list *list)
 	return r;
 }
 
-/* One that no run's times are in any more. */
+/* Return a readback that contains no run's times any more. */
 static struct gt_lz_readback *take_readback(struct gt_lz_list *list)
 {
 	for (struct gt_lz_readback *r = list->readbacks; r; r = r->next)
@@ -143,7 +142,7 @@ static struct gt_lz_readback *take_readback(struct gt_lz_list *list)
 
 /* Before a run ------------------------------------------------------------------------ */
 
-/* With the queue's lock held: the run's items, how many of them are not done. */
+/* Return how many of the run's items are not done. The caller holds the queue's lock. */
 static uint32_t count_items(const struct gt_lz_queue *queue, const struct gt_lz_list *list)
 {
 	uint32_t n = 0;
@@ -153,7 +152,7 @@ static uint32_t count_items(const struct gt_lz_queue *queue, const struct gt_lz_
 	return n;
 }
 
-/* The times of items that have @was will be @r's; NULL: they are not known. */
+/* Redirect items that use @was to the times in @r; NULL: they are not known. */
 static void give_readback(struct gt_lz_queue *queue, const struct gt_lz_list *list,
 			  const struct gt_lz_readback *was, struct gt_lz_readback *r)
 {
@@ -183,8 +182,9 @@ static void reset_own_events(const struct gt_lz_list *list)
 			GT_LZ(list->table, zeEventHostReset)(e->own->event);
 }
 
-/* Return: a list of ours to be run before it on the same queue, whose times the last run's items
- * have got; NULL: none. @queue: NULL: the list is not run, its commands go. */
+/* End the last run. Return a gputap list to be run before the next one on the same queue, with the
+ * times for the last run's items; NULL: none. @queue: NULL: the list is not run again, its commands
+ * are removed. */
 static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz_queue *queue)
 {
 	struct gt_lz_readback *r = NULL;
@@ -208,13 +208,14 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 					  "known to be done");
 		give_readback(list->ran, list, NULL, r);
 	} else if (!list->unseen) {
-		list->ran = NULL; /* all of it is done */
+		list->ran = NULL; /* the run is done completely */
 		reset_own_events(list);
 	}
 	return r;
 }
 
-/* What the program says is done, because it changes the list, has its times. */
+/* End all runs, with times: the program guarantees that they are done, because it changes the
+ * list. */
 static void end_all_runs(struct gt_lz_list *list)
 {
 	struct gt_lz_queue *queue = list->ran;
@@ -242,7 +243,7 @@ static void end_readbacks(struct gt_lz_list *list)
 	list->readback_count = 0;
 }
 
-/* Another event may have its node meanwhile. */
+/* Another event may have reused its node meanwhile. */
 static void forget_program_event(struct gt_lz_entry *e)
 {
 	if (e->program && e->program->object.handle == e->event)
@@ -276,12 +277,12 @@ void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
 	e->own = NULL;
 	e->times = NULL;
 	e->program = program;
-	e->event = program ? event : NULL; /* another's has no times for us */
+	e->event = program ? event : NULL; /* an event without times is not used */
 	if (program)
 		atomic_fetch_add_explicit(&program->entries, 1, memory_order_relaxed);
 }
 
-/* The entry's times, in the list itself. False: they will not be known. */
+/* Copy the entry's times within the list itself. Return false if they will not be known. */
 static bool keep_entry_times(struct gt_lz_list *list, struct gt_lz_entry *e)
 {
 	struct gt_lz_own *own = gt_lz_own_take(list->table, list->context, &list->own);
@@ -289,7 +290,7 @@ static bool keep_entry_times(struct gt_lz_list *list, struct gt_lz_entry *e)
 		own ? gt_lz_own_times(list->table, list->context, own) : NULL;
 	void *handle = (void *)list->object.handle;
 
-	/* its event may have been signalled by the last run */
+	/* its event may have been signalled in the last run */
 	if (!times || GT_LZ(list->table, zeCommandListAppendBarrier)(handle, NULL, 0, NULL) ||
 	    GT_LZ(list->table, zeCommandListAppendQueryKernelTimestamps)(handle, 1, &e->event,
 									 times, NULL, own->event, 0,
@@ -320,7 +321,7 @@ void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event)
 	}
 }
 
-/* Behind a run --------------------------------------------------------------------------- */
+/* After a run ---------------------------------------------------------------------------- */
 
 static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 			 struct gt_lz_list *list)
@@ -340,7 +341,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 
 		what.queue = queue->number;
 		what.queue_handle = (uintptr_t)queue->object.handle;
-		if (e->program) /* another list of this call has it */
+		if (e->program) /* another list of this call uses it */
 			gt_lz_event_detach(e->program, NULL, false);
 		work = gt_work_begin(call, &what);
 		list->unseen |= !work;
@@ -385,7 +386,7 @@ static void push_lists(const struct gt_call *call, struct gt_lz_queue *queue, ui
 
 /* The wraps ------------------------------------------------------------------------------ */
 
-/* What other lists have asked of this one's events. */
+/* Detach this list's events from activities of other lists. */
 static void detach_events(const struct gt_lz_list *list)
 {
 	for (const struct gt_lz_entry *e = list->first; e; e = e->next)
@@ -393,7 +394,7 @@ static void detach_events(const struct gt_lz_list *list)
 			gt_lz_event_detach(e->program, NULL, true);
 }
 
-/* Return: the queue whose runs are followed; NULL: none. */
+/* Return the queue whose runs are followed, or NULL. */
 static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *handle, uint32_t count,
 				     void **lists,
 				     int (*run)(const struct gt_call *, void *, void *))

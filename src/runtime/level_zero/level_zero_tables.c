@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_tables.h. Two kinds of tables do not come past level_zero_attach.c:
+/* See level_zero_tables.h. Two kinds of tables do not pass through level_zero_attach.c:
  *
- *   copies      a tool comes into a running program: loaders (also one that is linked into the
- *               program), their layers and whoever asked have the driver's functions in tables of
- *               their own, in memory that nobody tells us of
- *   of handles  since 2025 a driver's handles may begin with pointers to tables (DDI handles); with
+ *   copies      a tool enters a running program: loaders (also one that is linked into the
+ *               program), their layers and other callers have the driver's functions in private
+ *               tables, in memory unknown to gputap
+ *   of handles  since 2025 a driver's handles may start with pointers to tables (DDI handles); with
  *               several drivers a loader calls through these
  *
- *       handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
+ *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both are found by what is in them: a word that is the address of a driver's function, which the
- * driver has in one place of one of its tables only. Around it the table is gone through, place
- * by place: what is in a place and is the driver's function for that place becomes the tap. So it
- * does not matter which release of the loader has made the table, and which of the entries it
- * knows. A call still goes through one tap: behind it is the driver.
+ * Both are found through their contents: a word that is the address of a driver's function which
+ * the driver has in only one place of one of its tables. The table around it is walked place by
+ * place: a place that holds the driver's function for that place becomes the tap. So it does not
+ * matter which release of the loader has made the table, and which entries that release knows. A
+ * call still goes through one tap, and then to the driver.
  *
- * Searched are private, writable pages that are in memory, but for the driver's own and ours.
- * Pages that are swapped out are not: the loader's tables are in use.
+ * The search covers private, writable pages in memory, except the driver's own and gputap's. Pages
+ * that are swapped out are skipped: the loader's tables are in use.
  *
- * Locking: one search at a time. Memory is read by process_vm_readv() or /proc/self/mem, as other
- * threads may unmap it meanwhile. An entry is exchanged if it still is what it was. */
+ * Locking: one search at a time. Memory is read with process_vm_readv() or /proc/self/mem, because
+ * other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged. */
 #include "runtime/level_zero/level_zero_tables.h"
 
 #include <elf.h>
@@ -63,12 +63,12 @@ struct address_range {
 	uintptr_t from, to;
 };
 
-/* What is looked for, of one driver. */
+/* Functions to look for, of one driver. */
 static struct place {
-	uintptr_t real, tap; /* 0: the driver has none, or nobody asks for it */
+	uintptr_t real, tap; /* 0: the driver has none, or it is not wanted */
 } places[PLACES];
-static int16_t slots[SLOTS]; /* place + 1, by `real`; 0: free; below 0: several places have it */
-static uintptr_t low, high;  /* all `real` lie in between */
+static int16_t slots[SLOTS]; /* place + 1, by `real`; 0: free; below 0: several places contain it */
+static uintptr_t low, high;  /* bounds of all `real` */
 static struct gt_lz_lock lock;
 
 static uintptr_t words[CHUNK_WORDS];
@@ -95,7 +95,7 @@ const struct gt_lz_part gt_lz_parts[GT_LZ_PARTS] = {
 #undef GT_PART
 };
 
-/* What is looked for ----------------------------------------------------------------- */
+/* Functions to look for ----------------------------------------------------------------- */
 
 static int16_t *slot_of(uintptr_t real)
 {
@@ -128,7 +128,7 @@ static int first_place(int part)
 	return place;
 }
 
-/* Where a tool is, everything may be asked for later. */
+/* Collect all functions if there is a tool: it may want any of them later. */
 static void collect(unsigned instance)
 {
 	bool all = gt_lz_has_tool();
@@ -156,7 +156,7 @@ static void collect(unsigned instance)
 	gt_core_unlock();
 }
 
-/* The place that has this function, and no other has. -1: none. */
+/* Return the only place that has this function, or -1. */
 static int find_place(uintptr_t word)
 {
 	if (word < low || word > high)
@@ -174,7 +174,7 @@ static bool is_tap(uintptr_t word)
 
 /* Memory ------------------------------------------------------------------------------- */
 
-/* In a container process_vm_readv() may be forbidden. */
+/* Return true if the call is forbidden, as process_vm_readv() may be in a container. */
 static bool is_refused(ssize_t got)
 {
 	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
@@ -192,7 +192,7 @@ static ssize_t read_by_file(uintptr_t from, void *to, size_t bytes)
 	return got;
 }
 
-/* Bytes that could be read. */
+/* Return the number of bytes that could be read. */
 static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 {
 	size_t first = GT_ELF_PAGE - from % GT_ELF_PAGE;
@@ -208,7 +208,7 @@ static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Calls @fn for each mapping until it says true. Return: false: nobody knows them. */
+/* Call @fn for each mapping until it returns true. Return false if the mappings cannot be read. */
 static bool each_mapping(bool (*fn)(struct address_range r, const char *line, void *data),
 			 void *data)
 {
@@ -265,7 +265,8 @@ static unsigned flags_of(uintptr_t address)
 	return wanted.flags;
 }
 
-/* From an object's first to behind its last page. It is mapped from its header on. */
+/* Return an object's address range, from its first page to its last. It is mapped from its header
+ * on. */
 static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * header)
 {
 	struct address_range r = {base, base};
@@ -290,7 +291,7 @@ static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * head
 
 /* Tables ------------------------------------------------------------------------------- */
 
-/* The table that has @place's function at @address, as far as it lies in @r. */
+/* Put taps into the table that has @place's function at @address, as far as it lies in @r. */
 static int settle_table(int place, uintptr_t address, struct address_range r)
 {
 	int part = 0, first = 0, count, changed = 0;
@@ -393,7 +394,7 @@ int gt_lz_tables_find(unsigned instance, uintptr_t base)
 
 /* Handles ------------------------------------------------------------------------------ */
 
-/* One table that a handle leads to. Return: true if there are taps in it. */
+/* Put taps into one table that a handle leads to. Return true if it has taps. */
 static bool settle_pointed(uintptr_t table)
 {
 	uintptr_t text[GT_LZ_TABLE_MAX];
@@ -423,7 +424,7 @@ static bool settle_dispatch(uintptr_t dispatch)
 	size_t count = read_memory(dispatch, tables, sizeof tables) / sizeof *tables;
 	bool any = false;
 
-	for (size_t i = 1; i < count; i++) /* the first is its version, and a flag */
+	for (size_t i = 1; i < count; i++) /* the first word is its version, and a flag */
 		if (tables[i] && tables[i] % sizeof(void *) == 0)
 			any |= settle_pointed(tables[i]);
 	return any;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that a driver hands out: which there are, and those that were handed out before
- * anybody could put taps into them. */
+/* The tables that a driver hands out: a list of them, and a search for those handed out before
+ * gputap could insert taps. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
 
@@ -10,7 +10,7 @@
 #include "core/recording.h"
 #include "core/tap.h"
 
-enum { GT_LZ_TABLE_MAX = 256 }; /* entries of one table, also of releases to come */
+enum { GT_LZ_TABLE_MAX = 256 }; /* entries of one table, with room for later releases */
 
 /* zeGet..ProcAddrTable() */
 struct gt_lz_part {
@@ -30,8 +30,8 @@ enum {
 };
 extern const struct gt_lz_part gt_lz_parts[GT_LZ_PARTS];
 
-/* Is there a tool, or one that is started by the first call? In a running program there is no such
- * call before the tables that the loader has lead to taps. */
+/* Return true if there is a tool, or one that the first call starts. In a running program that call
+ * cannot come before the loader's tables lead to taps. */
 static inline bool gt_lz_has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
@@ -41,17 +41,17 @@ static inline bool gt_lz_has_tool(void)
 struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance);
 
 /**
- * gt_lz_tables_find() - put taps into the copies of a driver's tables that others have
+ * gt_lz_tables_find() - put taps into other modules' copies of a driver's tables
  * @instance: the driver's; its functions are registered
  * @base:     where the driver is mapped
- * Return: entries that have become taps; -1: the process's memory cannot be searched.
+ * Return: number of entries that have become taps; -1: the process's memory cannot be searched.
  * Thread: any; not with gt_core_lock() held.
  */
 int gt_lz_tables_find(unsigned instance, uintptr_t base);
 
 /**
  * gt_lz_tables_of_handle() - the same for the tables that a driver's handle leads to (DDI handles)
- * Return: true if calls through them are seen now, or nobody asks for any.
+ * Return: true if calls through them are seen now, or are not wanted.
  */
 bool gt_lz_tables_of_handle(unsigned instance, const void *handle);
 

@@ -12,8 +12,8 @@
 
 enum { NAMES_MAX = 256 };
 
-/* True once for each name, by its hash. If there are too many, true for @name: better twice than
- * not at all. */
+/* Return true once for each hash of a name. If there are too many names, always return true: a
+ * second report is better than none. */
 static bool is_new(const char *name)
 {
 	static _Atomic uint64_t reported[NAMES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver hands out that has no description, so that there is no tap for it: an event names
- * each once, and the program gets what the driver gave. */
+/* Functions that a driver hands out and that have no description, hence no tap: an event names each
+ * once, and the program gets the driver's function. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 
@@ -9,14 +9,14 @@
 #include "runtime/level_zero/level_zero_tables.h"
 
 /**
- * gt_lz_name_untapped() - entries of a table, and whole tables, that are newer than ours
- * @base:   where the driver is mapped: its exports are gone through once
+ * gt_lz_name_untapped() - report entries of a table, and whole tables, that are newer than gputap's
+ * @base:   where the driver is mapped: its exports are scanned once
  * @filled: GT_LZ_TABLE_MAX entries, as the driver has filled them in
  */
 void gt_lz_name_untapped(unsigned instance, uintptr_t base, const struct gt_lz_part *part,
 			 void *const *filled);
 
-/* A function that the program got by its name. */
+/* Report a function that the program looked up with a name. */
 void gt_lz_name_function(const char *name);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work: commands on immediate lists, and those of regular lists whenever they are run.
+/* GPU activities: commands on immediate lists, and those of regular lists in each run.
  *
- *   immediate   wrap of the append: the command gets an event, of the program's or of ours
+ *   immediate   wrap of the append: the command gets an event, the program's or gputap's
  *                 └─ real ─► an item in the list's queue                (level_zero_harvest.c)
  *   regular     wrap of the append: the same, kept as an entry of the list
  *   a run       an item in the queue's queue for each entry             (level_zero_runs.c)
  *
  * Events of the program have times because its pools are made with them (level_zero_events.c).
- * Other events have no times for us: those for other processes, and those that were made before us.
- * Where a list is in order, its command gets an event of ours, and the program's is signalled by a
- * command behind it; elsewhere that would change which commands overlap.
+ * Other events have no times for gputap: those for other processes, and those made before gputap
+ * came. If a list is in order, its command gets a gputap event, and a command after it signals the
+ * program's; elsewhere that would change which commands overlap.
  *
- * Commands that go into a graph are left as they are (level_zero_graphs.c); a launch of a graph is
- * one work item. */
+ * Commands that go into a graph are left unchanged (level_zero_graphs.c); a launch of a graph is
+ * one activity. */
 #include <string.h>
 
 #include "core/context.h"
@@ -25,11 +25,11 @@ struct submission {
 	const struct gt_call *call;
 	struct gt_lz_list *list; /* NULL: the command is not followed */
 	struct gt_lz_own *own;
-	struct gt_lz_event *program; /* its event is this one of the program's */
+	struct gt_lz_event *program; /* the program event that `event` is, if any */
 	void *event;
-	void *behind; /* event of the program's, which is to be signalled behind the command */
+	void *behind; /* event of the program, to be signalled after the command */
 	bool dirty;
-	struct gt_work *work; /* of an immediate list */
+	struct gt_work *work; /* on an immediate list */
 	struct gt_work_what what;
 };
 
@@ -38,7 +38,8 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* A regular list may be run when the program's pause is over. */
+/* Return true if the command's activity is wanted after the pause: a regular list may be run
+ * then. */
 static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 {
 	const struct gt_lz_list *list;
@@ -72,7 +73,7 @@ static void take_own(struct submission *s, void **signal)
 		s->event = *signal = s->own->event;
 }
 
-/* Ours in the place of the program's, which is signalled behind the command. */
+/* Use a gputap event; the program's event is signalled after the command. */
 static bool take_own_before(struct submission *s, void **signal)
 {
 	void *behind = *signal;
@@ -85,15 +86,16 @@ static bool take_own_before(struct submission *s, void **signal)
 	return s->own != NULL;
 }
 
-/* The program may signal its event again, in any list, before it is read for this command. If it
- * has requested times of its events, it may read them: they stay those of the command. */
+/* Return true if the program may signal its event again, in any list, before it is read for this
+ * command. If it has requested times of its events, it may read them, so they must remain those of
+ * the command. */
 static bool may_be_reused(const struct submission *s)
 {
 	return s->program && s->program->counter_based && !s->program->wants_times &&
 	       s->list->queue;
 }
 
-/* The program's event has no times. */
+/* Choose an event if the program's has no times. */
 static void choose_other(struct submission *s, void **signal)
 {
 	if (!take_own_before(s, signal)) {
@@ -103,7 +105,7 @@ static void choose_other(struct submission *s, void **signal)
 	}
 }
 
-/* The event that the command gets is the program's, if that has times, or one of ours. */
+/* Choose the command's event: the program's, if that has times, or a gputap event. */
 static void choose_event(struct submission *s, void **signal)
 {
 	const struct gt_lz_queue *queue = s->list->queue;
@@ -195,7 +197,7 @@ static void refuse_command(const struct submission *s)
 		gt_lz_unlock(&queue->lock);
 }
 
-/* Who asks for the program's event asks for work of this queue. */
+/* Signal the program's event after the command. A query of that event then refers to this queue. */
 static int signal_behind(const struct submission *s)
 {
 	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, s->behind);
@@ -216,7 +218,7 @@ static int end_command(struct submission *s, int status)
 	if (status) {
 		refuse_command(s);
 	} else if (queue && gt_lz_is_captured(s->list)) {
-		gt_work_refused(s->work); /* an event of ours is the graph's from now on */
+		gt_work_refused(s->work); /* from now on our event belongs to the graph */
 	} else if (queue) {
 		gt_lz_push(queue, &(struct gt_lz_item){.work = s->work,
 						       .event = s->event,
@@ -224,7 +226,7 @@ static int end_command(struct submission *s, int status)
 						       .own = s->own,
 						       .dirty = s->dirty});
 		gt_work_submitted(s->work);
-		if (queue->synchronous) /* it is done */
+		if (queue->synchronous) /* it is done already */
 			gt_lz_harvest(queue, gt_lz_submitted_to(queue));
 	} else {
 		add_entry(s);
@@ -234,7 +236,7 @@ static int end_command(struct submission *s, int status)
 
 /* Commands ----------------------------------------------------------------------- */
 
-/* Operation 0: a kernel that is not to be recorded. */
+/* Operation 0: a kernel that must not be recorded. */
 static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_group_count *groups,
 				       const struct gt_ze_group_size *size)
 {
@@ -262,8 +264,8 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 	return what;
 }
 
-/* Several kernels by one command, each as often as memory of the device's says: work of all of
- * their names. */
+/* Describe several kernels in one command, each launched as often as device memory specifies: one
+ * activity with all of their names. */
 static struct gt_work_what kernels_what(uint32_t count, void **kernels)
 {
 	struct gt_work_what what = {.op = GT_DEVICE_KERNEL};
@@ -330,7 +332,7 @@ COMMAND(zeCommandListAppendLaunchCooperativeKernel,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
 	(list, kernel, groups, signal, waits, wait), kernel_what(kernel, groups, NULL))
-/* the group counts lie in memory of the device's */
+/* the group counts are in device memory */
 COMMAND(zeCommandListAppendLaunchKernelIndirect,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
@@ -412,7 +414,7 @@ COMMAND(zeCommandListAppendMemoryRangesBarrier,
 	(list, count, bytes, ranges, signal, waits, wait),
 	transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 
-/* All of a graph, by the event that it signals at its end. */
+/* One activity for the whole graph, measured with the event that it signals at its end. */
 COMMAND(zeCommandListAppendGraphExt,
 	(const struct gt_call *call, void *list, void *graph, const void *next, SIGNALS),
 	(list, graph, next, signal, waits, wait),
@@ -431,7 +433,7 @@ int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call,
 	return REAL(zeCommandListAppendEventReset)(list_handle, handle);
 }
 
-/* Who waits for the event waits for what is before it in the list. */
+/* A wait for the event also waits for earlier commands of the list. */
 int gt_level_zero_wrap_zeCommandListAppendSignalEvent(const struct gt_call *call, void *list_handle,
 						      void *handle)
 {
